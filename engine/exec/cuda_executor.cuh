@@ -197,6 +197,7 @@ struct ScatterByKey {
 
 class CudaExecutor {
  public:
+  using Lane = CudaLane;
   static constexpr bool kBinsByLevel = false, kPullsIntoBits = false;
 
   /// `edges`: of all lists that for_each_edge() traverses.
@@ -270,6 +271,8 @@ class CudaExecutor {
   void wait(const char* label) { stream_.wait(label); }
 
   std::uint64_t launches() const { return launches_; }
+  /// Where all is put, for kernels of a caller's own.
+  const Stream& stream() const { return stream_; }
 
  private:
   static constexpr unsigned kMostBlocks = 1024;  ///< beyond them blocks take further vertices

@@ -115,6 +115,7 @@ class alignas(64) HostLane {
 
 class HostExecutor {
  public:
+  using Lane = HostLane;
   static constexpr bool kBinsByLevel = true, kPullsIntoBits = true;
 
   HostExecutor(const Device& device, std::uint64_t /*edges*/)
@@ -123,12 +124,28 @@ class HostExecutor {
   /// Vertices that wait, by level.
   LevelBins& levels() { return levels_; }
 
+  /// A thread claims `at_once` items: few where each is a row.
   template <class Body>
-  void for_each(std::uint64_t count, const LaneOutput& output, const Body& body) {
-    blocks(count, kItemsAtOnce, output, [&](std::uint64_t begin, std::uint64_t end, HostLane& lane) {
+  void for_each(std::uint64_t count, const LaneOutput& output, const Body& body,
+                std::uint64_t at_once = kItemsAtOnce) {
+    blocks(count, at_once, output, [&](std::uint64_t begin, std::uint64_t end, HostLane& lane) {
       const Body local = body;  // no store through a pointer can change it
       for (std::uint64_t i = begin; i < end; ++i) local(i, lane);
     });
+  }
+
+  /// Calls body(i, part, lane) for every i below `count`, and join(total, part) for what threads came to.
+  template <class Total, class Body, class Join>
+  void reduce(std::uint64_t count, const LaneOutput& output, Total& total, const Body& body, Join&& join,
+              std::uint64_t at_once) {
+    std::vector<Total> parts(lanes_.size());
+    blocks(count, at_once, output, [&](std::uint64_t begin, std::uint64_t end, HostLane& lane) {
+      const Body local = body;
+      Total part;
+      for (std::uint64_t i = begin; i < end; ++i) local(i, part, lane);
+      join(parts[static_cast<std::size_t>(&lane - lanes_.data())], part);
+    });
+    for (const Total& part : parts) join(total, part);
   }
 
   /// `fused_bin`: a thread also traverses the lists of vertices that the body puts in its bin there, as long

@@ -70,11 +70,7 @@ struct RankSources {
   HostArray<double> divisors;  ///< [last - first] among how much a vertex splits its rank
   HostArray<Loop> loops;       ///< [last - first]
 };
-RankSources sources_of(const Graph& graph, const Options& options, std::uint64_t first, std::uint64_t last,
-                       unsigned threads);
-
-/// The same where `known` are those of vertices [first, first + some) of the graph before, and the others are
-/// new.
+/// Where `known` are those of vertices [first, first + some) of the graph before, and the others are new.
 RankSources grown_sources(RankSources known, const Graph& graph, const Options& options, std::uint64_t first,
                           std::uint64_t last, unsigned threads);
 
