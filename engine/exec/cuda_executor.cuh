@@ -168,6 +168,26 @@ __global__ void __launch_bounds__(kTeamBlock) first_edge_kernel(RowRange rows, L
   out.report();
 }
 
+/// The lanes of a warp whose items have the same key, which go to its counters together: few keys would have
+/// all lanes wait for them.
+struct KeyPeers {
+  unsigned lanes;
+
+  __device__ explicit KeyPeers(unsigned key) : lanes(__match_any_sync(__activemask(), key)) {}
+  __device__ unsigned leader() const { return static_cast<unsigned>(__ffs(static_cast<int>(lanes))) - 1; }
+  __device__ bool leads() const { return threadIdx.x % kWarp == leader(); }
+  __device__ unsigned below() const {
+    return static_cast<unsigned>(__popc(lanes & ((1u << threadIdx.x % kWarp) - 1)));
+  }
+  __device__ unsigned size() const { return static_cast<unsigned>(__popc(lanes)); }
+  /// Of values below 2^52.
+  __device__ unsigned long long sum(std::uint64_t value) const {
+    constexpr unsigned kHalf = 26;
+    const unsigned low = __reduce_add_sync(lanes, static_cast<unsigned>(value & ((1u << kHalf) - 1)));
+    return low + (std::uint64_t{__reduce_add_sync(lanes, static_cast<unsigned>(value >> kHalf))} << kHalf);
+  }
+};
+
 /// How many items each key has, and their weights.
 template <class Items>
 struct CountKeys {
@@ -177,8 +197,12 @@ struct CountKeys {
 
   __device__ void operator()(std::uint64_t i, CudaLane&) const {
     const unsigned key = items.key(i);
-    atomicAdd(counts + key, 1ull);
-    atomicAdd(counts + keys + key, static_cast<unsigned long long>(items.weight(i)));
+    const std::uint64_t own = items.weight(i);
+    const KeyPeers peers(key);
+    const unsigned long long weight = peers.sum(own);
+    if (!peers.leads()) return;
+    atomicAdd(counts + key, static_cast<unsigned long long>(peers.size()));
+    atomicAdd(counts + keys + key, weight);
   }
 };
 
@@ -189,7 +213,12 @@ struct ScatterByKey {
   Vertex* sorted;
 
   __device__ void operator()(std::uint64_t i, CudaLane&) const {
-    sorted[atomicAdd(places + items.key(i), 1ull)] = items.item(i);
+    const unsigned key = items.key(i);
+    const KeyPeers peers(key);
+    unsigned long long place = 0;
+    if (peers.leads()) place = atomicAdd(places + key, static_cast<unsigned long long>(peers.size()));
+    place = __shfl_sync(peers.lanes, place, static_cast<int>(peers.leader()));
+    sorted[place + peers.below()] = items.item(i);
   }
 };
 

@@ -14,8 +14,9 @@
 
 #include "engine/exec/threads.hpp"
 #include "engine/pagerank/dynamic/change_exchange.hpp"
-#include "engine/pagerank/dynamic/in_lists_cuda.cuh"
+#include "engine/pagerank/dynamic/in_lists.hpp"
 #include "engine/pagerank/dynamic/rank_parcels.cuh"
+#include "engine/pagerank/dynamic/rows_cuda.cuh"
 #include "engine/pagerank/dynamic/rows_host.hpp"
 
 namespace sluice::pagerank {
@@ -27,7 +28,7 @@ template <class Share>
 class CudaLink {
  public:
   using Executor = cuda::CudaExecutor;
-  using Lists = CudaInLists;
+  using Lists = InLists;
   using State = RankState<Share, cuda::CudaExecutor>;
 
   /// Keeps references.

@@ -16,7 +16,11 @@ InLists::InLists(const Device& device, const Graph& graph, bool weighted, std::u
     if (weighted) locks_.emplace_back(device, in.weights + in.offsets[0], in.edges * sizeof(float));
   }
   pages_ = std::make_unique<SweepPages>(device, rows, weighted, paging);
-  ever_.resize(pages_->size());
+  ever_.resize(pages_->size()), waiting_.resize(pages_->size());
+  keys_.weights.resize(pages_->size() * kListClasses);
+  if (!device.is_cuda()) return;
+  counters_ = Buffer<unsigned long long>(device, 3 * keys_.weights.size(), "affected vertices by partition");
+  keys_.counters = counters_.data();
 }
 
 }  // namespace sluice::pagerank

@@ -104,14 +104,12 @@ class RankState : public BatchState {
     executor.for_each(count, output(), body);
   }
 
-  /// Those of `listed` that have a loop in their list, which is there, are renewed: it is no part of their
-  /// sums.
-  void renew_loops(const DynamicView<Share>& all, const VertexList& listed, const ListSizes& known,
-                   const ListedRows& rows = {}) const {
-    if (!drops()) return;
+  /// Members with a loop in their list, which is there, are renewed: it is no part of their sums.
+  void renew_loops(const DynamicView<Share>& all, const VertexList& listed, const ListSizes& known) const {
+    if (!drops() || all.renews_all) return;
     over(all_of(known), [=] SLUICE_BODY(std::uint64_t i, Lane&) {
       const Vertex v = listed.at(known, i);
-      if (rows.hold(v) && all.is_renewed(v)) all.renewed[v] = all.next_rank(v);
+      if (all.is_renewed(v)) all.renewed[v] = all.next_rank(v);
     });
   }
 

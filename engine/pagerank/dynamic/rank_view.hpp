@@ -13,13 +13,6 @@ namespace sluice::pagerank {
 
 enum AffectedFlag : std::uint8_t { kMember = 1, kEver = 2, kExpanded = 4 };
 
-/// The vertices whose lists are there.
-struct ListedRows {
-  std::uint64_t begin = 0, end = ~std::uint64_t{0};
-
-  SLUICE_HD bool hold(Vertex v) const { return v >= begin && v < end; }
-};
-
 /// Adds to a sum while others do, modulo 2^64.
 SLUICE_HD void add_to(FixedRank& sum, FixedRank more) {
 #if defined(__CUDA_ARCH__)
@@ -80,9 +73,6 @@ struct DynamicView : SettleRules {
     if (pulls && method == RankMethod::residual_frontier) known[v] = 0;
     members.append(v, class_of(v), lane);
   }
-
-  /// Whether the sum of member v is to be found, in the lists that are there.
-  SLUICE_HD bool gathers(Vertex v, const ListedRows& rows) const { return rows.hold(v) && !known[v]; }
 
   /// Whether the next rank of v was found while its list was there.
   SLUICE_HD bool is_renewed(Vertex v) const {

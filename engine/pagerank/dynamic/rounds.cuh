@@ -83,9 +83,9 @@ __global__ void __launch_bounds__(kListBlock)
     RoundLog::Entry& entry = log->entries[round];
     if (leads) clear(sources);
     gather_long_rows(view, now, sizes.count[3]);
-    gather_rows<Share, 32>(view, now, 2, sizes.count[2], {});
-    gather_rows<Share, 8>(view, now, 1, sizes.count[1], {});
-    gather_rows<Share, 1>(view, now, 0, sizes.count[0], {});
+    gather_rows<Share, 32>(view, now, 2, sizes.count[2]);
+    gather_rows<Share, 8>(view, now, 1, sizes.count[1]);
+    gather_rows<Share, 1>(view, now, 0, sizes.count[0]);
     grid.sync();
 
     Settled done = settle_rows(view, now, sizes, all_of(sizes), next, sources);

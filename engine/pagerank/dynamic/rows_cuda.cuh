@@ -37,7 +37,7 @@ __device__ FixedRank add_lanes(FixedRank value) {
 /// Sums of the members of one class, `Lanes` lanes a vertex, by all blocks.
 template <class Share, unsigned Lanes>
 __device__ void gather_rows(const DynamicView<Share>& view, const VertexList& members, unsigned of_class,
-                            std::uint64_t count, const ListedRows& rows) {
+                            std::uint64_t count) {
   constexpr unsigned kRows = kListBlock / Lanes;  // a block's
   const unsigned lane = threadIdx.x % Lanes;
   // All lanes of a warp go round equally often, for they add up together.
@@ -45,7 +45,7 @@ __device__ void gather_rows(const DynamicView<Share>& view, const VertexList& me
        base += std::uint64_t{gridDim.x} * kRows) {
     const std::uint64_t i = base + threadIdx.x / Lanes;
     const Vertex v = i < count ? members.at(of_class, i) : 0;
-    const bool gathers = i < count && view.gathers(v, rows);
+    const bool gathers = i < count && !view.known[v];
     FixedRank sum = gathers ? view.at.gather(v, lane, Lanes) : 0;
     if constexpr (Lanes > 1) sum = add_lanes<Lanes>(sum);
     if (gathers && lane == 0) view.sums[v] = sum;
@@ -54,19 +54,16 @@ __device__ void gather_rows(const DynamicView<Share>& view, const VertexList& me
 
 template <class Share, unsigned Lanes>
 __global__ void __launch_bounds__(kListBlock)
-    gather_kernel(DynamicView<Share> view, VertexList members, unsigned of_class, std::uint64_t count,
-                  ListedRows rows) {
-  gather_rows<Share, Lanes>(view, members, of_class, count, rows);
+    gather_kernel(DynamicView<Share> view, VertexList members, unsigned of_class, std::uint64_t count) {
+  gather_rows<Share, Lanes>(view, members, of_class, count);
 }
 
 /// Long rows: gridDim.y blocks a vertex, whose sums begin at 0.
 template <class Share>
 __global__ void __launch_bounds__(kListBlock)
-    gather_long_kernel(DynamicView<Share> view, VertexList members, unsigned of_class, std::uint64_t count,
-                       ListedRows rows) {
+    gather_long_kernel(DynamicView<Share> view, VertexList members, unsigned of_class, std::uint64_t count) {
   for (std::uint64_t i = blockIdx.x; i < count; i += gridDim.x) {
     const Vertex v = members.at(of_class, i);
-    if (!rows.hold(v)) continue;
     const FixedRank sum = add_lanes<32>(
         view.at.gather(v, blockIdx.y * kListBlock + threadIdx.x, std::uint64_t{gridDim.y} * kListBlock));
     if (threadIdx.x % 32 == 0) add_to(view.sums[v], sum);
@@ -178,20 +175,18 @@ inline unsigned list_grid(std::uint64_t count, unsigned lanes = 1) {
 /// The sums of all members whose lists are there, and that are not known.
 template <class Share>
 void gather_members(const RankState<Share, cuda::CudaExecutor>& state, const DynamicView<Share>& view,
-                    const VertexList& members, const ListSizes& sizes, const ListedRows& rows = {}) {
+                    const VertexList& members, const ListSizes& sizes) {
   const cudaStream_t stream = state.executor.stream().get();
   const auto launch = [&](unsigned of_class, unsigned lanes, auto kernel) {
     const std::uint64_t count = sizes.count[of_class];
     if (count == 0) return;
-    kernel<<<list_grid(count, lanes), kListBlock, 0, stream>>>(view, members, of_class, count, rows);
+    kernel<<<list_grid(count, lanes), kListBlock, 0, stream>>>(view, members, of_class, count);
     cuda::check_launch("gather_kernel");
   };
   if (const std::uint64_t count = sizes.count[3]; count > 0) {  // the longest first
-    state.over(count, [=] __device__(std::uint64_t i, cuda::CudaLane&) {
-      if (const Vertex v = members.at(3, i); rows.hold(v)) view.sums[v] = 0;
-    });
+    state.over(count, [=] __device__(std::uint64_t i, cuda::CudaLane&) { view.sums[members.at(3, i)] = 0; });
     const dim3 grid(static_cast<unsigned>(std::min<std::uint64_t>(count, kListBlocks)), kSlices);
-    gather_long_kernel<<<grid, kListBlock, 0, stream>>>(view, members, 3, count, rows);
+    gather_long_kernel<<<grid, kListBlock, 0, stream>>>(view, members, 3, count);
     cuda::check_launch("gather_long_kernel");
   }
   launch(2, 32, gather_kernel<Share, 32>);
