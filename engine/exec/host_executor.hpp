@@ -25,7 +25,7 @@ class alignas(64) HostLane {
   static constexpr bool kBinsByLevel = true, kPullsIntoBits = true;
 
   // Bodies are compiled for devices too, where they never meet this lane.
-  SLUICE_HD void append(unsigned list, Vertex v) {
+  [[gnu::always_inline]] SLUICE_HD void append(unsigned list, Vertex v) {
 #if !defined(__CUDA_ARCH__)
     AppendBuffer& buffer = buffers_[list];
     buffer.vertices[buffer.size++] = v;
@@ -96,7 +96,8 @@ class alignas(64) HostLane {
     std::array<Vertex, kBuffered> vertices;
   };
 
-  void flush(unsigned list) {
+  // Out of line, so that append() is in line: a body appends for most of what it looks at.
+  [[gnu::noinline]] void flush(unsigned list) {
     AppendBuffer& buffer = buffers_[list];
     const auto at = std::atomic_ref(output_.sizes[list]).fetch_add(buffer.size, std::memory_order_relaxed);
     std::memcpy(output_.lists + output_.begins[list] + at, buffer.vertices.data(),
@@ -190,14 +191,15 @@ class HostExecutor {
   void sort_by_key(const Items& items, std::uint64_t count, Vertex* sorted, KeyCounts& keys) {
     keys.begins.assign(keys.size() + 1, 0);
     std::ranges::fill(keys.weights, 0);
+    key_of_.resize(count);
     for (std::uint64_t i = 0; i < count; ++i) {
-      const unsigned key = items.key(i);
+      const unsigned key = key_of_[i] = items.key(i);
       ++keys.begins[key + 1];
       keys.weights[key] += items.weight(i);
     }
     for (unsigned key = 0; key < keys.size(); ++key) keys.begins[key + 1] += keys.begins[key];
     next_.assign(keys.begins.begin(), keys.begins.end());
-    for (std::uint64_t i = 0; i < count; ++i) sorted[next_[items.key(i)]++] = items.item(i);
+    for (std::uint64_t i = 0; i < count; ++i) sorted[next_[key_of_[i]]++] = items.item(i);
   }
 
   void fill(void* at, int byte, std::uint64_t bytes) {
@@ -268,6 +270,7 @@ class HostExecutor {
   LevelBins levels_;
   std::vector<HostLane> lanes_;      ///< [threads]
   std::vector<std::uint64_t> next_;  ///< by key, where the next item goes
+  std::vector<unsigned> key_of_;     ///< [items]
 };
 
 static_assert(Executor<HostExecutor>);

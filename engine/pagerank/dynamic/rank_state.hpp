@@ -239,7 +239,14 @@ class RankState : public BatchState {
   /// All vertices are members, and were affected.
   void add_all() {
     executor.fill(flags_.data(), kMember | kEver, flags_.bytes());
-    list_by_id();
+    if (kOnHost) {
+      const VertexList to = grown();
+      const std::uint64_t from = first;
+      over(own, [=] SLUICE_BODY(std::uint64_t i, Lane&) { to.few[i] = static_cast<Vertex>(from + i); });
+      to.sizes[0] = own;
+    } else {
+      list_by_id();
+    }
     read(grown_);
     all_ever_ = true;
   }
