@@ -10,7 +10,7 @@
 #include "engine/memory/sweep_pages.hpp"
 #include "engine/pagerank/dynamic/change_exchange.hpp"
 #include "engine/pagerank/dynamic/dynamic.hpp"
-#include "engine/pagerank/dynamic/settle.hpp"
+#include "engine/pagerank/dynamic/vertex.hpp"
 
 namespace sluice::pagerank {
 

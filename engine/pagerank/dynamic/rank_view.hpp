@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "engine/core/macros.hpp"
-#include "engine/pagerank/dynamic/settle.hpp"
+#include "engine/pagerank/dynamic/vertex.hpp"
 #include "engine/pagerank/dynamic/vertex_list.hpp"
 
 namespace sluice::pagerank {
@@ -102,49 +102,6 @@ struct DynamicView : SettleRules {
 #endif
   }
 };
-
-/// One lane's (settle.hpp).
-template <class Share, class Lane>
-struct SettleLane {
-  using Stored = typename Share::Stored;
-
-  const DynamicView<Share>& view;
-  const VertexList& next;
-  const VertexList& sources;
-  Lane& lane;
-
-  SLUICE_HD bool pulled(Vertex v) {
-    if (view.known[v]) return false;
-    view.known[v] = 1;
-    return true;
-  }
-  SLUICE_HD bool expands_first(Vertex v) {
-    if (view.flags_of(v) & kExpanded) return false;
-    view.flags_of(v) |= kExpanded;  // no other thread touches this byte now
-    return true;
-  }
-  SLUICE_HD std::uint64_t out_degree(Vertex v) const { return view.out_degree(v); }
-  SLUICE_HD bool reports() const { return view.changed.few != nullptr; }
-  SLUICE_HD void stays(Vertex v) { next.append(v, view.class_of(v), lane); }
-  SLUICE_HD void leaves(Vertex v) { view.flags_of(v) = kEver; }
-  SLUICE_HD void spreads(Vertex v) { sources.append(v, view.class_of_source(v), lane); }
-  SLUICE_HD void changed(Vertex v) { view.changed.append(v, 0, lane); }
-  SLUICE_HD void offers(Vertex v, Stored before, Stored after) {
-    view.sent[v] = before;
-    view.at.shares[v] = after;
-  }
-};
-
-/// Renews member v, whose sum is known; those that stay go to `next`, those whose change spreads to
-/// `sources`.
-template <class Share, class Lane>
-SLUICE_HD void settle_vertex(const DynamicView<Share>& view, Vertex v, const VertexList& next,
-                             const VertexList& sources, Settled& done, Lane& lane) {
-  const FixedRank before = view.at.ranks[v];
-  const FixedRank after = view.is_renewed(v) ? view.renewed[v] : view.next_rank(v);
-  SettleLane<Share, Lane> settles{view, next, sources, lane};
-  settle_member(view.at, view, v, before, after, done, settles);
-}
 
 /// What a source pushes along its edges: how its contribution changed.
 template <class Share>

@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(kListBlock)
     gather_rows<Share, 1>(view, now, 0, sizes.count[0]);
     grid.sync();
 
-    Settled done = settle_rows(view, now, sizes, all_of(sizes), next, sources);
+    Settled done = settle_rows(view, now, sizes, all_of(sizes), {next, sources});
     join_block<kListBlock>(done, view.norm);
     if (threadIdx.x == 0) {
       partial[blockIdx.x] = done;

@@ -14,6 +14,7 @@
 
 #include "engine/exec/cuda_executor.cuh"
 #include "engine/pagerank/dynamic/rank_state.hpp"
+#include "engine/pagerank/dynamic/settle.hpp"
 #include "engine/pagerank/static/join_block.cuh"
 
 namespace sluice::pagerank {
@@ -73,13 +74,12 @@ __global__ void __launch_bounds__(kListBlock)
 /// The next ranks of all members, whose sums are known, by all blocks; what the calling thread did.
 template <class Share>
 __device__ Settled settle_rows(const DynamicView<Share>& view, const VertexList& members,
-                               const ListSizes& sizes, std::uint64_t count, const VertexList& next,
-                               const VertexList& sources) {
+                               const ListSizes& sizes, std::uint64_t count, const SettledLists& lists) {
   cuda::CudaLane lane(LaneOutput{});
   Settled done;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * kListBlock + threadIdx.x; i < count;
        i += std::uint64_t{gridDim.x} * kListBlock) {
-    settle_vertex(view, members.at(sizes, i), next, sources, done, lane);
+    settle_member(view, lists, members.at(sizes, i), done, lane);
   }
   return done;
 }
@@ -87,8 +87,8 @@ __device__ Settled settle_rows(const DynamicView<Share>& view, const VertexList&
 template <class Share>
 __global__ void __launch_bounds__(kListBlock)
     settle_kernel(DynamicView<Share> view, VertexList members, ListSizes sizes, std::uint64_t count,
-                  VertexList next, VertexList sources, Settled* partial) {
-  Settled done = settle_rows(view, members, sizes, count, next, sources);
+                  SettledLists lists, Settled* partial) {
+  Settled done = settle_rows(view, members, sizes, count, lists);
   join_block<kListBlock>(done, view.norm);
   if (threadIdx.x == 0) partial[blockIdx.x] = done;
 }
@@ -199,10 +199,11 @@ template <class Share>
 void settle_members(const RankState<Share, cuda::CudaExecutor>& state, const DynamicView<Share>& view) {
   const cudaStream_t stream = state.executor.stream().get();
   const std::uint64_t count = state.affected();
-  const VertexList members = state.members(state.now()), next = state.members(state.next());
+  const VertexList members = state.members(state.now());
+  const SettledLists lists{state.members(state.next()), state.sources()};
   Settled* const settled = &state.counters()->settled;
   const unsigned grid = count <= kOneBlock ? 1 : list_grid(count);
-  settle_kernel<<<grid, kListBlock, 0, stream>>>(view, members, state.sizes, count, next, state.sources(),
+  settle_kernel<<<grid, kListBlock, 0, stream>>>(view, members, state.sizes, count, lists,
                                                  grid == 1 ? settled : state.partial());
   cuda::check_launch("settle_kernel");
   if (grid == 1) return;

@@ -7,6 +7,7 @@
 
 #include "engine/core/search.hpp"
 #include "engine/pagerank/dynamic/rank_state.hpp"
+#include "engine/pagerank/dynamic/settle.hpp"
 
 namespace sluice::pagerank {
 
@@ -46,12 +47,12 @@ void gather_members(const RankState<Share, HostExecutor>& state, const DynamicVi
 template <class Share>
 void settle_members(const RankState<Share, HostExecutor>& state, const DynamicView<Share>& view) {
   Settled& settled = state.counters()->settled = {};
-  const VertexList members = state.members(state.now()), next = state.members(state.next()),
-                   sources = state.sources();
+  const VertexList members = state.members(state.now());
+  const SettledLists lists{state.members(state.next()), state.sources()};
   state.executor.reduce(
       state.affected(), state.output(), settled,
       [=](std::uint64_t i, Settled& done, HostLane& lane) {
-        settle_vertex(view, members.few[i], next, sources, done, lane);
+        settle_member(view, lists, members.few[i], done, lane);
       },
       [norm = view.norm](Settled& total, const Settled& part) { total.join(part, norm); }, kRowsAtOnce);
 }
