@@ -25,8 +25,8 @@ inline std::pair<EdgeIndex, EdgeIndex> edges_into(const CsrView& out, Vertex v, 
   return {first == 0 ? begin : below(first), below(last)};
 }
 
-/// The new ranks of all members, whose lists are there but where their sum is known. Found at once, while the
-/// next lists are on their way from memory: a tenth of an iteration, Kronecker scale 18.
+/// The new ranks of all members, whose lists are there but where their sum is known. They are found at once,
+/// while the next lists are on their way from memory; only residuals keep sums.
 template <class Share>
 void gather_members(const RankState<Share, HostExecutor>& state, const DynamicView<Share>& view,
                     const VertexList& members, const ListSizes& sizes) {
