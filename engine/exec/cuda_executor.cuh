@@ -173,6 +173,26 @@ __global__ void __launch_bounds__(kTeamBlock) first_edge_kernel(RowRange rows, L
   out.report();
 }
 
+/// The lanes of a warp whose items have the same key, which go to its counters together: few keys would have
+/// all lanes wait for them.
+struct KeyPeers {
+  unsigned lanes;
+
+  __device__ explicit KeyPeers(unsigned key) : lanes(__match_any_sync(__activemask(), key)) {}
+  __device__ unsigned leader() const { return static_cast<unsigned>(__ffs(static_cast<int>(lanes))) - 1; }
+  __device__ bool leads() const { return threadIdx.x % kWarp == leader(); }
+  __device__ unsigned below() const {
+    return static_cast<unsigned>(__popc(lanes & ((1u << threadIdx.x % kWarp) - 1)));
+  }
+  __device__ unsigned size() const { return static_cast<unsigned>(__popc(lanes)); }
+  /// Of values below 2^52.
+  __device__ unsigned long long sum(std::uint64_t value) const {
+    constexpr unsigned kHalf = 26;
+    const unsigned low = __reduce_add_sync(lanes, static_cast<unsigned>(value & ((1u << kHalf) - 1)));
+    return low + (std::uint64_t{__reduce_add_sync(lanes, static_cast<unsigned>(value >> kHalf))} << kHalf);
+  }
+};
+
 /// How many items each key has, and their weights.
 template <class Items>
 struct CountKeys {
@@ -182,8 +202,12 @@ struct CountKeys {
 
   __device__ void operator()(std::uint64_t i, CudaLane&) const {
     const unsigned key = items.key(i);
-    atomicAdd(counts + key, 1ull);
-    atomicAdd(counts + keys + key, static_cast<unsigned long long>(items.weight(i)));
+    const std::uint64_t own = items.weight(i);
+    const KeyPeers peers(key);
+    const unsigned long long weight = peers.sum(own);
+    if (!peers.leads()) return;
+    atomicAdd(counts + key, static_cast<unsigned long long>(peers.size()));
+    atomicAdd(counts + keys + key, weight);
   }
 };
 
@@ -194,7 +218,12 @@ struct ScatterByKey {
   Vertex* sorted;
 
   __device__ void operator()(std::uint64_t i, CudaLane&) const {
-    sorted[atomicAdd(places + items.key(i), 1ull)] = items.item(i);
+    const unsigned key = items.key(i);
+    const KeyPeers peers(key);
+    unsigned long long place = 0;
+    if (peers.leads()) place = atomicAdd(places + key, static_cast<unsigned long long>(peers.size()));
+    place = __shfl_sync(peers.lanes, place, static_cast<int>(peers.leader()));
+    sorted[place + peers.below()] = items.item(i);
   }
 };
 
@@ -202,6 +231,7 @@ struct ScatterByKey {
 
 class CudaExecutor {
  public:
+  using Lane = CudaLane;
   static constexpr bool kBinsByLevel = false, kPullsIntoBits = false;
 
   /// `edges`: of all lists that for_each_edge() traverses.
@@ -338,6 +368,8 @@ class CudaExecutor {
   }
 
   std::uint64_t launches() const { return launches_; }
+  /// Where all is put, for kernels of a caller's own.
+  const Stream& stream() const { return stream_; }
 
  private:
   static constexpr unsigned kMostBlocks = 1024;  ///< beyond them blocks take further vertices

@@ -26,7 +26,7 @@ class alignas(64) HostLane {
   static constexpr bool kBinsByLevel = true, kPullsIntoBits = true;
 
   // Bodies are compiled for devices too, where they never meet this lane.
-  SLUICE_HD void append(unsigned list, Vertex v) {
+  [[gnu::always_inline]] SLUICE_HD void append(unsigned list, Vertex v) {
 #if !defined(__CUDA_ARCH__)
     AppendBuffer& buffer = buffers_[list];
     buffer.vertices[buffer.size++] = v;
@@ -99,7 +99,8 @@ class alignas(64) HostLane {
     std::array<Vertex, kBuffered> vertices;
   };
 
-  void flush(unsigned list) {
+  // Out of line, so that append() is in line: a body appends for most of what it looks at.
+  [[gnu::noinline]] void flush(unsigned list) {
     AppendBuffer& buffer = buffers_[list];
     const auto at = std::atomic_ref(output_.sizes[list]).fetch_add(buffer.size, std::memory_order_relaxed);
     std::memcpy(output_.lists + output_.begins[list] + at, buffer.vertices.data(),
@@ -118,6 +119,7 @@ class alignas(64) HostLane {
 
 class HostExecutor {
  public:
+  using Lane = HostLane;
   static constexpr bool kBinsByLevel = true, kPullsIntoBits = true;
 
   HostExecutor(const Device& device, std::uint64_t /*edges*/)
@@ -126,12 +128,28 @@ class HostExecutor {
   /// Vertices that wait, by level.
   LevelBins& levels() { return levels_; }
 
+  /// A thread claims `at_once` items: few where each is a row.
   template <class Body>
-  void for_each(std::uint64_t count, const LaneOutput& output, const Body& body) {
-    blocks(count, kItemsAtOnce, output, [&](std::uint64_t begin, std::uint64_t end, HostLane& lane) {
+  void for_each(std::uint64_t count, const LaneOutput& output, const Body& body,
+                std::uint64_t at_once = kItemsAtOnce) {
+    blocks(count, at_once, output, [&](std::uint64_t begin, std::uint64_t end, HostLane& lane) {
       const Body local = body;  // no store through a pointer can change it
       for (std::uint64_t i = begin; i < end; ++i) local(i, lane);
     });
+  }
+
+  /// Calls body(i, part, lane) for every i below `count`, and join(total, part) for what threads came to.
+  template <class Total, class Body, class Join>
+  void reduce(std::uint64_t count, const LaneOutput& output, Total& total, const Body& body, Join&& join,
+              std::uint64_t at_once) {
+    std::vector<Total> parts(lanes_.size());
+    blocks(count, at_once, output, [&](std::uint64_t begin, std::uint64_t end, HostLane& lane) {
+      const Body local = body;
+      Total part;
+      for (std::uint64_t i = begin; i < end; ++i) local(i, part, lane);
+      join(parts[static_cast<std::size_t>(&lane - lanes_.data())], part);
+    });
+    for (const Total& part : parts) join(total, part);
   }
 
   /// `fused_bin`: a thread also traverses the lists of vertices that the body puts in its bin there, as long
@@ -176,14 +194,15 @@ class HostExecutor {
   void sort_by_key(const Items& items, std::uint64_t count, Vertex* sorted, KeyCounts& keys) {
     keys.begins.assign(keys.size() + 1, 0);
     std::ranges::fill(keys.weights, 0);
+    key_of_.resize(count);
     for (std::uint64_t i = 0; i < count; ++i) {
-      const unsigned key = items.key(i);
+      const unsigned key = key_of_[i] = items.key(i);
       ++keys.begins[key + 1];
       keys.weights[key] += items.weight(i);
     }
     for (unsigned key = 0; key < keys.size(); ++key) keys.begins[key + 1] += keys.begins[key];
     next_.assign(keys.begins.begin(), keys.begins.end());
-    for (std::uint64_t i = 0; i < count; ++i) sorted[next_[items.key(i)]++] = items.item(i);
+    for (std::uint64_t i = 0; i < count; ++i) sorted[next_[key_of_[i]]++] = items.item(i);
   }
 
   /// A group is one lane.
@@ -318,6 +337,7 @@ class HostExecutor {
   LevelBins levels_;
   std::vector<HostLane> lanes_;      ///< [threads]
   std::vector<std::uint64_t> next_;  ///< by key, where the next item goes
+  std::vector<unsigned> key_of_;     ///< [items]
 };
 
 static_assert(Executor<HostExecutor>);

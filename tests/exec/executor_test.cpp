@@ -94,6 +94,32 @@ class HostExecutorTest : public testing::TestWithParam<unsigned> {
   HostExecutor executor_{device_, 0};
 };
 
+TEST_P(HostExecutorTest, JoinsWhatBodiesAddUp) {
+  struct Totals {
+    std::uint64_t sum = 0, largest = 0;
+  };
+  std::vector<Vertex> list(kCount);
+  const std::uint64_t begin = 0;
+  std::vector<unsigned long long> counts(4);
+  const LaneOutput output{list.data(), &begin, counts.data(), counts.data() + 1, nullptr, 1};
+  Totals totals{1, 0};
+
+  executor_.reduce(
+      kCount, output, totals,
+      [](std::uint64_t i, Totals& part, HostLane& lane) {
+        part = {part.sum + i, std::max(part.largest, i % 1000)};
+        if (i % 4 == 0) lane.append(0, static_cast<Vertex>(i));
+      },
+      [](Totals& all, const Totals& part) {
+        all = {all.sum + part.sum, std::max(all.largest, part.largest)};
+      },
+      100);
+
+  EXPECT_EQ(totals.sum, 1 + kCount * (kCount - 1) / 2);
+  EXPECT_EQ(totals.largest, 999u);
+  EXPECT_EQ(counts[0], kCount / 4);
+}
+
 TEST_P(HostExecutorTest, AppendsEachVertexOnceAndAddsUp) {
   std::vector<Vertex> lists(kCount);
   const std::vector<std::uint64_t> begins{0, kCount / 2};

@@ -31,6 +31,29 @@ RankSource source_of(const CsrView& out, const Options& options, Vertex v) {
   return source;
 }
 
+RankSources sources_of(const Graph& graph, const Options& options, std::uint64_t first, std::uint64_t last,
+                       unsigned threads) {
+  RankSources sources{HostArray<double>(last - first, "out-degrees"),
+                      HostArray<Loop>(last - first, "self-loops")};
+  if (first == last) return sources;
+  CsrView rows = graph.out.view();
+  rows.vertices = last - first, rows.offsets += first;
+  for_each_piece(rows, graph.edges_elsewhere.get(), true, options.weighted,
+                 [&](std::uint64_t from, std::uint64_t until, const Vertex* targets, const float* weights) {
+                   CsrView lists = graph.out.view();
+                   lists.targets = targets, lists.weights = weights;
+                   parallel_blocks(threads, until - from, kRowsAtOnce,
+                                   [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+                                     for (std::uint64_t i = from + begin; i < from + end; ++i) {
+                                       const RankSource source =
+                                           source_of(lists, options, static_cast<Vertex>(first + i));
+                                       sources.divisors[i] = source.divisor, sources.loops[i] = source.loop;
+                                     }
+                                   });
+                 });
+  return sources;
+}
+
 }  // namespace
 
 std::vector<std::uint64_t> dynamic_ranges(const Graph& graph, int ranks) {
@@ -65,29 +88,6 @@ SweepRows in_rows_of(const Graph& graph, bool weighted, std::uint64_t first, std
   rows.file = (graph.directed ? graph.in_elsewhere : graph.edges_elsewhere).get();
   if (rows.file != nullptr) rows.in.targets = nullptr, rows.in.weights = nullptr;
   return rows;
-}
-
-RankSources sources_of(const Graph& graph, const Options& options, std::uint64_t first, std::uint64_t last,
-                       unsigned threads) {
-  RankSources sources{HostArray<double>(last - first, "out-degrees"),
-                      HostArray<Loop>(last - first, "self-loops")};
-  if (first == last) return sources;
-  CsrView rows = graph.out.view();
-  rows.vertices = last - first, rows.offsets += first;
-  for_each_piece(rows, graph.edges_elsewhere.get(), true, options.weighted,
-                 [&](std::uint64_t from, std::uint64_t until, const Vertex* targets, const float* weights) {
-                   CsrView lists = graph.out.view();
-                   lists.targets = targets, lists.weights = weights;
-                   parallel_blocks(threads, until - from, kRowsAtOnce,
-                                   [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-                                     for (std::uint64_t i = from + begin; i < from + end; ++i) {
-                                       const RankSource source =
-                                           source_of(lists, options, static_cast<Vertex>(first + i));
-                                       sources.divisors[i] = source.divisor, sources.loops[i] = source.loop;
-                                     }
-                                   });
-                 });
-  return sources;
 }
 
 RankSources grown_sources(RankSources known, const Graph& graph, const Options& options, std::uint64_t first,

@@ -10,7 +10,7 @@
 #include "engine/memory/sweep_pages.hpp"
 #include "engine/pagerank/dynamic/change_exchange.hpp"
 #include "engine/pagerank/dynamic/dynamic.hpp"
-#include "engine/pagerank/dynamic/settle.hpp"
+#include "engine/pagerank/dynamic/vertex.hpp"
 
 namespace sluice::pagerank {
 
@@ -70,11 +70,7 @@ struct RankSources {
   HostArray<double> divisors;  ///< [last - first] among how much a vertex splits its rank
   HostArray<Loop> loops;       ///< [last - first]
 };
-RankSources sources_of(const Graph& graph, const Options& options, std::uint64_t first, std::uint64_t last,
-                       unsigned threads);
-
-/// The same where `known` are those of vertices [first, first + some) of the graph before, and the others are
-/// new.
+/// Where `known` are those of vertices [first, first + some) of the graph before, and the others are new.
 RankSources grown_sources(RankSources known, const Graph& graph, const Options& options, std::uint64_t first,
                           std::uint64_t last, unsigned threads);
 

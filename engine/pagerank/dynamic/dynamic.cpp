@@ -4,7 +4,8 @@
 #include <string>
 
 #include "engine/core/error.hpp"
-#include "engine/pagerank/dynamic/host_store.hpp"
+#include "engine/pagerank/dynamic/host_link.hpp"
+#include "engine/pagerank/dynamic/part_store.hpp"
 #include "engine/pagerank/dynamic/plan.hpp"
 #include "engine/pagerank/dynamic/solver.hpp"
 
@@ -28,6 +29,9 @@ void validate(const DynamicRankOptions& options, const Device& device) {
 }
 
 namespace {
+
+template <class Share>
+using HostStore = PartStore<Share, HostLink<Share>>;
 
 std::unique_ptr<DynamicRanks::State> make_state(const Device& device, const Graph& graph,
                                                 std::span<const double> ranks, const Options& options,
@@ -55,7 +59,7 @@ std::unique_ptr<DynamicRanks::State> make_state(const Device& device, const Grap
     return (whole ? make_whole_cuda_ranks : make_part_cuda_ranks)(device, graph, ranks, options, place);
   }
 #endif
-  return make_dynamic_solver<HostRankStore>(device, graph, ranks, options, place);
+  return make_dynamic_solver<HostStore>(device, graph, ranks, options, place);
 }
 
 }  // namespace

@@ -25,6 +25,9 @@ constexpr std::uint64_t kHostRow = sizeof(FixedRank), kHostVertex = 8;
 constexpr std::uint64_t kKnownRow =
     sizeof(double) + sizeof(Loop) + 1 + sizeof(FixedRank) + 1 + sizeof(double);
 
+/// And on the host five lists of own vertices, and their next ranks; what sources had sent before.
+constexpr std::uint64_t kHostListsRow = 5 * sizeof(Vertex) + sizeof(FixedRank), kHostSentVertex = 8;
+
 std::uint64_t edge_bytes(const Options& options) {
   return sizeof(Vertex) + (options.weighted ? sizeof(float) : 0);
 }
@@ -80,7 +83,8 @@ Plan plan_dynamic_ranks(const Device& device, const Graph& graph, const Options&
   plan.device_bytes = plan.state_bytes + pages.least_bytes;
   plan.partitions = pages.partitions;
   plan.brought_bytes = pages.brought_bytes;
-  if (!device.is_cuda()) plan.host_bytes += plan.device_bytes;  // they lie there
+  if (!device.is_cuda())  // they lie there
+    plan.host_bytes += plan.device_bytes + rows * kHostListsRow + n * kHostSentVertex;
   return plan;
 }
 

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "engine/core/types.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/stream.cuh"
-#include "engine/pagerank/dynamic/kernels.cuh"
-#include "engine/pagerank/dynamic/marks.cuh"
 
 namespace sluice::pagerank {
 
@@ -112,41 +111,5 @@ class RankParcels {
   Parcel parcels_[2];
   unsigned next_ = 0;
 };
-
-// ---- kernels
-
-/// Vertices become members; with sources, who are the ends of edges from them, by differences.
-template <class Share>
-__global__ void __launch_bounds__(kListBlock)
-    meet_entries_kernel(DynamicView<Share> view, const Vertex* vertices, const Vertex* sources,
-                        const float* weights, std::uint64_t count, VertexList members) {
-  for_each_thread(count, [&](std::uint64_t i) {
-    const Vertex v = vertices[i];
-    if (sources != nullptr) {
-      const Difference<Share> difference(view, sources[i], true);
-      atomicAdd(reinterpret_cast<unsigned long long*>(view.sums + v),
-                static_cast<unsigned long long>(difference.carried(weights != nullptr ? weights[i] : 1.0f)));
-    }
-    view.meet(v, sources == nullptr, members);
-  });
-}
-
-/// What other ranks' vertices offer now.
-template <class Share>
-__global__ void __launch_bounds__(kListBlock)
-    receive_kernel(DynamicView<Share> view, const Vertex* vertices, const typename Share::Stored* values,
-                   std::uint64_t count) {
-  for_each_thread(count, [&](std::uint64_t i) {
-    view.sent[vertices[i]] = view.at.shares[vertices[i]];
-    view.at.shares[vertices[i]] = values[i];
-  });
-}
-
-template <class Share>
-__global__ void __launch_bounds__(kListBlock)
-    read_shares_kernel(DynamicView<Share> view, const Vertex* vertices, typename Share::Stored* values,
-                       std::uint64_t count) {
-  for_each_thread(count, [&](std::uint64_t i) { values[i] = view.at.shares[vertices[i]]; });
-}
 
 }  // namespace sluice::pagerank

@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "engine/exec/occupancy.cuh"
-#include "engine/pagerank/dynamic/rank_state_cuda.cuh"
+#include "engine/pagerank/dynamic/rows_cuda.cuh"
 
 namespace sluice::pagerank {
 
@@ -62,8 +62,7 @@ __device__ void gather_long_rows(const DynamicView<Share>& view, const VertexLis
     if (threadIdx.x == 0) view.sums[v] = 0;
     __syncthreads();
     const FixedRank sum = add_lanes<32>(view.at.gather(v, threadIdx.x, kListBlock));
-    if (threadIdx.x % 32 == 0)
-      atomicAdd(reinterpret_cast<unsigned long long*>(view.sums + v), static_cast<unsigned long long>(sum));
+    if (threadIdx.x % 32 == 0) add_to(view.sums[v], sum);
   }
 }
 
@@ -84,18 +83,16 @@ __global__ void __launch_bounds__(kListBlock)
     RoundLog::Entry& entry = log->entries[round];
     if (leads) clear(sources);
     gather_long_rows(view, now, sizes.count[3]);
-    gather_rows<Share, 32>(view, now, 2, sizes.count[2], {});
-    gather_rows<Share, 8>(view, now, 1, sizes.count[1], {});
-    gather_rows<Share, 1>(view, now, 0, sizes.count[0], {});
+    gather_rows<Share, 32>(view, now, 2, sizes.count[2]);
+    gather_rows<Share, 8>(view, now, 1, sizes.count[1]);
+    gather_rows<Share, 1>(view, now, 0, sizes.count[0]);
     grid.sync();
 
-    Settled done = settle_rows(view, now, sizes, all_of(sizes), next, sources);
+    Settled done = settle_rows(view, now, sizes, all_of(sizes), {next, sources});
     join_block<kListBlock>(done, view.norm);
     if (threadIdx.x == 0) {
       partial[blockIdx.x] = done;
-      if (done.pushed > 0)
-        atomicAdd(reinterpret_cast<unsigned long long*>(&entry.pushed),
-                  static_cast<unsigned long long>(done.pushed));
+      if (done.pushed > 0) add_to(entry.pushed, done.pushed);
     }
     grid.sync();
 
@@ -146,7 +143,7 @@ class RankRounds {
   /// The next iteration, if it was made already or can be made together with others; its next members are
   /// those of the state then. Otherwise it is for the caller to make.
   template <class Share>
-  std::optional<Settled> next(DeviceRankState<Share>& state) {
+  std::optional<Settled> next(RankState<Share, cuda::CudaExecutor>& state) {
     if (given_ == made_) {
       if (!few(state).hold(state.sizes)) return {};
       make(state);
@@ -162,7 +159,7 @@ class RankRounds {
 
   /// Takes note of an iteration of either kind, before its growth is in the state's total.
   template <class Share>
-  void saw(const DeviceRankState<Share>& state, const Settled& settled) {
+  void saw(const RankState<Share, cuda::CudaExecutor>& state, const Settled& settled) {
     --left_;
     best_ = std::min(best_, residual_of(settled, state.options.norm, state.options.dangling,
                                         state.total + settled.growth));
@@ -179,16 +176,17 @@ class RankRounds {
   static constexpr std::uint64_t kFewEdges = std::uint64_t{1} << 22;
 
   template <class Share>
-  static Few few(const DeviceRankState<Share>& state) {
+  static Few few(const RankState<Share, cuda::CudaExecutor>& state) {
     if (state.own <= kMembersTogether && state.in.edges <= kFewEdges) return {kMembersTogether, true};
     return {std::min(kMembersTogether, state.own / kManyPart), false};
   }
 
   template <class Share>
-  void make(DeviceRankState<Share>& state) {
-    const unsigned now = state.now(), next = state.drops() ? 1 - now : now;
-    state.clear_lists(next);
-    state.fill(log_.data(), 0, log_.bytes());
+  void make(RankState<Share, cuda::CudaExecutor>& state) {
+    const unsigned now = state.now(), next = state.next();
+    const cudaStream_t stream = state.executor.stream().get();
+    state.clear_lists();
+    state.executor.fill(log_.data(), 0, log_.bytes());
     const auto kernel = rounds_kernel<Share>;
     const unsigned at_once = cuda::blocks_at_once(kernel, kListBlock, 0);
     const auto blocks = static_cast<unsigned>(std::clamp<std::uint64_t>(
@@ -205,11 +203,10 @@ class RankRounds {
     RoundLog* log = log_.data();
     void* arguments[] = {&view, &first, &second, &sources, &sizes, &limits, &partial, &log};
     cuda::check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), dim3(blocks),
-                                            dim3(kListBlock), arguments, 0, state.stream.get()),
+                                            dim3(kListBlock), arguments, 0, stream),
                 "launching iterations");
-    cuda::check(
-        cudaMemcpyAsync(read_.data(), log_.data(), log_.bytes(), cudaMemcpyDeviceToHost, state.stream.get()),
-        "copying what iterations came to");
+    cuda::check(cudaMemcpyAsync(read_.data(), log_.data(), log_.bytes(), cudaMemcpyDeviceToHost, stream),
+                "copying what iterations came to");
     state.read(next);
     given_ = 0, made_ = read_.data()->rounds;
   }

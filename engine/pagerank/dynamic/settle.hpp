@@ -1,4 +1,4 @@
-// What an iteration does to an affected vertex whose next rank is known: the same source on both backends.
+// What an iteration does to an affected vertex whose next rank is known.
 //
 // Naive-dynamic and Dynamic Traversal only renew it. Dynamic Frontier affects its out-neighbours where its
 // rank changed enough, and with Pruning it leaves where its rank hardly changed. Where such vertices are the
@@ -22,76 +22,74 @@
 #include <cstdint>
 
 #include "engine/core/macros.hpp"
-#include "engine/pagerank/dynamic/vertex.hpp"
+#include "engine/pagerank/dynamic/rank_view.hpp"
 
 namespace sluice::pagerank {
 
-/// Whether a method's members leave, and every iteration makes a new list; their ranks are in closed form.
-SLUICE_HD bool drops_members(RankMethod method) {
-  return method == RankMethod::pruned_frontier || method == RankMethod::residual_frontier;
-}
-
-/// Whether changes affect out-neighbours.
-SLUICE_HD bool spreads_changes(RankMethod method) {
-  return drops_members(method) || method == RankMethod::dynamic_frontier;
-}
-
-/// What a batch asks of every member.
-struct SettleRules {
-  RankNorm norm = RankNorm::linf;
-  RankMethod method = RankMethod::naive_dynamic;
-  double frontier_tolerance = 0, prune_tolerance = 0;
+/// The lists that members go to: those that stay, and those whose change spreads.
+struct SettledLists {
+  VertexList next, sources;
 };
 
 namespace detail {
 
 /// On residuals: does the vertex push its change?
 template <class Share, class Lane>
-SLUICE_HD void settle_residual(const RankVertices<Share>& at, const SettleRules& rules, Vertex v,
+SLUICE_HD void settle_residual(const DynamicView<Share>& view, const SettledLists& lists, Vertex v,
                                FixedRank rank, Settled& done, Lane& lane) {
-  if (lane.pulled(v)) done.gathered += at.in_degree(v);
-  lane.leaves(v);
-  const auto before = at.shares[v], after = share_of<Share>(rank, at.divisors[v]);
-  if (relative_change(before, after) <= rules.frontier_tolerance) return;
-  lane.offers(v, before, after);
-  done.pushed += lane.out_degree(v);
-  lane.spreads(v);
+  if (!view.known[v]) {
+    view.known[v] = 1;
+    done.gathered += view.at.in_degree(v);
+  }
+  view.flags_of(v) = kEver;
+  const auto before = view.at.shares[v], after = share_of<Share>(rank, view.at.divisors[v]);
+  if (relative_change(before, after) <= view.frontier_tolerance) return;
+  view.sent[v] = before, view.at.shares[v] = after;
+  done.pushed += view.out_degree(v);
+  lists.sources.append(v, view.class_of_source(v), lane);
 }
 
 /// Of the published methods: does it stay, and does its change spread?
 template <class Share, class Lane>
-SLUICE_HD void settle_pulled(const RankVertices<Share>& at, const SettleRules& rules, Vertex v,
+SLUICE_HD void settle_pulled(const DynamicView<Share>& view, const SettledLists& lists, Vertex v,
                              FixedRank before, FixedRank after, Settled& done, Lane& lane) {
-  done.gathered += at.in_degree(v);
-  const auto sent = at.shares[v];
-  at.share(v);
-  if (lane.reports() && at.shares[v] != sent) lane.changed(v);
-  if (!spreads_changes(rules.method)) return;
-  const bool pruned = drops_members(rules.method);
+  done.gathered += view.at.in_degree(v);
+  const auto sent = view.at.shares[v];
+  view.at.share(v);
+  if (view.changed.few != nullptr && view.at.shares[v] != sent) view.changed.append(v, 0, lane);
+  if (!spreads_changes(view.method)) return;
+  const bool pruned = drops_members(view.method);
   const double relative = relative_change(before, after);
-  if (pruned) relative > rules.prune_tolerance ? lane.stays(v) : lane.leaves(v);
-  if (!(relative > rules.frontier_tolerance)) return;
-  if (!pruned && !lane.expands_first(v)) return;
-  if (pruned) done.pushed += lane.out_degree(v);
-  lane.spreads(v);
+  std::uint8_t& flags = view.flags_of(v);  // no other thread touches this byte now
+  if (pruned && relative > view.prune_tolerance) {
+    lists.next.append(v, view.class_of(v), lane);
+  } else if (pruned) {
+    flags = kEver;
+  }
+  if (!(relative > view.frontier_tolerance) || (!pruned && (flags & kExpanded))) return;
+  if (pruned) {
+    done.pushed += view.out_degree(v);
+  } else {
+    flags |= kExpanded;
+  }
+  lists.sources.append(v, view.class_of_source(v), lane);
 }
 
 }  // namespace detail
 
-/// Makes `after` the rank of member v, which was `before`. The lane says what it knows of v, pulled(v) (its
-/// sum is new, and known from now on), expands_first(v), out_degree(v), reports() (other ranks are to receive
-/// changes), and takes what becomes of it: stays(v) or leaves(v), spreads(v), changed(v) (its contribution is
-/// another), offers(v, before, after) (the contribution that its out-neighbours receive).
+/// Renews member v, whose sum is known.
 template <class Share, class Lane>
-SLUICE_HD void settle_member(const RankVertices<Share>& at, const SettleRules& rules, Vertex v,
-                             FixedRank before, FixedRank after, Settled& done, Lane& lane) {
-  done.change.add(before, after, rules.norm);
+SLUICE_HD void settle_member(const DynamicView<Share>& view, const SettledLists& lists, Vertex v,
+                             Settled& done, Lane& lane) {
+  const FixedRank before = view.at.ranks[v];
+  const FixedRank after = view.is_renewed(v) ? view.renewed[v] : view.next_rank(v);
+  done.change.add(before, after, view.norm);
   done.growth += after - before;
-  at.ranks[v] = after;
-  if (rules.method == RankMethod::residual_frontier) {
-    detail::settle_residual(at, rules, v, after, done, lane);
+  view.at.ranks[v] = after;
+  if (view.method == RankMethod::residual_frontier) {
+    detail::settle_residual(view, lists, v, after, done, lane);
   } else {
-    detail::settle_pulled(at, rules, v, before, after, done, lane);
+    detail::settle_pulled(view, lists, v, before, after, done, lane);
   }
 }
 

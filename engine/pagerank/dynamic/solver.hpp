@@ -2,13 +2,12 @@
 // until ranks stand still, and what the ranks of a job exchange in between. A store keeps ranks, what
 // vertices offer and the lists of affected vertices in the memory of a device, and works on them there:
 //
-//   HostRankStore (host_store.hpp)   host memory, in-edges in memory or in partitions
-//   CudaPartStore (part_store.cu)    a GPU with a range of vertices; the host has the edges
+//   PartStore (part_store.hpp)       a range of vertices; the host has the edges, in memory or in a file
 //   CudaWholeStore (whole_store.cu)  a GPU that holds the graph
 //
 // The last one holds the batch, too (kHoldsGraph), and is an exception for speed: it marks, iterates and
 // spreads in launches that follow each other without the host, which waits once an iteration, or once for
-// several (rounds.cuh). The other two wait before they spread, since ranks exchange sources then.
+// several (rounds.cuh). The other waits before it spreads, since ranks exchange sources then.
 #pragma once
 
 #include <algorithm>
@@ -239,7 +238,6 @@ class DynamicSolver final : public DynamicRanks::State {
     if (!store_.spreads()) return;
     if (all_next) return store_.pull_all();
     if (residual) settled.gathered += settled.pushed;
-    store_.drop_members();
     const std::uint64_t before = store_.affected();
     spread(graph, sources, residual);
     if (store_.drops() || store_.affected() != before) store_.order_members();

@@ -36,6 +36,23 @@ SLUICE_HD FixedRank closed_form(const RankUpdate& update, FixedRank sum, const O
   return to_fixed(std::min(divide(others, add(1, -multiply(update.damping, own.part))), 1.0));
 }
 
+/// Whether a method's members leave, and every iteration makes a new list; their ranks are in closed form.
+SLUICE_HD bool drops_members(RankMethod method) {
+  return method == RankMethod::pruned_frontier || method == RankMethod::residual_frontier;
+}
+
+/// Whether changes affect out-neighbours.
+SLUICE_HD bool spreads_changes(RankMethod method) {
+  return drops_members(method) || method == RankMethod::dynamic_frontier;
+}
+
+/// What a batch asks of every member.
+struct SettleRules {
+  RankNorm norm = RankNorm::linf;
+  RankMethod method = RankMethod::naive_dynamic;
+  double frontier_tolerance = 0, prune_tolerance = 0;
+};
+
 /// |new - old| / max(new, old), of ranks or of contributions.
 template <class T>
 SLUICE_HD double relative_change(T before, T after) {

@@ -7,7 +7,10 @@
 
 namespace sluice::pagerank {
 
-namespace {
+/// Whether change i is the first of its source.
+__device__ bool opens_source(const EdgeChange* changes, std::uint64_t i) {
+  return i == 0 || changes[i - 1].source != changes[i].source;
+}
 
 /// Lists that are there to stay.
 struct ResidentLists {
@@ -17,26 +20,31 @@ struct ResidentLists {
 };
 
 template <class Share>
-class CudaWholeStore : public DeviceRankState<Share> {
+class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
+  using State = RankState<Share, cuda::CudaExecutor>;
+  using Lane = cuda::CudaLane;
+
  public:
   using Lists = ResidentLists;
   static constexpr bool kHoldsGraph = true;
 
-  CudaWholeStore(const Device& device, const Graph& graph, const Options& options, const ChangeExchange&)
-      : State(device, options), graph_(device, graph, options.weighted), rounds_(device) {
+  CudaWholeStore(const Device& device, const Graph& graph, const Options& given, const ChangeExchange&)
+      : State(device, given), graph_(device, graph, given.weighted), rounds_(device) {
     see(graph);
     make_vertices(graph.vertices());
   }
 
-  ~CudaWholeStore() { cudaStreamSynchronize(this->stream.get()); }  // what is under way uses the buffers
+  ~CudaWholeStore() {
+    cudaStreamSynchronize(this->executor.stream().get());
+  }  // what is under way uses the buffers
 
   std::uint64_t bytes_sent() const { return 0; }  // but for the batch
   void send_all() {}
 
   /// Returns the seconds of the GPU's work on the lists once it had the changes.
   double update(const Graph& graph, const EdgeChanges& changes) {
-    graph_.apply(graph, changes, this->stream);
-    this->stream.wait("a batch");
+    graph_.apply(graph, changes, this->executor.stream());
+    this->executor.wait("a batch");
     changes_ = changes.size();
     rounds_.begin(this->options.max_iterations);
     return graph_.rewrite_seconds();
@@ -53,29 +61,44 @@ class CudaWholeStore : public DeviceRankState<Share> {
     return this->grow_ranks(old.data(), growth);
   }
 
+  /// Changed sources offer what they have now.
   void learn_changed() {
-    this->over(changes_, adopt_changes_kernel<Share>, this->view(), graph_.changes(), changes_,
-               this->options.dangling);
+    const EdgeChange* const changes = graph_.changes();
+    const Dangling dangling = this->options.dangling;
+    const auto view = this->view();
+    this->over(changes_, [=] __device__(std::uint64_t i, Lane&) {
+      if (!opens_source(changes, i)) return;
+      view.at.learn_source(view.out, changes[i].source, dangling);
+      view.at.share(changes[i].source);
+    });
   }
 
-  void begin_marks() { State::begin_marks(this->vertices(), graph_.out().edges); }
-
+  /// Targets of deletions, sources whose own loop carries a part that depends on their degree, and new
+  /// vertices; then the out-neighbours of all changed sources.
   void mark_changed(std::uint64_t old_vertices) {
-    const VertexList members = this->members(this->grown());
-    this->over(changes_, mark_changes_kernel<Share>, this->view(), graph_.changes(), changes_, members,
-               this->sources());
-    this->over(this->vertices() - old_vertices, mark_range_kernel<Share>, this->view(), old_vertices,
-               this->vertices(), members);
-    expand(changes_, nullptr, members);
-    this->read(this->grown());
+    const EdgeChange* const changes = graph_.changes();
+    const VertexList members = this->grown(), sources = this->sources();
+    const auto view = this->view();
+    this->over(changes_, [=] __device__(std::uint64_t i, Lane & lane) {
+      const EdgeChange change = changes[i];
+      if (change.removed > 0) view.meet(change.target, true, members, lane);
+      if (!opens_source(changes, i)) return;
+      if (view.at.loops[change.source] == Loop::added) view.meet(change.source, true, members, lane);
+      sources.append(change.source, view.class_of_source(change.source), lane);
+    });
+    this->over(this->vertices() - old_vertices, [=] __device__(std::uint64_t i, Lane & lane) {
+      view.meet(static_cast<Vertex>(old_vertices + i), true, members, lane);
+    });
+    expand_sources(*this, changes_, nullptr, members);
+    this->read_grown();
   }
 
   /// The out-neighbours of the members that joined since the last call become members; false: none joined.
   bool spread_new_members() {
     const std::uint64_t fresh = this->list_new_members();
     if (fresh == 0) return false;
-    expand(fresh, nullptr, this->members(this->grown()));
-    this->read(this->grown());
+    expand_sources(*this, fresh, nullptr, this->grown());
+    this->read_grown();
     return true;
   }
 
@@ -94,26 +117,26 @@ class CudaWholeStore : public DeviceRankState<Share> {
     return done;
   }
 
- private:
-  using State = DeviceRankState<Share>;
-
   void make_vertices(std::uint64_t vertices) {
-    State::make_vertices(0, vertices, vertices);
-    this->over(vertices, learn_sources_kernel<Share>, this->view(), vertices, this->options.dangling);
+    State::make_vertices(0, vertices, vertices, false);
+    const Dangling dangling = this->options.dangling;
+    const auto view = this->view();
+    this->over(vertices, [=] __device__(std::uint64_t v, Lane&) {
+      view.at.learn_source(view.out, static_cast<Vertex>(v), dangling);
+    });
   }
 
-  void expand(std::uint64_t most, const std::uint64_t* pushed, const VertexList& next) {
-    expand_sources(this->view(), this->sources(), most, pushed, next, this->stream);
-  }
-
+ private:
   /// A launch for every part of an iteration.
   Settled step_alone() {
-    const unsigned now = this->now(), next = this->drops() ? 1 - now : now;
+    const unsigned next = this->next();
     const std::uint64_t before = this->affected();
-    this->clear_lists(next);
-    gather_members(this->view(), this->members(now), this->sizes, this->stream);
-    this->settle_into(next, this->view());
-    if (this->spreads()) expand(before, &this->counters()->settled.pushed, this->members(next));
+    const auto view = this->view();
+    this->clear_lists();
+    gather_members(*this, view, this->members(this->now()), this->sizes);
+    settle_members(*this, view);
+    if (this->spreads())
+      expand_sources(*this, before, &this->counters()->settled.pushed, this->members(next));
     this->read(next);
     this->go_on_with(next);
     return this->counted().settled;
@@ -123,8 +146,6 @@ class CudaWholeStore : public DeviceRankState<Share> {
   std::uint64_t changes_ = 0;  ///< of the batch
   RankRounds rounds_;
 };
-
-}  // namespace
 
 std::unique_ptr<DynamicRanks::State> make_whole_cuda_ranks(const Device& device, const Graph& graph,
                                                            std::span<const double> ranks,

@@ -1,0 +1,52 @@
+// Edges and other ranks on the host (part_store.hpp): all lie in its memory, or come there in partitions.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "engine/pagerank/dynamic/in_lists.hpp"
+#include "engine/pagerank/dynamic/rows_host.hpp"
+
+namespace sluice::pagerank {
+
+template <class Share>
+class HostLink {
+ public:
+  using Executor = HostExecutor;
+  using Lists = InLists;
+  using State = RankState<Share, HostExecutor>;
+
+  /// Keeps references.
+  HostLink(const Device&, const Graph&, ChangeExchange& peers, State& state) : peers_(peers), state_(state) {}
+
+  std::uint64_t bytes_sent() const { return 0; }
+
+  void see(const Graph& graph) {
+    state_.in = in_edges_of(graph, state_.options.weighted), state_.out = graph.out.view();
+  }
+
+  void meet(std::span<const Vertex> vertices) {
+    const auto view = state_.view();
+    const VertexList members = state_.grown();
+    state_.over(vertices.size(),
+                [=](std::uint64_t i, HostLane& lane) { view.meet(vertices[i], true, members, lane); });
+  }
+
+  void spread(const CsrView& out, std::span<const Vertex> sources, bool pushes) {
+    expand_sources(state_, out, sources, pushes, state_.grown());
+  }
+
+  /// What sources of other ranks offer is what they sent before, once theirs come.
+  void send(std::span<const Vertex> changed, std::span<const Vertex> all_sources) {
+    for (const Vertex v : all_sources)
+      if (!peers_.owns(v)) state_.sent.data()[v] = state_.shares.data()[v];
+    peers_.send_changed(state_.shares.data(), changed);
+  }
+  void send_all() { peers_.send_all(state_.shares.data()); }
+
+ private:
+  ChangeExchange& peers_;
+  State& state_;
+};
+
+}  // namespace sluice::pagerank

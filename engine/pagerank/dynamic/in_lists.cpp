@@ -1,0 +1,26 @@
+#include "engine/pagerank/dynamic/in_lists.hpp"
+
+namespace sluice::pagerank {
+
+InLists::InLists(const Device& device, const Graph& graph, bool weighted, std::uint64_t first,
+                 std::uint64_t last, const PagingOptions& paging) {
+  if (first == last) return;
+  const SweepRows rows = in_rows_of(graph, weighted, first, last);
+  const CsrView& in = rows.in;
+  const bool come_and_go = in.edges > 0 && needs_sweep_pages(device, rows, weighted, paging);
+  if (in.edges == 0 || (!device.is_cuda() && !come_and_go)) return;
+  // What comes again and again, or is read in place, is page-locked: that costs about one copy.
+  const bool again = come_and_go && in.edges * sizeof(Vertex) >= kWorthLocking;
+  if (rows.file == nullptr && (again || paging.transport == Transport::mapped)) {
+    locks_.emplace_back(device, in.targets + in.offsets[0], in.edges * sizeof(Vertex));
+    if (weighted) locks_.emplace_back(device, in.weights + in.offsets[0], in.edges * sizeof(float));
+  }
+  pages_ = std::make_unique<SweepPages>(device, rows, weighted, paging);
+  ever_.resize(pages_->size()), waiting_.resize(pages_->size());
+  keys_.weights.resize(pages_->size() * kListClasses);
+  if (!device.is_cuda()) return;
+  counters_ = Buffer<unsigned long long>(device, 3 * keys_.weights.size(), "affected vertices by partition");
+  keys_.counters = counters_.data();
+}
+
+}  // namespace sluice::pagerank

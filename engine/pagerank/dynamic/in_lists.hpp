@@ -1,0 +1,106 @@
+// The in-edges of affected vertices: whole in memory, or brought in partitions. A vertex that is not affected
+// reads no list, so a partition without affected vertices stays where it is. Members are sorted by partition,
+// and by class within, so that each is looked at when its list is there.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/exec/memory/copy_lane.hpp"
+#include "engine/memory/sweep_pages.hpp"
+#include "engine/pagerank/dynamic/rank_state.hpp"
+
+namespace sluice::pagerank {
+
+/// Members by partition and class, and how many edges are read of each.
+template <class Share>
+struct MembersByPartition {
+  DynamicView<Share> view;
+  VertexList members;
+  ListSizes sizes;
+  OwnershipView ranges;
+
+  SLUICE_HD Vertex item(std::uint64_t i) const { return members.at(sizes, i); }
+  SLUICE_HD unsigned key(std::uint64_t i) const {
+    const Vertex v = item(i);
+    return ranges.owner(v - view.first) * kListClasses + view.class_of(v);
+  }
+  SLUICE_HD std::uint64_t weight(std::uint64_t i) const { return view.reads_of(item(i)); }
+};
+
+class InLists {
+ public:
+  /// Of the vertices [first, last). Slots take what the device has left; a GPU has them in any case. Keeps
+  /// references. Throws BudgetError where two partitions do not fit.
+  InLists(const Device& device, const Graph& graph, bool weighted, std::uint64_t first, std::uint64_t last,
+          const PagingOptions& paging);
+
+  /// Whether lists are there only while they are gathered.
+  bool come_and_go() const { return pages_ != nullptr; }
+  /// What was brought; of the partitions those count that were wanted in some iteration.
+  SweepTraffic traffic() const { return pages_ ? pages_->traffic() : SweepTraffic{}; }
+  std::uint64_t partitions_read() const {
+    return pages_ ? static_cast<std::uint64_t>(std::count(ever_.begin(), ever_.end(), 1)) : 1;
+  }
+
+  /// The sums of all members that are not known, and the new ranks of those with a loop in their list, where
+  /// the method wants them in closed form.
+  template <class State, class Share>
+  void gather(const State& state, const DynamicView<Share>& view) {
+    const VertexList members = state.members(state.now());
+    if (!pages_) return gather_members(state, view, members, state.sizes);
+    Vertex* const sorted = state.members(1 - state.now()).few;  // a list that is not in use now
+    state.executor.sort_by_key(MembersByPartition<Share>{view, members, state.sizes, pages_->owners()},
+                               state.affected(), sorted, keys_);
+    for (std::size_t p = 0; p < waiting_.size(); ++p) {
+      waiting_[p] = 0;
+      for (unsigned c = 0; c < kListClasses; ++c) waiting_[p] += keys_.weights[p * kListClasses + c];
+    }
+    gather_unread(state, view, sorted);
+    pages_->for_each([&](std::uint32_t p) { return waiting_[p]; },
+                     [&](std::span<const SweepPage> pages) {
+                       for (const SweepPage& page : pages) gather_page(state, view, sorted, page);
+                       state.executor.wait("partitions of in-edges");
+                     });
+  }
+
+ private:
+  const std::uint64_t* begins_of(std::size_t partition) const {
+    return keys_.begins.data() + partition * kListClasses;
+  }
+
+  /// Members of partitions that stay away, whose lists are empty or not read.
+  template <class State, class Share>
+  void gather_unread(const State& state, const DynamicView<Share>& view, Vertex* sorted) const {
+    for (std::size_t p = 0, end; p < waiting_.size(); p = end + 1) {
+      for (end = p; end < waiting_.size() && waiting_[end] == 0;) ++end;
+      const std::uint64_t begin = *begins_of(p), count = *begins_of(end) - begin;
+      if (count > 0) gather_members(state, view, {sorted + begin, nullptr, count, 0}, ListSizes{{count}});
+    }
+  }
+
+  template <class State, class Share>
+  void gather_page(const State& state, DynamicView<Share> view, Vertex* sorted, const SweepPage& page) {
+    const std::uint64_t* const begins = begins_of(page.partition);
+    const VertexList members{sorted + begins[0], sorted + begins[2], begins[2] - begins[0],
+                             begins[4] - begins[2]};
+    ListSizes sizes;
+    for (unsigned c = 0; c < kListClasses; ++c) sizes.count[c] = begins[c + 1] - begins[c];
+    view.at.in.targets = page.sources, view.at.in.weights = page.weights;
+    ever_[page.partition] = 1;
+    gather_members(state, view, members, sizes);
+    state.renew_loops(view, members, sizes);
+  }
+
+  std::vector<PageLock> locks_;  // before what reads them
+  std::unique_ptr<SweepPages> pages_;
+  std::vector<std::uint8_t> ever_;      ///< [partitions] 1 where it was wanted
+  std::vector<std::uint64_t> waiting_;  ///< [partitions] edges that are read
+  Buffer<unsigned long long> counters_;
+  KeyCounts keys_;
+};
+
+}  // namespace sluice::pagerank

@@ -1,0 +1,353 @@
+// What all stores have in common, on the host and on a GPU, of all vertices or of those of one rank: ranks,
+// what vertices offer, and lists of affected vertices. Each says where its lists of edges are.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include "engine/exec/host_executor.hpp"
+#include "engine/exec/memory/buffer.hpp"
+#include "engine/graph/partition_map.hpp"
+#include "engine/pagerank/dynamic/backend.hpp"
+#include "engine/pagerank/dynamic/rank_view.hpp"
+#include "engine/pagerank/static/sweep.hpp"
+
+namespace sluice::pagerank {
+
+/// A list of more than this part of all vertices is made anew in order of id, so that neighbouring state is
+/// read together: a look at all flags then costs less than what is saved.
+inline constexpr std::uint64_t kManyPart = 16;
+
+/// Blocks of a launch whose totals are added up, at most.
+inline constexpr unsigned kMostParts = 2048;
+
+/// The lists that lanes append to: two of members in turns, with the sources between them, so that either
+/// can be cleared along with these; vertices that offer something else; and those that were ever affected by
+/// the batch, which a GPU only counts.
+enum RankList : unsigned { kMembers, kSources, kOtherMembers, kChanged, kEverAffected, kRankLists };
+
+/// What lanes count, and the host reads.
+struct RankCounters {
+  ListSizes lists[kRankLists];
+  unsigned long long sums[LaneOutput::kSums];  ///< of ranks
+  Settled settled;
+};
+
+/// Ranks of the vertices [first, first + own). Work goes through `executor`, and has ended after read().
+template <class Share, class E>
+class RankState : public BatchState {
+ public:
+  using Stored = typename Share::Stored;
+  using Lane = typename E::Lane;
+  static constexpr bool kOnHost = std::is_same_v<E, HostExecutor>;
+  /// What is charged to a device's budget only where that has memory of its own.
+  template <class T>
+  using Column = ChargedArray<T, std::conditional_t<kOnHost, StagingMemory, DeviceMemory>>;
+
+  RankState(const Device& device, const Options& given)
+      : BatchState(given),
+        executor(device, 0),
+        device_(device),
+        counters_(device, 1, "counters"),
+        partial_(device, kOnHost ? 0 : kMostParts, "totals by block") {
+    executor.fill(counters(), 0, sizeof(RankCounters));
+  }
+
+  /// Vertices of the graph.
+  std::uint64_t vertices() const { return vertices_; }
+  /// Members of the list that was read last.
+  std::uint64_t affected() const { return all_of(sizes); }
+  /// Of own vertices that were ever affected by the batch.
+  std::uint64_t ever() const { return all_ever_ ? own : counted_.lists[kEverAffected].count[0]; }
+
+  DynamicView<Share> view() const {
+    DynamicView<Share> view;
+    static_cast<SettleRules&>(view) = rules();
+    view.at = {in, moved(ranks.data(), first), shares.data(), moved(divisors.data(), first),
+               moved(loops.data(), first)};
+    view.out = out;
+    view.longest_out = longest_out;
+    view.sent = sent.data();
+    view.sums = moved(sums_.data(), first);
+    view.flags = flags_.data();
+    view.first = first;
+    view.known = moved(known_.data(), first);
+    view.ever = list(kEverAffected);
+    view.update = make_update(options, vertices_);
+    view.split = kOnHost ? RankSplit::none : dynamic.split;
+    return view;
+  }
+
+  RankCounters* counters() const { return counters_.data(); }
+  Settled* partial() const { return partial_.data(); }
+  /// As they were read last.
+  const RankCounters& counted() const { return counted_; }
+  VertexList list(unsigned number) const {
+    const ChargedList& memory = long_[number];
+    return {few_.data() + number * own,      memory.data(),        own, memory.size(),
+            counters()->lists[number].count, number * kListClasses};
+  }
+  VertexList members(unsigned which) const { return list(which == 0 ? kMembers : kOtherMembers); }
+  VertexList sources() const { return list(kSources); }
+  /// Where lanes write.
+  LaneOutput output() const {
+    return {few_.data(),      begins_.data(), counters()->lists[0].count,
+            counters()->sums, nullptr,        static_cast<unsigned>(begins_.size())};
+  }
+
+  /// Calls body(i, lane) for every i below `count`.
+  template <class Body>
+  void over(std::uint64_t count, const Body& body) const {
+    executor.for_each(count, output(), body);
+  }
+
+  /// Members with a loop in their list, which is there, are renewed: it is no part of their sums.
+  void renew_loops(const DynamicView<Share>& all, const VertexList& listed, const ListSizes& known) const {
+    if (!drops() || all.renews_all) return;
+    over(all_of(known), [=] SLUICE_BODY(std::uint64_t i, Lane&) {
+      const Vertex v = listed.at(known, i);
+      if (all.is_renewed(v)) all.renewed[v] = all.next_rank(v);
+    });
+  }
+
+  // ---- vertices
+
+  /// State of `count` vertices from `from` on, of `all`; what it was is lost.
+  void make_vertices(std::uint64_t from, std::uint64_t count, std::uint64_t all, bool on_ranks) {
+    first = from, own = count, vertices_ = all;
+    ranks = Buffer<FixedRank>(device_, own, "ranks");
+    shares = {};
+    shares = Buffer<Stored>(device_, all, "contributions");
+    sent = Column<Stored>(device_, all, "contributions");
+    sums_ = Column<FixedRank>(device_, own, "sums");
+    divisors = Column<double>(device_, own, "out-degrees");
+    loops = Column<Loop>(device_, own, "self-loops");
+    flags_ = Column<std::uint8_t>(device_, (own + 3) / 4 * 4, "flags of affected vertices");  // by words
+    known_ = Column<std::uint8_t>(device_, own, "flags of known sums");
+    few_ = {};
+    const unsigned lists = kOnHost ? kRankLists : on_ranks ? kEverAffected : kChanged;
+    few_ = Column<Vertex>(device_, own * lists, "lists of affected vertices");
+    for (unsigned i = 0; i < begins_.size(); ++i) begins_[i] = i / kListClasses * own;
+    executor.fill(flags_.data(), 0, flags_.bytes());
+    executor.fill(known_.data(), 0, known_.bytes());
+    if (kOnHost) {  // or else batches would wait for their pages
+      executor.fill(sums_.data(), 0, sums_.bytes());
+      executor.fill(sent.data(), 0, sent.bytes());
+    }
+    waiting_ = all_ever_ = knows_ = false;
+  }
+
+  /// Own vertices begin with `given`.
+  void begin(std::span<const FixedRank> given) {
+    copy_to_device(device_, ranks.data(), given.data(), given.size_bytes());
+    const auto all = view();
+    over(own, [=] SLUICE_BODY(std::uint64_t i, Lane&) { all.at.share(static_cast<Vertex>(all.first + i)); });
+  }
+
+  /// Ranks of own vertices from those before, `old`, which is indexed by id. Returns their sum.
+  FixedRank grow_ranks(const FixedRank* old, const RankGrowth& growth) {
+    executor.fill(counters(), 0, sizeof(RankCounters));
+    const auto all = view();
+    over(own, [=] SLUICE_BODY(std::uint64_t i, Lane & lane) {
+      const std::uint64_t v = all.first + i;
+      all.at.ranks[v] = growth(old, v);
+      all.at.share(static_cast<Vertex>(v));
+      lane.add(0, all.at.ranks[v]);
+    });
+    read(0);
+    return counted_.sums[0];
+  }
+
+  /// Of own vertices.
+  HostArray<double> divisors_on_host() const {
+    HostArray<double> values(own, "out-degrees");
+    executor.wait("out-degrees");  // copies to the host do not wait for it
+    copy_to_host(device_, values.data(), divisors.data(), values.bytes());
+    return values;
+  }
+
+  /// Ranks of own vertices, [own].
+  void read_ranks(std::span<double> to) const {
+    executor.wait("the ranks");
+    HostArray<FixedRank> fixed(own, "ranks");
+    copy_to_host(device_, fixed.data(), ranks.data(), fixed.bytes());
+    const double scale = rank_scale(options.dangling, total);
+    std::transform(fixed.begin(), fixed.end(), to.begin(),
+                   [scale](FixedRank rank) { return scaled_rank(rank, scale); });
+  }
+
+  // ---- the affected vertices
+
+  /// The list of members that the next iteration works on, the one that it makes, and the one that vertices
+  /// are added to: the first, but while a batch is marked.
+  unsigned now() const { return now_; }
+  unsigned next() const { return drops() ? 1 - now_ : now_; }
+  VertexList grown() const { return members(grown_); }
+  /// The list that iterations go on with.
+  void go_on_with(unsigned list) { now_ = grown_ = list; }
+  void read_grown() { read(grown_); }
+
+  /// No source is listed, nor anybody in the list that an iteration makes.
+  void clear_lists() const {
+    ListSizes* const lists = counters()->lists;
+    if (!drops()) return executor.fill(lists + kSources, 0, sizeof(ListSizes));
+    executor.fill(lists + (next() == 0 ? kMembers : kSources), 0, 2 * sizeof(ListSizes));
+  }
+
+  /// The counters as they are once all work has ended, and the sizes of a list of members among them.
+  void read(unsigned which) {
+    executor.read(reinterpret_cast<std::uint64_t*>(&counted_),
+                  reinterpret_cast<const unsigned long long*>(counters()),
+                  sizeof(RankCounters) / sizeof(std::uint64_t), "affected vertices");
+    sizes = counted_.lists[which == 0 ? kMembers : kOtherMembers];
+  }
+
+  /// Begins to mark the vertices that a batch affects, in a list that holds none that wait.
+  void begin_marks() {
+    if (!residual()) forget();
+    grown_ = waiting_ ? 1 - now_ : now_;
+    waiting_sizes_ = waiting_ ? sizes : ListSizes{};
+    listed_ = {};
+    reserve(grown_ == 0 ? kMembers : kOtherMembers, in.edges);
+    reserve(kSources, out.edges);
+    clear_flags();
+    executor.fill(counters(), 0, sizeof(RankCounters));
+    knows_ = residual();
+  }
+
+  /// Members that received changes in the last iteration of the last batch join the marked ones, which are
+  /// the members then. Their sums are up to date where they are known.
+  void end_marks() {
+    if (waiting_) {
+      const ListSizes waiting = waiting_sizes_;
+      const VertexList from = members(1 - grown_), to = grown();
+      const auto all = view();
+      over(all_of(waiting),
+           [=] SLUICE_BODY(std::uint64_t i, Lane & lane) { all.meet(from.at(waiting, i), false, to, lane); });
+      read(grown_);
+    }
+    now_ = grown_;
+    reserve(now_ == 0 ? kOtherMembers : kMembers, in.edges);
+  }
+
+  /// After a batch: whether its last list holds vertices that no iteration has looked at.
+  void end_batch() { waiting_ = residual(); }
+
+  /// All vertices are members, and were affected.
+  void add_all() {
+    executor.fill(flags_.data(), kMember | kEver, flags_.bytes());
+    if (kOnHost) {
+      const VertexList to = grown();
+      const std::uint64_t from = first;
+      over(own, [=] SLUICE_BODY(std::uint64_t i, Lane&) { to.few[i] = static_cast<Vertex>(from + i); });
+      to.sizes[0] = own;
+    } else {
+      list_by_id();
+    }
+    read(grown_);
+    all_ever_ = true;
+  }
+
+  /// All pull.
+  void pull_all() {
+    if (knows_) executor.fill(known_.data(), 0, known_.bytes());
+    add_all();
+  }
+
+  /// Makes sources of the members that joined since the last call, and says how many.
+  std::uint64_t list_new_members() {
+    const std::uint64_t count = affected() - all_of(listed_);
+    executor.fill(counters()->lists + kSources, 0, sizeof(ListSizes));
+    const VertexList from = grown(), to = sources();
+    const auto all = view();
+    for (unsigned c = 0; c < kListClasses; ++c) {
+      const std::uint64_t begin = listed_.count[c];
+      over(sizes.count[c] - begin, [=] SLUICE_BODY(std::uint64_t i, Lane & lane) {
+        const Vertex v = from.at(c, begin + i);
+        to.append(v, all.class_of_source(v), lane);
+      });
+    }
+    listed_ = sizes;
+    return count;
+  }
+
+  /// Puts many members about in order of id, but where the host sees that they are.
+  void order_members() {
+    if (affected() <= own / kManyPart) return;
+    if (kOnHost && std::is_sorted(grown().few, grown().few + affected())) return;
+    list_by_id();
+  }
+
+  /// No vertex was affected yet. On the host a batch costs what it affects, not what the graph has.
+  void clear_flags() {
+    if (kOnHost && !all_ever_) {
+      const VertexList affected_once = list(kEverAffected);
+      const auto all = view();
+      over(affected_once.sizes[0],
+           [=] SLUICE_BODY(std::uint64_t i, Lane&) { all.flags_of(affected_once.few[i]) = 0; });
+    } else {
+      executor.fill(flags_.data(), 0, flags_.bytes());
+    }
+    all_ever_ = false;
+  }
+
+  /// About in order of id; members are the same, and so are the sizes.
+  void list_by_id() const {
+    executor.fill(grown().sizes, 0, sizeof(ListSizes));
+    const VertexList to = grown();
+    const auto all = view();
+    over(own, [=] SLUICE_BODY(std::uint64_t i, Lane & lane) {
+      const auto v = static_cast<Vertex>(all.first + i);
+      if (all.flags[i] & kMember) to.append(v, all.class_of(v), lane);
+    });
+  }
+
+  mutable E executor;
+  CsrView in;   ///< offsets of own vertices; targets and weights where lists are there to stay
+  CsrView out;  ///< none where only the host has it
+  std::uint64_t longest_out = 0;  ///< edges of its longest list
+  std::uint64_t first = 0, own = 0;
+  ListSizes sizes;          ///< of the list that was read last
+  Buffer<FixedRank> ranks;  ///< [own] unnormalised with Dangling::uniform
+  Buffer<Stored> shares;    ///< [vertices] what out-neighbours have received
+  Column<Stored> sent;      ///< [vertices]
+  Column<double> divisors;  ///< [own]
+  Column<Loop> loops;       ///< [own]
+
+ private:
+  using ChargedList = Column<Vertex>;
+
+  /// No sum is known any more.
+  void forget() {
+    if (knows_) executor.fill(known_.data(), 0, known_.bytes());
+    waiting_ = false;
+  }
+
+  /// Room for the long rows of `edges`; the host's lists are of one class.
+  void reserve(unsigned number, std::uint64_t edges) {
+    if (!kOnHost)
+      long_[number].reserve(device_, std::min(own, edges / kTileEdges + 1), "lists of affected vertices");
+  }
+
+  const Device& device_;
+  std::uint64_t vertices_ = 0;
+  Column<FixedRank> sums_;              ///< [own] of what in-neighbours have sent, by lists
+  Column<std::uint8_t> flags_, known_;  ///< [own]
+  Column<Vertex> few_, long_[kRankLists];
+  std::array<std::uint64_t, kRankLists * kListClasses> begins_{};  ///< of the lists among few_, on the host
+  Column<RankCounters> counters_;
+  Column<Settled> partial_;  ///< [kMostParts] on a GPU
+  RankCounters counted_{};
+  unsigned now_ = 0, grown_ = 0;
+  ListSizes listed_;       ///< members that were made sources while a batch was marked
+  bool all_ever_ = false;  ///< whether all vertices were affected at once
+  bool knows_ = false;     ///< whether some sum may be known
+  /// Whether the list of the last batch holds vertices that no iteration has looked at, and how many.
+  bool waiting_ = false;
+  ListSizes waiting_sizes_;
+};
+
+}  // namespace sluice::pagerank

@@ -1,0 +1,82 @@
+// Lists of vertices without repeats. On a GPU they are by degree, so that a vertex is worked on by one
+// thread, a tile of a warp, a warp, or several blocks, and appending takes one atomic sum a warp and class.
+// The host's are of one class, and its lanes append some tens of vertices at once.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/core/macros.hpp"
+#include "engine/core/types.hpp"
+
+namespace sluice::pagerank {
+
+/// Largest degrees of the classes: a thread takes a few edges one by one; 8 lanes read one sector of 32 bytes
+/// at once; a warp one line; what is longer is cut among blocks, for a small frontier would wait for its hub.
+inline constexpr std::uint64_t kThreadEdges = 4;
+inline constexpr std::uint64_t kTileEdges = 64;
+inline constexpr std::uint64_t kWarpEdges = 2048;
+inline constexpr unsigned kListClasses = 4;
+
+SLUICE_HD unsigned list_class(std::uint64_t degree) {
+  return degree <= kThreadEdges ? 0 : degree <= kTileEdges ? 1 : degree <= kWarpEdges ? 2 : 3;
+}
+
+/// How many of a list are in each class.
+struct ListSizes {
+  unsigned long long count[kListClasses] = {};
+};
+
+SLUICE_HD std::uint64_t all_of(const ListSizes& sizes) {
+  return sizes.count[0] + sizes.count[1] + sizes.count[2] + sizes.count[3];
+}
+
+/// A list in memory of the device; trivially copyable. Short and long rows have an array each, which two
+/// classes fill from both ends.
+struct VertexList {
+  Vertex* few = nullptr;
+  Vertex* many = nullptr;
+  std::uint64_t capacity = 0, capacity_many = 0;
+  unsigned long long* sizes = nullptr;  ///< [kListClasses]
+  unsigned number = 0;                  ///< of the list among those that lanes append to
+
+  /// Entry i of a class.
+  SLUICE_HD Vertex& at(unsigned of_class, std::uint64_t i) const {
+    switch (of_class) {
+      case 0:
+        return few[i];
+      case 1:
+        return few[capacity - 1 - i];
+      case 2:
+        return many[i];
+      default:
+        return many[capacity_many - 1 - i];
+    }
+  }
+
+  /// Entry i of all classes, one after the other.
+  SLUICE_HD Vertex at(const ListSizes& known, std::uint64_t i) const {
+    for (unsigned c = 0; c + 1 < kListClasses; ++c) {
+      if (i < known.count[c]) return at(c, i);
+      i -= known.count[c];
+    }
+    return at(kListClasses - 1, i);
+  }
+
+  template <class Lane>
+  SLUICE_HD void append(Vertex v, unsigned of_class, [[maybe_unused]] Lane& lane) const {
+#if defined(__CUDA_ARCH__)
+    const unsigned peers = __match_any_sync(__activemask(), of_class);
+    const unsigned own = threadIdx.x % 32, first = static_cast<unsigned>(__ffs(static_cast<int>(peers))) - 1;
+    unsigned place = 0;
+    if (own == first)
+      place =
+          static_cast<unsigned>(atomicAdd(sizes + of_class, static_cast<unsigned long long>(__popc(peers))));
+    place = __shfl_sync(peers, place, static_cast<int>(first));
+    at(of_class, place + static_cast<unsigned>(__popc(peers & ((1u << own) - 1)))) = v;
+#else
+    lane.append(number + of_class, v);
+#endif
+  }
+};
+
+}  // namespace sluice::pagerank
