@@ -361,6 +361,7 @@ class CudaExecutor {
   }
   void wait(const char* label) { stream_.wait(label); }
   void* stream() const { return stream_.get(); }
+  /// Where all is put, for kernels of a caller's own.
   const Stream& queue() const { return stream_; }
   /// What order_by_key() and groups have taken for themselves.
   std::uint64_t order_bytes() const {
@@ -368,8 +369,6 @@ class CudaExecutor {
   }
 
   std::uint64_t launches() const { return launches_; }
-  /// Where all is put, for kernels of a caller's own.
-  const Stream& stream() const { return stream_; }
 
  private:
   static constexpr unsigned kMostBlocks = 1024;  ///< beyond them blocks take further vertices

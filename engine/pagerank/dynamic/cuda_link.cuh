@@ -141,7 +141,7 @@ class CudaLink {
   using Stored = typename Share::Stored;
   using Columns = ParcelColumns<Stored>;
 
-  const cuda::Stream& stream() const { return state_.executor.stream(); }
+  const cuda::Stream& stream() const { return state_.executor.queue(); }
 
   template <class Body>
   void over_sources(std::uint64_t first, std::uint64_t last, Body&& body) const {

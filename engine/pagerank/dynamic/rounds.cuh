@@ -184,7 +184,7 @@ class RankRounds {
   template <class Share>
   void make(RankState<Share, cuda::CudaExecutor>& state) {
     const unsigned now = state.now(), next = state.next();
-    const cudaStream_t stream = state.executor.stream().get();
+    const cudaStream_t stream = state.executor.queue().get();
     state.clear_lists();
     state.executor.fill(log_.data(), 0, log_.bytes());
     const auto kernel = rounds_kernel<Share>;

@@ -176,7 +176,7 @@ inline unsigned list_grid(std::uint64_t count, unsigned lanes = 1) {
 template <class Share>
 void gather_members(const RankState<Share, cuda::CudaExecutor>& state, const DynamicView<Share>& view,
                     const VertexList& members, const ListSizes& sizes) {
-  const cudaStream_t stream = state.executor.stream().get();
+  const cudaStream_t stream = state.executor.queue().get();
   const auto launch = [&](unsigned of_class, unsigned lanes, auto kernel) {
     const std::uint64_t count = sizes.count[of_class];
     if (count == 0) return;
@@ -197,7 +197,7 @@ void gather_members(const RankState<Share, cuda::CudaExecutor>& state, const Dyn
 /// Renews all members; those that stay go to the next list.
 template <class Share>
 void settle_members(const RankState<Share, cuda::CudaExecutor>& state, const DynamicView<Share>& view) {
-  const cudaStream_t stream = state.executor.stream().get();
+  const cudaStream_t stream = state.executor.queue().get();
   const std::uint64_t count = state.affected();
   const VertexList members = state.members(state.now());
   const SettledLists lists{state.members(state.next()), state.sources()};
@@ -218,7 +218,7 @@ void expand_sources(const RankState<Share, cuda::CudaExecutor>& state, std::uint
   if (most == 0) return;
   const DynamicView<Share> view = state.view();
   const VertexList sources = state.sources();
-  const cudaStream_t stream = state.executor.stream().get();
+  const cudaStream_t stream = state.executor.queue().get();
   const auto launch = [&](unsigned of_class, unsigned lanes, auto kernel) {
     kernel<<<list_grid(most, lanes), kListBlock, 0, stream>>>(view, sources, of_class, pushed, next);
     cuda::check_launch("expand_kernel");

@@ -35,7 +35,7 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
   }
 
   ~CudaWholeStore() {
-    cudaStreamSynchronize(this->executor.stream().get());
+    cudaStreamSynchronize(this->executor.queue().get());
   }  // what is under way uses the buffers
 
   std::uint64_t bytes_sent() const { return 0; }  // but for the batch
@@ -43,7 +43,7 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
 
   /// Returns the seconds of the GPU's work on the lists once it had the changes.
   double update(const Graph& graph, const EdgeChanges& changes) {
-    graph_.apply(graph, changes, this->executor.stream());
+    graph_.apply(graph, changes, this->executor.queue());
     this->executor.wait("a batch");
     changes_ = changes.size();
     rounds_.begin(this->options.max_iterations);
