@@ -190,7 +190,7 @@ struct OnePassJob : InstanceJob<SampleSink> {
           program_(job.program),
           at_once_(device_.is_cuda() ? instances_at_once(device_, bytes_of_one(), job.end - job.begin)
                                      : device_.threads()),
-          drawn_(device_, at_once_ * program_.count, kPurpose),
+          drawn_(device_, device_.is_cuda() ? at_once_ * program_.count : 0, kPurpose),
           slots_(device_, at_once_ * program_.capacity, kPurpose) {}
 
     /// Those of instances [first, first + count), into host memory.
@@ -199,12 +199,13 @@ struct OnePassJob : InstanceJob<SampleSink> {
       if (!executor_) executor_.emplace(device_, 0);
       for (std::uint64_t from = 0; from < count; from += at_once_) {
         const std::uint64_t some = std::min(at_once_, count - from);
-        executor_->template for_each_group<NoCounters>(
-            some, wide ? Groups::blocks : Groups::warps,
-            DrawValues{program_, first + from, drawn_.data(), slots_.data()});
+        std::uint64_t *const own = values + from * program_.count, *const to = device_.is_cuda()
+                                                                                   ? drawn_.data()
+                                                                                   : own;
+        executor_->template for_each_group<NoCounters>(some, wide ? Groups::blocks : Groups::warps,
+                                                       DrawValues{program_, first + from, to, slots_.data()});
         executor_->wait("samples");
-        copy_to_host(device_, values + from * program_.count, drawn_.data(),
-                     some * program_.count * sizeof(std::uint64_t));
+        if (to != own) copy_to_host(device_, own, to, some * program_.count * sizeof(std::uint64_t));
       }
       stats.kernel_launches += executor_->launches() - launches_;
       launches_ = executor_->launches();
