@@ -88,25 +88,23 @@ __global__ void __launch_bounds__(kWalkBlock)
 
 /// One walk, as far as it goes; returns its key then. All lanes of a warp call it.
 template <class Program>
-__device__ __forceinline__ std::uint32_t advance_walk(const QueuedWalks<Program>& queued, std::uint64_t at,
+__device__ __forceinline__ std::uint32_t advance_walk(const QueuedWalks<Program>& queued, std::uint32_t at,
                                                       bool takes_part, const QueueCounts& counts) {
   using Walks = typename QueuedWalks<Program>::Walks;
   std::uint32_t key = counts.keys;
   if (takes_part || Program::kScans) {  // scans want whole warps
     Walker walker;
     typename Walks::Place place;
-    std::uint32_t index = 0, steps = 0, rounds = 0;
+    std::uint32_t rounds = 0;
     Vertex* path = nullptr;
-    if (takes_part) {
-      index = queued.take(at, walker, place);
-      path = queued.queue.paths + index * queued.queue.row;
-      steps = walker.step;
-    }
+    if (takes_part) path = queued.queue.paths + queued.take(at, walker, place) * queued.queue.row;
     const auto store = [&](std::uint32_t step, Vertex v) { path[step - queued.walks.from] = v; };
     advance(queued.walks, walker, place, takes_part && walker.step < queued.walks.until, store, rounds);
     if (takes_part) {
-      key = queued.leave(at, index, walker, place);
-      count_walk(counts.done, walker.step - steps, rounds);
+      // Read again: registers that hold it meanwhile would cost walks at once.
+      const auto before = queued.queue.walks[at];
+      key = queued.leave(at, before.index, walker, place);
+      count_walk(counts.done, walker.step - before.step, rounds);
       if (place.read > 0) {
         atomicAdd(&counts.done[blockIdx.x % kWalkCounterSlots].read,
                   static_cast<unsigned long long>(place.read));
@@ -121,11 +119,11 @@ template <class Program>
 __global__ void __launch_bounds__(kWalkBlock)
     queued_walk_kernel(QueuedWalks<Program> queued, WalkSegments segments, QueueCounts counts) {
   extern __shared__ unsigned arrivals[];
-  for (std::uint64_t first = static_cast<std::uint64_t>(blockIdx.x) * kWalkBlock; first < segments.walks;
-       first += static_cast<std::uint64_t>(gridDim.x) * kWalkBlock) {
-    const std::uint64_t i = first + threadIdx.x;
+  const auto blocks = static_cast<unsigned>((segments.walks + kWalkBlock - 1) / kWalkBlock);
+  for (unsigned block = blockIdx.x; block < blocks; block += gridDim.x) {
+    const std::uint64_t i = std::uint64_t{block} * kWalkBlock + threadIdx.x;
     const bool takes_part = i < segments.walks;
-    const std::uint64_t at = takes_part ? segments.position(i) : 0;
+    const auto at = takes_part ? static_cast<std::uint32_t>(segments.position(i)) : 0;
     count_arrivals(advance_walk(queued, at, takes_part, counts), counts, arrivals);
   }
 }
