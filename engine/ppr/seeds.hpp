@@ -17,7 +17,7 @@ struct Seed {
   std::uint64_t share = 0;
 };
 
-/// The seeds of one query, as anybody reads them.
+/// The seeds of one query.
 struct SeedsView {
   const Seed* seeds = nullptr;
   std::uint32_t count = 0;

@@ -190,7 +190,7 @@ class RankState : public BatchState {
   void go_on_with(unsigned list) { now_ = grown_ = list; }
   void read_grown() { read(grown_); }
 
-  /// No source is listed, nor anybody in the list that an iteration makes.
+  /// The list of sources and the list that an iteration makes are empty.
   void clear_lists() const {
     ListSizes* const lists = counters()->lists;
     if (!drops()) return executor.fill(lists + kSources, 0, sizeof(ListSizes));

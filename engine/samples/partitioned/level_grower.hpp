@@ -29,7 +29,7 @@ struct LevelSetup {
   StartsView starts;
   bool revisit;
   bool linear_asked;  ///< `--collision linear`
-  bool collects;      ///< does anybody want the samples?
+  bool collects;      ///< does a sink take the samples?
   DeviceRanks* link;  ///< null: what ranks hand each other goes through their hosts
   RunStats& stats;
 };
