@@ -105,7 +105,7 @@ JobNeed Job::need_of(const RunPlan& plan) const {
 }
 
 JobNeed Job::need_of(const pagerank::Plan& plan) const {
-  return {plan.device_bytes, plan.host_bytes + rank_check_bytes()};
+  return {plan.device_bytes, plan.host_bytes + rank_check_bytes(), "", 0, "", plan.exact_on_ranks};
 }
 
 JobNeed Job::need_of(const ppr::Plan& plan) const {

@@ -49,12 +49,8 @@ std::uint64_t range_bytes(std::uint64_t vertices, std::uint64_t ranks) {
 
 /// Over ranks, or in partitions: states of all vertices, and of a rank's own what else there is.
 AccPlan shared_out_plan(const Device& device, const Graph& graph, const Shape& shape, const AccPlace& place) {
-  const auto ranks = static_cast<std::uint64_t>(place.ranks != nullptr ? place.ranks->size() : 1);
-  const Ownership owners = owners_of(graph, ranks);
-  const auto rank = static_cast<std::uint64_t>(place.ranks != nullptr ? place.ranks->rank() : 0);
-  const std::uint64_t n = graph.vertices(), rows = owners.count(rank);
-  const std::span offsets = graph.out.offsets.span().subspan(owners.begin(rank), rows + 1);
-  const std::uint64_t edges = offsets.back() - offsets.front();
+  const OwnRows own = OwnRows::of(graph, place);
+  const std::uint64_t n = graph.vertices(), ranks = own.ranks, rows = own.vertices, edges = own.edges();
   const bool in_file = graph.edges_elsewhere != nullptr;
   if (shape.made && (graph.directed || in_file)) throw_no_simple_form(place);
   AccPlan plan;
@@ -78,7 +74,7 @@ AccPlan shared_out_plan(const Device& device, const Graph& graph, const Shape& s
   if (in_file || is_paged(device, lists, held, nullptr, place.paging)) {
     // In-lists come in partitions of their own where these fit, too.
     const SweepPagePlan pages = plan_sweep_pages(
-        device, {lists, longest_bytes(graph, shape), shape.made ? std::span<const EdgeIndex>{} : offsets},
+        device, {lists, longest_bytes(graph, shape), shape.made ? std::span<const EdgeIndex>{} : own.offsets},
         {held, plan.host_bytes}, in_file, place.paging);
     plan.device_bytes += pages.least_bytes;
     plan.partitions = pages.partitions;

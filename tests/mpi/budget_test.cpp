@@ -2,6 +2,7 @@
 // counted no more for any of them.
 #include <nlohmann/json.hpp>
 
+#include <fstream>
 #include <regex>
 #include <string>
 
@@ -122,14 +123,23 @@ TEST_F(BudgetOnRanks, ARefusalNamesTheNeedOfEachRank) {
 
 /// With what a refusal names for any part of the work, or without parts names at all, a job of ranks works.
 TEST_F(BudgetOnRanks, WorksWithWhatARefusalNames) {
-  const std::string large_graph = graph("kronecker", 11, {}), small = graph("ring", 6, {});
+  const std::string large_graph = graph("kronecker", 11, {}), small = graph("ring", 6, {}),
+                    undirected = graph("kronecker", 12, {"--undirected"});
+  std::ofstream(at("coupling.txt")) << "0.7 0.3\n0.3 0.7\n";
+  std::ofstream priors(at("priors.txt"));
+  for (int v = 0; v < 1 << 12; ++v) priors << "0.6 0.4\n";
+  priors.close();
   for (const Words& job :
        {Words{"walk", large_graph, "--kind", "node2vec", "--length", "10"},
         Words{"sample", large_graph, "--kind", "layer", "--layer-size", "64,64"},
         Words{"sample", large_graph, "--kind", "node", "--count", "500", "--instances", "50"},
         Words{"ppr", large_graph, "--instances", "10"},
-        Words{"ppr", small, "--instances", "10", "--method", "push"}}) {
-    SCOPED_TRACE(job[0] + ' ' + job[1] + ' ' + job[3]);
+        Words{"ppr", small, "--instances", "10", "--method", "push"},
+        Words{"bfs", large_graph, "--source", "1"}, Words{"sssp", large_graph, "--source", "1"},
+        Words{"wcc", large_graph}, Words{"kcore", undirected}, Words{"pagerank", undirected},
+        Words{"bp", undirected, "--priors", at("priors.txt"), "--coupling", at("coupling.txt"),
+              "--max-iterations", "3"}}) {
+    SCOPED_TRACE(testing::PrintToString(job));
     const auto run_with = [&](const std::string& memory) {
       Words words = job;
       words.insert(words.end(), {"--distribution", "shard", "--device", "host", "--quiet", "--device-memory",

@@ -57,10 +57,8 @@ void add_gpu_slots(AccPlan& plan, const Device& device, const Graph& graph, std:
 
 /// Of the vertices and edges that a rank has.
 AccPlan partitioned_plan(const Device& device, const Graph& graph, unsigned states, const AccPlace& place) {
-  const auto ranks = static_cast<std::uint64_t>(place.ranks != nullptr ? place.ranks->size() : 1);
-  const std::uint64_t rows = (graph.vertices() + ranks - 1) / ranks,
-                      edges = (graph.edges() + ranks - 1) / ranks;
-  const std::uint64_t values = rows * states;
+  const OwnRows own = OwnRows::of(graph, place);
+  const std::uint64_t rows = own.vertices, edges = own.edges(), values = rows * states;
   AccPlan plan;
   plan.state_bytes = values * (2 * sizeof(LogProduct) + sizeof(double));
   plan.device_bytes = plan.state_bytes + coupling_bytes(states);
@@ -68,7 +66,7 @@ AccPlan partitioned_plan(const Device& device, const Graph& graph, unsigned stat
   (fits || place.scratch.empty() ? plan.message_bytes : plan.scratch_bytes) =
       MessageParts::bytes(edges, states);
   plan.partitions = host_belief_parts(place.paging, edges);
-  plan.host_bytes = plan.message_bytes + BlockExchange::buffer_bytes(ranks);
+  plan.host_bytes = plan.message_bytes + BlockExchange::buffer_bytes(own.ranks);
   // While it begins: priors and beliefs on their way, and counters of messages.
   plan.host_bytes += values * (sizeof(LogProduct) + sizeof(double)) + rows * sizeof(EdgeIndex);
 #if defined(SLUICE_HAVE_CUDA)
@@ -81,7 +79,8 @@ AccPlan partitioned_plan(const Device& device, const Graph& graph, unsigned stat
   const EdgeSource* const file = graph.edges_elsewhere.get();
   if (graph.weighted && is_paged(device, lists, 0, file, place.paging)) {
     const SweepPagePlan pages = plan_sweep_pages(
-        device, {lists, longest_list(graph.out.offsets.span()) * (sizeof(Vertex) + sizeof(float))},
+        device,
+        {lists, longest_list(graph.out.offsets.span()) * (sizeof(Vertex) + sizeof(float)), own.offsets},
         {plan.device_bytes, plan.host_bytes}, file != nullptr, place.paging);
     plan.device_bytes += pages.least_bytes;
     plan.partitions = pages.partitions;

@@ -46,6 +46,14 @@ Ownership owners_of(const Graph& graph, std::uint64_t ranks) {
   return Ownership(balanced_ranges(graph.out.offsets.data(), graph.vertices(), ranks));
 }
 
+OwnRows OwnRows::of(const Graph& graph, const AccPlace& place) {
+  const auto ranks = static_cast<std::uint64_t>(place.ranks != nullptr ? place.ranks->size() : 1),
+             rank = static_cast<std::uint64_t>(place.ranks != nullptr ? place.ranks->rank() : 0);
+  const Ownership owners = owners_of(graph, ranks);
+  return {ranks, owners.count(rank),
+          graph.out.offsets.span().subspan(owners.begin(rank), owners.count(rank) + 1)};
+}
+
 bool is_paged(const Device& device, std::uint64_t bytes, std::uint64_t beside, const EdgeSource* file,
               const PagingOptions& paging) {
   if (file != nullptr || paging.partitions > 1 || paging.transport != Transport::automatic) return true;

@@ -94,6 +94,7 @@ struct Plan {
   std::uint64_t host_bytes = 0;     ///< in-edges while they are made, degrees, the result; on the host all
   std::uint64_t partitions = 1;     ///< that in-edges would be brought in, about
   std::uint64_t brought_bytes = 0;  ///< in an iteration, at most
+  bool exact_on_ranks = false;      ///< are these of this rank's own rows, or of an even share?
 };
 Plan plan_pagerank(const Device& device, const Graph& graph, const Options& options,
                    const RankPlace& place = {});
