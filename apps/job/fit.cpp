@@ -96,34 +96,32 @@ std::uint64_t Job::rank_check_bytes() const {
 JobNeed Job::need_of(const RunPlan& plan) const {
   // On a GPU a batch may be an estimate: the run says.
   const std::uint64_t host = device_->is_cuda() ? 0 : plan.device_bytes_needed;
-  return {plan.device_bytes_needed - (device_->is_cuda() ? plan.batch_bytes : 0),
-          host,
-          "",
-          plan.largest_sample_bytes,
-          "sample",
-          true};
+  return {.device_bytes = plan.device_bytes_needed - (device_->is_cuda() ? plan.batch_bytes : 0),
+          .host_bytes = host,
+          .most = plan.largest_sample_bytes,
+          .part = "sample",
+          .exact_on_ranks = true};
 }
 
 JobNeed Job::need_of(const pagerank::Plan& plan) const {
-  return {plan.device_bytes, plan.host_bytes + rank_check_bytes(), "", 0, "", plan.exact_on_ranks};
+  return {.device_bytes = plan.device_bytes,
+          .host_bytes = plan.host_bytes + rank_check_bytes(),
+          .exact_on_ranks = plan.exact_on_ranks};
 }
 
 JobNeed Job::need_of(const ppr::Plan& plan) const {
-  return {plan.smallest_bytes,
-          plan.host_bytes + (device_->is_cuda() ? 0 : plan.smallest_bytes),
-          "",
-          plan.largest_query_bytes,
-          "query",
-          true};
+  return {.device_bytes = plan.smallest_bytes,
+          .host_bytes = plan.host_bytes + (device_->is_cuda() ? 0 : plan.smallest_bytes),
+          .most = plan.largest_query_bytes,
+          .part = "query",
+          .exact_on_ranks = true};
 }
 
 JobNeed Job::need_of(const acc::AccPlan& plan) const {
-  return {plan.device_bytes,
-          plan.most_host_bytes(options_.verify),
-          plan.message_bytes > 0 ? ", name a folder by --scratch, or use more ranks" : "",
-          0,
-          "",
-          true};
+  return {.device_bytes = plan.device_bytes,
+          .host_bytes = plan.most_host_bytes(options_.verify),
+          .remedies = plan.message_bytes > 0 ? ", name a folder by --scratch, or use more ranks" : "",
+          .exact_on_ranks = true};
 }
 
 /// What a GPU takes is said when it is taken, before the work begins. Of ranks a plan says what they send

@@ -49,8 +49,8 @@ std::uint64_t range_bytes(std::uint64_t vertices, std::uint64_t ranks) {
 
 /// Over ranks, or in partitions: states of all vertices, and of a rank's own what else there is.
 AccPlan shared_out_plan(const Device& device, const Graph& graph, const Shape& shape, const AccPlace& place) {
-  const OwnRows own = OwnRows::of(graph, place);
-  const std::uint64_t n = graph.vertices(), ranks = own.ranks, rows = own.vertices, edges = own.edges();
+  const OwnRows own = OwnRows::of(graph.out.offsets.span(), place.ranks);
+  const std::uint64_t n = graph.vertices(), ranks = own.ranks, rows = own.rows(), edges = own.edges();
   const bool in_file = graph.edges_elsewhere != nullptr;
   if (shape.made && (graph.directed || in_file)) throw_no_simple_form(place);
   AccPlan plan;

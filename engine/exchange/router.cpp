@@ -56,16 +56,12 @@ double Router::send(std::span<const RoutedColumn> columns, std::span<const std::
                     std::span<const std::uint64_t> receive, void* stream, const char* label) {
   if (on_gpu()) cuda::wait_stream(stream, label);
   if (!link_) {
-    // Ranks may differ in their devices: where one of them needs pieces, all take as many.
-    std::uint64_t most[] = {*std::ranges::max_element(send), on_gpu() ? 1u : 0u};
-    if (device_) ranks_.all_reduce(most, Reduce::max, label);
+    std::uint64_t most = *std::ranges::max_element(send);
+    if (device_) ranks_.all_reduce(std::span(&most, 1), Reduce::max, label);
     for (const RoutedColumn& column : columns) {
-      if (most[1] == 0) {
-        send_some(column, send, receive, 0, ~std::uint64_t{0}, label);
-        continue;
-      }
-      const std::uint64_t piece = piece_bytes_ / column.value_bytes;
-      for (std::uint64_t from = 0; from < most[0]; from += piece)
+      if (!device_) send_some(column, send, receive, 0, ~std::uint64_t{0}, label);
+      const std::uint64_t piece = piece_bytes_ / column.value_bytes;  // the same on all ranks
+      for (std::uint64_t from = 0; device_ && from < most; from += piece)
         send_some(column, send, receive, from, piece, label);
     }
     return 0;

@@ -27,9 +27,9 @@ class Router {
 
   /// Columns of host memory.
   explicit Router(Communicator& ranks) : ranks_(ranks) {}
-  /// Columns of the device's memory. `link` null, on all ranks: by MPI. Then a GPU's values pass through so
-  /// much page-locked memory of the host, one half for each direction; the host's own values need none.
-  /// Throws BudgetError.
+  /// Columns of the device's memory. `link` null, on all ranks: by MPI. Then `piece_bytes` travel at
+  /// once, which for a GPU pass through as much page-locked memory of the host in each direction. Throws
+  /// BudgetError.
   Router(Communicator& ranks, const Device& device, DeviceRanks* link,
          std::uint64_t piece_bytes = kPieceBytes);
   Router(const Router&) = delete;

@@ -7,6 +7,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
 #include "engine/graph/partition_map.hpp"
+#include "partition/ranges.hpp"
 
 namespace sluice {
 
@@ -123,6 +124,14 @@ std::uint64_t longest_list(std::span<const EdgeIndex> offsets) {
   EdgeIndex longest = 0;
   for (std::size_t v = 1; v < offsets.size(); ++v) longest = std::max(longest, offsets[v] - offsets[v - 1]);
   return longest;
+}
+
+OwnRows OwnRows::of(std::span<const EdgeIndex> offsets, const Communicator* ranks) {
+  if (ranks == nullptr) return {1, 0, offsets};
+  const auto size = static_cast<std::uint64_t>(ranks->size());
+  const auto rank = static_cast<std::size_t>(ranks->rank());
+  const std::vector<std::uint64_t> begins = balanced_ranges(offsets.data(), offsets.size() - 1, size);
+  return {size, begins[rank], offsets.subspan(begins[rank], begins[rank + 1] - begins[rank] + 1)};
 }
 
 bool needs_sweep_pages(const Device& device, const SweepRows& rows, bool weighted,

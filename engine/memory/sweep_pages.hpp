@@ -46,6 +46,17 @@ inline std::uint64_t longest_in_list(const Graph& graph) {
   return std::min(graph.vertices(), graph.edges());
 }
 
+/// The rows that a rank has: about as many edges as every other rank has, one behind the other.
+struct OwnRows {
+  std::uint64_t ranks = 1, first = 0;
+  std::span<const EdgeIndex> offsets;  ///< [rows + 1]
+
+  std::uint64_t rows() const { return offsets.size() - 1; }
+  std::uint64_t edges() const { return offsets.back() - offsets.front(); }
+  /// Of all `offsets`; `ranks` null: this one is alone.
+  static OwnRows of(std::span<const EdgeIndex> offsets, const Communicator* ranks);
+};
+
 /// Lists of so many bytes, and the longest of them. Where they are known, [rows + 1] `offsets` say how they
 /// will be cut; otherwise no partition is taken to be longer than a slot, or than the longest list.
 struct SweepLists {

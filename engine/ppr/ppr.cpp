@@ -8,7 +8,6 @@
 #include "engine/batch/run_batches.hpp"
 #include "engine/core/clock.hpp"
 #include "engine/core/error.hpp"
-#include "engine/core/ownership.hpp"
 #include "engine/memory/paged_plan.hpp"
 #include "engine/memory/sweep_pages.hpp"
 #include "engine/ppr/adjacency/cache.hpp"
@@ -20,21 +19,16 @@
 #include "engine/ppr/query_rules.hpp"
 #include "engine/ppr/query_workspace.hpp"
 #include "engine/ppr/reached.hpp"
-#include "partition/ranges.hpp"
 
 namespace sluice::ppr {
 
 namespace {
 
-/// Lists of the rank that has most of them.
-SweepLists lists_of(const Graph& graph, const Options& options, std::uint64_t owners) {
+/// Lists that this rank brings.
+SweepLists lists_of(const Graph& graph, const Options& options, const PagingOptions& paging) {
   const std::uint64_t edge = list_edge_bytes(options);
-  const std::span offsets = graph.out.offsets.span();
-  const Ownership ranks(balanced_ranges(offsets.data(), graph.vertices(), owners));
-  std::uint64_t most = 0;
-  for (std::uint64_t rank = 0; rank < owners; ++rank)
-    most = std::max(most, offsets[ranks.end(rank)] - offsets[ranks.begin(rank)]);
-  return {most * edge, longest_list(offsets) * edge};
+  const OwnRows own = OwnRows::of(graph.out.offsets.span(), paging.shard);
+  return {own.edges() * edge, longest_list(graph.out.offsets.span()) * edge, own.offsets};
 }
 
 void require_meaning(const Device& device, const Graph& graph, const Starts& starts, const Options& options) {
@@ -82,10 +76,9 @@ void plan_fed_on_gpu(Plan& plan, const Device& device, const Graph& graph, const
                      const PagingOptions& paging) {
   const Device host({DeviceChoice::host, device.threads(), 0});
   const PagingOptions fed = feeder_paging(graph, paging);
-  const auto owners = static_cast<std::uint64_t>(paging.shard ? paging.shard->size() : 1);
   const std::uint64_t edge = list_edge_bytes(options), allowed = device.memory().available();
   const SweepPagePlan pages =
-      plan_sweep_pages(host, lists_of(graph, options, owners), {}, graph.edges_elsewhere != nullptr, fed,
+      plan_sweep_pages(host, lists_of(graph, options, paging), {}, graph.edges_elsewhere != nullptr, fed,
                        host.memory().available() / 2);
   plan.fed = true;
   plan.partitions = pages.partitions;
@@ -293,11 +286,10 @@ Plan plan_ppr(const Device& device, const Graph& graph, const Starts& starts, co
   plan.largest_query_bytes = worst_host_query(graph, options);
   if (is_out_of_core(device, graph, options, paging)) {
     const bool in_file = graph.edges_elsewhere != nullptr;
-    const auto owners = static_cast<std::uint64_t>(paging.shard ? paging.shard->size() : 1);
     if (paging.shard) plan.host_bytes = rank_feeder_bytes(device, graph, options, *paging.shard);
     // Ranks cut their lists once, beside the results of a batch; alone they are cut anew.
     const std::uint64_t beside = paging.shard ? std::min(allowed, plan.batch_bytes) : 0;
-    const SweepPagePlan pages = plan_sweep_pages(device, lists_of(graph, options, owners), {}, in_file,
+    const SweepPagePlan pages = plan_sweep_pages(device, lists_of(graph, options, paging), {}, in_file,
                                                  paging, (allowed - beside) / 2);
     plan.partitions = pages.partitions;
     plan.smallest_bytes += pages.least_bytes;

@@ -57,8 +57,8 @@ void add_gpu_slots(AccPlan& plan, const Device& device, const Graph& graph, std:
 
 /// Of the vertices and edges that a rank has.
 AccPlan partitioned_plan(const Device& device, const Graph& graph, unsigned states, const AccPlace& place) {
-  const OwnRows own = OwnRows::of(graph, place);
-  const std::uint64_t rows = own.vertices, edges = own.edges(), values = rows * states;
+  const OwnRows own = OwnRows::of(graph.out.offsets.span(), place.ranks);
+  const std::uint64_t rows = own.rows(), edges = own.edges(), values = rows * states;
   AccPlan plan;
   plan.state_bytes = values * (2 * sizeof(LogProduct) + sizeof(double));
   plan.device_bytes = plan.state_bytes + coupling_bytes(states);

@@ -42,18 +42,6 @@ bool is_simple(const SweepRows& rows, std::uint64_t first, unsigned threads) {
 
 }  // namespace
 
-Ownership owners_of(const Graph& graph, std::uint64_t ranks) {
-  return Ownership(balanced_ranges(graph.out.offsets.data(), graph.vertices(), ranks));
-}
-
-OwnRows OwnRows::of(const Graph& graph, const AccPlace& place) {
-  const auto ranks = static_cast<std::uint64_t>(place.ranks != nullptr ? place.ranks->size() : 1),
-             rank = static_cast<std::uint64_t>(place.ranks != nullptr ? place.ranks->rank() : 0);
-  const Ownership owners = owners_of(graph, ranks);
-  return {ranks, owners.count(rank),
-          graph.out.offsets.span().subspan(owners.begin(rank), owners.count(rank) + 1)};
-}
-
 bool is_paged(const Device& device, std::uint64_t bytes, std::uint64_t beside, const EdgeSource* file,
               const PagingOptions& paging) {
   if (file != nullptr || paging.partitions > 1 || paging.transport != Transport::automatic) return true;
@@ -76,17 +64,12 @@ bool is_shared_out(const Device& device, const Graph& graph, const AccNeeds& nee
 }
 
 bool has_simple_lists(const Graph& graph, Communicator* ranks, unsigned threads) {
-  std::uint64_t first = 0, last = graph.vertices();
-  if (ranks != nullptr) {
-    const Ownership owners = owners_of(graph, static_cast<std::uint64_t>(ranks->size()));
-    const auto rank = static_cast<std::uint64_t>(ranks->rank());
-    first = owners.begin(rank), last = owners.end(rank);
-  }
+  const OwnRows own = OwnRows::of(graph.out.offsets.span(), ranks);
   CsrView lists = graph.out.view();
-  lists.offsets += first, lists.vertices = last - first;
+  lists.offsets = own.offsets.data(), lists.vertices = own.rows();
   SweepRows rows(lists);
   rows.file = graph.edges_elsewhere.get();
-  std::uint64_t others[] = {is_simple(rows, first, threads) ? 0u : 1u};
+  std::uint64_t others[] = {is_simple(rows, own.first, threads) ? 0u : 1u};
   if (ranks != nullptr) ranks->all_reduce(others, Reduce::max, "the lists of all ranks");
   return others[0] == 0;
 }
@@ -101,7 +84,8 @@ RankPart::RankPart(const Device& device, const Graph& graph, const AccNeeds& nee
       complete_(!is_shared_out(device, graph, needs, place)),
       symmetric_(!graph.directed),
       weighted_(needs.weights && graph.weighted) {
-  owners_ = owners_of(graph, static_cast<std::uint64_t>(ranks_->size()));
+  owners_ = Ownership(balanced_ranges(graph.out.offsets.data(), graph.vertices(),
+                                      static_cast<std::uint64_t>(ranks_->size())));
   rows_ = rows_of(graph.out, graph.edges_elsewhere.get());
   if (needs.simple) make_simple(graph, place);
   if (!needs.in_edges) return;

@@ -28,18 +28,6 @@ bool is_paged(const Device& device, std::uint64_t bytes, std::uint64_t beside, c
 /// whole.
 bool is_shared_out(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place);
 
-/// The vertices of each of so many ranks: about as many edges as every other has.
-Ownership owners_of(const Graph& graph, std::uint64_t ranks);
-
-/// What this rank has of the vertices and edges, before it has them.
-struct OwnRows {
-  std::uint64_t ranks, vertices;
-  std::span<const EdgeIndex> offsets;  ///< [vertices + 1] of the whole graph's
-
-  std::uint64_t edges() const { return offsets.back() - offsets.front(); }
-  static OwnRows of(const Graph& graph, const AccPlace& place);
-};
-
 class RankPart {
  public:
   /// Keeps references to all. Throws as throw_no_simple_form().

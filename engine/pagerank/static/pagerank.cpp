@@ -89,33 +89,17 @@ Result run_pagerank(const Device& device, const Graph& graph, const Options& opt
   return result;
 }
 
-namespace {
-
-/// What a rank renews: its own rows, and their offsets. An even share, without offsets, where in-edges, and
-/// the ranks' ranges with them, are yet to be made.
-struct PlannedRows {
-  std::uint64_t rows, edges;
-  std::span<const EdgeIndex> offsets;
-};
-
-PlannedRows planned_rows(const Graph& graph, const RankPlace& place) {
-  const auto ranks = static_cast<std::uint64_t>(place.ranks != nullptr ? place.ranks->size() : 1);
-  const std::span<const EdgeIndex> offsets = (graph.directed ? graph.in : graph.out).offsets.span();
-  if (offsets.empty())
-    return {(graph.vertices() + ranks - 1) / ranks, (graph.edges() + ranks - 1) / ranks, {}};
-  const Ownership owners(balanced_ranges(offsets.data(), graph.vertices(), ranks));
-  const auto rank = static_cast<std::uint64_t>(place.ranks != nullptr ? place.ranks->rank() : 0);
-  const auto own = offsets.subspan(owners.begin(rank), owners.count(rank) + 1);
-  return {owners.count(rank), own.back() - own.front(), own};
-}
-
-}  // namespace
-
 Plan plan_pagerank(const Device& device, const Graph& graph, const Options& options, const RankPlace& place) {
-  const auto [rows, m, offsets] = planned_rows(graph, place);
+  const std::span<const EdgeIndex> offsets = (graph.directed ? graph.in : graph.out).offsets.span();
+  const auto ranks = static_cast<std::uint64_t>(place.ranks != nullptr ? place.ranks->size() : 1);
   const std::uint64_t n = graph.vertices();
   Plan plan;
+  // Where in-edges are made, the ranks' ranges are made with them: an even share stands for them.
   plan.exact_on_ranks = !offsets.empty();
+  OwnRows own;
+  if (plan.exact_on_ranks) own = OwnRows::of(offsets, place.ranks);
+  const std::uint64_t rows = plan.exact_on_ranks ? own.rows() : (n + ranks - 1) / ranks,
+                      m = plan.exact_on_ranks ? own.edges() : (graph.edges() + ranks - 1) / ranks;
   const std::uint64_t share = options.precision == RankPrecision::f32 ? sizeof(float) : sizeof(FixedRank);
   const std::uint64_t loop = options.dangling == Dangling::self_loop ? sizeof(std::uint8_t) : 0;
   plan.state_bytes = n * share + rows * (share + sizeof(FixedRank));
@@ -129,7 +113,7 @@ Plan plan_pagerank(const Device& device, const Graph& graph, const Options& opti
   // These, too, are there before slots take their part. A GPU that holds them reads lists from their file
   // once.
   const bool in_file = graph.edges_elsewhere != nullptr && !device.is_cuda();
-  const SweepPagePlan pages = plan_sweep_pages(device, {m * edge, longest_in_list(graph) * edge, offsets},
+  const SweepPagePlan pages = plan_sweep_pages(device, {m * edge, longest_in_list(graph) * edge, own.offsets},
                                                {plan.state_bytes, plan.host_bytes}, in_file, place.paging);
   plan.device_bytes = plan.state_bytes + pages.least_bytes;
   plan.partitions = pages.partitions;
