@@ -231,7 +231,7 @@ class AccSuite {
     generate.kind = io::GraphKind::grid, generate.scale = options_.scale, generate.seed = options_.seed;
     io::ConvertOptions rules;
     rules.undirected = true, rules.weights = io::WeightRule::uniform, rules.compact = false;
-    const Graph graph = io::generate_graph(generate, rules);
+    const Graph graph = bench::generate_graph(generate, rules);
     const acc::AccGraph on_device(device_, graph, {.in_edges = true, .weights = true});
     std::vector<double> times, path_times;
     acc::BfsResult result;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "apps/bench/bench.hpp"
-#include "io/generate/generate_graph.hpp"
+#include "apps/bench/generated_graph.hpp"
 #include "io/graph_file/graph_file.hpp"
 
 namespace sluice::bench {
@@ -22,7 +22,7 @@ inline Graph load_graph(const Device& device, const Options& options,
   io::ConvertOptions rules;
   rules.undirected = true, rules.compact = true, rules.weights = io::WeightRule::uniform;
   rules.seed = options.seed, rules.threads = generate.threads;
-  return io::generate_graph(generate, rules);
+  return bench::generate_graph(generate, rules);
 }
 
 /// The median of values in order: of an even number the mean of the two in the middle.

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/acc/acc_graph.hpp"
-#include "io/generate/generate_graph.hpp"
+#include "apps/bench/generated_graph.hpp"
 #include "pagerank/cases.hpp"
 
 namespace sluice::test {

@@ -112,7 +112,7 @@ TEST_F(GpuAcc, FillsAGridAndOverflowsItsBins) {
   io::ConvertOptions rules;
   rules.undirected = true;
   rules.weights = io::WeightRule::uniform;
-  const Graph graph = io::generate_graph({io::GraphKind::kronecker, rmat_scale()}, rules);
+  const Graph graph = bench::generate_graph({io::GraphKind::kronecker, rmat_scale()}, rules);
   const Both both(host_, *gpu_, graph, {.in_edges = true, .weights = true});
   for (const Vertex source : sources(graph)) {
     compare_searches(both, source, {});
@@ -212,7 +212,7 @@ TEST_F(GpuAcc, WorksInPartitionsWhereTheGraphDoesNotFit) {
   io::ConvertOptions rules;
   rules.undirected = true;
   rules.weights = io::WeightRule::uniform;
-  const Graph graph = io::generate_graph({io::GraphKind::kronecker, rmat_scale()}, rules);
+  const Graph graph = bench::generate_graph({io::GraphKind::kronecker, rmat_scale()}, rules);
   const std::uint64_t lists = graph.edges() * (sizeof(Vertex) + sizeof(float));
   const auto small = open_gpu(graph.vertices() * 40 + lists / 3 + (1u << 20));
   REQUIRE_GPU(small);

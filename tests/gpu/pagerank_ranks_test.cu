@@ -78,7 +78,7 @@ TEST(GpuPageRankRanks, SweepLargePieces) {
   REQUIRE_GPU(open_gpu());
   io::ConvertOptions rules;
   rules.undirected = true;
-  const Graph graph = io::generate_graph({io::GraphKind::kronecker, rmat_scale()}, rules),
+  const Graph graph = bench::generate_graph({io::GraphKind::kronecker, rmat_scale()}, rules),
               file = left_elsewhere(graph);
   for (const pagerank::Options& options : rank_options()) {
     if (options.weighted) continue;
@@ -94,7 +94,7 @@ TEST(GpuSweepPieces, OfOneRankAreThatOfOneSweep) {
   REQUIRE_GPU(open_gpu());
   io::ConvertOptions rules;
   rules.undirected = true;
-  const Graph graph = io::generate_graph({io::GraphKind::kronecker, rmat_scale()}, rules);
+  const Graph graph = bench::generate_graph({io::GraphKind::kronecker, rmat_scale()}, rules);
   for (const pagerank::Options& options : rank_options()) {
     if (options.weighted) continue;
     expect_as_alone(graph, options, 1, {3, 2});

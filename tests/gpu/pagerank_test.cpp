@@ -5,7 +5,7 @@
 
 #include "acc/edges_elsewhere.hpp"
 #include "gpu/gpu.hpp"
-#include "io/generate/generate_graph.hpp"
+#include "apps/bench/generated_graph.hpp"
 #include "pagerank/cases.hpp"
 
 namespace sluice::test {
@@ -49,7 +49,7 @@ TEST(GpuPageRank, TakesHubsByBlocks) {
   REQUIRE_GPU(gpu);
   io::ConvertOptions rules;
   rules.undirected = true;
-  const Graph graph = io::generate_graph({io::GraphKind::kronecker, rmat_scale()}, rules);
+  const Graph graph = bench::generate_graph({io::GraphKind::kronecker, rmat_scale()}, rules);
   for (const pagerank::Options& options : rank_options()) {
     if (options.weighted) continue;
     expect_as_on_host(graph, *gpu, options, {.rows = pagerank::RankRows::sliced});

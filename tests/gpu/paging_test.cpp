@@ -7,7 +7,7 @@
 #include "engine/memory/resident_impl.hpp"
 #include "engine/walks/queue/walk_queue.hpp"
 #include "gpu/gpu.hpp"
-#include "io/generate/generate_graph.hpp"
+#include "apps/bench/generated_graph.hpp"
 #include "sampling/jobs.hpp"
 
 namespace sluice::test {
@@ -82,7 +82,7 @@ TEST(GpuPaging, WalksInLegsAreThoseOfTheHost) {
   io::ConvertOptions rules;
   rules.undirected = true;
   rules.weights = io::WeightRule::uniform;
-  const Graph graph = io::generate_graph({io::GraphKind::rmat, brief() ? 8u : 13u, 8}, rules);
+  const Graph graph = bench::generate_graph({io::GraphKind::rmat, brief() ? 8u : 13u, 8}, rules);
   const PagingOptions paging{.partitions = brief() ? 4u : 64u};
   const std::uint64_t walks = at_most(10'000, 400);
   constexpr std::uint64_t kSteps = 20, kRow = (kSteps + 1) * sizeof(Vertex);

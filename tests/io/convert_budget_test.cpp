@@ -5,7 +5,7 @@
 #include "core/printed.hpp"
 #include "io/convert/edge_sorter.hpp"
 #include "io/convert_fixture.hpp"
-#include "io/generate/generate_graph.hpp"
+#include "apps/bench/generated_graph.hpp"
 
 namespace sluice::io {
 namespace {
@@ -218,7 +218,7 @@ TEST_P(GenerateGraph, InMemoryEqualsGeneratingIntoAFile) {
     const Graph file = read_graph(path("graph.h5"), options.reverse);
     ConvertStats stats;
 
-    const Graph memory = generate_graph(generate, options, &stats);
+    const Graph memory = bench::generate_graph(generate, options, &stats);
 
     const auto same = [](const auto& a, const auto& b) {
       return std::equal(a.begin(), a.end(), b.begin(), b.end());

@@ -133,7 +133,7 @@ Graph undirected_graph(std::uint64_t vertices) {
   while ((std::uint64_t{2} << options.scale) <= vertices) ++options.scale;
   io::ConvertOptions rules;
   rules.undirected = true, rules.weights = io::WeightRule::uniform;
-  return io::generate_graph(options, rules);
+  return bench::generate_graph(options, rules);
 }
 
 void prepare(const std::string& folder, std::uint64_t vertices) {

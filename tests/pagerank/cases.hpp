@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/pagerank/static/pagerank.hpp"
-#include "io/generate/generate_graph.hpp"
+#include "apps/bench/generated_graph.hpp"
 #include "statistical/graphs.hpp"
 
 namespace sluice::test {
@@ -25,7 +25,7 @@ inline Graph generated(io::GraphKind kind, unsigned scale, bool undirected, io::
   rules.undirected = undirected;
   rules.weights = weights;
   rules.compact = false;
-  return io::generate_graph({kind, scale}, rules);
+  return bench::generate_graph({kind, scale}, rules);
 }
 
 /// A weighted R-MAT with self-loops.
@@ -36,7 +36,7 @@ inline Graph rank_rmat(bool undirected, bool reverse) {
   rules.keep_self_loops = true;
   rules.weights = io::WeightRule::uniform;
   rules.compact = false;
-  return io::generate_graph({io::GraphKind::rmat, 12, 8}, rules);
+  return bench::generate_graph({io::GraphKind::rmat, 12, 8}, rules);
 }
 
 /// Every case that a rule of its own or a slip could make wrong; all are weighted.

@@ -7,7 +7,7 @@
 
 #include "core/printed.hpp"
 #include "engine/core/error.hpp"
-#include "io/generate/generate_graph.hpp"
+#include "apps/bench/generated_graph.hpp"
 #include "pagerank/batch_support.hpp"
 #include "pagerank/oracle.hpp"
 #include "statistical/graphs.hpp"
@@ -28,7 +28,7 @@ Graph generated(io::GraphKind kind, unsigned scale, bool undirected) {
   rules.undirected = undirected;
   rules.weights = io::WeightRule::uniform;
   rules.compact = false;
-  return with_in_edges(io::generate_graph({kind, scale}, rules));
+  return with_in_edges(bench::generate_graph({kind, scale}, rules));
 }
 
 using Rules = std::tuple<pagerank::Dangling, bool>;

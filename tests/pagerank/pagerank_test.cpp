@@ -151,9 +151,9 @@ TEST(PageRankInEdges, AreTakenWhereStored) {
   const Device device({DeviceChoice::host, 2, 0});
   io::ConvertOptions rules;
   rules.reverse = true;
-  const Graph with = io::generate_graph({io::GraphKind::rmat, 10}, rules);
+  const Graph with = bench::generate_graph({io::GraphKind::rmat, 10}, rules);
   rules.reverse = false;
-  const Graph without = io::generate_graph({io::GraphKind::rmat, 10}, rules);
+  const Graph without = bench::generate_graph({io::GraphKind::rmat, 10}, rules);
   ASSERT_FALSE(with.in.offsets.empty());
 
   const pagerank::Result stored = pagerank::run_pagerank(device, with),

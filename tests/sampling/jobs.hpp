@@ -11,7 +11,7 @@
 
 #include "engine/exec/device.hpp"
 #include "engine/sampling/run.hpp"
-#include "io/generate/generate_graph.hpp"
+#include "apps/bench/generated_graph.hpp"
 
 namespace sluice::test {
 
@@ -256,7 +256,7 @@ inline Graph rmat(unsigned scale, bool undirected, unsigned edge_factor = 8) {
   io::ConvertOptions rules;
   rules.undirected = undirected, rules.weights = io::WeightRule::uniform, rules.compact = undirected,
   rules.threads = 2;
-  return io::generate_graph(options, rules);
+  return bench::generate_graph(options, rules);
 }
 
 /// A uniform graph of exactly `vertices` vertices: dead ends, lists shorter than a fanout, zero weights.

@@ -4,7 +4,7 @@
 #include "engine/core/error.hpp"
 #include "engine/memory/paged_plan.hpp"
 #include "engine/memory/resident_impl.hpp"
-#include "io/generate/generate_graph.hpp"
+#include "apps/bench/generated_graph.hpp"
 #include "sampling/jobs.hpp"
 
 namespace sluice::test {
@@ -16,7 +16,7 @@ TEST(WalkLegs, AreTheWalksOfTheWholeGraph) {
   io::ConvertOptions rules;
   rules.undirected = true;
   rules.weights = io::WeightRule::uniform;
-  const Graph graph = io::generate_graph({io::GraphKind::rmat, 13, 8}, rules);
+  const Graph graph = bench::generate_graph({io::GraphKind::rmat, 13, 8}, rules);
   Device device({DeviceChoice::host, 3, 0}), tight({DeviceChoice::host, 3, kCeiling});
   const PagingOptions paging{.partitions = 64};
   ResidentGraph whole(device, graph, {.partitions = 1}), parts(tight, graph, paging);

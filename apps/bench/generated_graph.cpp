@@ -1,4 +1,4 @@
-#include "io/generate/generate_graph.hpp"
+#include "apps/bench/generated_graph.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,9 +15,10 @@
 #include "partition/huge_pages.hpp"
 #include "partition/radix_sort.hpp"
 
-namespace sluice::io {
+namespace sluice::bench {
 namespace {
 
+using io::ConvertOptions, io::ConvertStats, io::GenerateOptions, io::kNoKey;
 using Record = EdgeRecord<false, false>;
 
 constexpr std::uint64_t kPiece = 1u << 11;          // edges made at a time, in a core's own cache
@@ -63,13 +64,13 @@ class GraphBuilder {
     return stats_.compacted ? ids_.rank(id) : static_cast<Vertex>(id);
   }
 
-  EdgeGenerator generator_;
+  io::EdgeGenerator generator_;
   const ConvertOptions& rules_;
   unsigned threads_, scale_;
   bool undirected_, track_ids_;
   unsigned bucket_bits_ = 0, shift_ = 0;
   std::uint64_t buckets_ = 1, chunk_edges_ = 1;
-  IdSet ids_;
+  io::IdSet ids_;
   std::vector<std::uint64_t> next_;    ///< by chunk of edges, then bucket: counts, then places
   std::vector<std::uint64_t> starts_;  ///< of buckets in records_, and the end
   std::vector<std::uint64_t> kept_;    ///< by bucket: records left after dropping duplicates
@@ -170,7 +171,7 @@ void GraphBuilder::sort_bucket(std::uint64_t bucket, Record* spare, unsigned wor
   radix::sort_level(records.data(), spare, records.size(), {scale_, scale_}, shift_ + scale_, false, workers);
   kept_[bucket] = records.size();
   if (rules_.keep_duplicates) return;
-  const Dropped result = drop_duplicates(records, kNoKey, undirected_);
+  const io::Dropped result = io::drop_duplicates(records, kNoKey, undirected_);
   kept_[bucket] = result.kept;
   std::atomic_ref(stats_.duplicates) += result.dropped;
 }
@@ -195,7 +196,7 @@ Csr GraphBuilder::rows() {
   Csr csr;
   csr.offsets = HostArray<EdgeIndex>(stats_.vertices + 1, "CSR offsets");
   csr.targets = HostArray<Vertex>(stats_.edges, "CSR targets");
-  if (rules_.weights == WeightRule::uniform) csr.weights = HostArray<float>(stats_.edges, "CSR weights");
+  if (rules_.weights == io::WeightRule::uniform) csr.weights = HostArray<float>(stats_.edges, "CSR weights");
   prefer_huge_pages(csr.targets);
   prefer_huge_pages(csr.weights);
   csr.offsets[stats_.vertices] = stats_.edges;
@@ -222,7 +223,7 @@ void GraphBuilder::write_bucket(std::uint64_t bucket, std::uint64_t position, Cs
     }
     const Vertex target = final_id(record.target());
     csr.targets[position] = target;
-    if (!csr.weights.empty()) csr.weights[position] = uniform_weight(rules_.seed, row, target);
+    if (!csr.weights.empty()) csr.weights[position] = io::uniform_weight(rules_.seed, row, target);
     ++position;
   }
   for (; open < end; ++open) csr.offsets[open] = position;
@@ -244,7 +245,7 @@ Graph GraphBuilder::build(ConvertStats& stats) {
   graph.out = rows();
   records_ = {};
   graph.directed = !undirected_;
-  graph.weighted = rules_.weights == WeightRule::uniform;
+  graph.weighted = rules_.weights == io::WeightRule::uniform;
   graph.origin = generator_.origin();
   if (stats_.compacted) {
     graph.original_ids = HostArray<std::int64_t>(stats_.vertices, "original ids");
@@ -259,10 +260,10 @@ Graph GraphBuilder::build(ConvertStats& stats) {
 }  // namespace
 
 Graph generate_graph(const GenerateOptions& options, const ConvertOptions& rules, ConvertStats* stats) {
-  if (rules.weights == WeightRule::column)
+  if (rules.weights == io::WeightRule::column)
     throw UsageError("--weights column: generated edges have no weights");
   ConvertStats ignored;
   return GraphBuilder(options, rules).build(stats ? *stats : ignored);
 }
 
-}  // namespace sluice::io
+}  // namespace sluice::bench
