@@ -28,21 +28,11 @@ constexpr std::array kDevices{
     Name<DeviceChoice>{"host", DeviceChoice::host},
 };
 
-constexpr std::array kProgressModes{
-    Name<ProgressMode>{"auto", ProgressMode::automatic},
-    Name<ProgressMode>{"always", ProgressMode::always},
-    Name<ProgressMode>{"never", ProgressMode::never},
-};
+constexpr auto kProgressModes = names_in_order<ProgressMode>("auto", "always", "never");
 
-constexpr std::array kDistributions{
-    Name<Distribution>{"replicate", Distribution::replicate},
-    Name<Distribution>{"shard", Distribution::shard},
-};
+constexpr auto kDistributions = names_in_order<Distribution>("replicate", "shard");
 
-constexpr std::array kOutputLayouts{
-    Name<OutputLayout>{"single", OutputLayout::single},
-    Name<OutputLayout>{"sharded", OutputLayout::sharded},
-};
+constexpr auto kOutputLayouts = names_in_order<OutputLayout>("single", "sharded");
 
 InstanceRange parse_range(const std::string& text) {
   const auto colon = text.find(':');

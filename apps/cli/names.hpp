@@ -3,7 +3,9 @@
 
 #include <array>
 #include <cstddef>
+#include <tuple>
 
+#include "engine/acc/options.hpp"
 #include "engine/graph/layout.hpp"
 #include "engine/memory/paging.hpp"
 #include "engine/pagerank/options.hpp"
@@ -23,6 +25,13 @@ struct Name {
   E value;
 };
 
+/// Names of an enumeration's values, the first ones, in the enumeration's own order.
+template <class E, class... Text>
+constexpr std::array<Name<E>, sizeof...(Text)> names_in_order(Text... names) {
+  int value = 0;
+  return {Name<E>{names, static_cast<E>(value++)}...};
+}
+
 template <class E, std::size_t N>
 constexpr const char* name_of(const std::array<Name<E>, N>& names, E value) {
   for (const auto& entry : names) {
@@ -31,129 +40,56 @@ constexpr const char* name_of(const std::array<Name<E>, N>& names, E value) {
   return "?";
 }
 
-inline constexpr std::array kTransports{
-    Name<Transport>{"auto", Transport::automatic},
-    Name<Transport>{"copied", Transport::copied},
-    Name<Transport>{"mapped", Transport::mapped},
-    Name<Transport>{"file", Transport::file},
-};
+inline constexpr auto kTransports = names_in_order<Transport>("auto", "copied", "mapped", "file");
 
-inline constexpr std::array kWalkKinds{
-    Name<WalkKind>{"uniform", WalkKind::uniform},
-    Name<WalkKind>{"biased", WalkKind::biased},
-    Name<WalkKind>{"metropolis-hastings", WalkKind::metropolis_hastings},
-    Name<WalkKind>{"jump", WalkKind::jump},
-    Name<WalkKind>{"restart", WalkKind::restart},
-    Name<WalkKind>{"node2vec", WalkKind::node2vec},
-    Name<WalkKind>{"multidimensional", WalkKind::multidimensional},
-};
+inline constexpr auto kWalkKinds = names_in_order<WalkKind>(
+    "uniform", "biased", "metropolis-hastings", "jump", "restart", "node2vec", "multidimensional");
 
-inline constexpr std::array kSampleKinds{
-    Name<SampleKind>{"neighbor", SampleKind::neighbor},
-    Name<SampleKind>{"forest-fire", SampleKind::forest_fire},
-    Name<SampleKind>{"snowball", SampleKind::snowball},
-    Name<SampleKind>{"layer", SampleKind::layer},
-    Name<SampleKind>{"node", SampleKind::node},
-    Name<SampleKind>{"edge", SampleKind::edge},
-};
+inline constexpr auto kSampleKinds =
+    names_in_order<SampleKind>("neighbor", "forest-fire", "snowball", "layer", "node", "edge");
 
-inline constexpr std::array kRankMethods{
-    Name<pagerank::RankMethod>{"static", pagerank::RankMethod::from_scratch},
-    Name<pagerank::RankMethod>{"nd", pagerank::RankMethod::naive_dynamic},
-    Name<pagerank::RankMethod>{"dt", pagerank::RankMethod::dynamic_traversal},
-    Name<pagerank::RankMethod>{"df", pagerank::RankMethod::dynamic_frontier},
-    Name<pagerank::RankMethod>{"dfp", pagerank::RankMethod::pruned_frontier},
-    Name<pagerank::RankMethod>{"dfr", pagerank::RankMethod::residual_frontier},
-};
+inline constexpr auto kRankMethods =
+    names_in_order<pagerank::RankMethod>("static", "nd", "dt", "df", "dfp", "dfr");
 
-inline constexpr std::array kRankNorms{
-    Name<pagerank::RankNorm>{"linf", pagerank::RankNorm::linf},
-    Name<pagerank::RankNorm>{"l1", pagerank::RankNorm::l1},
-    Name<pagerank::RankNorm>{"l2", pagerank::RankNorm::l2},
-};
+inline constexpr auto kRankNorms = names_in_order<pagerank::RankNorm>("linf", "l1", "l2");
 
-inline constexpr std::array kDanglings{
-    Name<pagerank::Dangling>{"uniform", pagerank::Dangling::uniform},
-    Name<pagerank::Dangling>{"self-loop", pagerank::Dangling::self_loop},
-};
+inline constexpr auto kDanglings = names_in_order<pagerank::Dangling>("uniform", "self-loop");
 
-inline constexpr std::array kRankRows{
-    Name<pagerank::RankRows>{"auto", pagerank::RankRows::automatic},
-    Name<pagerank::RankRows>{"listed", pagerank::RankRows::listed},
-    Name<pagerank::RankRows>{"sliced", pagerank::RankRows::sliced},
-};
+inline constexpr auto kRankRows = names_in_order<pagerank::RankRows>("auto", "listed", "sliced");
 
-inline constexpr std::array kRankSplits{
-    Name<pagerank::RankSplit>{"none", pagerank::RankSplit::none},
-    Name<pagerank::RankSplit>{"in", pagerank::RankSplit::in},
-    Name<pagerank::RankSplit>{"in-out", pagerank::RankSplit::in_out},
-};
+inline constexpr auto kRankSplits = names_in_order<pagerank::RankSplit>("none", "in", "in-out");
 
-inline constexpr std::array kRankPrecisions{
-    Name<pagerank::RankPrecision>{"f64", pagerank::RankPrecision::f64},
-    Name<pagerank::RankPrecision>{"f32", pagerank::RankPrecision::f32},
-};
+inline constexpr auto kRankPrecisions = names_in_order<pagerank::RankPrecision>("f64", "f32");
 
-inline constexpr std::array kBiases{
-    Name<Bias>{"none", Bias::none},
-    Name<Bias>{"weight", Bias::weight},
-    Name<Bias>{"degree", Bias::degree},
-};
+inline constexpr auto kAccDirections = names_in_order<acc::AccDirection>("auto", "push", "pull");
+
+inline constexpr auto kAccFilters = names_in_order<acc::AccFilter>("jit", "ballot", "online", "batch");
+
+inline constexpr auto kAccFusions = names_in_order<acc::AccFusion>("none", "push-pull", "all");
+
+inline constexpr auto kBiases = names_in_order<Bias>("none", "weight", "degree");
 
 /// A biased walk without a bias would be `uniform`.
 inline constexpr std::array kWalkBiases{kBiases[1], kBiases[2]};
 
-inline constexpr std::array kSelects{
-    Name<Select>{"auto", Select::automatic},      Name<Select>{"its", Select::its},
-    Name<Select>{"alias", Select::alias},         Name<Select>{"rejection", Select::rejection},
-    Name<Select>{"repeated", Select::repeated},   Name<Select>{"updated", Select::updated},
-    Name<Select>{"bipartite", Select::bipartite},
-};
+inline constexpr auto kSelects =
+    names_in_order<Select>("auto", "its", "alias", "rejection", "repeated", "updated", "bipartite");
 
-inline constexpr std::array kCollisions{
-    Name<Collision>{"auto", Collision::automatic},
-    Name<Collision>{"linear", Collision::linear},
-    Name<Collision>{"bitmap", Collision::bitmap},
-    Name<Collision>{"strided-bitmap", Collision::strided_bitmap},
-};
+inline constexpr auto kCollisions = names_in_order<Collision>("auto", "linear", "bitmap", "strided-bitmap");
 
-inline constexpr std::array kLayouts{
-    Name<Layout>{"auto", Layout::automatic},
-    Name<Layout>{"csr", Layout::csr},
-    Name<Layout>{"wide", Layout::wide},
-    Name<Layout>{"coded", Layout::coded},
-};
+inline constexpr auto kLayouts = names_in_order<Layout>("auto", "csr", "wide", "coded");
 
-inline constexpr std::array kResultFormats{
-    Name<io::ResultFormat>{"h5", io::ResultFormat::h5},
-    Name<io::ResultFormat>{"npy", io::ResultFormat::npy},
-    Name<io::ResultFormat>{"text", io::ResultFormat::text},
-};
+inline constexpr auto kResultFormats = names_in_order<io::ResultFormat>("h5", "npy", "text");
 
-inline constexpr std::array kEdgeFormats{
-    Name<io::EdgeFormat>{"auto", io::EdgeFormat::automatic},
-    Name<io::EdgeFormat>{"edges", io::EdgeFormat::edges},
-    Name<io::EdgeFormat>{"mtx", io::EdgeFormat::mtx},
-    Name<io::EdgeFormat>{"metis", io::EdgeFormat::metis},
-    Name<io::EdgeFormat>{"dimacs", io::EdgeFormat::dimacs},
-    Name<io::EdgeFormat>{"binary", io::EdgeFormat::binary},
-};
+inline constexpr auto kEdgeFormats =
+    names_in_order<io::EdgeFormat>("auto", "edges", "mtx", "metis", "dimacs", "binary");
 
-inline constexpr std::array kWeightRules{
-    Name<io::WeightRule>{"none", io::WeightRule::none},
-    Name<io::WeightRule>{"column", io::WeightRule::column},
-    Name<io::WeightRule>{"uniform", io::WeightRule::uniform},
-};
+inline constexpr auto kWeightRules = names_in_order<io::WeightRule>("none", "column", "uniform");
 
 /// A generator has no weight column.
 inline constexpr std::array kGeneratedWeights{kWeightRules[0], kWeightRules[2]};
 
-inline constexpr std::array kGraphKinds{
-    Name<io::GraphKind>{"rmat", io::GraphKind::rmat},
-    Name<io::GraphKind>{"kronecker", io::GraphKind::kronecker},
-    Name<io::GraphKind>{"uniform", io::GraphKind::uniform},
-    Name<io::GraphKind>{"grid", io::GraphKind::grid},
-    Name<io::GraphKind>{"ring", io::GraphKind::ring},
-};
+inline constexpr auto kGraphKinds =
+    std::apply([](auto... names) { return names_in_order<io::GraphKind>(names...); }, io::kGraphKindNames);
 
 }  // namespace sluice::apps

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "apps/cli/acc_names.hpp"
+#include "apps/cli/names.hpp"
 #include "apps/job/ranks.hpp"
 #include "engine/core/error.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "apps/cli/acc_names.hpp"
+#include "apps/cli/names.hpp"
 #include "apps/cli/values.hpp"
 #include "apps/commands/acc.hpp"
 #include "apps/commands/commands.hpp"

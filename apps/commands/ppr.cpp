@@ -19,28 +19,13 @@ namespace sluice::apps {
 
 namespace {
 
-constexpr std::array kPprMethods{
-    Name<ppr::Method>{"exact", ppr::Method::exact},
-    Name<ppr::Method>{"meloppr", ppr::Method::staged},
-    Name<ppr::Method>{"push", ppr::Method::push},
-    Name<ppr::Method>{"montecarlo", ppr::Method::walks},
-};
+constexpr auto kPprMethods = names_in_order<ppr::Method>("exact", "meloppr", "push", "montecarlo");
 
-constexpr std::array kPprDanglings{
-    Name<ppr::Dangling>{"seed", ppr::Dangling::seed},
-    Name<ppr::Dangling>{"uniform", ppr::Dangling::uniform},
-};
+constexpr auto kPprDanglings = names_in_order<ppr::Dangling>("seed", "uniform");
 
-constexpr std::array kPprUnexpanded{
-    Name<ppr::Unexpanded>{"residual", ppr::Unexpanded::residual},
-    Name<ppr::Unexpanded>{"share", ppr::Unexpanded::share},
-};
+constexpr auto kPprUnexpanded = names_in_order<ppr::Unexpanded>("residual", "share");
 
-constexpr std::array kPprStates{
-    Name<ppr::State>{"auto", ppr::State::automatic},
-    Name<ppr::State>{"sparse", ppr::State::sparse},
-    Name<ppr::State>{"dense", ppr::State::dense},
-};
+constexpr auto kPprStates = names_in_order<ppr::State>("auto", "sparse", "dense");
 
 constexpr std::array<std::string_view, 1> kIdle{"--layout"};
 

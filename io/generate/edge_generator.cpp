@@ -60,22 +60,6 @@ SLUICE_WIDE_CLONES void draw_rmat(std::uint64_t first, std::uint64_t seed, unsig
   }
 }
 
-const char* name_of(GraphKind kind) {
-  switch (kind) {
-    case GraphKind::rmat:
-      return "rmat";
-    case GraphKind::kronecker:
-      return "kronecker";
-    case GraphKind::uniform:
-      return "uniform";
-    case GraphKind::grid:
-      return "grid";
-    case GraphKind::ring:
-      return "ring";
-  }
-  return "unknown";
-}
-
 }  // namespace
 
 LabelPermutation::LabelPermutation(unsigned bits, std::uint64_t seed)
@@ -110,7 +94,8 @@ EdgeGenerator::EdgeGenerator(const GenerateOptions& options) : options_(options)
 
 std::string EdgeGenerator::origin() const {
   const bool random = options_.kind != GraphKind::grid && options_.kind != GraphKind::ring;
-  std::string text = fmt::format("generate {} --scale {}", name_of(options_.kind), options_.scale);
+  std::string text = fmt::format("generate {} --scale {}",
+                                 kGraphKindNames[static_cast<std::size_t>(options_.kind)], options_.scale);
   if (random) text += fmt::format(" --edge-factor {} --seed {}", options_.edge_factor, options_.seed);
   return text;
 }

@@ -1,6 +1,7 @@
 // Synthetic graphs as edge sources: the same edges for a seed, whatever the threads or batches.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 namespace sluice::io {
 
 enum class GraphKind { rmat, kronecker, uniform, grid, ring };
+inline constexpr std::array kGraphKindNames{"rmat", "kronecker", "uniform", "grid", "ring"};
 
 struct GenerateOptions {
   GraphKind kind = GraphKind::kronecker;
