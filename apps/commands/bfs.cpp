@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "apps/cli/names.hpp"
 #include "apps/cli/values.hpp"
 #include "apps/commands/acc.hpp"
 #include "apps/commands/commands.hpp"
@@ -39,14 +38,14 @@ void run_bfs(const Command& command, const BfsCommand& c) {
   if (c.common.plan) return job.print_plan(plan);
 
   auto& results = job.open_results({{"command", std::string("bfs")}, {"source", std::int64_t(c.source)}},
-                                   text_columns_of(c, {"depth", "parent"}));
+                                   text_columns_of(c.common, {"depth", "parent"}));
   const acc::AccGraph graph(job.device(), job.graph(),
                             {.in_edges = c.acc.direction != acc::AccDirection::push}, place);
   const acc::BfsResult result = bfs(graph, source, c.acc);
   if (c.common.verify)
     acc::verify_bfs(job.graph(), source, result.depths.span(), result.parents.span(), &world(),
                     threads_of(c.common));
-  VertexColumns columns(job, c, graph);
+  VertexColumns columns = columns_of(job, c, graph);
   columns.add("depth", io::ElementType::i32, result.depths.data());
   columns.add_vertices("parent", result.parents.span());
   columns.write(results);
@@ -69,7 +68,6 @@ std::unique_ptr<Command> make_bfs() {
                   "push from the last depth, pull to what is not reached, or each round the cheaper");
   declare_worklists(*command, *c);
   declare_acc(*command, *c);
-  command->set_takes_ranks();
   command->set_example("sluice bfs graph.h5 --source 0 --output depths.h5 --verify");
   command->run = [c](const Command& self) { run_bfs(self, *c); };
   return command;

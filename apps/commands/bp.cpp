@@ -60,7 +60,7 @@ void run_bp(const Command& command, BpCommand& c) {
                                     {"message_damping", c.beliefs.damping},
                                     {"tolerance", c.beliefs.tolerance},
                                     {"max_iterations", std::int64_t{c.beliefs.max_iterations}}},
-                                   text_columns_of(c, {"belief"}));
+                                   text_columns_of(c.common, {"belief"}));
   c.beliefs.keep_messages = c.common.verify;
   const acc::AccGraph graph = acc::belief_graph(job.device(), job.graph(), model.states, place);
   job.progress().start(command.name());
@@ -72,7 +72,7 @@ void run_bp(const Command& command, BpCommand& c) {
     acc::verify_beliefs(job.graph(), model, result, c.beliefs.tolerance, c.beliefs.damping, &world(),
                         threads_of(c.common));
   job.count({{"scratch_bytes", result.stats.scratch_bytes}});
-  VertexColumns columns(job, c, graph);
+  VertexColumns columns = columns_of(job, c, graph);
   columns.add("belief", io::ElementType::f32, result.beliefs.data(), model.states);
   columns.write(results);
   job.finish(figures_of(c, result));
@@ -94,7 +94,6 @@ std::unique_ptr<Command> make_bp() {
   command->real("--tolerance", "T", c->beliefs.tolerance, "stop once no belief changes by more");
   command->whole("--max-iterations", c->beliefs.max_iterations, 1, "stop then in any case, and say so");
   declare_acc(*command, *c);
-  command->set_takes_ranks();
   command->set_example("sluice bp graph.h5 --priors priors.txt --coupling coupling.txt --output beliefs.h5");
   command->run = [c](const Command& self) { run_bp(self, *c); };
   return command;

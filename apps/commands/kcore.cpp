@@ -34,12 +34,12 @@ void run_kcore(const Command& command, const KcoreCommand& c) {
   std::vector<io::Attribute> attributes{{"command", std::string("kcore")}};
   if (c.k > 0) attributes.emplace_back("k", std::int64_t{c.k});
   const std::string name = c.k > 0 ? "member" : "core";
-  auto& results = job.open_results(attributes, text_columns_of(c, {name}));
+  auto& results = job.open_results(attributes, text_columns_of(c.common, {name}));
   const acc::AccGraph graph(job.device(), job.graph(), {.simple = true}, place);
   const acc::CoreResult result = core_numbers(graph, c.k, c.acc);
   if (c.common.verify)
     acc::verify_cores(job.graph(), c.k, result.cores.span(), &world(), threads_of(c.common));
-  VertexColumns columns(job, c, graph);
+  VertexColumns columns = columns_of(job, c, graph);
   const std::uint32_t most =
       result.cores.empty() ? 0 : *std::max_element(result.cores.begin(), result.cores.end());
   std::string found = fmt::format("core numbers up to {}", most);
@@ -73,7 +73,6 @@ std::unique_ptr<Command> make_kcore() {
   command->whole("--k", c->k, 1, "only who is in the k-core, which is less work (default: all core numbers)");
   declare_worklists(*command, *c);
   declare_acc(*command, *c);
-  command->set_takes_ranks();
   command->set_example("sluice kcore graph.h5 --output cores.h5");
   command->run = [c](const Command& self) { run_kcore(self, *c); };
   return command;

@@ -3,7 +3,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include "apps/data/rank_batch.hpp"
 #include "apps/job/job.hpp"
 #include "apps/job/ranks.hpp"
+#include "apps/job/sinks.hpp"
 #include "engine/core/error.hpp"
 #include "engine/pagerank/rank_graph.hpp"
 #include "engine/pagerank/verify.hpp"
@@ -19,9 +19,6 @@
 namespace sluice::apps {
 
 namespace {
-
-/// Rows handed to the writer at a time.
-constexpr std::uint64_t kRowsAtOnce = 1u << 20;
 
 struct PageRankCommand {
   std::string graph;
@@ -49,29 +46,6 @@ std::vector<io::Attribute> attributes_of(const PageRankCommand& c) {
   }
   if (pruned) attributes.emplace_back("prune_tolerance", c.batch.rank.prune_tolerance);
   return attributes;
-}
-
-/// With --original-ids the ids stand beside the ranks: rows then need not be counted.
-std::vector<std::string> text_columns(const PageRankCommand& c) {
-  if (!c.common.original_ids) return {};
-  return {"vertices", "rank"};
-}
-
-/// Writes ranks of this rank's vertices, which begin with `from`.
-void write_ranks(io::ResultWriter& writer, const IdMap& ids, bool with_ids, std::uint64_t from,
-                 std::span<const double> ranks) {
-  const int rank = writer.declare("rank", io::ElementType::f64, {});
-  const int vertices = with_ids ? writer.declare("vertices", io::ElementType::i64, {}) : -1;
-  std::vector<std::int64_t> names;
-  for (std::uint64_t first = 0; first < ranks.size(); first += kRowsAtOnce) {
-    const auto piece = ranks.subspan(first, std::min<std::uint64_t>(kRowsAtOnce, ranks.size() - first));
-    writer.append(rank, piece.data(), piece.size());
-    if (!with_ids) continue;
-    names.clear();
-    for (std::uint64_t i = 0; i < piece.size(); ++i)
-      names.push_back(ids.to_external(static_cast<Vertex>(from + first + i)));
-    writer.append(vertices, names.data(), names.size());
-  }
 }
 
 /// Why the iterations ended, in words.
@@ -145,7 +119,7 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
 
   std::optional<RankBatch> batch;
   if (changes) batch.emplace(job, std::move(*changes), c.batch, c.rank, c.common);
-  auto& results = job.open_results(attributes_of(c), text_columns(c));
+  auto& results = job.open_results(attributes_of(c), text_columns_of(c.common, {"rank"}));
   job.progress().start(command.name());
   const auto observe = [&](const pagerank::RankIteration& iteration) {
     world().throw_if_failed("the work");
@@ -160,7 +134,10 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
                                       threads_of(c.common))
           : batch->verify(all.span());
   }
-  write_ranks(results, job.ids(), c.common.original_ids, result.first, result.ranks.span());
+  VertexColumns columns(job.ids(), result.first, result.first + result.ranks.size());
+  columns.add_own("rank", io::ElementType::f64, result.ranks.data());
+  if (c.common.original_ids) columns.add_ids("vertices");
+  columns.write(results);
   job.note({"converged", std::int64_t{result.converged()}});
   job.finish(figures_of(c, result));
 }

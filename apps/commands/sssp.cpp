@@ -39,12 +39,12 @@ void run_sssp(const Command& command, const SsspCommand& c) {
   if (c.common.plan) return job.print_plan(plan);
 
   auto& results = job.open_results({{"command", std::string("sssp")}, {"source", std::int64_t(c.source)}},
-                                   text_columns_of(c, {"distance"}));
+                                   text_columns_of(c.common, {"distance"}));
   const acc::AccGraph graph(job.device(), job.graph(), {.weights = true}, place);
   const acc::SsspResult result = sssp(graph, source, c.delta, c.acc);
   if (c.common.verify)
     acc::verify_sssp(job.graph(), source, result.distances.span(), &world(), threads_of(c.common));
-  VertexColumns columns(job, c, graph);
+  VertexColumns columns = columns_of(job, c, graph);
   columns.add("distance", io::ElementType::f64, result.distances.data());
   columns.write(results);
   const std::span<const double> distances = result.distances.span();
@@ -65,7 +65,6 @@ std::unique_ptr<Command> make_sssp() {
                 "delta-stepping's width of a level; changes no distance (default: from the weights)");
   declare_worklists(*command, *c);
   declare_acc(*command, *c);
-  command->set_takes_ranks();
   command->set_example("sluice sssp roads.h5 --source 0 --output distances.h5 --verify");
   command->run = [c](const Command& self) { run_sssp(self, *c); };
   return command;

@@ -42,13 +42,14 @@ void run_wcc(const Command& command, const AccCommand& c) {
   });
   if (c.common.plan) return job.print_plan(plan);
 
-  auto& results = job.open_results({{"command", std::string("wcc")}}, text_columns_of(c, {"component"}));
+  auto& results =
+      job.open_results({{"command", std::string("wcc")}}, text_columns_of(c.common, {"component"}));
   const acc::AccGraph graph(job.device(), job.graph(), {}, place);
   const acc::ComponentResult result = components(graph, c.acc);
   if (c.common.verify)
     acc::verify_components(job.graph(), result.components.span(), &world(), threads_of(c.common));
   const HostArray<std::int64_t> names = names_of(job, result.components.span());
-  VertexColumns columns(job, c, graph);
+  VertexColumns columns = columns_of(job, c, graph);
   columns.add("component", io::ElementType::i64, names.data());
   columns.write(results);
   // A component counts where its smallest vertex is.
@@ -70,7 +71,6 @@ std::unique_ptr<Command> make_wcc() {
   const auto c = std::make_shared<AccCommand>();
   declare_acc_graph(*command, *c, "a graph file; the direction of edges is ignored");
   declare_acc(*command, *c);
-  command->set_takes_ranks();
   command->set_example("sluice wcc graph.h5 --output components.h5 --verify");
   command->run = [c](const Command& self) { run_wcc(self, *c); };
   return command;

@@ -37,6 +37,52 @@ void VertexWriter::append(int dataset, std::span<const Vertex> vertices, std::ui
   }
 }
 
+void VertexColumns::add(const std::string& name, io::ElementType type, const void* values,
+                        std::uint64_t width) {
+  add_own(name, type, static_cast<const std::byte*>(values) + first_ * width * io::element_bytes(type),
+          width);
+}
+
+void VertexColumns::add_own(const std::string& name, io::ElementType type, const void* values,
+                            std::uint64_t width) {
+  columns_.push_back({name, type, width, static_cast<const std::byte*>(values)});
+}
+
+void VertexColumns::add_vertices(const std::string& name, std::span<const Vertex> vertices) {
+  columns_.push_back({name, VertexWriter::type_of(ids_), 1, nullptr, vertices.data() + first_});
+}
+
+void VertexColumns::write(io::ResultWriter& writer) const {
+  constexpr std::uint64_t kRowsAtOnce = 1u << 20;
+  std::vector<int> datasets;
+  for (const Column& column : columns_) {
+    std::vector<std::uint64_t> row;
+    if (column.width > 1) row.push_back(column.width);
+    datasets.push_back(writer.declare(column.name, column.type, row));
+  }
+  for (std::uint64_t first = first_; first < last_; first += kRowsAtOnce) {
+    const std::uint64_t count = std::min(kRowsAtOnce, last_ - first);
+    for (std::size_t i = 0; i < columns_.size(); ++i) append(writer, datasets[i], columns_[i], first, count);
+  }
+}
+
+void VertexColumns::append(io::ResultWriter& writer, int dataset, const Column& column, std::uint64_t first,
+                           std::uint64_t count) const {
+  const std::uint64_t row = first - first_;
+  if (column.values != nullptr)
+    return writer.append(dataset, column.values + row * column.width * io::element_bytes(column.type), count);
+  if (column.vertices != nullptr)
+    return VertexWriter(writer, ids_).append(dataset, {column.vertices + row, count}, count);
+  std::vector<std::int64_t> ids(count);
+  for (std::uint64_t i = 0; i < count; ++i) ids[i] = ids_.to_external(static_cast<Vertex>(first + i));
+  writer.append(dataset, ids.data(), count);
+}
+
+std::vector<std::string> text_columns_of(const CommonOptions& common, std::vector<std::string> names) {
+  if (common.original_ids) names.insert(names.begin(), "vertices");
+  return names.size() > 1 ? names : std::vector<std::string>{};
+}
+
 WalkWriter::WalkWriter(io::ResultWriter& writer, const IdMap& ids, const WalkOptions& options)
     : columns_(writer, ids) {
   if (options.kind == WalkKind::multidimensional) {

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "apps/cli/common_options.hpp"
 #include "apps/data/ids.hpp"
 #include "engine/batch/sink.hpp"
 #include "engine/samples/options.hpp"
@@ -22,14 +24,54 @@ class VertexWriter {
   int declare_padded(const std::string& name, std::vector<std::uint64_t> row);
   /// Appends `rows` rows that lie one after the other in `vertices`.
   void append(int dataset, std::span<const Vertex> vertices, std::uint64_t rows);
+  static io::ElementType type_of(const IdMap& ids) {
+    return ids.wide() ? io::ElementType::i64 : io::ElementType::i32;
+  }
 
  private:
-  io::ElementType type() const { return ids_.wide() ? io::ElementType::i64 : io::ElementType::i32; }
+  io::ElementType type() const { return type_of(ids_); }
 
   io::ResultWriter& writer_;
   const IdMap& ids_;
   std::vector<std::int64_t> wide_;  ///< reused from batch to batch
 };
+
+/// Datasets that have a row a vertex, for vertices [first, last).
+class VertexColumns {
+ public:
+  VertexColumns(const IdMap& ids, std::uint64_t first, std::uint64_t last)
+      : ids_(ids), first_(first), last_(last) {}
+
+  /// `values` are of all vertices and must outlive write(); a row has `width` of them.
+  void add(const std::string& name, io::ElementType type, const void* values, std::uint64_t width = 1);
+  /// `values` begin with the first vertex's.
+  void add_own(const std::string& name, io::ElementType type, const void* values, std::uint64_t width = 1);
+  /// Vertices, as ids of the graph file or, with --original-ids, of its input.
+  void add_vertices(const std::string& name, std::span<const Vertex> vertices);
+  /// The ids of the vertices themselves.
+  void add_ids(const std::string& name) { columns_.push_back({name, io::ElementType::i64}); }
+  void write(io::ResultWriter& writer) const;
+
+ private:
+  struct Column {
+    std::string name;
+    io::ElementType type = io::ElementType::i32;
+    std::uint64_t width = 1;
+    const std::byte* values = nullptr;  ///< null: ids
+    const Vertex* vertices = nullptr;   ///< null: of the rows themselves
+  };
+
+  void append(io::ResultWriter& writer, int dataset, const Column& column, std::uint64_t first,
+              std::uint64_t count) const;
+
+  const IdMap& ids_;
+  std::uint64_t first_, last_;
+  std::vector<Column> columns_;
+};
+
+/// What open_results() gets for datasets that have a row a vertex: in text they stand side by side, with
+/// --original-ids behind the ids.
+std::vector<std::string> text_columns_of(const CommonOptions& common, std::vector<std::string> names);
 
 /// Writes /walks, or for multidimensional /edges and /pool.
 class WalkWriter : public WalkSink {

@@ -13,8 +13,6 @@
 
 namespace sluice::io {
 
-std::uint64_t element_bytes(ElementType type);
-
 /// A dataset as declared, and how many rows it has by now.
 struct ResultDataset {
   std::string name;

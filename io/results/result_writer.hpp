@@ -14,6 +14,8 @@ namespace sluice::io {
 enum class ResultFormat { h5, npy, text };
 enum class ElementType { i32, i64, u8, f32, f64 };
 
+std::uint64_t element_bytes(ElementType type);
+
 /// Root attributes of a result file: the options of CONTRACT section 4, the seed, the graph's checksum.
 using Attribute = std::pair<std::string, std::variant<std::int64_t, double, std::string>>;
 
