@@ -1,6 +1,7 @@
 // Where the edges of a graph are when they are not in host memory.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "engine/core/types.hpp"
@@ -15,6 +16,10 @@ class EdgeSource {
   virtual void read_targets(EdgeIndex first, std::span<Vertex> out) const = 0;
   /// Reads weights, checked to be finite and not negative; only where the graph is weighted.
   virtual void read_weights(EdgeIndex first, std::span<float> out) const = 0;
+  /// Whether edges have times, which only a batch and a copy of the graph want.
+  virtual bool timed() const { return false; }
+  /// Reads times; only where edges have them.
+  virtual void read_times(EdgeIndex /*first*/, std::span<std::int64_t> /*out*/) const {}
 };
 
 }  // namespace sluice

@@ -49,6 +49,10 @@ struct Graph {
 
   std::uint64_t vertices() const { return out.vertices(); }
   std::uint64_t edges() const { return out.edges(); }
+  /// Whether edges have times; of none it cannot be known.
+  bool timed() const {
+    return !out.times.empty() || (edges() > 0 && edges_elsewhere != nullptr && edges_elsewhere->timed());
+  }
 };
 
 }  // namespace sluice

@@ -7,7 +7,6 @@
 
 #include "engine/core/charged_vector.hpp"
 #include "engine/core/error.hpp"
-#include "partition/edge_times.hpp"
 #include "partition/radix_sort.hpp"
 #include "partition/row_edits.hpp"
 #include "partition/updated_edges.hpp"
@@ -223,7 +222,7 @@ UpdateResult update(Graph graph, const UpdateBatch& batch, std::uint64_t vertice
 
 UpdateResult update_graph(Graph graph, const UpdateBatch& batch, unsigned threads, HostMemory* memory,
                           HostMemory* travel) {
-  const bool timed = is_timed(graph);
+  const bool timed = graph.timed();
   if (graph.weighted) check_weights(batch.insertions);
   const std::uint64_t vertices = vertices_with(batch.insertions, graph.vertices());
   if (!graph.original_ids.empty() && batch.new_ids.size() != vertices - graph.vertices()) {
@@ -235,7 +234,7 @@ UpdateResult update_graph(Graph graph, const UpdateBatch& batch, unsigned thread
 }
 
 std::uint64_t update_bytes(const Graph& graph, const UpdateBatch& batch) {
-  const bool timed = is_timed(graph);
+  const bool timed = graph.timed();
   const std::uint64_t values = (graph.weighted ? sizeof(float) : 0) + (timed ? sizeof(std::int64_t) : 0);
   const std::uint64_t stored = (batch.insertions.size() + batch.deletions.size()) * (graph.directed ? 1 : 2);
   // What is looked up and its order; beside them those of the other direction, where there are two.

@@ -95,9 +95,8 @@ void UpdatedEdges::read_weights(EdgeIndex first, std::span<float> out) const {
 }
 
 void UpdatedEdges::read_times(EdgeIndex first, std::span<std::int64_t> out) const {
-  read(first, out, inserted_.times, [old = times_of(old_.get())](EdgeIndex from, std::span<std::int64_t> to) {
-    old->read_times(from, to);
-  });
+  read(first, out, inserted_.times,
+       [&](EdgeIndex from, std::span<std::int64_t> to) { old_->read_times(from, to); });
 }
 
 }  // namespace sluice

@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "engine/core/host_array.hpp"
-#include "partition/edge_times.hpp"
 #include "partition/row_edits.hpp"
 
 namespace sluice {
@@ -18,14 +17,14 @@ struct InsertedEdges {
   HostArray<std::int64_t> times;  ///< or empty
 };
 
-class UpdatedEdges final : public EdgeSource, public EdgeTimes {
+class UpdatedEdges final : public EdgeSource {
  public:
   /// Edits are those of `old`, in order, and name their insertions.
   UpdatedEdges(std::shared_ptr<const EdgeSource> old, HostArray<RowEdit> edits, InsertedEdges inserted);
 
   void read_targets(EdgeIndex first, std::span<Vertex> out) const override;
   void read_weights(EdgeIndex first, std::span<float> out) const override;
-  bool timed() const override { return times_of(old_.get()) != nullptr; }
+  bool timed() const override { return old_->timed(); }
   void read_times(EdgeIndex first, std::span<std::int64_t> out) const override;
 
  private:

@@ -8,7 +8,6 @@
 #include "engine/core/error.hpp"
 #include "engine/core/memory_budget.hpp"
 #include "io/edge_source.hpp"
-#include "partition/edge_times.hpp"
 
 namespace sluice::apps {
 
@@ -68,7 +67,7 @@ HeldBatch read_batch(const BatchFiles& files, const Graph& graph, const IdMap& i
   options.may_be_empty = true;
   io::EdgeBatch deletions = read_edges(files.remove, options, graph.directed);
   options.weights = graph.weighted ? io::WeightColumn::column : io::WeightColumn::none;
-  options.timestamps = is_timed(graph);
+  options.timestamps = graph.timed();
   options.weight_remedy = "the graph is weighted, so every edge to insert needs a weight";
   options.time_remedy = "the graph has times, so every edge to insert needs one";
   io::EdgeBatch insertions = read_edges(files.insert, options, graph.directed);

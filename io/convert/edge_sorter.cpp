@@ -94,7 +94,7 @@ void EdgeSorter<Record>::spill() {
   if (!file_) file_ = std::make_unique<ScratchFile>(options_.scratch);
   Run run{file_->size(), 0};
   for (const auto piece : pieces_) {
-    file_->append(piece.data(), piece.size_bytes());
+    file_->append(std::as_bytes(piece));
     run.records += piece.size();
   }
   runs_.push_back(run);
@@ -146,12 +146,12 @@ void EdgeSorter<Record>::merge_all() {
         last = merger.key();
         out[filled++] = merger.record();
         if (filled == out.size()) {
-          merged->append(out.data(), out.bytes());
+          merged->append(std::as_bytes(out.span()));
           run.records += filled;
           filled = 0;
         }
       }
-      merged->append(out.data(), filled * sizeof(Record));
+      merged->append(std::as_bytes(out.span().first(filled)));
       run.records += filled;
       level.push_back(run);
     }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engine/core/host_array.hpp"
-#include "io/convert/scratch_file.hpp"
+#include "engine/exec/memory/scratch_file.hpp"
 #include "partition/edge_record.hpp"
 
 namespace sluice::io {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/core/host_array.hpp"
-#include "io/convert/scratch_file.hpp"
+#include "engine/exec/memory/scratch_file.hpp"
 
 namespace sluice::io {
 
@@ -24,7 +24,7 @@ class RunReader {
   /// The next block; empty at the end.
   std::span<const Record> next_block() {
     const std::uint64_t count = std::min<std::uint64_t>(left_, block_.size());
-    file_->read(offset_, block_.data(), count * sizeof(Record));
+    file_->read(offset_, std::as_writable_bytes(block_.span().first(count)));
     offset_ += count * sizeof(Record);
     left_ -= count;
     return {block_.data(), count};

@@ -15,7 +15,7 @@ void IdList::close() {
   constexpr std::size_t kBlock = 1u << 16;
   block.reserve(kBlock);
   const auto flush = [&] {
-    file_.append(block.data(), block.size() * sizeof(std::uint64_t));
+    file_.append(std::as_bytes(std::span(block)));
     block.clear();
   };
   sorter_.scan([&](std::span<const Record> records) {
@@ -39,13 +39,13 @@ void EdgeSpool::append(std::uint64_t source, std::uint64_t target, float weight,
 }
 
 void EdgeSpool::close() {
-  file_->append(block_.data(), block_.size() * sizeof(Edge));
+  file_->append(std::as_bytes(std::span(block_)));
   block_.clear();
 }
 
 std::span<EdgeSpool::Edge> EdgeSpool::read(std::uint64_t& offset, ChargedVector<Edge>& block) const {
   block.resize(std::min<std::uint64_t>((file_->size() - offset) / sizeof(Edge), kBlock));
-  file_->read(offset, block.data(), block.size() * sizeof(Edge));
+  file_->read(offset, std::as_writable_bytes(std::span(block)));
   offset += block.size() * sizeof(Edge);
   if (ranks_) {
     for (Edge& edge : block)
@@ -60,7 +60,7 @@ void EdgeSpool::rank_ids(const IdList& list, std::uint64_t memory) {
     if (first > 0) {
       auto ranked = std::make_unique<ScratchFile>(scratch_);
       for (std::uint64_t offset = 0; !read(offset, block_).empty();)
-        ranked->append(block_.data(), block_.size() * sizeof(Edge));
+        ranked->append(std::as_bytes(std::span(block_)));
       file_ = std::move(ranked);
       ranks_.reset();
     }

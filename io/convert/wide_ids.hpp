@@ -12,8 +12,8 @@
 
 #include "engine/core/charged_vector.hpp"
 #include "engine/core/host_array.hpp"
+#include "engine/exec/memory/scratch_file.hpp"
 #include "io/convert/edge_sorter.hpp"
-#include "io/convert/scratch_file.hpp"
 #include "io/edge_source.hpp"
 
 namespace sluice::io {
@@ -33,7 +33,7 @@ class IdList {
   std::uint64_t size() const { return file_.size() / sizeof(std::uint64_t); }
   /// The ids of ranks `first`, `first` + 1, ...
   void read(std::uint64_t first, std::span<std::uint64_t> ids) const {
-    file_.read(first * sizeof(std::uint64_t), ids.data(), ids.size_bytes());
+    file_.read(first * sizeof(std::uint64_t), std::as_writable_bytes(ids));
   }
 
  private:

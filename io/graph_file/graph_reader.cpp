@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 
 #include <array>
+#include <optional>
 
 #include "engine/exec/threads.hpp"
-#include "io/graph_file/graph_edges.hpp"
 
 namespace sluice::io {
 namespace {
@@ -184,6 +184,34 @@ Column GraphFile::open_sums(GraphPart part) const {
 }
 
 namespace {
+
+/// Reads ranges of /out, or /in, of an open file. Faults throw InputError naming file, dataset and position.
+class FileEdges final : public EdgeSource {
+ public:
+  FileEdges(const std::string& path, bool in, Caching caching)
+      : file_(path, caching), targets_(file_.open(in ? GraphPart::in_indices : GraphPart::out_indices)) {
+    if (file_.info().weighted) weights_ = file_.open(in ? GraphPart::in_data : GraphPart::out_data);
+    if (file_.info().timed) times_ = file_.open(in ? GraphPart::in_times : GraphPart::out_times);
+  }
+
+  void read_targets(EdgeIndex first, std::span<Vertex> out) const override {
+    FirstFault fault;
+    io::read_targets(targets_, file_.info().vertices, first, out, fault);
+    fault.rethrow();
+  }
+  void read_weights(EdgeIndex first, std::span<float> out) const override {
+    FirstFault fault;
+    io::read_weights(*weights_, first, out, fault);
+    fault.rethrow();
+  }
+  bool timed() const override { return times_.has_value(); }
+  void read_times(EdgeIndex first, std::span<std::int64_t> out) const override { times_->read(first, out); }
+
+ private:
+  GraphFile file_;
+  Column targets_;
+  std::optional<Column> weights_, times_;
+};
 
 /// Everything but the edges.
 Graph describe(const GraphFile& file, unsigned threads, HostMemory* memory = nullptr) {

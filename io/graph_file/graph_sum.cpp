@@ -7,7 +7,6 @@
 #include "io/graph_file/graph_file.hpp"
 #include "io/graph_file/graph_layout.hpp"
 #include "io/graph_file/graph_reader.hpp"
-#include "partition/edge_times.hpp"
 
 namespace sluice::io {
 namespace {
@@ -78,9 +77,9 @@ void add_edges(GraphChecksum& sum, const Graph& graph, unsigned threads) {
   }
   if (graph.weighted)
     add_read<float, float>(sum, graph, threads, [&](auto at, auto some) { file->read_weights(at, some); });
-  if (const EdgeTimes* const times = times_of(file))
+  if (file->timed())
     add_read<std::int64_t, std::int64_t>(sum, graph, threads,
-                                         [&](auto at, auto some) { times->read_times(at, some); });
+                                         [&](auto at, auto some) { file->read_times(at, some); });
 }
 
 }  // namespace

@@ -15,7 +15,6 @@
 #include "io/graph_file/graph_layout.hpp"
 #include "io/hdf5.hpp"
 #include "io/output_file.hpp"
-#include "partition/edge_times.hpp"
 
 namespace sluice::io {
 namespace {
@@ -270,7 +269,7 @@ GraphInfo info_of(const Graph& graph) {
   info.edges = graph.edges();
   info.directed = graph.directed;
   info.weighted = graph.weighted;
-  info.timed = is_timed(graph);
+  info.timed = graph.timed();
   info.compacted = !graph.original_ids.empty();
   info.has_in = !graph.in.offsets.empty();
   info.origin = graph.origin;
@@ -301,15 +300,15 @@ GraphWriter begin_graph(const std::string& path, const Graph& graph, bool force)
     const Csr& rows = in ? graph.in : graph.out;
     const EdgeSource* const file = (in ? graph.in_elsewhere : graph.edges_elsewhere).get();
     if (rows.offsets.empty()) continue;
-    const auto append = [&](const auto& column, const auto* from, auto read, auto write) {
+    const auto append = [&](const auto& column, auto read, auto write) {
       append_column(
-          column, info.edges, file != nullptr, [&](EdgeIndex at, auto some) { (from->*read)(at, some); },
+          column, info.edges, file != nullptr, [&](EdgeIndex at, auto some) { (file->*read)(at, some); },
           [&](auto some) { (writer.*write)(some, in); });
     };
     writer.append_offsets(rows.offsets.span(), in);
-    append(rows.targets, file, &EdgeSource::read_targets, &GraphWriter::append_targets);
-    if (info.weighted) append(rows.weights, file, &EdgeSource::read_weights, &GraphWriter::append_weights);
-    if (info.timed) append(rows.times, times_of(file), &EdgeTimes::read_times, &GraphWriter::append_times);
+    append(rows.targets, &EdgeSource::read_targets, &GraphWriter::append_targets);
+    if (info.weighted) append(rows.weights, &EdgeSource::read_weights, &GraphWriter::append_weights);
+    if (info.timed) append(rows.times, &EdgeSource::read_times, &GraphWriter::append_times);
   }
   if (info.compacted) writer.append_original_ids(graph.original_ids.span());
   return writer;

@@ -6,13 +6,12 @@
 #include <utility>
 
 #include "engine/core/error.hpp"
-#include "partition/edge_times.hpp"
 #include "partition/graph.hpp"
 
 namespace sluice::test {
 
 /// Columns that are read piece by piece.
-class ColumnEdges final : public EdgeSource, public EdgeTimes {
+class ColumnEdges final : public EdgeSource {
  public:
   explicit ColumnEdges(Csr rows) : rows_(std::move(rows)) {}
 
@@ -62,9 +61,8 @@ inline Csr read_back(const Csr& rows, const EdgeSource* from, bool weighted, std
   bring(csr.targets, [&](EdgeIndex at, auto some) { from->read_targets(at, some); });
   csr.weights = HostArray<float>(weighted ? edges : 0);
   if (weighted) bring(csr.weights, [&](EdgeIndex at, auto some) { from->read_weights(at, some); });
-  const EdgeTimes* const times = times_of(from);
-  csr.times = HostArray<std::int64_t>(times != nullptr ? edges : 0);
-  if (times != nullptr) bring(csr.times, [&](EdgeIndex at, auto some) { times->read_times(at, some); });
+  csr.times = HostArray<std::int64_t>(from->timed() ? edges : 0);
+  if (from->timed()) bring(csr.times, [&](EdgeIndex at, auto some) { from->read_times(at, some); });
   return csr;
 }
 

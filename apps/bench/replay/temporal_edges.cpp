@@ -10,9 +10,9 @@
 #include "apps/cli/console.hpp"
 #include "engine/core/charged_vector.hpp"
 #include "engine/core/error.hpp"
+#include "engine/exec/memory/scratch_file.hpp"
 #include "io/convert/edge_sorter.hpp"
 #include "io/convert/id_set.hpp"
-#include "io/convert/scratch_file.hpp"
 #include "io/edge_source.hpp"
 
 namespace sluice::apps {
@@ -91,14 +91,14 @@ class ScratchEdges final : public TemporalSource {
  public:
   ScratchEdges(std::uint64_t vertices, const std::string& folder) : vertices_(vertices), file_(folder) {}
 
-  void append(std::span<const std::uint64_t> pairs) { file_.append(pairs.data(), pairs.size_bytes()); }
+  void append(std::span<const std::uint64_t> pairs) { file_.append(std::as_bytes(pairs)); }
   std::uint64_t vertices() const override { return vertices_; }
   std::uint64_t size() const override { return file_.size() / sizeof(std::uint64_t); }
   void read(std::uint64_t first, std::span<Vertex> source, std::span<Vertex> target) const override {
     std::vector<std::uint64_t> pairs(std::min<std::uint64_t>(source.size(), kRecordsAtOnce));
     for (std::uint64_t done = 0; done < source.size(); done += pairs.size()) {
       pairs.resize(std::min<std::uint64_t>(pairs.size(), source.size() - done));
-      file_.read((first + done) * sizeof(std::uint64_t), pairs.data(), pairs.size() * sizeof(std::uint64_t));
+      file_.read((first + done) * sizeof(std::uint64_t), std::as_writable_bytes(std::span(pairs)));
       for (std::size_t i = 0; i < pairs.size(); ++i) {
         source[done + i] = static_cast<Vertex>(pairs[i] >> 32);
         target[done + i] = static_cast<Vertex>(pairs[i]);
@@ -108,7 +108,7 @@ class ScratchEdges final : public TemporalSource {
 
  private:
   std::uint64_t vertices_;
-  io::ScratchFile file_;
+  ScratchFile file_;
 };
 
 /// Edges in memory that is paid for.

@@ -31,16 +31,24 @@ class ScratchFile {
   /// there.
   void write(std::uint64_t at, std::span<const std::byte> bytes) const;
   void read(std::uint64_t at, std::span<std::byte> bytes) const;
+  /// The same behind all that was appended before, by one thread at a time.
+  void append(std::span<const std::byte> bytes) {
+    write(size_, bytes);
+    size_ += bytes.size();
+  }
+  std::uint64_t size() const { return size_; }  ///< appended
 
  private:
   void swap(ScratchFile& other) noexcept {
     std::swap(folder_, other.folder_);
     std::swap(file_, other.file_);
+    std::swap(size_, other.size_);
   }
   [[noreturn]] void fail(const char* what, int error) const;
 
   std::string folder_;
   int file_ = -1;
+  std::uint64_t size_ = 0;
 };
 
 }  // namespace sluice
