@@ -1,4 +1,4 @@
-#include "io/readers/binary.hpp"
+// Raw pairs of little-endian ids.
 
 #include <fmt/core.h>
 
@@ -10,6 +10,7 @@
 #include "engine/core/host_array.hpp"
 #include "io/readers/fault.hpp"
 #include "io/readers/numbers.hpp"
+#include "io/readers/text_format.hpp"
 
 namespace sluice::io::readers {
 namespace {

@@ -1,13 +1,12 @@
 // DIMACS shortest-path files (.gr): 'c' comments, "p sp vertices arcs", "a source target weight", ids from 1.
 // Files without the p line exist; their ids are taken as they stand. PACE files share the name: "p tw
 // vertices edges" and plain "u v" lines, undirected.
-#include <fmt/core.h>
 
 #include <limits>
 #include <string>
 
 #include "io/readers/fault.hpp"
-#include "io/readers/header.hpp"
+#include "io/readers/numbers.hpp"
 #include "io/readers/rows.hpp"
 #include "io/readers/text_format.hpp"
 
@@ -41,13 +40,7 @@ class Dimacs final : public TextFormat {
   Dimacs(const ReadOptions& options, const Problem& problem)
       : TextFormat(options),
         problem_(problem),
-        rows_({.weight = info_.weighted,
-               .time = info_.timed,
-               .one_based = problem.declared,
-               .vertices = problem.vertices,
-               .columns = problem.pace ? 2u : 0u,
-               .weight_remedy = options.weight_remedy,
-               .time_remedy = options.time_remedy}) {
+        rows_(rule_of(options, problem.declared, problem.vertices, problem.pace ? 2 : 0)) {
     if (problem.declared)
       info_.vertices = problem.vertices;
     else
@@ -56,22 +49,13 @@ class Dimacs final : public TextFormat {
   }
 
   void parse(std::string_view text, ParsedBlock& block) const override {
-    const char* p = text.data();
-    const char* const end = p + text.size();
-    for (; p < end; ++block.lines) {
-      p = skip_blanks(p);
-      if (*p == 'c' || is_line_end(p))
-        p = next_line(p, end);
-      else
-        p = rows_.read(problem_.pace ? p : after_a(p, block.lines), block.lines, block);
-    }
+    rows_.read_all(
+        text, block, [](char c) { return c == 'c'; },
+        [this](const char* p, std::uint64_t line) { return problem_.pace ? p : after_a(p, line); });
   }
 
   std::optional<std::string> finish() override {
-    if (!problem_.declared || edges_ == problem_.arcs) return std::nullopt;
-    return fmt::format(
-        "the 'p' line promises {} edges, but {} follow; the file is cut off, or the line is wrong",
-        problem_.arcs, edges_);
+    return problem_.declared ? unless_all_came("the 'p' line", problem_.arcs, "edges") : std::nullopt;
   }
 
  private:

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "io/readers/fault.hpp"
-#include "io/readers/header.hpp"
+#include "io/readers/numbers.hpp"
 #include "io/readers/rows.hpp"
 #include "io/readers/text_format.hpp"
 
@@ -74,12 +74,7 @@ std::uint64_t largest_id(const EdgeBatch& edges, std::size_t from) {
 
 class EdgeList final : public TextFormat {
  public:
-  EdgeList(LineStream& stream, const ReadOptions& options)
-      : TextFormat(options),
-        rows_({.weight = info_.weighted,
-               .time = info_.timed,
-               .weight_remedy = options.weight_remedy,
-               .time_remedy = options.time_remedy}) {
+  EdgeList(LineStream& stream, const ReadOptions& options) : TextFormat(options), rows_(rule_of(options)) {
     constexpr std::size_t kLookAhead = 64u << 10;
     const auto note_title = [&](bool says) {
       if (says && info_.undirected_title == 0) info_.undirected_title = stream.line() + 1;
@@ -98,15 +93,7 @@ class EdgeList final : public TextFormat {
   }
 
   void parse(std::string_view text, ParsedBlock& block) const override {
-    const char* p = text.data();
-    const char* const end = p + text.size();
-    for (; p < end; ++block.lines) {
-      p = skip_blanks(p);
-      if (is_comment(*p) || is_line_end(p))
-        p = next_line(p, end);
-      else
-        p = rows_.read(p, block.lines, block);
-    }
+    rows_.read_all(text, block, is_comment);
     block.largest = largest_id(block.edges, 0);
   }
 

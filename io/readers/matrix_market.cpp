@@ -4,7 +4,7 @@
 #include <string>
 
 #include "io/readers/fault.hpp"
-#include "io/readers/header.hpp"
+#include "io/readers/numbers.hpp"
 #include "io/readers/rows.hpp"
 #include "io/readers/text_format.hpp"
 
@@ -39,32 +39,18 @@ class MatrixMarket final : public TextFormat {
   MatrixMarket(const ReadOptions& options, const Banner& banner, std::uint64_t vertices,
                std::uint64_t entries)
       : TextFormat(options),
-        rows_({.weight = info_.weighted,
-               .time = info_.timed,
-               .one_based = true,
-               .vertices = vertices,
-               .columns = banner.pattern ? 2u : 3u,
-               .weight_remedy = options.weight_remedy,
-               .time_remedy = options.time_remedy}),
+        rows_(rule_of(options, true, vertices, banner.pattern ? 2 : 3)),
         entries_(entries) {
     info_.vertices = vertices;
     info_.undirected = banner.symmetric;
   }
 
   void parse(std::string_view text, ParsedBlock& block) const override {
-    const char* p = text.data();
-    const char* const end = p + text.size();
-    for (; p < end; ++block.lines) {
-      p = skip_blanks(p);
-      p = *p == '%' || is_line_end(p) ? next_line(p, end) : rows_.read(p, block.lines, block);
-    }
+    rows_.read_all(text, block, [](char c) { return c == '%'; });
   }
 
   std::optional<std::string> finish() override {
-    if (edges_ == entries_) return std::nullopt;
-    return fmt::format(
-        "the size line promises {} entries, but {} follow; the file is cut off, or the line is wrong",
-        entries_, edges_);
+    return unless_all_came("the size line", entries_, "entries");
   }
 
  private:

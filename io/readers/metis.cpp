@@ -10,7 +10,6 @@
 
 #include "io/checksum.hpp"
 #include "io/readers/fault.hpp"
-#include "io/readers/header.hpp"
 #include "io/readers/numbers.hpp"
 #include "io/readers/rows.hpp"
 #include "io/readers/text_format.hpp"

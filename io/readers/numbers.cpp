@@ -1,5 +1,6 @@
 #include "io/readers/numbers.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -96,6 +97,32 @@ const char* scan_time(const char* p, std::int64_t& value, bool& cut) {
   if (!ends_token(*p)) return nullptr;
   value = negative ? -static_cast<std::int64_t>(magnitude) : static_cast<std::int64_t>(magnitude);
   return p;
+}
+
+std::vector<std::string> words_of(std::string_view line) {
+  std::vector<std::string> words;
+  std::size_t at = 0;
+  while ((at = line.find_first_not_of(" \t\r\n", at)) != std::string_view::npos) {
+    const std::size_t end = std::min(line.find_first_of(" \t\r\n", at), line.size());
+    words.emplace_back(line.substr(at, end - at));
+    at = end;
+  }
+  return words;
+}
+
+std::optional<std::uint64_t> count_of(const std::string& word) {
+  const std::string ended = word + '\n';  // the scanner stops there
+  std::uint64_t value = 0;
+  const char* const end = scan_id(ended.c_str(), value);
+  if (!end || *end != '\n') return std::nullopt;
+  return value;
+}
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return lower;
 }
 
 }  // namespace sluice::io::readers

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sluice::io::readers {
 
@@ -69,5 +71,15 @@ const char* scan_time(const char* p, std::int64_t& value, bool& cut);
 
 /// Is the token a number of any kind (signed, fractional, nan)?
 bool is_number(std::string_view token);
+
+// Header lines of formats.
+
+/// Blank-separated words.
+std::vector<std::string> words_of(std::string_view line);
+
+/// The word as a count below 2^63, or nothing.
+std::optional<std::uint64_t> count_of(const std::string& word);
+
+std::string lower_case(std::string_view text);
 
 }  // namespace sluice::io::readers

@@ -1,20 +1,80 @@
 #include "io/edge_source.hpp"
 
+#include <algorithm>
+#include <array>
 #include <utility>
+#include <vector>
 
-#include "io/readers/binary.hpp"
 #include "io/readers/byte_stream.hpp"
-#include "io/readers/detect.hpp"
 #include "io/readers/fault.hpp"
-#include "io/readers/header.hpp"
 #include "io/readers/line_stream.hpp"
+#include "io/readers/numbers.hpp"
 #include "io/readers/text_format.hpp"
-#include "io/readers/text_source.hpp"
 
 namespace sluice::io {
 namespace {
 
 using namespace readers;
+
+template <std::size_t N>
+bool among(const std::string& word, const std::array<std::string_view, N>& words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// Formats that people have and this reader does not: named, so that the refusal helps.
+void refuse_known(const std::string& path, std::string_view head) {
+  if (head.starts_with("AdjacencyGraph") || head.starts_with("WeightedAdjacencyGraph"))
+    throw_in(path, "is a Ligra adjacency graph, which cannot be read; write it as an edge list");
+  if (head.starts_with("\x89HDF\r\n"))
+    throw_in(path, "is an HDF5 file, not edges; if it is a graph file already, it needs no conversion");
+  if (head.find('\0') != std::string_view::npos)
+    throw_in(path, "holds bytes that are no text; name binary pairs .u32 or .u64, or give --format binary");
+}
+
+/// The first words of the first line that is empty in no format and a comment in none.
+std::vector<std::string> first_words(std::string_view head) {
+  while (!head.empty()) {
+    std::string line(head.substr(0, head.find('\n')));
+    head.remove_prefix(std::min(head.size(), line.size() + 1));
+    std::replace(line.begin(), line.end(), ',', ' ');
+    auto words = words_of(line);
+    if (!words.empty() && words[0][0] != '#' && words[0][0] != '%' && words[0] != "c") return words;
+  }
+  return {};
+}
+
+bool looks_like_dimacs(const std::vector<std::string>& words) {
+  return words.size() >= 3 && ((words[0] == "p" && (words[1] == "sp" || words[1] == "tw")) ||
+                               (words[0] == "a" && is_number(words[1]) && is_number(words[2])));
+}
+
+/// The name's ending in lower case, without ".gz" and without the dot.
+std::string extension_of(const std::string& path) {
+  std::string name = lower_case(path.substr(path.find_last_of('/') + 1));
+  if (name.ends_with(".gz")) name.resize(name.size() - 3);
+  const std::size_t dot = name.find_last_of('.');
+  return dot == std::string::npos ? "" : name.substr(dot + 1);
+}
+
+/// The format, by the name and the beginning of the (decompressed) text, never `automatic`; throws InputError
+/// if the file is of no format that can be read, or has no edges but must.
+EdgeFormat detect(const std::string& path, std::string_view head, bool may_be_empty) {
+  const std::string extension = extension_of(path);
+  if (among<3>(extension, {"bin", "u32", "u64"})) return EdgeFormat::binary;
+  if (lower_case(head.substr(0, 14)) == "%%matrixmarket") return EdgeFormat::mtx;
+  refuse_known(path, head);
+  if (extension == "mtx") return EdgeFormat::mtx;  // and its reader says that the banner is missing
+  if (among<2>(extension, {"graph", "metis"})) return EdgeFormat::metis;
+  const auto words = first_words(head);
+  if (extension == "gr" || looks_like_dimacs(words)) return EdgeFormat::dimacs;
+  if (among<9>(extension, {"el", "wel", "txt", "csv", "tsv", "edges", "edgelist", "edge", "snap"}))
+    return EdgeFormat::edges;
+  if (words.empty() && may_be_empty) return EdgeFormat::edges;
+  if (words.empty()) throw_in(path, "holds no edges; is it the right file?");
+  if (words.size() >= 2 && is_number(words[0]) && is_number(words[1])) return EdgeFormat::edges;
+  throw_in(path, "is of no known format (its first line begins with " + quote(words[0]) +
+                     "); name the format: --format edges, mtx, metis, dimacs or binary");
+}
 
 std::unique_ptr<TextFormat> make_format(EdgeFormat format, LineStream& stream, const ReadOptions& options) {
   switch (format) {
@@ -49,7 +109,7 @@ std::unique_ptr<EdgeSource> open_edge_file(const std::string& path, const ReadOp
     return make_binary(std::move(stream), extension_of(path) == "u64" ? 8 : 4, options);
   refuse_wrong_format(path, head, format);
   auto reader = make_format(format, *stream, options);
-  return std::make_unique<TextSource>(std::move(stream), std::move(reader), options);
+  return make_text_source(std::move(stream), std::move(reader), options);
 }
 
 }  // namespace sluice::io

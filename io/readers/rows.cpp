@@ -8,6 +8,16 @@
 
 namespace sluice::io::readers {
 
+RowRule rule_of(const ReadOptions& options, bool one_based, std::uint64_t vertices, unsigned columns) {
+  return {.weight = options.weights == WeightColumn::column,
+          .time = options.timestamps,
+          .one_based = one_based,
+          .vertices = vertices,
+          .columns = columns,
+          .weight_remedy = options.weight_remedy,
+          .time_remedy = options.time_remedy};
+}
+
 const char* RowReader::read_rest(const char* p, std::uint64_t line, ParsedBlock& block) const {
   p = skip_separator(p);
   unsigned columns = 2;

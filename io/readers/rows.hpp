@@ -22,9 +22,35 @@ struct RowRule {
   std::string weight_remedy, time_remedy;  ///< said where one is not there
 };
 
+/// The rule of a format, for the columns that the user asks for.
+RowRule rule_of(const ReadOptions& options, bool one_based = false,
+                std::uint64_t vertices = std::numeric_limits<std::uint64_t>::max(), unsigned columns = 0);
+
+/// The start of the next line.
+inline const char* next_line(const char* p, const char* end) {
+  return static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(end - p))) + 1;
+}
+
 class RowReader {
  public:
   explicit RowReader(RowRule rule) : rule_(std::move(rule)) {}
+
+  /// Reads all lines but those that are empty or begin with a character for which is_comment(c); the first
+  /// column of line `line` is at first_column(p, line).
+  template <class IsComment, class FirstColumn>
+  void read_all(std::string_view text, ParsedBlock& block, const IsComment& is_comment,
+                const FirstColumn& first_column) const {
+    const char* p = text.data();
+    for (const char* const end = p + text.size(); p < end; ++block.lines) {
+      p = skip_blanks(p);
+      p = is_comment(*p) || is_line_end(p) ? next_line(p, end)
+                                           : read(first_column(p, block.lines), block.lines, block);
+    }
+  }
+  template <class IsComment>
+  void read_all(std::string_view text, ParsedBlock& block, const IsComment& is_comment) const {
+    read_all(text, block, is_comment, [](const char* p, std::uint64_t) { return p; });
+  }
 
   /// Reads the line whose first column is at `p`; returns the start of the next line.
   const char* read(const char* p, std::uint64_t line, ParsedBlock& block) const {
@@ -56,10 +82,5 @@ class RowReader {
   RowRule rule_;
   bool plain_ = !rule_.weight && !rule_.time && rule_.columns <= 2;  ///< nothing needs to follow the ids
 };
-
-/// The start of the next line.
-inline const char* next_line(const char* p, const char* end) {
-  return static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(end - p))) + 1;
-}
 
 }  // namespace sluice::io::readers

@@ -1,5 +1,7 @@
 #include "io/readers/text_format.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace sluice::io::readers {
@@ -29,6 +31,13 @@ void TextFormat::accept(ParsedBlock& block, std::string_view) {
 void TextFormat::add_remark(const std::string& text) {
   if (!remark_.empty()) remark_ += "; ";
   remark_ += text;
+}
+
+std::optional<std::string> TextFormat::unless_all_came(const char* line, std::uint64_t promised,
+                                                       const char* what) const {
+  if (edges_ == promised) return std::nullopt;
+  return fmt::format("{} promises {} {}, but {} follow; the file is cut off, or the line is wrong", line,
+                     promised, what, edges_);
 }
 
 std::optional<std::string> skip_to_content(LineStream& stream, std::string_view comments,

@@ -1,4 +1,4 @@
-// What a text format has to do; text_source.hpp runs it over a file on several threads.
+// What a text format has to do; text_source.cpp runs it over a file on several threads.
 #pragma once
 
 #include <cstdint>
@@ -54,6 +54,9 @@ class TextFormat {
  protected:
   explicit TextFormat(const ReadOptions& options);
   void add_remark(const std::string& text);
+  /// For finish(): what is wrong where `line` promises another number of `what`.
+  std::optional<std::string> unless_all_came(const char* line, std::uint64_t promised,
+                                             const char* what) const;
 
   EdgeSourceInfo info_;
   std::uint64_t edges_ = 0;  ///< accepted so far
@@ -69,6 +72,15 @@ std::unique_ptr<TextFormat> make_edge_list(LineStream& stream, const ReadOptions
 std::unique_ptr<TextFormat> make_matrix_market(LineStream& stream, const ReadOptions& options);
 std::unique_ptr<TextFormat> make_metis(LineStream& stream, const ReadOptions& options);
 std::unique_ptr<TextFormat> make_dimacs(LineStream& stream, const ReadOptions& options);
+
+/// Lines of text, as a format reads them. All memory is charged when the source is made.
+std::unique_ptr<EdgeSource> make_text_source(std::unique_ptr<LineStream> stream,
+                                             std::unique_ptr<TextFormat> format, const ReadOptions& options);
+
+/// Raw pairs of little-endian ids, of 4 or 8 bytes. Throws InputError if the file is no whole number of
+/// pairs.
+std::unique_ptr<EdgeSource> make_binary(std::unique_ptr<LineStream> stream, unsigned id_bytes,
+                                        const ReadOptions& options);
 
 /// The next line that is neither empty nor begins with one of `comments`, without its end and outer blanks;
 /// the lines before it are taken, and `skipped` sees each. Nothing at the end of the file.

@@ -1,6 +1,23 @@
-#include "io/readers/text_source.hpp"
+// An edge source over lines of text: one thread reads ahead (and decompresses), several parse, one delivers.
 
 #include <algorithm>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "engine/core/host_array.hpp"
+#include "io/edge_source.hpp"
+#include "io/readers/fault.hpp"
+#include "io/readers/line_stream.hpp"
+#include "io/readers/text_format.hpp"
 
 namespace sluice::io::readers {
 
@@ -9,185 +26,234 @@ namespace {
 /// Parsers work on blocks of this size at least: where memory cannot hold them, there are fewer parsers.
 constexpr std::uint64_t kLeastBlock = 64u << 10;
 
+/// Blocks pass through a ring of slots: free -> filled (text) -> parsing -> parsed -> delivered in order, and
+/// free again. All its memory is charged when the source is made, for text of nothing but the shortest edges
+/// ("0 1\n" becomes 16 bytes), so that all users of the budget know at once what is left.
+class TextSource final : public EdgeSource {
+ public:
+  TextSource(std::unique_ptr<LineStream> stream, std::unique_ptr<TextFormat> format,
+             const ReadOptions& options)
+      : stream_(std::move(stream)),
+        format_(std::move(format)),
+        info_(format_->info()),
+        may_be_empty_(options.may_be_empty),
+        line_(stream_->line()) {
+    info_.origin = stream_->path().substr(stream_->path().find_last_of('/') + 1);
+    size_blocks(options);
+    slots_.resize(parsers_ + 2);
+    stream_->expect_blocks(block_bytes_);
+    for (Slot& slot : slots_) {
+      slot.text = HostArray<char>(block_bytes_ + 1, "a block of text");
+      reserve(slot.block.edges);
+    }
+    reserve(spare_);
+  }
+
+  ~TextSource() override { stop(); }
+
+  const EdgeSourceInfo& info() const override { return info_; }
+
+  bool next(EdgeBatch& batch) override {
+    batch.clear();
+    if (threads_.empty() && !finished_) start();
+    while (!finished_) {
+      Slot& s = slot(to_deliver_);
+      {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return s.state == State::parsed; });
+      }
+      // A slot with a fault stays where it is, so that asking again gives the same answer.
+      if (s.error) std::rethrow_exception(s.error);
+      if (s.fault) throw_at(stream_->path(), line_ + s.fault->line + 1, s.fault->text);
+      if (s.read.size == 0) {
+        finish();
+        break;
+      }
+      if (deliver(s, batch)) return true;
+    }
+    return false;
+  }
+
+  std::pair<std::uint64_t, std::uint64_t> progress() const override {
+    const std::uint64_t total = stream_->bytes().total();
+    return total > 0 ? std::pair(stream_->bytes().consumed(), total)
+                     : std::pair<std::uint64_t, std::uint64_t>();
+  }
+
+  std::string remark() const override { return format_->remark(); }
+
+ private:
+  enum class State { free, filled, parsing, parsed };
+  struct Slot {
+    State state = State::free;
+    HostArray<char> text;
+    LineStream::Block read;  ///< of the text; size 0: the input ends here
+    ParsedBlock block;
+    std::optional<LineFault> fault;
+    std::exception_ptr error;
+
+    std::string_view view() const { return {text.data(), read.size}; }
+  };
+
+  /// As many parsers and as large blocks as the reader's share of the memory holds.
+  void size_blocks(const ReadOptions& options) {
+    const std::uint64_t edge_bytes = 2 * sizeof(std::uint64_t) + (info_.weighted ? sizeof(float) : 0) +
+                                     (info_.timed ? sizeof(std::int64_t) : 0);
+    const std::uint64_t byte_cost = 1 + (edge_bytes + format_->least_text() - 1) / format_->least_text();
+    // The slots, the edges that the caller holds, and what is read beyond the end of a block.
+    const std::uint64_t whole_blocks = reader_memory() / (byte_cost * kLeastBlock);
+    const std::uint64_t parsers = std::max(1u, options.threads);
+    parsers_ = static_cast<unsigned>(std::clamp<std::uint64_t>(whole_blocks, 4, parsers + 3) - 3);
+    std::uint64_t most =
+        std::min<std::uint64_t>(options.batch_bytes, reader_memory() / (byte_cost * (parsers_ + 3)));
+    const std::uint64_t total = stream_->bytes().total();
+    if (total > 0 && !stream_->bytes().compressed())
+      most = std::min(most, std::max(kLeastBlock, total / parsers_ + 1));
+    block_bytes_ = std::max<std::uint64_t>(most, 1);
+    block_edges_ = (block_bytes_ + 1) / format_->least_text() + 1;
+  }
+
+  void reserve(EdgeBatch& batch) const {
+    batch.source.reserve(block_edges_);
+    batch.target.reserve(block_edges_);
+    if (info_.weighted) batch.weight.reserve(block_edges_);
+    if (info_.timed) batch.time.reserve(block_edges_);
+  }
+
+  void start() {
+    threads_.reserve(parsers_ + 1);
+    threads_.emplace_back([this] { read_ahead(); });
+    for (unsigned i = 0; i < parsers_; ++i) threads_.emplace_back([this] { parse_ahead(); });
+  }
+
+  /// Ends the threads and gives the ring's memory back.
+  void stop() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    changed_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+    slots_.clear();
+    spare_ = {};
+  }
+
+  /// Fills slots until the input ends or fails; either is marked by a last slot without text.
+  void read_ahead() {
+    for (std::uint64_t block = 0;; ++block) {
+      Slot& s = slot(block);
+      {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return stopping_ || s.state == State::free; });
+        if (stopping_) return;
+      }
+      s.read = {};
+      try {
+        const auto cut = [&](std::string_view text, bool continued) { return format_->cut(text, continued); };
+        s.read = stream_->read_block(s.text, block_bytes_, cut);
+      } catch (const LineFault& fault) {
+        s.fault = fault;
+      } catch (...) {
+        s.error = std::current_exception();
+      }
+      const bool last = s.read.size == 0;
+      change(s, State::filled);
+      if (last) return;
+    }
+  }
+
+  void parse_ahead() {
+    for (;;) {
+      Slot* taken;
+      {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return stopping_ || slot(to_parse_).state == State::filled; });
+        if (stopping_) return;
+        taken = &slot(to_parse_++);
+        taken->state = State::parsing;
+      }
+      if (taken->read.size > 0) parse(*taken);
+      change(*taken, State::parsed);
+    }
+  }
+
+  void parse(Slot& slot) const {
+    slot.block.clear();
+    slot.block.continued = slot.read.continued;
+    slot.block.cut = slot.read.cut;
+    try {
+      format_->parse(slot.view(), slot.block);
+    } catch (const LineFault& fault) {
+      slot.fault = fault;
+    } catch (...) {
+      slot.error = std::current_exception();
+    }
+  }
+
+  /// Passes the slot's edges on and frees the slot; false if it holds none (comments).
+  bool deliver(Slot& slot, EdgeBatch& batch) {
+    try {
+      format_->accept(slot.block, slot.view());
+    } catch (const LineFault& fault) {
+      slot.fault = fault;
+      throw_at(stream_->path(), line_ + fault.line + 1, fault.text);
+    }
+    std::swap(batch, slot.block.edges);
+    // A caller's first batch brings no memory into the ring.
+    if (slot.block.edges.source.capacity() < block_edges_) std::swap(slot.block.edges, spare_);
+    line_ += slot.block.lines;
+    edges_ += batch.size();
+    ++to_deliver_;
+    change(slot, State::free);
+    return batch.size() > 0;
+  }
+
+  void finish() {
+    if (const auto wrong = format_->finish()) throw_in(stream_->path(), *wrong);
+    if (edges_ == 0 && !info_.vertices && !may_be_empty_)
+      throw_in(stream_->path(), "holds no edges; is it the right file?");
+    finished_ = true;
+    stop();
+  }
+
+  void change(Slot& slot, State state) {
+    {
+      const std::lock_guard lock(mutex_);
+      slot.state = state;
+    }
+    changed_.notify_all();
+  }
+
+  Slot& slot(std::uint64_t block) { return slots_[block % slots_.size()]; }
+
+  std::unique_ptr<LineStream> stream_;
+  std::unique_ptr<TextFormat> format_;
+  EdgeSourceInfo info_;
+  unsigned parsers_ = 1;
+  bool may_be_empty_;
+  std::size_t block_bytes_ = 1;
+  std::size_t block_edges_ = 0;  ///< that many bytes hold
+
+  std::mutex mutex_;  ///< guards the states of slots, to_parse_ and stopping_
+  std::condition_variable changed_;
+  std::vector<Slot> slots_;
+  EdgeBatch spare_;             ///< for the slot whose edges the caller has
+  std::uint64_t to_parse_ = 0;  ///< the next block for a parser
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+
+  std::uint64_t to_deliver_ = 0;  ///< the next block for the caller
+  std::uint64_t line_ = 0;        ///< lines before it
+  std::uint64_t edges_ = 0;       ///< delivered so far
+  bool finished_ = false;
+};
+
 }  // namespace
 
-TextSource::TextSource(std::unique_ptr<LineStream> stream, std::unique_ptr<TextFormat> format,
-                       const ReadOptions& options)
-    : stream_(std::move(stream)),
-      format_(std::move(format)),
-      info_(format_->info()),
-      may_be_empty_(options.may_be_empty),
-      line_(stream_->line()) {
-  info_.origin = stream_->path().substr(stream_->path().find_last_of('/') + 1);
-  size_blocks(options);
-  slots_.resize(parsers_ + 2);
-  stream_->expect_blocks(block_bytes_);
-  for (Slot& slot : slots_) {
-    slot.text = HostArray<char>(block_bytes_ + 1, "a block of text");
-    reserve(slot.block.edges);
-  }
-  reserve(spare_);
-}
-
-TextSource::~TextSource() {
-  stop();
-}
-
-/// As many parsers and as large blocks as the reader's share of the memory holds.
-void TextSource::size_blocks(const ReadOptions& options) {
-  const std::uint64_t edge_bytes = 2 * sizeof(std::uint64_t) + (info_.weighted ? sizeof(float) : 0) +
-                                   (info_.timed ? sizeof(std::int64_t) : 0);
-  const std::uint64_t byte_cost = 1 + (edge_bytes + format_->least_text() - 1) / format_->least_text();
-  // The slots, the edges that the caller holds, and what is read beyond the end of a block.
-  const std::uint64_t whole_blocks = reader_memory() / (byte_cost * kLeastBlock);
-  const std::uint64_t parsers = std::max(1u, options.threads);
-  parsers_ = static_cast<unsigned>(std::clamp<std::uint64_t>(whole_blocks, 4, parsers + 3) - 3);
-  std::uint64_t most =
-      std::min<std::uint64_t>(options.batch_bytes, reader_memory() / (byte_cost * (parsers_ + 3)));
-  const std::uint64_t total = stream_->bytes().total();
-  if (total > 0 && !stream_->bytes().compressed())
-    most = std::min(most, std::max(kLeastBlock, total / parsers_ + 1));
-  block_bytes_ = std::max<std::uint64_t>(most, 1);
-  block_edges_ = (block_bytes_ + 1) / format_->least_text() + 1;
-}
-
-void TextSource::reserve(EdgeBatch& batch) const {
-  batch.source.reserve(block_edges_);
-  batch.target.reserve(block_edges_);
-  if (info_.weighted) batch.weight.reserve(block_edges_);
-  if (info_.timed) batch.time.reserve(block_edges_);
-}
-
-/// Ends the threads and gives the ring's memory back.
-void TextSource::stop() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
-  threads_.clear();
-  slots_.clear();
-  spare_ = {};
-}
-
-void TextSource::start() {
-  threads_.reserve(parsers_ + 1);
-  threads_.emplace_back([this] { read_ahead(); });
-  for (unsigned i = 0; i < parsers_; ++i) threads_.emplace_back([this] { parse_ahead(); });
-}
-
-void TextSource::change(Slot& slot, State state) {
-  {
-    const std::lock_guard lock(mutex_);
-    slot.state = state;
-  }
-  changed_.notify_all();
-}
-
-/// Fills slots until the input ends or fails; either is marked by a last slot without text.
-void TextSource::read_ahead() {
-  for (std::uint64_t block = 0;; ++block) {
-    Slot& s = slot(block);
-    {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return stopping_ || s.state == State::free; });
-      if (stopping_) return;
-    }
-    s.read = {};
-    try {
-      const auto cut = [&](std::string_view text, bool continued) { return format_->cut(text, continued); };
-      s.read = stream_->read_block(s.text, block_bytes_, cut);
-    } catch (const LineFault& fault) {
-      s.fault = fault;
-    } catch (...) {
-      s.error = std::current_exception();
-    }
-    const bool last = s.read.size == 0;
-    change(s, State::filled);
-    if (last) return;
-  }
-}
-
-void TextSource::parse_ahead() {
-  for (;;) {
-    Slot* taken;
-    {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return stopping_ || slot(to_parse_).state == State::filled; });
-      if (stopping_) return;
-      taken = &slot(to_parse_++);
-      taken->state = State::parsing;
-    }
-    if (taken->read.size > 0) parse(*taken);
-    change(*taken, State::parsed);
-  }
-}
-
-void TextSource::parse(Slot& slot) const {
-  slot.block.clear();
-  slot.block.continued = slot.read.continued;
-  slot.block.cut = slot.read.cut;
-  try {
-    format_->parse(slot.view(), slot.block);
-  } catch (const LineFault& fault) {
-    slot.fault = fault;
-  } catch (...) {
-    slot.error = std::current_exception();
-  }
-}
-
-bool TextSource::next(EdgeBatch& batch) {
-  batch.clear();
-  if (threads_.empty() && !finished_) start();
-  while (!finished_) {
-    Slot& s = slot(to_deliver_);
-    {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return s.state == State::parsed; });
-    }
-    // A slot with a fault stays where it is, so that asking again gives the same answer.
-    if (s.error) std::rethrow_exception(s.error);
-    if (s.fault) throw_at(stream_->path(), line_ + s.fault->line + 1, s.fault->text);
-    if (s.read.size == 0) {
-      finish();
-      break;
-    }
-    if (deliver(s, batch)) return true;
-  }
-  return false;
-}
-
-/// Passes the slot's edges on and frees the slot; false if it holds none (comments).
-bool TextSource::deliver(Slot& slot, EdgeBatch& batch) {
-  try {
-    format_->accept(slot.block, slot.view());
-  } catch (const LineFault& fault) {
-    slot.fault = fault;
-    throw_at(stream_->path(), line_ + fault.line + 1, fault.text);
-  }
-  std::swap(batch, slot.block.edges);
-  // A caller's first batch brings no memory into the ring.
-  if (slot.block.edges.source.capacity() < block_edges_) std::swap(slot.block.edges, spare_);
-  line_ += slot.block.lines;
-  edges_ += batch.size();
-  ++to_deliver_;
-  change(slot, State::free);
-  return batch.size() > 0;
-}
-
-void TextSource::finish() {
-  if (const auto wrong = format_->finish()) throw_in(stream_->path(), *wrong);
-  if (edges_ == 0 && !info_.vertices && !may_be_empty_)
-    throw_in(stream_->path(), "holds no edges; is it the right file?");
-  finished_ = true;
-  stop();
-}
-
-std::pair<std::uint64_t, std::uint64_t> TextSource::progress() const {
-  const std::uint64_t total = stream_->bytes().total();
-  return total > 0 ? std::pair(stream_->bytes().consumed(), total)
-                   : std::pair<std::uint64_t, std::uint64_t>();
+std::unique_ptr<EdgeSource> make_text_source(std::unique_ptr<LineStream> stream,
+                                             std::unique_ptr<TextFormat> format, const ReadOptions& options) {
+  return std::make_unique<TextSource>(std::move(stream), std::move(format), options);
 }
 
 }  // namespace sluice::io::readers
