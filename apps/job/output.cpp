@@ -12,7 +12,6 @@
 #include "engine/core/error.hpp"
 #include "io/descriptor.hpp"
 #include "io/results/join_shards.hpp"
-#include "io/results/result_shard.hpp"
 
 namespace sluice::apps {
 

@@ -99,10 +99,10 @@ class ChunkedDataset {
   std::uint64_t rows_ = 0, chunk_rows_ = 0;
 };
 
-class H5Results final : public DeclaredResults {
+class H5Results final : public ResultWriter {
  public:
   H5Results(const std::string& path, bool force, const std::vector<Attribute>& attributes)
-      : DeclaredResults(path), output_(path, force) {
+      : ResultWriter(path), output_(path, force) {
     guarded([&] {
       file_ = h5::create_file(output_.temporary());
       for (const Attribute& attribute : attributes) write(attribute);

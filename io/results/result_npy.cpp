@@ -47,10 +47,10 @@ std::string header_of(const ResultDataset& dataset) {
   return header + '\n';
 }
 
-class NpyResults final : public DeclaredResults {
+class NpyResults final : public ResultWriter {
  public:
   NpyResults(const std::string& path, bool force, const std::vector<Attribute>& attributes)
-      : DeclaredResults(path), output_(path, force, true) {
+      : ResultWriter(path), output_(path, force, true) {
     for (const Attribute& attribute : attributes) note(attribute);
   }
 

@@ -1,5 +1,3 @@
-#include "io/results/result_shard.hpp"
-
 #include <fcntl.h>
 
 #include <algorithm>
@@ -22,10 +20,10 @@ struct Record {
   std::uint64_t counts = 0;  ///< 1: lengths of lists rather than rows
 };
 
-class ShardResults final : public DeclaredResults {
+class ShardResults final : public ResultWriter {
  public:
   ShardResults(const std::string& path, const std::string& known_as)
-      : DeclaredResults(known_as), file_(path, O_WRONLY | O_CREAT | O_EXCL, known_as) {
+      : ResultWriter(known_as), file_(path, O_WRONLY | O_CREAT | O_EXCL, known_as) {
     buffer_.reserve(kBufferBytes);
   }
 

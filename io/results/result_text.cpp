@@ -69,10 +69,10 @@ std::uint64_t length_of(const std::byte* row, std::uint64_t elements, std::uint6
   return length;
 }
 
-class TextResults : public DeclaredResults {
+class TextResults : public ResultWriter {
  public:
   TextResults(const std::string& path, bool force, const std::string& scratch)
-      : DeclaredResults(path == "-" ? "standard output" : path), scratch_(scratch) {
+      : ResultWriter(path == "-" ? "standard output" : path), scratch_(scratch) {
     if (path == "-") {
       sink_ = Descriptor(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), this->path());
     } else {

@@ -27,7 +27,7 @@ std::uint64_t ResultDataset::row_elements() const {
   return std::accumulate(row.begin(), row.end(), std::uint64_t{1}, std::multiplies<>());
 }
 
-int DeclaredResults::declare(const std::string& name, ElementType type, std::vector<std::uint64_t> row) {
+int ResultWriter::declare(const std::string& name, ElementType type, std::vector<std::uint64_t> row) {
   const bool known =
       std::any_of(datasets_.begin(), datasets_.end(), [&](const auto& d) { return d.name == name; });
   if (known || name.empty() || name.find('/') != name.npos || appending_) {
@@ -39,20 +39,19 @@ int DeclaredResults::declare(const std::string& name, ElementType type, std::vec
   return static_cast<int>(datasets_.size()) - 1;
 }
 
-int DeclaredResults::declare_padded(const std::string& name, ElementType type,
-                                    std::vector<std::uint64_t> row) {
+int ResultWriter::declare_padded(const std::string& name, ElementType type, std::vector<std::uint64_t> row) {
   const int dataset = declare(name, type, std::move(row));
   datasets_.back().padded = true;
   return dataset;
 }
 
-int DeclaredResults::declare_offsets(const std::string& name) {
+int ResultWriter::declare_offsets(const std::string& name) {
   const int dataset = declare(name, ElementType::i64, {});
   datasets_.back().offsets = true;
   return dataset;
 }
 
-void DeclaredResults::append_counts(int dataset, std::span<const std::uint64_t> counts) {
+void ResultWriter::append_counts(int dataset, std::span<const std::uint64_t> counts) {
   ResultDataset& target = datasets_.at(static_cast<std::size_t>(dataset));
   ends_.clear();
   if (target.rows == 0) ends_.push_back(0);
@@ -60,7 +59,7 @@ void DeclaredResults::append_counts(int dataset, std::span<const std::uint64_t> 
   append(dataset, ends_.data(), ends_.size());
 }
 
-std::vector<std::string> DeclaredResults::offset_names() const {
+std::vector<std::string> ResultWriter::offset_names() const {
   std::vector<std::string> names;
   for (const ResultDataset& dataset : datasets_) {
     if (dataset.offsets) names.push_back(dataset.name);
@@ -68,7 +67,7 @@ std::vector<std::string> DeclaredResults::offset_names() const {
   return names;
 }
 
-void DeclaredResults::finish() {
+void ResultWriter::finish() {
   if (std::exchange(finished_, true)) return;
   for (std::size_t i = 0; i < datasets_.size(); ++i) {
     if (datasets_[i].offsets && datasets_[i].rows == 0) append_counts(static_cast<int>(i), {});
@@ -76,12 +75,12 @@ void DeclaredResults::finish() {
   complete();
 }
 
-void DeclaredResults::commit() {
+void ResultWriter::commit() {
   finish();
   publish();
 }
 
-void DeclaredResults::append(int dataset, const void* data, std::uint64_t rows) {
+void ResultWriter::append(int dataset, const void* data, std::uint64_t rows) {
   appending_ = true;
   ResultDataset& target = datasets_.at(static_cast<std::size_t>(dataset));
   target.rows += rows;
