@@ -1,4 +1,5 @@
-#include "apps/cli/help.hpp"
+// Help and version texts.
+#include "apps/cli/program.hpp"
 
 #include <H5public.h>
 #include <fmt/core.h>

@@ -6,7 +6,6 @@
 
 #include "apps/cli/console.hpp"
 #include "apps/cli/errors.hpp"
-#include "apps/cli/help.hpp"
 #include "apps/cli/values.hpp"
 #include "apps/job/files.hpp"
 #include "apps/job/ranks.hpp"

@@ -21,4 +21,9 @@ struct Program {
 /// Finds the command, parses its options and runs it. Returns the exit status.
 int run_program(const Program& program, Commands (*make_commands)(), int argc, char** argv);
 
+std::string program_help(const Program& program, const Commands& commands);
+std::string command_help(const Command& command);
+/// The build, and the libraries in it.
+std::string version_text();
+
 }  // namespace sluice::apps

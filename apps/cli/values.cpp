@@ -3,10 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstring>
+#include <fstream>
 
 #include "engine/core/error.hpp"
+#include "engine/core/host_charge.hpp"
 
 namespace sluice::apps {
 
@@ -92,6 +96,21 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
     begin = text.find_first_not_of(separators, end);
   }
   return pieces;
+}
+
+void for_each_line(const std::string& path, const char* purpose,
+                   const std::function<void(const Words& words, const std::string& where)>& use) {
+  std::ifstream file(path);
+  if (!file) throw InputError(fmt::format("{}: {}", path, std::strerror(errno)));
+  std::string text;
+  HostCharge line(purpose);
+  for (std::uint64_t number = 1; std::getline(file, text); ++number) {
+    const std::string_view content = std::string_view(text).substr(0, text.find_first_of("#%"));
+    line.cover(text.capacity() + content.size() / 2 * sizeof(std::string_view));
+    const Words words = split(content, " \t,\r");
+    if (!words.empty()) use(words, fmt::format("{}:{}", path, number));
+  }
+  if (file.bad()) throw InputError(fmt::format("{}: cannot be read", path));
 }
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& choices) {

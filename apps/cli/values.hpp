@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -27,6 +28,12 @@ std::vector<std::int64_t> parse_list(std::string_view text, std::string_view opt
 
 /// The pieces of `text` between any of `separators`; empty pieces are left out.
 std::vector<std::string_view> split(std::string_view text, std::string_view separators);
+
+/// Calls use(words, where) for every line of a file that holds words, without what `#` and `%` begin; `where`
+/// is `FILE:LINE`. Throws InputError for a file that cannot be read.
+using Words = std::vector<std::string_view>;
+void for_each_line(const std::string& path, const char* purpose,
+                   const std::function<void(const Words& words, const std::string& where)>& use);
 
 /// `, did you mean --length?` for the one of `choices` that is nearest to `word`; empty where none is near.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& choices);

@@ -38,7 +38,7 @@ void run_bfs(const Command& command, const BfsCommand& c) {
   if (c.common.plan) return job.print_plan(plan);
 
   auto& results = job.open_results({{"command", std::string("bfs")}, {"source", std::int64_t(c.source)}},
-                                   text_columns_of(c.common, {"depth", "parent"}));
+                                   nullptr, text_columns_of(c.common, {"depth", "parent"}));
   const acc::AccGraph graph(job.device(), job.graph(),
                             {.in_edges = c.acc.direction != acc::AccDirection::push}, place);
   const acc::BfsResult result = bfs(graph, source, c.acc);

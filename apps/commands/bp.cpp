@@ -1,20 +1,104 @@
 // sluice bp: beliefs of a pairwise Markov random field.
+
 #include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string>
+#include <vector>
 
 #include "apps/cli/errors.hpp"
 #include "apps/cli/values.hpp"
 #include "apps/commands/acc.hpp"
 #include "apps/commands/commands.hpp"
-#include "apps/data/belief_files.hpp"
+#include "apps/data/ids.hpp"
 #include "apps/job/ranks.hpp"
 #include "engine/acc/beliefs/beliefs.hpp"
+#include "engine/acc/beliefs/bp.hpp"
 #include "engine/acc/solve.hpp"
 #include "engine/acc/verify.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/host_charge.hpp"
 
 namespace sluice::apps {
 
 namespace {
+
+double number_of(std::string_view word, const std::string& where) {
+  double value = 0;
+  const auto [end, fault] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (fault != std::errc() || end != word.data() + word.size() || !(value >= 0) || !std::isfinite(value))
+    throw InputError(fmt::format("{}: '{}' is no number from 0 up", where, word.substr(0, 40)));
+  return value;
+}
+
+void take_coupling(const std::string& path, acc::BeliefModel& model) {
+  unsigned rows = 0;
+  for_each_line(path, "a line of numbers", [&](const Words& words, const std::string& where) {
+    if (rows++ == 0) model.states = static_cast<unsigned>(words.size());
+    if (model.states > acc::kMostBeliefStates)
+      throw UsageError(fmt::format("{}: {} states, of which there may be 1 to {}", where, model.states,
+                                   acc::kMostBeliefStates));
+    if (words.size() != model.states || rows > model.states)
+      throw InputError(
+          fmt::format("{}: a coupling has as many rows as columns, here {}", where, model.states));
+    for (const auto word : words) model.coupling.push_back(number_of(word, where));
+  });
+  if (rows == 0 || rows != model.states)
+    throw InputError(fmt::format("{}: {} rows of {} numbers; a coupling has as many rows as columns", path,
+                                 rows, model.states));
+  for (unsigned x = 0; x < rows; ++x) {
+    for (unsigned y = 0; y < x; ++y) {
+      if (model.coupling[x * rows + y] != model.coupling[y * rows + x])
+        throw InputError(fmt::format("{}: not symmetric: rows {} and {}", path, y + 1, x + 1));
+    }
+  }
+  if (*std::max_element(model.coupling.begin(), model.coupling.end()) <= 0)
+    throw InputError(fmt::format("{}: every entry is zero", path));
+}
+
+void take_priors(const std::string& path, std::uint64_t vertices, const IdMap& ids, acc::BeliefModel& model) {
+  const unsigned states = model.states;
+  model.priors = HostArray<double>(vertices * states, "priors");
+  HostCharge marks("marks of vertices");
+  marks.add(vertices / 8);
+  std::vector<bool> seen(vertices);
+  std::uint64_t rows = 0;
+  for_each_line(path, "a line of numbers", [&](const Words& words, const std::string& where) {
+    const std::size_t ahead = ids.translates() ? 1 : 0;
+    if (words.size() != states + ahead)
+      throw InputError(fmt::format("{}: {} columns; there are {} states{}", where, words.size(), states,
+                                   ahead ? ", behind the vertex" : ""));
+    if (!ahead && rows >= vertices)
+      throw InputError(fmt::format("{}: a row too many for {} vertices", where, vertices));
+    std::uint64_t v = rows++;
+    if (ahead) {
+      const auto id = to_integer(words[0]);
+      const auto vertex = id ? ids.to_internal(*id) : std::nullopt;
+      if (!vertex)
+        throw InputError(fmt::format("{}: the graph has no vertex {}", where, words[0].substr(0, 40)));
+      v = *vertex;
+    }
+    if (seen[v]) throw InputError(fmt::format("{}: vertex {} has a prior already", where, words[0]));
+    seen[v] = true;
+    double* row = model.priors.data() + v * states;
+    for (unsigned x = 0; x < states; ++x) row[x] = number_of(words[x + ahead], where);
+    if (std::all_of(row, row + states, [](double value) { return value == 0; }))
+      throw InputError(fmt::format("{}: a prior that is zero for every state", where));
+  });
+  if (rows < vertices) throw InputError(fmt::format("{}: {} rows for {} vertices", path, rows, vertices));
+}
+
+/// Reads S rows of S (`coupling`), then a row of S for every vertex (`priors`): of the i-th in the graph
+/// file's order, or with original ids headed by the vertex. Throws InputError naming file and line.
+acc::BeliefModel read_belief_model(const std::string& priors, const std::string& coupling, const Graph& graph,
+                                   const IdMap& ids) {
+  acc::BeliefModel model;
+  take_coupling(coupling, model);
+  take_priors(priors, graph.vertices(), ids, model);
+  return model;
+}
 
 struct BpCommand : AccCommand {
   std::string priors, coupling;
@@ -60,7 +144,7 @@ void run_bp(const Command& command, BpCommand& c) {
                                     {"message_damping", c.beliefs.damping},
                                     {"tolerance", c.beliefs.tolerance},
                                     {"max_iterations", std::int64_t{c.beliefs.max_iterations}}},
-                                   text_columns_of(c.common, {"belief"}));
+                                   nullptr, text_columns_of(c.common, {"belief"}));
   c.beliefs.keep_messages = c.common.verify;
   const acc::AccGraph graph = acc::belief_graph(job.device(), job.graph(), model.states, place);
   job.progress().start(command.name());

@@ -1,20 +1,27 @@
 // sluice info: what is in a graph file.
+
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <atomic>
+#include <cstdint>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "apps/cli/common_options.hpp"
 #include "apps/cli/console.hpp"
 #include "apps/cli/values.hpp"
 #include "apps/commands/commands.hpp"
 #include "apps/job/job.hpp"
-#include "apps/report/graph_figures.hpp"
 #include "apps/report/report.hpp"
 #include "engine/core/error.hpp"
+#include "engine/core/host_array.hpp"
 #include "engine/core/size.hpp"
+#include "engine/core/types.hpp"
 #include "engine/exec/device.hpp"
+#include "engine/exec/threads.hpp"
 #include "engine/sampling/run.hpp"
 #include "io/graph_file/graph_reader.hpp"
 #include "io/results/json_text.hpp"
@@ -47,6 +54,69 @@ Cut cut_for(const Device& device, const Graph& graph, bool fits_host) {
   if (plan.partitions) return {std::move(*plan.partitions), plan.slots};
   const PartitionBytes bytes{.edge = sizeof(Vertex) + (graph.weighted ? sizeof(float) : 0)};
   return {PartitionPlan::of_count(graph.out.offsets.span(), bytes, 1), 0};
+}
+
+/// What the offsets show.
+struct DegreeFigures {
+  std::uint64_t least = 0, most = 0;
+  double median = 0, mean = 0;
+  std::uint64_t dead_ends = 0;  ///< vertices without out-edges
+};
+
+/// What only the targets show.
+struct EdgeFigures {
+  std::uint64_t isolated = 0;  ///< vertices that no edge touches
+  std::uint64_t self_loops = 0;
+};
+
+DegreeFigures degree_figures(std::span<const EdgeIndex> offsets) {
+  DegreeFigures figures;
+  const std::uint64_t n = offsets.size() - 1;
+  if (n == 0) return figures;
+  HostArray<EdgeIndex> degrees(n, "degrees");
+  for (std::uint64_t v = 0; v < n; ++v) degrees[v] = offsets[v + 1] - offsets[v];
+  figures.dead_ends = static_cast<std::uint64_t>(std::count(degrees.begin(), degrees.end(), EdgeIndex{0}));
+  figures.mean = static_cast<double>(offsets[n]) / static_cast<double>(n);
+  EdgeIndex* const middle = degrees.begin() + n / 2;
+  std::nth_element(degrees.begin(), middle, degrees.end());
+  const EdgeIndex below = n % 2 == 1 ? *middle : *std::max_element(degrees.begin(), middle);
+  figures.median = (static_cast<double>(*middle) + static_cast<double>(below)) / 2;
+  figures.least = *std::min_element(degrees.begin(), degrees.end());
+  figures.most = *std::max_element(degrees.begin(), degrees.end());
+  return figures;
+}
+
+/// Reads the targets in pieces, so that memory is taken for the vertices alone. Throws InputError for a
+/// target that is no vertex.
+EdgeFigures edge_figures(const io::GraphFile& file, std::span<const EdgeIndex> offsets, unsigned threads) {
+  constexpr std::uint64_t kGrain = 1u << 20;  // edges that a thread holds at a time
+  const std::uint64_t n = offsets.size() - 1;
+  HostArray<std::uint8_t> touched(n, "vertices with an edge");
+  for (std::uint64_t v = 0; v < n; ++v) touched[v] = offsets[v] != offsets[v + 1];
+  const io::Column targets = file.open(io::GraphPart::out_indices);
+  io::FirstFault fault;
+  std::atomic<std::uint64_t> self_loops{0};
+  parallel_blocks(threads, offsets[n], kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+    if (fault.before(begin)) return;
+    std::vector<Vertex> block(end - begin);
+    io::read_targets(targets, n, begin, block, fault);
+    if (fault.before(end)) return;  // what follows a fault in this block may be no vertex
+    const auto after = std::upper_bound(offsets.begin(), offsets.end(), begin);
+    auto vertex = static_cast<std::uint64_t>(after - offsets.begin()) - 1;
+    std::uint64_t loops = 0;
+    for (std::uint64_t i = begin; i < end; ++i) {
+      while (offsets[vertex + 1] <= i) ++vertex;
+      const Vertex target = block[i - begin];
+      loops += target == vertex;
+      // Many edges lead to few vertices: what is set already need not be written, and taken from other cores.
+      const std::atomic_ref<std::uint8_t> seen(touched[target]);
+      if (seen.load(std::memory_order_relaxed) == 0) seen.store(1, std::memory_order_relaxed);
+    }
+    self_loops += loops;
+  });
+  fault.rethrow();
+  const auto isolated = std::count(touched.begin(), touched.end(), std::uint8_t{0});
+  return {static_cast<std::uint64_t>(isolated), self_loops};
 }
 
 Json to_json(const std::string& file, const io::GraphInfo& info) {

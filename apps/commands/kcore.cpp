@@ -34,7 +34,7 @@ void run_kcore(const Command& command, const KcoreCommand& c) {
   std::vector<io::Attribute> attributes{{"command", std::string("kcore")}};
   if (c.k > 0) attributes.emplace_back("k", std::int64_t{c.k});
   const std::string name = c.k > 0 ? "member" : "core";
-  auto& results = job.open_results(attributes, text_columns_of(c.common, {name}));
+  auto& results = job.open_results(attributes, nullptr, text_columns_of(c.common, {name}));
   const acc::AccGraph graph(job.device(), job.graph(), {.simple = true}, place);
   const acc::CoreResult result = core_numbers(graph, c.k, c.acc);
   if (c.common.verify)

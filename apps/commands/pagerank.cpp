@@ -73,14 +73,14 @@ SolverFigures figures_of(const PageRankCommand& c, const pagerank::Result& resul
     figures.residuals.push_back(iteration.residual);
     figures.seconds.push_back(iteration.seconds);
   }
-  figures.load_seconds = result.setup_seconds;
-  figures.compute_seconds = result.compute_seconds;
+  figures.run.load_seconds = result.setup_seconds;
+  figures.run.compute_seconds = result.compute_seconds;
   figures.edges = result.gathered_edges;
-  figures.partitions = result.traffic.partitions;
-  figures.partition_transfers = result.traffic.transfers;
-  figures.host_to_device_bytes = result.traffic.host_to_device_bytes;
-  figures.read_bytes = result.traffic.read_bytes;
-  figures.exchanged_bytes = result.traffic.exchanged_bytes;
+  figures.run.partitions = result.traffic.partitions;
+  figures.run.partition_transfers = result.traffic.transfers;
+  figures.run.host_to_device_bytes = result.traffic.host_to_device_bytes;
+  figures.run.read_bytes = result.traffic.read_bytes;
+  figures.run.exchanged_bytes = result.traffic.exchanged_bytes;
   return figures;
 }
 
@@ -119,7 +119,7 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
 
   std::optional<RankBatch> batch;
   if (changes) batch.emplace(job, std::move(*changes), c.batch, c.rank, c.common);
-  auto& results = job.open_results(attributes_of(c), text_columns_of(c.common, {"rank"}));
+  auto& results = job.open_results(attributes_of(c), nullptr, text_columns_of(c.common, {"rank"}));
   job.progress().start(command.name());
   const auto observe = [&](const pagerank::RankIteration& iteration) {
     world().throw_if_failed("the work");

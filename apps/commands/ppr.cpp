@@ -173,7 +173,7 @@ void run(const Command& command, PprCommand& c) {
   std::optional<ppr::Evaluator> evaluator;
   ppr::Stats stats;
   job.within_memory(first, plan_with, [&](const ppr::Plan&) {
-    auto& results = job.open_results(attributes_of(c), starts, PprWriter::text_columns());
+    auto& results = job.open_results(attributes_of(c), &starts, PprWriter::text_columns());
     PprWriter writer(results, job.ids(), starts, c.ppr.top);
     const auto verifier = c.common.verify ? verify_ppr(job.graph(), starts, c.ppr, writer) : nullptr;
     ppr::Sink* sink = verifier ? verifier.get() : &writer;

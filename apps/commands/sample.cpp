@@ -98,7 +98,8 @@ void run_sample(const Command& command, SampleCommand& c) {
 
   RunStats stats;
   job.within_memory(first, plan_with, [&](const RunPlan& plan) {
-    auto& results = job.open_results(attributes_of(command, c), starts, SampleWriter::text_columns(c.sample));
+    auto& results =
+        job.open_results(attributes_of(command, c), &starts, SampleWriter::text_columns(c.sample));
     SampleWriter writer(results, job.ids(), c.sample, c.common.format);
     const auto verifier = c.common.verify
                               ? verify_samples(job.graph(), starts, c.sample, writer, threads_of(c.common))

@@ -39,7 +39,7 @@ void run_sssp(const Command& command, const SsspCommand& c) {
   if (c.common.plan) return job.print_plan(plan);
 
   auto& results = job.open_results({{"command", std::string("sssp")}, {"source", std::int64_t(c.source)}},
-                                   text_columns_of(c.common, {"distance"}));
+                                   nullptr, text_columns_of(c.common, {"distance"}));
   const acc::AccGraph graph(job.device(), job.graph(), {.weights = true}, place);
   const acc::SsspResult result = sssp(graph, source, c.delta, c.acc);
   if (c.common.verify)

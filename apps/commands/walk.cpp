@@ -104,7 +104,7 @@ void run_walk(const Command& command, WalkCommand& c) {
   });
   if (c.common.plan) return job.print_plan(plan);
 
-  auto& results = job.open_results(attributes_of(c), starts, {});
+  auto& results = job.open_results(attributes_of(c), &starts, {});
   WalkWriter writer(results, job.ids(), c.walk);
   const auto verifier =
       c.common.verify ? verify_walks(job.graph(), starts, c.walk, writer, threads_of(c.common)) : nullptr;

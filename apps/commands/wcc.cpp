@@ -43,7 +43,7 @@ void run_wcc(const Command& command, const AccCommand& c) {
   if (c.common.plan) return job.print_plan(plan);
 
   auto& results =
-      job.open_results({{"command", std::string("wcc")}}, text_columns_of(c.common, {"component"}));
+      job.open_results({{"command", std::string("wcc")}}, nullptr, text_columns_of(c.common, {"component"}));
   const acc::AccGraph graph(job.device(), job.graph(), {}, place);
   const acc::ComponentResult result = components(graph, c.acc);
   if (c.common.verify)

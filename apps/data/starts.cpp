@@ -4,10 +4,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 
 #include "apps/cli/values.hpp"
 #include "apps/job/ranks.hpp"
@@ -37,10 +34,10 @@ double to_weight(std::string_view word, const std::string& where) {
 }
 
 /// Appends the seeds of one line.
-void read_line(std::string_view text, const std::string& where, StartsLine line, const IdMap& ids,
+void read_line(const Words& words, const std::string& where, StartsLine line, const IdMap& ids,
                HeldStarts& starts) {
   const std::size_t before = starts.weights.size();
-  for (const auto word : split(text, " \t,\r")) {
+  for (const auto word : words) {
     const auto colon = line == StartsLine::weighted_seeds ? word.find(':') : word.npos;
     starts.charge.push(starts.vertices, to_vertex(word.substr(0, colon), where, ids));
     if (line != StartsLine::weighted_seeds) continue;
@@ -72,29 +69,18 @@ void declare_starts(Command& command, StartsOptions& options) {
 }
 
 HeldStarts read_starts(const std::string& path, StartsLine line, const IdMap& ids) {
-  std::ifstream file(path);
-  if (!file) throw InputError(fmt::format("{}: {}", path, std::strerror(errno)));
   HeldStarts starts;
   starts.mode = Starts::Mode::listed;
   if (line != StartsLine::one_vertex) starts.charge.push<std::uint64_t>(starts.offsets, 0);
-  std::string text;
-  HostCharge words("a line of starts");
-  for (std::uint64_t number = 1; std::getline(file, text); ++number) {
-    const std::string_view content = std::string_view(text).substr(0, text.find_first_of("#%"));
-    words.cover(text.capacity() + content.size() / 2 * sizeof(std::string_view));
-    const std::size_t before = starts.vertices.size();
-    const std::string where = fmt::format("{}:{}", path, number);
-    read_line(content, where, line, ids, starts);
-    const std::size_t found = starts.vertices.size() - before;
-    if (found == 0) continue;
+  for_each_line(path, "a line of starts", [&](const Words& words, const std::string& where) {
+    read_line(words, where, line, ids, starts);
     if (line != StartsLine::one_vertex) {
       starts.charge.push<std::uint64_t>(starts.offsets, starts.vertices.size());
-    } else if (found > 1) {
+    } else if (words.size() > 1) {
       throw InputError(
-          fmt::format("{}: {} vertices, but a walk starts at one (write one a line)", where, found));
+          fmt::format("{}: {} vertices, but a walk starts at one (write one a line)", where, words.size()));
     }
-  }
-  if (file.bad()) throw InputError(fmt::format("{}: cannot be read", path));
+  });
   if (starts.vertices.empty()) throw InputError(fmt::format("{}: holds no vertex", path));
   return starts;
 }

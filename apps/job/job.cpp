@@ -24,6 +24,10 @@ GraphFacts facts_of(const std::string& file, const io::GraphInfo& info) {
 /// What any job takes of host memory beside the graph and what grows with it.
 constexpr std::uint64_t kFixedHostBytes = 1u << 20;
 
+std::string edge_rate(std::uint64_t edges, double seconds) {
+  return format_rate(per_second(edges, seconds)) + " edges";
+}
+
 ReportFile begin_report(const CommonOptions& options) {
   cover_outputs({options.output, options.report}, options.scratch);
   const auto held = hold_end();
@@ -194,48 +198,50 @@ void Job::prepare(const HeldStarts& starts, const char* unit, RunOptions& run) {
   };
 }
 
-io::ResultWriter& Job::open_results(const std::vector<io::Attribute>& attributes, const Starts& starts,
+io::ResultWriter& Job::open_results(const std::vector<io::Attribute>& attributes, const Starts* starts,
                                     const std::vector<std::string>& text_columns) {
   const auto with_range = [&](const std::optional<InstanceRange>& range) {
     auto all = attributes;
-    add_start_attributes(all, starts, range);
+    if (starts != nullptr) add_start_attributes(all, *starts, range);
     all.emplace_back("seed", std::to_string(options_.seed));
     all.emplace_back("graph_checksum", format_checksum(info_.checksum));
     return all;
   };
-  const InstanceRange share = share_of_rank(options_, starts.instances(graph_.vertices()));
+  std::optional<InstanceRange> share;
+  if (starts != nullptr) share = share_of_rank(options_, starts->instances(graph_.vertices()));
   output_ = open_output(options_, {with_range(options_.range), with_range(share)}, text_columns);
-  return output_->writer();
-}
-
-io::ResultWriter& Job::open_results(const std::vector<io::Attribute>& attributes,
-                                    const std::vector<std::string>& text_columns) {
-  auto all = attributes;
-  all.emplace_back("seed", std::to_string(options_.seed));
-  all.emplace_back("graph_checksum", format_checksum(info_.checksum));
-  output_ = open_output(options_, {all, all}, text_columns);
   return output_->writer();
 }
 
 void Job::finish(const RunStats& run, const char* instance_name, const char* edge_name) {
   report_.run = run;
   close();
-  summarize(run, instance_name, edge_name);
-  say_idle_slots(command_, options_, run.partitions);
+  std::uint64_t sums[] = {run.instances, run.sampled_edges};
+  double seconds[] = {run.compute_seconds};
+  world().all_reduce(sums, Reduce::sum, "the summary");
+  world().all_reduce(seconds, Reduce::max, "the summary");
+  say_done(
+      fmt::format("{} {}, {} {}", format_count(sums[0]), instance_name, format_count(sums[1]), edge_name),
+      seconds[0], format_rate(per_second(sums[1], seconds[0])), run.partitions);
 }
 
 void Job::finish(const SolverFigures& solver) {
   report_.solver = solver;
   close();
-  summarize(solver);
-  say_idle_slots(command_, options_, solver.partitions);
+  if (!solver.converged)
+    say_not_converged(fmt::format("{} iterations", solver.iterations), solver.residual, solver.end);
+  say_done(fmt::format("{} iterations to a change of {:.3g}", solver.iterations, solver.residual),
+           solver.run.compute_seconds, edge_rate(solver.edges, solver.run.compute_seconds),
+           solver.run.partitions);
 }
 
 void Job::finish(const AccFigures& acc) {
   report_.acc = acc;
   close();
-  summarize(acc);
-  say_idle_slots(command_, options_, acc.stats.partitions);
+  const acc::AccStats& stats = acc.stats;
+  if (!acc.converged) say_not_converged(fmt::format("{} rounds", stats.rounds), acc.residual, acc.end);
+  say_done(fmt::format("{}, {} rounds", acc.found, format_count(stats.rounds)), stats.compute_seconds,
+           edge_rate(stats.edges, stats.compute_seconds), stats.partitions);
 }
 
 void Job::close() {
@@ -266,48 +272,21 @@ void Job::publish() {
   confirm_results();
 }
 
-void Job::summarize(const RunStats& run, const char* instance_name, const char* edge_name) const {
-  std::uint64_t sums[] = {run.instances, run.sampled_edges, output_->result_bytes()};
-  RunStats all = run;
-  world().all_reduce(sums, Reduce::sum, "the summary");
-  world().all_reduce(std::span(&all.compute_seconds, 1), Reduce::max, "the summary");
-  if (options_.quiet) return;
-  const std::string ranks = world().size() > 1 ? fmt::format(", {} ranks", world().size()) : "";
-  say(fmt::format("{}: {} {}, {} {} in {:.3g} s ({}/s) on {}{}; {} to {}\n", command_.name(),
-                  format_count(sums[0]), instance_name, format_count(sums[1]), edge_name, all.compute_seconds,
-                  format_rate(per_second(sums[1], all)), device_->name(), ranks, format_size(sums[2]),
-                  options_.output == "-" ? "standard output" : options_.output));
+void Job::say_not_converged(const std::string& after, double residual, const std::string& end) const {
+  say(fmt::format("{}: NOT converged after {}, the last change is {:.3g} ({})\n", command_.name(), after,
+                  residual, end));
 }
 
-void Job::summarize(const SolverFigures& solver) const {
+void Job::say_done(const std::string& what, double seconds, const std::string& rate,
+                   std::uint64_t partitions) const {
   std::uint64_t bytes[] = {output_->result_bytes()};
   world().all_reduce(bytes, Reduce::sum, "the summary");
-  if (!solver.converged) {
-    say(fmt::format("{}: NOT converged after {} iterations, the last change is {:.3g} ({})\n",
-                    command_.name(), solver.iterations, solver.residual, solver.end));
-  }
-  if (options_.quiet) return;
   const std::string ranks = world().size() > 1 ? fmt::format(", {} ranks", world().size()) : "";
-  say(fmt::format("{}: {} iterations to a change of {:.3g} in {:.3g} s ({} edges/s) on {}{}; {} to {}\n",
-                  command_.name(), solver.iterations, solver.residual, solver.compute_seconds,
-                  format_rate(per_second(solver.edges, solver.compute_seconds)), device_->name(), ranks,
-                  format_size(bytes[0]), options_.output == "-" ? "standard output" : options_.output));
-}
-
-void Job::summarize(const AccFigures& acc) const {
-  const acc::AccStats& stats = acc.stats;
-  std::uint64_t bytes[] = {output_->result_bytes()};
-  world().all_reduce(bytes, Reduce::sum, "the summary");
-  if (!acc.converged) {
-    say(fmt::format("{}: NOT converged after {} rounds, the last change is {:.3g} ({})\n", command_.name(),
-                    stats.rounds, acc.residual, acc.end));
-  }
-  if (options_.quiet) return;
-  const std::string ranks = world().size() > 1 ? fmt::format(", {} ranks", world().size()) : "";
-  say(fmt::format("{}: {}, {} rounds in {:.3g} s ({} edges/s) on {}{}; {} to {}\n", command_.name(),
-                  acc.found, format_count(stats.rounds), stats.compute_seconds,
-                  format_rate(per_second(stats.edges, stats.compute_seconds)), device_->name(), ranks,
-                  format_size(bytes[0]), options_.output == "-" ? "standard output" : options_.output));
+  if (!options_.quiet)
+    say(fmt::format("{}: {} in {:.3g} s ({}/s) on {}{}; {} to {}\n", command_.name(), what, seconds, rate,
+                    device_->name(), ranks, format_size(bytes[0]),
+                    options_.output == "-" ? "standard output" : options_.output));
+  say_idle_slots(command_, options_, partitions);
 }
 
 void refuse_foreign_options(const Command& command, const std::string& kind,

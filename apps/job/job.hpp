@@ -110,12 +110,9 @@ class Job {
   /// progress bar that counts `unit` (" walks"). Throws UsageError for a share behind the last instance.
   void prepare(const HeldStarts& starts, const char* unit, RunOptions& run);
 
-  /// Claims the output's name. `attributes` are the options of CONTRACT section 4; starts, seed and graph are
-  /// added here.
-  io::ResultWriter& open_results(const std::vector<io::Attribute>& attributes, const Starts& starts,
-                                 const std::vector<std::string>& text_columns);
-  /// The same for a command without starts.
-  io::ResultWriter& open_results(const std::vector<io::Attribute>& attributes,
+  /// Claims the output's name. `attributes` are the options of CONTRACT section 4; starts (null: the command
+  /// has none), seed and graph are added here.
+  io::ResultWriter& open_results(const std::vector<io::Attribute>& attributes, const Starts* starts,
                                  const std::vector<std::string>& text_columns);
 
   /// Adds an attribute that was not known when the results were opened. All ranks note the same.
@@ -177,9 +174,12 @@ class Job {
   void close();
   /// Everything was written: gives it its names.
   void publish();
-  void summarize(const RunStats& run, const char* instance_name, const char* edge_name) const;
-  void summarize(const SolverFigures& solver) const;
-  void summarize(const AccFigures& acc) const;
+  void say_not_converged(const std::string& after, double residual, const std::string& end) const;
+  /// One line on standard error, and what was idle. `rate` is of `what` in so many seconds.
+  void say_done(const std::string& what, double seconds, const std::string& rate,
+                std::uint64_t partitions) const;
+  /// --plan: prints the lines; throws where they do not fit.
+  void print_plan(const std::string& text, std::uint64_t partitions) const;
 
   const Command& command_;
   const CommonOptions& options_;

@@ -15,10 +15,14 @@ namespace sluice::apps {
 
 namespace {
 
-std::string fit_line(const char* what, std::uint64_t needed, std::uint64_t ceiling) {
-  const bool unbounded = ceiling == ~std::uint64_t{0};
-  return fmt::format("{:<22} {:>12}{}{}\n", what, format_size(needed),
-                     unbounded ? "" : fmt::format(" of {} allowed", format_size(ceiling)),
+std::string bytes_line(const char* what, std::uint64_t bytes) {
+  return fmt::format("{:<22} {:>12}\n", what, format_size(bytes));
+}
+
+std::string fit_line(const char* what, std::uint64_t needed, const MemoryBudget& memory) {
+  const std::uint64_t ceiling = memory.ceiling();
+  if (ceiling == ~std::uint64_t{0}) return bytes_line(what, needed);
+  return fmt::format("{:<22} {:>12} of {} allowed{}\n", what, format_size(needed), format_size(ceiling),
                      needed > ceiling ? ": does not fit" : "");
 }
 
@@ -53,16 +57,19 @@ std::string part_lines(std::uint64_t partitions, std::uint64_t brought_bytes, co
 
 }  // namespace
 
+void Job::print_plan(const std::string& text, std::uint64_t partitions) const {
+  say_idle_slots(command_, options_, partitions);
+  print(text);
+  throw_refusal();
+}
+
 void Job::print_plan(const RunPlan& plan) const {
-  const std::uint64_t device_ceiling = device_->memory().ceiling();
-  std::string text = fit_line("device memory", plan.device_bytes_needed, device_ceiling);
+  std::string text = fit_line("device memory", plan.device_bytes_needed, device_->memory());
   const bool in_parts = plan.partitions.has_value();
-  say_idle_slots(command_, options_, in_parts ? plan.partitions->size() : 1);
-  text += fit_line(in_parts ? "  graph, in slots" : "  graph", plan.graph_bytes, ~std::uint64_t{0});
-  text += fit_line("  tables", plan.table_bytes, ~std::uint64_t{0});
-  text += fit_line(in_parts ? "  a batch" : "  smallest batch", plan.batch_bytes, ~std::uint64_t{0});
-  const std::uint64_t host_needed = held_bytes() + need_of(plan).host_bytes;
-  text += fit_line("host memory", host_needed, host_budget().ceiling());
+  text += bytes_line(in_parts ? "  graph, in slots" : "  graph", plan.graph_bytes);
+  text += bytes_line("  tables", plan.table_bytes);
+  text += bytes_line(in_parts ? "  a batch" : "  smallest batch", plan.batch_bytes);
+  text += fit_line("host memory", held_bytes() + need_of(plan).host_bytes, host_budget());
   if (in_parts) {
     text += fmt::format("{:<22} {:>12} ({} on the device at once)\n", "partitions", plan.partitions->size(),
                         plan.slots);
@@ -76,61 +83,49 @@ void Job::print_plan(const RunPlan& plan) const {
   }
   std::uint64_t result_bytes[] = {plan.result_bytes};
   world().all_reduce(result_bytes, Reduce::sum, "the plan");
-  if (result_bytes[0] != 0) text += fit_line("result", result_bytes[0], ~std::uint64_t{0});
+  if (result_bytes[0] != 0) text += bytes_line("result", result_bytes[0]);
   text += fmt::format("{:<22} {:>12}\n", "layout", name_of(kLayouts, plan.layout));
   text += fmt::format("{:<22} {:>12}\n", "technique", name_of(kSelects, plan.select));
-  print(text);
-  throw_refusal();
+  print_plan(text, in_parts ? plan.partitions->size() : 1);
 }
 
 void Job::print_plan(const pagerank::Plan& plan) const {
-  const std::uint64_t host_needed = held_bytes() + need_of(plan).host_bytes, unbounded = ~std::uint64_t{0};
-  std::string text = fit_line("device memory", plan.device_bytes, device_->memory().ceiling());
-  text += fit_line("  ranks", plan.state_bytes, unbounded);
-  text += fit_line("host memory", host_needed, host_budget().ceiling());
-  text += fit_line("  graph", graph_bytes(), unbounded);
-  if (options_.verify) text += fit_line("  for --verify", rank_check_bytes(), unbounded);
+  std::string text = fit_line("device memory", plan.device_bytes, device_->memory());
+  text += bytes_line("  ranks", plan.state_bytes);
+  text += fit_line("host memory", held_bytes() + need_of(plan).host_bytes, host_budget());
+  text += bytes_line("  graph", graph_bytes());
+  if (options_.verify) text += bytes_line("  for --verify", rank_check_bytes());
   text += part_lines(plan.partitions, plan.brought_bytes, "an iteration");
-  say_idle_slots(command_, options_, plan.partitions);
-  print(text + fit_line("result", info_.vertices * 8, unbounded));
-  throw_refusal();
+  print_plan(text + bytes_line("result", info_.vertices * 8), plan.partitions);
 }
 
 void Job::print_plan(const ppr::Plan& plan) const {
-  const std::uint64_t device_ceiling = device_->memory().ceiling(), unbounded = ~std::uint64_t{0};
-  std::string text = fit_line("device memory", plan.smallest_bytes, device_ceiling);
+  std::string text = fit_line("device memory", plan.smallest_bytes, device_->memory());
   if (plan.graph_bytes != 0)
-    text += fit_line(plan.in_place || plan.fed ? "  the graph's offsets" : "  the graph", plan.graph_bytes,
-                     unbounded);
-  if (plan.fed) text += fit_line("  lists, at most", plan.cache_bytes, unbounded);
-  text += fit_line("  a batch of results", plan.batch_bytes, unbounded);
-  text += fit_line("  a query, at most", plan.largest_query_bytes, unbounded);
-  if (plan.rows_bytes != 0) text += fit_line("  side by side", plan.rows_bytes, unbounded);
-  const std::uint64_t host_needed = held_bytes() + need_of(plan).host_bytes;
-  text += fit_line("host memory", host_needed, host_budget().ceiling());
-  text += fit_line("  graph", graph_bytes(), unbounded);
+    text += bytes_line(plan.in_place || plan.fed ? "  the graph's offsets" : "  the graph", plan.graph_bytes);
+  if (plan.fed) text += bytes_line("  lists, at most", plan.cache_bytes);
+  text += bytes_line("  a batch of results", plan.batch_bytes);
+  text += bytes_line("  a query, at most", plan.largest_query_bytes);
+  if (plan.rows_bytes != 0) text += bytes_line("  side by side", plan.rows_bytes);
+  text += fit_line("host memory", held_bytes() + need_of(plan).host_bytes, host_budget());
+  text += bytes_line("  graph", graph_bytes());
   if (plan.host_bytes > 0)
-    text += fit_line(plan.fed ? "  lists on their way" : "  lists between ranks", plan.host_bytes, unbounded);
+    text += bytes_line(plan.fed ? "  lists on their way" : "  lists between ranks", plan.host_bytes);
   text += fmt::format("{:<22} {:>12}\n", "queries at once", plan.threads);
   if (plan.partitions > 1) text += fmt::format("{:<22} {:>12} (about)\n", "partitions", plan.partitions);
-  say_idle_slots(command_, options_, plan.partitions);
-  print(text + fit_line("result", plan.result_bytes, unbounded));
-  throw_refusal();
+  print_plan(text + bytes_line("result", plan.result_bytes), plan.partitions);
 }
 
 void Job::print_plan(const acc::AccPlan& plan) const {
-  const std::uint64_t host_needed = held_bytes() + need_of(plan).host_bytes, unbounded = ~std::uint64_t{0};
-  std::string text = fit_line("device memory", plan.device_bytes, device_->memory().ceiling());
-  text += fit_line("  vertex states", plan.state_bytes, unbounded);
-  text += fit_line("host memory", host_needed, host_budget().ceiling());
-  text += fit_line("  graph", graph_bytes(), unbounded);
-  if (plan.message_bytes > 0) text += fit_line("  messages of edges", plan.message_bytes, unbounded);
-  if (options_.verify) text += fit_line("  for --verify", plan.check_bytes, unbounded);
-  if (plan.scratch_bytes > 0) text += fit_line("in --scratch, at most", plan.scratch_bytes, unbounded);
+  std::string text = fit_line("device memory", plan.device_bytes, device_->memory());
+  text += bytes_line("  vertex states", plan.state_bytes);
+  text += fit_line("host memory", held_bytes() + need_of(plan).host_bytes, host_budget());
+  text += bytes_line("  graph", graph_bytes());
+  if (plan.message_bytes > 0) text += bytes_line("  messages of edges", plan.message_bytes);
+  if (options_.verify) text += bytes_line("  for --verify", plan.check_bytes);
+  if (plan.scratch_bytes > 0) text += bytes_line("in --scratch, at most", plan.scratch_bytes);
   text += part_lines(plan.partitions, plan.brought_bytes, "a round");
-  say_idle_slots(command_, options_, plan.partitions);
-  print(text + fit_line("result", plan.result_bytes, unbounded));
-  throw_refusal();
+  print_plan(text + bytes_line("result", plan.result_bytes), plan.partitions);
 }
 
 }  // namespace sluice::apps

@@ -1,23 +1,147 @@
 #include "apps/job/ranks.hpp"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <cstdlib>
+#include <filesystem>
+#include <mutex>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "apps/cli/console.hpp"
 #include "apps/cli/errors.hpp"
 #include "apps/cli/values.hpp"
 #include "apps/job/output.hpp"
-#include "apps/job/rank_guard.hpp"
+#include "engine/core/error.hpp"
 #include "engine/exchange/launch.hpp"
+#include "engine/exchange/node_watch.hpp"
 #include "io/output_file.hpp"
 
 namespace sluice::apps {
 
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kLook = std::chrono::milliseconds(20);
+/// mpirun kills what has not ended one second after its request to stop.
+constexpr Clock::duration kStopping = std::chrono::milliseconds(500);
+/// Slurm waits 30 seconds, and people less.
+constexpr Clock::duration kStoppingAlone = std::chrono::seconds(5), kUrged = std::chrono::seconds(1);
+
+const char* words_of(NodeWatch::Results results) {
+  switch (results) {
+    case NodeWatch::Results::perhaps:
+      return "the output may be complete";
+    case NodeWatch::Results::written:
+      return "the output was written";
+    default:
+      return kNoOutput;
+  }
+}
+
+/// What a process does when it cannot go on: a rank of its machine was killed, or is stopped, or it is asked
+/// to stop and the work does not stop by itself in time.
+class RankGuard {
+ public:
+  /// All ranks make one; it watches on a thread of its own. `alone`: no launcher kills a rank that takes
+  /// longer than a second to stop. `timeout`: for a rank of this machine that shows no sign of life.
+  RankGuard(Communicator& ranks, bool alone, Timeout timeout)
+      : node_(ranks, timeout),
+        speaks_of_stops_(ranks.node_leader() == 0),
+        alone_(alone),
+        timeout_(timeout),
+        thread_([this](const std::stop_token& stopping) { watch(stopping); }) {}
+
+  /// What has these names, which are the job's alone, is removed if the job ends by force.
+  void cover(const std::vector<std::string>& temporaries) {
+    const std::lock_guard lock(mutex_);
+    covered_.insert(covered_.end(), temporaries.begin(), temporaries.end());
+  }
+  /// No thread sweeps while this is held.
+  std::unique_lock<std::mutex> hold_end() { return std::unique_lock(mutex_); }
+  /// From here on no request to stop is answered.
+  void settle() {
+    const auto held = hold_end();
+    settled_ = true;
+  }
+  /// What is said of results where the job ends by force from here on.
+  void note(NodeWatch::Results results) { node_.note(results); }
+  /// Prints a line, unless a rank of this machine has printed one.
+  void complain_once(const std::string& message) noexcept {
+    if (node_.speaks_first()) complain(message);
+  }
+  /// Removes what cover() was given; while the lock is held, nothing of it begins anew.
+  std::unique_lock<std::mutex> sweep() noexcept {
+    std::unique_lock lock(mutex_);
+    remove_covered();
+    return lock;
+  }
+  /// The job's end is settled: from here on no thread watches, and this rank may end.
+  void leave() noexcept {
+    thread_.request_stop();
+    thread_.join();
+    node_.leave();
+  }
+
+ private:
+  void watch(const std::stop_token& stopping) {
+    Clock::time_point stop_seen{};
+    std::mutex mutex;
+    std::condition_variable_any never;
+    std::unique_lock lock(mutex);
+    const auto pause = [&] { never.wait_for(lock, stopping, kLook, [] { return false; }); };
+    for (; !stopping.stop_requested(); pause()) {
+      node_.beat();
+      if (const auto peer = node_.lost()) {
+        end(node_.stop_noted()
+                ? kStopped
+                : fmt::format("rank {} (process {}) was lost: killed, perhaps for want of memory", peer->rank,
+                              peer->process),
+            false);
+      }
+      if (const auto peer = node_.silent()) {
+        end(fmt::format(
+                "rank {} (process {}) has shown no sign of life for {} s: stopped, or hung in the system",
+                peer->rank, peer->process, timeout_.count()),
+            false);
+      }
+      if (!stop_requested()) continue;
+      if (stop_seen == Clock::time_point{}) stop_seen = Clock::now();
+      const Clock::duration timeout = !alone_ ? kStopping : stop_urged() ? kUrged : kStoppingAlone;
+      if (Clock::now() - stop_seen > timeout) end(kStopped, true);
+    }
+  }
+  void remove_covered() noexcept {
+    std::error_code ignored;
+    for (const auto& path : covered_) std::filesystem::remove_all(path, ignored);
+  }
+  /// Ends the process; `cause` is said, with what is known of results. Returns only where a request came too
+  /// late.
+  void end(const std::string& cause, bool on_request) {
+    const auto nothing_begins_now = hold_end();
+    if (on_request && settled_) return;
+    if (on_request) node_.note_stop();
+    if (cause != kStopped || speaks_of_stops_)
+      complain_once(fmt::format("{}; {}", cause, words_of(node_.results())));
+    remove_covered();
+    ::_exit(static_cast<int>(ExitStatus::failed));
+  }
+
+  NodeWatch node_;
+  bool speaks_of_stops_;  ///< a request to stop comes to all machines: only one of them speaks
+  bool alone_;            ///< no launcher started it
+  Timeout timeout_;       ///< of node_
+  std::mutex mutex_;
+  bool settled_ = false;
+  std::vector<std::string> covered_;
+  std::jthread thread_;
+};
 
 /// A rank that failed waits so long for the others to come to the same end; then it ends them.
 constexpr Timeout kLastWords{10};

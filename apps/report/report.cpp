@@ -1,13 +1,16 @@
 #include "apps/report/report.hpp"
 
 #include <fmt/core.h>
-
-#include <fstream>
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <string_view>
+#include <vector>
 
 #include "apps/job/memory.hpp"
 #include "apps/job/ranks.hpp"
-#include "apps/report/ranks.hpp"
 #include "engine/core/error.hpp"
 #include "engine/exchange/nccl.hpp"
 #include "io/output_file.hpp"
@@ -47,8 +50,8 @@ void add_run(Json& json, const RunStats& run) {
   json["instances"] = run.instances;
   json["sampled_edges"] = run.sampled_edges;
   json["steps"] = run.steps;
-  json["sampled_edges_per_second"] = per_second(run.sampled_edges, run);
-  json["steps_per_second"] = per_second(run.steps, run);
+  json["sampled_edges_per_second"] = per_second(run.sampled_edges, run.compute_seconds);
+  json["steps_per_second"] = per_second(run.steps, run.compute_seconds);
   json["select"] = name_of(kSelects, run.select);
   json["layout"] = name_of(kLayouts, run.layout);
   json["partitions"] = run.partitions;
@@ -67,7 +70,7 @@ void add_run(Json& json, const RunStats& run) {
                           {"deviation_seconds", run.kernels.deviation_seconds}};
 }
 
-/// The same on every rank but for times, so ranks are not added up (report/ranks.cpp leaves "solver" alone,
+/// The same on every rank but for times, so ranks are not added up (join_reports() leaves "solver" alone,
 /// and "acc").
 void add_solver(Json& json, const SolverFigures& solver) {
   json["solver"] = {{"end", solver.end},
@@ -75,10 +78,10 @@ void add_solver(Json& json, const SolverFigures& solver) {
                     {"iterations", solver.iterations},
                     {"residual", solver.residual},
                     {"edges", solver.edges},
-                    {"edges_per_second", per_second(solver.edges, solver.compute_seconds)},
+                    {"edges_per_second", per_second(solver.edges, solver.run.compute_seconds)},
                     {"per_iteration", {{"residual", solver.residuals}, {"seconds", solver.seconds}}}};
-  json["partitions"] = solver.partitions;
-  json["partition_transfers"] = solver.partition_transfers;
+  json["partitions"] = solver.run.partitions;
+  json["partition_transfers"] = solver.run.partition_transfers;
 }
 
 void add_acc(Json& json, const AccFigures& acc) {
@@ -118,13 +121,7 @@ void add_acc(Json& json, const AccFigures& acc) {
 
 /// What every job has: of a solver, the part that samples have too.
 RunStats run_of(const Report& report) {
-  RunStats run = report.run.value_or(RunStats{});
-  if (report.solver) {
-    run.load_seconds = report.solver->load_seconds;
-    run.compute_seconds = report.solver->compute_seconds;
-    run.host_to_device_bytes = report.solver->host_to_device_bytes;
-    run.read_bytes = report.solver->read_bytes;
-  }
+  RunStats run = report.solver ? report.solver->run : report.run.value_or(RunStats{});
   if (report.acc) {
     run.load_seconds = report.acc->stats.setup_seconds;
     run.compute_seconds = report.acc->stats.compute_seconds;
@@ -150,8 +147,7 @@ Json bytes_of(const Report& report) {
   return {{"host_to_device", run.host_to_device_bytes},
           {"device_to_host", run.device_to_host_bytes},
           {"mapped", run.mapped_bytes},
-          {"exchanged",
-           world().bytes_sent() + run.exchanged_bytes + (report.solver ? report.solver->exchanged_bytes : 0)},
+          {"exchanged", world().bytes_sent() + run.exchanged_bytes},
           {"read", report.bytes_read + run.read_bytes},
           {"written", report.bytes_written}};
 }
@@ -178,14 +174,85 @@ Json to_json(const Report& report) {
   return json;
 }
 
+using Pointer = Json::json_pointer;
+
+constexpr std::string_view kRate = "_per_second";
+
+/// What a batch did to the graph and to ranks is known on every rank alike.
+bool is_of_batch(const std::string& path) {
+  constexpr std::array<std::string_view, 8> kNames{"/inserted",      "/present",       "/deleted",
+                                                   "/missing",       "/new_vertices",  "/initially_affected",
+                                                   "/ever_affected", "/update_seconds"};
+  return std::find(kNames.begin(), kNames.end(), path) != kNames.end();
+}
+
+bool is_largest(const std::string& path) {
+  return path.starts_with("/seconds/") || path.starts_with("/peak_") || path.starts_with("/baseline_") ||
+         path.starts_with("/largest_") || path.starts_with("/latency_") || path.starts_with("/precision_") ||
+         path == "/partitions" || path == "/partitions_read" || is_of_batch(path);
+}
+
+/// Adds the figures below `json` to `paths`; options, the graph and what a solver did, which is the same on
+/// all ranks, are no figures of a rank.
+void collect_figures(const Json& json, const std::string& path, std::vector<std::string>& paths) {
+  for (const auto& [key, value] : json.items()) {
+    const std::string figure = path + "/" + key;
+    if (figure == "/options" || figure == "/graph" || figure == "/ranks" || figure == "/solver" ||
+        figure == "/acc" || figure == "/delta_used")
+      continue;
+    if (value.is_object()) collect_figures(value, figure, paths);
+    if (value.is_number()) paths.push_back(figure);
+  }
+}
+
+template <class T>
+void join_figure(Json& joined, const std::string& path, std::vector<T> values) {
+  const Pointer at(path);
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  joined["by_rank"][at] = {{"min", *least}, {"max", *most}};
+  T sum{};
+  for (const T value : values) sum += value;
+  joined[at] = is_largest(path) ? *most : sum;
+}
+
+/// A rate of the whole job: what all ranks made in the time of the slowest.
+void join_rate(Json& joined, const std::string& path) {
+  const double seconds = joined["seconds"].value("compute", 0.0);
+  const Pointer count(path.substr(0, path.size() - kRate.size()));
+  joined[Pointer(path)] = seconds > 0 ? joined[count].get<double>() / seconds : 0.0;
+}
+
+/// Counters are added up; times and peaks are the largest; rates follow from both. `by_rank` holds the least
+/// and the largest of each figure over the ranks. What is no figure is the last rank's, whose share of the
+/// instances is never the smaller.
+Json join_reports(const std::vector<Json>& reports) {
+  Json joined = reports.back();
+  joined["ranks"] = reports.size();
+  joined["by_rank"] = Json::object();
+  std::vector<std::string> paths;
+  collect_figures(reports.back(), "", paths);
+  for (const std::string& path : paths) {
+    const Pointer at(path);
+    if (reports.back()[at].is_number_float()) {
+      std::vector<double> values;
+      for (const Json& report : reports) values.push_back(report[at].get<double>());
+      join_figure(joined, path, std::move(values));
+    } else {
+      std::vector<std::uint64_t> values;
+      for (const Json& report : reports) values.push_back(report[at].get<std::uint64_t>());
+      join_figure(joined, path, std::move(values));
+    }
+  }
+  for (const std::string& path : paths) {
+    if (path.ends_with(kRate)) join_rate(joined, path);
+  }
+  return joined;
+}
+
 }  // namespace
 
 double per_second(std::uint64_t count, double seconds) {
   return seconds > 0 ? static_cast<double>(count) / seconds : 0;
-}
-
-double per_second(std::uint64_t count, const RunStats& run) {
-  return per_second(count, run.compute_seconds);
 }
 
 std::string format_checksum(std::uint64_t checksum) {

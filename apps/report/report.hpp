@@ -48,14 +48,8 @@ struct SolverFigures {
   double residual = 0;            ///< of the last iteration
   std::vector<double> residuals;  ///< [iterations]
   std::vector<double> seconds;    ///< [iterations]
-  double load_seconds = 0;        ///< making ready, and the graph to the device
-  double compute_seconds = 0;     ///< the iterations
   std::uint64_t edges = 0;        ///< looked at in all iterations
-  std::uint64_t partitions = 1;   ///< that this rank's edges were cut into
-  std::uint64_t partition_transfers = 0;
-  std::uint64_t host_to_device_bytes = 0;
-  std::uint64_t read_bytes = 0;       ///< from the graph file, while running
-  std::uint64_t exchanged_bytes = 0;  ///< sent from GPU to GPU
+  RunStats run;                   ///< what samples have too: seconds, partitions, bytes
 };
 
 /// What an Active-Compute-Combine program reports.
@@ -86,7 +80,6 @@ struct Report {
 };
 
 /// Rates use the time spent making the samples, without load and write.
-double per_second(std::uint64_t count, const RunStats& run);
 double per_second(std::uint64_t count, double seconds);
 
 /// A checksum as files and reports write it.
