@@ -34,58 +34,47 @@ std::uint64_t bytes_at_once(const RankBlocks<Byte>& blocks_of_ranks) {
   return all;
 }
 
-/// Goes along a rank's blocks.
-template <class Byte>
-class Place {
- public:
-  explicit Place(const std::vector<std::span<Byte>>& blocks) : blocks_(blocks) {}
-
-  /// Calls use(part) for what is next, until `bytes` have been gone through, or all.
-  template <class Use>
-  void take(std::uint64_t bytes, Use&& use) {
-    while (bytes > 0 && block_ < blocks_.size()) {
-      const auto part = blocks_[block_].subspan(at_).first(std::min(bytes, blocks_[block_].size() - at_));
-      use(part);
-      bytes -= part.size(), at_ += part.size();
-      if (at_ == blocks_[block_].size()) ++block_, at_ = 0;
-    }
-  }
-
- private:
-  const std::vector<std::span<Byte>>& blocks_;
-  std::size_t block_ = 0, at_ = 0;
-};
-
 /// Pieces of the blocks of all ranks, one after the other; `buffer` null: of one block each, in their place.
 template <class Byte>
 class Pieces {
  public:
   Pieces(const RankBlocks<Byte>& blocks, std::uint64_t piece, std::byte* buffer)
-      : places_(blocks.begin(), blocks.end()), spans_(blocks.size()), piece_(piece), buffer_(buffer) {}
+      : blocks_(blocks), places_(blocks.size()), spans_(blocks.size()), piece_(piece), buffer_(buffer) {}
 
   /// Where the next piece of each rank is on its way. Calls copy(in the buffer, in its place) for all that
   /// has a place in the buffer.
   template <class Copy>
   std::span<const std::span<Byte>> next(Copy&& copy) {
     std::byte* at = buffer_;
-    for (std::size_t r = 0; r < places_.size(); ++r) {
+    for (std::size_t r = 0; r < blocks_.size(); ++r) {
       std::byte* const begin = at;
       spans_[r] = {};
-      places_[r].take(piece_, [&](std::span<Byte> part) {
-        if (buffer_ == nullptr) {
-          spans_[r] = part;
-        } else {
-          copy(at, part);
-          at += part.size();
-          spans_[r] = {begin, at};
-        }
-      });
+      for (std::uint64_t left = piece_; left > 0 && places_[r].block < blocks_[r].size();) {
+        const std::span<Byte> part = take(r, left);
+        left -= part.size();
+        if (buffer_ != nullptr) copy(at, part), at += part.size();
+        spans_[r] = buffer_ != nullptr ? std::span<Byte>(begin, at) : part;
+      }
     }
     return spans_;
   }
 
  private:
-  std::vector<Place<Byte>> places_;
+  struct Place {
+    std::size_t block = 0, at = 0;
+  };
+
+  /// What is next of a block, of `most` bytes.
+  std::span<Byte> take(std::size_t rank, std::uint64_t most) {
+    Place& place = places_[rank];
+    const std::span<Byte> rest = blocks_[rank][place.block].subspan(place.at);
+    place.at += std::min<std::uint64_t>(most, rest.size());
+    if (most >= rest.size()) place = {place.block + 1, 0};
+    return rest.first(std::min<std::uint64_t>(most, rest.size()));
+  }
+
+  const RankBlocks<Byte>& blocks_;
+  std::vector<Place> places_;
   std::vector<std::span<Byte>> spans_;
   std::uint64_t piece_;
   std::byte* buffer_;
