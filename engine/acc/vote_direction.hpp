@@ -9,7 +9,7 @@
 
 #include "engine/acc/options.hpp"
 #include "engine/acc/rounds/rank_part.hpp"
-#include "engine/acc/rounds/round_exchange.hpp"
+#include "engine/acc/rounds/round_work.hpp"
 #include "engine/core/macros.hpp"
 
 namespace sluice::acc {

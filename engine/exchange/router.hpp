@@ -1,15 +1,22 @@
 // What ranks send each other by owner, and the answers that go back: columns of values in the memory of the
-// ranks' devices. Between GPUs that are connected it travels by NCCL, otherwise by MPI.
+// ranks' devices. Between GPUs that are connected it travels by NCCL, otherwise by MPI. And what all ranks
+// are to know of each other's rows, in host memory: columns whose rows have an owner each.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "engine/core/charged_vector.hpp"
+#include "engine/core/ownership.hpp"
+#include "engine/core/types.hpp"
 #include "engine/exchange/communicator.hpp"
 #include "engine/exchange/nccl.hpp"
+#include "engine/exchange/pieces.hpp"
 #include "engine/exec/memory/buffer.hpp"
 
 namespace sluice {
@@ -21,12 +28,18 @@ struct RoutedColumn {
   std::size_t value_bytes;
 };
 
+/// What came of other ranks' rows.
+struct ReceivedRows {
+  ChargedVector<Vertex> rows;                                   ///< one by one
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;  ///< [begin, end), as a whole
+};
+
 class Router {
  public:
   static constexpr std::uint64_t kPieceBytes = 16u << 20;
 
-  /// Columns of host memory.
-  explicit Router(Communicator& ranks) : ranks_(ranks) {}
+  /// Columns of host memory, and rows, if `owners` says which rank has which.
+  explicit Router(Communicator& ranks, Ownership owners = {}) : ranks_(ranks), owners_(std::move(owners)) {}
   /// Columns of the device's memory. `link` null, on all ranks: by MPI. Then `piece_bytes` travel at
   /// once, which for a GPU pass through as much page-locked memory of the host in each direction. Throws
   /// BudgetError.
@@ -36,13 +49,17 @@ class Router {
   Router& operator=(const Router&) = delete;
   ~Router();
 
+  Communicator& ranks() const { return ranks_; }
   std::size_t size() const { return static_cast<std::size_t>(ranks_.size()); }
   std::size_t own() const { return static_cast<std::size_t>(ranks_.rank()); }
+  bool alone() const { return size() == 1; }
+
+  // ---- values by owner
 
   /// How many values come from each rank, where `send[r]` go to rank r; all ranks call it.
   std::vector<std::uint64_t> counts(std::span<const std::uint64_t> send, const char* label) const;
   /// The same after `body`, which says what `send` is and may find too little memory: then all ranks throw
-  /// BudgetError, not this one alone (memory/owned_partitions.hpp: together).
+  /// BudgetError, not this one alone (agreement.hpp: together).
   std::vector<std::uint64_t> counts_after(const std::function<void()>& body,
                                           const std::vector<std::uint64_t>& send, const char* label) const;
   /// `send[r]` values of every column go to rank r, and `receive[r]` come from it, as counts() said; all
@@ -58,18 +75,105 @@ class Router {
     this->send({&column, 1}, send, receive, nullptr, label);
   }
 
+  // ---- rows, of which each has one owner; all ranks call what follows
+
+  const Ownership& owners() const { return owners_; }
+  /// This rank's rows.
+  std::uint64_t first() const { return owners_.begin(own()); }
+  std::uint64_t last() const { return owners_.end(own()); }
+  bool owns(Vertex row) const { return row - first() < last() - first(); }
+  /// New rows go to the last rank.
+  void grow(std::uint64_t rows) { owners_.grow(rows); }
+
+  /// Makes `column` [rows][width] on every rank what the rows' owners have there.
+  template <class T>
+  void share(T* column, const char* label, std::uint64_t width = 1) const {
+    if (!alone()) share_bytes(reinterpret_cast<std::byte*>(column), sizeof(T) * width, label);
+  }
+  /// What comes then.
+  ReceivedRows all_of_others() const;
+  /// The same of bits, in words. An owner has none but its own set; a word has rows of two owners where their
+  /// ranges meet in it.
+  template <class Word>
+  void share_bits(Word* words, const char* label) const;
+  /// As share(), where only those of `changed`, own rows, may be others than before: a few travel one by one,
+  /// many as a whole. Each rank chooses what takes fewer bytes for its own, and the size of what comes shows
+  /// which of the two it is. `received`: where to note what came.
+  template <class T>
+  void share_changed(T* column, std::span<const Vertex> changed, const char* label,
+                     ReceivedRows* received = nullptr);
+  /// Whether share_changed() sends all of this rank's rows where so many changed.
+  template <class T>
+  bool sends_all(std::uint64_t changed) const {
+    return changed * kEntryBytes<T> >= owners_.count(own()) * sizeof(T);
+  }
+  /// Of a row that travels alone.
+  template <class T>
+  static constexpr std::uint64_t kEntryBytes = sizeof(Vertex) + sizeof(T);
+
+  /// The rows that some rank brings; each brings own ones, none twice. They travel as ids, or, if there are
+  /// many, as bits.
+  std::vector<Vertex> gather(std::vector<Vertex> rows, const char* label);
+  /// The sum of what all ranks bring.
+  std::uint64_t sum(std::uint64_t count, const char* label) const;
+
  private:
   bool on_gpu() const { return device_ && device_->is_cuda(); }
-  /// Up to `piece` values of a column behind the first `from` of each rank's.
-  void send_some(const RoutedColumn& column, std::span<const std::uint64_t> send,
-                 std::span<const std::uint64_t> receive, std::uint64_t from, std::uint64_t piece,
-                 const char* label);
+  void send_by_hosts(std::span<const RoutedColumn> columns, std::span<const std::uint64_t> send,
+                     std::span<const std::uint64_t> receive, const char* label);
+  void share_bytes(std::byte* column, std::size_t row_bytes, const char* label) const;
+  /// Sends `part` to all other ranks. Where as many bytes come as a rank's rows have in `column`, they come
+  /// to their place there, all others to received_.
+  void send_to_all(std::span<const std::byte> part, std::byte* column, std::size_t row_bytes,
+                   ReceivedRows* received, const char* label);
 
   Communicator& ranks_;
+  Ownership owners_;
   const Device* device_ = nullptr;
   DeviceRanks* link_ = nullptr;
   std::uint64_t piece_bytes_ = 0;  ///< to one rank
   Staging<std::byte> leaving_, arriving_;
+  Inbox received_;  ///< rows one by one; its memory is used again
 };
+
+template <class Word>
+void Router::share_bits(Word* words, const char* label) const {
+  constexpr std::uint64_t kBits = 8 * sizeof(Word);
+  for (std::uint64_t root = 0; root < owners_.size(); ++root) {
+    if (owners_.count(root) == 0) continue;
+    Word* const first = words + owners_.begin(root) / kBits;
+    Word* const last = words + (owners_.end(root) - 1) / kBits;
+    const Word at_first = *first, at_last = *last;
+    ranks_.broadcast(std::as_writable_bytes(std::span(first, last + 1)), static_cast<int>(root), label);
+    *first |= at_first, *last |= at_last;
+  }
+}
+
+template <class T>
+void Router::share_changed(T* column, std::span<const Vertex> changed, const char* label,
+                           ReceivedRows* received) {
+  if (alone()) return;
+  auto* const bytes = reinterpret_cast<std::byte*>(column);
+  if (sends_all<T>(changed.size())) {
+    send_to_all(std::as_bytes(std::span(column + first(), last() - first())), bytes, sizeof(T), received,
+                label);
+  } else {
+    HostArray<std::byte> entries(changed.size() * kEntryBytes<T>, label);
+    std::byte* to = entries.data();
+    for (const Vertex row : changed) {
+      std::memcpy(to, &row, sizeof row);
+      std::memcpy(to + sizeof row, column + row, sizeof(T));
+      to += kEntryBytes<T>;
+    }
+    send_to_all(entries.span(), bytes, sizeof(T), received, label);
+  }
+  const std::span<const std::byte> entries = received_.bytes();
+  for (std::size_t at = 0; at < entries.size(); at += kEntryBytes<T>) {
+    Vertex row;
+    std::memcpy(&row, entries.data() + at, sizeof row);
+    std::memcpy(column + row, entries.data() + at + sizeof row, sizeof(T));
+    if (received != nullptr) received->rows.push_back(row);
+  }
+}
 
 }  // namespace sluice

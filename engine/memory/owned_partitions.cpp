@@ -1,13 +1,11 @@
 #include "engine/memory/owned_partitions.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <exception>
 #include <optional>
 #include <utility>
 
-#include "engine/core/error.hpp"
 #include "engine/core/memory_budget.hpp"
+#include "engine/exchange/values_of_ranks.hpp"
 
 namespace sluice {
 
@@ -30,25 +28,6 @@ Ownership owners_of_vertices(const Communicator& ranks, const PartitionPlan& pla
   std::vector<std::uint64_t> begins;
   for (const std::uint64_t partition : owners.begins()) begins.push_back(plan.ranges().begins()[partition]);
   return Ownership(std::move(begins));
-}
-
-void together(Communicator* ranks, const std::function<void()>& body) {
-  if (!ranks) return body();
-  std::exception_ptr own;
-  try {
-    body();
-  } catch (const BudgetError&) {
-    own = std::current_exception();
-  }
-  std::uint64_t failed[] = {own ? 1u : 0u};
-  ranks->all_reduce(failed, Reduce::max, "memory for the work of all ranks");
-  if (own) std::rethrow_exception(own);
-  if (failed[0] != 0) throw BudgetError("another rank lacks the memory for its part of the work");
-}
-
-bool any_left(Communicator* ranks, std::uint64_t left, const char* label) {
-  if (ranks) ranks->all_reduce(std::span(&left, 1), Reduce::max, label);
-  return left > 0;
 }
 
 std::uint64_t travelling_bytes(const Device& device) {
@@ -94,18 +73,12 @@ PagedPlan plan_shard(Communicator* ranks, const Device& device, const Graph& gra
 BatchOrigins::BatchOrigins(const Device& device, Communicator* ranks, Instance begin, Instance end,
                            std::uint64_t per_origin)
     : device_(device), per_origin_(per_origin) {
-  const Instance range[] = {begin, end};
-  std::string range_text(sizeof range, '\0');
-  std::memcpy(range_text.data(), range, sizeof range);
-  const std::vector<std::string> all =
-      ranks ? ranks->all_gather(range_text, "the ranks' instances") : std::vector{range_text};
+  constexpr const char* kLabel = "the ranks' instances";
+  begins_ = values_of_ranks(ranks, std::span<const Instance>(&begin, 1), kLabel);
+  ends_ = values_of_ranks(ranks, std::span<const Instance>(&end, 1), kLabel);
   own_ = ranks ? static_cast<std::size_t>(ranks->rank()) : 0;
-  for (const std::string& text : all) {
-    Instance theirs[2];
-    std::memcpy(theirs, text.data(), sizeof theirs);
-    begins_.push_back(theirs[0]), ends_.push_back(theirs[1]);
-    batches_ = std::max(batches_, (theirs[1] - theirs[0] + per_origin - 1) / per_origin);
-  }
+  for (std::size_t r = 0; r < size(); ++r)
+    batches_ = std::max(batches_, (ends_[r] - begins_[r] + per_origin - 1) / per_origin);
   firsts_.resize(size()), counts_.resize(size());
   device_firsts_ = Buffer<Instance>(device, size(), "the batch's instances");
   device_counts_ = Buffer<std::uint64_t>(device, size(), "the batch's instances");

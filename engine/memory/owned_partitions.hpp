@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
 #include "engine/core/ownership.hpp"
+#include "engine/exchange/agreement.hpp"
 #include "engine/exchange/communicator.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/memory/paged_plan.hpp"
@@ -26,13 +26,6 @@ struct OwnedPartitions {
 /// The ranks that own partitions, and the ranks that own vertices by the partitions of `plan`.
 Ownership owners_of_partitions(const Communicator& ranks, std::uint64_t partitions);
 Ownership owners_of_vertices(const Communicator& ranks, const PartitionPlan& plan);
-
-/// Calls `body`, which may find too little memory. Then all of `ranks` throw BudgetError, not this one alone;
-/// null: this one is alone.
-void together(Communicator* ranks, const std::function<void()>& body);
-
-/// Has any of `ranks` work left? Null: has this one?
-bool any_left(Communicator* ranks, std::uint64_t left, const char* label);
 
 /// Device memory that moves walks between ranks which do not hold all of their partitions: 4 to 64 MiB, by
 /// what the device has. Each piece of a journey waits for all ranks, so that large pieces are few.

@@ -13,7 +13,7 @@
 #include "engine/core/clock.hpp"
 #include "engine/core/ownership.hpp"
 #include "engine/exchange/nccl.hpp"
-#include "engine/exchange/share_by_owner.hpp"
+#include "engine/exchange/router.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/memory/copy_lane.hpp"
 #include "engine/graph/graph_view.hpp"
@@ -90,7 +90,7 @@ struct ResidentGraph::Impl {
   /// A column by vertex that every rank has filled for its part becomes whole.
   template <class T>
   void share(std::span<T> column, const char* label) const {
-    if (paging.shard) share_by_owner(*paging.shard, makers, column.data(), label);
+    if (paging.shard) Router(*paging.shard, makers).share(column.data(), label);
   }
   const WideEdge* wide_edges();
   /// All lists coded, for partitions, where `layout` wants it (wants_codes); null where it does not, or that

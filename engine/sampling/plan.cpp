@@ -3,10 +3,9 @@
 // (samples/kinds/smallest_batch.hpp).
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <string>
 #include <utility>
 
+#include "engine/exchange/values_of_ranks.hpp"
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/resident_impl.hpp"
 #include "engine/sampling/run.hpp"
@@ -46,19 +45,10 @@ RankPlan part_of(const PlannedPages& pages, const Graph& graph, const Communicat
   return part;
 }
 
-std::vector<RankPlan> gather(Communicator& ranks, const RankPlan& own) {
-  std::string bytes(sizeof own, '\0');
-  std::memcpy(bytes.data(), &own, sizeof own);
-  std::vector<RankPlan> all;
-  for (const std::string& text : ranks.all_gather(bytes, "the ranks' plans"))
-    std::memcpy(&all.emplace_back(), text.data(), sizeof own);
-  return all;
-}
-
 void share_out(RunPlan& plan, const PlannedPages& pages, const Graph& graph, Communicator& ranks) {
   RankPlan own = part_of(pages, graph, ranks);
   own.device_bytes = plan.device_bytes_needed;
-  plan.by_rank = gather(ranks, own);
+  plan.by_rank = values_of_ranks(&ranks, std::span<const RankPlan>(&own, 1), "the ranks' plans");
   plan.brought_bytes = 0;
   for (const RankPlan& rank : plan.by_rank) plan.brought_bytes += rank.brought_bytes;
 }

@@ -1,4 +1,4 @@
-#include "engine/acc/rounds/round_exchange.hpp"
+#include "engine/acc/rounds/round_work.hpp"
 
 #include <gtest/gtest.h>
 

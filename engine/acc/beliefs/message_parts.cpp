@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <utility>
 
 #include "engine/acc/beliefs/start.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
+#include "engine/exchange/agreement.hpp"
+#include "engine/exchange/values_of_ranks.hpp"
 
 namespace sluice::acc {
 
@@ -77,22 +78,18 @@ void MessageParts::lay_out(Ownership parts, std::int64_t uniform, const UseLists
 }
 
 void MessageParts::share_parts() {
-  std::string mine;
+  std::vector<std::uint64_t> begins;
   for (std::uint64_t part = 0; part < size(); ++part) {
     if (edges(part) >= BeliefPart::kMostEdges)
       throw BudgetError("bp: a partition of 2^31 edges or more (ask for more --partitions)");
-    const std::uint64_t first = rows_.first() + begin(part);
-    mine.append(reinterpret_cast<const char*>(&first), sizeof first);
+    begins.push_back(rows_.first() + begin(part));
   }
-  const auto all = rows_.ranks().all_gather(mine, "the parts of all ranks");
-  std::vector<std::uint64_t> begins;
+  constexpr const char* kLabel = "the parts of all ranks";
+  const std::uint64_t parts = size();
   first_parts_.assign(1, 0);
-  for (const std::string& theirs : all) {
-    const std::uint64_t parts = theirs.size() / sizeof(std::uint64_t), before = begins.size();
-    begins.resize(before + parts);
-    std::memcpy(begins.data() + before, theirs.data(), theirs.size());
-    first_parts_.push_back(begins.size());
-  }
+  for (const std::uint64_t theirs : values_of_ranks(&rows_.ranks(), std::span(&parts, 1), kLabel))
+    first_parts_.push_back(first_parts_.back() + theirs);
+  begins = values_of_ranks(&rows_.ranks(), std::span<const std::uint64_t>(begins), kLabel);
   begins.push_back(rows_.owners().vertices());
   all_parts_ = Ownership(std::move(begins));
 }
@@ -104,26 +101,18 @@ void MessageParts::require_same_counts() {
     return blocks_[part * (all + 1) + to + 1] - blocks_[part * (all + 1) + to];
   };
   const std::size_t ranks = first_parts_.size() - 1;
-  std::vector<std::vector<std::uint64_t>> there(ranks);
-  std::vector<std::span<const std::byte>> send;
+  std::vector<std::uint64_t> leaving, back, values;  // to parts of a rank, from there, and how many
   for (std::size_t r = 0; r < ranks; ++r) {
+    const std::uint64_t first = first_parts_[r], last = first_parts_[r + 1];
     for (std::uint64_t part = 0; part < size(); ++part)
-      for (std::uint64_t to = first_parts_[r]; to < first_parts_[r + 1]; ++to)
-        there[r].push_back(count(part, to));
-    send.push_back(std::as_bytes(std::span(there[r])));
+      for (std::uint64_t to = first; to < last; ++to) leaving.push_back(count(part, to));
+    for (std::uint64_t from = first; from < last; ++from)
+      for (std::uint64_t part = 0; part < size(); ++part) back.push_back(count(part, from));
+    values.push_back(size() * (last - first));
   }
-  Inbox received;
-  rows_.ranks().all_to_all(send, received, "counts of messages");
-  bool good = true;
-  const std::byte* at = received.bytes().data();
-  for (std::uint64_t from = 0; from < all; ++from) {
-    for (std::uint64_t part = 0; part < size(); ++part, at += sizeof(std::uint64_t)) {
-      std::uint64_t theirs = 0;
-      std::memcpy(&theirs, at, sizeof theirs);
-      good = good && theirs == count(part, from);
-    }
-  }
-  require_on_all_ranks(good);
+  std::vector<std::uint64_t> arriving(back.size());
+  Router(rows_.ranks()).send(leaving.data(), arriving.data(), values, values, "counts of messages");
+  require_on_all_ranks(arriving == back);
 }
 
 /// Calls use(sent, received) with what goes from and to every other rank, in order of sender and receiver.
@@ -213,9 +202,7 @@ void MessageParts::say_nothing(std::int64_t uniform) {
 
 /// All ranks end alike.
 void MessageParts::require_on_all_ranks(bool good) const {
-  std::uint64_t bad[] = {good ? 0u : 1u};
-  rows_.ranks().all_reduce(bad, Reduce::max, "the edges of all ranks");
-  if (bad[0] != 0) throw InputError(kNoReverse);
+  if (any_left(&rows_.ranks(), good ? 0 : 1, "the edges of all ranks")) throw InputError(kNoReverse);
 }
 
 }  // namespace sluice::acc

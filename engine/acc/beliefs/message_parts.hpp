@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "engine/acc/beliefs/part.hpp"
-#include "engine/acc/rounds/block_exchange.hpp"
 #include "engine/acc/rounds/rank_part.hpp"
 #include "engine/core/ownership.hpp"
+#include "engine/exchange/pieces.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/memory/scratch_memory.hpp"
 #include "engine/exec/thread_pool.hpp"

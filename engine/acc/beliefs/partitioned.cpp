@@ -84,7 +84,7 @@ class PartitionedBeliefs final : public BeliefSolver {
     const std::uint64_t states = program_.states;
     HostArray<float> all(vertices_ * states, "results");
     round_beliefs(device_, beliefs_, all.data() + rows_.first() * states);
-    rows_.share(all.data(), "the results", states);
+    rows_.router().share(all.data(), "the results", states);
     return all;
   }
 

@@ -10,7 +10,7 @@
 #include "engine/acc/verify.hpp"
 #include "engine/acc/verify_edges.hpp"
 #include "engine/core/error.hpp"
-#include "engine/exchange/share_by_owner.hpp"
+#include "engine/exchange/router.hpp"
 
 namespace sluice::acc {
 
@@ -150,11 +150,10 @@ class BeliefCheck {
   /// Every rank gets what all vertices received.
   void share() {
     if (ranks_ == nullptr || ranks_->size() == 1) return;
-    std::uint64_t sum[] = {differs_};
-    ranks_->all_reduce(sum, Reduce::sum, "checked messages");
-    differs_ = sum[0];
-    share_by_owner(*ranks_, share_.owners, logs_.data(), "checked beliefs", states_);
-    share_by_owner(*ranks_, share_.owners, zeros_.data(), "checked beliefs", states_);
+    const Router router(*ranks_, share_.owners);
+    differs_ = router.sum(differs_, "checked messages");
+    router.share(logs_.data(), "checked beliefs", states_);
+    router.share(zeros_.data(), "checked beliefs", states_);
   }
 
   Product product_of(std::uint64_t v) const {

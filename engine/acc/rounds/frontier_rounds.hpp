@@ -198,7 +198,7 @@ class FrontierRounds {
   void finish(AccStats& stats) {
     executor_.wait("the last round");
     states_.read(rows_.first(), rows_.last());
-    rows_.share(states_.on_host(), "the results");
+    rows_.router().share(states_.on_host(), "the results");
     out_->lists().add_traffic(stats);
     if (in_) in_->lists().add_more_traffic(stats);
     stats.kernel_launches = executor_.launches();
@@ -339,10 +339,10 @@ class FrontierRounds {
       executor_.wait("active vertices");
       const std::uint64_t begin = rows_.first() / kBitsOfWord;
       copy_to_host(device_, bits + begin, marks_.data() + begin, own_words() * sizeof *bits);
-      rows_.share_bits(bits, "active vertices");
+      rows_.router().share_bits(bits, "active vertices");
       copy_to_device(device_, marks_.data(), bits, marks_.bytes());
     } else {
-      rows_.share_bits(marks_.data(), "active vertices");
+      rows_.router().share_bits(marks_.data(), "active vertices");
     }
     executor_.for_each(words(), output_, SettleMarked{marks_.data(), settled_.data()});
   }

@@ -7,7 +7,7 @@
 
 #include "engine/acc/program.hpp"
 #include "engine/acc/rounds/bits.hpp"
-#include "engine/acc/rounds/round_exchange.hpp"
+#include "engine/acc/rounds/round_work.hpp"
 #include "engine/core/macros.hpp"
 #include "engine/core/ownership.hpp"
 #include "engine/core/types.hpp"

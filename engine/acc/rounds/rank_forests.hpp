@@ -1,4 +1,5 @@
-// Merges over ranks: the trees of two ranks become one's, until one has them all.
+// Merges over ranks: the trees of two ranks become one's, until one has them all. No router sends them: what
+// a rank receives is no vertex of its own, and half of the ranks are done after each step.
 #pragma once
 
 #include <cstring>

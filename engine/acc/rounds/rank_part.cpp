@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "engine/core/error.hpp"
+#include "engine/exchange/agreement.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/graph/partition_map.hpp"
 #include "engine/memory/row_pieces.hpp"
@@ -29,6 +30,13 @@ constexpr std::uint64_t kMostPartitions = 4096;
 constexpr std::uint64_t kSampledPlaces = 64, kSampledAtOnce = 1024;
 
 constexpr std::uint64_t kDegreesAtOnce = 1u << 16;
+
+constexpr const char* kAllLists = "the lists of all ranks";
+
+Ownership owners_of(const Graph& graph, const Communicator* ranks) {
+  const auto size = static_cast<std::uint64_t>(ranks != nullptr ? ranks->size() : 1);
+  return Ownership(balanced_ranges(graph.out.offsets.data(), graph.vertices(), size));
+}
 
 bool is_simple(const SweepRows& rows, std::uint64_t first, unsigned threads) {
   bool simple = true;
@@ -69,23 +77,18 @@ bool has_simple_lists(const Graph& graph, Communicator* ranks, unsigned threads)
   lists.offsets = own.offsets.data(), lists.vertices = own.rows();
   SweepRows rows(lists);
   rows.file = graph.edges_elsewhere.get();
-  std::uint64_t others[] = {is_simple(rows, own.first, threads) ? 0u : 1u};
-  if (ranks != nullptr) ranks->all_reduce(others, Reduce::max, "the lists of all ranks");
-  return others[0] == 0;
+  return !any_left(ranks, is_simple(rows, own.first, threads) ? 0 : 1, kAllLists);
 }
 
 RankPart::RankPart(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place)
     : device_(device),
       alone_(place.ranks == nullptr ? make_alone() : nullptr),
-      ranks_(place.ranks == nullptr ? alone_.get() : place.ranks),
-      rank_(static_cast<std::size_t>(ranks_->rank())),
+      router_(place.ranks == nullptr ? *alone_ : *place.ranks, owners_of(graph, place.ranks)),
       paging_(place.paging),
       scratch_(place.scratch),
       complete_(!is_shared_out(device, graph, needs, place)),
       symmetric_(!graph.directed),
       weighted_(needs.weights && graph.weighted) {
-  owners_ = Ownership(balanced_ranges(graph.out.offsets.data(), graph.vertices(),
-                                      static_cast<std::uint64_t>(ranks_->size())));
   rows_ = rows_of(graph.out, graph.edges_elsewhere.get());
   if (needs.simple) make_simple(graph, place);
   if (!needs.in_edges) return;
@@ -114,10 +117,9 @@ void RankPart::make_simple(const Graph& graph, const AccPlace& place) {
     symmetric_ = true;
     return;
   }
-  std::uint64_t others[] = {is_simple(rows_, first(), threads) ? 0u : 1u};
   // All ranks throw, or none.
-  if (rows_.file != nullptr) ranks_->all_reduce(others, Reduce::max, "the lists of all ranks");
-  if (others[0] == 0) return;
+  Communicator* const others = rows_.file != nullptr ? &ranks() : nullptr;
+  if (!any_left(others, is_simple(rows_, first(), threads) ? 0 : 1, kAllLists)) return;
   if (rows_.file != nullptr) throw_no_simple_form(place);
   made_ = simple_lists(rows_.in, {}, first(), threads);
   rows_ = made_.view();
@@ -155,9 +157,9 @@ double RankPart::mean_weight() const {
       for (const float weight : some) sums[0] += static_cast<double>(weight), ++sums[1];
     }
   }
-  ranks_->all_reduce(sums, Reduce::sum, "the weights of edges");
+  ranks().all_reduce(sums, Reduce::sum, "the weights of edges");
   double mean[] = {sums[1] > 0 ? sums[0] / sums[1] : 1};
-  ranks_->broadcast(std::as_writable_bytes(std::span(mean)), 0, "the weights of edges");
+  ranks().broadcast(std::as_writable_bytes(std::span(mean)), 0, "the weights of edges");
   return mean[0];
 }
 

@@ -14,7 +14,7 @@
 #include "engine/acc/options.hpp"
 #include "engine/core/ownership.hpp"
 #include "engine/exchange/communicator.hpp"
-#include "engine/exchange/share_by_owner.hpp"
+#include "engine/exchange/router.hpp"
 #include "engine/exec/memory/copy_lane.hpp"
 #include "engine/memory/sweep_pages.hpp"
 
@@ -35,13 +35,15 @@ class RankPart {
 
   /// Is it a whole graph, whose lists this process reaches in place?
   bool complete() const { return complete_; }
-  Communicator& ranks() const { return *ranks_; }
+  Communicator& ranks() const { return router_.ranks(); }
+  /// Of the vertices of all ranks.
+  const Router& router() const { return router_; }
   /// Vertices [first(), last()), whose lists are lists(): row i is vertex first() + i.
-  std::uint64_t first() const { return owners_.begin(rank_); }
-  std::uint64_t last() const { return owners_.end(rank_); }
+  std::uint64_t first() const { return router_.first(); }
+  std::uint64_t last() const { return router_.last(); }
   /// The vertices of all ranks.
-  const Ownership& owners() const { return owners_; }
-  bool owns(Vertex v) const { return v - first() < last() - first(); }
+  const Ownership& owners() const { return router_.owners(); }
+  bool owns(Vertex v) const { return router_.owns(v); }
   const CsrView& lists() const { return rows_.in; }
   /// The same lists, and the vertices' in-lists: where they are wanted and there.
   const SweepRows& out() const { return rows_; }
@@ -69,25 +71,6 @@ class RankPart {
   /// `locks` live, if they are read in place or long enough for it.
   std::unique_ptr<SweepPages> make_pages(const SweepRows& lists, std::vector<PageLock>& locks,
                                          std::uint64_t most = ~std::uint64_t{0}) const;
-  /// Makes `all` [vertices][width] on every rank what the vertices' owners have there. All ranks call it.
-  template <class T>
-  void share(T* all, const char* label, std::uint64_t width = 1) const {
-    share_by_owner(*ranks_, owners_, all, label, width);
-  }
-  /// The same of bits, in words. An owner has none but its own set; a word has vertices of two where their
-  /// ranges meet in it.
-  template <class Word>
-  void share_bits(Word* words, const char* label) const {
-    constexpr std::uint64_t kBits = 8 * sizeof(Word);
-    for (std::uint64_t root = 0; root < owners_.size(); ++root) {
-      if (owners_.count(root) == 0) continue;
-      Word* const first = words + owners_.begin(root) / kBits;
-      Word* const last = words + (owners_.end(root) - 1) / kBits;
-      const Word at_first = *first, at_last = *last;
-      ranks_->broadcast(std::as_writable_bytes(std::span(first, last + 1)), static_cast<int>(root), label);
-      *first |= at_first, *last |= at_last;
-    }
-  }
 
  private:
   SweepRows rows_of(const Csr& csr, const EdgeSource* file) const;
@@ -95,11 +78,9 @@ class RankPart {
 
   const Device& device_;
   std::unique_ptr<Communicator> alone_;
-  Communicator* ranks_;
-  std::size_t rank_;
+  Router router_;
   PagingOptions paging_;
   std::string scratch_;
-  Ownership owners_;
   SweepRows rows_{CsrView{}}, in_rows_{CsrView{}};
   Csr made_;
   bool complete_, symmetric_, weighted_;

@@ -41,7 +41,7 @@ class VertexStates {
                         states[v] = program.init(v, rows.degree(v));
                       }
                     });
-    if (shared) rows.share(states, "the states to begin with");
+    if (shared) rows.router().share(states, "the states to begin with");
     if (copies()) copy_to_device(device_, states_.data(), states, states_.bytes());
   }
 

@@ -56,14 +56,14 @@ RankSources sources_of(const Graph& graph, const Options& options, std::uint64_t
 
 }  // namespace
 
-std::vector<std::uint64_t> dynamic_ranges(const Graph& graph, int ranks) {
-  if (ranks == 1) return {0, graph.vertices()};
-  if (graph.vertices() == 0) return std::vector<std::uint64_t>(static_cast<std::size_t>(ranks) + 1);
-  return balanced_ranges(in_edges_of(graph, false).offsets, graph.vertices(),
-                         static_cast<std::uint64_t>(ranks));
+Ownership dynamic_ranges(const Graph& graph, int ranks) {
+  if (ranks == 1) return Ownership({0, graph.vertices()});
+  const auto size = static_cast<std::uint64_t>(ranks);
+  if (graph.vertices() == 0) return Ownership::even(0, size);
+  return Ownership(balanced_ranges(in_edges_of(graph, false).offsets, graph.vertices(), size));
 }
 
-Settled total_of(const ChangeExchange& peers, const Settled& own, RankNorm norm) {
+Settled total_of(const Router& peers, const Settled& own, RankNorm norm) {
   if (peers.alone()) return own;
   std::array<std::uint64_t, 3> counts{own.growth, own.gathered, own.pushed};
   const RankChange change = total_of(peers.ranks(), own.change, norm, counts);
@@ -115,7 +115,7 @@ std::vector<RankSource> sources_of(const Graph& graph, const Options& options,
   return sources;
 }
 
-std::vector<Vertex> changed_sources(std::span<const EdgeChange> changes, const ChangeExchange& peers) {
+std::vector<Vertex> changed_sources(std::span<const EdgeChange> changes, const Router& peers) {
   std::vector<Vertex> changed;
   for (const EdgeChange& change : changes) {
     if (!peers.owns(change.source) || (!changed.empty() && changed.back() == change.source)) continue;
@@ -124,12 +124,12 @@ std::vector<Vertex> changed_sources(std::span<const EdgeChange> changes, const C
   return changed;
 }
 
-HostArray<std::uint8_t> dangling_flags(const Options& options, ChangeExchange& peers,
+HostArray<std::uint8_t> dangling_flags(const Options& options, Router& peers,
                                        std::span<const double> divisors) {
   if (options.dangling != Dangling::uniform) return {};
-  HostArray<std::uint8_t> flags(peers.vertices(), "flags of dangling vertices");
+  HostArray<std::uint8_t> flags(peers.owners().vertices(), "flags of dangling vertices");
   for (std::uint64_t i = 0; i < divisors.size(); ++i) flags[peers.first() + i] = !(divisors[i] > 0);
-  peers.send_all(flags.data());
+  peers.share(flags.data(), "flags of dangling vertices");
   return flags;
 }
 

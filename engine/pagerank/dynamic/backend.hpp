@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "engine/core/host_array.hpp"
+#include "engine/exchange/router.hpp"
 #include "engine/memory/sweep_pages.hpp"
-#include "engine/pagerank/dynamic/change_exchange.hpp"
 #include "engine/pagerank/dynamic/dynamic.hpp"
 #include "engine/pagerank/dynamic/vertex.hpp"
 
@@ -54,10 +54,10 @@ struct BatchState {
 };
 
 /// Boundaries of the ranges that ranks of a job work on; all ranks have the graph.
-std::vector<std::uint64_t> dynamic_ranges(const Graph& graph, int ranks);
+Ownership dynamic_ranges(const Graph& graph, int ranks);
 
 /// What all ranks did in an iteration.
-Settled total_of(const ChangeExchange& peers, const Settled& own, RankNorm norm);
+Settled total_of(const Router& peers, const Settled& own, RankNorm norm);
 
 /// The in-edges, or their offsets where they are in a file; throws UsageError where a directed graph does not
 /// store them.
@@ -76,7 +76,7 @@ RankSources grown_sources(RankSources known, const Graph& graph, const Options& 
 
 /// [vertices] 1 where a vertex has nowhere to leave its rank and every rank depends on that
 /// (Dangling::uniform), by the divisors of own vertices; all ranks call it.
-HostArray<std::uint8_t> dangling_flags(const Options& options, ChangeExchange& peers,
+HostArray<std::uint8_t> dangling_flags(const Options& options, Router& peers,
                                        std::span<const double> divisors);
 
 /// From normalised ranks of all vertices to those of [first, last) that are solved for. Throws InputError for
@@ -95,7 +95,7 @@ struct RankSource {
 std::vector<RankSource> sources_of(const Graph& graph, const Options& options,
                                    std::span<const Vertex> vertices, unsigned threads);
 /// The own ones among the sources of changes, each once.
-std::vector<Vertex> changed_sources(std::span<const EdgeChange> changes, const ChangeExchange& peers);
+std::vector<Vertex> changed_sources(std::span<const EdgeChange> changes, const Router& peers);
 
 /// What ranks that sum to `total` are divided by at the end.
 SLUICE_HD double rank_scale(Dangling dangling, FixedRank total) {

@@ -1,7 +1,7 @@
 // Edges and other ranks on a GPU that does not hold the graph (part_store.hpp). In-edges come in partitions.
 // The host has the out-edges: it sends those of the vertices whose change spreads, cut to those that lead to
 // own vertices. Ranks of a job exchange changes through their hosts, as those without a GPU do
-// (change_exchange.hpp), and in the same order; what all offer lies in host memory beside the GPU's.
+// (exchange/router.hpp), and in the same order; what all offer lies in host memory beside the GPU's.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,8 +12,8 @@
 #include <span>
 #include <vector>
 
+#include "engine/exchange/router.hpp"
 #include "engine/exec/threads.hpp"
-#include "engine/pagerank/dynamic/change_exchange.hpp"
 #include "engine/pagerank/dynamic/in_lists.hpp"
 #include "engine/pagerank/dynamic/rank_parcels.cuh"
 #include "engine/pagerank/dynamic/rows_cuda.cuh"
@@ -32,7 +32,7 @@ class CudaLink {
   using State = RankState<Share, cuda::CudaExecutor>;
 
   /// Keeps references.
-  CudaLink(const Device& device, const Graph& graph, ChangeExchange& peers, State& state)
+  CudaLink(const Device& device, const Graph& graph, Router& peers, State& state)
       : device_(device),
         peers_(peers),
         state_(state),
@@ -107,19 +107,18 @@ class CudaLink {
   void send(std::span<const Vertex> changed, std::span<const Vertex> /*all_sources*/) {
     if (peers_.alone()) return;
     peers_.template sends_all<Stored>(changed.size()) ? read_own() : read(changed);
-    ReceivedChanges received;
-    peers_.send_changed(host_.data(), changed, &received);
+    ReceivedRows received;
+    peers_.share_changed(host_.data(), changed, "changed contributions", &received);
     receive(received);
   }
 
   /// The same where all are others, or there are more vertices.
   void send_all() {
     if (peers_.alone()) return;
-    host_.reserve(device_, peers_.vertices(), "contributions of all ranks");
+    host_.reserve(device_, peers_.owners().vertices(), "contributions of all ranks");
     read_own();
-    ReceivedChanges received;
-    peers_.send_all(host_.data(), &received);
-    receive(received);
+    peers_.share(host_.data(), "contributions");
+    receive(peers_.all_of_others());
   }
 
   /// What `vertices` offer goes to `values`.
@@ -187,7 +186,7 @@ class CudaLink {
         });
   }
 
-  void receive(const ReceivedChanges& received) {
+  void receive(const ReceivedRows& received) {
     const auto copy = [&](Stored* to, const Stored* from, std::uint64_t count, cudaMemcpyKind kind) {
       cuda::check(cudaMemcpyAsync(to, from, count * sizeof(Stored), kind, stream().get()),
                   "copying contributions");
@@ -198,11 +197,11 @@ class CudaLink {
       copy(shares, host_.data() + begin, end - begin, cudaMemcpyHostToDevice);
     }
     parcels_.send(
-        received.vertices.size(), ParcelUse::values, stream(),
+        received.rows.size(), ParcelUse::values, stream(),
         [&](const Columns& to, std::uint64_t begin, std::uint64_t end) {
           for (std::uint64_t i = begin; i < end; ++i) {
-            to.vertices[i - begin] = received.vertices[i];
-            to.values[i - begin] = host_.data()[received.vertices[i]];
+            to.vertices[i - begin] = received.rows[i];
+            to.values[i - begin] = host_.data()[received.rows[i]];
           }
         },
         [&](const Columns& at, std::uint64_t size) { take_shares(at.vertices, at.values, size); });
@@ -210,7 +209,7 @@ class CudaLink {
   }
 
   const Device& device_;
-  ChangeExchange& peers_;
+  Router& peers_;
   State& state_;
   RankParcels<Stored> parcels_;
   Buffer<EdgeIndex> offsets_;               ///< [own + 1] of in-edges

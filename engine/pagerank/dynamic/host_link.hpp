@@ -17,7 +17,7 @@ class HostLink {
   using State = RankState<Share, HostExecutor>;
 
   /// Keeps references.
-  HostLink(const Device&, const Graph&, ChangeExchange& peers, State& state) : peers_(peers), state_(state) {}
+  HostLink(const Device&, const Graph&, Router& peers, State& state) : peers_(peers), state_(state) {}
 
   std::uint64_t bytes_sent() const { return 0; }
 
@@ -40,12 +40,12 @@ class HostLink {
   void send(std::span<const Vertex> changed, std::span<const Vertex> all_sources) {
     for (const Vertex v : all_sources)
       if (!peers_.owns(v)) state_.sent.data()[v] = state_.shares.data()[v];
-    peers_.send_changed(state_.shares.data(), changed);
+    peers_.share_changed(state_.shares.data(), changed, "changed contributions");
   }
-  void send_all() { peers_.send_all(state_.shares.data()); }
+  void send_all() { peers_.share(state_.shares.data(), "contributions"); }
 
  private:
-  ChangeExchange& peers_;
+  Router& peers_;
   State& state_;
 };
 

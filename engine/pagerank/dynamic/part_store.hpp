@@ -21,7 +21,7 @@ class PartStore : public RankState<Share, typename Link::Executor> {
   static constexpr bool kHoldsGraph = false;
 
   /// Keeps references.
-  PartStore(const Device& device, const Graph& graph, const Options& given, ChangeExchange& peers)
+  PartStore(const Device& device, const Graph& graph, const Options& given, Router& peers)
       : State(device, given), device_(device), peers_(peers), link_(device, graph, peers, *this) {
     make_vertices(graph, {});
   }
@@ -119,7 +119,7 @@ class PartStore : public RankState<Share, typename Link::Executor> {
   void make_vertices(const Graph& graph, RankSources known) {
     const RankSources sources = grown_sources(std::move(known), graph, this->options, peers_.first(),
                                               peers_.last(), device_.threads());
-    State::make_vertices(peers_.first(), sources.loops.size(), peers_.vertices(), !peers_.alone());
+    State::make_vertices(peers_.first(), sources.loops.size(), peers_.owners().vertices(), !peers_.alone());
     renewed_ = Column<FixedRank>(device_, this->own, "ranks");
     this->executor.fill(renewed_.data(), 0, renewed_.bytes());
     copy_to_device(device_, this->divisors.data(), sources.divisors.data(), sources.divisors.bytes());
@@ -140,7 +140,7 @@ class PartStore : public RankState<Share, typename Link::Executor> {
   }
 
   const Device& device_;
-  ChangeExchange& peers_;
+  Router& peers_;
   Column<FixedRank> renewed_;  ///< [own] of vertices with a loop in their list
   Column<Vertex> learned_;     ///< own changed sources of a batch
   Column<RankSource> learned_sources_;

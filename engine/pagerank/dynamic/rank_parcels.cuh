@@ -1,5 +1,6 @@
 // Entries of vertices on their way to a GPU: targets of edges whose sources are worked on, and what other
-// ranks offer. The host packs so many at a time while kernels work on the ones before.
+// ranks offer. The host packs so many at a time while kernels work on the ones before. No router is meant:
+// nothing here leaves the rank.
 #pragma once
 
 #include <algorithm>

@@ -40,7 +40,7 @@ class DynamicSolver final : public DynamicRanks::State {
     const HostArray<FixedRank> ranks =
         starting_ranks(given, dangling.span(), options, peers_.first(), peers_.last());
     store_.begin(ranks.span());
-    store_.total = peers_.sum(sum_of(ranks.span()));
+    store_.total = peers_.sum(sum_of(ranks.span()), "the ranks of vertices");
     store_.send_all();
   }
 
@@ -64,7 +64,7 @@ class DynamicSolver final : public DynamicRanks::State {
     begin = Clock::now();
     iterate(graph, lists, result, observer);
     result.compute_seconds = seconds_since(begin);
-    result.ever_affected = peers_.sum(store_.ever());
+    result.ever_affected = peers_.sum(store_.ever(), kAffected);
     result.traffic = lists.traffic();
     result.traffic.host_to_device_bytes += store_.bytes_sent() - sent;
     result.traffic.read_bytes += lists_read_ - read;
@@ -74,13 +74,14 @@ class DynamicSolver final : public DynamicRanks::State {
   }
 
   void read_ranks(std::span<double> ranks) const override { store_.read_ranks(ranks); }
-  std::uint64_t vertices() const override { return peers_.vertices(); }
+  std::uint64_t vertices() const override { return peers_.owners().vertices(); }
   std::uint64_t first() const override { return peers_.first(); }
   std::uint64_t own() const override { return peers_.last() - peers_.first(); }
 
  private:
   using Clock = std::chrono::steady_clock;
   using Lists = typename Store::Lists;
+  static constexpr const char* kAffected = "affected vertices";
 
   static double seconds_since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -101,7 +102,7 @@ class DynamicSolver final : public DynamicRanks::State {
     peers_.grow(graph.vertices());
     store_.see(graph);
     if (growth.before < vertices()) {
-      store_.total = peers_.sum(store_.grow(graph, growth));
+      store_.total = peers_.sum(store_.grow(graph, growth), "the ranks of vertices");
       store_.send_all();
     }
     if constexpr (Store::kHoldsGraph) {
@@ -180,12 +181,12 @@ class DynamicSolver final : public DynamicRanks::State {
 
   /// What all ranks bring, in an order that lists are read in.
   std::vector<Vertex> everywhere(std::vector<Vertex> own, const Graph& graph) {
-    std::vector<Vertex> all = peers_.everywhere(std::move(own));
+    std::vector<Vertex> all = peers_.gather(std::move(own), kAffected);
     if (graph.edges_elsewhere) std::sort(all.begin(), all.end());
     return all;
   }
 
-  void count_affected() { affected_ = peers_.sum(store_.affected()); }
+  void count_affected() { affected_ = peers_.sum(store_.affected(), kAffected); }
 
   // ---- iterations
 
@@ -246,7 +247,7 @@ class DynamicSolver final : public DynamicRanks::State {
   const Device& device_;
   PagingOptions paging_;
   std::unique_ptr<Communicator> alone_;
-  ChangeExchange peers_;
+  Router peers_;
   Store store_;
   std::uint64_t affected_ = 0;    ///< members on all ranks, when they were counted last
   std::uint64_t lists_read_ = 0;  ///< bytes of out-lists that came from a file

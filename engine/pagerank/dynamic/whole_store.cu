@@ -28,7 +28,7 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
   using Lists = ResidentLists;
   static constexpr bool kHoldsGraph = true;
 
-  CudaWholeStore(const Device& device, const Graph& graph, const Options& given, const ChangeExchange&)
+  CudaWholeStore(const Device& device, const Graph& graph, const Options& given, const Router&)
       : State(device, given), graph_(device, graph, given.weighted), rounds_(device) {
     see(graph);
     make_vertices(graph.vertices());

@@ -9,7 +9,8 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/ownership.hpp"
-#include "engine/exchange/share_by_owner.hpp"
+#include "engine/exchange/router.hpp"
+#include "engine/exchange/values_of_ranks.hpp"
 #include "engine/memory/sweep_pages.hpp"
 #include "engine/pagerank/rank_graph.hpp"
 #include "engine/pagerank/stall.hpp"
@@ -58,11 +59,10 @@ HostArray<double> all_ranks(std::span<const double> own, std::uint64_t first, st
   HostArray<double> all(vertices, "ranks of all vertices");
   std::ranges::copy(own, all.data() + first);
   if (ranks == nullptr) return all;
-  std::vector<std::uint64_t> begins;
-  for (const std::string& text : ranks->all_gather(std::to_string(first), "the ranks of all vertices"))
-    begins.push_back(std::stoull(text));
+  constexpr const char* kLabel = "the ranks of all vertices";
+  auto begins = values_of_ranks(ranks, std::span<const std::uint64_t>(&first, 1), kLabel);
   begins.push_back(vertices);
-  share_by_owner(*ranks, Ownership(std::move(begins)), all.data(), "the ranks of all vertices");
+  Router(*ranks, Ownership(std::move(begins))).share(all.data(), kLabel);
   return all;
 }
 

@@ -66,7 +66,7 @@ class CudaSweep final : public Sweep {
         update_(make_update(options, graph.vertices())),
         rows_(graph.in().vertices),
         totals_(device, kPartials),
-        exchange_(ranks, graph) {
+        router_(ranks, graph.owners()) {
     upload(offsets_, graph.in().offsets, rows_ + 1, "offsets of in-edges");
     upload(divisors_, graph.divisors(), rows_, "out-degrees");
     if (graph.added_loops() != nullptr) upload(loops_, graph.added_loops(), rows_, "self-loops");
@@ -212,7 +212,7 @@ class CudaSweep final : public Sweep {
     agreed_ = total_of(ranks_, totals_.receive(iteration), options_.norm);
     totals_.replace(iteration, agreed_, stream_);
     copy_to_host(device_, own_.data(), shares_[1].data(), own_.bytes());
-    exchange_(all_.data(), own_.data(), agreed_.new_shares);
+    share_contributions(router_, all_.data(), own_.data(), agreed_.new_shares);
     copy_to_device(device_, shares_[0].data(), all_.data(), all_.bytes());
     uploaded_ += all_.bytes();
   }
@@ -233,7 +233,7 @@ class CudaSweep final : public Sweep {
   std::array<Buffer<Stored>, 2> shares_;
   Staging<Stored> all_, own_;  ///< with several ranks, whose exchange goes through host memory
   TotalsInFlight totals_;
-  ShareExchange<Stored> exchange_;
+  Router router_;
   std::vector<PageLock> locks_;
   std::unique_ptr<SweepPages> pages_;
   std::optional<ClassedRows> classes_;

@@ -32,7 +32,7 @@ class HostSweep final : public Sweep {
         rank_(device, graph.in().vertices, "ranks"),
         shares_(device, graph.vertices(), "contributions"),
         next_shares_(device, graph.in().vertices, "contributions"),
-        exchange_(ranks, graph) {
+        router_(ranks, graph.owners()) {
     if (needs_sweep_pages(device, graph.lists(), options.weighted, paging))
       pages_ = std::make_unique<SweepPages>(device, graph.lists(), options.weighted, paging);
     if (rows == RankRows::automatic && !pages_ && ranks.size() == 1 &&
@@ -125,7 +125,7 @@ class HostSweep final : public Sweep {
     if (ranks_.size() == 1) {
       std::swap(shares_, next_shares_);
     } else {
-      exchange_(shares_.data(), next_shares_.data(), totals.new_shares);
+      share_contributions(router_, shares_.data(), next_shares_.data(), totals.new_shares);
     }
     dangling_ = totals.dangling;
     total_ = totals.rank;
@@ -152,7 +152,7 @@ class HostSweep final : public Sweep {
   unsigned threads_;
   Buffer<FixedRank> rank_;
   Buffer<Stored> shares_, next_shares_;  ///< of all vertices, and of this rank's after the iteration
-  ShareExchange<Stored> exchange_;
+  Router router_;
   std::unique_ptr<SweepPages> pages_;
   std::optional<NumberedSources> numbered_;
   std::vector<Blocks> blocks_;  ///< [partitions]

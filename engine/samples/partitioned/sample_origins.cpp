@@ -1,20 +1,13 @@
 #include "engine/samples/partitioned/sample_origins.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <string>
+
+#include "engine/exchange/values_of_ranks.hpp"
 
 namespace sluice {
 
 std::vector<OriginBatch> gather_batches(Communicator& ranks, const OriginBatch& own) {
-  std::string text(sizeof own, '\0');
-  std::memcpy(text.data(), &own, sizeof own);
-  std::vector<OriginBatch> batches;
-  for (const std::string& theirs : ranks.all_gather(text, "the ranks' batches")) {
-    batches.emplace_back();
-    std::memcpy(&batches.back(), theirs.data(), sizeof own);
-  }
-  return batches;
+  return values_of_ranks(&ranks, std::span(&own, 1), "the ranks' batches");
 }
 
 JoinedOrigins join_origins(std::span<const OriginBatch> batches, std::span<const std::uint64_t> entries) {

@@ -1,17 +1,13 @@
-// The round message, which ranks send each other when a round ends: what it has come to, and entries for each
-// other's vertices, a state and a vertex each. A round of a long path has next to nothing to say, so all of
-// it goes in one short message to every rank; entries that do not fit go after it.
+// What ranks tell each other when a round ends: what it has come to, and entries for each other's vertices, a
+// state and a vertex each.
 #pragma once
 
-#include <array>
-#include <cstddef>
+#include <algorithm>
 #include <cstdint>
-#include <span>
-#include <vector>
 
 #include "engine/core/macros.hpp"
 #include "engine/core/types.hpp"
-#include "engine/exchange/communicator.hpp"
+#include "engine/exchange/round_messages.hpp"
 
 namespace sluice::acc {
 
@@ -26,6 +22,12 @@ struct RoundWork {
   std::uint64_t found = 0;        ///< own vertices that are active then
   std::uint64_t found_edges = 0;  ///< their out-edges
   std::uint64_t sent = 0;         ///< entries for other ranks' vertices, which may become active, too
+
+  void join(const RoundWork& part) {
+    active += part.active, edges += part.edges;
+    next = std::min(next, part.next);
+    found += part.found, found_edges += part.found_edges, sent += part.sent;
+  }
 };
 
 /// Entries for one rank: their states, and behind them their vertices. A block is a multiple of 8 bytes, and
@@ -47,31 +49,7 @@ struct EntryBlock {
   }
 };
 
-class RoundExchange {
- public:
-  using Block = std::span<const std::byte>;
-
-  /// Keeps a reference.
-  explicit RoundExchange(Communicator& ranks);
-
-  /// Hands block r of `send` to rank r, and returns what the round has come to on all ranks: sums, and the
-  /// lowest `next`. All ranks call it.
-  RoundWork operator()(const RoundWork& own_work, std::span<const Block> send);
-  /// What other ranks have sent, until the next call.
-  std::span<const Block> received() const { return received_; }
-
- private:
-  struct alignas(8) RoundMessage {
-    RoundWork work;
-    std::uint64_t bytes = 0;    ///< of the block in it
-    std::uint64_t goes_on = 0;  ///< has this rank a block, for any rank, that does not fit a message?
-    std::array<std::byte, 192> block;
-  };
-
-  Communicator& ranks_;
-  std::vector<RoundMessage> out_, in_;  ///< [ranks]
-  std::vector<Block> long_ones_, received_;
-  Inbox long_received_;
-};
+/// What goes with it to each rank are EntryBlocks.
+using RoundExchange = RoundMessages<RoundWork>;
 
 }  // namespace sluice::acc

@@ -1,0 +1,127 @@
+#include "engine/exchange/pieces.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "engine/exec/memory/buffer.hpp"
+
+namespace sluice {
+
+namespace {
+
+/// In all buffers of one kind together.
+constexpr std::uint64_t kBufferBytes = 32u << 20, kLeastPiece = 64u << 10;
+
+template <class Byte>
+std::uint64_t bytes_of(const std::vector<std::span<Byte>>& blocks) {
+  std::uint64_t bytes = 0;
+  for (const auto& block : blocks) bytes += block.size();
+  return bytes;
+}
+
+/// To one rank.
+std::uint64_t piece_bytes(std::uint64_t ranks) {
+  return std::max(kBufferBytes / ranks, kLeastPiece);
+}
+
+/// Of the pieces that travel at once, to or from all ranks, the most.
+template <class Byte>
+std::uint64_t bytes_at_once(const RankBlocks<Byte>& blocks_of_ranks) {
+  std::uint64_t all = 0;
+  for (const auto& blocks : blocks_of_ranks)
+    all += std::min(bytes_of(blocks), piece_bytes(blocks_of_ranks.size()));
+  return all;
+}
+
+/// Pieces of the blocks of all ranks, one after the other; `buffer` null: of one block each, in their place.
+template <class Byte>
+class Pieces {
+ public:
+  Pieces(const RankBlocks<Byte>& blocks, std::uint64_t piece, std::byte* buffer)
+      : blocks_(blocks), places_(blocks.size()), spans_(blocks.size()), piece_(piece), buffer_(buffer) {}
+
+  /// Where the next piece of each rank is on its way. Calls copy(in the buffer, in its place) for all that
+  /// has a place in the buffer.
+  template <class Copy>
+  std::span<const std::span<Byte>> next(Copy&& copy) {
+    std::byte* at = buffer_;
+    for (std::size_t r = 0; r < blocks_.size(); ++r) {
+      std::byte* const begin = at;
+      spans_[r] = {};
+      for (std::uint64_t left = piece_; left > 0 && places_[r].block < blocks_[r].size();) {
+        const std::span<Byte> part = take(r, left);
+        left -= part.size();
+        if (buffer_ != nullptr) copy(at, part), at += part.size();
+        spans_[r] = buffer_ != nullptr ? std::span<Byte>(begin, at) : part;
+      }
+    }
+    return spans_;
+  }
+
+ private:
+  struct Place {
+    std::size_t block = 0, at = 0;
+  };
+
+  /// What is next of a block, of `most` bytes.
+  std::span<Byte> take(std::size_t rank, std::uint64_t most) {
+    Place& place = places_[rank];
+    const std::span<Byte> rest = blocks_[rank][place.block].subspan(place.at);
+    place.at += std::min<std::uint64_t>(most, rest.size());
+    if (most >= rest.size()) place = {place.block + 1, 0};
+    return rest.first(std::min<std::uint64_t>(most, rest.size()));
+  }
+
+  const RankBlocks<Byte>& blocks_;
+  std::vector<Place> places_;
+  std::vector<std::span<Byte>> spans_;
+  std::uint64_t piece_;
+  std::byte* buffer_;
+};
+
+}  // namespace
+
+void exchange_in_pieces(Communicator& ranks, const RankBlocks<const std::byte>& send,
+                        const RankBlocks<std::byte>& receive, std::uint64_t longest, std::uint64_t piece,
+                        const PieceBuffers& buffers, const char* label) {
+  Pieces<const std::byte> leaving(send, piece, buffers.leaving);
+  Pieces<std::byte> arriving(receive, piece, buffers.arriving);
+  std::vector<std::pair<const std::byte*, std::span<std::byte>>> copies;  // from the buffer
+  for (std::uint64_t done = 0; done < longest; done += std::min(piece, longest - done)) {
+    const auto out = leaving.next([&](std::byte* to, std::span<const std::byte> part) {
+      buffers.device != nullptr ? copy_to_host(*buffers.device, to, part.data(), part.size())
+                                : static_cast<void>(std::ranges::copy(part, to));
+    });
+    copies.clear();
+    const auto in = arriving.next(
+        [&](const std::byte* from, std::span<std::byte> part) { copies.emplace_back(from, part); });
+    ranks.exchange(out, in, label);
+    for (const auto& [from, part] : copies)
+      buffers.device != nullptr ? copy_to_device(*buffers.device, part.data(), from, part.size())
+                                : static_cast<void>(std::copy_n(from, part.size(), part.data()));
+  }
+}
+
+BlockExchange::BlockExchange(Communicator& ranks, RankBlocks<const std::byte> send,
+                             RankBlocks<std::byte> receive)
+    : ranks_(ranks), send_(std::move(send)), receive_(std::move(receive)) {
+  const auto own = static_cast<std::size_t>(ranks_.rank());
+  send_[own].clear(), receive_[own].clear();
+  for (const auto& blocks : send_) longest_ = std::max(longest_, bytes_of(blocks));
+  ranks_.all_reduce(std::span(&longest_, 1), Reduce::max, "the size of round messages");
+  constexpr const char* kPurpose = "round messages";
+  leaving_ = HostArray<std::byte>(bytes_at_once(send_), kPurpose);
+  arriving_ = HostArray<std::byte>(bytes_at_once(receive_), kPurpose);
+}
+
+void BlockExchange::operator()(const char* label) {
+  exchange_in_pieces(ranks_, send_, receive_, longest_, piece_bytes(send_.size()),
+                     {leaving_.data(), arriving_.data()}, label);
+}
+
+std::uint64_t BlockExchange::buffer_bytes(std::uint64_t ranks) {
+  return ranks > 1 ? 2 * ranks * piece_bytes(ranks) : 0;
+}
+
+}  // namespace sluice
