@@ -4,9 +4,11 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 
 #include "engine/batch/starts.hpp"
 #include "engine/exec/memory/buffer.hpp"
@@ -104,6 +106,8 @@ inline std::uint64_t ppr_batch_rows(const Device& device, const Options& options
   return std::clamp<std::uint64_t>(bytes / ppr_row_bytes(options), 1, std::max<std::uint64_t>(queries, 1));
 }
 
+using Clock = std::chrono::steady_clock;
+
 /// Results of a batch where the host reads them.
 template <template <class> class Memory>
 struct Rows {
@@ -122,6 +126,15 @@ struct Rows {
             {vertices.data(), count * top},
             {scores.data(), count * top},
             {figures.data(), count}};
+  }
+
+  /// What was found of a query that began then; write_top(vertices, scores) puts its list where it goes.
+  template <class WriteTop>
+  void answer(std::uint64_t row, const QueryFigures& found, Clock::time_point begun, WriteTop&& write_top) {
+    QueryFigures& own = figures.data()[row];
+    own = found;
+    write_top(std::span(vertices.data() + row * top, top), std::span(scores.data() + row * top, top));
+    own.seconds = std::chrono::duration<double>(Clock::now() - begun).count();
   }
 
   std::uint32_t top;

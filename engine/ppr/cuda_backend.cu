@@ -277,7 +277,6 @@ class CudaPpr final : public Backend {
     return left;
   }
 
-  using Clock = std::chrono::steady_clock;
   static double since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
   }

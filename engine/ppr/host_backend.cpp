@@ -1,7 +1,6 @@
 // Queries on the host's cores. Each begins in a table of its thread (solver.hpp). Those that come to much of
 // the graph go on side by side, in rows of their thread (dense/group.hpp), where there is the memory.
 #include <atomic>
-#include <chrono>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -19,8 +18,6 @@
 namespace sluice::ppr {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 std::uint64_t totals_bytes(const Graph& graph, const Options& options) {
   return options.weighted ? graph.vertices() * sizeof(double) : 0;
@@ -123,8 +120,8 @@ class HostPpr final : public Backend {
       return;
     }
     worker.solver.advance(worker.solver.whole());
-    write(worker.solver.figures(), {row, begin},
-          [&](auto vertices, auto scores) { worker.solver.write_top(vertices, scores); });
+    results_.answer(row, worker.solver.figures(), begin,
+                    [&](auto vertices, auto scores) { worker.solver.write_top(vertices, scores); });
   }
 
   /// Of a step after which a query leaves its table.
@@ -158,19 +155,11 @@ class HostPpr final : public Backend {
     if (worker.in_group.empty()) return;
     worker.group->run();
     for (std::uint32_t column = 0; column < worker.group->columns(); ++column) {
-      write(worker.group->figures(column), worker.in_group[column],
-            [&](auto vertices, auto scores) { worker.group->write_top(column, vertices, scores); });
+      const auto [row, begin] = worker.in_group[column];
+      results_.answer(row, worker.group->figures(column), begin,
+                      [&](auto vertices, auto scores) { worker.group->write_top(column, vertices, scores); });
     }
     worker.forget();
-  }
-
-  template <class WriteTop>
-  void write(const QueryFigures& found, const Asked& asked, WriteTop&& write_top) {
-    QueryFigures& figures = results_.figures.data()[asked.row];
-    figures = found;
-    write_top(std::span(results_.vertices.data() + asked.row * options_.top, options_.top),
-              std::span(results_.scores.data() + asked.row * options_.top, options_.top));
-    figures.seconds = std::chrono::duration<double>(Clock::now() - asked.begin).count();
   }
 
   const Device& device_;

@@ -47,12 +47,6 @@ class Seeds {
 
   const std::vector<Seed>& all() const { return seeds_; }
   SeedsView view() const { return {seeds_.data(), static_cast<std::uint32_t>(seeds_.size())}; }
-  /// Calls give(vertex, share) for each of them.
-  template <class Give>
-  void split(Mass mass, Give&& give) const {
-    const SeedsView all = view();
-    for (std::uint32_t i = 0; i < all.count; ++i) give(all.seeds[i].vertex, all.share(i, mass));
-  }
 
  private:
   std::vector<Seed> seeds_;

@@ -7,6 +7,7 @@
 #include "engine/exchange/communicator.hpp"
 #include "engine/exec/device.hpp"
 #include "engine/memory/paging.hpp"
+#include "engine/memory/sweep_pages.hpp"
 #include "engine/ppr/adjacency/lists.hpp"
 #include "engine/ppr/adjacency/traffic.hpp"
 #include "engine/ppr/adjacency/wanted.hpp"
@@ -31,6 +32,9 @@ class ListFeeder {
 inline std::uint64_t list_edge_bytes(const Options& options) {
   return sizeof(Vertex) + (options.weighted ? sizeof(float) : 0);
 }
+
+/// The lists that a rank brings; `ranks` null: this one is alone, and brings all.
+SweepRows rows_of(const Graph& graph, const Options& options, const Communicator* ranks);
 
 /// In partitions, the busiest first; those where nothing is wanted stay away. Takes no more than `bytes`
 /// of the memory that the device has left for slots, and keeps references to device and graph. Throws

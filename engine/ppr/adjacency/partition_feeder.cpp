@@ -1,25 +1,26 @@
 #include <algorithm>
 #include <vector>
 
-#include "engine/memory/sweep_pages.hpp"
 #include "engine/ppr/adjacency/feeder.hpp"
 
 namespace sluice::ppr {
 
-namespace {
-
-SweepRows rows_of(const Graph& graph, const Options& options) {
-  SweepRows rows(graph.out.view());
-  rows.file = graph.edges_elsewhere.get();
-  if (!options.weighted) rows.in.weights = nullptr;
-  return rows;
+SweepRows rows_of(const Graph& graph, const Options& options, const Communicator* ranks) {
+  const OwnRows own = OwnRows::of(graph.out.offsets.span(), ranks);
+  CsrView lists = graph.out.view();
+  lists.offsets = own.offsets.data(), lists.vertices = own.rows(), lists.edges = own.edges();
+  if (!options.weighted) lists.weights = nullptr;
+  return {lists, graph.edges_elsewhere.get()};
 }
+
+namespace {
 
 class PageFeeder final : public ListFeeder {
  public:
   PageFeeder(const Device& device, const Graph& graph, const Options& options, const PagingOptions& paging,
              std::uint64_t bytes)
-      : pages_(device, rows_of(graph, options), options.weighted, paging, bytes), waiting_(pages_.size()) {}
+      : pages_(device, rows_of(graph, options, nullptr), options.weighted, paging, bytes),
+        waiting_(pages_.size()) {}
 
   void feed(const WantedLists& wanted, const Work& work) override {
     for (std::uint64_t p = 0; p < pages_.size(); ++p)

@@ -11,7 +11,6 @@
 #include "engine/exchange/router.hpp"
 #include "engine/graph/partition_map.hpp"
 #include "engine/memory/owned_partitions.hpp"
-#include "engine/memory/sweep_pages.hpp"
 #include "engine/ppr/adjacency/feeder.hpp"
 #include "partition/ranges.hpp"
 
@@ -28,13 +27,10 @@ struct PairLimits {
   /// Of `bytes` on the way, for so many ranks; a list is never cut.
   static PairLimits of(const Graph& graph, std::uint64_t bytes, std::uint64_t edge_bytes,
                        std::uint64_t ranks) {
-    const std::span offsets = graph.out.offsets.span();
-    std::uint64_t longest = 1;
-    for (std::uint64_t v = 0; v < graph.vertices(); ++v)
-      longest = std::max<std::uint64_t>(longest, offsets[v + 1] - offsets[v]);
+    const std::uint64_t longest = longest_list(graph.out.offsets.span());
     const std::uint64_t edges = std::min(graph.edges(), bytes / (2 * ranks * edge_bytes));
     return {std::clamp<std::uint64_t>(edges / 4, 16, std::max<std::uint64_t>(graph.vertices(), 16)),
-            std::max(edges, longest)};
+            std::max<std::uint64_t>({edges, longest, 1})};
   }
 };
 
@@ -53,6 +49,7 @@ class RankFeeder final : public ListFeeder {
         offsets_(graph.out.offsets.data()),
         weighted_(options.weighted),
         owners_(balanced_ranges(offsets_, graph.vertices(), size())),
+        first_(owners_.begin(router_.own())),
         limits_(limits_of(device, graph, options, ranks_)),
         questions_(size() * limits_.lists, kLists),
         targets_(size() * limits_.edges, kLists),
@@ -62,7 +59,10 @@ class RankFeeder final : public ListFeeder {
         asked_(size() * limits_.lists, kLists),
         columns_(size() * limits_.lists, kLists),
         places_(size() * limits_.lists, kLists) {
-    make_pages(device, graph, paging);
+    const SweepRows rows = rows_of(graph, options, &ranks_);
+    if (rows.in.edges == 0) return;  // no query asks for an empty list
+    // The rest of the memory is for queries.
+    pages_.emplace(device, rows, weighted_, paging, device.memory().available() / 2);
   }
 
   void feed(const WantedLists& wanted, const Work& work) override {
@@ -88,24 +88,8 @@ class RankFeeder final : public ListFeeder {
   }
 
  private:
-  std::size_t size() const { return static_cast<std::size_t>(ranks_.size()); }
-  std::size_t rank() const { return static_cast<std::size_t>(ranks_.rank()); }
+  std::size_t size() const { return router_.size(); }
   std::uint64_t degree(Vertex v) const { return offsets_[v + std::uint64_t{1}] - offsets_[v]; }
-
-  /// Row i is vertex first_ + i.
-  void make_pages(const Device& device, const Graph& graph, const PagingOptions& paging) {
-    first_ = owners_.begin(rank());
-    CsrView own = graph.out.view();
-    own.vertices = owners_.count(rank());
-    own.offsets += first_;
-    own.edges = own.vertices > 0 ? own.offsets[own.vertices] - own.offsets[0] : 0;
-    if (own.edges == 0) return;  // no query asks for an empty list
-    if (!weighted_) own.weights = nullptr;
-    SweepRows rows(own);
-    rows.file = graph.edges_elsewhere.get();
-    pages_.emplace(device, rows, weighted_, paging,
-                   device.memory().available() / 2);  // the rest is for queries
-  }
 
   /// As many of every rank as may travel, those of small ids first.
   void ask(const WantedLists& wanted) {
@@ -123,7 +107,7 @@ class RankFeeder final : public ListFeeder {
         return true;
       });
       counts_[r] = asked - first;
-      if (r != rank()) asked_of_others_ += counts_[r];
+      if (r != router_.own()) asked_of_others_ += counts_[r];
       if (counts_[r] == 0) continue;
       ListRange range{
           owners_.begin(r), end, {}, {asked_.data() + first, counts_[r]}, columns_.data() + first};
@@ -139,7 +123,7 @@ class RankFeeder final : public ListFeeder {
     edges_of_.assign(size(), 0);
     std::uint64_t at = 0, place = 0;
     for (std::size_t r = 0; r < size(); ++r) {
-      if (r != rank()) answered_to_others_ += asked_by[r];
+      if (r != router_.own()) answered_to_others_ += asked_by[r];
       for (std::uint64_t end = at + asked_by[r]; at < end; ++at) {
         places_[at] = place;
         place += degree(questions[at]);
@@ -205,8 +189,8 @@ class RankFeeder final : public ListFeeder {
   const EdgeIndex* offsets_;
   bool weighted_;
   Ownership owners_;
+  std::uint64_t first_;  ///< of the vertices that this rank owns, and row 0 of its pages
   PairLimits limits_;
-  std::uint64_t first_ = 0;  ///< of the vertices that this rank owns
   std::optional<SweepPages> pages_;
   std::vector<std::uint64_t> waiting_;  ///< [partitions] lists that are asked for
   // What this rank asks for, by rank, ascending; and where that lies once it has come.
