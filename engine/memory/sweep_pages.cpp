@@ -85,6 +85,30 @@ PagingOptions for_sweeps(PagingOptions paging) {
       device.is_cuda() ? "--device-memory" : "--host-memory or --device-memory"));
 }
 
+/// Partitions, and two slots for them, before the lists are there.
+SweepPagePlan plan_slots(const Device& device, const SweepLists& lists, const SweepTaken& taken,
+                         const PagingOptions& paging, std::uint64_t most) {
+  const std::uint64_t available = device.memory().available(), state = taken.device_bytes,
+                      on_device = std::max(available, state) - state,
+                      free = slot_capacity(device, most, state, taken.host_bytes),
+                      slot = slot_bytes(free, lists.bytes);
+  std::uint64_t partitions = paging.partitions != 0 ? paging.partitions : (lists.bytes + slot - 1) / slot;
+  // A list is never cut.
+  std::uint64_t largest =
+      paging.partitions != 0
+          ? std::min(lists.bytes, lists.bytes / std::max<std::uint64_t>(partitions, 1) + lists.longest_bytes)
+          : std::max(std::min(slot, lists.bytes), lists.longest_bytes);
+  if (const auto& offsets = lists.offsets; !offsets.empty() && offsets.back() > offsets.front()) {
+    const PartitionPlan plan = cut(offsets, lists.bytes / (offsets.back() - offsets.front()), paging, free);
+    partitions = plan.size(), largest = plan.largest();
+  }
+  if (paging.transport == Transport::mapped) return {partitions, 0, lists.bytes};
+  const std::uint64_t needed = largest * std::min(partitions, kSlotsNeeded);
+  // What is more than the device has, the plan's sum says; a part of the host's memory is none's.
+  if (needed > free && kFixedBytes + needed <= on_device) throw_too_small(device, largest, free);
+  return {partitions, kFixedBytes + needed, lists.bytes};
+}
+
 /// Partitions, and as many slots as fit; none where partitions are read in place.
 PagedPlan slots_of(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& paging,
                    std::uint64_t most) {
@@ -147,37 +171,34 @@ SweepPagePlan plan_sweep_pages(const Device& device, const SweepLists& lists, co
                       on_host = std::max(host_budget().available(), host_taken) - host_taken;
   if (!paged(paging, in_file, lists.bytes, device.is_cuda() ? on_device : std::min(on_device, on_host)))
     return {1, device.is_cuda() ? lists.bytes : 0};
-  const std::uint64_t free = slot_capacity(device, most, state, taken.host_bytes),
-                      slot = slot_bytes(free, lists.bytes);
-  std::uint64_t partitions = paging.partitions != 0 ? paging.partitions : (lists.bytes + slot - 1) / slot;
-  // A list is never cut.
-  std::uint64_t largest =
-      paging.partitions != 0
-          ? std::min(lists.bytes, lists.bytes / std::max<std::uint64_t>(partitions, 1) + lists.longest_bytes)
-          : std::max(std::min(slot, lists.bytes), lists.longest_bytes);
-  if (const auto& offsets = lists.offsets; !offsets.empty() && offsets.back() > offsets.front()) {
-    const PartitionPlan plan = cut(offsets, lists.bytes / (offsets.back() - offsets.front()), paging, free);
-    partitions = plan.size(), largest = plan.largest();
-  }
-  if (paging.transport == Transport::mapped) return {partitions, 0, lists.bytes};
-  const std::uint64_t needed = largest * std::min(partitions, kSlotsNeeded);
-  // What is more than the device has, the plan's sum says; a part of the host's memory is none's.
-  if (needed > free && kFixedBytes + needed <= on_device) throw_too_small(device, largest, free);
-  return {partitions, kFixedBytes + needed, lists.bytes};
+  return plan_slots(device, lists, taken, paging, most);
 }
 
 SweepPages::SweepPages(const Device& device, const SweepRows& rows, bool weighted,
-                       const PagingOptions& paging, std::uint64_t most)
-    : cache_(device, std::span(rows.in.offsets, rows.in.vertices + 1), request_of(rows, weighted),
-             slots_of(device, rows, weighted, paging, most), for_sweeps(paging), {}) {}
+                       const PagingOptions& paging, std::uint64_t most) {
+  const std::span offsets(rows.in.offsets, rows.in.vertices + 1);
+  if (!device.plans()) {
+    cache_.emplace(device, offsets, request_of(rows, weighted),
+                   slots_of(device, rows, weighted, paging, most), for_sweeps(paging), PageUse{});
+    return;
+  }
+  const std::uint64_t edge = columns_of(weighted).bytes_per_edge();
+  SweepLists lists{bytes_of(rows, weighted), rows.longest * edge};
+  if (rows.longest == 0) lists.offsets = offsets;
+  planned_ = plan_slots(device, lists, {}, paging, most);
+  // Look-ups come into a part of it.
+  device.memory().charge_and_release(planned_.least_bytes, "partitions");
+  planned_slots_ = Buffer<std::byte>(device, std::max(planned_.least_bytes, kFixedBytes) - kFixedBytes,
+                                     "slots for partitions");
+}
 
 void SweepPages::for_each(const Waiting& waiting, const Work& work) {
   std::vector<std::uint64_t> counts(size());
   for (std::uint32_t p = 0; p < counts.size(); ++p) counts[p] = waiting(p);
-  cache_.sweep(counts, [&](std::span<const std::uint32_t> present) {
+  cache_->sweep(counts, [&](std::span<const std::uint32_t> present) {
     std::vector<SweepPage> pages;
     for (const std::uint32_t p : present) {
-      const PageView& page = cache_.page(p);
+      const PageView& page = cache_->page(p);
       pages.push_back({p, begin(p), end(p), page.targets, page.weights});
     }
     work(pages);

@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 
 #include "engine/exec/device.hpp"
+#include "engine/exec/memory/buffer.hpp"
 #include "engine/memory/paging.hpp"
 #include "engine/memory/partition_cache.hpp"
 #include "engine/memory/traffic.hpp"
@@ -21,6 +23,9 @@ struct SweepRows {
 
   CsrView in;
   const EdgeSource* file = nullptr;
+  /// Of a run that is only planned, where lists are yet to be made and offsets say nothing of them: the most
+  /// edges that one may have.
+  std::uint64_t longest = 0;
 };
 
 /// A partition that is here: rows [begin, end), and where their edges are.
@@ -89,17 +94,17 @@ class SweepPages {
  public:
   /// Takes what the device has left, `most` bytes at most, or as many slots as are asked for; everything else
   /// that is kept there must be allocated already. Keeps references. Throws BudgetError where two partitions
-  /// do not fit.
+  /// do not fit. Of a run that is only planned there are no partitions: two slots are charged.
   SweepPages(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& paging,
              std::uint64_t most = ~std::uint64_t{0});
 
-  std::uint64_t size() const { return cache_.partitions(); }
+  std::uint64_t size() const { return cache_ ? cache_->partitions() : planned_.partitions; }
   /// Rows of a partition.
   std::uint64_t begin(std::uint64_t partition) const { return plan().begin(partition); }
   std::uint64_t end(std::uint64_t partition) const { return plan().end(partition); }
-  const PartitionPlan& plan() const { return cache_.plan().partitions; }
+  const PartitionPlan& plan() const { return cache_->plan().partitions; }
   /// Partitions as ranges of rows, where kernels read them. Throws BudgetError.
-  OwnershipView owners() { return cache_.owners(); }
+  OwnershipView owners() { return cache_ ? cache_->owners() : OwnershipView{}; }
 
   /// Works on these partitions, which are here, and is done when it returns.
   using Work = std::function<void(std::span<const SweepPage>)>;
@@ -108,10 +113,16 @@ class SweepPages {
   /// Hands every wanted partition to `work` once (PartitionCache::sweep).
   void for_each(const Waiting& waiting, const Work& work);
 
-  SweepTraffic traffic() const { return cache_.traffic(); }
+  /// Of a run that is only planned: what partitions take at least.
+  std::uint64_t planned_bytes() const { return planned_.least_bytes; }
+  SweepTraffic traffic() const {
+    return cache_ ? cache_->traffic() : SweepTraffic{.partitions = planned_.partitions};
+  }
 
  private:
-  PartitionCache cache_;
+  std::optional<PartitionCache> cache_;
+  SweepPagePlan planned_;  ///< where there is none
+  Buffer<std::byte> planned_slots_;
 };
 
 }  // namespace sluice
