@@ -119,7 +119,8 @@ void Job::print_plan(const ppr::Plan& plan) const {
 }
 
 void Job::print_plan(const acc::AccPlan& plan) const {
-  const std::uint64_t host_needed = held_bytes() + need_of(plan).host_bytes, unbounded = ~std::uint64_t{0};
+  const std::uint64_t host_needed = held_bytes() + plan.given_bytes + need_of(plan).host_bytes,
+                      unbounded = ~std::uint64_t{0};
   std::string text = fit_line("device memory", plan.device_bytes, device_->memory().ceiling());
   text += fit_line("  vertex states", plan.state_bytes, unbounded);
   text += fit_line("host memory", host_needed, host_budget().ceiling());

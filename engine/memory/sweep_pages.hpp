@@ -62,33 +62,15 @@ struct OwnRows {
   static OwnRows of(std::span<const EdgeIndex> offsets, const Communicator* ranks);
 };
 
-/// Lists of so many bytes, and the longest of them. Where they are known, [rows + 1] `offsets` say how they
-/// will be cut; otherwise no partition is taken to be longer than a slot, or than the longest list.
-struct SweepLists {
-  std::uint64_t bytes = 0, longest_bytes = 0;
-  std::span<const EdgeIndex> offsets = {};
-};
-
-/// What a run has taken when its partitions come; of host memory that which is no device's.
-struct SweepTaken {
-  std::uint64_t device_bytes = 0, host_bytes = 0;
-};
-
-/// What that would come to, before the lists are there. Throws BudgetError where partitions do not fit.
+/// What partitions come to in a run that is only planned.
 struct SweepPagePlan {
   std::uint64_t partitions = 1;
-  std::uint64_t least_bytes =
-      0;  ///< on the device: all lists, or two partitions; 0 where the host reads its own
-  std::uint64_t brought_bytes = 0;  ///< in partitions: when all are wanted once, at most
+  std::uint64_t least_bytes = 0;    ///< two partitions on the device; 0 where they are read in place
+  std::uint64_t brought_bytes = 0;  ///< when all are wanted once, at most
 };
-SweepPagePlan plan_sweep_pages(const Device& device, const SweepLists& lists, const SweepTaken& taken,
-                               bool in_file, const PagingOptions& paging,
-                               std::uint64_t most = ~std::uint64_t{0});
 
-/// Bytes of the device that partitions take once `taken` more are, and `host_taken` of host memory alone,
-/// where nothing says less.
-std::uint64_t memory_for_sweep_pages(const Device& device, std::uint64_t taken = 0,
-                                     std::uint64_t host_taken = 0);
+/// Bytes of the device that partitions take where nothing says less.
+std::uint64_t memory_for_sweep_pages(const Device& device);
 
 class SweepPages {
  public:
@@ -113,8 +95,7 @@ class SweepPages {
   /// Hands every wanted partition to `work` once (PartitionCache::sweep).
   void for_each(const Waiting& waiting, const Work& work);
 
-  /// Of a run that is only planned: what partitions take at least.
-  std::uint64_t planned_bytes() const { return planned_.least_bytes; }
+  const SweepPagePlan& planned() const { return planned_; }
   SweepTraffic traffic() const {
     return cache_ ? cache_->traffic() : SweepTraffic{.partitions = planned_.partitions};
   }

@@ -111,7 +111,7 @@ class CudaSweep final : public Sweep {
   }
 
   std::uint64_t planned_list_bytes() const override {
-    return pages_ ? pages_->planned_bytes() : sources_.bytes() + weights_.bytes();
+    return pages_ ? pages_->planned().least_bytes : sources_.bytes() + weights_.bytes();
   }
 
  private:

@@ -72,7 +72,7 @@ class HostSweep final : public Sweep {
   }
 
   SweepTraffic traffic() const override { return pages_ ? pages_->traffic() : SweepTraffic{}; }
-  std::uint64_t planned_list_bytes() const override { return pages_ ? pages_->planned_bytes() : 0; }
+  std::uint64_t planned_list_bytes() const override { return pages_ ? pages_->planned().least_bytes : 0; }
 
  private:
   using Stored = typename Share::Stored;
