@@ -93,6 +93,13 @@ Csr transpose(const Csr& csr, unsigned threads) {
   });
 }
 
+TransposeBytes transpose_bytes(const Csr& csr, EdgeIndex edges) {
+  const std::uint64_t record = with_record_type(!csr.weights.empty(), !csr.times.empty(),
+                                                []<class Record>() { return sizeof(Record); }),
+                      kept = (csr.vertices() + 1) * sizeof(EdgeIndex) + edges * (record - sizeof(Vertex));
+  return {kept, edges * record + std::max(edges * record, kept)};
+}
+
 Csr transpose_some(const Csr& out, Vertex first, std::uint64_t last, bool weighted, unsigned threads) {
   const std::uint64_t n = out.vertices();
   const auto some = [&](std::uint64_t u) {

@@ -19,6 +19,13 @@ Csr build_csr(std::uint64_t vertices, std::span<const Vertex> source, std::span<
 /// The in-edges: the list of v holds, ascending, every u with v in its list; parallel edges keep their order.
 Csr transpose(const Csr& csr, unsigned threads = 1);
 
+/// Host memory of a transpose of so many of its edges: what stays, and what there is at once while it is
+/// made.
+struct TransposeBytes {
+  std::uint64_t kept = 0, most = 0;
+};
+TransposeBytes transpose_bytes(const Csr& csr, EdgeIndex edges);
+
 /// The in-edges of vertices [first, last), as rows of the whole graph; those of other vertices are empty.
 Csr transpose_some(const Csr& out, Vertex first, std::uint64_t last, bool weighted, unsigned threads);
 

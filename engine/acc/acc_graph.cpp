@@ -105,17 +105,6 @@ bool has_simple_lists(const CsrView& lists, unsigned threads, std::uint64_t firs
   return simple;
 }
 
-std::uint64_t transpose_bytes(std::uint64_t vertices, EdgeIndex edges) {
-  return 2 * edges * 2 * sizeof(Vertex) + (vertices + 1) * sizeof(EdgeIndex) + edges * sizeof(Vertex);
-}
-
-std::uint64_t simple_list_bytes(const Graph& graph, std::uint64_t rows, EdgeIndex edges) {
-  const std::uint64_t lists = edges * sizeof(Vertex) * (graph.directed ? 2 : 1);
-  std::uint64_t bytes = (rows + 1) * sizeof(EdgeIndex) + lists;
-  if (graph.directed && graph.in.offsets.empty()) bytes += transpose_bytes(graph.vertices(), edges);
-  return bytes;
-}
-
 void throw_no_simple_form(const AccPlace& place) {
   const std::string line =
       "kcore ignores direction, self-loops and parallel edges only of a graph that one process holds whole "
@@ -139,7 +128,7 @@ AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& nee
   const auto begin = std::chrono::steady_clock::now();
   const auto part = std::make_shared<RankPart>(device, graph, needs, place);
   out_ = part->complete() ? part->lists() : graph.out.view();
-  if (needs.weights && graph.weighted) {
+  if (needs.weights && graph.weighted && !device.plans()) {
     const double mean = part->complete() ? mean_weight_of(out_) : part->mean_weight();
     usual_delta_ = delta_for(out_, mean, device.is_cuda());
   }

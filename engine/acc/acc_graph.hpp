@@ -15,6 +15,7 @@ struct AccNeeds {
   bool in_edges = false;  ///< where the graph has them; none are made
   bool weights = false;
   bool simple = false;  ///< direction ignored, each neighbour once, no self-loops
+  bool made = false;    ///< of a run that is only planned: that form is another one than the graph's own
   /// What a device that has the graph whole must hold, where that is not what most programs take.
   std::uint64_t whole_bytes = 0;
 };
@@ -23,8 +24,9 @@ class RankPart;
 
 class AccGraph {
  public:
-  /// Keeps references to all. The simple form of the graph is made in host memory. Several ranks all make
-  /// one. Throws BudgetError where memory does not suffice, and as throw_no_simple_form().
+  /// Keeps references to all. The simple form of the graph is made in host memory; of a run that is only
+  /// planned, what it takes at most is charged. Several ranks all make one. Throws BudgetError where memory
+  /// does not suffice, and as throw_no_simple_form().
   AccGraph(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place = {});
 
   const Device& device() const { return *device_; }
@@ -68,12 +70,6 @@ class AccGraph {
   std::uint64_t uploaded_ = 0;
 };
 
-/// Of so many edges that are turned round: they and a copy of them while they are sorted
-/// (partition/build.hpp), and what comes of them.
-std::uint64_t transpose_bytes(std::uint64_t vertices, EdgeIndex edges);
-/// What the simple undirected form of a rank's lists, of so many vertices and out-edges, takes of host memory
-/// while it is made there, at most.
-std::uint64_t simple_list_bytes(const Graph& graph, std::uint64_t rows, EdgeIndex edges);
 /// Of a directed graph on ranks or in partitions, or of one that stays in its file, no simple form is made.
 /// Throws UsageError where the user asked for that place, else BudgetError.
 [[noreturn]] void throw_no_simple_form(const AccPlace& place);

@@ -82,6 +82,10 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
   // Before slots for partitions take their part of what is left.
   result.states = HostArray<typename Program::State>(graph.vertices(), "results");
   const auto solve = [&](auto solver, auto&& copy) {
+    if (graph.device().plans()) {
+      if constexpr (requires { solver->plan(result.stats); }) solver->plan(result.stats);
+      return;
+    }
     const auto begin = std::chrono::steady_clock::now();
     result.stats.begin_rounds();
     solver->run(result.stats);

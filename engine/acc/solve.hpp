@@ -63,6 +63,7 @@ struct AccPlan {
   std::uint64_t scratch_bytes = 0;  ///< these, where scratch files have them
   std::uint64_t host_bytes = 0;     ///< other forms of the graph while they are made, and the result
   std::uint64_t result_bytes = 0;
+  std::uint64_t given_bytes = 0;  ///< of a model, which is in host memory when the plan is made
   std::uint64_t freed_bytes = 0;  ///< of host_bytes, once the result is there
   std::uint64_t check_bytes = 0;  ///< of host memory, that a check takes then
 

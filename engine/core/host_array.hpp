@@ -11,7 +11,8 @@
 namespace sluice {
 
 /// Move-only array of trivially copyable T whose elements start uninitialised (a std::vector would write each
-/// page once for nothing). The bytes are charged to `host_budget()` under `purpose`.
+/// page once for nothing). The bytes are charged to `host_budget()` under `purpose`; where it counts alone,
+/// there are none.
 template <class T>
 class HostArray {
  public:
@@ -19,7 +20,7 @@ class HostArray {
   explicit HostArray(std::size_t size, const char* purpose = "an array") : size_(size) {
     host_budget().charge(bytes(), purpose);
     charged_ = bytes();
-    data_.reset(new T[size]);
+    if (!host_budget().counts_only()) data_.reset(new T[size]);
   }
   /// Elements that lie in `storage`, which the array keeps. `charged` bytes are this process's to pay for.
   HostArray(std::shared_ptr<void> storage, T* data, std::size_t size, std::size_t charged,

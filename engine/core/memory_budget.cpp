@@ -43,6 +43,7 @@ void leave_out(SpareMemory& spare) noexcept {
 }
 
 void MemoryBudget::charge(std::uint64_t bytes, const char* purpose) {
+  if (counts_only_) return count(bytes);
   std::uint64_t before = used_.load();
   do {
     while (before > ceiling_ || bytes > ceiling_ - before) {
@@ -89,15 +90,21 @@ MemoryBudget& host_budget() {
   return budget;
 }
 
-MemoryPlan::MemoryPlan(const MemoryBudget& planned)
+MemoryPlan::MemoryPlan(const MemoryBudget& planned, Host host)
     : MemoryBudget(planned.name_, planned.ceiling_),
       begin_(planned.used()),
+      host_begin_(host_budget().used()),
       host_peak_(host_budget().peak()) {
   used_ = peak_ = begin_;
   within_ = planned.within_;
+  counts_only_ = true;
+  if (host == Host::taken) return;
+  host_budget().counts_only_ = true;
+  host_budget().peak_ = host_begin_;
 }
 
 MemoryPlan::~MemoryPlan() {
+  host_budget().counts_only_ = false;
   host_budget().peak_ = host_peak_;
 }
 

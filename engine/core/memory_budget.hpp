@@ -18,10 +18,8 @@ class MemoryBudget {
   explicit MemoryBudget(std::string name, std::uint64_t ceiling = std::numeric_limits<std::uint64_t>::max())
       : name_(std::move(name)), ceiling_(ceiling) {}
 
-  virtual ~MemoryBudget() = default;
-
   /// Charges `bytes` for `purpose`; throws BudgetError, charging nothing, if a ceiling would be passed.
-  virtual void charge(std::uint64_t bytes, const char* purpose);
+  void charge(std::uint64_t bytes, const char* purpose);
   /// Takes back an earlier charge.
   void release(std::uint64_t bytes) noexcept;
   /// Of memory that is needed for a while.
@@ -36,6 +34,8 @@ class MemoryBudget {
   std::uint64_t ceiling() const { return ceiling_; }
   std::uint64_t used() const { return used_.load(); }
   std::uint64_t peak() const { return peak_.load(); }
+  /// Are charges counted alone, past the ceiling too (MemoryPlan)? Then there is no memory behind them.
+  bool counts_only() const { return counts_only_; }
   /// What may still be charged.
   std::uint64_t available() const {
     const auto u = used();
@@ -52,6 +52,7 @@ class MemoryBudget {
   std::string name_;
   std::uint64_t ceiling_;
   MemoryBudget* within_ = nullptr;
+  bool counts_only_ = false;
   std::atomic<std::uint64_t> used_{0};
   std::atomic<std::uint64_t> peak_{0};
 };
@@ -64,18 +65,24 @@ MemoryBudget& host_budget();
 /// what is left of either is what the run would find. The host's peak stays as it was before.
 class MemoryPlan final : public MemoryBudget {
  public:
+  /// Host memory that is charged meanwhile: is it taken, or counted alone as well (HostArray)?
+  enum class Host { taken, counted };
+
   /// Begins with what `planned` is charged already.
-  explicit MemoryPlan(const MemoryBudget& planned);
+  explicit MemoryPlan(const MemoryBudget& planned, Host host = Host::taken);
   MemoryPlan(const MemoryPlan&) = delete;
   MemoryPlan& operator=(const MemoryPlan&) = delete;
-  ~MemoryPlan() override;
+  ~MemoryPlan();
 
-  void charge(std::uint64_t bytes, const char*) override { count(bytes); }
   /// The most that the run would take at once.
   std::uint64_t needed() const { return peak() - begin_; }
+  /// The same of host memory that is counted alone, with what of the device's lies there.
+  std::uint64_t host_needed() const { return host_budget().peak() - host_begin_; }
+  /// What of it is in use.
+  std::uint64_t host_used() const { return host_budget().used() - host_begin_; }
 
  private:
-  std::uint64_t begin_, host_peak_;
+  std::uint64_t begin_, host_begin_, host_peak_;
 };
 
 }  // namespace sluice

@@ -242,7 +242,7 @@ class CudaExecutor {
         sums_(device, kGroupSums, "counters"),
         left_count_(device, 1, "counters"),
         read_(device, kReadAtOnce, "counts") {
-    fill(sums_.data(), 0, sums_.bytes());
+    if (!device.plans()) fill(sums_.data(), 0, sums_.bytes());
   }
   CudaExecutor(const CudaExecutor&) = delete;
   CudaExecutor& operator=(const CudaExecutor&) = delete;

@@ -33,10 +33,9 @@ std::uint64_t bytes_of(const SweepRows& rows, bool weighted) {
   return rows.in.edges * columns_of(weighted).bytes_per_edge();
 }
 
-/// What slots may take once `taken` bytes more are, and `host_taken` of host memory alone.
-std::uint64_t slot_capacity(const Device& device, std::uint64_t most, std::uint64_t taken = 0,
-                            std::uint64_t host_taken = 0) {
-  const std::uint64_t available = std::min(memory_for_sweep_pages(device, taken, host_taken), most);
+/// What slots may take.
+std::uint64_t slot_capacity(const Device& device, std::uint64_t most) {
+  const std::uint64_t available = std::min(memory_for_sweep_pages(device), most);
   return available > kFixedBytes ? available - kFixedBytes : 0;
 }
 
@@ -52,11 +51,6 @@ PartitionPlan cut(std::span<const EdgeIndex> offsets, std::uint64_t edge, const 
   const PartitionBytes bytes{0, edge};
   if (paging.partitions > 0) return PartitionPlan::of_count(offsets, bytes, paging.partitions);
   return PartitionPlan(offsets, bytes, slot_bytes(free, (offsets.back() - offsets.front()) * edge));
-}
-
-bool paged(const PagingOptions& paging, bool in_file, std::uint64_t bytes, std::uint64_t available) {
-  if (paging.partitions > 1 || paging.transport != Transport::automatic || in_file) return true;
-  return paging.partitions != 1 && bytes > available;
 }
 
 PageRequest request_of(const SweepRows& rows, bool weighted) {
@@ -85,6 +79,28 @@ PagingOptions for_sweeps(PagingOptions paging) {
       device.is_cuda() ? "--device-memory" : "--host-memory or --device-memory"));
 }
 
+/// Partitions, and two slots for them, before the lists are there.
+SweepPagePlan plan_slots(const Device& device, const SweepRows& rows, bool weighted,
+                         const PagingOptions& paging, std::uint64_t most) {
+  const std::uint64_t bytes = bytes_of(rows, weighted), edge = columns_of(weighted).bytes_per_edge(),
+                      longest = rows.longest * edge, available = device.memory().available(),
+                      free = slot_capacity(device, most), slot = slot_bytes(free, bytes);
+  std::uint64_t partitions = paging.partitions, largest = 0;
+  if (longest == 0) {
+    const PartitionPlan plan = cut({rows.in.offsets, rows.in.vertices + 1}, edge, paging, free);
+    partitions = plan.size(), largest = plan.largest();
+  } else if (paging.partitions != 0) {  // a list is never cut
+    largest = std::min(bytes, bytes / partitions + longest);
+  } else {
+    partitions = (bytes + slot - 1) / slot, largest = std::max(std::min(slot, bytes), longest);
+  }
+  if (paging.transport == Transport::mapped) return {partitions, 0, bytes};
+  const std::uint64_t needed = largest * std::min(partitions, kSlotsNeeded);
+  // What is more than the device has, the plan's sum says; a part of the host's memory is none's.
+  if (needed > free && kFixedBytes + needed <= available) throw_too_small(device, largest, free);
+  return {partitions, kFixedBytes + needed, bytes};
+}
+
 /// Partitions, and as many slots as fit; none where partitions are read in place.
 PagedPlan slots_of(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& paging,
                    std::uint64_t most) {
@@ -111,13 +127,9 @@ PagedPlan slots_of(const Device& device, const SweepRows& rows, bool weighted, c
 }  // namespace
 
 // The host backend's lie in host memory, whose ceiling is the lower one if none was given.
-std::uint64_t memory_for_sweep_pages(const Device& device, std::uint64_t taken, std::uint64_t host_taken) {
-  const auto beside = [](std::uint64_t bytes, std::uint64_t others) {
-    return bytes > others ? bytes - others : 0;
-  };
-  const std::uint64_t on_device = beside(device.memory().available(), taken);
-  if (device.is_cuda()) return on_device;
-  return std::min(on_device, beside(host_budget().available(), taken + host_taken) / 2);
+std::uint64_t memory_for_sweep_pages(const Device& device) {
+  const std::uint64_t on_device = device.memory().available();
+  return device.is_cuda() ? on_device : std::min(on_device, host_budget().available() / 2);
 }
 
 std::uint64_t longest_list(std::span<const EdgeIndex> offsets) {
@@ -136,48 +148,33 @@ OwnRows OwnRows::of(std::span<const EdgeIndex> offsets, const Communicator* rank
 
 bool needs_sweep_pages(const Device& device, const SweepRows& rows, bool weighted,
                        const PagingOptions& paging, std::uint64_t beside) {
-  return paged(paging, rows.file != nullptr && !device.is_cuda(), bytes_of(rows, weighted) + beside,
-               device.memory().available());
-}
-
-SweepPagePlan plan_sweep_pages(const Device& device, const SweepLists& lists, const SweepTaken& taken,
-                               bool in_file, const PagingOptions& paging, std::uint64_t most) {
-  const std::uint64_t state = taken.device_bytes, host_taken = state + taken.host_bytes;
-  const std::uint64_t on_device = std::max(device.memory().available(), state) - state,
-                      on_host = std::max(host_budget().available(), host_taken) - host_taken;
-  if (!paged(paging, in_file, lists.bytes, device.is_cuda() ? on_device : std::min(on_device, on_host)))
-    return {1, device.is_cuda() ? lists.bytes : 0};
-  const std::uint64_t free = slot_capacity(device, most, state, taken.host_bytes),
-                      slot = slot_bytes(free, lists.bytes);
-  std::uint64_t partitions = paging.partitions != 0 ? paging.partitions : (lists.bytes + slot - 1) / slot;
-  // A list is never cut.
-  std::uint64_t largest =
-      paging.partitions != 0
-          ? std::min(lists.bytes, lists.bytes / std::max<std::uint64_t>(partitions, 1) + lists.longest_bytes)
-          : std::max(std::min(slot, lists.bytes), lists.longest_bytes);
-  if (const auto& offsets = lists.offsets; !offsets.empty() && offsets.back() > offsets.front()) {
-    const PartitionPlan plan = cut(offsets, lists.bytes / (offsets.back() - offsets.front()), paging, free);
-    partitions = plan.size(), largest = plan.largest();
-  }
-  if (paging.transport == Transport::mapped) return {partitions, 0, lists.bytes};
-  const std::uint64_t needed = largest * std::min(partitions, kSlotsNeeded);
-  // What is more than the device has, the plan's sum says; a part of the host's memory is none's.
-  if (needed > free && kFixedBytes + needed <= on_device) throw_too_small(device, largest, free);
-  return {partitions, kFixedBytes + needed, lists.bytes};
+  if (paging.partitions > 1 || paging.transport != Transport::automatic) return true;
+  if (rows.file != nullptr && !device.is_cuda()) return true;
+  return paging.partitions != 1 && bytes_of(rows, weighted) + beside > device.memory().available();
 }
 
 SweepPages::SweepPages(const Device& device, const SweepRows& rows, bool weighted,
-                       const PagingOptions& paging, std::uint64_t most)
-    : cache_(device, std::span(rows.in.offsets, rows.in.vertices + 1), request_of(rows, weighted),
-             slots_of(device, rows, weighted, paging, most), for_sweeps(paging), {}) {}
+                       const PagingOptions& paging, std::uint64_t most) {
+  const std::span offsets(rows.in.offsets, rows.in.vertices + 1);
+  if (!device.plans()) {
+    cache_.emplace(device, offsets, request_of(rows, weighted),
+                   slots_of(device, rows, weighted, paging, most), for_sweeps(paging), PageUse{});
+    return;
+  }
+  planned_ = plan_slots(device, rows, weighted, paging, most);
+  // Look-ups come into a part of it.
+  device.memory().charge_and_release(planned_.least_bytes, "partitions");
+  planned_slots_ = Buffer<std::byte>(device, std::max(planned_.least_bytes, kFixedBytes) - kFixedBytes,
+                                     "slots for partitions");
+}
 
 void SweepPages::for_each(const Waiting& waiting, const Work& work) {
   std::vector<std::uint64_t> counts(size());
   for (std::uint32_t p = 0; p < counts.size(); ++p) counts[p] = waiting(p);
-  cache_.sweep(counts, [&](std::span<const std::uint32_t> present) {
+  cache_->sweep(counts, [&](std::span<const std::uint32_t> present) {
     std::vector<SweepPage> pages;
     for (const std::uint32_t p : present) {
-      const PageView& page = cache_.page(p);
+      const PageView& page = cache_->page(p);
       pages.push_back({p, begin(p), end(p), page.targets, page.weights});
     }
     work(pages);

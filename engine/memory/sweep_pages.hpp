@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 
 #include "engine/exec/device.hpp"
+#include "engine/exec/memory/buffer.hpp"
 #include "engine/memory/paging.hpp"
 #include "engine/memory/partition_cache.hpp"
 #include "engine/memory/traffic.hpp"
@@ -21,6 +23,9 @@ struct SweepRows {
 
   CsrView in;
   const EdgeSource* file = nullptr;
+  /// Of a run that is only planned, where lists are yet to be made and offsets say nothing of them: the most
+  /// edges that one may have.
+  std::uint64_t longest = 0;
 };
 
 /// A partition that is here: rows [begin, end), and where their edges are.
@@ -57,49 +62,31 @@ struct OwnRows {
   static OwnRows of(std::span<const EdgeIndex> offsets, const Communicator* ranks);
 };
 
-/// Lists of so many bytes, and the longest of them. Where they are known, [rows + 1] `offsets` say how they
-/// will be cut; otherwise no partition is taken to be longer than a slot, or than the longest list.
-struct SweepLists {
-  std::uint64_t bytes = 0, longest_bytes = 0;
-  std::span<const EdgeIndex> offsets = {};
-};
-
-/// What a run has taken when its partitions come; of host memory that which is no device's.
-struct SweepTaken {
-  std::uint64_t device_bytes = 0, host_bytes = 0;
-};
-
-/// What that would come to, before the lists are there. Throws BudgetError where partitions do not fit.
+/// What partitions come to in a run that is only planned.
 struct SweepPagePlan {
   std::uint64_t partitions = 1;
-  std::uint64_t least_bytes =
-      0;  ///< on the device: all lists, or two partitions; 0 where the host reads its own
-  std::uint64_t brought_bytes = 0;  ///< in partitions: when all are wanted once, at most
+  std::uint64_t least_bytes = 0;    ///< two partitions on the device; 0 where they are read in place
+  std::uint64_t brought_bytes = 0;  ///< when all are wanted once, at most
 };
-SweepPagePlan plan_sweep_pages(const Device& device, const SweepLists& lists, const SweepTaken& taken,
-                               bool in_file, const PagingOptions& paging,
-                               std::uint64_t most = ~std::uint64_t{0});
 
-/// Bytes of the device that partitions take once `taken` more are, and `host_taken` of host memory alone,
-/// where nothing says less.
-std::uint64_t memory_for_sweep_pages(const Device& device, std::uint64_t taken = 0,
-                                     std::uint64_t host_taken = 0);
+/// Bytes of the device that partitions take where nothing says less.
+std::uint64_t memory_for_sweep_pages(const Device& device);
 
 class SweepPages {
  public:
   /// Takes what the device has left, `most` bytes at most, or as many slots as are asked for; everything else
   /// that is kept there must be allocated already. Keeps references. Throws BudgetError where two partitions
-  /// do not fit.
+  /// do not fit. Of a run that is only planned there are no partitions: two slots are charged.
   SweepPages(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& paging,
              std::uint64_t most = ~std::uint64_t{0});
 
-  std::uint64_t size() const { return cache_.partitions(); }
+  std::uint64_t size() const { return cache_ ? cache_->partitions() : planned_.partitions; }
   /// Rows of a partition.
   std::uint64_t begin(std::uint64_t partition) const { return plan().begin(partition); }
   std::uint64_t end(std::uint64_t partition) const { return plan().end(partition); }
-  const PartitionPlan& plan() const { return cache_.plan().partitions; }
+  const PartitionPlan& plan() const { return cache_->plan().partitions; }
   /// Partitions as ranges of rows, where kernels read them. Throws BudgetError.
-  OwnershipView owners() { return cache_.owners(); }
+  OwnershipView owners() { return cache_ ? cache_->owners() : OwnershipView{}; }
 
   /// Works on these partitions, which are here, and is done when it returns.
   using Work = std::function<void(std::span<const SweepPage>)>;
@@ -108,10 +95,15 @@ class SweepPages {
   /// Hands every wanted partition to `work` once (PartitionCache::sweep).
   void for_each(const Waiting& waiting, const Work& work);
 
-  SweepTraffic traffic() const { return cache_.traffic(); }
+  const SweepPagePlan& planned() const { return planned_; }
+  SweepTraffic traffic() const {
+    return cache_ ? cache_->traffic() : SweepTraffic{.partitions = planned_.partitions};
+  }
 
  private:
-  PartitionCache cache_;
+  std::optional<PartitionCache> cache_;
+  SweepPagePlan planned_;  ///< where there is none
+  Buffer<std::byte> planned_slots_;
 };
 
 }  // namespace sluice

@@ -57,15 +57,20 @@ RankGraph::RankGraph(const Graph& graph, const Options& options, unsigned thread
   if (options.weighted && !graph.weighted)
     throw UsageError("--weighted: the graph has no weights (leave it out)");
   require_stored_in_edges(graph);
+  const bool planned = host_budget().counts_only();
   if (!graph.directed) {
     take(graph.out, graph.edges_elsewhere.get(), options.weighted, ranks);
   } else if (!graph.in.offsets.empty()) {
     take(graph.in, graph.in_elsewhere.get(), options.weighted, ranks);
   } else {
-    make(graph, options.weighted, threads, ranks);
+    planned ? plan_made(graph, ranks) : make(graph, options.weighted, threads, ranks);
   }
+  divisors_ = HostArray<double>(in_.vertices, "out-degrees");
+  const bool loops = options.dangling == Dangling::self_loop;
+  if (loops) added_loops_ = HostArray<std::uint8_t>(in_.vertices, "self-loops");
+  if (planned) return;
   find_divisors(graph, threads, options.weighted);
-  if (options.dangling == Dangling::self_loop) add_loops(threads, options.weighted);
+  if (loops) add_loops(threads, options.weighted);
 }
 
 void RankGraph::take(const Csr& in, const EdgeSource* file, bool weighted, Communicator& ranks) {
@@ -89,6 +94,18 @@ void RankGraph::make(const Graph& graph, bool weighted, unsigned threads, Commun
   set_rows(made_, weighted, ranks);
 }
 
+/// What a transpose takes while it is made, and what stays.
+void RankGraph::plan_made(const Graph& graph, const Communicator& ranks) {
+  const std::uint64_t n = graph.vertices(), size = static_cast<std::uint64_t>(ranks.size()),
+                      m = (graph.edges() + size - 1) / size;
+  const TransposeBytes made = transpose_bytes(graph.out, m);
+  host_budget().charge_and_release(made.most, "in-edges");
+  made_.targets = HostArray<Vertex>(made.kept / sizeof(Vertex), "in-edges");
+  owners_ = Ownership::even(n, size);
+  longest_ = std::max<std::uint64_t>(std::min(n, graph.edges()), 1);
+  in_ = {(n + size - 1) / size, m, graph.out.offsets.data(), nullptr, nullptr};
+}
+
 void RankGraph::set_rows(const Csr& from, bool weighted, const Communicator& ranks) {
   const auto rank = static_cast<std::uint64_t>(ranks.rank());
   first_ = owners_.begin(rank);
@@ -100,7 +117,6 @@ void RankGraph::set_rows(const Csr& from, bool weighted, const Communicator& ran
 }
 
 void RankGraph::find_divisors(const Graph& graph, unsigned threads, bool weighted) {
-  divisors_ = HostArray<double>(in_.vertices, "out-degrees");
   CsrView out = graph.out.view();
   out.vertices = in_.vertices;
   out.offsets += first_;
@@ -116,7 +132,6 @@ void RankGraph::find_divisors(const Graph& graph, unsigned threads, bool weighte
 }
 
 void RankGraph::add_loops(unsigned threads, bool weighted) {
-  added_loops_ = HostArray<std::uint8_t>(in_.vertices, "self-loops");
   const auto add = [&](std::uint64_t first, std::uint64_t last, const Vertex* targets, const float* weights) {
     CsrView rows = in_;
     rows.targets = targets;

@@ -22,7 +22,8 @@ class RankGraph {
  public:
   /// Keeps a reference to the graph and the ranks, which cut the vertices among them by in-edges. Throws
   /// UsageError where weights are wanted that there are not, or in-edges of a graph whose edges stay in a
-  /// file that does not store them; BudgetError where the transpose does not fit host memory.
+  /// file that does not store them; BudgetError where the transpose does not fit host memory. Where host
+  /// memory is counted alone, for a plan, no edge is looked at: ranks have even shares of what is to be made.
   RankGraph(const Graph& graph, const Options& options, unsigned threads, Communicator& ranks);
 
   /// Of the whole graph.
@@ -36,7 +37,11 @@ class RankGraph {
   /// null where they are read from `file()`.
   const CsrView& in() const { return in_; }
   const EdgeSource* file() const { return file_; }
-  SweepRows lists() const { return {in_, file_}; }
+  SweepRows lists() const {
+    SweepRows rows(in_, file_);
+    rows.longest = longest_;
+    return rows;
+  }
   /// Whether in-degrees are out-degrees too.
   bool symmetric() const { return symmetric_; }
   /// [in().vertices] Out-degree or sum of out-weights, with the self-loop that the vertex was given; 0:
@@ -48,6 +53,7 @@ class RankGraph {
  private:
   void take(const Csr& in, const EdgeSource* file, bool weighted, Communicator& ranks);
   void make(const Graph& graph, bool weighted, unsigned threads, Communicator& ranks);
+  void plan_made(const Graph& graph, const Communicator& ranks);
   void set_rows(const Csr& from, bool weighted, const Communicator& ranks);
   void find_divisors(const Graph& graph, unsigned threads, bool weighted);
   void add_loops(unsigned threads, bool weighted);
@@ -57,6 +63,7 @@ class RankGraph {
   const EdgeSource* file_ = nullptr;
   bool symmetric_ = false;
   std::uint64_t edges_ = 0, first_ = 0;
+  std::uint64_t longest_ = 0;  ///< as of SweepRows
   Ownership owners_;
   HostArray<double> divisors_;
   HostArray<std::uint8_t> added_loops_;

@@ -24,11 +24,15 @@ namespace sluice::ppr {
 
 namespace {
 
-/// Lists that this rank brings.
-SweepLists lists_of(const Graph& graph, const Options& options, const PagingOptions& paging) {
-  const std::uint64_t edge = list_edge_bytes(options);
+/// Of lists that this rank brings, in `most` bytes.
+SweepPagePlan plan_lists(const Device& device, const Graph& graph, const Options& options,
+                         const PagingOptions& paging, std::uint64_t most) {
   const OwnRows own = OwnRows::of(graph.out.offsets.span(), paging.shard);
-  return {own.edges() * edge, longest_list(graph.out.offsets.span()) * edge, own.offsets};
+  const SweepRows rows(CsrView{own.rows(), own.edges(), own.offsets.data(), nullptr, nullptr},
+                       graph.edges_elsewhere.get());
+  if (!needs_sweep_pages(device, rows, options.weighted, paging)) return {};
+  MemoryPlan memory(device.memory(), MemoryPlan::Host::counted);
+  return SweepPages(Device(device, memory), rows, options.weighted, paging, most).planned();
 }
 
 void require_meaning(const Device& device, const Graph& graph, const Starts& starts, const Options& options) {
@@ -77,9 +81,7 @@ void plan_fed_on_gpu(Plan& plan, const Device& device, const Graph& graph, const
   const Device host({DeviceChoice::host, device.threads(), 0});
   const PagingOptions fed = feeder_paging(graph, paging);
   const std::uint64_t edge = list_edge_bytes(options), allowed = device.memory().available();
-  const SweepPagePlan pages =
-      plan_sweep_pages(host, lists_of(graph, options, paging), {}, graph.edges_elsewhere != nullptr, fed,
-                       host.memory().available() / 2);
+  const SweepPagePlan pages = plan_lists(host, graph, options, fed, host.memory().available() / 2);
   plan.fed = true;
   plan.partitions = pages.partitions;
   plan.host_bytes = pages.least_bytes + list_stage_bytes(graph, options);
@@ -285,12 +287,10 @@ Plan plan_ppr(const Device& device, const Graph& graph, const Starts& starts, co
   plan.smallest_bytes = ppr_row_bytes(options) + ReachedVertices::peak_bytes(1, n);
   plan.largest_query_bytes = worst_host_query(graph, options);
   if (is_out_of_core(device, graph, options, paging)) {
-    const bool in_file = graph.edges_elsewhere != nullptr;
     if (paging.shard) plan.host_bytes = rank_feeder_bytes(device, graph, options, *paging.shard);
     // Ranks cut their lists once, beside the results of a batch; alone they are cut anew.
     const std::uint64_t beside = paging.shard ? std::min(allowed, plan.batch_bytes) : 0;
-    const SweepPagePlan pages = plan_sweep_pages(device, lists_of(graph, options, paging), {}, in_file,
-                                                 paging, (allowed - beside) / 2);
+    const SweepPagePlan pages = plan_lists(device, graph, options, paging, (allowed - beside) / 2);
     plan.partitions = pages.partitions;
     plan.smallest_bytes += pages.least_bytes;
     plan.threads = static_cast<unsigned>(std::min(range.end - range.begin, kMostFedQueries));

@@ -130,6 +130,28 @@ TEST(MemoryPlan, LeavesTheHostAsItWas) {
   EXPECT_EQ(host_budget().peak(), peak);
 }
 
+TEST(MemoryPlan, CountsHostMemoryThatIsNotTaken) {
+  constexpr std::uint64_t kMore = std::uint64_t{1} << 60;
+  const std::uint64_t used = host_budget().used(), peak = host_budget().peak();
+  MemoryBudget device("device");
+  device.lie_within(host_budget());
+  {
+    MemoryPlan plan(device, MemoryPlan::Host::counted);
+    const HostArray<std::byte> array(kMore, "more than there is");
+    EXPECT_EQ(array.size(), kMore);
+    EXPECT_EQ(array.data(), nullptr);
+    plan.charge_and_release(1000, "slots");
+    host_budget().charge_and_release(500, "a list");
+
+    EXPECT_EQ(plan.host_needed(), kMore + 1000);
+    EXPECT_EQ(plan.host_used(), kMore);
+    EXPECT_EQ(plan.needed(), 1000u);
+  }
+  EXPECT_EQ(host_budget().used(), used);
+  EXPECT_EQ(host_budget().peak(), peak);
+  EXPECT_FALSE(host_budget().counts_only());
+}
+
 TEST(MemoryBudget, HoldsItsCeilingAgainstManyThreads) {
   constexpr std::uint64_t kCeiling = 1000;
   MemoryBudget budget("device", kCeiling);

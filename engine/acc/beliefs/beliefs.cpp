@@ -66,6 +66,7 @@ double possible(double change) {
 
 void round_beliefs(const Device& device, const Buffer<double>& beliefs, float* rounded) {
   HostArray<double> some(std::min<std::uint64_t>(beliefs.size(), kCopiedAtOnce), "results");
+  if (device.plans()) return;
   for (std::uint64_t first = 0; first < beliefs.size(); first += some.size()) {
     const std::uint64_t size = std::min<std::uint64_t>(some.size(), beliefs.size() - first);
     copy_to_host(device, some.data(), beliefs.data() + first, size * sizeof(double));
@@ -87,6 +88,11 @@ BeliefResult propagate_beliefs(const AccGraph& graph, const BeliefModel& model, 
   const auto solver = make_solver(graph, model, options);
   result.stats.setup_seconds = graph.setup_seconds() + seconds_since(begin);
   result.stats.host_to_device_bytes = graph.uploaded_bytes();
+  if (graph.device().plans()) {
+    solver->count(result.stats);
+    result.beliefs = solver->beliefs();
+    return result;
+  }
   begin = std::chrono::steady_clock::now();
   result.stats.begin_rounds();
   do {

@@ -28,7 +28,7 @@ std::string folder_for(const RankPart& rows, unsigned states) {
   const CsrView& lists = rows.lists();
   const std::uint64_t needed = MessageParts::bytes(lists.edges, states), left = host_budget().available();
   if (MessageParts::fit(left, lists.vertices, lists.edges, states, rows.weighted())) return {};
-  if (!rows.scratch().empty() || needed <= left) return rows.scratch();
+  if (!rows.scratch().empty() || needed <= left || host_budget().counts_only()) return rows.scratch();
   throw BudgetError(
       fmt::format("host memory: the messages of {} edges and their places need {}, but {} are left (raise "
                   "--host-memory, name a folder by --scratch, or use more ranks)",
@@ -57,6 +57,13 @@ bool MessageParts::fit(std::uint64_t left, std::uint64_t rows, std::uint64_t edg
   constexpr std::uint64_t kTableBytes = 64u << 10;
   const std::uint64_t slots = weighted ? 2 * (edges * sizeof(float) + kTableBytes) : 0;
   return bytes(edges, states) + rows * vertex + slots <= left;
+}
+
+void MessageParts::plan_layout() {
+  tallies_ = HostArray<std::uint64_t>(lists_.vertices, "counts of messages");
+  const auto ranks = static_cast<std::uint64_t>(rows_.ranks().size());
+  blocks_ =
+      HostArray<std::uint64_t>(BlockExchange::buffer_bytes(ranks) / sizeof(std::uint64_t), "round messages");
 }
 
 void MessageParts::lay_out(Ownership parts, std::int64_t uniform, const UseLists& use) {

@@ -26,7 +26,7 @@ class MessageArray {
  public:
   MessageArray(const Device& device, const std::string& folder, std::uint64_t size, const char* purpose)
       : here_(device, folder.empty() ? size : 0, purpose),
-        there_(folder.empty() ? ScratchMemory() : ScratchMemory(folder, size * sizeof(T))),
+        there_(folder.empty() || device.plans() ? ScratchMemory() : ScratchMemory(folder, size * sizeof(T))),
         size_(size) {}
 
   T* data() const { return there_.data() != nullptr ? static_cast<T*>(there_.data()) : here_.data(); }
@@ -51,6 +51,8 @@ class MessageParts {
   /// all of them `uniform`. Throws InputError where an edge has no reverse of the same weight. All ranks call
   /// it.
   void lay_out(Ownership parts, std::int64_t uniform, const UseLists& use);
+  /// Of a run that is only planned: charges what that takes, about.
+  void plan_layout();
 
   std::uint64_t size() const { return parts_.size(); }
   /// Rows of a part, and its edges by position in the whole graph.

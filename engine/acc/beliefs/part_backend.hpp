@@ -56,8 +56,6 @@ inline std::uint64_t belief_slot_bytes(unsigned states, bool weighted) {
 PartitionPlan cut_for_slots(const Device& device, const RankPart& rows, unsigned states);
 /// How many are there at once.
 std::uint64_t belief_slots(const RankPart& rows, const PartitionPlan& plan);
-/// What a GPU holds of own rows and edges beside vertex states and such slots.
-std::uint64_t cuda_belief_part_bytes(std::uint64_t rows, std::uint64_t edges);
 
 /// Part `part` of the rows; its messages are where the host has them.
 BeliefPart belief_part(const BeliefPropagation& program, const RankPart& rows, const MessageParts& messages,

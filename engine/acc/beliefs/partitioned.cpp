@@ -55,6 +55,10 @@ class PartitionedBeliefs final : public BeliefSolver {
         beliefs_(device_, priors_.size(), "beliefs"),
         backend_(make_backend(model.states, options.damping > 0)) {
     program_.states = model.states;
+    if (device_.plans()) {
+      begin(model);
+      return;
+    }
     std::uint64_t longest[] = {rows_.largest_degree()};
     rows_.ranks().all_reduce(longest, Reduce::max, "the longest list");
     program_.shift = message_shift(longest[0]);
@@ -84,7 +88,7 @@ class PartitionedBeliefs final : public BeliefSolver {
     const std::uint64_t states = program_.states;
     HostArray<float> all(vertices_ * states, "results");
     round_beliefs(device_, beliefs_, all.data() + rows_.first() * states);
-    rows_.router().share(all.data(), "the results", states);
+    if (!device_.plans()) rows_.router().share(all.data(), "the results", states);
     return all;
   }
 
@@ -106,6 +110,7 @@ class PartitionedBeliefs final : public BeliefSolver {
     const std::vector<double> logs = coupling_logs(model);
     HostArray<LogProduct> priors(priors_.size(), "priors");
     HostArray<double> beliefs(beliefs_.size(), "beliefs");
+    if (device_.plans()) return messages_->plan_layout();
     std::copy_n(model.priors.data() + rows_.first() * model.states, beliefs.size(), beliefs.begin());
     BeliefStart start;
     start.program = program_;

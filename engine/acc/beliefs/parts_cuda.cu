@@ -209,10 +209,6 @@ class CudaBeliefParts final : public BeliefPartBackend {
 
 }  // namespace
 
-std::uint64_t cuda_belief_part_bytes(std::uint64_t rows, std::uint64_t edges) {
-  return (rows + 1) * sizeof(EdgeIndex) + edges / kHubDegree * sizeof(Vertex) + 2 * sizeof(BeliefTotals);
-}
-
 std::unique_ptr<BeliefPartBackend> make_cuda_belief_parts(const Device& device, const RankPart& rows,
                                                           const MessageParts& messages, unsigned states,
                                                           bool damped) {

@@ -48,7 +48,8 @@ class HostBeliefParts final : public BeliefPartBackend {
   }
 
   void count(AccStats& stats) const override {
-    stats.partitions = messages_.size();
+    const std::uint64_t cut = host_belief_parts(rows_.paging(), rows_.lists().edges);
+    stats.partitions = messages_.size() > 0 ? messages_.size() : cut;  // of a plan nothing is laid out
     if (pages_ != nullptr) stats.add_traffic(pages_->traffic());
   }
 

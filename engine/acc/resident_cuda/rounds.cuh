@@ -106,18 +106,17 @@ class WorklistMemory {
         trace_(device, kTracedRounds, "trace") {
     view_.vertices = out.vertices;
     view_.offsets = out.offsets;
-    for (unsigned i = 0; i < 2; ++i) {
-      view_.lists[i] = lists_[i].data(), view_.bits[i] = bits_[i].data();
-      cuda::check(cudaMemsetAsync(bits_[i].data(), 0, bits_[i].bytes(), stream.get()), "clearing marks");
-    }
+    for (unsigned i = 0; i < 2; ++i) view_.lists[i] = lists_[i].data(), view_.bits[i] = bits_[i].data();
     view_.bins = bins_.data();
     view_.bin_stride = std::uint64_t{blocks} * cuda::kTeamBlock;
     view_.batch = batch_.data();
     view_.counts = counts_.data();
     view_.arrived = arrived_.data();
-    cuda::check(cudaMemsetAsync(arrived_.data(), 0, arrived_.bytes(), stream.get()), "clearing a barrier");
     view_.filter = filter;
-    cuda::check(cudaMemsetAsync(totals_.data(), 0, totals_.bytes(), stream.get()), "clearing the trace");
+    if (device.plans()) return;
+    for (const auto& bits : bits_) clear(bits, stream, "clearing marks");
+    clear(arrived_, stream, "clearing a barrier");
+    clear(totals_, stream, "clearing the trace");
   }
 
   const WorklistView& view() const { return view_; }
@@ -135,6 +134,10 @@ class WorklistMemory {
 
  private:
   static std::uint64_t words(const CsrView& out) { return (out.vertices + 31) / 32; }
+  template <class T>
+  static void clear(const Buffer<T>& buffer, const cuda::Stream& stream, const char* label) {
+    cuda::check(cudaMemsetAsync(buffer.data(), 0, buffer.bytes(), stream.get()), label);
+  }
 
   Buffer<Vertex> lists_[2];
   Buffer<std::uint32_t> bits_[2];

@@ -194,20 +194,35 @@ class FrontierRounds {
     }
   }
 
-  /// Makes all states true on all ranks, in host memory, and adds up traffic. All ranks call it.
+  /// Makes all states true on all ranks, in host memory. All ranks call it.
   void finish(AccStats& stats) {
     executor_.wait("the last round");
     states_.read(rows_.first(), rows_.last());
     rows_.router().share(states_.on_host(), "the results");
+    count(stats);
+  }
+
+  /// Charges what rounds take beside what is there, at most: entries for other ranks' vertices, and on the
+  /// host bins of an aggregation's vertices.
+  void plan(AccStats& stats) const {
+    const std::uint64_t bins = kBinned ? own_rows() * kListsOfBins * sizeof(Vertex) : 0,
+                        others = states_.size() - own_rows();
+    host_budget().charge_and_release(bins + others * (sizeof(Vertex) + sizeof(State)), "rounds");
+    count(stats);
+  }
+
+ private:
+  void count(AccStats& stats) const {
     out_->lists().add_traffic(stats);
     if (in_) in_->lists().add_more_traffic(stats);
     stats.kernel_launches = executor_.launches();
   }
 
- private:
   using Block = EntryBlock<State>;
   static constexpr std::uint64_t kWord = sizeof(std::uint64_t);
   using View = FrontierView<Program, R>;
+  /// Bins hold a vertex more than once, and grow by doubling.
+  static constexpr std::uint64_t kListsOfBins = 4;
   static constexpr bool kBinned = AggregationProgram<Program> && E::kBinsByLevel;
   /// What a pull finds is the next frontier as bits.
   static constexpr bool kInBits = VoteProgram<Program> && E::kPullsIntoBits;
@@ -230,7 +245,7 @@ class FrontierRounds {
     try {
       if (ranks_ > 1 && device_.is_cuda()) outbox_.reserve(device_, (words() + 1) / 2, "active vertices");
       out_.emplace(device_, rows_, rows_.out(), own_rows(), rows_.symmetric() ? 1u : 2u);
-      if (rows_.symmetric()) return true;
+      if (rows_.symmetric() || plans_without_in_lists()) return true;
       // Where out-lists are read in place, and these cannot be, pushes are less work.
       if (out_->paged() || !rows_.has_pages(rows_.in())) {
         in_.emplace(device_, rows_, rows_.in(), 0);
@@ -242,6 +257,12 @@ class FrontierRounds {
     out_.reset();
     outbox_ = {};
     return false;
+  }
+  /// A plan counts past the ceiling, so that it does not try what a run can do without.
+  bool plans_without_in_lists() const {
+    const CsrView& in = rows_.in().in;
+    const std::uint64_t bytes = (in.vertices + 1) * sizeof(EdgeIndex) + in.edges * sizeof(Vertex);
+    return device_.plans() && (out_->paged() || (device_.is_cuda() && bytes > device_.memory().available()));
   }
   Adjacency& in_lists() { return in_ ? *in_ : *out_; }
 

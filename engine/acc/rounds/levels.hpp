@@ -45,6 +45,7 @@ class Levels {
     rounds_.finish(stats);
   }
 
+  void plan(AccStats& stats) const { rounds_.plan(stats); }
   const auto* states() const { return rounds_.states(); }
 
  private:

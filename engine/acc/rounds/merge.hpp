@@ -137,6 +137,12 @@ class Merge {
   /// In host memory.
   const Vertex* states() const { return states_.on_host(); }
 
+  /// Charges what ranks send each other, at most: other ranks' vertices, each with its tree.
+  void plan(AccStats& stats) const {
+    host_budget().charge_and_release((states_.size() - own_rows()) * 2 * sizeof(Vertex), "trees");
+    lists_.lists().add_traffic(stats);
+  }
+
  private:
   std::uint64_t own_rows() const { return rows_.last() - rows_.first(); }
 

@@ -90,7 +90,8 @@ RankPart::RankPart(const Device& device, const Graph& graph, const AccNeeds& nee
       symmetric_(!graph.directed),
       weighted_(needs.weights && graph.weighted) {
   rows_ = rows_of(graph.out, graph.edges_elsewhere.get());
-  if (needs.simple) make_simple(graph, place);
+  if (needs.simple && !device.plans()) make_simple(graph, place);
+  if (needs.made && device.plans()) plan_simple(graph, place);
   if (!needs.in_edges) return;
   if (symmetric_) in_rows_ = rows_;
   if (!symmetric_ && !graph.in.offsets.empty()) in_rows_ = rows_of(graph.in, graph.in_elsewhere.get());
@@ -123,6 +124,20 @@ void RankPart::make_simple(const Graph& graph, const AccPlace& place) {
   if (rows_.file != nullptr) throw_no_simple_form(place);
   made_ = simple_lists(rows_.in, {}, first(), threads);
   rows_ = made_.view();
+}
+
+/// Lists are not looked at: every edge may be there once, and in either direction where it has one.
+void RankPart::plan_simple(const Graph& graph, const AccPlace& place) {
+  if (rows_.file != nullptr || (graph.directed && !complete_)) throw_no_simple_form(place);
+  CsrView& lists = rows_.in;
+  TransposeBytes turned;
+  if (graph.directed) lists.edges *= 2;
+  if (graph.directed && graph.in.offsets.empty()) turned = transpose_bytes(graph.out, graph.edges());
+  host_budget().charge_and_release(turned.most, "in-edges");
+  made_.offsets = HostArray<EdgeIndex>(lists.vertices + 1, "the undirected graph's offsets");
+  made_.targets = HostArray<Vertex>(lists.edges, "the undirected graph's edges");
+  host_budget().charge_and_release(turned.kept, "in-edges");
+  rows_.longest = std::max<EdgeIndex>(longest_list({lists.offsets, lists.vertices + 1}), 1);
 }
 
 std::uint64_t RankPart::largest_degree() const {

@@ -75,6 +75,7 @@ class RankPart {
  private:
   SweepRows rows_of(const Csr& csr, const EdgeSource* file) const;
   void make_simple(const Graph& graph, const AccPlace& place);
+  void plan_simple(const Graph& graph, const AccPlace& place);
 
   const Device& device_;
   std::unique_ptr<Communicator> alone_;

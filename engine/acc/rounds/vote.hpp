@@ -31,6 +31,7 @@ class Vote {
     rounds_.finish(stats);
   }
 
+  void plan(AccStats& stats) const { rounds_.plan(stats); }
   const auto* states() const { return rounds_.states(); }
 
  private:

@@ -76,13 +76,18 @@ Plan plan_dynamic_ranks(const Device& device, const Graph& graph, const Options&
   }
   plan.state_bytes = device.is_cuda() ? n * kDeviceVertex + rows * (kDeviceRow + kPagedRow) + kFixedBytes
                                       : n * kHostVertex + rows * kHostRow;
-  const std::uint64_t edge = edge_bytes(options);
-  const SweepPagePlan pages =
-      plan_sweep_pages(device, {m * edge, longest_in_list(graph) * edge}, {plan.state_bytes, plan.host_bytes},
-                       graph.edges_elsewhere != nullptr, place.paging);
-  plan.device_bytes = plan.state_bytes + pages.least_bytes;
-  plan.partitions = pages.partitions;
-  plan.brought_bytes = pages.brought_bytes;
+  MemoryPlan memory(device.memory(), MemoryPlan::Host::counted);
+  const Device counting(device, memory);
+  const HostArray<std::byte> known(plan.host_bytes, "sources of in-edges");
+  const Buffer<std::byte> state(counting, plan.state_bytes, "ranks");
+  SweepRows lists(CsrView{rows, m, graph.out.offsets.data(), nullptr, nullptr}, graph.edges_elsewhere.get());
+  lists.longest = std::max<std::uint64_t>(longest_in_list(graph), 1);
+  plan.device_bytes = plan.state_bytes + (device.is_cuda() ? m * edge_bytes(options) : 0);
+  if (needs_sweep_pages(counting, lists, options.weighted, place.paging)) {
+    const SweepPages pages(counting, lists, options.weighted, place.paging);
+    plan.partitions = pages.size(), plan.brought_bytes = pages.planned().brought_bytes;
+    plan.device_bytes = memory.needed();
+  }
   if (!device.is_cuda())  // they lie there
     plan.host_bytes += plan.device_bytes + rows * kHostListsRow + n * kHostSentVertex;
   return plan;

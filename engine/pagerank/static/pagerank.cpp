@@ -37,6 +37,19 @@ std::unique_ptr<Sweep> make_sweep(const Device& device, const RankGraph& graph, 
   return make_host_sweep(device, graph, options, place.paging, ranks, place.rows);
 }
 
+/// All that a run takes, in the order in which it takes it.
+struct Taken {
+  Taken(const Device& device, const Graph& graph, const Options& options, const RankPlace& place,
+        Communicator& ranks)
+      : edges(graph, options, device.threads(), ranks),
+        result(edges.in().vertices, "ranks"),
+        sweep(make_sweep(device, edges, options, place, ranks)) {}
+
+  RankGraph edges;
+  HostArray<double> result;  ///< before slots take their part of what is left
+  std::unique_ptr<Sweep> sweep;
+};
+
 RankEnd iterate(Sweep& sweep, const Options& options, Stall stall, Result& result,
                 const RankObserver& observer) {
   while (result.iterations < options.max_iterations) {
@@ -74,56 +87,37 @@ Result run_pagerank(const Device& device, const Graph& graph, const Options& opt
   const auto alone = make_alone();
   Communicator& ranks = place.ranks != nullptr ? *place.ranks : *alone;
   auto begin = Clock::now();
-  const RankGraph edges(graph, options, device.threads(), ranks);
-  // Before slots take their part of what is left.
-  result.ranks = HostArray<double>(edges.in().vertices, "ranks");
-  const auto sweep = make_sweep(device, edges, options, place, ranks);
+  Taken run(device, graph, options, place, ranks);
+  const RankGraph& edges = run.edges;
   result.setup_seconds = seconds_since(begin);
   begin = Clock::now();
-  result.end = iterate(*sweep, options, Stall(options, edges.edges(), edges.vertices()), result, observer);
+  result.end =
+      iterate(*run.sweep, options, Stall(options, edges.edges(), edges.vertices()), result, observer);
   result.compute_seconds = seconds_since(begin);
   result.gathered_edges = edges.edges() * result.iterations;
-  result.traffic = sweep->traffic();
+  result.traffic = run.sweep->traffic();
   result.first = edges.first();
-  sweep->read_ranks(result.ranks.span());
+  result.ranks = std::move(run.result);
+  run.sweep->read_ranks(result.ranks.span());
   return result;
 }
 
 Plan plan_pagerank(const Device& device, const Graph& graph, const Options& options, const RankPlace& place) {
-  const std::span<const EdgeIndex> offsets = (graph.directed ? graph.in : graph.out).offsets.span();
-  const auto ranks = static_cast<std::uint64_t>(place.ranks != nullptr ? place.ranks->size() : 1);
-  const std::uint64_t n = graph.vertices();
+  MemoryPlan memory(device.memory(), MemoryPlan::Host::counted);
+  const Device counting(device, memory);
+  const auto alone = make_alone();
+  Communicator& ranks = place.ranks != nullptr ? *place.ranks : *alone;
+  const Taken run(counting, graph, options, place, ranks);
+  const SweepTraffic traffic = run.sweep->traffic();
   Plan plan;
+  plan.device_bytes = memory.needed();
+  plan.state_bytes = plan.device_bytes - run.sweep->planned_list_bytes();
+  plan.host_bytes = memory.host_needed();
+  plan.partitions = traffic.partitions;
+  if (plan.partitions > 1)
+    plan.brought_bytes = run.edges.in().edges * (sizeof(Vertex) + (options.weighted ? sizeof(float) : 0));
   // Where in-edges are made, the ranks' ranges are made with them: an even share stands for them.
-  plan.exact_on_ranks = !offsets.empty();
-  OwnRows own;
-  if (plan.exact_on_ranks) own = OwnRows::of(offsets, place.ranks);
-  const std::uint64_t rows = plan.exact_on_ranks ? own.rows() : (n + ranks - 1) / ranks,
-                      m = plan.exact_on_ranks ? own.edges() : (graph.edges() + ranks - 1) / ranks;
-  const std::uint64_t share = options.precision == RankPrecision::f32 ? sizeof(float) : sizeof(FixedRank);
-  const std::uint64_t loop = options.dangling == Dangling::self_loop ? sizeof(std::uint8_t) : 0;
-  plan.state_bytes = n * share + rows * (share + sizeof(FixedRank));
-  if (device.is_cuda()) {
-    // Ranks twice, divisors, offsets, and the rows by class.
-    plan.state_bytes +=
-        rows * (sizeof(FixedRank) + sizeof(double) + sizeof(EdgeIndex) + sizeof(Vertex) + loop);
-  }
-  const std::uint64_t edge = sizeof(Vertex) + (options.weighted ? sizeof(float) : 0);
-  plan.host_bytes = rows * (sizeof(double) + loop + sizeof(double));
-  // These, too, are there before slots take their part. A GPU that holds them reads lists from their file
-  // once.
-  const bool in_file = graph.edges_elsewhere != nullptr && !device.is_cuda();
-  const SweepPagePlan pages = plan_sweep_pages(device, {m * edge, longest_in_list(graph) * edge, own.offsets},
-                                               {plan.state_bytes, plan.host_bytes}, in_file, place.paging);
-  plan.device_bytes = plan.state_bytes + pages.least_bytes;
-  plan.partitions = pages.partitions;
-  plan.brought_bytes = pages.brought_bytes;
-  if (!device.is_cuda()) plan.host_bytes += plan.device_bytes;  // they lie there
-  if (graph.directed && graph.in.offsets.empty()) {
-    const std::uint64_t record = graph.out.weights.empty() ? 8 : 12, row = record - sizeof(Vertex);
-    const std::uint64_t made = (n + 1) * sizeof(EdgeIndex) + m * row;
-    plan.host_bytes = std::max(plan.host_bytes + made, m * record + std::max(m * record, made));
-  }
+  plan.exact_on_ranks = !(graph.directed ? graph.in : graph.out).offsets.empty();
   return plan;
 }
 

@@ -26,6 +26,8 @@ class Sweep {
   /// those of all vertices sum to 1.
   virtual void read_ranks(std::span<double> ranks) = 0;
   virtual SweepTraffic traffic() const { return {}; }
+  /// Of a run that is only planned: what in-edges take of the device at least.
+  virtual std::uint64_t planned_list_bytes() const { return 0; }
 };
 
 /// On the host's threads. References are kept. Throws BudgetError where the state does not fit.

@@ -29,6 +29,7 @@ class ClassedRows {
   ClassedRows(const Device& device, const RankGraph& graph, const Ownership& partitions)
       : rows_(device, std::max<std::uint64_t>(graph.in().vertices, 1), "rows by in-degree") {
     HostArray<std::uint32_t> sorted(graph.in().vertices, "rows by in-degree");
+    if (device.plans()) return;
     const EdgeIndex* offsets = graph.in().offsets;
     const auto class_of_row = [&](std::uint64_t row) { return class_of(offsets[row + 1] - offsets[row]); };
     for (std::uint64_t p = 0; p < partitions.size(); ++p) {
@@ -77,9 +78,10 @@ class CudaSweep final : public Sweep {
     if (!alone) {
       all_ = Staging<Stored>(device, graph.vertices(), "contributions of all ranks");
       own_ = Staging<Stored>(device, rows_, "contributions of this rank");
-      std::fill(all_.data(), all_.data() + all_.size(), Stored{0});
     }
     place_edges(paging);
+    if (device.plans()) return;
+    std::fill(all_.data(), all_.data() + all_.size(), Stored{0});
     start();
   }
 
@@ -108,6 +110,10 @@ class CudaSweep final : public Sweep {
     return traffic;
   }
 
+  std::uint64_t planned_list_bytes() const override {
+    return pages_ ? pages_->planned().least_bytes : sources_.bytes() + weights_.bytes();
+  }
+
  private:
   using Stored = typename Share::Stored;
 
@@ -126,7 +132,7 @@ class CudaSweep final : public Sweep {
       // The rows by class are allocated after the slots, which take what is left: keep their memory free.
       Buffer<std::uint32_t> kept(device_, rows_, "rows by in-degree");
       pages_ = std::make_unique<SweepPages>(device_, graph_.lists(), options_.weighted, paging);
-      partitions = pages_->plan().ranges();
+      if (!device_.plans()) partitions = pages_->plan().ranges();
     } else {
       upload_edges();
     }
@@ -138,6 +144,7 @@ class CudaSweep final : public Sweep {
     const CsrView& in = graph_.in();
     sources_ = Buffer<Vertex>(device_, in.edges, "in-edges");
     if (options_.weighted) weights_ = Buffer<float>(device_, in.edges, "in-edges");
+    if (device_.plans()) return;
     for_each_piece(in, graph_.file(), true, options_.weighted,
                    [&](std::uint64_t begin, std::uint64_t end, const Vertex* sources, const float* weights) {
                      const EdgeIndex first = in.offsets[begin], own = first - in.offsets[0],
@@ -247,7 +254,10 @@ std::unique_ptr<Sweep> make_cuda_sweep(const Device& device, const RankGraph& gr
                                        const PagingOptions& paging, Communicator& ranks, RankRows rows,
                                        unsigned pieces) {
   const bool resident = !needs_sweep_pages(device, graph.lists(), options.weighted, paging);
-  if (auto sliced = make_sliced_sweep(device, graph, options, resident, rows, pieces, ranks)) return sliced;
+  // A plan says the least: sliced rows are for memory that is there.
+  if (!device.plans()) {
+    if (auto sliced = make_sliced_sweep(device, graph, options, resident, rows, pieces, ranks)) return sliced;
+  }
   const auto make = [&]<class Share>(Share) -> std::unique_ptr<Sweep> {
     return std::make_unique<CudaSweep<Share>>(device, graph, options, paging, ranks);
   };

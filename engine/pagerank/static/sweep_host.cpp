@@ -35,6 +35,7 @@ class HostSweep final : public Sweep {
         router_(ranks, graph.owners()) {
     if (needs_sweep_pages(device, graph.lists(), options.weighted, paging))
       pages_ = std::make_unique<SweepPages>(device, graph.lists(), options.weighted, paging);
+    if (device.plans()) return;
     if (rows == RankRows::automatic && !pages_ && ranks.size() == 1 &&
         NumberedSources::bytes_of(graph) <= device.memory().available())
       numbered_.emplace(device, graph);
@@ -71,6 +72,7 @@ class HostSweep final : public Sweep {
   }
 
   SweepTraffic traffic() const override { return pages_ ? pages_->traffic() : SweepTraffic{}; }
+  std::uint64_t planned_list_bytes() const override { return pages_ ? pages_->planned().least_bytes : 0; }
 
  private:
   using Stored = typename Share::Stored;

@@ -1,0 +1,86 @@
+// Plans are the runs, constructed: where nothing depends on what is found, they name the peak to the byte.
+#include <gtest/gtest.h>
+
+#include "acc/cases.hpp"
+#include "core/host_ceiling.hpp"
+#include "engine/acc/solve.hpp"
+#include "partition/elsewhere.hpp"
+
+namespace sluice::test {
+namespace {
+
+/// What a run takes at most beside what is there before.
+struct Peak {
+  std::uint64_t device = 0, host = 0;
+
+  bool operator==(const Peak&) const = default;
+};
+
+std::ostream& operator<<(std::ostream& out, const Peak& peak) {
+  return out << peak.device << " of the device, " << peak.host << " of the host";
+}
+
+Peak planned(const acc::AccPlan& plan) {
+  return {plan.device_bytes, plan.host_bytes};
+}
+
+/// The host's peak never falls, so that memory is taken before, as much as it has ever been.
+template <class Run>
+Peak peak_of(Run&& run) {
+  const Device device({DeviceChoice::host, 2, 0});
+  MemoryBudget& host = host_budget();
+  const std::uint64_t before = host.peak() - host.used();
+  host.charge(before, "a test");
+  run(device);
+  host.release(before);
+  return {device.memory().peak(), host.peak() - host.used() - before};
+}
+
+TEST(AccPlan, NamesThePeakOfARun) {
+  const Device device({DeviceChoice::host, 2, 0});
+  for (const auto& [name, graph] : acc_graphs()) {
+    SCOPED_TRACE(name);
+    const bool in_edges = !graph.directed || !graph.in.offsets.empty();
+
+    EXPECT_EQ(planned(acc::plan_bfs(device, graph)), peak_of([&, &graph = graph](const Device& on) {
+                bfs(acc::AccGraph(on, graph, {.in_edges = in_edges}), 0);
+              }));
+    const acc::AccPlan plan = acc::plan_components(device, graph);
+    const Peak merged = peak_of(
+        [&graph = graph](const Device& on) { static_cast<void>(components(acc::AccGraph(on, graph, {}))); });
+    EXPECT_EQ(plan.device_bytes, merged.device);
+    EXPECT_GE(plan.host_bytes, merged.host) << "and names of components";
+  }
+}
+
+TEST(AccPlan, TakesNoMemoryAndLeavesTheBudgetsAsTheyWere) {
+  const Device device({DeviceChoice::host, 2, 0});
+  const Graph graph = rank_rmat(true, true);
+  const std::uint64_t used = host_budget().used(), peak = host_budget().peak();
+  const HostCeiling nothing(0);
+
+  const acc::AccPlan plan = acc::plan_sssp(device, graph);
+
+  EXPECT_GT(plan.host_bytes, graph.vertices() * 16);
+  EXPECT_EQ(host_budget().used(), used);
+  EXPECT_EQ(host_budget().peak(), peak);
+  EXPECT_EQ(device.memory().peak(), 0u);
+}
+
+TEST(AccPlan, OfPartitionsIsWhatARunWithTwoSlotsTakes) {
+  const Device device({DeviceChoice::host, 2, 0});
+  const Graph graph = rank_rmat(false, false);
+  const acc::AccPlace place{.paging = {.partitions = 8, .slots = 2, .transport = Transport::copied}};
+
+  const acc::AccPlan plan = acc::plan_components(device, graph, place);
+  acc::AccStats stats;
+  const Peak peak =
+      peak_of([&](const Device& on) { stats = components(acc::AccGraph(on, graph, {}, place)).stats; });
+
+  EXPECT_EQ(plan.partitions, stats.partitions);
+  EXPECT_GE(plan.device_bytes, peak.device);
+  EXPECT_LE(plan.device_bytes, peak.device + (64u << 10)) << "look-ups are not known beforehand";
+}
+
+}  // namespace
+}  // namespace sluice::test
