@@ -52,15 +52,15 @@ class AblationSuite {
     };
     plain("vertices", graph_.vertices());
     plain("stored edges", graph_.edges());
-    SampleOptions neighbor;
+    samples::Options neighbor;
     neighbor.fanout = {2, 2};
     for (const std::uint64_t instances : {2000, 4000}) {
       neighbor.bias = Bias::degree;
       sample("biased neighbor", neighbor, instances);
       neighbor.bias = Bias::none;
       sample("unbiased neighbor", neighbor, instances);
-      SampleOptions fire;
-      fire.kind = SampleKind::forest_fire;
+      samples::Options fire;
+      fire.kind = samples::Kind::forest_fire;
       sample("forest fire", fire, instances);
       walk(instances);
     }
@@ -74,17 +74,19 @@ class AblationSuite {
     return starts;
   }
 
-  void sample(const char* name, SampleOptions o, std::uint64_t instances) {
+  void sample(const char* name, samples::Options o, std::uint64_t instances) {
     o.seed = options_.seed;
     const bool shares = !parts_.device().is_cuda();  // a GPU's samples take partitions in turn
-    rows(name, instances, shares, [&] { return run_samples(parts_, starts_of(instances), o, nullptr); });
+    rows(name, instances, shares,
+         [&] { return sampling::run_samples(parts_, starts_of(instances), o, nullptr); });
   }
 
   /// Of 100 steps, not 2000 as published: one walk after another would launch millions of kernels.
   void walk(std::uint64_t instances) {
-    WalkOptions o;
-    o.kind = WalkKind::biased, o.bias = Bias::degree, o.length = 100, o.seed = options_.seed;
-    rows("biased walk", instances, true, [&] { return run_walks(parts_, starts_of(instances), o, nullptr); });
+    walks::Options o;
+    o.kind = walks::Kind::biased, o.bias = Bias::degree, o.length = 100, o.seed = options_.seed;
+    rows("biased walk", instances, true,
+         [&] { return sampling::run_walks(parts_, starts_of(instances), o, nullptr); });
   }
 
   /// A figure for each row; without `shares` those that switch the balance of shares are left out.

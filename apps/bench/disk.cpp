@@ -124,7 +124,7 @@ class FileWalks {
 
   /// Returns the bytes that were read.
   std::uint64_t run() {
-    last_ = run_walks(resident_, starts_, walk_, nullptr);
+    last_ = sampling::run_walks(resident_, starts_, walk_, nullptr);
     rates_.push_back(static_cast<double>(last_.read_bytes) / last_.compute_seconds * 1e-9);
     steps_.push_back(static_cast<double>(last_.steps) / last_.compute_seconds * 1e-6);
     return last_.read_bytes;
@@ -153,7 +153,7 @@ class FileWalks {
 
   Graph graph_;
   ResidentGraph resident_;
-  WalkOptions walk_;
+  walks::Options walk_;
   Starts starts_;
   RunStats last_;
   std::vector<double> rates_, steps_;

@@ -35,10 +35,10 @@ class OutOfCoreSuite {
     plain("vertices", static_cast<double>(graph_.vertices()), "");
     plain("stored edges", static_cast<double>(graph_.edges()), "");
     if (limits_.to_device > 0) plain("limit: host to device", limits_.to_device, "GB/s");
-    WalkOptions uniform;
-    WalkOptions weighted;
-    weighted.kind = WalkKind::biased;
-    WalkOptions coded = uniform;
+    walks::Options uniform;
+    walks::Options weighted;
+    weighted.kind = walks::Kind::biased;
+    walks::Options coded = uniform;
     uniform.layout = Layout::csr, coded.layout = Layout::coded;
     const PagingOptions same_memory = quarter_of_plain(graph_, device_.threads());
     walk("uniform walk, two walkers a vertex, csr", uniform, 2, kQuarter);
@@ -49,7 +49,7 @@ class OutOfCoreSuite {
     fifo.schedule = SchedulePolicy::fifo;
     walk("uniform walk, copied, fifo", uniform, 1, fifo);
     // What a user has who asks for nothing.
-    WalkOptions unasked;
+    walks::Options unasked;
     PagingOptions automatic = same_memory;
     automatic.transport = Transport::automatic;
     walk("uniform walk, auto", unasked, 1, automatic);
@@ -68,7 +68,7 @@ class OutOfCoreSuite {
     figures_.push_back({name, value, unit, value, value, {}});
   }
 
-  void walk(const std::string& name, WalkOptions walk_options, std::uint64_t walks_per_vertex,
+  void walk(const std::string& name, walks::Options walk_options, std::uint64_t walks_per_vertex,
             const PagingOptions& paging, Instance instances = 0) {
     if (!options_.wants(name)) return;
     if (options_.progress) options_.progress(name);
@@ -80,7 +80,7 @@ class OutOfCoreSuite {
     std::vector<double> rates;
     RunStats stats;
     for (unsigned r = 0; r <= options_.repetitions; ++r) {  // the first makes the tables
-      stats = run_walks(graph, starts, walk_options, nullptr);
+      stats = sampling::run_walks(graph, starts, walk_options, nullptr);
       if (r > 0) rates.push_back(static_cast<double>(stats.steps) / stats.compute_seconds * 1e-9);
     }
     std::sort(rates.begin(), rates.end());

@@ -94,23 +94,23 @@ class SamplingSuite {
     set_share(figure, figure.value / limit, what);
   }
 
-  Figure& walk(const std::string& name, WalkOptions walk_options, const Starts& starts = {}) {
+  Figure& walk(const std::string& name, walks::Options walk_options, const Starts& starts = {}) {
     walk_options.seed = options_.seed;
     return measure(
         name, "G steps/s",
         [&](Instance last) {
           walk_options.last_instance = last;
-          return run_walks(resident_, starts, walk_options, nullptr);
+          return sampling::run_walks(resident_, starts, walk_options, nullptr);
         },
         giga_rate);
   }
-  Figure& sample(const std::string& name, SampleOptions sample_options, const Starts& starts) {
+  Figure& sample(const std::string& name, samples::Options sample_options, const Starts& starts) {
     sample_options.seed = options_.seed;
     return measure(
         name, "G edges/s",
         [&](Instance last) {
           sample_options.last_instance = last;
-          return run_samples(resident_, starts, sample_options, nullptr);
+          return sampling::run_samples(resident_, starts, sample_options, nullptr);
         },
         giga_rate);
   }
@@ -126,7 +126,7 @@ class SamplingSuite {
   }
 
   void uniform_walks() {
-    WalkOptions o;
+    walks::Options o;
     o.layout = Layout::csr;
     against(walk("uniform walk, csr", o), limits_.random4, "random 4-byte reads");
     o.layout = Layout::wide;
@@ -134,10 +134,10 @@ class SamplingSuite {
     if (extent_.all) redirected_walks(o, uniform);
     resident_.drop_tables();
   }
-  void redirected_walks(WalkOptions o, double uniform) {
-    for (const auto& [name, kind] : {std::pair{"metropolis-hastings", WalkKind::metropolis_hastings},
-                                     {"restart", WalkKind::restart},
-                                     {"jump", WalkKind::jump}}) {
+  void redirected_walks(walks::Options o, double uniform) {
+    for (const auto& [name, kind] : {std::pair{"metropolis-hastings", walks::Kind::metropolis_hastings},
+                                     {"restart", walks::Kind::restart},
+                                     {"jump", walks::Kind::jump}}) {
       o.kind = kind;
       Figure& figure = walk(std::string(name) + ", wide", o);
       remark(figure, text("%.0f%% of uniform", 100 * figure.value / uniform));
@@ -149,8 +149,8 @@ class SamplingSuite {
   }
 
   void weighted_walks() {
-    WalkOptions o;
-    o.kind = WalkKind::biased;
+    walks::Options o;
+    o.kind = walks::Kind::biased;
     o.layout = Layout::wide, o.select = Select::alias;
     against(walk("biased by weight, alias, wide", o), limits_.random32, "random 32-byte reads");
     resident_.drop_tables();
@@ -167,15 +167,15 @@ class SamplingSuite {
   }
 
   void node2vec() {
-    WalkOptions o;
-    o.kind = WalkKind::node2vec, o.p = 2, o.q = 0.5;
+    walks::Options o;
+    o.kind = walks::Kind::node2vec, o.p = 2, o.q = 0.5;
     const std::string walkers = extent_.walkers == 0 ? "" : ", " + count_text(extent_.walkers) + " walkers";
     walk("node2vec 2, 0.5, weighted, exact" + walkers, o, starts_of(extent_.walkers));
     resident_.drop_tables();
   }
 
   void neighbors() {
-    SampleOptions o;
+    samples::Options o;
     o.fanout = {15, 10};
     o.replace = o.revisit = true;
     const std::string tree_seeds =
@@ -193,12 +193,13 @@ class SamplingSuite {
   /// C-SAW's settings (SC'20, section VI): 2000 and 4000 instances, 2 neighbours, depth 2, degree bias; its
   /// figure 16.
   void csaw() {
-    SampleOptions o;
+    samples::Options o;
     o.bias = Bias::degree;
     const auto milliseconds = [](const RunStats& stats) { return stats.compute_seconds * 1e3; };
     const auto time = [&](const std::string& name, std::uint64_t instances) {
       measure(
-          name, "ms", [&](Instance) { return run_samples(resident_, random_starts(instances), o, nullptr); },
+          name, "ms",
+          [&](Instance) { return sampling::run_samples(resident_, random_starts(instances), o, nullptr); },
           milliseconds);
     };
     o.fanout = {2, 2};
@@ -212,15 +213,15 @@ class SamplingSuite {
              instances);
       }
     }
-    WalkOptions w;
-    w.kind = WalkKind::biased, w.bias = Bias::degree, w.length = 2000;
+    walks::Options w;
+    w.kind = walks::Kind::biased, w.bias = Bias::degree, w.length = 2000;
     walk("C-SAW: 4000 walks of 2000 steps, degree bias", w, random_starts(4000));
     resident_.drop_tables();
   }
 
   /// C-SAW's figures 10 to 12: iterations a pick and searches of each technique.
   void ablation() {
-    SampleOptions o;
+    samples::Options o;
     o.fanout = {8, 8}, o.bias = Bias::degree;
     const Starts seeds = random_starts(std::min<std::uint64_t>(graph_.vertices(), extent_.ablation_seeds));
     for (const auto& [technique, select] : {std::pair{"repeated", Select::repeated},
@@ -235,7 +236,7 @@ class SamplingSuite {
             std::string("select ") + technique + ", collision " + structure, "G edges/s",
             [&](Instance end) {
               o.last_instance = end;
-              return last = run_samples(resident_, seeds, o, nullptr);
+              return last = sampling::run_samples(resident_, seeds, o, nullptr);
             },
             giga_rate);
         const double picks = static_cast<double>(std::max<std::uint64_t>(last.selections, 1));

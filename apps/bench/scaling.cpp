@@ -157,7 +157,7 @@ class ScalingSuite {
     if (rank < size) {
       walk_.first_instance = instances * rank / size, walk_.last_instance = instances * (rank + 1) / size;
       const double said = world().seconds(), begin = seconds_now();
-      stats = run_walks(graph, starts, walk_, nullptr);
+      stats = sampling::run_walks(graph, starts, walk_, nullptr);
       seconds = seconds_now() - begin;
       exchange = world().seconds() - said + stats.exchange_seconds;
     }
@@ -173,7 +173,7 @@ class ScalingSuite {
   Device& device_;
   const Options& options_;
   Graph graph_;
-  WalkOptions walk_;
+  walks::Options walk_;
   double one_ = 0;  ///< the rate of one rank
   std::vector<Figure> figures_;
 };

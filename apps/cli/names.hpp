@@ -42,11 +42,11 @@ constexpr const char* name_of(const std::array<Name<E>, N>& names, E value) {
 
 inline constexpr auto kTransports = names_in_order<Transport>("auto", "copied", "mapped", "file");
 
-inline constexpr auto kWalkKinds = names_in_order<WalkKind>(
+inline constexpr auto kWalkKinds = names_in_order<walks::Kind>(
     "uniform", "biased", "metropolis-hastings", "jump", "restart", "node2vec", "multidimensional");
 
 inline constexpr auto kSampleKinds =
-    names_in_order<SampleKind>("neighbor", "forest-fire", "snowball", "layer", "node", "edge");
+    names_in_order<samples::Kind>("neighbor", "forest-fire", "snowball", "layer", "node", "edge");
 
 inline constexpr auto kRankMethods =
     names_in_order<pagerank::RankMethod>("static", "nd", "dt", "df", "dfp", "dfr");

@@ -50,7 +50,7 @@ Cut cut_for(const Device& device, const Graph& graph, bool fits_host) {
   PagingOptions paging;
   // As a job: what the host's memory cannot hold stays in its file.
   paging.cut = !fits_host;
-  RunPlan plan = plan_walks(device, graph, Starts{}, WalkOptions{}, paging);
+  sampling::RunPlan plan = sampling::plan_walks(device, graph, Starts{}, walks::Options{}, paging);
   if (plan.partitions) return {std::move(*plan.partitions), plan.slots};
   const PartitionBytes bytes{.edge = sizeof(Vertex) + (graph.weighted ? sizeof(float) : 0)};
   return {PartitionPlan::of_count(graph.out.offsets.span(), bytes, 1), 0};

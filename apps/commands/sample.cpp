@@ -16,14 +16,14 @@ namespace {
 
 struct SampleCommand {
   std::string graph;
-  SampleOptions sample;
+  samples::Options sample;
   std::vector<std::int64_t> layer_sizes;
   StartsOptions starts;
   CommonOptions common;
 };
 
 bool is_one_pass(const SampleCommand& c) {
-  return c.sample.kind == SampleKind::node || c.sample.kind == SampleKind::edge;
+  return c.sample.kind == samples::Kind::node || c.sample.kind == samples::Kind::edge;
 }
 
 void refuse_foreign(const Command& command, const SampleCommand& c) {
@@ -64,16 +64,16 @@ std::vector<io::Attribute> attributes_of(const Command& command, const SampleCom
     attributes.emplace_back("count", static_cast<std::int64_t>(o.count));
     return attributes;
   }
-  if (o.kind == SampleKind::neighbor) {
+  if (o.kind == samples::Kind::neighbor) {
     add_text("fanout", "fanout");
     attributes.emplace_back("replace", std::int64_t{o.replace});
   }
-  if (o.kind == SampleKind::layer) add_text("layer_size", "layer-size");
-  if (o.kind == SampleKind::forest_fire) attributes.emplace_back("probability", o.probability);
-  if (o.kind == SampleKind::forest_fire || o.kind == SampleKind::snowball) {
+  if (o.kind == samples::Kind::layer) add_text("layer_size", "layer-size");
+  if (o.kind == samples::Kind::forest_fire) attributes.emplace_back("probability", o.probability);
+  if (o.kind == samples::Kind::forest_fire || o.kind == samples::Kind::snowball) {
     attributes.emplace_back("depth", std::int64_t{o.depth});
   }
-  if (o.kind != SampleKind::snowball) {
+  if (o.kind != samples::Kind::snowball) {
     add_text("bias", "bias");
     add_text("select", "select");
   }
@@ -91,13 +91,13 @@ void run_sample(const Command& command, SampleCommand& c) {
   const HeldStarts starts = make_starts(command, c.starts, StartsLine::seeds, !is_one_pass(c), job.ids());
   job.prepare(starts, " samples", c.sample);
   const auto plan_with = [&](const PagingOptions& paging) {
-    return plan_samples(job.device(), job.graph(), starts, c.sample, paging);
+    return sampling::plan_samples(job.device(), job.graph(), starts, c.sample, paging);
   };
-  const RunPlan first = job.fitting(plan_with);
+  const sampling::RunPlan first = job.fitting(plan_with);
   if (c.common.plan) return job.print_plan(first);
 
   RunStats stats;
-  job.within_memory(first, plan_with, [&](const RunPlan& plan) {
+  job.within_memory(first, plan_with, [&](const sampling::RunPlan& plan) {
     auto& results =
         job.open_results(attributes_of(command, c), &starts, SampleWriter::text_columns(c.sample));
     SampleWriter writer(results, job.ids(), c.sample, c.common.format);
@@ -106,7 +106,7 @@ void run_sample(const Command& command, SampleCommand& c) {
                               : nullptr;
     // Partitions share what is left beside the check.
     ResidentGraph resident(job.device(), job.graph(), job.paging_of(plan));
-    stats = run_samples(resident, starts, c.sample, verifier ? verifier.get() : &writer);
+    stats = sampling::run_samples(resident, starts, c.sample, verifier ? verifier.get() : &writer);
   });
   job.finish(stats, "samples", "edges");
 }

@@ -14,13 +14,13 @@ namespace {
 
 struct WalkCommand {
   std::string graph;
-  WalkOptions walk;
+  walks::Options walk;
   StartsOptions starts;
   CommonOptions common;
 };
 
 bool is_pool(const WalkCommand& c) {
-  return c.walk.kind == WalkKind::multidimensional;
+  return c.walk.kind == walks::Kind::multidimensional;
 }
 
 void refuse_foreign(const Command& command, const WalkCommand& c) {
@@ -33,9 +33,9 @@ void refuse_foreign(const Command& command, const WalkCommand& c) {
                           {"--q", {"node2vec"}},
                           {"--frontier-size", {"multidimensional"}},
                           {"--walks-per-vertex", one_by_one}});
-  const bool scans = c.walk.kind == WalkKind::node2vec && c.walk.select == Select::its;
-  const bool compares = c.walk.select != Select::automatic && c.walk.kind != WalkKind::node2vec &&
-                        c.walk.kind != WalkKind::biased;
+  const bool scans = c.walk.kind == walks::Kind::node2vec && c.walk.select == Select::its;
+  const bool compares = c.walk.select != Select::automatic && c.walk.kind != walks::Kind::node2vec &&
+                        c.walk.kind != walks::Kind::biased;
   if (c.common.layout == Layout::wide && (scans || compares)) {
     throw UsageError(
         fmt::format("--layout wide: --kind {} with --select {} reads lists as they are; use csr or auto",
@@ -44,7 +44,7 @@ void refuse_foreign(const Command& command, const WalkCommand& c) {
 }
 
 /// With --starts the pool is the line: all lines must be equally long, for /pool is a table.
-void take_pool_size(const Command& command, const Starts& starts, WalkOptions& walk,
+void take_pool_size(const Command& command, const Starts& starts, walks::Options& walk,
                     const std::string& file) {
   if (starts.mode != Starts::Mode::listed) return;
   const bool given = command.given("--frontier-size");
@@ -65,22 +65,22 @@ std::vector<io::Attribute> attributes_of(const WalkCommand& c) {
                                         {"length", std::int64_t{c.walk.length}},
                                         {"select", std::string(name_of(kSelects, c.walk.select))}};
   switch (c.walk.kind) {
-    case WalkKind::biased:
+    case walks::Kind::biased:
       attributes.emplace_back("bias", std::string(name_of(kBiases, c.walk.bias)));
       break;
-    case WalkKind::jump:
-    case WalkKind::restart:
+    case walks::Kind::jump:
+    case walks::Kind::restart:
       attributes.emplace_back("probability", c.walk.probability);
       break;
-    case WalkKind::node2vec:
+    case walks::Kind::node2vec:
       attributes.emplace_back("p", c.walk.p);
       attributes.emplace_back("q", c.walk.q);
       break;
-    case WalkKind::multidimensional:
+    case walks::Kind::multidimensional:
       attributes.emplace_back("frontier_size", std::int64_t{c.walk.frontier_size});
       break;
-    case WalkKind::uniform:
-    case WalkKind::metropolis_hastings:
+    case walks::Kind::uniform:
+    case walks::Kind::metropolis_hastings:
       break;
   }
   return attributes;
@@ -89,9 +89,9 @@ std::vector<io::Attribute> attributes_of(const WalkCommand& c) {
 void run_walk(const Command& command, WalkCommand& c) {
   refuse_foreign(command, c);
   validate(c.walk);
-  const bool by_weight = c.walk.kind == WalkKind::node2vec ||
-                         (c.walk.kind == WalkKind::biased && c.walk.bias == Bias::weight),
-             by_degree = c.walk.kind == WalkKind::biased && c.walk.bias == Bias::degree;
+  const bool by_weight = c.walk.kind == walks::Kind::node2vec ||
+                         (c.walk.kind == walks::Kind::biased && c.walk.bias == Bias::weight),
+             by_degree = c.walk.kind == walks::Kind::biased && c.walk.bias == Bias::degree;
   Job job(command, c.common, c.graph,
           {.edge_bytes = by_degree ? kTableEdgeBytes : 0, .weight_bytes = by_weight ? kTableEdgeBytes : 0});
   const HeldStarts starts = make_starts(
@@ -99,8 +99,8 @@ void run_walk(const Command& command, WalkCommand& c) {
   if (is_pool(c)) take_pool_size(command, starts, c.walk, c.starts.file);
   WalkWriter::require_rows_fit(c.common.format, job.ids(), c.walk);
   job.prepare(starts, " walks", c.walk);
-  const RunPlan plan = job.fitting([&](const PagingOptions& paging) {
-    return plan_walks(job.device(), job.graph(), starts, c.walk, paging);
+  const sampling::RunPlan plan = job.fitting([&](const PagingOptions& paging) {
+    return sampling::plan_walks(job.device(), job.graph(), starts, c.walk, paging);
   });
   if (c.common.plan) return job.print_plan(plan);
 
@@ -110,7 +110,7 @@ void run_walk(const Command& command, WalkCommand& c) {
       c.common.verify ? verify_walks(job.graph(), starts, c.walk, writer, threads_of(c.common)) : nullptr;
   // Partitions share what is left beside the check.
   ResidentGraph resident(job.device(), job.graph(), job.paging_of(plan));
-  const RunStats stats = run_walks(resident, starts, c.walk, verifier ? verifier.get() : &writer);
+  const RunStats stats = sampling::run_walks(resident, starts, c.walk, verifier ? verifier.get() : &writer);
   job.finish(stats, "walks", "steps");
 }
 

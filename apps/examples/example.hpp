@@ -63,7 +63,7 @@ struct SamplePrinter : SampleSink {
 template <class Draw>
 int print_samples(ResidentGraph& graph, Draw&& draw) {
   SamplePrinter sink;
-  const RunStats stats = draw(SampleOptions{}, &sink);
+  const RunStats stats = draw(samples::Options{}, &sink);
   std::printf("%llu samples, %llu edges on %s\n", static_cast<unsigned long long>(stats.instances),
               static_cast<unsigned long long>(stats.sampled_edges), graph.device().name().c_str());
   return 0;

@@ -21,7 +21,7 @@ struct ImportanceSample {
     return weight * (std::uint64_t{1} + graph.degree(edge.target));
   }
 
-  SLUICE_HD std::uint64_t neighbor_size(const sluice::GraphView&, const sluice::Expansion& at,
+  SLUICE_HD std::uint64_t neighbor_size(const sluice::GraphView&, const sluice::samples::Expansion& at,
                                         std::uint64_t candidates, const sluice::SampleDraws&) const {
     const std::uint64_t most = at.depth <= 32 ? width >> (at.depth - 1) : 0;
     std::uint64_t size = 0;  // an integer root: host and device must agree
@@ -30,7 +30,7 @@ struct ImportanceSample {
   }
 
   /// The vertex that a selected edge brings to the next depth's frontier.
-  SLUICE_HD sluice::Vertex update(const sluice::GraphView& graph, const sluice::Expansion&,
+  SLUICE_HD sluice::Vertex update(const sluice::GraphView& graph, const sluice::samples::Expansion&,
                                   const sluice::Edge& edge) const {
     return graph.degree(edge.target) > hub_degree ? sluice::kNoVertex : edge.target;
   }

@@ -22,10 +22,10 @@ struct Printer : sluice::WalkSink {
 };
 
 int walk(sluice::ResidentGraph& graph) {
-  sluice::WalkOptions options;
+  sluice::walks::Options options;
   options.length = 10;
   Printer sink;
-  const auto stats = sluice::run_walk(graph, sluice::Starts{}, NonBacktrackingWalk{}, options, &sink);
+  const auto stats = sluice::walks::run_walk(graph, sluice::Starts{}, NonBacktrackingWalk{}, options, &sink);
   std::printf("%llu walks, %llu steps on %s\n", static_cast<unsigned long long>(stats.instances),
               static_cast<unsigned long long>(stats.steps), graph.device().name().c_str());
   return 0;

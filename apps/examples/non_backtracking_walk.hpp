@@ -7,7 +7,7 @@
 struct NonBacktrackingWalk {
   static constexpr sluice::BiasClass kBias = sluice::BiasClass::dynamic;  // it depends on where the walk was
 
-  SLUICE_HD std::uint64_t dynamic_bias(const sluice::GraphView&, const sluice::Walker& walker,
+  SLUICE_HD std::uint64_t dynamic_bias(const sluice::GraphView&, const sluice::walks::Walker& walker,
                                        const sluice::Edge& edge) const {
     return edge.target == walker.previous ? 0 : 1;
   }

@@ -5,8 +5,8 @@
 
 int main(int argc, char** argv) {
   return sluice::examples::run(argc, argv, [](sluice::ResidentGraph& graph) {
-    return sluice::examples::print_samples(graph, [&](const sluice::SampleOptions& options, auto* sink) {
-      return sluice::run_layer(graph, sluice::Starts{}, RareLayers{}, options, sink);
+    return sluice::examples::print_samples(graph, [&](const sluice::samples::Options& options, auto* sink) {
+      return sluice::samples::run_layer(graph, sluice::Starts{}, RareLayers{}, options, sink);
     });
   });
 }

@@ -25,7 +25,8 @@ int walk(sluice::ResidentGraph& graph) {
   sluice::Starts starts;
   starts.mode = sluice::Starts::Mode::random;
   starts.count = 100;
-  const auto stats = sluice::run_pool(graph, starts, WeightedPool{}, kSteps, sluice::WalkOptions{}, &sink);
+  const auto stats =
+      sluice::samples::run_pool(graph, starts, WeightedPool{}, kSteps, sluice::walks::Options{}, &sink);
   std::printf("%llu pools, %llu edges on %s\n", static_cast<unsigned long long>(stats.instances),
               static_cast<unsigned long long>(stats.sampled_edges), graph.device().name().c_str());
   return 0;

@@ -159,7 +159,7 @@ PagingOptions Job::paging() const {
   return paging;
 }
 
-PagingOptions Job::paging_of(const RunPlan& plan) const {
+PagingOptions Job::paging_of(const sampling::RunPlan& plan) const {
   PagingOptions paging = this->paging();
   paging.cut = plan.partitions.has_value();
   return paging;

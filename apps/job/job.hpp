@@ -71,7 +71,7 @@ class Job {
   /// How the graph is worked on, by these ranks.
   PagingOptions paging() const;
   /// As this plan of fitting() says.
-  PagingOptions paging_of(const RunPlan& plan) const;
+  PagingOptions paging_of(const sampling::RunPlan& plan) const;
   /// The plan that make(paging) gives, where it fits: of the graph as it was read or, where that leaves too
   /// little memory, as it lies in its file. All ranks call it. Throws BudgetError that says all that the job
   /// needs, and what would do; with --plan, print_plan() does.
@@ -129,7 +129,7 @@ class Job {
   Progress& progress() { return progress_; }
 
   /// --plan: prints what the job would need, by a plan of fitting(); throws BudgetError if it does not fit.
-  void print_plan(const RunPlan& plan) const;
+  void print_plan(const sampling::RunPlan& plan) const;
   void print_plan(const pagerank::Plan& plan) const;
   void print_plan(const ppr::Plan& plan) const;
   void print_plan(const acc::AccPlan& plan) const;
@@ -143,7 +143,7 @@ class Job {
   /// What the graph takes of host memory as it was read, and the starts.
   std::uint64_t held_bytes() const;
   std::uint64_t graph_bytes() const;
-  JobNeed need_of(const RunPlan& plan) const;
+  JobNeed need_of(const sampling::RunPlan& plan) const;
   JobNeed need_of(const pagerank::Plan& plan) const;
   JobNeed need_of(const ppr::Plan& plan) const;
   JobNeed need_of(const acc::AccPlan& plan) const;

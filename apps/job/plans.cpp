@@ -27,7 +27,7 @@ std::string fit_line(const char* what, std::uint64_t needed, const MemoryBudget&
 }
 
 /// Which of the partitions each rank owns, where ranks share out the graph.
-std::string rank_lines(const RunPlan& plan) {
+std::string rank_lines(const sampling::RunPlan& plan) {
   constexpr std::size_t kShown = 64;
   if (plan.by_rank.empty()) return "";
   const PartitionPlan& parts = *plan.partitions;
@@ -35,7 +35,7 @@ std::string rank_lines(const RunPlan& plan) {
       "{:<22} {:>12} ({})\n", "ranks that share them", plan.by_rank.size(),
       plan.holds_all ? "each holds its own from start to end" : "each brings its own where work waits");
   for (std::size_t rank = 0; rank < std::min(plan.by_rank.size(), kShown); ++rank) {
-    const RankPlan& part = plan.by_rank[rank];
+    const sampling::RankPlan& part = plan.by_rank[rank];
     const std::string cut =
         part.first == part.last
             ? "no partition"
@@ -63,7 +63,7 @@ void Job::print_plan(const std::string& text, std::uint64_t partitions) const {
   throw_refusal();
 }
 
-void Job::print_plan(const RunPlan& plan) const {
+void Job::print_plan(const sampling::RunPlan& plan) const {
   std::string text = fit_line("device memory", plan.device_bytes_needed, device_->memory());
   const bool in_parts = plan.partitions.has_value();
   text += bytes_line(in_parts ? "  graph, in slots" : "  graph", plan.graph_bytes);

@@ -83,9 +83,9 @@ std::vector<std::string> text_columns_of(const CommonOptions& common, std::vecto
   return names.size() > 1 ? names : std::vector<std::string>{};
 }
 
-WalkWriter::WalkWriter(io::ResultWriter& writer, const IdMap& ids, const WalkOptions& options)
+WalkWriter::WalkWriter(io::ResultWriter& writer, const IdMap& ids, const walks::Options& options)
     : columns_(writer, ids) {
-  if (options.kind == WalkKind::multidimensional) {
+  if (options.kind == walks::Kind::multidimensional) {
     edges_ = columns_.declare_padded("edges", {options.length, 2});
     pool_ = columns_.declare("pool", {options.frontier_size});
   } else {
@@ -93,10 +93,10 @@ WalkWriter::WalkWriter(io::ResultWriter& writer, const IdMap& ids, const WalkOpt
   }
 }
 
-void WalkWriter::require_rows_fit(io::ResultFormat format, const IdMap& ids, const WalkOptions& options) {
+void WalkWriter::require_rows_fit(io::ResultFormat format, const IdMap& ids, const walks::Options& options) {
   const std::uint64_t id_bytes = ids.wide() ? sizeof(std::int64_t) : sizeof(std::int32_t),
                       length = options.length;
-  if (options.kind == WalkKind::multidimensional) {
+  if (options.kind == walks::Kind::multidimensional) {
     io::require_row_fits(format, "edges", 2 * length * id_bytes);
     io::require_row_fits(format, "pool", options.frontier_size * id_bytes);
   } else {
@@ -113,13 +113,13 @@ void WalkWriter::write(const WalkBatch& batch) {
   }
 }
 
-std::vector<std::string> SampleWriter::text_columns(const SampleOptions& options) {
+std::vector<std::string> SampleWriter::text_columns(const samples::Options& options) {
   // The vertices of `node` are a result of their own, which columns of edges would not show.
-  if (options.kind == SampleKind::node) return {};
+  if (options.kind == samples::Kind::node) return {};
   return {"instance", "source", "target", "depth", "edge"};
 }
 
-SampleWriter::SampleWriter(io::ResultWriter& writer, const IdMap& ids, const SampleOptions& options,
+SampleWriter::SampleWriter(io::ResultWriter& writer, const IdMap& ids, const samples::Options& options,
                            io::ResultFormat format)
     : writer_(writer), columns_(writer, ids) {
   if (format == io::ResultFormat::text && !text_columns(options).empty())
@@ -131,7 +131,7 @@ SampleWriter::SampleWriter(io::ResultWriter& writer, const IdMap& ids, const Sam
   edge_offsets_ = writer_.declare_offsets("instance_offsets");
   seeds_ = columns_.declare("seeds");
   seed_offsets_ = writer_.declare_offsets("seed_offsets");
-  if (options.kind == SampleKind::node) {
+  if (options.kind == samples::Kind::node) {
     vertices_ = columns_.declare("vertices");
     vertex_offsets_ = writer_.declare_offsets("vertex_offsets");
   }

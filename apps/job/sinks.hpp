@@ -76,9 +76,9 @@ std::vector<std::string> text_columns_of(const CommonOptions& common, std::vecto
 /// Writes /walks, or for multidimensional /edges and /pool.
 class WalkWriter : public WalkSink {
  public:
-  WalkWriter(io::ResultWriter& writer, const IdMap& ids, const WalkOptions& options);
+  WalkWriter(io::ResultWriter& writer, const IdMap& ids, const walks::Options& options);
   /// Throws UsageError where the form cannot hold such rows.
-  static void require_rows_fit(io::ResultFormat format, const IdMap& ids, const WalkOptions& options);
+  static void require_rows_fit(io::ResultFormat format, const IdMap& ids, const walks::Options& options);
   void write(const WalkBatch& batch) override;
 
  private:
@@ -90,12 +90,12 @@ class WalkWriter : public WalkSink {
 class SampleWriter : public SampleSink {
  public:
   /// In text form each edge's row begins with its instance, so that it can be read alone.
-  SampleWriter(io::ResultWriter& writer, const IdMap& ids, const SampleOptions& options,
+  SampleWriter(io::ResultWriter& writer, const IdMap& ids, const samples::Options& options,
                io::ResultFormat format);
   void write(const SampleBatch& batch) override;
 
   /// For make_result_writer: the datasets that stand side by side as text.
-  static std::vector<std::string> text_columns(const SampleOptions& options);
+  static std::vector<std::string> text_columns(const samples::Options& options);
 
  private:
   io::ResultWriter& writer_;

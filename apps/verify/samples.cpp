@@ -30,7 +30,7 @@ struct Sample {
 
 class SampleVerifier : public SampleSink {
  public:
-  SampleVerifier(const Graph& graph, const Starts& starts, const SampleOptions& options, SampleSink& next,
+  SampleVerifier(const Graph& graph, const Starts& starts, const samples::Options& options, SampleSink& next,
                  unsigned threads)
       : graph_(graph),
         starts_(starts),
@@ -55,7 +55,7 @@ class SampleVerifier : public SampleSink {
       place.vertices += batch.vertex_counts.empty() ? 0 : batch.vertex_counts[i];
     }
     // Of a graph that stays in its file lists come through one buffer.
-    const unsigned threads = edges_.in_file() && options_.kind == SampleKind::node ? 1 : threads_;
+    const unsigned threads = edges_.in_file() && options_.kind == samples::Kind::node ? 1 : threads_;
     parallel_blocks(
         threads, batch.count, kSamplesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
           auto [edges, seeds, vertices] = blocks[begin / kSamplesAtOnce];
@@ -147,8 +147,8 @@ class SampleVerifier : public SampleSink {
     if (!sample.depth.empty() &&
         (sample.depth[0] != 1 || !std::is_sorted(sample.depth.begin(), sample.depth.end())))
       sample.fail("depths do not ascend from 1");
-    if (options_.kind == SampleKind::node) return check_node(sample);
-    if (options_.kind == SampleKind::edge) return check_one_pass(sample, options_.count);
+    if (options_.kind == samples::Kind::node) return check_node(sample);
+    if (options_.kind == samples::Kind::edge) return check_one_pass(sample, options_.count);
     verify_seeds(graph_, starts_, sample.instance, sample.seeds, true);
     check_traversal(sample);
   }
@@ -184,8 +184,8 @@ class SampleVerifier : public SampleSink {
 
   /// How many edges a frontier vertex must give at this depth; nothing where chance decides.
   std::optional<std::uint64_t> required(Vertex v, std::uint32_t depth) const {
-    if (options_.kind == SampleKind::snowball) return candidates(v);
-    if (options_.kind != SampleKind::neighbor) return std::nullopt;
+    if (options_.kind == samples::Kind::snowball) return candidates(v);
+    if (options_.kind != samples::Kind::neighbor) return std::nullopt;
     const std::int64_t fanout = options_.fanout[depth - 1];
     const std::uint64_t available = candidates(v);
     if (fanout < 0 || available == 0) return available;
@@ -194,8 +194,8 @@ class SampleVerifier : public SampleSink {
   }
 
   std::uint32_t depths() const {
-    if (options_.kind == SampleKind::neighbor) return static_cast<std::uint32_t>(options_.fanout.size());
-    if (options_.kind == SampleKind::layer) return static_cast<std::uint32_t>(options_.layer_sizes.size());
+    if (options_.kind == samples::Kind::neighbor) return static_cast<std::uint32_t>(options_.fanout.size());
+    if (options_.kind == samples::Kind::layer) return static_cast<std::uint32_t>(options_.layer_sizes.size());
     return options_.depth;
   }
 
@@ -227,7 +227,7 @@ class SampleVerifier : public SampleSink {
     std::uint64_t available = 0;
     for (const Vertex v : frontier) {
       const auto need = required(v, depth);
-      if (options_.kind == SampleKind::layer) available += candidates(v);
+      if (options_.kind == samples::Kind::layer) available += candidates(v);
       std::uint64_t got = 0;
       for (; in_depth(at) && sample.source[at] == v && got < need.value_or(degree(v)); ++at, ++got) {
         if (got != 0 && sample.edge[at] <= sample.edge[at - 1] && !options_.replace) break;
@@ -239,7 +239,7 @@ class SampleVerifier : public SampleSink {
       sample.fail(fmt::format("depth {}: an edge from {} is repeated, out of order, or not from the frontier",
                               depth, sample.source[at]));
     }
-    if (options_.kind == SampleKind::layer) {
+    if (options_.kind == samples::Kind::layer) {
       const std::uint64_t need = std::min(options_.layer_sizes[depth - 1], available);
       if (at - begin != need)
         sample.fail(fmt::format("depth {}: {} edges instead of {}", depth, at - begin, need));
@@ -249,7 +249,7 @@ class SampleVerifier : public SampleSink {
 
   const Graph& graph_;
   const Starts& starts_;
-  const SampleOptions& options_;
+  const samples::Options& options_;
   SampleSink& next_;
   unsigned threads_;
   EdgeQuestions edges_;
@@ -259,7 +259,8 @@ class SampleVerifier : public SampleSink {
 }  // namespace
 
 std::unique_ptr<SampleSink> verify_samples(const Graph& graph, const Starts& starts,
-                                           const SampleOptions& options, SampleSink& next, unsigned threads) {
+                                           const samples::Options& options, SampleSink& next,
+                                           unsigned threads) {
   return std::make_unique<SampleVerifier>(graph, starts, options, next, threads);
 }
 

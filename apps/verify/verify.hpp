@@ -15,10 +15,10 @@ namespace sluice::apps {
 
 /// A sink that throws RunError ("verify: instance 17, step 3: ...") at the first fault that one of `threads`
 /// comes to, and else hands on to `next`. Keeps references to all its arguments.
-std::unique_ptr<WalkSink> verify_walks(const Graph& graph, const Starts& starts, const WalkOptions& options,
-                                       WalkSink& next, unsigned threads = 1);
+std::unique_ptr<WalkSink> verify_walks(const Graph& graph, const Starts& starts,
+                                       const walks::Options& options, WalkSink& next, unsigned threads = 1);
 std::unique_ptr<SampleSink> verify_samples(const Graph& graph, const Starts& starts,
-                                           const SampleOptions& options, SampleSink& next,
+                                           const samples::Options& options, SampleSink& next,
                                            unsigned threads = 1);
 
 /// Throws RunError unless `seeds` are what `starts` says of this instance (drawn ones need only be vertices).

@@ -12,7 +12,7 @@ namespace {
 
 class WalkVerifier : public WalkSink {
  public:
-  WalkVerifier(const Graph& graph, const Starts& starts, const WalkOptions& options, WalkSink& next,
+  WalkVerifier(const Graph& graph, const Starts& starts, const walks::Options& options, WalkSink& next,
                unsigned threads)
       : graph_(graph),
         starts_(starts),
@@ -39,9 +39,9 @@ class WalkVerifier : public WalkSink {
   }
 
  private:
-  static bool by_weight(const WalkOptions& options) {
-    return options.kind == WalkKind::node2vec ||
-           (options.kind == WalkKind::biased && options.bias == Bias::weight);
+  static bool by_weight(const walks::Options& options) {
+    return options.kind == walks::Kind::node2vec ||
+           (options.kind == walks::Kind::biased && options.bias == Bias::weight);
   }
 
   static constexpr std::uint64_t kWalksAtOnce = 16;
@@ -58,7 +58,7 @@ class WalkVerifier : public WalkSink {
     bool found(std::size_t step) const { return answers[asked + step - 1] != 0; }
   };
 
-  bool is_pool() const { return options_.kind == WalkKind::multidimensional; }
+  bool is_pool() const { return options_.kind == walks::Kind::multidimensional; }
   std::span<const Vertex> row(const WalkBatch& batch, std::uint64_t i) const {
     const std::size_t length = options_.length;
     return is_pool() ? batch.edges.subspan(i * 2 * length, 2 * length)
@@ -76,7 +76,7 @@ class WalkVerifier : public WalkSink {
   /// The bias that the kind gives to an edge; only whether it is zero matters here.
   bool positive(const ListParts::Part& part, std::size_t i) const {
     if (by_weight(options_)) return part.weights == nullptr || part.weights[i] > 0;
-    return options_.kind != WalkKind::biased || degree(part.targets[i]) > 0;
+    return options_.kind != walks::Kind::biased || degree(part.targets[i]) > 0;
   }
 
   bool leads(const EdgeQuestion& question, const ListParts::Part& part) const {
@@ -104,11 +104,11 @@ class WalkVerifier : public WalkSink {
     if (is_edge) return true;
     const bool leaves = options_.probability > 0 || degree(u) == 0;
     switch (options_.kind) {
-      case WalkKind::metropolis_hastings:
+      case walks::Kind::metropolis_hastings:
         return u == v && degree(u) > 0;
-      case WalkKind::jump:
+      case walks::Kind::jump:
         return leaves;
-      case WalkKind::restart:
+      case walks::Kind::restart:
         return v == start && leaves;
       default:
         return false;
@@ -117,7 +117,7 @@ class WalkVerifier : public WalkSink {
 
   void check_walk(const Walk& known, std::span<const Vertex> walk) const {
     verify_seeds(graph_, starts_, known.instance, walk.first(1), false);
-    const bool never_ends = options_.kind == WalkKind::jump || options_.kind == WalkKind::restart;
+    const bool never_ends = options_.kind == walks::Kind::jump || options_.kind == walks::Kind::restart;
     for (std::size_t step = 1; step < walk.size(); ++step) {
       const Vertex u = walk[step - 1], v = walk[step];
       if (u == kNoVertex) {
@@ -156,7 +156,7 @@ class WalkVerifier : public WalkSink {
 
   const Graph& graph_;
   const Starts& starts_;
-  const WalkOptions& options_;
+  const walks::Options& options_;
   WalkSink& next_;
   unsigned threads_;
   EdgeQuestions edges_;
@@ -164,8 +164,8 @@ class WalkVerifier : public WalkSink {
 
 }  // namespace
 
-std::unique_ptr<WalkSink> verify_walks(const Graph& graph, const Starts& starts, const WalkOptions& options,
-                                       WalkSink& next, unsigned threads) {
+std::unique_ptr<WalkSink> verify_walks(const Graph& graph, const Starts& starts,
+                                       const walks::Options& options, WalkSink& next, unsigned threads) {
   return std::make_unique<WalkVerifier>(graph, starts, options, next, threads);
 }
 

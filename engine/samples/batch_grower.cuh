@@ -19,7 +19,7 @@
 #include "engine/samples/step.hpp"
 #include "engine/select/group_set.hpp"
 
-namespace sluice::cuda {
+namespace sluice::samples::cuda {
 
 /// Grows one batch; reused for all batches of a run.
 template <class Program>
@@ -394,4 +394,4 @@ class BatchGrower {
   Timer timer_;
 };
 
-}  // namespace sluice::cuda
+}  // namespace sluice::samples::cuda

@@ -10,7 +10,7 @@
 #include "engine/samples/options.hpp"
 #include "engine/select/group_set.hpp"
 
-namespace sluice::cuda {
+namespace sluice::samples::cuda {
 
 namespace {
 
@@ -207,8 +207,8 @@ void collect_samples(ResidentGraph::Impl& graph, const SampleWorkspace& memory, 
   stats.transfer_seconds += seconds_now() - begin;
 }
 
-std::uint64_t expected_edges(const SampleOptions& options) {
-  if (options.kind != SampleKind::neighbor) return 0;
+std::uint64_t expected_edges(const Options& options) {
+  if (options.kind != Kind::neighbor) return 0;
   std::uint64_t frontier = 1, edges = 0;
   for (const std::int64_t fanout : options.fanout) {
     if (fanout < 0 || fanout > (1 << 20) || frontier > (1u << 20)) return 0;
@@ -240,4 +240,4 @@ BatchSizer::BatchSizer(std::uint64_t free_bytes, std::uint64_t expected, bool wi
   batch_ = limit_ = std::clamp<std::uint64_t>(batch, 1, std::max<std::uint64_t>(instances, 1));
 }
 
-}  // namespace sluice::cuda
+}  // namespace sluice::samples::cuda

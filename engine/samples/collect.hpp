@@ -12,8 +12,12 @@
 #include "engine/samples/store.hpp"
 
 namespace sluice::cuda {
-
 class Stream;
+}  // namespace sluice::cuda
+
+namespace sluice::samples::cuda {
+
+using sluice::cuda::Stream;
 
 /// Seeds of a batch's instances; their vertices are the frontier of the first level.
 struct BatchSeeds {
@@ -31,7 +35,7 @@ void collect_samples(ResidentGraph::Impl& graph, const SampleWorkspace& memory, 
                      RunStats& stats);
 
 /// Edges that an instance makes at most, or 0 if that is not known beforehand.
-std::uint64_t expected_edges(const SampleOptions& options);
+std::uint64_t expected_edges(const Options& options);
 
 /// How many instances a batch holds. Where an instance's size is not known, batches begin small and double.
 class BatchSizer {
@@ -46,4 +50,4 @@ class BatchSizer {
   std::uint64_t batch_ = 1, limit_ = 1;
 };
 
-}  // namespace sluice::cuda
+}  // namespace sluice::samples::cuda

@@ -10,7 +10,7 @@
 #include "engine/samples/kernels.cuh"
 #include "engine/select/group_set.hpp"
 
-namespace sluice::cuda {
+namespace sluice::samples::cuda {
 
 /// How many warps work, and how many elements of scratch each has.
 struct DynamicScratch {
@@ -121,4 +121,4 @@ __global__ void __launch_bounds__(kSampleBlock)
   }
 }
 
-}  // namespace sluice::cuda
+}  // namespace sluice::samples::cuda

@@ -12,7 +12,7 @@
 #include "engine/samples/traversal.hpp"
 #include "engine/select/candidates.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 /// What a list's biases come to.
 struct ListMeasure {
@@ -108,4 +108,4 @@ class DynamicList {
   Row row_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::samples

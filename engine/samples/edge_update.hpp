@@ -6,7 +6,7 @@
 #include "engine/core/macros.hpp"
 #include "engine/graph/graph_view.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 template <class S>
 concept HasEdgeUpdate = requires(const S s, const GraphView& g, const Edge& e) {
@@ -22,4 +22,4 @@ SLUICE_HD Vertex vertex_after(const Sampler& sampler, const GraphView& graph, co
   }
 }
 
-}  // namespace sluice
+}  // namespace sluice::samples

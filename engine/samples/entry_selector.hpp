@@ -12,7 +12,7 @@
 #include "engine/samples/step.hpp"
 #include "engine/select/options.hpp"
 
-namespace sluice::host {
+namespace sluice::samples::host {
 
 /// The list of one expansion whose bias is tabled, drawn from as a DynamicList is.
 template <class Program>
@@ -116,4 +116,4 @@ class EntrySelector {
   std::vector<std::uint64_t> sums_;
 };
 
-}  // namespace sluice::host
+}  // namespace sluice::samples::host

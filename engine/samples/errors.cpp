@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace sluice {
+namespace sluice::samples {
 
 UsageError too_many_draws(std::uint64_t wanted, std::uint64_t most) {
   return UsageError("a sample draws " + std::to_string(wanted) + " edges of one list, but at most " +
@@ -19,4 +19,4 @@ UsageError biases_too_large(Vertex vertex) {
                     " add up to 2^64 or more: scale them down");
 }
 
-}  // namespace sluice
+}  // namespace sluice::samples

@@ -6,7 +6,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/types.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 /// More draws than there are random words for them.
 UsageError too_many_draws(std::uint64_t wanted, std::uint64_t most);
@@ -17,4 +17,4 @@ UsageError too_many_redraws();
 /// Dynamic biases whose sums do not fit 64 bits.
 UsageError biases_too_large(Vertex vertex);
 
-}  // namespace sluice
+}  // namespace sluice::samples

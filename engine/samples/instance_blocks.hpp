@@ -15,7 +15,7 @@
 #include "engine/memory/run_stats.hpp"
 #include "engine/samples/store.hpp"
 
-namespace sluice::host {
+namespace sluice::samples::host {
 
 struct BlockCounters {
   std::uint64_t selections = 0, iterations = 0, searches = 0;
@@ -89,4 +89,4 @@ void run_blocks(const Device& device, const RunOptions& options, Instance begin,
   run_batches(job, {begin, end}, options.progress, stats);
 }
 
-}  // namespace sluice::host
+}  // namespace sluice::samples::host

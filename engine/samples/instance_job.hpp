@@ -25,7 +25,7 @@
 #endif
 #include "engine/core/build_namespace.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 /// How many instances of `bytes` each fit at once: all that are wanted, or what half of the free memory
 /// holds. Where a run is only planned, it takes what one needs.
@@ -87,4 +87,4 @@ void run_instances(const Job& job, RunStats& stats) {
 }
 
 }  // namespace SLUICE_BUILD_NAMESPACE
-}  // namespace sluice
+}  // namespace sluice::samples

@@ -11,7 +11,9 @@
 #include "engine/samples/visited_table.cuh"
 #include "engine/select/group_set.hpp"
 
-namespace sluice::cuda {
+namespace sluice::samples::cuda {
+
+using namespace sluice::cuda;  // streams, groups and checks of a GPU
 
 inline constexpr unsigned kSampleBlock = 256;
 inline constexpr unsigned kTilePicks = 32;  ///< the largest selection that a tile keeps in shared memory
@@ -349,4 +351,4 @@ __global__ void __launch_bounds__(kSampleBlock)
   level.put(program.graph, edge, low, row, static_cast<std::uint32_t>(edge - level.offsets[low]));
 }
 
-}  // namespace sluice::cuda
+}  // namespace sluice::samples::cuda

@@ -7,7 +7,7 @@
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/samples/step.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 inline constexpr const char* kSampleBatch = "a batch of samples";
 
@@ -96,4 +96,4 @@ struct SampleWorkspace {
 };
 
 }  // namespace cuda
-}  // namespace sluice
+}  // namespace sluice::samples

@@ -7,7 +7,7 @@
 #include "engine/samples/kernels.cuh"
 #include "engine/samples/visited_table.cuh"
 
-namespace sluice::cuda {
+namespace sluice::samples::cuda {
 
 /// Vertices visited before this round.
 static __global__ void __launch_bounds__(kSampleBlock)
@@ -91,4 +91,4 @@ static __global__ void __launch_bounds__(kSampleBlock)
   if (i < instances) after[i] = level.before[i] + (level.ends[i] - level.begins[i]);
 }
 
-}  // namespace sluice::cuda
+}  // namespace sluice::samples::cuda

@@ -6,12 +6,12 @@
 
 #include "engine/batch/options.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
-enum class SampleKind { neighbor, forest_fire, snowball, layer, node, edge };
+enum class Kind { neighbor, forest_fire, snowball, layer, node, edge };
 
-struct SampleOptions : RunOptions {
-  SampleKind kind = SampleKind::neighbor;
+struct Options : RunOptions {
+  Kind kind = Kind::neighbor;
   std::vector<std::int64_t> fanout;        ///< neighbor: one a depth, -1: all
   std::uint32_t depth = 2;                 ///< forest-fire, snowball
   std::vector<std::uint64_t> layer_sizes;  ///< layer: K a depth
@@ -24,6 +24,6 @@ struct SampleOptions : RunOptions {
 };
 
 /// Throws UsageError naming the option (`--fanout`, `--count`, ...) where a value has no meaning.
-void validate(const SampleOptions& options);
+void validate(const Options& options);
 
-}  // namespace sluice
+}  // namespace sluice::samples

@@ -25,7 +25,7 @@
 #endif
 #include "engine/core/build_namespace.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
 
 /// One run of one traversal sampler; `tables` holds the tables of its fixed bias; `uniform`: all candidates
@@ -34,7 +34,7 @@ template <TraversalSampler Sampler>
 class SampleRun {
  public:
   SampleRun(ResidentGraph& graph, BiasTables& tables, bool uniform, const Sampler& sampler,
-            const Starts& starts, const SampleOptions& options, SampleSink* sink)
+            const Starts& starts, const Options& options, SampleSink* sink)
       : graph_(graph.impl()),
         tables_(tables),
         pages_(graph.impl()),
@@ -230,7 +230,7 @@ class SampleRun {
   ResidentGraph::Impl& graph_;
   BiasTables& tables_;
   PageRequest pages_;
-  SampleOptions options_;
+  Options options_;
   SampleSink* sink_;
   DeviceStarts starts_;
   std::uint64_t most_seeds_;
@@ -243,7 +243,7 @@ class SampleRun {
 /// Errors as run_samples.
 template <TraversalSampler Sampler>
 RunStats run_sample(ResidentGraph& graph, const Starts& starts, const Sampler& sampler,
-                    const SampleOptions& options, SampleSink* sink) {
+                    const Options& options, SampleSink* sink) {
   BiasTables tables;
   return SampleRun<Sampler>(graph, tables, Sampler::kBias == BiasClass::uniform, sampler, starts, options,
                             sink)
@@ -251,4 +251,4 @@ RunStats run_sample(ResidentGraph& graph, const Starts& starts, const Sampler& s
 }
 
 }  // namespace SLUICE_BUILD_NAMESPACE
-}  // namespace sluice
+}  // namespace sluice::samples

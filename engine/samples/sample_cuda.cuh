@@ -16,14 +16,14 @@
 #include "engine/samples/options.hpp"
 #include "engine/samples/store.hpp"
 
-namespace sluice::cuda {
+namespace sluice::samples::cuda {
 
 /// A job of run_batches: batches as large as the memory allows.
 template <class Program>
 class SampleBatches {
  public:
   SampleBatches(ResidentGraph::Impl& graph, const Program& program, const StartsView& starts,
-                const SampleOptions& options, std::uint64_t instances, SampleSink* sink, RunStats& stats)
+                const Options& options, std::uint64_t instances, SampleSink* sink, RunStats& stats)
       : graph_(graph),
         memory_(workspace(graph)),
         program_(program),
@@ -68,7 +68,7 @@ class SampleBatches {
   SampleWorkspace& memory_;
   const Program& program_;
   const StartsView& starts_;
-  const SampleOptions& options_;
+  const Options& options_;
   SampleSink* sink_;
   RunStats& stats_;
   Stream stream_;
@@ -78,10 +78,10 @@ class SampleBatches {
 
 template <class Program>
 void run_whole_samples(ResidentGraph::Impl& graph, const Program& program, const StartsView& starts,
-                       const SampleOptions& options, Instance begin, Instance end, SampleSink* sink,
+                       const Options& options, Instance begin, Instance end, SampleSink* sink,
                        RunStats& stats) {
   SampleBatches job(graph, program, starts, options, end - begin, sink, stats);
   run_batches(job, {begin, end}, options.progress, stats);
 }
 
-}  // namespace sluice::cuda
+}  // namespace sluice::samples::cuda

@@ -16,7 +16,7 @@
 #include "engine/samples/store.hpp"
 #include "engine/samples/visited.hpp"
 
-namespace sluice::host {
+namespace sluice::samples::host {
 
 /// Grows instances one after the other; one a thread.
 template <class Program>
@@ -97,4 +97,4 @@ void run_whole_samples(ResidentGraph::Impl& graph, const Program& program, const
              });
 }
 
-}  // namespace sluice::host
+}  // namespace sluice::samples::host

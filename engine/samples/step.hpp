@@ -11,7 +11,7 @@
 #include "engine/select/distinct.hpp"
 #include "engine/select/taken.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 /// A frontier entry. The slot keys its draws: the vertex, or with tree semantics the entry's number in its
 /// instance.
@@ -190,4 +190,4 @@ struct SampleProgram {
   }
 };
 
-}  // namespace sluice
+}  // namespace sluice::samples

@@ -7,7 +7,7 @@
 #include "engine/batch/sink.hpp"
 #include "engine/core/charged_vector.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 struct SampleStore {
   Instance first = 0;
@@ -38,4 +38,4 @@ inline std::uint64_t sample_piece_bytes() {
   return std::clamp(host_budget().available() / 16, kLeast, kMost);
 }
 
-}  // namespace sluice
+}  // namespace sluice::samples

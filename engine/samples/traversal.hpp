@@ -34,7 +34,7 @@
 #include "engine/select/bias.hpp"
 #include "engine/select/hooks.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 /// Neighbour size: every candidate.
 inline constexpr std::uint64_t kAllNeighbors = ~std::uint64_t{0};
@@ -93,4 +93,4 @@ constexpr HookSet never_called_by_samples() {
                                     .with(update, HasFrontierUpdate<S>));
 }
 
-}  // namespace sluice
+}  // namespace sluice::samples

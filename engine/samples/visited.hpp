@@ -7,7 +7,7 @@
 
 #include "engine/core/types.hpp"
 
-namespace sluice::host {
+namespace sluice::samples::host {
 
 class VisitedSet {
  public:
@@ -55,4 +55,4 @@ class VisitedSet {
   std::size_t size_ = 0;
 };
 
-}  // namespace sluice::host
+}  // namespace sluice::samples::host

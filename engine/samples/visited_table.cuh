@@ -7,7 +7,7 @@
 
 #include "engine/core/types.hpp"
 
-namespace sluice::cuda {
+namespace sluice::samples::cuda {
 
 struct VisitedSlot {
   unsigned long long key;    ///< instance << 32 | vertex; all ones: free
@@ -48,4 +48,4 @@ struct VisitedTable {
   }
 };
 
-}  // namespace sluice::cuda
+}  // namespace sluice::samples::cuda

@@ -7,13 +7,13 @@
 #include "engine/samples/options.hpp"
 #include "engine/sampling/run.hpp"
 
-namespace sluice {
+namespace sluice::sampling {
 
-RunStats run_neighbor(ResidentGraph&, const Starts&, const SampleOptions&, SampleSink*);
-RunStats run_forest_fire(ResidentGraph&, const Starts&, const SampleOptions&, SampleSink*);
-RunStats run_snowball(ResidentGraph&, const Starts&, const SampleOptions&, SampleSink*);
-RunStats run_layer(ResidentGraph&, const Starts&, const SampleOptions&, SampleSink*);
-RunStats run_node(ResidentGraph&, const Starts&, const SampleOptions&, SampleSink*);
-RunStats run_edge(ResidentGraph&, const Starts&, const SampleOptions&, SampleSink*);
+RunStats run_neighbor(ResidentGraph&, const Starts&, const samples::Options&, SampleSink*);
+RunStats run_forest_fire(ResidentGraph&, const Starts&, const samples::Options&, SampleSink*);
+RunStats run_snowball(ResidentGraph&, const Starts&, const samples::Options&, SampleSink*);
+RunStats run_layer(ResidentGraph&, const Starts&, const samples::Options&, SampleSink*);
+RunStats run_node(ResidentGraph&, const Starts&, const samples::Options&, SampleSink*);
+RunStats run_edge(ResidentGraph&, const Starts&, const samples::Options&, SampleSink*);
 
-}  // namespace sluice
+}  // namespace sluice::sampling

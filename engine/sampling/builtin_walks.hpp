@@ -8,14 +8,14 @@
 #include "engine/sampling/run.hpp"
 #include "engine/walks/options.hpp"
 
-namespace sluice {
+namespace sluice::sampling {
 
-RunStats run_uniform(ResidentGraph&, const Starts&, const WalkOptions&, WalkSink*);
-RunStats run_biased(ResidentGraph&, const Starts&, const WalkOptions&, WalkSink*);
-RunStats run_metropolis_hastings(ResidentGraph&, const Starts&, const WalkOptions&, WalkSink*);
-RunStats run_jump(ResidentGraph&, const Starts&, const WalkOptions&, WalkSink*);
-RunStats run_restart(ResidentGraph&, const Starts&, const WalkOptions&, WalkSink*);
-RunStats run_node2vec(ResidentGraph&, const Starts&, const WalkOptions&, WalkSink*);
-RunStats run_multidimensional(ResidentGraph&, const Starts&, const WalkOptions&, WalkSink*);
+RunStats run_uniform(ResidentGraph&, const Starts&, const walks::Options&, WalkSink*);
+RunStats run_biased(ResidentGraph&, const Starts&, const walks::Options&, WalkSink*);
+RunStats run_metropolis_hastings(ResidentGraph&, const Starts&, const walks::Options&, WalkSink*);
+RunStats run_jump(ResidentGraph&, const Starts&, const walks::Options&, WalkSink*);
+RunStats run_restart(ResidentGraph&, const Starts&, const walks::Options&, WalkSink*);
+RunStats run_node2vec(ResidentGraph&, const Starts&, const walks::Options&, WalkSink*);
+RunStats run_multidimensional(ResidentGraph&, const Starts&, const walks::Options&, WalkSink*);
 
-}  // namespace sluice
+}  // namespace sluice::sampling

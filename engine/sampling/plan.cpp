@@ -11,7 +11,7 @@
 #include "engine/sampling/run.hpp"
 #include "engine/sampling/whole_plan.hpp"
 
-namespace sluice {
+namespace sluice::sampling {
 
 namespace {
 
@@ -112,10 +112,10 @@ std::uint64_t least_whole_bytes(const Device& device, const Graph& graph, const 
 
 // ---- results
 
-std::uint64_t result_bytes(const Graph& graph, const Starts& starts, const WalkOptions& options) {
+std::uint64_t result_bytes(const Graph& graph, const Starts& starts, const walks::Options& options) {
   const InstanceRange range = starts.range(graph.vertices(), options.first_instance, options.last_instance);
   const std::uint64_t id_bytes = graph.vertices() > 0x7fffffffu ? 8 : 4, length = options.length;
-  const std::uint64_t ids = options.kind == WalkKind::multidimensional
+  const std::uint64_t ids = options.kind == walks::Kind::multidimensional
                                 ? 2 * length + starts.most_seeds(options.frontier_size)
                                 : length + 1;
   return (range.end - range.begin) * ids * id_bytes;
@@ -123,16 +123,17 @@ std::uint64_t result_bytes(const Graph& graph, const Starts& starts, const WalkO
 
 /// What one sample takes at most, on its way from the device and in host memory, where lists grow by
 /// doubling.
-std::uint64_t largest_sample_bytes(const Graph& graph, const Starts& starts, const SampleOptions& options) {
+std::uint64_t largest_sample_bytes(const Graph& graph, const Starts& starts,
+                                   const samples::Options& options) {
   constexpr double kEntryBytes = 2 * 64, kEdgeBytes = 2 * 24 + 3 * 20, kMost = 1e18;
   const auto n = static_cast<double>(graph.vertices()), m = static_cast<double>(graph.edges());
-  const bool grows = options.kind == SampleKind::neighbor || options.kind == SampleKind::forest_fire ||
-                     options.kind == SampleKind::snowball;
-  if (!grows) return options.kind == SampleKind::node ? static_cast<std::uint64_t>(m * kEdgeBytes) : 0;
-  const std::size_t depths = options.kind == SampleKind::neighbor ? options.fanout.size() : options.depth;
+  const bool grows = options.kind == samples::Kind::neighbor || options.kind == samples::Kind::forest_fire ||
+                     options.kind == samples::Kind::snowball;
+  if (!grows) return options.kind == samples::Kind::node ? static_cast<std::uint64_t>(m * kEdgeBytes) : 0;
+  const std::size_t depths = options.kind == samples::Kind::neighbor ? options.fanout.size() : options.depth;
   double entries = static_cast<double>(starts.most_seeds()), all_entries = entries, edges = 0;
   for (std::size_t depth = 0; depth < depths && edges < kMost; ++depth) {
-    const bool some = options.kind == SampleKind::neighbor && options.fanout[depth] >= 0;
+    const bool some = options.kind == samples::Kind::neighbor && options.fanout[depth] >= 0;
     const double each = some ? static_cast<double>(options.fanout[depth]) : m;
     const double drawn = entries * each;
     edges += drawn;
@@ -147,27 +148,27 @@ std::uint64_t largest_sample_bytes(const Graph& graph, const Starts& starts, con
 }  // namespace
 
 std::uint64_t whole_bytes(const Device& device, const Graph& graph, const Starts& starts,
-                          const WalkOptions& options) {
+                          const walks::Options& options) {
   return least_whole_bytes(device, graph, starts, options);
 }
 
 std::uint64_t whole_bytes(const Device& device, const Graph& graph, const Starts& starts,
-                          const SampleOptions& options) {
+                          const samples::Options& options) {
   return least_whole_bytes(device, graph, starts, options);
 }
 
-RunPlan plan_walks(const Device& device, const Graph& graph, const Starts& starts, const WalkOptions& options,
-                   const PagingOptions& paging) {
+RunPlan plan_walks(const Device& device, const Graph& graph, const Starts& starts,
+                   const walks::Options& options, const PagingOptions& paging) {
   RunPlan plan = plan_run(device, graph, starts, options, paging);
   plan.result_bytes = result_bytes(graph, starts, options);
   return plan;
 }
 
 RunPlan plan_samples(const Device& device, const Graph& graph, const Starts& starts,
-                     const SampleOptions& options, const PagingOptions& paging) {
+                     const samples::Options& options, const PagingOptions& paging) {
   RunPlan plan = plan_run(device, graph, starts, options, paging);
   plan.largest_sample_bytes = largest_sample_bytes(graph, starts, options);
   return plan;
 }
 
-}  // namespace sluice
+}  // namespace sluice::sampling

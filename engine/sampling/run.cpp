@@ -6,7 +6,7 @@
 #include "engine/sampling/builtin_walks.hpp"
 #include "engine/sampling/whole_plan.hpp"
 
-namespace sluice {
+namespace sluice::sampling {
 
 namespace {
 
@@ -26,52 +26,53 @@ RunStats run_where_it_fits(ResidentGraph& graph, const Starts& starts, const Opt
 
 }  // namespace
 
-RunStats run_kind(ResidentGraph& graph, const Starts& starts, const WalkOptions& options, WalkSink* sink) {
+RunStats run_kind(ResidentGraph& graph, const Starts& starts, const walks::Options& options, WalkSink* sink) {
   switch (options.kind) {
-    case WalkKind::uniform:
+    case walks::Kind::uniform:
       return run_uniform(graph, starts, options, sink);
-    case WalkKind::biased:
+    case walks::Kind::biased:
       return run_biased(graph, starts, options, sink);
-    case WalkKind::metropolis_hastings:
+    case walks::Kind::metropolis_hastings:
       return run_metropolis_hastings(graph, starts, options, sink);
-    case WalkKind::jump:
+    case walks::Kind::jump:
       return run_jump(graph, starts, options, sink);
-    case WalkKind::restart:
+    case walks::Kind::restart:
       return run_restart(graph, starts, options, sink);
-    case WalkKind::node2vec:
+    case walks::Kind::node2vec:
       return run_node2vec(graph, starts, options, sink);
-    case WalkKind::multidimensional:
+    case walks::Kind::multidimensional:
       return run_multidimensional(graph, starts, options, sink);
   }
   throw UsageError("--kind: unknown walk");
 }
 
-RunStats run_kind(ResidentGraph& graph, const Starts& starts, const SampleOptions& options,
+RunStats run_kind(ResidentGraph& graph, const Starts& starts, const samples::Options& options,
                   SampleSink* sink) {
   switch (options.kind) {
-    case SampleKind::neighbor:
+    case samples::Kind::neighbor:
       return run_neighbor(graph, starts, options, sink);
-    case SampleKind::forest_fire:
+    case samples::Kind::forest_fire:
       return run_forest_fire(graph, starts, options, sink);
-    case SampleKind::snowball:
+    case samples::Kind::snowball:
       return run_snowball(graph, starts, options, sink);
-    case SampleKind::layer:
+    case samples::Kind::layer:
       return run_layer(graph, starts, options, sink);
-    case SampleKind::node:
+    case samples::Kind::node:
       return run_node(graph, starts, options, sink);
-    case SampleKind::edge:
+    case samples::Kind::edge:
       return run_edge(graph, starts, options, sink);
   }
   throw UsageError("--kind: unknown sample");
 }
 
-RunStats run_walks(ResidentGraph& graph, const Starts& starts, const WalkOptions& options, WalkSink* sink) {
+RunStats run_walks(ResidentGraph& graph, const Starts& starts, const walks::Options& options,
+                   WalkSink* sink) {
   return run_where_it_fits(graph, starts, options, sink);
 }
 
-RunStats run_samples(ResidentGraph& graph, const Starts& starts, const SampleOptions& options,
+RunStats run_samples(ResidentGraph& graph, const Starts& starts, const samples::Options& options,
                      SampleSink* sink) {
   return run_where_it_fits(graph, starts, options, sink);
 }
 
-}  // namespace sluice
+}  // namespace sluice::sampling

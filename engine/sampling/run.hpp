@@ -32,14 +32,14 @@
 #include "partition/graph.hpp"
 #include "partition/plan.hpp"
 
-namespace sluice {
+namespace sluice::sampling {
 
 /// Random walks. `sink` may be null: results are made and dropped on the device (benchmarks).
 /// Throws UsageError for options, InputError for starts out of range, BudgetError where it cannot fit.
-RunStats run_walks(ResidentGraph& graph, const Starts& starts, const WalkOptions& options, WalkSink* sink);
+RunStats run_walks(ResidentGraph& graph, const Starts& starts, const walks::Options& options, WalkSink* sink);
 
 /// Traversal-based and one-pass sampling; otherwise as run_walks.
-RunStats run_samples(ResidentGraph& graph, const Starts& starts, const SampleOptions& options,
+RunStats run_samples(ResidentGraph& graph, const Starts& starts, const samples::Options& options,
                      SampleSink* sink);
 
 /// What one of the ranks that share out a graph would take.
@@ -70,9 +70,9 @@ struct RunPlan {
 /// Where ranks share out the graph, all of them call it: they agree on the plan as the run does.
 /// In partitions, samples whose size is not known beforehand start with a guess: a run that needs more of the
 /// memory for them goes on with smaller partitions.
-RunPlan plan_walks(const Device& device, const Graph& graph, const Starts& starts, const WalkOptions& options,
-                   const PagingOptions& paging = {});
+RunPlan plan_walks(const Device& device, const Graph& graph, const Starts& starts,
+                   const walks::Options& options, const PagingOptions& paging = {});
 RunPlan plan_samples(const Device& device, const Graph& graph, const Starts& starts,
-                     const SampleOptions& options, const PagingOptions& paging = {});
+                     const samples::Options& options, const PagingOptions& paging = {});
 
-}  // namespace sluice
+}  // namespace sluice::sampling

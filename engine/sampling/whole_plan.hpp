@@ -5,17 +5,18 @@
 
 #include "engine/sampling/run.hpp"
 
-namespace sluice {
+namespace sluice::sampling {
 
 /// What the run would take at least of a device: the graph whole, tables, the smallest batch. On a GPU a
 /// sample whose size is not known beforehand is estimated.
 std::uint64_t whole_bytes(const Device& device, const Graph& graph, const Starts& starts,
-                          const WalkOptions& options);
+                          const walks::Options& options);
 std::uint64_t whole_bytes(const Device& device, const Graph& graph, const Starts& starts,
-                          const SampleOptions& options);
+                          const samples::Options& options);
 
 /// The run of the kind that `options` name, on the graph as it is.
-RunStats run_kind(ResidentGraph& graph, const Starts& starts, const WalkOptions& options, WalkSink* sink);
-RunStats run_kind(ResidentGraph& graph, const Starts& starts, const SampleOptions& options, SampleSink* sink);
+RunStats run_kind(ResidentGraph& graph, const Starts& starts, const walks::Options& options, WalkSink* sink);
+RunStats run_kind(ResidentGraph& graph, const Starts& starts, const samples::Options& options,
+                  SampleSink* sink);
 
-}  // namespace sluice
+}  // namespace sluice::sampling

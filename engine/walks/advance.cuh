@@ -9,7 +9,9 @@
 #include "engine/exec/group.cuh"
 #include "engine/walks/step.hpp"
 
-namespace sluice::cuda {
+namespace sluice::walks::cuda {
+
+using namespace sluice::cuda;  // streams, groups and checks of a GPU
 
 template <class T>
 __device__ __forceinline__ T broadcast_struct(T value, unsigned from) {
@@ -60,4 +62,4 @@ __device__ __forceinline__ void advance(const Walks& walks, Walker& walker, type
   }
 }
 
-}  // namespace sluice::cuda
+}  // namespace sluice::walks::cuda

@@ -11,7 +11,7 @@
 #include "engine/exec/group.hpp"
 #include "engine/walks/step.hpp"
 
-namespace sluice::host {
+namespace sluice::walks::host {
 
 inline constexpr std::size_t kInterleavedWalks = 64;  ///< enough to cover a memory access of some 100 ns
 
@@ -83,4 +83,4 @@ std::uint64_t advance(const Walks& walks, std::uint64_t from, std::uint64_t to, 
   return rounds;
 }
 
-}  // namespace sluice::host
+}  // namespace sluice::walks::host

@@ -8,7 +8,7 @@
 #include "engine/exec/threads.hpp"
 #include "engine/memory/resident_impl.hpp"
 
-namespace sluice {
+namespace sluice::walks {
 
 BatchRows::BatchRows(const Device& device, const BatchOrigins& origins, Communicator* parts,
                      std::uint64_t per_origin, std::uint32_t length, std::uint32_t leg, WalkSink* sink,
@@ -121,4 +121,4 @@ void BatchRows::leave_some(const Vertex* rows, std::uint64_t from, BatchWriter& 
   }
 }
 
-}  // namespace sluice
+}  // namespace sluice::walks

@@ -14,7 +14,7 @@
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/run_stats.hpp"
 
-namespace sluice {
+namespace sluice::walks {
 
 class BatchRows {
  public:
@@ -48,4 +48,4 @@ class BatchRows {
   std::uint64_t turn_ = 0;
 };
 
-}  // namespace sluice
+}  // namespace sluice::walks

@@ -5,12 +5,12 @@
 
 #include "engine/batch/options.hpp"
 
-namespace sluice {
+namespace sluice::walks {
 
-enum class WalkKind { uniform, biased, metropolis_hastings, jump, restart, node2vec, multidimensional };
+enum class Kind { uniform, biased, metropolis_hastings, jump, restart, node2vec, multidimensional };
 
-struct WalkOptions : RunOptions {
-  WalkKind kind = WalkKind::uniform;
+struct Options : RunOptions {
+  Kind kind = Kind::uniform;
   std::uint32_t length = 80;        ///< steps
   Bias bias = Bias::weight;         ///< biased; node2vec always uses weights
   double probability = 0.15;        ///< jump, restart
@@ -19,6 +19,6 @@ struct WalkOptions : RunOptions {
 };
 
 /// Throws UsageError naming the option (`--p`, `--length`, ...) where a value has no meaning.
-void validate(const WalkOptions& options);
+void validate(const Options& options);
 
-}  // namespace sluice
+}  // namespace sluice::walks

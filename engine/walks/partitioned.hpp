@@ -11,7 +11,7 @@
 #include "engine/walks/step.hpp"
 #include "engine/walks/whole.hpp"
 
-namespace sluice {
+namespace sluice::walks {
 
 /// A proposal whose question could not be answered where it was made.
 struct ParkedQuestion {
@@ -226,4 +226,4 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
   }
 };
 
-}  // namespace sluice
+}  // namespace sluice::walks

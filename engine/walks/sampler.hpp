@@ -30,7 +30,7 @@
 #include "engine/select/bias.hpp"
 #include "engine/select/hooks.hpp"
 
-namespace sluice {
+namespace sluice::walks {
 
 /// A walk as a sampler sees it.
 struct Walker {
@@ -107,4 +107,4 @@ constexpr HookSet never_called_by_walks() {
                                     .with(update, HasUpdate<S>));
 }
 
-}  // namespace sluice
+}  // namespace sluice::walks

@@ -12,7 +12,7 @@
 #include "engine/select/tables.hpp"
 #include "engine/walks/sampler.hpp"
 
-namespace sluice {
+namespace sluice::walks {
 
 /// How a proposal becomes a step.
 enum class Acceptance {
@@ -242,4 +242,4 @@ struct WalkProgram {
   }
 };
 
-}  // namespace sluice
+}  // namespace sluice::walks

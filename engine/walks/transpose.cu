@@ -8,7 +8,9 @@
 #include "engine/exec/stream.cuh"
 #include "engine/memory/resident_impl.hpp"
 
-namespace sluice::cuda {
+namespace sluice::walks::cuda {
+
+using namespace sluice::cuda;  // streams, groups and checks of a GPU
 
 namespace {
 
@@ -91,4 +93,4 @@ const Vertex* ResultLane::collect(const Stream& stream, const Vertex* paths, std
   return out;
 }
 
-}  // namespace sluice::cuda
+}  // namespace sluice::walks::cuda

@@ -8,8 +8,12 @@
 #include "engine/memory/run_stats.hpp"
 
 namespace sluice::cuda {
-
 class Stream;
+}  // namespace sluice::cuda
+
+namespace sluice::walks::cuda {
+
+using sluice::cuda::Stream;
 
 /// Walks in a batch.
 struct BatchPlan {
@@ -40,4 +44,4 @@ class ResultLane {
   unsigned turn_ = 0;
 };
 
-}  // namespace sluice::cuda
+}  // namespace sluice::walks::cuda

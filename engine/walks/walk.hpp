@@ -27,7 +27,7 @@
 #endif
 #include "engine/core/build_namespace.hpp"
 
-namespace sluice {
+namespace sluice::walks {
 inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
 
 /// A sampler without a fixed bias as one whose fixed bias is 1, for techniques that want a table.
@@ -62,7 +62,7 @@ template <WalkSampler Sampler>
 class WalkRun {
  public:
   WalkRun(ResidentGraph& graph, BiasTables& tables, const Sampler& sampler, const Starts& starts,
-          const WalkOptions& options, WalkSink* sink)
+          const Options& options, WalkSink* sink)
       : graph_(graph.impl()),
         tables_(tables),
         pages_(graph.impl()),
@@ -326,7 +326,7 @@ class WalkRun {
   BiasTables& tables_;
   PageRequest pages_;
   Sampler sampler_;
-  WalkOptions options_;
+  Options options_;
   WalkSink* sink_;
   DeviceStarts starts_;
   Instance begin_ = 0, end_ = 0;
@@ -336,11 +336,11 @@ class WalkRun {
 /// Walks with a sampler of your own. `options.kind` and the options of built-in kinds are ignored.
 /// Errors as run_walks.
 template <WalkSampler Sampler>
-RunStats run_walk(ResidentGraph& graph, const Starts& starts, const Sampler& sampler,
-                  const WalkOptions& options, WalkSink* sink) {
+RunStats run_walk(ResidentGraph& graph, const Starts& starts, const Sampler& sampler, const Options& options,
+                  WalkSink* sink) {
   BiasTables tables;
   return WalkRun<Sampler>(graph, tables, sampler, starts, options, sink).run();
 }
 
 }  // namespace SLUICE_BUILD_NAMESPACE
-}  // namespace sluice
+}  // namespace sluice::walks

@@ -9,9 +9,9 @@
 #include "engine/walks/transpose.hpp"
 #include "engine/walks/walk_cuda.cuh"
 
-namespace sluice::cuda {
+namespace sluice::walks::cuda {
 
-void run_walk_batches(ResidentGraph::Impl& graph, const LaunchWalks& launch, const WalkOptions& options,
+void run_walk_batches(ResidentGraph::Impl& graph, const LaunchWalks& launch, const Options& options,
                       Instance begin, Instance end, WalkSink* sink, RunStats& stats) {
   const std::uint64_t row = std::uint64_t{options.length} + 1, row_bytes = row * sizeof(Vertex);
   const BatchPlan plan = plan_batches(graph.device, row_bytes, end - begin, sink != nullptr);
@@ -44,4 +44,4 @@ void run_walk_batches(ResidentGraph::Impl& graph, const LaunchWalks& launch, con
   }
 }
 
-}  // namespace sluice::cuda
+}  // namespace sluice::walks::cuda

@@ -22,7 +22,7 @@
 #include "engine/walks/step.hpp"
 #include "engine/walks/whole.hpp"
 
-namespace sluice::cuda {
+namespace sluice::walks::cuda {
 
 inline constexpr unsigned kWalkBlock =
     256;  ///< eight blocks a multiprocessor: all lanes, small granules at the tail
@@ -125,13 +125,12 @@ using LaunchWalks = FunctionRef<void(Instance first, std::uint64_t count, std::u
 
 /// Runs batches of walks and streams them to the sink: while a batch is computed, the one before it is
 /// copied to page-locked memory, and the one before that is written.
-void run_walk_batches(ResidentGraph::Impl& graph, const LaunchWalks& launch, const WalkOptions& options,
+void run_walk_batches(ResidentGraph::Impl& graph, const LaunchWalks& launch, const Options& options,
                       Instance begin, Instance end, WalkSink* sink, RunStats& stats);
 
 template <class Program>
 void run_whole_walks(ResidentGraph::Impl& graph, const Program& program, StartsView starts,
-                     const WalkOptions& options, Instance begin, Instance end, WalkSink* sink,
-                     RunStats& stats) {
+                     const Options& options, Instance begin, Instance end, WalkSink* sink, RunStats& stats) {
   const auto launch = [&](Instance first, std::uint64_t count, std::uint64_t pitch, Vertex* paths,
                           WalkCounters* counters, cudaStream_t stream) {
     launch_walks(program, starts, first, count, pitch, options.length, paths, counters, stream);
@@ -139,4 +138,4 @@ void run_whole_walks(ResidentGraph::Impl& graph, const Program& program, StartsV
   run_walk_batches(graph, launch, options, begin, end, sink, stats);
 }
 
-}  // namespace sluice::cuda
+}  // namespace sluice::walks::cuda

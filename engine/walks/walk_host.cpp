@@ -10,9 +10,9 @@
 #include "engine/memory/run_stats.hpp"
 #include "engine/walks/options.hpp"
 
-namespace sluice::host {
+namespace sluice::walks::host {
 
-void run_walk_batches(ResidentGraph::Impl& graph, const WalkBlock& walk, const WalkOptions& options,
+void run_walk_batches(ResidentGraph::Impl& graph, const WalkBlock& walk, const Options& options,
                       Instance begin, Instance end, WalkSink* sink, RunStats& stats) {
   const std::uint64_t row = std::uint64_t{options.length} + 1, row_bytes = row * sizeof(Vertex);
   const std::uint64_t fit = std::max<std::uint64_t>(graph.device.memory().available() / (2 * row_bytes), 1);
@@ -40,4 +40,4 @@ void run_walk_batches(ResidentGraph::Impl& graph, const WalkBlock& walk, const W
   stats.steps += steps, stats.selections += steps, stats.selection_iterations += rounds;
 }
 
-}  // namespace sluice::host
+}  // namespace sluice::walks::host

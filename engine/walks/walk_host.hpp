@@ -13,7 +13,7 @@
 #include "engine/walks/options.hpp"
 #include "engine/walks/whole.hpp"
 
-namespace sluice::host {
+namespace sluice::walks::host {
 
 inline constexpr std::uint64_t kWalksPerBlock = 4096;    ///< what a thread claims at a time
 inline constexpr std::uint64_t kBatchBytes = 64u << 20;  ///< of results, written while the next batch runs
@@ -54,13 +54,12 @@ using WalkBlock =
     FunctionRef<WalkCounters(Instance first, std::uint64_t from, std::uint64_t to, Vertex* rows)>;
 
 /// Runs batches of walks over the whole range and streams them to the sink.
-void run_walk_batches(ResidentGraph::Impl& graph, const WalkBlock& walk, const WalkOptions& options,
+void run_walk_batches(ResidentGraph::Impl& graph, const WalkBlock& walk, const Options& options,
                       Instance begin, Instance end, WalkSink* sink, RunStats& stats);
 
 template <class Program>
 void run_whole_walks(ResidentGraph::Impl& graph, const Program& program, StartsView starts,
-                     const WalkOptions& options, Instance begin, Instance end, WalkSink* sink,
-                     RunStats& stats) {
+                     const Options& options, Instance begin, Instance end, WalkSink* sink, RunStats& stats) {
   const WalksOn<Program, Whole> walks{{}, program, options.length};
   const auto walk = [&](Instance first, std::uint64_t from, std::uint64_t to, Vertex* rows) {
     return walk_block(walks, starts, first, from, to, rows);
@@ -68,4 +67,4 @@ void run_whole_walks(ResidentGraph::Impl& graph, const Program& program, StartsV
   run_walk_batches(graph, walk, options, begin, end, sink, stats);
 }
 
-}  // namespace sluice::host
+}  // namespace sluice::walks::host

@@ -14,7 +14,7 @@
 #include "engine/graph/residency.hpp"
 #include "engine/walks/step.hpp"
 
-namespace sluice {
+namespace sluice::walks {
 
 /// Walks by a program, of a residency.
 template <class Program, Residency R>
@@ -45,4 +45,4 @@ struct WalksOn<Program, Whole> : Whole {
   SLUICE_HD void end(Place&) const {}
 };
 
-}  // namespace sluice
+}  // namespace sluice::walks

@@ -90,6 +90,20 @@ TEST_F(Layers, SeeAFolderThatTheTableDoesNotName) {
   EXPECT_EQ(found(), "engine/c/new.cu: its folder is not in the table of CONTRIBUTING.md\n");
 }
 
+TEST_F(Layers, SeeAFamilyInAnotherNamespace) {
+  write_bytes(folder_ / "CONTRIBUTING.md", "| `engine/acc` | a family | |\n| `engine/walks` | another | |\n");
+  std::filesystem::remove_all(std::filesystem::path(folder_ / "engine/b"));
+  std::filesystem::remove_all(std::filesystem::path(folder_ / "engine/a"));
+  add("engine/acc/right.hpp",
+      "namespace sluice::cuda {\nclass Stream;\n}\nnamespace sluice::acc::host {\n}\n");
+  EXPECT_EQ(found(), "");
+  add("engine/acc/wrong.hpp", "namespace sluice {\nclass Mine {};\n}\n");
+  add("engine/walks/wrong.cpp", "namespace sluice::walk {\nclass Mine {};\n}\n");
+  EXPECT_EQ(found(),
+            "engine/acc/wrong.hpp:1: sluice is not the folder's namespace, sluice::acc\n"
+            "engine/walks/wrong.cpp:1: sluice::walk is not the folder's namespace, sluice::walks\n");
+}
+
 TEST_F(Layers, SeeAFolderThatHoldsTooMuch) {
   for (int i = 0; i < 26; ++i) add("engine/a/part" + std::to_string(i) + ".cpp", "");
   EXPECT_EQ(found(), "engine/a: 27 sources, of 25 at most\n");

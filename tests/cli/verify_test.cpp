@@ -62,9 +62,9 @@ bool passes(Check&& check) {
 }
 
 /// Is this walk from vertex `start` accepted (and handed on)?
-bool accepts(const WalkOptions& like, Vertex start, const std::vector<Vertex>& walk) {
+bool accepts(const walks::Options& like, Vertex start, const std::vector<Vertex>& walk) {
   const Starts starts = starts_at({start});
-  WalkOptions options = like;
+  walks::Options options = like;
   options.length = static_cast<std::uint32_t>(walk.size() - 1);
   return passes([&](const Graph& graph) {
     WalkCounter next;
@@ -73,8 +73,8 @@ bool accepts(const WalkOptions& like, Vertex start, const std::vector<Vertex>& w
   });
 }
 
-WalkOptions walks_of(WalkKind kind) {
-  WalkOptions options;
+walks::Options walks_of(walks::Kind kind) {
+  walks::Options options;
   options.kind = kind;
   return options;
 }
@@ -82,41 +82,41 @@ WalkOptions walks_of(WalkKind kind) {
 constexpr Vertex kEnd = kNoVertex;
 
 TEST(VerifyWalks, AcceptsWhatIsLegal) {
-  EXPECT_TRUE(accepts(walks_of(WalkKind::uniform), 0, {0, 2, 0, 1}));
-  EXPECT_TRUE(accepts(walks_of(WalkKind::uniform), 3, {3, kEnd, kEnd}));
-  EXPECT_TRUE(accepts(walks_of(WalkKind::biased), 0, {0, 1, 2}));
-  EXPECT_TRUE(accepts(walks_of(WalkKind::metropolis_hastings), 0, {0, 0, 1}));
-  EXPECT_TRUE(accepts(walks_of(WalkKind::jump), 0, {0, 3, 1}));
-  EXPECT_TRUE(accepts(walks_of(WalkKind::restart), 1, {1, 2, 1}));
+  EXPECT_TRUE(accepts(walks_of(walks::Kind::uniform), 0, {0, 2, 0, 1}));
+  EXPECT_TRUE(accepts(walks_of(walks::Kind::uniform), 3, {3, kEnd, kEnd}));
+  EXPECT_TRUE(accepts(walks_of(walks::Kind::biased), 0, {0, 1, 2}));
+  EXPECT_TRUE(accepts(walks_of(walks::Kind::metropolis_hastings), 0, {0, 0, 1}));
+  EXPECT_TRUE(accepts(walks_of(walks::Kind::jump), 0, {0, 3, 1}));
+  EXPECT_TRUE(accepts(walks_of(walks::Kind::restart), 1, {1, 2, 1}));
 }
 
 TEST(VerifyWalks, FindsAStepThatIsNoEdge) {
-  EXPECT_FALSE(accepts(walks_of(WalkKind::uniform), 0, {0, 3, kEnd}));
+  EXPECT_FALSE(accepts(walks_of(walks::Kind::uniform), 0, {0, 3, kEnd}));
 }
 
 TEST(VerifyWalks, FindsAWrongStart) {
-  EXPECT_FALSE(accepts(walks_of(WalkKind::uniform), 0, {1, 2, 0}));
+  EXPECT_FALSE(accepts(walks_of(walks::Kind::uniform), 0, {1, 2, 0}));
 }
 
 TEST(VerifyWalks, FindsAnEndThatIsNone) {
-  EXPECT_FALSE(accepts(walks_of(WalkKind::uniform), 0, {0, 1, kEnd}));
+  EXPECT_FALSE(accepts(walks_of(walks::Kind::uniform), 0, {0, 1, kEnd}));
 }
 
 TEST(VerifyWalks, FindsAWalkThatGoesOnBehindItsEnd) {
-  EXPECT_FALSE(accepts(walks_of(WalkKind::uniform), 3, {3, kEnd, 0}));
+  EXPECT_FALSE(accepts(walks_of(walks::Kind::uniform), 3, {3, kEnd, 0}));
 }
 
 TEST(VerifyWalks, FindsAnEdgeWithoutWeight) {
-  EXPECT_FALSE(accepts(walks_of(WalkKind::biased), 0, {0, 2, 0}));
+  EXPECT_FALSE(accepts(walks_of(walks::Kind::biased), 0, {0, 2, 0}));
 }
 
 TEST(VerifyWalks, FindsAStayOfTheWrongKind) {
-  EXPECT_FALSE(accepts(walks_of(WalkKind::uniform), 0, {0, 0}));
-  EXPECT_FALSE(accepts(walks_of(WalkKind::metropolis_hastings), 3, {3, 3}));
+  EXPECT_FALSE(accepts(walks_of(walks::Kind::uniform), 0, {0, 0}));
+  EXPECT_FALSE(accepts(walks_of(walks::Kind::metropolis_hastings), 3, {3, 3}));
 }
 
 TEST(VerifyWalks, FindsAJumpWithoutProbability) {
-  auto options = walks_of(WalkKind::jump);
+  auto options = walks_of(walks::Kind::jump);
   options.probability = 0;
 
   EXPECT_FALSE(accepts(options, 0, {0, 3}));
@@ -124,12 +124,12 @@ TEST(VerifyWalks, FindsAJumpWithoutProbability) {
 }
 
 TEST(VerifyWalks, FindsARestartElsewhere) {
-  EXPECT_FALSE(accepts(walks_of(WalkKind::restart), 1, {1, 2, 2}));
+  EXPECT_FALSE(accepts(walks_of(walks::Kind::restart), 1, {1, 2, 2}));
 }
 
 TEST(VerifyWalks, FindsAPoolThatDoesNotHoldTheSource) {
   const Starts starts = starts_at({0, 3}, {0, 2});
-  WalkOptions options = walks_of(WalkKind::multidimensional);
+  walks::Options options = walks_of(walks::Kind::multidimensional);
   options.length = 2, options.frontier_size = 2;
   const std::vector<Vertex> pool{0, 3};
   const auto holds = [&](const std::vector<Vertex>& edges) {
@@ -164,7 +164,7 @@ TEST(VerifyWalks, FindsOneWrongStepAmongManyWithinAFewPages) {
   memory.out = std::move(rows);
   Starts starts;
   starts.mode = Starts::Mode::per_vertex;
-  WalkOptions options = walks_of(WalkKind::biased);
+  walks::Options options = walks_of(walks::Kind::biased);
   options.length = kLength;
   std::vector<Vertex> right;
   for (Vertex v = 0; v < kVertices; ++v) {
@@ -214,8 +214,8 @@ TEST(VerifySamples, FindOneWrongEdgeAmongManySamples) {
   const std::vector<std::uint64_t> edge_counts(kVertices, 2), seed_counts(kVertices, 1);
   Starts starts;
   starts.mode = Starts::Mode::per_vertex;
-  SampleOptions options;
-  options.kind = SampleKind::neighbor;
+  samples::Options options;
+  options.kind = samples::Kind::neighbor;
   options.fanout = {2};
   const auto expect_checked = [&](const Graph& graph, unsigned threads) {
     SCOPED_TRACE(threads);
@@ -252,14 +252,14 @@ struct Edges {
   std::vector<EdgeIndex> edge;
 };
 
-bool accepts(const SampleOptions& options, const std::vector<Vertex>& seeds, const Edges& edges,
+bool accepts(const samples::Options& options, const std::vector<Vertex>& seeds, const Edges& edges,
              const std::vector<Vertex>& vertices = {}) {
   const Starts starts = starts_at(seeds, {0, seeds.size()});
   const std::vector<std::uint64_t> edge_counts{edges.edge.size()}, seed_counts{seeds.size()};
   const std::vector<std::uint64_t> vertex_counts{vertices.size()};
   SampleBatch batch{0,     1,  edge_counts, edges.source, edges.target, edges.depth, edges.edge, seed_counts,
                     seeds, {}, {}};
-  if (options.kind == SampleKind::node) batch.vertex_counts = vertex_counts, batch.vertices = vertices;
+  if (options.kind == samples::Kind::node) batch.vertex_counts = vertex_counts, batch.vertices = vertices;
   return passes([&](const Graph& graph) {
     SampleCounter next;
     verify_samples(graph, starts, options, next)->write(batch);
@@ -267,8 +267,8 @@ bool accepts(const SampleOptions& options, const std::vector<Vertex>& seeds, con
   });
 }
 
-SampleOptions neighbors(std::vector<std::int64_t> fanout) {
-  SampleOptions options;
+samples::Options neighbors(std::vector<std::int64_t> fanout) {
+  samples::Options options;
   options.fanout = std::move(fanout);
   return options;
 }
@@ -319,8 +319,8 @@ TEST(VerifySamples, FindsAnEdgeWithoutBias) {
 }
 
 TEST(VerifySamples, FindsALayerOfTheWrongSize) {
-  SampleOptions options;
-  options.kind = SampleKind::layer;
+  samples::Options options;
+  options.kind = samples::Kind::layer;
   options.layer_sizes = {2};
 
   EXPECT_TRUE(accepts(options, {0, 2}, {{0, 2}, {2, 0}, {1, 1}, {1, 3}}));
@@ -328,8 +328,8 @@ TEST(VerifySamples, FindsALayerOfTheWrongSize) {
 }
 
 TEST(VerifySamples, CountsEveryCopyOfALayer) {
-  SampleOptions options;
-  options.kind = SampleKind::layer;
+  samples::Options options;
+  options.kind = samples::Kind::layer;
   options.layer_sizes = {2, 3};
   options.revisit = true;
 
@@ -340,8 +340,8 @@ TEST(VerifySamples, CountsEveryCopyOfALayer) {
 }
 
 TEST(VerifySamples, CountsRepeatedSeedsOfALayerOnce) {
-  SampleOptions options;
-  options.kind = SampleKind::layer;
+  samples::Options options;
+  options.kind = samples::Kind::layer;
   options.layer_sizes = {2};
   options.revisit = true;
 
@@ -350,8 +350,8 @@ TEST(VerifySamples, CountsRepeatedSeedsOfALayerOnce) {
 }
 
 TEST(VerifySamples, FindsAMissingEdgeBetweenChosenVertices) {
-  SampleOptions options;
-  options.kind = SampleKind::node;
+  samples::Options options;
+  options.kind = samples::Kind::node;
   options.count = 2;
 
   EXPECT_TRUE(accepts(options, {}, {{0}, {1}, {1}, {0}}, {0, 1}));
@@ -360,8 +360,8 @@ TEST(VerifySamples, FindsAMissingEdgeBetweenChosenVertices) {
 }
 
 TEST(VerifySamples, FindsARepeatedPosition) {
-  SampleOptions options;
-  options.kind = SampleKind::edge;
+  samples::Options options;
+  options.kind = samples::Kind::edge;
   options.count = 2;
 
   EXPECT_TRUE(accepts(options, {}, {{0, 2}, {1, 0}, {1, 1}, {0, 3}}));

@@ -73,11 +73,11 @@ TEST_P(NonBacktracking, IsUniformOverAllButWhereItCameFrom) {
   ResidentGraph resident(device, graph);
   Starts starts;
   starts.rounds = 1000;
-  WalkOptions options;
+  walks::Options options;
   options.length = 20, options.select = GetParam(), options.seed = 5;
   Walks walks;
 
-  run_walk(resident, starts, NonBacktrackingWalk{}, options, &walks);
+  walks::run_walk(resident, starts, NonBacktrackingWalk{}, options, &walks);
 
   std::map<std::pair<Vertex, Vertex>, std::map<Vertex, std::uint64_t>> next;  // (previous, current) -> counts
   for (const auto& walk : walks.rows) {
@@ -154,11 +154,11 @@ TEST_P(Importance, DrawsSetsByWeightTimesDegree) {
   Starts starts;
   starts.mode = Starts::Mode::listed;
   for (int i = 0; i < 30000; ++i) starts.vertices.insert(starts.vertices.end(), seeds.begin(), seeds.end());
-  SampleOptions options;
+  samples::Options options;
   options.select = GetParam(), options.seed = 11;
   Samples samples;
 
-  run_sample(resident, starts, ImportanceSample{.depths = 1}, options, &samples);
+  samples::run_sample(resident, starts, ImportanceSample{.depths = 1}, options, &samples);
 
   Verdict verdict;
   for (std::size_t s = 0; s < seeds.size(); ++s) {
@@ -187,12 +187,12 @@ TEST_P(Importance, ShrinksWithDepthAndStopsAtHubs) {
   Device device({DeviceChoice::host, 2, 0});
   ResidentGraph resident(device, graph);
   const ImportanceSample sampler{.depths = 3, .width = 4, .hub_degree = 9};
-  SampleOptions options;
+  samples::Options options;
   options.select = GetParam();
   Samples samples;
   const auto degree = [&](Vertex v) { return graph.out.offsets[v + 1] - graph.out.offsets[v]; };
 
-  run_sample(resident, Starts{}, sampler, options, &samples);
+  samples::run_sample(resident, Starts{}, sampler, options, &samples);
 
   std::uint64_t hubs_met = 0;
   for (Vertex seed = 0; seed < graph.vertices(); ++seed) {

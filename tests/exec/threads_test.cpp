@@ -143,7 +143,7 @@ TEST(Threads, WhoIsThereLeavesWhereAnotherCannotStart) {
   EXPECT_THROW(ThreadPool{kMany}, RunError);
   PagingOptions one_by_one;
   one_by_one.batching = false;
-  host::HostQueues queues(kMany, one_by_one);
+  HostQueues queues(kMany, one_by_one);
   const std::uint64_t sizes[] = {1000};
   const auto end = [](std::size_t, std::uint64_t begin) { return begin + 100; };
   EXPECT_THROW(queues.work(sizes, 10, end, [](std::size_t, std::uint64_t, std::uint64_t, unsigned) {}),

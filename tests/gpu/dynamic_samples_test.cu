@@ -35,15 +35,15 @@ class DynamicOnGpu : public testing::Test {
     const Starts starts = seed_lists(instances, with_hubs().vertices());
     for (const Select select : techniques) {
       for (const bool revisit : {false, true}) {
-        SampleOptions options;
+        samples::Options options;
         options.select = select, options.revisit = revisit, options.seed = 7;
         SampleDigest expected, seen, seen_in_parts;
 
-        const RunStats by_host = run_sample(on_host, starts, sampler, options, &expected);
+        const RunStats by_host = samples::run_sample(on_host, starts, sampler, options, &expected);
         // One after the other: a small budget is for one graph.
         const auto on_gpu = [&](const PagingOptions& paging, SampleDigest& digest) {
           ResidentGraph graph(*gpu, with_hubs(), paging);
-          return run_sample(graph, starts, sampler, options, &digest);
+          return samples::run_sample(graph, starts, sampler, options, &digest);
         };
         const RunStats by_gpu = on_gpu(whole, seen);
         on_gpu(parts, seen_in_parts);
@@ -72,7 +72,7 @@ TEST_F(DynamicOnGpu, DistinctEdgesAreTheHosts) {
 
 TEST_F(DynamicOnGpu, ManyEdgesOfHubsAreTheHosts) {
   expect_same(Remembering<false, false>{2, 300}, kDistinct, 40);
-  expect_same(Remembering<false, false>{2, kAllNeighbors}, {Select::automatic}, 40);
+  expect_same(Remembering<false, false>{2, samples::kAllNeighbors}, {Select::automatic}, 40);
 }
 
 TEST_F(DynamicOnGpu, RepeatedEdgesAreTheHosts) {
@@ -92,10 +92,11 @@ TEST_F(DynamicOnGpu, SmallBudgetsGiveTheSame) {
 TEST_F(DynamicOnGpu, RefusesWhatTheHostRefuses) {
   ResidentGraph on_gpu(*gpu, with_hubs());
   const Starts starts = random_starts(100);
-  SampleOptions options;
-  EXPECT_THROW(run_sample(on_gpu, starts, Heavy<false>{std::uint64_t{1} << 63}, options, nullptr),
+  samples::Options options;
+  EXPECT_THROW(samples::run_sample(on_gpu, starts, Heavy<false>{std::uint64_t{1} << 63}, options, nullptr),
                UsageError);
-  EXPECT_THROW(run_sample(on_gpu, starts, Heavy<true>{1, kMaxDraws + 1}, options, nullptr), UsageError);
+  EXPECT_THROW(samples::run_sample(on_gpu, starts, Heavy<true>{1, kMaxDraws + 1}, options, nullptr),
+               UsageError);
 }
 
 /// One list with a region a thousand times as wide as all others: see SampleLimits of the host.
@@ -109,10 +110,10 @@ TEST_F(DynamicOnGpu, RefusesPicksThatClashTooOften) {
   graph.out.weights = HostArray<float>(degree);
   for (std::uint64_t i = 0; i < degree; ++i) graph.out.targets[i] = 0, graph.out.weights[i] = i ? 1 : 0x1p31f;
   ResidentGraph on_gpu(*gpu, graph);
-  SampleOptions options;
+  samples::Options options;
   options.bias = Bias::weight, options.select = Select::repeated;
   options.fanout = std::vector<std::int64_t>{static_cast<std::int64_t>(degree) - 98};
-  EXPECT_THROW(run_samples(on_gpu, {}, options, nullptr), UsageError);
+  EXPECT_THROW(sampling::run_samples(on_gpu, {}, options, nullptr), UsageError);
 }
 
 }  // namespace

@@ -27,14 +27,14 @@ TEST(ExamplesOnGpu, NonBacktrackingWalkIsTheHosts) {
   const Graph graph = scattered(3000);
   Device host({DeviceChoice::host, 2, 0});
   ResidentGraph on_host(host, graph), on_gpu(*gpu, graph);
-  WalkOptions options;
+  walks::Options options;
   options.length = 20;
   for (const Select select : {Select::automatic, Select::its}) {
     options.select = select;
     WalkDigest expected, seen;
 
-    run_walk(on_host, Starts{}, NonBacktrackingWalk{}, options, &expected);
-    run_walk(on_gpu, Starts{}, NonBacktrackingWalk{}, options, &seen);
+    walks::run_walk(on_host, Starts{}, NonBacktrackingWalk{}, options, &expected);
+    walks::run_walk(on_gpu, Starts{}, NonBacktrackingWalk{}, options, &seen);
 
     EXPECT_GT(expected.count(), 0u);
     EXPECT_TRUE(seen == expected);
@@ -47,13 +47,13 @@ TEST(ExamplesOnGpu, ImportanceSampleIsTheHosts) {
   const Graph graph = scattered(3000);
   Device host({DeviceChoice::host, 2, 0});
   ResidentGraph on_host(host, graph), on_gpu(*gpu, graph);
-  SampleOptions options;
+  samples::Options options;
   for (const bool revisit : {false, true}) {
     options.revisit = revisit;
     SampleDigest expected, seen;
 
-    run_sample(on_host, Starts{}, ImportanceSample{.depths = 3}, options, &expected);
-    run_sample(on_gpu, Starts{}, ImportanceSample{.depths = 3}, options, &seen);
+    samples::run_sample(on_host, Starts{}, ImportanceSample{.depths = 3}, options, &expected);
+    samples::run_sample(on_gpu, Starts{}, ImportanceSample{.depths = 3}, options, &seen);
 
     EXPECT_GT(expected.count(), 0u);
     EXPECT_TRUE(seen == expected);
@@ -67,14 +67,14 @@ TEST(ExamplesOnGpu, RareLayersAreTheHosts) {
   Device host({DeviceChoice::host, 2, 0});
   ResidentGraph on_host(host, graph), on_gpu(*gpu, graph),
       in_parts(*gpu, graph, {.partitions = 7, .slots = 2});
-  SampleOptions options;
+  samples::Options options;
   for (const bool revisit : {false, true}) {
     options.revisit = revisit;
     SampleDigest expected, seen, parts;
 
-    run_layer(on_host, Starts{}, RareLayers{}, options, &expected);
-    run_layer(on_gpu, Starts{}, RareLayers{}, options, &seen);
-    run_layer(in_parts, Starts{}, RareLayers{}, options, &parts);
+    samples::run_layer(on_host, Starts{}, RareLayers{}, options, &expected);
+    samples::run_layer(on_gpu, Starts{}, RareLayers{}, options, &seen);
+    samples::run_layer(in_parts, Starts{}, RareLayers{}, options, &parts);
 
     EXPECT_GT(expected.count(), 0u);
     EXPECT_TRUE(seen == expected);
@@ -92,9 +92,9 @@ void expect_pools_are_the_hosts(const Sampler& sampler) {
       in_parts(*gpu, graph, {.partitions = 7, .slots = 2});
   WalkDigest expected, seen, parts;
 
-  run_pool(on_host, random_starts(500), sampler, 12, WalkOptions{}, &expected);
-  run_pool(on_gpu, random_starts(500), sampler, 12, WalkOptions{}, &seen);
-  run_pool(in_parts, random_starts(500), sampler, 12, WalkOptions{}, &parts);
+  samples::run_pool(on_host, random_starts(500), sampler, 12, walks::Options{}, &expected);
+  samples::run_pool(on_gpu, random_starts(500), sampler, 12, walks::Options{}, &seen);
+  samples::run_pool(in_parts, random_starts(500), sampler, 12, walks::Options{}, &parts);
 
   EXPECT_GT(expected.count(), 0u);
   EXPECT_TRUE(seen == expected);

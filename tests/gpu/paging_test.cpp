@@ -1,13 +1,13 @@
 // Walks and samples on a graph in partitions, on a GPU: those of the host with the whole graph, bit for bit.
 #include <gtest/gtest.h>
 
+#include "apps/bench/generated_graph.hpp"
 #include "core/printed.hpp"
 #include "engine/core/error.hpp"
 #include "engine/memory/paged_plan.hpp"
 #include "engine/memory/resident_impl.hpp"
 #include "engine/walks/queue/walk_queue.hpp"
 #include "gpu/gpu.hpp"
-#include "apps/bench/generated_graph.hpp"
 #include "sampling/jobs.hpp"
 
 namespace sluice::test {
@@ -86,8 +86,8 @@ TEST(GpuPaging, WalksInLegsAreThoseOfTheHost) {
   const PagingOptions paging{.partitions = brief() ? 4u : 64u};
   const std::uint64_t walks = at_most(10'000, 400);
   constexpr std::uint64_t kSteps = 20, kRow = (kSteps + 1) * sizeof(Vertex);
-  const PagedPlan plan = plan_pages(*gpu, graph, paging, {}, queued_walk_bytes(true, false) + kRow, walks,
-                                    kSteps, graph.out.offsets.size() * sizeof(EdgeIndex), kRow);
+  const PagedPlan plan = plan_pages(*gpu, graph, paging, {}, walks::queued_walk_bytes(true, false) + kRow,
+                                    walks, kSteps, graph.out.offsets.size() * sizeof(EdgeIndex), kRow);
   ASSERT_LT(plan.leg, kSteps);
   Device host({DeviceChoice::host, usable_cores(), 0});
   ResidentGraph whole(host, graph), parts(*gpu, graph, paging);
@@ -120,10 +120,10 @@ TEST(GpuPaging, SamplesHaveNoShares) {
   REQUIRE_GPU(gpu);
   const Graph graph = scattered(3000);
   ResidentGraph parts(*gpu, graph, {.partitions = 7, .slots = 3, .balance = Balance::on});
-  SampleOptions options;
+  samples::Options options;
   options.fanout = {4};
 
-  EXPECT_THROW(run_samples(parts, {}, options, nullptr), UsageError);
+  EXPECT_THROW(sampling::run_samples(parts, {}, options, nullptr), UsageError);
 }
 
 TEST(GpuPagingLarge, WalksOnAnRmatInAQuarterOfItsMemory) {
@@ -164,14 +164,14 @@ TEST(GpuPagingLarge, LayersAndNodesKeepASmallBudget) {
   Device host({DeviceChoice::host, usable_cores(), 0});
   ResidentGraph whole(host, graph, {.partitions = 1}), parts(*gpu, graph);
   ASSERT_TRUE(parts.impl().paged);
-  for (const SampleKind kind : {SampleKind::layer, SampleKind::node}) {
-    SampleOptions options;
+  for (const samples::Kind kind : {samples::Kind::layer, samples::Kind::node}) {
+    samples::Options options;
     options.kind = kind, options.layer_sizes = {30, 100}, options.bias = Bias::weight,
     options.count = graph.vertices() / 33;
     SampleDigest expected, digest;
 
-    run_samples(whole, random_starts(at_most(1000, 100)), options, &expected);
-    run_samples(parts, random_starts(at_most(1000, 100)), options, &digest);
+    sampling::run_samples(whole, random_starts(at_most(1000, 100)), options, &expected);
+    sampling::run_samples(parts, random_starts(at_most(1000, 100)), options, &digest);
 
     EXPECT_TRUE(digest == expected);
     EXPECT_LE(gpu->memory().peak(), budget);
@@ -189,8 +189,8 @@ TEST(GpuPagingLarge, ASmallBudgetIsKept) {
   ASSERT_TRUE(parts.impl().paged);
   WalkDigest expected, digest;
 
-  run_walks(whole, random_starts(at_most(5000, 300)), {}, &expected);
-  run_walks(parts, random_starts(at_most(5000, 300)), {}, &digest);
+  sampling::run_walks(whole, random_starts(at_most(5000, 300)), {}, &expected);
+  sampling::run_walks(parts, random_starts(at_most(5000, 300)), {}, &digest);
 
   EXPECT_TRUE(digest == expected);
   EXPECT_LE(gpu->memory().peak(), budget);

@@ -91,10 +91,10 @@ TEST(SameAsHostSmallMemory, BatchesOfAnySizeGiveTheSame) {
   const Graph graph = scattered(2000);
   Device host({DeviceChoice::host, 2, 0});
   ResidentGraph on_host(host, graph), on_gpu(*gpu, graph);
-  WalkOptions walk;
+  walks::Options walk;
   walk.length = 80;
   const Job walks = walk_job("uniform", random_starts(100000), walk);
-  SampleOptions sample;
+  samples::Options sample;
   sample.fanout = {15, 10};
   const Job samples = sample_job("neighbor", random_starts(20000), sample);
 

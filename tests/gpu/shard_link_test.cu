@@ -31,26 +31,27 @@ void expect_crossed(ResidentGraph::Impl& graph, const RunStats& stats, const Dev
 
 void expect_same_nodes(std::uint64_t drawn, Instance instances) {
   const Graph graph = scattered(brief() ? 300 : 3000);
-  SampleOptions options;
-  options.kind = SampleKind::node, options.count = drawn, options.seed = 7;
+  samples::Options options;
+  options.kind = samples::Kind::node, options.count = drawn, options.seed = 7;
   on_ranks(
       3, graph, {.partitions = 7, .slots = 3}, 1u << 30,
       [&](int rank, Meeting& meeting, ResidentGraph& shared) {
         Device host({DeviceChoice::host, 1, 0});
         ResidentGraph whole(host, graph);
         const InstanceRange share = share_of(instances, rank);
-        SampleOptions own_options = options;
+        samples::Options own_options = options;
         own_options.first_instance = share.begin, own_options.last_instance = share.end;
         SampleDigest expected, digest;
-        if (rank != 2) run_samples(whole, random_starts(instances), own_options, &expected);
+        if (rank != 2) sampling::run_samples(whole, random_starts(instances), own_options, &expected);
         auto& impl = shared.impl();
-        const OnePassProgram program{impl.view, options.seed, drawn, graph.vertices(), set_capacity(drawn)};
+        const samples::OnePassProgram program{impl.view, options.seed, drawn, graph.vertices(),
+                                              set_capacity(drawn)};
         ThreadDeviceRanks link(rank, meeting);
         RunStats stats;
 
-        run_partitioned_samples<PagedNodeGrower<PagedItems<cuda::CudaExecutor>>>(
-            impl, PageRequest(impl), PagedNodeSetup{impl, program, stats, &link}, 4096, 1, own_options,
-            share.begin, share.end, &digest, stats);
+        samples::run_partitioned_samples<samples::PagedNodeGrower<samples::PagedItems<cuda::CudaExecutor>>>(
+            impl, PageRequest(impl), samples::PagedNodeSetup{impl, program, stats, &link}, 4096, 1,
+            own_options, share.begin, share.end, &digest, stats);
 
         EXPECT_EQ(digest.count() > 0, rank != 2);
         EXPECT_TRUE(digest == expected) << "rank " << rank;
@@ -75,11 +76,11 @@ TEST(GpuShardLink, ManySmallNodeSamples) {
 TEST(GpuShardLink, PoolsAskOtherGpus) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
-  using Pools = PoolJob<MultidimensionalWalk>;
+  using Pools = samples::PoolJob<samples::MultidimensionalWalk>;
   const Graph graph = scattered(brief() ? 300 : 3000);
   const Instance instances = at_most(2000, 40);
-  WalkOptions options;
-  options.kind = WalkKind::multidimensional, options.seed = 7;
+  walks::Options options;
+  options.kind = walks::Kind::multidimensional, options.seed = 7;
   options.frontier_size = 12, options.length = static_cast<std::uint32_t>(at_most(40, 8));
   const Starts starts = random_starts(instances);
   on_ranks(3, graph, {.partitions = 7, .slots = 3}, 1u << 30,
@@ -87,21 +88,21 @@ TEST(GpuShardLink, PoolsAskOtherGpus) {
              Device host({DeviceChoice::host, 1, 0});
              ResidentGraph whole(host, graph);
              const InstanceRange share = share_of(instances, rank);
-             WalkOptions own_options = options;
+             walks::Options own_options = options;
              own_options.first_instance = share.begin, own_options.last_instance = share.end;
              WalkDigest expected, digest;
-             if (rank != 2) run_walks(whole, starts, own_options, &expected);
+             if (rank != 2) sampling::run_walks(whole, starts, own_options, &expected);
              auto& impl = shared.impl();
              const DeviceStarts from(impl, starts, options.seed, options.frontier_size);
              const PageRequest pages(impl);
              const Pools job{{impl, starts, own_options, &digest},
-                             {impl.view, MultidimensionalWalk{options.frontier_size}, from.view(),
+                             {impl.view, samples::MultidimensionalWalk{options.frontier_size}, from.view(),
                               options.seed, options.length, options.frontier_size},
                              &pages};
              ThreadDeviceRanks link(rank, meeting);
              RunStats stats;
 
-             PagedPools<Pools, cuda::CudaExecutor>(job, job.share_memory(), stats, &link).run();
+             samples::PagedPools<Pools, cuda::CudaExecutor>(job, job.share_memory(), stats, &link).run();
 
              EXPECT_EQ(digest.count() > 0, rank != 2);
              EXPECT_TRUE(digest == expected) << "rank " << rank;

@@ -55,23 +55,23 @@ TEST(GpuShardSamples, EveryTechniqueGivesTheHosts) {
 }
 
 /// One rank's instances of a job.
-SampleOptions share_of(SampleOptions options, Instance first, Instance each, int rank) {
+samples::Options share_of(samples::Options options, Instance first, Instance each, int rank) {
   options.first_instance = first * static_cast<Instance>(rank) + 11;
   options.last_instance = options.first_instance + each;
   return options;
 }
 
 /// `step`: from one rank's first instance to the next one's.
-void expect_shares(const SampleOptions& options, Instance step, Instance each, std::uint64_t memory) {
+void expect_shares(const samples::Options& options, Instance step, Instance each, std::uint64_t memory) {
   const Graph graph = scattered(brief() ? 300 : 3000);
   const Starts starts = random_starts(step * 4);
   on_ranks(3, graph, {.partitions = 7}, memory, [&](int rank, Meeting&, ResidentGraph& shared) {
     Device host({DeviceChoice::host, 1, 0});
     ResidentGraph whole(host, graph);
-    const SampleOptions own_options = share_of(options, step, rank == 2 ? 0 : each, rank);
+    const samples::Options own_options = share_of(options, step, rank == 2 ? 0 : each, rank);
     SampleDigest expected, digest;
-    if (rank != 2) run_samples(whole, starts, own_options, &expected);
-    const RunStats stats = run_samples(shared, starts, own_options, &digest);
+    if (rank != 2) sampling::run_samples(whole, starts, own_options, &expected);
+    const RunStats stats = sampling::run_samples(shared, starts, own_options, &digest);
     EXPECT_TRUE(digest == expected) << "rank " << rank;
     EXPECT_GT(stats.entries_received, 0u);
     std::uint64_t crossed[] = {stats.entries_sent, stats.entries_received};
@@ -85,12 +85,12 @@ void expect_shares(const SampleOptions& options, Instance step, Instance each, s
 TEST(GpuShardSamples, EachRankHasItsShare) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
-  SampleOptions options;
+  samples::Options options;
   options.fanout = {15, 10}, options.bias = Bias::weight;
   expect_shares(options, 5000, at_most(3000, 50), 1u << 30);
-  options.kind = SampleKind::forest_fire, options.depth = 3, options.probability = 0.6;
+  options.kind = samples::Kind::forest_fire, options.depth = 3, options.probability = 0.6;
   expect_shares(options, 5000, at_most(3000, 50), 1u << 30);
-  options.kind = SampleKind::layer, options.layer_sizes = {9, 30, 12};
+  options.kind = samples::Kind::layer, options.layer_sizes = {9, 30, 12};
   expect_shares(options, 5000, at_most(3000, 50), 1u << 30);
 }
 
@@ -116,10 +116,10 @@ TEST(GpuShardSamples, InstancesTooLargeForAWarp) {
 TEST(GpuShardSamples, SharesFarApart) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
-  SampleOptions options;
+  samples::Options options;
   options.fanout = {5, 4};
   expect_shares(options, Instance{3} << 31, 100, 1u << 30);
-  options.kind = SampleKind::layer, options.layer_sizes = {5, 4};
+  options.kind = samples::Kind::layer, options.layer_sizes = {5, 4};
   expect_shares(options, Instance{3} << 31, 100, 1u << 30);
 }
 
@@ -127,31 +127,31 @@ TEST(GpuShardSamples, SharesFarApart) {
 TEST(GpuShardSamples, ASmallBudgetIsKept) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
-  SampleOptions options;
-  options.kind = SampleKind::snowball, options.depth = 2;
+  samples::Options options;
+  options.kind = samples::Kind::snowball, options.depth = 2;
   expect_shares(options, 5000, at_most(1500, 50), 24u << 20);
-  options.kind = SampleKind::layer, options.layer_sizes = {15, 40}, options.bias = Bias::weight;
+  options.kind = samples::Kind::layer, options.layer_sizes = {15, 40}, options.bias = Bias::weight;
   expect_shares(options, 5000, at_most(1500, 50), 24u << 20);
 }
 
 /// From GPU to GPU, which the threads of one GPU have no NCCL for.
 template <class Sampler>
 void expect_same_on_link(const Sampler& sampler, bool revisit) {
-  using Program = SampleProgram<Sampler>;
+  using Program = samples::SampleProgram<Sampler>;
   const Graph graph = scattered(brief() ? 300 : 1000);
   const Instance instances = at_most(600, 60);
   const Starts starts = seed_lists(instances, graph.vertices());
-  SampleOptions options;
+  samples::Options options;
   options.revisit = revisit, options.seed = 7;
   on_ranks(3, graph, {.partitions = 7, .slots = 3}, 1u << 30,
            [&](int rank, Meeting& meeting, ResidentGraph& shared) {
              Device host({DeviceChoice::host, 1, 0});
              ResidentGraph whole(host, graph);
              const auto share = [&](int r) { return instances * static_cast<Instance>(r) / 3; };
-             SampleOptions own_options = options;
+             samples::Options own_options = options;
              own_options.first_instance = share(rank), own_options.last_instance = share(rank + 1);
              SampleDigest expected, digest;
-             run_sample(whole, starts, sampler, own_options, &expected);
+             samples::run_sample(whole, starts, sampler, own_options, &expected);
              auto& impl = shared.impl();
              const DeviceStarts from(impl, starts, options.seed);
              Program program;
@@ -162,9 +162,10 @@ void expect_same_on_link(const Sampler& sampler, bool revisit) {
              pages.columns.weights = true;
              ThreadDeviceRanks link(rank, meeting);
              RunStats stats;
-             const LevelSetup<Program> setup{impl, program, from.view(), revisit, false, true, &link, stats};
+             const samples::LevelSetup<Program> setup{impl,  program, from.view(), revisit,
+                                                      false, true,    &link,       stats};
 
-             run_partitioned_samples<LevelGrower<cuda::Levels<Program>>>(
+             samples::run_partitioned_samples<samples::LevelGrower<samples::cuda::Levels<Program>>>(
                  impl, pages, setup, 4096, sampler.depth(), own_options, share(rank), share(rank + 1),
                  &digest, stats);
 

@@ -18,7 +18,7 @@ namespace sluice::test {
 namespace {
 
 /// Share `rank` of `size` of the instances.
-WalkOptions share_of(WalkOptions options, Instance instances, Instance rank, Instance size) {
+walks::Options share_of(walks::Options options, Instance instances, Instance rank, Instance size) {
   options.length = 20, options.seed = 5;
   options.first_instance = instances * rank / size, options.last_instance = instances * (rank + 1) / size;
   return options;
@@ -34,7 +34,7 @@ struct Share {
 /// page-locked twice.
 template <class Program, class Sampler>
 std::vector<Share> on_ranks(int size, const std::function<Graph()>& make, const Sampler& sampler,
-                            const Starts& starts, const WalkOptions& walk) {
+                            const Starts& starts, const walks::Options& walk) {
   std::vector<Share> all(static_cast<std::size_t>(size));
   Meeting::run(size, [&](int rank, Meeting& meeting) {
     Device gpu({DeviceChoice::cuda, 1, 1u << 30});
@@ -42,20 +42,21 @@ std::vector<Share> on_ranks(int size, const std::function<Graph()>& make, const 
     const Graph graph = make();
     ResidentGraph resident(gpu, graph, {.partitions = 7, .shard = &ranks});
     auto& impl = resident.impl();
-    const WalkOptions options =
+    const walks::Options options =
         share_of(walk, starts.count, static_cast<Instance>(rank), static_cast<Instance>(size));
     const Instance begin = options.first_instance, end = options.last_instance;
     const Program program{impl.view, sampler, {}, nullptr, options.seed};
     const PageRequest pages(impl);
     const DeviceStarts from(impl, starts, options.seed);
     Share& own = all[static_cast<std::size_t>(rank)];
-    auto plan = plan_resident_shard(ranks, gpu, graph, impl.paging, pages.columns, 500, end - begin, true);
+    auto plan =
+        walks::plan_resident_shard(ranks, gpu, graph, impl.paging, pages.columns, 500, end - begin, true);
     ASSERT_TRUE(plan.has_value());
     plan->batch = (plan->batch + 1) / 2;  // two batches
     ThreadDeviceRanks link(rank, meeting);
-    ProgramJob<Program, cuda::ProgramQueue<Program>> job(program);
-    WalksInQueues(impl, job, pages, from.view(), options, own.stats, {begin, end}, *std::move(plan), &link,
-                  true)
+    walks::ProgramJob<Program, walks::cuda::ProgramQueue<Program>> job(program);
+    walks::WalksInQueues(impl, job, pages, from.view(), options, own.stats, {begin, end}, *std::move(plan),
+                         &link, true)
         .run_all({begin, end}, &own.walks);
   });
   return all;
@@ -64,7 +65,7 @@ std::vector<Share> on_ranks(int size, const std::function<Graph()>& make, const 
 /// Each rank must have what one process makes of its share.
 template <class Program, class Sampler>
 void expect_same(int size, const std::function<Graph()>& make, const Sampler& sampler,
-                 const WalkOptions& walk) {
+                 const walks::Options& walk) {
   const Graph graph = make();
   const Starts starts = random_starts(3 * graph.vertices() + 1);
   Device host({DeviceChoice::host, 1, 0});
@@ -75,7 +76,7 @@ void expect_same(int size, const std::function<Graph()>& make, const Sampler& sa
   std::uint64_t sent = 0, received = 0;
   for (Instance r = 0; r < all.size(); ++r) {
     WalkDigest expected;
-    run_walks(whole, starts, share_of(walk, starts.count, r, all.size()), &expected);
+    sampling::run_walks(whole, starts, share_of(walk, starts.count, r, all.size()), &expected);
     EXPECT_TRUE(all[r].walks == expected) << "rank " << r << " of " << size;
     sent += all[r].stats.entries_sent, received += all[r].stats.entries_received;
     EXPECT_EQ(all[r].stats.batches, 2u);
@@ -87,26 +88,26 @@ void expect_same(int size, const std::function<Graph()>& make, const Sampler& sa
 TEST(GpuShard, UniformWalksAreThoseOfTheHost) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
-  using Program = WalkProgram<UniformWalk, IndexTable<CsrEdges>, Acceptance::always>;
+  using Program = walks::WalkProgram<walks::UniformWalk, IndexTable<CsrEdges>, walks::Acceptance::always>;
   const auto graph = [] { return scattered(at_most(3000, 300)); };
-  for (const int size : {2, 3}) expect_same<Program>(size, graph, UniformWalk{}, {});
+  for (const int size : {2, 3}) expect_same<Program>(size, graph, walks::UniformWalk{}, {});
 }
 
 /// Without weights, proposals are indices; questions travel, and scans need lists of two ranks.
 TEST(GpuShard, Node2vecWalksAreThoseOfTheHost) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
-  using Program = WalkProgram<Node2vecWalk, IndexTable<CsrEdges>, Acceptance::dynamic>;
+  using Program = walks::WalkProgram<walks::Node2vecWalk, IndexTable<CsrEdges>, walks::Acceptance::dynamic>;
   const auto graph = [] {
     Graph unweighted = scattered(at_most(300, 60));
     unweighted.weighted = false, unweighted.out.weights = {};
     return unweighted;
   };
-  WalkOptions walk;
-  walk.kind = WalkKind::node2vec, walk.q = 3;
+  walks::Options walk;
+  walk.kind = walks::Kind::node2vec, walk.q = 3;
   for (const double p : {0.5, 0.002}) {
     walk.p = p;
-    expect_same<Program>(2, graph, Node2vecWalk(walk.p, walk.q), walk);
+    expect_same<Program>(2, graph, walks::Node2vecWalk(walk.p, walk.q), walk);
   }
 }
 

@@ -53,11 +53,11 @@ TEST_F(JobsOnRanks, SamplersOfAUsersOwn) {
   ResidentGraph whole(device, graph),
       shared(device, graph, {.partitions = 16, .slots = 3, .shard = &ranks()});
   const auto expect_same_samples = [&](const auto& sampler, bool revisit) {
-    SampleOptions options;
+    samples::Options options;
     options.revisit = revisit;
     SampleDigest expected, digest;
-    run_sample(whole, seed_lists(kInstances, graph.vertices()), sampler, options, &expected);
-    run_sample(shared, seed_lists(kInstances, graph.vertices()), sampler, options, &digest);
+    samples::run_sample(whole, seed_lists(kInstances, graph.vertices()), sampler, options, &expected);
+    samples::run_sample(shared, seed_lists(kInstances, graph.vertices()), sampler, options, &digest);
     EXPECT_GT(expected.edge.count(), 0u);
     EXPECT_TRUE(digest == expected);
   };
@@ -76,8 +76,8 @@ TEST_F(JobsOnRanks, LayersOfAUsersOwn) {
       shared(device, graph, {.partitions = 16, .slots = 3, .shard = &ranks()});
   SampleDigest expected, digest;
 
-  run_layer(whole, seed_lists(kInstances, graph.vertices()), PickyLayers{}, {}, &expected);
-  run_layer(shared, seed_lists(kInstances, graph.vertices()), PickyLayers{}, {}, &digest);
+  samples::run_layer(whole, seed_lists(kInstances, graph.vertices()), PickyLayers{}, {}, &expected);
+  samples::run_layer(shared, seed_lists(kInstances, graph.vertices()), PickyLayers{}, {}, &digest);
 
   EXPECT_GT(expected.edge.count(), 0u);
   EXPECT_TRUE(digest == expected);
@@ -90,8 +90,8 @@ TEST_F(JobsOnRanks, PoolsOfAUsersOwn) {
       shared(device, graph, {.partitions = 16, .slots = 3, .shard = &ranks()});
   const auto expect_same_pools = [&](const auto& sampler) {
     WalkDigest expected, digest;
-    run_pool(whole, random_starts(kInstances), sampler, 20, WalkOptions{}, &expected);
-    run_pool(shared, random_starts(kInstances), sampler, 20, WalkOptions{}, &digest);
+    samples::run_pool(whole, random_starts(kInstances), sampler, 20, walks::Options{}, &expected);
+    samples::run_pool(shared, random_starts(kInstances), sampler, 20, walks::Options{}, &digest);
     EXPECT_GT(expected.count(), 0u);
     EXPECT_TRUE(digest == expected);
   };
@@ -105,9 +105,9 @@ TEST_F(JobsOnRanks, RanksThatOwnNothing) {
   const Graph graph = scattered(5);
   Device device({DeviceChoice::host, 1, 0});
   ResidentGraph whole(device, graph), shared(device, graph, {.partitions = 2, .shard = &ranks()});
-  SampleOptions node, layer;
-  node.kind = SampleKind::node, node.count = 4;
-  layer.kind = SampleKind::layer, layer.layer_sizes = {3, 9}, layer.bias = Bias::weight;
+  samples::Options node, layer;
+  node.kind = samples::Kind::node, node.count = 4;
+  layer.kind = samples::Kind::layer, layer.layer_sizes = {3, 9}, layer.bias = Bias::weight;
   std::vector<Job> jobs{sample_job("node", random_starts(9), node)};
   for (const Select select : {Select::automatic, Select::updated}) {
     layer.select = select;
@@ -123,14 +123,14 @@ TEST_F(JobsOnRanks, InstancesFarApart) {
   const Graph graph = scattered(1000);
   Device device({DeviceChoice::host, 1, 0});
   ResidentGraph whole(device, graph), shared(device, graph, {.partitions = 7, .slots = 2, .shard = &ranks()});
-  SampleOptions options;
+  samples::Options options;
   options.fanout = {5, 4};
   options.first_instance = kShare * static_cast<Instance>(ranks().rank()) + 11;
   options.last_instance = options.first_instance + kInstances;
   SampleDigest expected, digest;
 
-  run_samples(whole, random_starts(kShare << 3), options, &expected);
-  run_samples(shared, random_starts(kShare << 3), options, &digest);
+  sampling::run_samples(whole, random_starts(kShare << 3), options, &expected);
+  sampling::run_samples(shared, random_starts(kShare << 3), options, &digest);
 
   EXPECT_GT(expected.edge.count(), 0u);
   EXPECT_TRUE(digest == expected);
@@ -179,12 +179,12 @@ TEST_F(JobsOnRanks, OneRankRunsOutOfMemory) {
   struct Case {
     int instances;
     std::uint64_t ceiling;
-    SampleOptions options;
+    samples::Options options;
   };
-  SampleOptions neighbor, node, layer;
+  samples::Options neighbor, node, layer;
   neighbor.fanout = {15, 10};
-  node.kind = SampleKind::node, node.count = 300;
-  layer.kind = SampleKind::layer, layer.layer_sizes = {60, 200}, layer.bias = Bias::degree;
+  node.kind = samples::Kind::node, node.count = 300;
+  layer.kind = samples::Kind::layer, layer.layer_sizes = {60, 200}, layer.bias = Bias::degree;
   const std::vector<Case> cases{
       {16000, 40u << 20, neighbor}, {1000, 15u << 20, node}, {400, 12u << 20, layer}};
   const Graph graph = scattered(3000);
@@ -194,10 +194,10 @@ TEST_F(JobsOnRanks, OneRankRunsOutOfMemory) {
     SCOPED_TRACE(instances);
     Device device({DeviceChoice::host, 1, ceiling});
     ResidentGraph shared(device, graph, {.partitions = 7, .shard = &ranks()});
-    SampleOptions options = asked;
+    samples::Options options = asked;
     SampleDigest expected, digest;
-    run_samples(whole, random_starts(instances), options, &expected);
-    const RunStats undisturbed = run_samples(shared, random_starts(instances), options, nullptr);
+    sampling::run_samples(whole, random_starts(instances), options, &expected);
+    const RunStats undisturbed = sampling::run_samples(shared, random_starts(instances), options, nullptr);
     // After the first batch nothing more is to be had on one rank.
     std::uint64_t taken = 0;
     options.progress = [&](Instance, Instance) {
@@ -206,7 +206,7 @@ TEST_F(JobsOnRanks, OneRankRunsOutOfMemory) {
       device.memory().charge(taken, "something else");
     };
 
-    const RunStats stats = run_samples(shared, random_starts(instances), options, &digest);
+    const RunStats stats = sampling::run_samples(shared, random_starts(instances), options, &digest);
 
     EXPECT_TRUE(digest == expected);
     EXPECT_GT(stats.batches, 2u);

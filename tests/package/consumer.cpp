@@ -56,10 +56,10 @@ int main() {
 
   sluice::Device device(sluice::DeviceOptions{.choice = sluice::DeviceChoice::host});
   sluice::ResidentGraph resident(device, graph);
-  sluice::WalkOptions options;
+  sluice::walks::Options options;
   options.length = 10;
   RingSink sink;
-  const auto stats = sluice::run_walks(resident, {}, options, &sink);
+  const auto stats = sluice::sampling::run_walks(resident, {}, options, &sink);
 
   std::printf("%llu walks, %llu steps, %llu wrong\n", static_cast<unsigned long long>(sink.walks),
               static_cast<unsigned long long>(stats.steps), static_cast<unsigned long long>(sink.wrong));

@@ -93,18 +93,18 @@ class Checks {
 bool check(sluice::Device& device, sluice::Communicator& ranks) {
   Checks checks(device, ranks);
   checks.same_everywhere<Walks>("walk", [](sluice::ResidentGraph& graph, Walks* sink) {
-    sluice::WalkOptions options;
+    sluice::walks::Options options;
     options.length = 12;
-    sluice::run_walk(graph, {}, NonBacktrackingWalk{}, options, sink);
+    sluice::walks::run_walk(graph, {}, NonBacktrackingWalk{}, options, sink);
   });
   checks.same_everywhere<Samples>("traversal", [](sluice::ResidentGraph& graph, Samples* sink) {
-    sluice::run_sample(graph, {}, ImportanceSample{}, {}, sink);
+    sluice::samples::run_sample(graph, {}, ImportanceSample{}, {}, sink);
   });
   checks.same_everywhere<Samples>("layers", [](sluice::ResidentGraph& graph, Samples* sink) {
-    sluice::run_layer(graph, {}, RareLayers{}, {}, sink);
+    sluice::samples::run_layer(graph, {}, RareLayers{}, {}, sink);
   });
   checks.same_everywhere<Walks>("pools", [](sluice::ResidentGraph& graph, Walks* sink) {
-    sluice::run_pool(graph, {}, WeightedPool{}, 6, sluice::WalkOptions{}, sink);
+    sluice::samples::run_pool(graph, {}, WeightedPool{}, 6, sluice::walks::Options{}, sink);
   });
   return checks.passed();
 }

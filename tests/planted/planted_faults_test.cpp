@@ -26,10 +26,10 @@ namespace {
 using Check = std::function<Report()>;
 
 /// A fresh bench each: derived tables must be built under the fault as well.
-Check walk(WalkKind kind, Select select = Select::automatic, Bias bias = Bias::weight) {
+Check walk(walks::Kind kind, Select select = Select::automatic, Bias bias = Bias::weight) {
   return [=] {
     Bench bench(star());
-    WalkOptions options;
+    walks::Options options;
     options.kind = kind;
     options.select = select;
     options.bias = bias;
@@ -41,10 +41,10 @@ Check walk(WalkKind kind, Select select = Select::automatic, Bias bias = Bias::w
   };
 }
 
-Check step_pairs(WalkKind kind, Select select = Select::automatic) {
+Check step_pairs(walks::Kind kind, Select select = Select::automatic) {
   return [=] {
     Bench bench(regular());
-    WalkOptions options;
+    walks::Options options;
     options.kind = kind;
     options.select = select;
     options.length = 40;
@@ -54,11 +54,11 @@ Check step_pairs(WalkKind kind, Select select = Select::automatic) {
   };
 }
 
-Check sample(SampleKind kind, Select select = Select::automatic, bool replace = false,
+Check sample(samples::Kind kind, Select select = Select::automatic, bool replace = false,
              Bias bias = Bias::weight, std::int64_t fanout = 2) {
   return [=] {
     Bench bench(zoo());
-    SampleOptions options;
+    samples::Options options;
     options.kind = kind;
     options.select = select;
     options.replace = replace;
@@ -75,7 +75,7 @@ Check sample(SampleKind kind, Select select = Select::automatic, bool replace = 
 Check sample_pairs() {
   return [] {
     Bench bench(pocket());
-    SampleOptions options;
+    samples::Options options;
     options.fanout = std::vector<std::int64_t>{2, 2};
     return check_samples(bench, repeat_seeds({{0, 1}, {1, 0, 2}}, 20000), options, Given::draw_before);
   };
@@ -102,8 +102,8 @@ Check dynamic_distinct_sample() {
 Check pool_walk(bool remember) {
   return [=] {
     Bench bench(pocket());
-    WalkOptions options;
-    options.kind = WalkKind::multidimensional;
+    walks::Options options;
+    options.kind = walks::Kind::multidimensional;
     options.frontier_size = 2;
     options.length = 8;
     return check_multidimensional(bench, random_starts(50000), options, remember);
@@ -113,40 +113,40 @@ Check pool_walk(bool remember) {
 /// The checks by name.
 const std::map<std::string, Check>& checks() {
   static const std::map<std::string, Check> all = {
-      {"uniform walk", walk(WalkKind::uniform)},
-      {"metropolis-hastings walk", walk(WalkKind::metropolis_hastings)},
-      {"jump walk", walk(WalkKind::jump)},
-      {"restart walk", walk(WalkKind::restart)},
-      {"biased walk by its", walk(WalkKind::biased, Select::its)},
-      {"biased walk by alias", walk(WalkKind::biased, Select::alias)},
-      {"biased walk by rejection", walk(WalkKind::biased, Select::rejection)},
-      {"node2vec walk by its", walk(WalkKind::node2vec, Select::its)},
-      {"node2vec walk by rejection", walk(WalkKind::node2vec, Select::rejection)},
-      {"uniform steps", step_pairs(WalkKind::uniform)},
-      {"biased steps by its", step_pairs(WalkKind::biased, Select::its)},
-      {"biased steps by alias", step_pairs(WalkKind::biased, Select::alias)},
-      {"biased steps by rejection", step_pairs(WalkKind::biased, Select::rejection)},
+      {"uniform walk", walk(walks::Kind::uniform)},
+      {"metropolis-hastings walk", walk(walks::Kind::metropolis_hastings)},
+      {"jump walk", walk(walks::Kind::jump)},
+      {"restart walk", walk(walks::Kind::restart)},
+      {"biased walk by its", walk(walks::Kind::biased, Select::its)},
+      {"biased walk by alias", walk(walks::Kind::biased, Select::alias)},
+      {"biased walk by rejection", walk(walks::Kind::biased, Select::rejection)},
+      {"node2vec walk by its", walk(walks::Kind::node2vec, Select::its)},
+      {"node2vec walk by rejection", walk(walks::Kind::node2vec, Select::rejection)},
+      {"uniform steps", step_pairs(walks::Kind::uniform)},
+      {"biased steps by its", step_pairs(walks::Kind::biased, Select::its)},
+      {"biased steps by alias", step_pairs(walks::Kind::biased, Select::alias)},
+      {"biased steps by rejection", step_pairs(walks::Kind::biased, Select::rejection)},
       {"random starts",
        [] {
          Bench bench(star());
          return check_random_starts(bench, 200000, 1);
        }},
-      {"even sample", sample(SampleKind::neighbor, Select::automatic, false, Bias::none)},
-      {"sample by repeated", sample(SampleKind::neighbor, Select::repeated)},
-      {"sample by updated", sample(SampleKind::neighbor, Select::updated)},
-      {"sample by bipartite", sample(SampleKind::neighbor, Select::bipartite)},
-      {"forest fire", sample(SampleKind::forest_fire)},
-      {"sample with replacement", sample(SampleKind::neighbor, Select::its, true)},
-      {"layer", sample(SampleKind::layer)},
-      {"four picks by index", sample(SampleKind::neighbor, Select::automatic, true, Bias::none, 4)},
-      {"four picks by its", sample(SampleKind::neighbor, Select::its, true, Bias::weight, 4)},
-      {"four picks by alias", sample(SampleKind::neighbor, Select::alias, true, Bias::weight, 4)},
-      {"four picks by updated", sample(SampleKind::neighbor, Select::updated, false, Bias::weight, 4)},
+      {"even sample", sample(samples::Kind::neighbor, Select::automatic, false, Bias::none)},
+      {"sample by repeated", sample(samples::Kind::neighbor, Select::repeated)},
+      {"sample by updated", sample(samples::Kind::neighbor, Select::updated)},
+      {"sample by bipartite", sample(samples::Kind::neighbor, Select::bipartite)},
+      {"forest fire", sample(samples::Kind::forest_fire)},
+      {"sample with replacement", sample(samples::Kind::neighbor, Select::its, true)},
+      {"layer", sample(samples::Kind::layer)},
+      {"four picks by index", sample(samples::Kind::neighbor, Select::automatic, true, Bias::none, 4)},
+      {"four picks by its", sample(samples::Kind::neighbor, Select::its, true, Bias::weight, 4)},
+      {"four picks by alias", sample(samples::Kind::neighbor, Select::alias, true, Bias::weight, 4)},
+      {"four picks by updated", sample(samples::Kind::neighbor, Select::updated, false, Bias::weight, 4)},
       {"four dynamic picks", dynamic_sample(4)},
       {"sample given the draw before", sample_pairs()},
-      {"degree sample by its", sample(SampleKind::neighbor, Select::its, true, Bias::degree)},
-      {"one pick by degree", sample(SampleKind::neighbor, Select::bipartite, false, Bias::degree, 1)},
-      {"degree walk by its", walk(WalkKind::biased, Select::its, Bias::degree)},
+      {"degree sample by its", sample(samples::Kind::neighbor, Select::its, true, Bias::degree)},
+      {"one pick by degree", sample(samples::Kind::neighbor, Select::bipartite, false, Bias::degree, 1)},
+      {"degree walk by its", walk(walks::Kind::biased, Select::its, Bias::degree)},
       {"dynamic picks", dynamic_sample(2)},
       {"one dynamic pick", dynamic_distinct_sample()},
       {"nodes",

@@ -16,11 +16,12 @@ struct Remembering {
 
   SLUICE_HD std::uint32_t depth() const { return depths; }
   SLUICE_HD bool replacement() const { return kReplace; }
-  SLUICE_HD std::uint64_t neighbor_size(const GraphView&, const TracedExpansion&, std::uint64_t,
+  SLUICE_HD std::uint64_t neighbor_size(const GraphView&, const samples::TracedExpansion&, std::uint64_t,
                                         const SampleDraws&) const {
     return fanout;
   }
-  SLUICE_HD std::uint64_t dynamic_bias(const GraphView&, const TracedExpansion& at, const Edge& edge) const {
+  SLUICE_HD std::uint64_t dynamic_bias(const GraphView&, const samples::TracedExpansion& at,
+                                       const Edge& edge) const {
     if (edge.target == at.previous) return kFloor ? 1 : 0;
     const std::uint64_t from = at.previous == kNoVertex ? 0 : at.previous + 1;
     return 1 + (5 * edge.position + 3 * at.depth + from + at.instance % 2) % 6;
@@ -35,7 +36,7 @@ struct Remembering {
 /// The same, and every third vertex is recorded where it is reached, but not expanded from anything but
 /// seeds.
 struct Picky : Remembering<false, false> {
-  SLUICE_HD Vertex update(const GraphView&, const TracedExpansion& at, const Edge& edge) const {
+  SLUICE_HD Vertex update(const GraphView&, const samples::TracedExpansion& at, const Edge& edge) const {
     return at.previous != kNoVertex && edge.target % 3 == 0 ? kNoVertex : edge.target;
   }
 };
@@ -48,11 +49,11 @@ struct Heavy {
 
   SLUICE_HD std::uint32_t depth() const { return 1; }
   SLUICE_HD bool replacement() const { return kReplace; }
-  SLUICE_HD std::uint64_t neighbor_size(const GraphView&, const Expansion&, std::uint64_t,
+  SLUICE_HD std::uint64_t neighbor_size(const GraphView&, const samples::Expansion&, std::uint64_t,
                                         const SampleDraws&) const {
     return size;
   }
-  SLUICE_HD std::uint64_t dynamic_bias(const GraphView&, const TracedExpansion&, const Edge&) const {
+  SLUICE_HD std::uint64_t dynamic_bias(const GraphView&, const samples::TracedExpansion&, const Edge&) const {
     return bias;
   }
 };

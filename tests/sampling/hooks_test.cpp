@@ -26,109 +26,112 @@ constexpr bool operator==(HookSet a, HookSet b) {
 constexpr HookSet kNone{};
 
 // Built-in kinds have no other hooks than those of their shape.
-static_assert(never_called_by_walks<UniformWalk>() == kNone);
-static_assert(never_called_by_walks<BiasedWalk>() == kNone);
-static_assert(never_called_by_walks<MetropolisHastingsWalk>() == kNone);
-static_assert(never_called_by_walks<JumpWalk>() == kNone);
-static_assert(never_called_by_walks<RestartWalk>() == kNone);
-static_assert(never_called_by_walks<Node2vecWalk>() == kNone);
-static_assert(never_called_by_samples<NeighborSample>() == kNone);
-static_assert(never_called_by_samples<ForestFireSample>() == kNone);
-static_assert(never_called_by_samples<SnowballSample>() == kNone);
-static_assert(never_called_by_layers<LayerSample>() == kNone);
-static_assert(never_called_by_pools<MultidimensionalWalk>() == kNone);
+static_assert(walks::never_called_by_walks<walks::UniformWalk>() == kNone);
+static_assert(walks::never_called_by_walks<walks::BiasedWalk>() == kNone);
+static_assert(walks::never_called_by_walks<walks::MetropolisHastingsWalk>() == kNone);
+static_assert(walks::never_called_by_walks<walks::JumpWalk>() == kNone);
+static_assert(walks::never_called_by_walks<walks::RestartWalk>() == kNone);
+static_assert(walks::never_called_by_walks<walks::Node2vecWalk>() == kNone);
+static_assert(samples::never_called_by_samples<samples::NeighborSample>() == kNone);
+static_assert(samples::never_called_by_samples<samples::ForestFireSample>() == kNone);
+static_assert(samples::never_called_by_samples<samples::SnowballSample>() == kNone);
+static_assert(samples::never_called_by_layers<samples::LayerSample>() == kNone);
+static_assert(samples::never_called_by_pools<samples::MultidimensionalWalk>() == kNone);
 
 // Hooks of other shapes, whatever they are: data, a function, a template.
-struct WalkWithDepth : UniformWalk {
+struct WalkWithDepth : walks::UniformWalk {
   std::uint32_t depth = 3;
 };
-struct WalkWithSizes : UniformWalk {
+struct WalkWithSizes : walks::UniformWalk {
   template <class At>
   std::uint64_t neighbor_size(const GraphView&, const At&) const {
     return 2;
   }
   std::uint64_t vertex_bias(const GraphView&, Vertex) const { return 1; }
 };
-static_assert(never_called_by_walks<WalkWithDepth>() == hooks(Hook::depth));
-static_assert(never_called_by_walks<WalkWithSizes>() == hooks(Hook::neighbor_size, Hook::vertex_bias));
+static_assert(walks::never_called_by_walks<WalkWithDepth>() == hooks(Hook::depth));
+static_assert(walks::never_called_by_walks<WalkWithSizes>() == hooks(Hook::neighbor_size, Hook::vertex_bias));
 
-struct SampleWithRedirect : SnowballSample {
+struct SampleWithRedirect : samples::SnowballSample {
   std::uint64_t vertex_bias(const GraphView&, Vertex) const { return 1; }
-  Vertex redirect(const GraphView&, const Expansion&) const { return 0; }
-  Question question(const Walker&, const Edge&) const { return {}; }
+  Vertex redirect(const GraphView&, const samples::Expansion&) const { return 0; }
+  walks::Question question(const walks::Walker&, const Edge&) const { return {}; }
 };
-static_assert(never_called_by_samples<SampleWithRedirect>() ==
+static_assert(samples::never_called_by_samples<SampleWithRedirect>() ==
               hooks(Hook::vertex_bias, Hook::redirect, Hook::question));
 
-struct PoolWithDepth : MultidimensionalWalk {
+struct PoolWithDepth : samples::MultidimensionalWalk {
   std::uint32_t depth() const { return 2; }
   bool replacement() const { return true; }
   std::uint64_t dynamic_bias(const GraphView&, const Edge&) const { return 1; }
 };
-static_assert(never_called_by_pools<PoolWithDepth>() ==
+static_assert(samples::never_called_by_pools<PoolWithDepth>() ==
               hooks(Hook::depth, Hook::replacement, Hook::dynamic_bias));
 
-struct LayerWithSizes : LayerSample {
+struct LayerWithSizes : samples::LayerSample {
   static constexpr BiasClass kBias = BiasClass::fixed;
-  std::uint64_t neighbor_size(const GraphView&, const Expansion&, std::uint64_t, const SampleDraws&) const {
+  std::uint64_t neighbor_size(const GraphView&, const samples::Expansion&, std::uint64_t,
+                              const SampleDraws&) const {
     return 2;
   }
 };
-static_assert(never_called_by_layers<LayerWithSizes>() == hooks(Hook::kBias, Hook::neighbor_size));
+static_assert(samples::never_called_by_layers<LayerWithSizes>() == hooks(Hook::kBias, Hook::neighbor_size));
 
 // Hooks of the shape that another kBias has.
-struct UniformWithBias : UniformWalk {
+struct UniformWithBias : walks::UniformWalk {
   std::uint64_t edge_bias(const GraphView&, const Edge&) const { return 1; }
   std::uint64_t bias_bound() const { return 1; }
 };
-struct BiasedWithHistory : BiasedWalk {
-  std::uint64_t dynamic_bias(const GraphView&, const Walker&, const Edge&) const { return 1; }
+struct BiasedWithHistory : walks::BiasedWalk {
+  std::uint64_t dynamic_bias(const GraphView&, const walks::Walker&, const Edge&) const { return 1; }
 };
-static_assert(never_called_by_walks<UniformWithBias>() == hooks(Hook::edge_bias, Hook::bias_bound));
-static_assert(never_called_by_walks<BiasedWithHistory>() == hooks(Hook::dynamic_bias));
+static_assert(walks::never_called_by_walks<UniformWithBias>() == hooks(Hook::edge_bias, Hook::bias_bound));
+static_assert(walks::never_called_by_walks<BiasedWithHistory>() == hooks(Hook::dynamic_bias));
 
 // Hooks of the shape that it calls with other arguments.
-struct WalkWithUpdateOfSamples : UniformWalk {
-  Vertex update(const GraphView&, const Expansion&, const Edge& edge) const { return edge.target; }
+struct WalkWithUpdateOfSamples : walks::UniformWalk {
+  Vertex update(const GraphView&, const samples::Expansion&, const Edge& edge) const { return edge.target; }
 };
-struct SampleWithUpdateOfWalks : SnowballSample {
-  Vertex update(const GraphView&, const Walker&, const Edge& edge, EdgeDegrees, std::uint64_t) const {
+struct SampleWithUpdateOfWalks : samples::SnowballSample {
+  Vertex update(const GraphView&, const walks::Walker&, const Edge& edge, walks::EdgeDegrees,
+                std::uint64_t) const {
     return edge.target;
   }
 };
-struct PoolWithNeighborsOfSamples : MultidimensionalWalk {
-  std::uint64_t neighbor_size(const GraphView&, const Expansion&, std::uint64_t, const SampleDraws&) const {
+struct PoolWithNeighborsOfSamples : samples::MultidimensionalWalk {
+  std::uint64_t neighbor_size(const GraphView&, const samples::Expansion&, std::uint64_t,
+                              const SampleDraws&) const {
     return 2;
   }
   Vertex update(const GraphView&, const Edge& edge) const { return edge.target; }
 };
-static_assert(never_called_by_pools<PoolWithNeighborsOfSamples>() ==
+static_assert(samples::never_called_by_pools<PoolWithNeighborsOfSamples>() ==
               hooks(Hook::neighbor_size, Hook::update));
-struct LayerWithUpdateOfSamples : LayerSample {
-  Vertex update(const GraphView&, const Expansion&, const Edge& edge) const { return edge.target; }
+struct LayerWithUpdateOfSamples : samples::LayerSample {
+  Vertex update(const GraphView&, const samples::Expansion&, const Edge& edge) const { return edge.target; }
 };
-static_assert(never_called_by_layers<LayerWithUpdateOfSamples>() == hooks(Hook::update));
-static_assert(never_called_by_walks<WalkWithUpdateOfSamples>() == hooks(Hook::update));
-static_assert(never_called_by_samples<SampleWithUpdateOfWalks>() == hooks(Hook::update));
+static_assert(samples::never_called_by_layers<LayerWithUpdateOfSamples>() == hooks(Hook::update));
+static_assert(walks::never_called_by_walks<WalkWithUpdateOfSamples>() == hooks(Hook::update));
+static_assert(samples::never_called_by_samples<SampleWithUpdateOfWalks>() == hooks(Hook::update));
 
 // All that a pool may have.
-struct FullPool : MultidimensionalWalk {
+struct FullPool : samples::MultidimensionalWalk {
   std::uint32_t frontier_size() const { return 2; }
   std::uint32_t neighbor_size() const { return 3; }
   std::uint64_t edge_bias(const GraphView&, const Edge&) const { return 1; }
   Vertex update(const GraphView&, Vertex, Vertex to) const { return to; }
 };
-static_assert(never_called_by_pools<FullPool>() == kNone);
+static_assert(samples::never_called_by_pools<FullPool>() == kNone);
 
 // A hook whose constraint does not hold is none.
 template <bool kBound>
 struct PerhapsBounded {
   static constexpr BiasClass kBias = BiasClass::dynamic;
-  std::uint64_t dynamic_bias(const GraphView&, const Walker&, const Edge&) const { return 1; }
+  std::uint64_t dynamic_bias(const GraphView&, const walks::Walker&, const Edge&) const { return 1; }
   std::uint64_t bias_bound() const requires kBound { return 1; }
 };
-static_assert(never_called_by_walks<PerhapsBounded<false>>() == kNone);
-static_assert(never_called_by_walks<PerhapsBounded<true>>() == kNone);
+static_assert(walks::never_called_by_walks<PerhapsBounded<false>>() == kNone);
+static_assert(walks::never_called_by_walks<PerhapsBounded<true>>() == kNone);
 
 TEST(Hooks, SetsHoldWhatWasPutIn) {
   constexpr HookSet set = hooks(Hook::depth, Hook::edge_bias).with(Hook::update, false);

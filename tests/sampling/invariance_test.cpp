@@ -85,21 +85,21 @@ TEST_P(Invariance, PartsOfTheInstancesTogetherAreTheWhole) {
   const Graph graph = scattered(GetParam());
   Device device({DeviceChoice::host, 2, 0});
   ResidentGraph resident(device, graph);
-  WalkOptions walk;
-  walk.kind = WalkKind::biased;
-  SampleOptions sample;
+  walks::Options walk;
+  walk.kind = walks::Kind::biased;
+  samples::Options sample;
   sample.fanout = {5, 5};
   const Starts starts = random_starts(kInstances);
   WalkDigest whole_walks, part_walks;
   SampleDigest whole_samples, part_samples;
 
-  run_walks(resident, starts, walk, &whole_walks);
-  run_samples(resident, starts, sample, &whole_samples);
+  sampling::run_walks(resident, starts, walk, &whole_walks);
+  sampling::run_samples(resident, starts, sample, &whole_samples);
   for (const auto& [from, to] : {std::pair{0, 1}, {1, 250}, {250, 600}, {600, 700}}) {
     walk.first_instance = sample.first_instance = static_cast<Instance>(from);
     walk.last_instance = sample.last_instance = static_cast<Instance>(to);
-    run_walks(resident, starts, walk, &part_walks);
-    run_samples(resident, starts, sample, &part_samples);
+    sampling::run_walks(resident, starts, walk, &part_walks);
+    sampling::run_samples(resident, starts, sample, &part_samples);
   }
 
   EXPECT_TRUE(whole_walks == part_walks);

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "apps/bench/generated_graph.hpp"
 #include "engine/exec/device.hpp"
 #include "engine/sampling/run.hpp"
-#include "apps/bench/generated_graph.hpp"
 
 namespace sluice::test {
 
@@ -94,18 +94,18 @@ inline Starts seed_lists(std::uint64_t instances, std::uint64_t vertices) {
   return starts;
 }
 
-inline Job walk_job(std::string name, Starts starts, WalkOptions options) {
+inline Job walk_job(std::string name, Starts starts, walks::Options options) {
   return {std::move(name), [=](ResidentGraph& graph) {
             Outcome outcome;
-            run_walks(graph, starts, options, &outcome.walks);
+            sampling::run_walks(graph, starts, options, &outcome.walks);
             return outcome;
           }};
 }
 
-inline Job sample_job(std::string name, Starts starts, SampleOptions options) {
+inline Job sample_job(std::string name, Starts starts, samples::Options options) {
   return {std::move(name), [=](ResidentGraph& graph) {
             Outcome outcome;
-            run_samples(graph, starts, options, &outcome.samples);
+            sampling::run_samples(graph, starts, options, &outcome.samples);
             return outcome;
           }};
 }
@@ -113,9 +113,9 @@ inline Job sample_job(std::string name, Starts starts, SampleOptions options) {
 inline std::vector<Job> walk_jobs(std::uint64_t instances) {
   using enum Select;
   std::vector<Job> jobs;
-  const auto add = [&](std::string name, WalkKind kind, Select select, auto&& tune) {
+  const auto add = [&](std::string name, walks::Kind kind, Select select, auto&& tune) {
     for (const Layout layout : {Layout::csr, Layout::wide}) {
-      WalkOptions options;
+      walks::Options options;
       options.kind = kind, options.select = select, options.layout = layout, options.length = 20,
       options.seed = 7;
       tune(options);
@@ -124,24 +124,24 @@ inline std::vector<Job> walk_jobs(std::uint64_t instances) {
                               random_starts(instances), options));
     }
   };
-  const auto plain = [](WalkOptions&) {};
+  const auto plain = [](walks::Options&) {};
   for (const Select select : {automatic, its, alias, rejection}) {
-    add("uniform", WalkKind::uniform, select, plain);
-    add("biased_weight", WalkKind::biased, select, plain);
-    add("biased_degree", WalkKind::biased, select, [](WalkOptions& o) { o.bias = Bias::degree; });
-    add("metropolis_hastings", WalkKind::metropolis_hastings, select, plain);
-    add("jump", WalkKind::jump, select, plain);
-    add("restart", WalkKind::restart, select, plain);
+    add("uniform", walks::Kind::uniform, select, plain);
+    add("biased_weight", walks::Kind::biased, select, plain);
+    add("biased_degree", walks::Kind::biased, select, [](walks::Options& o) { o.bias = Bias::degree; });
+    add("metropolis_hastings", walks::Kind::metropolis_hastings, select, plain);
+    add("jump", walks::Kind::jump, select, plain);
+    add("restart", walks::Kind::restart, select, plain);
   }
   for (const Select select : {automatic, its}) {
-    add("node2vec_2_half", WalkKind::node2vec, select,
-        [](WalkOptions& o) { o.p = 2, o.q = 0.5, o.length = 8; });
+    add("node2vec_2_half", walks::Kind::node2vec, select,
+        [](walks::Options& o) { o.p = 2, o.q = 0.5, o.length = 8; });
   }
   // Most proposals are rejected, so that the last trial's inverse transform decides.
-  add("node2vec_thousandth", WalkKind::node2vec, automatic,
-      [](WalkOptions& o) { o.p = 0.001, o.q = 4, o.length = 8; });
-  WalkOptions pool;
-  pool.kind = WalkKind::multidimensional, pool.frontier_size = 50, pool.length = 40;
+  add("node2vec_thousandth", walks::Kind::node2vec, automatic,
+      [](walks::Options& o) { o.p = 0.001, o.q = 4, o.length = 8; });
+  walks::Options pool;
+  pool.kind = walks::Kind::multidimensional, pool.frontier_size = 50, pool.length = 40;
   jobs.push_back(walk_job("multidimensional", random_starts(std::min<std::uint64_t>(instances, 300)), pool));
   return jobs;
 }
@@ -149,12 +149,13 @@ inline std::vector<Job> walk_jobs(std::uint64_t instances) {
 /// Walks whose lists may be coded in partitions: the same with each of the two layouts.
 inline std::vector<std::pair<Job, Job>> coded_walk_jobs(std::uint64_t instances) {
   std::vector<std::pair<Job, Job>> jobs;
-  const std::pair<const char*, WalkKind> kinds[] = {{"uniform", WalkKind::uniform},
-                                                    {"metropolis_hastings", WalkKind::metropolis_hastings},
-                                                    {"jump", WalkKind::jump},
-                                                    {"restart", WalkKind::restart}};
+  const std::pair<const char*, walks::Kind> kinds[] = {
+      {"uniform", walks::Kind::uniform},
+      {"metropolis_hastings", walks::Kind::metropolis_hastings},
+      {"jump", walks::Kind::jump},
+      {"restart", walks::Kind::restart}};
   for (const auto& [name, kind] : kinds) {
-    WalkOptions options;
+    walks::Options options;
     options.kind = kind, options.length = 20, options.seed = 7, options.layout = Layout::csr;
     const Job plain = walk_job(name, random_starts(instances), options);
     options.layout = Layout::coded;
@@ -167,8 +168,9 @@ inline std::vector<Job> sample_jobs(std::uint64_t instances, std::uint64_t verti
   using enum Select;
   std::vector<Job> jobs;
   const auto one_in = [&](std::uint64_t many) { return std::max<std::uint64_t>(instances / many, 1); };
-  const auto add = [&](std::string name, std::uint64_t count, SampleKind kind, Select select, auto&& tune) {
-    SampleOptions options;
+  const auto add = [&](std::string name, std::uint64_t count, samples::Kind kind, Select select,
+                       auto&& tune) {
+    samples::Options options;
     options.kind = kind, options.select = select, options.seed = 7;
     tune(options);
     jobs.push_back(sample_job(name + "/select" + std::to_string(static_cast<int>(select)),
@@ -179,45 +181,45 @@ inline std::vector<Job> sample_jobs(std::uint64_t instances, std::uint64_t verti
     for (const Select select : {automatic, repeated, updated, bipartite}) {
       for (const Collision collision : {Collision::linear, Collision::bitmap, Collision::strided_bitmap}) {
         const std::string with = suffix + "/collision" + std::to_string(static_cast<int>(collision));
-        add("neighbor" + with, instances, SampleKind::neighbor, select, [&](SampleOptions& o) {
+        add("neighbor" + with, instances, samples::Kind::neighbor, select, [&](samples::Options& o) {
           o.fanout = {15, 3}, o.bias = bias, o.collision = collision;
         });
-        add("neighbor_large" + with, one_in(20), SampleKind::neighbor, select, [&](SampleOptions& o) {
+        add("neighbor_large" + with, one_in(20), samples::Kind::neighbor, select, [&](samples::Options& o) {
           o.fanout = {300, 2}, o.bias = bias, o.collision = collision;
         });
       }
-      add("neighbor_revisit" + suffix, instances, SampleKind::neighbor, select, [&](SampleOptions& o) {
+      add("neighbor_revisit" + suffix, instances, samples::Kind::neighbor, select, [&](samples::Options& o) {
         o.fanout = {5, 4}, o.bias = bias, o.revisit = true;
       });
-      add("forest_fire" + suffix, instances, SampleKind::forest_fire, select,
-          [&](SampleOptions& o) { o.depth = 3, o.bias = bias, o.probability = 0.6; });
+      add("forest_fire" + suffix, instances, samples::Kind::forest_fire, select,
+          [&](samples::Options& o) { o.depth = 3, o.bias = bias, o.probability = 0.6; });
     }
     for (const Select select : {automatic, its, alias, rejection}) {
-      add("neighbor_replace" + suffix, instances, SampleKind::neighbor, select, [&](SampleOptions& o) {
+      add("neighbor_replace" + suffix, instances, samples::Kind::neighbor, select, [&](samples::Options& o) {
         o.fanout = {15, 10}, o.bias = bias, o.replace = true, o.revisit = true;
       });
-      add("neighbor_replace_visited" + suffix, instances, SampleKind::neighbor, select,
-          [&](SampleOptions& o) {
+      add("neighbor_replace_visited" + suffix, instances, samples::Kind::neighbor, select,
+          [&](samples::Options& o) {
             o.fanout = {40, 3}, o.bias = bias, o.replace = true;
           });
     }
-    add("neighbor_all" + suffix, one_in(20), SampleKind::neighbor, automatic, [&](SampleOptions& o) {
+    add("neighbor_all" + suffix, one_in(20), samples::Kind::neighbor, automatic, [&](samples::Options& o) {
       o.fanout = {4, -1}, o.bias = bias;
     });
     for (const Select select : {automatic, repeated, updated}) {
-      add("layer" + suffix, one_in(4), SampleKind::layer, select, [&](SampleOptions& o) {
+      add("layer" + suffix, one_in(4), samples::Kind::layer, select, [&](samples::Options& o) {
         o.layer_sizes = {8, 40, 3}, o.bias = bias;
       });
-      add("layer_revisit" + suffix, one_in(4), SampleKind::layer, select, [&](SampleOptions& o) {
+      add("layer_revisit" + suffix, one_in(4), samples::Kind::layer, select, [&](samples::Options& o) {
         o.layer_sizes = {40, 60, 9}, o.bias = bias, o.revisit = true;
       });
     }
   }
-  add("snowball", one_in(50), SampleKind::snowball, automatic, [](SampleOptions& o) { o.depth = 2; });
-  add("snowball_revisit", one_in(50), SampleKind::snowball, automatic,
-      [](SampleOptions& o) { o.depth = 2, o.revisit = true; });
-  add("node", 20, SampleKind::node, automatic, [](SampleOptions& o) { o.count = 200; });
-  add("edge", 20, SampleKind::edge, automatic, [](SampleOptions& o) { o.count = 500; });
+  add("snowball", one_in(50), samples::Kind::snowball, automatic, [](samples::Options& o) { o.depth = 2; });
+  add("snowball_revisit", one_in(50), samples::Kind::snowball, automatic,
+      [](samples::Options& o) { o.depth = 2, o.revisit = true; });
+  add("node", 20, samples::Kind::node, automatic, [](samples::Options& o) { o.count = 200; });
+  add("edge", 20, samples::Kind::edge, automatic, [](samples::Options& o) { o.count = 500; });
   return jobs;
 }
 
@@ -225,8 +227,8 @@ inline std::vector<Job> sample_jobs(std::uint64_t instances, std::uint64_t verti
 inline std::vector<Job> large_jobs(std::uint64_t vertices) {
   using enum Select;
   std::vector<Job> jobs;
-  SampleOptions layer;
-  layer.kind = SampleKind::layer, layer.layer_sizes = {4200, 5000}, layer.seed = 7;
+  samples::Options layer;
+  layer.kind = samples::Kind::layer, layer.layer_sizes = {4200, 5000}, layer.seed = 7;
   for (const Bias bias : {Bias::none, Bias::weight, Bias::degree}) {
     for (const Select select : {automatic, repeated}) {
       layer.bias = bias, layer.select = select, layer.revisit = select == repeated;
@@ -235,15 +237,15 @@ inline std::vector<Job> large_jobs(std::uint64_t vertices) {
                                 seed_lists(5, vertices), layer));
     }
   }
-  SampleOptions one_pass;
+  samples::Options one_pass;
   one_pass.seed = 7, one_pass.count = vertices / 2;
-  for (const SampleKind kind : {SampleKind::node, SampleKind::edge}) {
+  for (const samples::Kind kind : {samples::Kind::node, samples::Kind::edge}) {
     one_pass.kind = kind;
     jobs.push_back(
-        sample_job(kind == SampleKind::node ? "many_nodes" : "many_edges", random_starts(3), one_pass));
+        sample_job(kind == samples::Kind::node ? "many_nodes" : "many_edges", random_starts(3), one_pass));
   }
-  WalkOptions pool;
-  pool.kind = WalkKind::multidimensional, pool.frontier_size = 5000, pool.length = 100, pool.seed = 7;
+  walks::Options pool;
+  pool.kind = walks::Kind::multidimensional, pool.frontier_size = 5000, pool.length = 100, pool.seed = 7;
   jobs.push_back(walk_job("large_pool", random_starts(4), pool));
   return jobs;
 }

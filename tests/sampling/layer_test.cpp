@@ -27,25 +27,25 @@ TEST(Layer, SaysWhenBiasesOfManyCopiesPassTheLargestSum) {
   ResidentGraph fits(device, below), does_not(device, above);
   const PagingOptions in_parts{.transport = Transport::copied};
   ResidentGraph fits_in_parts(device, below, in_parts), does_not_in_parts(device, above, in_parts);
-  SampleOptions options;
-  options.kind = SampleKind::layer, options.bias = Bias::degree, options.revisit = true;
+  samples::Options options;
+  options.kind = samples::Kind::layer, options.bias = Bias::degree, options.revisit = true;
   options.layer_sizes = {kMost + 1, 5};  // the first layer takes every loop, each of which is a copy then
   Starts starts;
   starts.mode = Starts::Mode::listed;
   starts.vertices = {0};
 
-  EXPECT_EQ(run_samples(fits, starts, options, nullptr).sampled_edges, kMost + 5);
-  EXPECT_EQ(run_samples(fits_in_parts, starts, options, nullptr).sampled_edges, kMost + 5);
-  EXPECT_THROW(run_samples(does_not, starts, options, nullptr), RunError);
-  EXPECT_THROW(run_samples(does_not_in_parts, starts, options, nullptr), RunError);
+  EXPECT_EQ(sampling::run_samples(fits, starts, options, nullptr).sampled_edges, kMost + 5);
+  EXPECT_EQ(sampling::run_samples(fits_in_parts, starts, options, nullptr).sampled_edges, kMost + 5);
+  EXPECT_THROW(sampling::run_samples(does_not, starts, options, nullptr), RunError);
+  EXPECT_THROW(sampling::run_samples(does_not_in_parts, starts, options, nullptr), RunError);
   options.revisit = false;
-  EXPECT_EQ(run_samples(does_not, starts, options, nullptr).sampled_edges, kMost + 1);
+  EXPECT_EQ(sampling::run_samples(does_not, starts, options, nullptr).sampled_edges, kMost + 1);
 }
 
 template <class Sampler>
-SampleDigest digest_of(ResidentGraph& graph, const Sampler& sampler, const SampleOptions& options) {
+SampleDigest digest_of(ResidentGraph& graph, const Sampler& sampler, const samples::Options& options) {
   SampleDigest digest;
-  run_layer(graph, seed_lists(80, graph.graph().vertices()), sampler, options, &digest);
+  samples::run_layer(graph, seed_lists(80, graph.graph().vertices()), sampler, options, &digest);
   return digest;
 }
 
@@ -53,14 +53,14 @@ TEST(UserLayer, IsTheBuiltInKindWhereItSaysTheSame) {
   const Graph graph = scattered(1000);
   Device device({DeviceChoice::host, 2, 0});
   ResidentGraph resident(device, graph);
-  SampleOptions options;
-  options.kind = SampleKind::layer, options.layer_sizes = {6, 12};
+  samples::Options options;
+  options.kind = samples::Kind::layer, options.layer_sizes = {6, 12};
   for (const bool revisit : {false, true}) {
     options.revisit = revisit;
     const auto built_in = [&](Bias bias) {
       SampleDigest digest;
       options.bias = bias;
-      run_samples(resident, seed_lists(80, graph.vertices()), options, &digest);
+      sampling::run_samples(resident, seed_lists(80, graph.vertices()), options, &digest);
       return digest;
     };
 
@@ -73,7 +73,7 @@ TEST(UserLayer, IsTheSameInPartitions) {
   const Graph graph = scattered(1000);
   Device device({DeviceChoice::host, 2, 0});
   ResidentGraph whole(device, graph), parts(device, graph, {.partitions = 9, .slots = 2});
-  SampleOptions options;
+  samples::Options options;
   for (const bool revisit : {false, true}) {
     options.revisit = revisit;
     const SampleDigest expected = digest_of(whole, PickyLayers{}, options);
@@ -104,7 +104,7 @@ TEST(UserLayer, UpdateSaysWhereTheNextDepthBegins) {
   Device device({DeviceChoice::host, 2, 0});
   ResidentGraph resident(device, graph);
 
-  run_layer(resident, seed_lists(80, graph.vertices()), PickyLayers{}, {}, &sources);
+  samples::run_layer(resident, seed_lists(80, graph.vertices()), PickyLayers{}, {}, &sources);
 
   EXPECT_GT(sources.deep, 0u);
 }

@@ -35,27 +35,28 @@ Graph steep(std::uint64_t vertices) {
   return graph;
 }
 
-SampleOptions layers(Bias bias, Select select, bool revisit, std::vector<std::uint64_t> sizes) {
-  SampleOptions options;
-  options.kind = SampleKind::layer, options.bias = bias, options.select = select, options.revisit = revisit;
+samples::Options layers(Bias bias, Select select, bool revisit, std::vector<std::uint64_t> sizes) {
+  samples::Options options;
+  options.kind = samples::Kind::layer, options.bias = bias, options.select = select,
+  options.revisit = revisit;
   options.layer_sizes = std::move(sizes), options.seed = 7;
   return options;
 }
 
-SampleOptions nodes(std::uint64_t count) {
-  SampleOptions options;
-  options.kind = SampleKind::node, options.count = count, options.seed = 7;
+samples::Options nodes(std::uint64_t count) {
+  samples::Options options;
+  options.kind = samples::Kind::node, options.count = count, options.seed = 7;
   return options;
 }
 
 /// The same samples in partitions, made by as many picks, redraws and searches.
-void expect_same(const Graph& graph, const Starts& starts, const SampleOptions& options) {
+void expect_same(const Graph& graph, const Starts& starts, const samples::Options& options) {
   Device device({DeviceChoice::host, 2, 0});
   ResidentGraph whole(device, graph, {.partitions = 1}), parts(device, graph, kParts);
   SampleDigest expected, digest;
 
-  const RunStats stats = run_samples(whole, starts, options, &expected);
-  const RunStats in_parts = run_samples(parts, starts, options, &digest);
+  const RunStats stats = sampling::run_samples(whole, starts, options, &expected);
+  const RunStats in_parts = sampling::run_samples(parts, starts, options, &digest);
 
   EXPECT_GT(expected.edge.count(), 0u);
   EXPECT_TRUE(digest == expected);
@@ -100,8 +101,8 @@ TEST(PagedLayer, GraphsWithoutEdges) {
   std::fill_n(graph.out.offsets.begin(), 4, EdgeIndex{0});
   Device device({DeviceChoice::host, 2, 0});
   ResidentGraph parts(device, graph, kParts);
-  for (const SampleOptions& options : {layers(Bias::degree, Select::automatic, false, {2, 2}), nodes(3)}) {
-    const RunStats stats = run_samples(parts, random_starts(5), options, nullptr);
+  for (const samples::Options& options : {layers(Bias::degree, Select::automatic, false, {2, 2}), nodes(3)}) {
+    const RunStats stats = sampling::run_samples(parts, random_starts(5), options, nullptr);
 
     EXPECT_EQ(stats.instances, 5u);
     EXPECT_EQ(stats.sampled_edges, 0u);
@@ -124,13 +125,13 @@ TEST(PagedLayer, SharesOfTheInstancesTogetherAreTheWhole) {
   const Graph graph = scattered(3000);
   Device device({DeviceChoice::host, 2, 0});
   ResidentGraph whole(device, graph, {.partitions = 1}), parts(device, graph, kParts);
-  for (SampleOptions options : {layers(Bias::weight, Select::automatic, false, {4, 9}), nodes(500)}) {
+  for (samples::Options options : {layers(Bias::weight, Select::automatic, false, {4, 9}), nodes(500)}) {
     SampleDigest expected, digest;
-    run_samples(whole, random_starts(50), options, &expected);
+    sampling::run_samples(whole, random_starts(50), options, &expected);
     options.last_instance = 17;
-    run_samples(parts, random_starts(50), options, &digest);
+    sampling::run_samples(parts, random_starts(50), options, &digest);
     options.first_instance = 17, options.last_instance = 50;
-    run_samples(parts, random_starts(50), options, &digest);
+    sampling::run_samples(parts, random_starts(50), options, &digest);
 
     EXPECT_TRUE(digest == expected);
   }
@@ -140,15 +141,15 @@ TEST(PagedLayer, StaysWithinATightBudget) {
   const Graph graph = steep(20000);
   // Two slots must hold the long list and its weights; exponents, bounds and counts take 14 bytes a vertex.
   const std::uint64_t budget = graph.vertices() * (2 * (sizeof(Vertex) + sizeof(float)) + 14) + (160u << 10);
-  for (const SampleOptions& options : {layers(Bias::none, Select::automatic, false, {15, 40}), nodes(600),
-                                       layers(Bias::weight, Select::automatic, true, {15, 40})}) {
+  for (const samples::Options& options : {layers(Bias::none, Select::automatic, false, {15, 40}), nodes(600),
+                                          layers(Bias::weight, Select::automatic, true, {15, 40})}) {
     Device ample({DeviceChoice::host, 2, 0}), tight({DeviceChoice::host, 2, budget});
     ResidentGraph whole(ample, graph, {.partitions = 1}),
         parts(tight, graph, {.transport = Transport::copied});
     SampleDigest expected, digest;
 
-    run_samples(whole, random_starts(400), options, &expected);
-    const RunStats stats = run_samples(parts, random_starts(400), options, &digest);
+    sampling::run_samples(whole, random_starts(400), options, &expected);
+    const RunStats stats = sampling::run_samples(parts, random_starts(400), options, &digest);
 
     EXPECT_TRUE(digest == expected);
     EXPECT_GT(stats.partitions, 4u);
@@ -162,10 +163,10 @@ TEST(PagedLayer, SaysWhatDoesNotFit) {
   Device device({DeviceChoice::host, 2, graph.edges()});
   ResidentGraph parts(device, graph, {.transport = Transport::copied});
 
-  EXPECT_THROW(run_samples(parts, random_starts(3), nodes(20000), nullptr), BudgetError);
-  EXPECT_THROW(
-      run_samples(parts, random_starts(3), layers(Bias::none, Select::automatic, false, {100000}), nullptr),
-      BudgetError);
+  EXPECT_THROW(sampling::run_samples(parts, random_starts(3), nodes(20000), nullptr), BudgetError);
+  EXPECT_THROW(sampling::run_samples(parts, random_starts(3),
+                                     layers(Bias::none, Select::automatic, false, {100000}), nullptr),
+               BudgetError);
 }
 
 }  // namespace

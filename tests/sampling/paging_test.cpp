@@ -111,12 +111,12 @@ TEST(Paging, CountsWhatIsBrought) {
   PagingOptions paging;
   paging.partitions = 7, paging.slots = 2, paging.transport = Transport::copied;
   ResidentGraph whole(device, graph), parts(device, graph, paging);
-  WalkOptions options;
+  walks::Options options;
   options.length = 10;
 
-  const RunStats stats = run_walks(parts, random_starts(1000), options, nullptr);
+  const RunStats stats = sampling::run_walks(parts, random_starts(1000), options, nullptr);
 
-  EXPECT_EQ(stats.steps, run_walks(whole, random_starts(1000), options, nullptr).steps);
+  EXPECT_EQ(stats.steps, sampling::run_walks(whole, random_starts(1000), options, nullptr).steps);
   EXPECT_EQ(stats.partitions, 7u);
   EXPECT_GT(stats.partition_transfers, 7u);
   EXPECT_GE(stats.host_to_device_bytes, graph.edges() * sizeof(Vertex));
@@ -125,14 +125,14 @@ TEST(Paging, CountsWhatIsBrought) {
 TEST(Paging, TimesPartitionsThatShareTheDevice) {
   const Graph graph = scattered(3000);
   Device device({DeviceChoice::host, 4, 0});
-  SampleOptions sample;
+  samples::Options sample;
   sample.fanout = {4, 4};
   for (const Balance balance : {Balance::automatic, Balance::off, Balance::on}) {
     ResidentGraph parts(device, graph,
                         {.partitions = 4, .slots = 2, .transport = Transport::copied, .balance = balance});
 
-    const RunStats walks = run_walks(parts, random_starts(1000), {}, nullptr);
-    const RunStats samples = run_samples(parts, random_starts(1000), sample, nullptr);
+    const RunStats walks = sampling::run_walks(parts, random_starts(1000), {}, nullptr);
+    const RunStats samples = sampling::run_samples(parts, random_starts(1000), sample, nullptr);
 
     EXPECT_EQ(walks.kernels.rounds > 0, balance != Balance::automatic);
     EXPECT_EQ(samples.kernels.rounds, balance == Balance::automatic ? 0u : 4u)
@@ -152,57 +152,57 @@ std::uint64_t mapped_bytes(const Graph& graph, const std::function<RunStats(Resi
 
 TEST(Paging, CountsWhatWalksReadInPlace) {
   const Graph graph = scattered(3000);
-  const auto walk = [](WalkKind kind, Select select, Layout layout) {
+  const auto walk = [](walks::Kind kind, Select select, Layout layout) {
     return [=](ResidentGraph& parts) {
-      WalkOptions options;
+      walks::Options options;
       options.kind = kind, options.select = select, options.layout = layout, options.length = 10;
       options.frontier_size = 4;
-      return run_walks(parts, random_starts(500), options, nullptr);
+      return sampling::run_walks(parts, random_starts(500), options, nullptr);
     };
   };
   Device device({DeviceChoice::host, 2, 0});
   ResidentGraph whole(device, graph);
   const auto steps = [&](const auto& run) { return run(whole).steps; };
 
-  const auto uniform = walk(WalkKind::uniform, Select::automatic, Layout::csr);
+  const auto uniform = walk(walks::Kind::uniform, Select::automatic, Layout::csr);
   EXPECT_EQ(mapped_bytes(graph, uniform), 4 * steps(uniform)) << "a target each";
-  EXPECT_EQ(mapped_bytes(graph, walk(WalkKind::uniform, Select::automatic, Layout::coded)),
+  EXPECT_EQ(mapped_bytes(graph, walk(walks::Kind::uniform, Select::automatic, Layout::coded)),
             16 * steps(uniform));
-  const auto alias = walk(WalkKind::biased, Select::alias, Layout::csr);
+  const auto alias = walk(walks::Kind::biased, Select::alias, Layout::csr);
   EXPECT_EQ(mapped_bytes(graph, alias), 16 * steps(alias)) << "threshold, other, target";
-  const auto pool = walk(WalkKind::multidimensional, Select::automatic, Layout::csr);
+  const auto pool = walk(walks::Kind::multidimensional, Select::automatic, Layout::csr);
   EXPECT_EQ(mapped_bytes(graph, pool), 4 * steps(pool));
-  const auto ctps = walk(WalkKind::biased, Select::its, Layout::csr);
+  const auto ctps = walk(walks::Kind::biased, Select::its, Layout::csr);
   EXPECT_GT(mapped_bytes(graph, ctps), 20 * steps(ctps));
-  const auto scans = walk(WalkKind::node2vec, Select::its, Layout::csr);
+  const auto scans = walk(walks::Kind::node2vec, Select::its, Layout::csr);
   EXPECT_GT(mapped_bytes(graph, scans), 200 * steps(scans)) << "whole lists";
 }
 
 TEST(Paging, CountsWhatSamplesReadInPlace) {
   const Graph graph = scattered(3000);
-  const auto sample = [&](SampleKind kind, Bias bias, bool replace) {
+  const auto sample = [&](samples::Kind kind, Bias bias, bool replace) {
     return [=](ResidentGraph& parts) {
-      SampleOptions options;
+      samples::Options options;
       options.kind = kind, options.bias = bias, options.replace = replace;
       options.fanout = {4, 4}, options.layer_sizes = {4}, options.count = 50, options.depth = 1;
-      return run_samples(parts, random_starts(50), options, nullptr);
+      return sampling::run_samples(parts, random_starts(50), options, nullptr);
     };
   };
   Device device({DeviceChoice::host, 2, 0});
   ResidentGraph whole(device, graph);
   const auto edges = [&](const auto& run) { return run(whole).sampled_edges; };
 
-  const auto neighbor = sample(SampleKind::neighbor, Bias::none, false);
+  const auto neighbor = sample(samples::Kind::neighbor, Bias::none, false);
   EXPECT_EQ(mapped_bytes(graph, neighbor), 4 * edges(neighbor));
-  const auto snowball = sample(SampleKind::snowball, Bias::none, false);
+  const auto snowball = sample(samples::Kind::snowball, Bias::none, false);
   EXPECT_EQ(mapped_bytes(graph, snowball), 4 * edges(snowball));
-  const auto alias = sample(SampleKind::neighbor, Bias::degree, true);
+  const auto alias = sample(samples::Kind::neighbor, Bias::degree, true);
   EXPECT_EQ(mapped_bytes(graph, alias), 16 * edges(alias));
-  const auto ctps = sample(SampleKind::neighbor, Bias::degree, false);
+  const auto ctps = sample(samples::Kind::neighbor, Bias::degree, false);
   EXPECT_GT(mapped_bytes(graph, ctps), 12 * edges(ctps));
-  const auto layer = sample(SampleKind::layer, Bias::none, false);
+  const auto layer = sample(samples::Kind::layer, Bias::none, false);
   EXPECT_EQ(mapped_bytes(graph, layer), 4 * edges(layer)) << "one look at each target";
-  const auto node = sample(SampleKind::node, Bias::none, false);
+  const auto node = sample(samples::Kind::node, Bias::none, false);
   EXPECT_GT(mapped_bytes(graph, node), 2 * 4 * edges(node)) << "twice through all lists";
 }
 
@@ -210,10 +210,10 @@ TEST(Paging, CodedListsAreFewerBytes) {
   const Graph graph = rmat(13, true, 16);
   Device device({DeviceChoice::host, 2, 0});
   ResidentGraph parts(device, graph, {.partitions = 7, .slots = 2, .transport = Transport::copied});
-  WalkOptions options;
+  walks::Options options;
   const auto bytes_each = [&](Layout layout) {
     options.layout = layout, options.length = 10;
-    const RunStats stats = run_walks(parts, random_starts(1000), options, nullptr);
+    const RunStats stats = sampling::run_walks(parts, random_starts(1000), options, nullptr);
     EXPECT_EQ(stats.layout, layout);
     return static_cast<double>(stats.host_to_device_bytes) / static_cast<double>(stats.partition_transfers);
   };
@@ -225,13 +225,13 @@ TEST(Paging, ListsAreCodedOnlyWhereTheyCanBe) {
   Graph graph = scattered(300);
   Device device({DeviceChoice::host, 1, 0});
   ResidentGraph whole(device, graph, {.partitions = 1});
-  WalkOptions options;
+  walks::Options options;
   options.layout = Layout::coded;
-  EXPECT_THROW(run_walks(whole, random_starts(5), options, nullptr), UsageError);
+  EXPECT_THROW(sampling::run_walks(whole, random_starts(5), options, nullptr), UsageError);
 
   ResidentGraph parts(device, graph, {.partitions = 3});
-  options.kind = WalkKind::node2vec;
-  EXPECT_THROW(run_walks(parts, random_starts(5), options, nullptr), UsageError);
+  options.kind = walks::Kind::node2vec;
+  EXPECT_THROW(sampling::run_walks(parts, random_starts(5), options, nullptr), UsageError);
 
   const auto list =
       std::find_if(graph.out.offsets.begin(), graph.out.offsets.end(), [&](const EdgeIndex& at) {
@@ -239,8 +239,8 @@ TEST(Paging, ListsAreCodedOnlyWhereTheyCanBe) {
       });
   std::swap(graph.out.targets[*list], graph.out.targets[*list + 1]);
   ResidentGraph unsorted(device, graph, {.partitions = 3});
-  options.kind = WalkKind::uniform;
-  EXPECT_THROW(run_walks(unsorted, random_starts(5), options, nullptr), UsageError);
+  options.kind = walks::Kind::uniform;
+  EXPECT_THROW(sampling::run_walks(unsorted, random_starts(5), options, nullptr), UsageError);
 }
 
 TEST(Paging, CountsWhatSamplesBring) {
@@ -248,11 +248,11 @@ TEST(Paging, CountsWhatSamplesBring) {
   Device device({DeviceChoice::host, 2, 0});
   ResidentGraph whole(device, graph),
       parts(device, graph, {.partitions = 7, .slots = 2, .transport = Transport::copied});
-  SampleOptions options;
+  samples::Options options;
   options.fanout = {4, 4};
 
-  const RunStats expected = run_samples(whole, random_starts(1000), options, nullptr);
-  const RunStats stats = run_samples(parts, random_starts(1000), options, nullptr);
+  const RunStats expected = sampling::run_samples(whole, random_starts(1000), options, nullptr);
+  const RunStats stats = sampling::run_samples(parts, random_starts(1000), options, nullptr);
 
   EXPECT_EQ(stats.sampled_edges, expected.sampled_edges);
   EXPECT_EQ(stats.selections, expected.selections);
@@ -268,13 +268,14 @@ TEST(Paging, SamplesStayWithinTheBudget) {
   const std::uint64_t quarter = graph.edges() * sizeof(Vertex) / 4;
   Device ample({DeviceChoice::host, 2, 0}), tight({DeviceChoice::host, 2, quarter});
   ResidentGraph whole(ample, graph), parts(tight, graph, {.transport = Transport::copied});
-  for (const SampleKind kind : {SampleKind::neighbor, SampleKind::forest_fire, SampleKind::snowball}) {
-    SampleOptions options;
-    options.kind = kind, options.fanout = {15, 10}, options.depth = kind == SampleKind::snowball ? 1 : 3;
+  for (const samples::Kind kind :
+       {samples::Kind::neighbor, samples::Kind::forest_fire, samples::Kind::snowball}) {
+    samples::Options options;
+    options.kind = kind, options.fanout = {15, 10}, options.depth = kind == samples::Kind::snowball ? 1 : 3;
     SampleDigest expected, digest;
 
-    run_samples(whole, random_starts(1000), options, &expected);
-    const RunStats stats = run_samples(parts, random_starts(1000), options, &digest);
+    sampling::run_samples(whole, random_starts(1000), options, &expected);
+    const RunStats stats = sampling::run_samples(parts, random_starts(1000), options, &digest);
 
     EXPECT_TRUE(digest == expected);
     EXPECT_GT(stats.partitions, 4u);
@@ -286,10 +287,10 @@ TEST(Paging, SamplesThatDoNotFitSayWhatTheyNeed) {
   const Graph graph = scattered(20000);
   Device device({DeviceChoice::host, 2, graph.edges() / 2});
   ResidentGraph parts(device, graph, {.transport = Transport::copied});
-  SampleOptions options;
-  options.kind = SampleKind::snowball, options.depth = 6;
+  samples::Options options;
+  options.kind = samples::Kind::snowball, options.depth = 6;
 
-  EXPECT_THROW(run_samples(parts, random_starts(20), options, nullptr), BudgetError);
+  EXPECT_THROW(sampling::run_samples(parts, random_starts(20), options, nullptr), BudgetError);
 }
 
 TEST(Paging, SamplersOfAUsersOwn) {
@@ -297,11 +298,11 @@ TEST(Paging, SamplersOfAUsersOwn) {
   Device device({DeviceChoice::host, 2, 0});
   ResidentGraph whole(device, graph), parts(device, graph, {.partitions = 7, .slots = 2});
   const auto expect_same = [&](const auto& sampler, bool revisit) {
-    SampleOptions options;
+    samples::Options options;
     options.revisit = revisit;
     SampleDigest expected, digest;
-    run_sample(whole, seed_lists(300, graph.vertices()), sampler, options, &expected);
-    run_sample(parts, seed_lists(300, graph.vertices()), sampler, options, &digest);
+    samples::run_sample(whole, seed_lists(300, graph.vertices()), sampler, options, &expected);
+    samples::run_sample(parts, seed_lists(300, graph.vertices()), sampler, options, &digest);
     EXPECT_GT(expected.edge.count(), 0u);
     EXPECT_TRUE(digest == expected);
   };
@@ -319,12 +320,12 @@ TEST(Paging, StaysWithinTheBudget) {
   Device ample({DeviceChoice::host, 2, 0}), tight({DeviceChoice::host, 2, quarter});
   ResidentGraph whole(ample, graph), parts(tight, graph, {.transport = Transport::copied});
   ASSERT_TRUE(parts.impl().paged);
-  WalkOptions options;
+  walks::Options options;
   options.length = 30;
   WalkDigest expected, digest;
 
-  run_walks(whole, random_starts(5000), options, &expected);
-  const RunStats stats = run_walks(parts, random_starts(5000), options, &digest);
+  sampling::run_walks(whole, random_starts(5000), options, &expected);
+  const RunStats stats = sampling::run_walks(parts, random_starts(5000), options, &digest);
 
   EXPECT_TRUE(digest == expected);
   EXPECT_GT(stats.partitions, 4u);
@@ -341,12 +342,12 @@ TEST(Paging, StartsOfAListEndInALaterBatch) {
   starts.mode = Starts::Mode::listed;
   for (std::uint64_t i = 0; i < 20001; ++i)
     starts.vertices.push_back(static_cast<Vertex>(i * 7919 % graph.vertices()));
-  WalkOptions options;
+  walks::Options options;
   options.length = 80;
   WalkDigest expected, digest;
 
-  run_walks(whole, starts, options, &expected);
-  const RunStats stats = run_walks(parts, starts, options, &digest);
+  sampling::run_walks(whole, starts, options, &expected);
+  const RunStats stats = sampling::run_walks(parts, starts, options, &digest);
 
   EXPECT_TRUE(digest == expected);
   EXPECT_GT(stats.batches, 1u);
@@ -365,13 +366,13 @@ TEST(Paging, OnlyTheLongListHasALargeSlot) {
   Device ample({DeviceChoice::host, 2, 0}), tight({DeviceChoice::host, 2, kCeiling});
   ResidentGraph whole(ample, graph), parts(tight, graph, {.transport = Transport::copied});
   for (const Select select : {Select::automatic, Select::its}) {  // its: two lists at once
-    WalkOptions options;
-    options.kind = WalkKind::node2vec, options.length = 20, options.select = select;
+    walks::Options options;
+    options.kind = walks::Kind::node2vec, options.length = 20, options.select = select;
     options.p = 0.5, options.q = 2;
     WalkDigest expected, digest;
 
-    run_walks(whole, random_starts(100), options, &expected);
-    const RunStats stats = run_walks(parts, random_starts(100), options, &digest);
+    sampling::run_walks(whole, random_starts(100), options, &expected);
+    const RunStats stats = sampling::run_walks(parts, random_starts(100), options, &digest);
 
     EXPECT_TRUE(digest == expected);
     EXPECT_GE(stats.partitions, 2u);
@@ -389,12 +390,12 @@ TEST(Paging, FollowsFromTheCeilingAlone) {
   EXPECT_FALSE(fits.impl().paged);
   ASSERT_TRUE(parts.impl().paged);
   EXPECT_FALSE(kept.impl().paged);
-  WalkOptions options;
+  walks::Options options;
   options.length = 30;
   WalkDigest expected, digest;
 
-  run_walks(whole, random_starts(5000), options, &expected);
-  const RunStats stats = run_walks(parts, random_starts(5000), options, &digest);
+  sampling::run_walks(whole, random_starts(5000), options, &expected);
+  const RunStats stats = sampling::run_walks(parts, random_starts(5000), options, &digest);
 
   EXPECT_TRUE(digest == expected);
   EXPECT_GT(stats.partitions, 4u);

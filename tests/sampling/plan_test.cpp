@@ -15,32 +15,32 @@ constexpr PagingOptions kWhole{.partitions = 1};
 /// A job that can be planned and run.
 struct Planned {
   std::string name;
-  std::function<RunPlan(const Device&, const Graph&, const PagingOptions&)> plan;
+  std::function<sampling::RunPlan(const Device&, const Graph&, const PagingOptions&)> plan;
   std::function<RunStats(ResidentGraph&)> run;
 };
 
-Planned planned(std::string name, Starts starts, const WalkOptions& options) {
+Planned planned(std::string name, Starts starts, const walks::Options& options) {
   return {std::move(name),
           [=](const Device& device, const Graph& graph, const PagingOptions& paging) {
-            return plan_walks(device, graph, starts, options, paging);
+            return sampling::plan_walks(device, graph, starts, options, paging);
           },
-          [=](ResidentGraph& graph) { return run_walks(graph, starts, options, nullptr); }};
+          [=](ResidentGraph& graph) { return sampling::run_walks(graph, starts, options, nullptr); }};
 }
 
-Planned planned(std::string name, Starts starts, const SampleOptions& options) {
+Planned planned(std::string name, Starts starts, const samples::Options& options) {
   return {std::move(name),
           [=](const Device& device, const Graph& graph, const PagingOptions& paging) {
-            return plan_samples(device, graph, starts, options, paging);
+            return sampling::plan_samples(device, graph, starts, options, paging);
           },
-          [=](ResidentGraph& graph) { return run_samples(graph, starts, options, nullptr); }};
+          [=](ResidentGraph& graph) { return sampling::run_samples(graph, starts, options, nullptr); }};
 }
 
 std::vector<Planned> planned_walks(Layout layout) {
   using enum Select;
   std::vector<Planned> jobs;
-  const auto add = [&](WalkKind kind, Bias bias, std::initializer_list<Select> selects) {
+  const auto add = [&](walks::Kind kind, Bias bias, std::initializer_list<Select> selects) {
     for (const Select select : selects) {
-      WalkOptions options;
+      walks::Options options;
       options.kind = kind, options.bias = bias, options.select = select, options.layout = layout;
       const std::string name = "walk " + std::to_string(static_cast<int>(kind)) + ", bias " +
                                std::to_string(static_cast<int>(bias)) + ", select " +
@@ -52,25 +52,25 @@ std::vector<Planned> planned_walks(Layout layout) {
       jobs.push_back(planned(name + ", listed", listed, options));
     }
   };
-  add(WalkKind::uniform, Bias::none, {automatic, its, alias, rejection});
-  add(WalkKind::biased, Bias::weight, {automatic, its, rejection});
-  add(WalkKind::biased, Bias::degree, {automatic, its});
-  add(WalkKind::jump, Bias::none, {automatic, alias});
-  add(WalkKind::node2vec, Bias::weight, {automatic, its});
+  add(walks::Kind::uniform, Bias::none, {automatic, its, alias, rejection});
+  add(walks::Kind::biased, Bias::weight, {automatic, its, rejection});
+  add(walks::Kind::biased, Bias::degree, {automatic, its});
+  add(walks::Kind::jump, Bias::none, {automatic, alias});
+  add(walks::Kind::node2vec, Bias::weight, {automatic, its});
   return jobs;
 }
 
 std::vector<Planned> planned_others(std::uint64_t vertices) {
   using enum Select;
   std::vector<Planned> jobs;
-  WalkOptions pool;
-  pool.kind = WalkKind::multidimensional, pool.frontier_size = 30;
+  walks::Options pool;
+  pool.kind = walks::Kind::multidimensional, pool.frontier_size = 30;
   jobs.push_back(planned("multidimensional", random_starts(20), pool));
   jobs.push_back(planned("multidimensional, lists", seed_lists(20, vertices), pool));
   for (const Bias bias : {Bias::none, Bias::weight, Bias::degree}) {
-    const auto add = [&](std::string name, SampleKind kind, Select select, bool replace,
+    const auto add = [&](std::string name, samples::Kind kind, Select select, bool replace,
                          bool revisit = false) {
-      SampleOptions options;
+      samples::Options options;
       options.kind = kind, options.bias = bias, options.select = select, options.replace = replace,
       options.revisit = revisit;
       options.fanout = {3, 2}, options.layer_sizes = {20, 10}, options.count = 100;
@@ -79,16 +79,16 @@ std::vector<Planned> planned_others(std::uint64_t vertices) {
                              seed_lists(50, vertices), options));
     };
     for (const Select select : {automatic, repeated, updated})
-      add("neighbor", SampleKind::neighbor, select, false);
+      add("neighbor", samples::Kind::neighbor, select, false);
     for (const Select select : {automatic, its, alias, rejection}) {
-      add("neighbor, replaced", SampleKind::neighbor, select, true);
+      add("neighbor, replaced", samples::Kind::neighbor, select, true);
     }
-    add("forest-fire", SampleKind::forest_fire, automatic, false);
-    add("snowball", SampleKind::snowball, automatic, false);
-    for (const Select select : {automatic, its, updated}) add("layer", SampleKind::layer, select, false);
-    add("layer, copies", SampleKind::layer, automatic, false, true);
-    add("node", SampleKind::node, automatic, false);
-    add("edge", SampleKind::edge, automatic, false);
+    add("forest-fire", samples::Kind::forest_fire, automatic, false);
+    add("snowball", samples::Kind::snowball, automatic, false);
+    for (const Select select : {automatic, its, updated}) add("layer", samples::Kind::layer, select, false);
+    add("layer, copies", samples::Kind::layer, automatic, false, true);
+    add("node", samples::Kind::node, automatic, false);
+    add("edge", samples::Kind::edge, automatic, false);
   }
   return jobs;
 }
@@ -96,7 +96,7 @@ std::vector<Planned> planned_others(std::uint64_t vertices) {
 /// Runs `job` on a fresh host device of so much memory.
 void expect_fits(const Planned& job, const Graph& graph, std::uint64_t memory) {
   Device device({DeviceChoice::host, 2, memory});
-  const RunPlan plan = job.plan(device, graph, kWhole);
+  const sampling::RunPlan plan = job.plan(device, graph, kWhole);
 
   try {
     ResidentGraph resident(device, graph, kWhole);
@@ -164,7 +164,7 @@ TEST(Plan, CutsAsTheRunCuts) {
     for (const PagingOptions& paging : {PagingOptions{}, PagingOptions{.partitions = 7, .slots = 3}}) {
       SCOPED_TRACE(job.name);
       Device device({DeviceChoice::host, 2, paging.partitions == 0 ? edges - edges / 4 : 0});
-      const RunPlan plan = job.plan(device, graph, paging);
+      const sampling::RunPlan plan = job.plan(device, graph, paging);
       ResidentGraph resident(device, graph, paging);
       const RunStats stats = job.run(resident);
 
@@ -185,7 +185,7 @@ TEST(Plan, CutsAsTheRunCuts) {
 TEST(Plan, CutsAsTheRunCutsWithinHostMemory) {
   const Graph graph = scattered(20000);
   const std::uint64_t edges = graph.edges() * (sizeof(Vertex) + sizeof(float));
-  WalkOptions options;
+  walks::Options options;
   options.length = 20;
   Starts listed;
   listed.mode = Starts::Mode::listed;
@@ -197,7 +197,7 @@ TEST(Plan, CutsAsTheRunCutsWithinHostMemory) {
     const PagingOptions paging{.transport = Transport::copied};
     const HostCeiling ceiling(edges / 2);
 
-    const RunPlan plan = job.plan(device, graph, paging);
+    const sampling::RunPlan plan = job.plan(device, graph, paging);
     ResidentGraph resident(device, graph, paging);
     const RunStats stats = job.run(resident);
 
@@ -227,37 +227,37 @@ TEST(Plan, TakesNoMemory) {
 TEST(Plan, SaysThatPartitionsDoNotFit) {
   const Graph graph = scattered(2000);
   const Device device({DeviceChoice::host, 2, graph.edges()});
-  EXPECT_THROW(plan_walks(device, graph, Starts{}, WalkOptions{}, {.partitions = 7, .slots = 0}),
+  EXPECT_THROW(sampling::plan_walks(device, graph, Starts{}, walks::Options{}, {.partitions = 7, .slots = 0}),
                BudgetError);
 }
 
 TEST(Plan, SaysHowLargeTheResultIs) {
   const Graph graph = scattered(1000);
   const Device device({DeviceChoice::host, 2, 0});
-  WalkOptions options;
+  walks::Options options;
   options.length = 9, options.first_instance = 10, options.last_instance = 60;
 
-  EXPECT_EQ(plan_walks(device, graph, Starts{}, options).result_bytes, 50u * 10 * 4);
+  EXPECT_EQ(sampling::plan_walks(device, graph, Starts{}, options).result_bytes, 50u * 10 * 4);
 }
 
 TEST(Plan, RefusesWhatTheRunRefuses) {
   const Graph graph = scattered(1000);
   const Device device({DeviceChoice::host, 2, 0});
-  WalkOptions walk;
+  walks::Options walk;
   walk.select = Select::bipartite;
-  SampleOptions sample;
-  sample.kind = SampleKind::node, sample.count = 5, sample.select = Select::alias;
+  samples::Options sample;
+  sample.kind = samples::Kind::node, sample.count = 5, sample.select = Select::alias;
 
-  EXPECT_THROW(plan_walks(device, graph, Starts{}, walk), UsageError);
-  EXPECT_THROW(plan_samples(device, graph, Starts{}, sample), UsageError);
+  EXPECT_THROW(sampling::plan_walks(device, graph, Starts{}, walk), UsageError);
+  EXPECT_THROW(sampling::plan_samples(device, graph, Starts{}, sample), UsageError);
   walk.select = Select::automatic, walk.layout = Layout::coded;
-  EXPECT_THROW(plan_walks(device, graph, Starts{}, walk), UsageError);
+  EXPECT_THROW(sampling::plan_walks(device, graph, Starts{}, walk), UsageError);
   walk.layout = Layout::wide;
-  EXPECT_THROW(plan_walks(device, graph, Starts{}, walk, {.partitions = 3}), UsageError);
+  EXPECT_THROW(sampling::plan_walks(device, graph, Starts{}, walk, {.partitions = 3}), UsageError);
   Starts outside;
   outside.mode = Starts::Mode::listed;
   outside.vertices = {1, 1000};
-  EXPECT_THROW(plan_walks(device, graph, outside, WalkOptions{}), InputError);
+  EXPECT_THROW(sampling::plan_walks(device, graph, outside, walks::Options{}), InputError);
 }
 
 }  // namespace

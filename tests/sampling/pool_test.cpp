@@ -14,7 +14,7 @@ namespace {
 template <class Sampler>
 WalkDigest digest_of(ResidentGraph& graph, const Sampler& sampler, std::uint32_t length) {
   WalkDigest digest;
-  run_pool(graph, random_starts(100), sampler, length, WalkOptions{}, &digest);
+  samples::run_pool(graph, random_starts(100), sampler, length, walks::Options{}, &digest);
   return digest;
 }
 
@@ -22,11 +22,11 @@ TEST(UserPool, IsTheBuiltInKindWhereItSaysTheSame) {
   const Graph graph = scattered(1000);
   Device device({DeviceChoice::host, 2, 0});
   ResidentGraph resident(device, graph);
-  WalkOptions options;
-  options.kind = WalkKind::multidimensional, options.length = 30, options.frontier_size = 12;
+  walks::Options options;
+  options.kind = walks::Kind::multidimensional, options.length = 30, options.frontier_size = 12;
   WalkDigest expected;
 
-  run_walks(resident, random_starts(100), options, &expected);
+  sampling::run_walks(resident, random_starts(100), options, &expected);
 
   EXPECT_GT(expected.count(), 0u);
   EXPECT_TRUE(digest_of(resident, SpelledOut{}, 30) == expected);
@@ -87,7 +87,8 @@ TEST(UserPool, SelectsWhatEarlierStepsBrought) {
     return (graph.out.offsets[to + 1] - graph.out.offsets[to]) % 2 == 0 ? from : to;
   };
 
-  const RunStats stats = run_pool(resident, random_starts(100), PickyPool{}, 50, WalkOptions{}, &follower);
+  const RunStats stats =
+      samples::run_pool(resident, random_starts(100), PickyPool{}, 50, walks::Options{}, &follower);
 
   EXPECT_GT(follower.edges_seen, 0u);
   EXPECT_LT(follower.edges_seen, 100u * 50 * 2);  // entries are lost, and pools end
@@ -103,7 +104,7 @@ TEST(UserPool, RefusesNoEntryAndTooManyEdges) {
   Device device({DeviceChoice::host, 1, 0});
   ResidentGraph resident(device, graph);
   const auto run = [&](std::uint32_t entries, std::uint32_t length) {
-    run_pool(resident, random_starts(1), Sized{{}, entries}, length, WalkOptions{}, nullptr);
+    samples::run_pool(resident, random_starts(1), Sized{{}, entries}, length, walks::Options{}, nullptr);
   };
 
   EXPECT_THROW(run(0, 3), UsageError);

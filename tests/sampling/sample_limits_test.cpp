@@ -41,16 +41,17 @@ std::string refusal(const Graph& graph, Run&& run) {
   return "";
 }
 
-std::string refusal_of(const Graph& graph, const SampleOptions& options) {
-  return refusal(graph, [&](ResidentGraph& resident) { run_samples(resident, {}, options, nullptr); });
+std::string refusal_of(const Graph& graph, const samples::Options& options) {
+  return refusal(graph,
+                 [&](ResidentGraph& resident) { sampling::run_samples(resident, {}, options, nullptr); });
 }
 
 template <class Sampler>
 std::string refusal_of(const Graph& graph, const Sampler& sampler, Select select = Select::automatic) {
-  SampleOptions options;
+  samples::Options options;
   options.select = select;
-  return refusal(graph,
-                 [&](ResidentGraph& resident) { run_sample(resident, {}, sampler, options, nullptr); });
+  return refusal(
+      graph, [&](ResidentGraph& resident) { samples::run_sample(resident, {}, sampler, options, nullptr); });
 }
 
 TEST(SampleLimits, DynamicBiasesAddUpToLessThanTwoToThe64) {
@@ -76,7 +77,7 @@ TEST(SampleLimits, TechniquesThatADynamicBiasDoesNotHaveAreRefused) {
 }
 
 TEST(SampleLimits, NoListIsDrawnFromMoreOftenThanThereAreWords) {
-  SampleOptions options;
+  samples::Options options;
   options.replace = true;
   options.fanout = std::vector<std::int64_t>{kMaxDraws};
   EXPECT_EQ(refusal_of(loops(3), options), "");
@@ -90,8 +91,8 @@ TEST(SampleLimits, NoListIsDrawnFromMoreOftenThanThereAreWords) {
 }
 
 TEST(SampleLimits, NoForestFireOutlivesItsWords) {
-  SampleOptions options;
-  options.kind = SampleKind::forest_fire;
+  samples::Options options;
+  options.kind = samples::Kind::forest_fire;
   options.depth = 1;
   options.probability = 1 - 0x1p-53;
   EXPECT_NE(refusal_of(loops(kMaxWords + std::uint64_t{1}), options), "");
@@ -101,7 +102,7 @@ TEST(SampleLimits, NoForestFireOutlivesItsWords) {
 TEST(SampleLimits, ClashesDoNotUseWordsTwice) {
   const std::uint32_t picks = kMaxWords / 1000;
   const Graph graph = loops(picks + 100, 0x1p31f);
-  SampleOptions options;
+  samples::Options options;
   options.bias = Bias::weight, options.select = Select::repeated, options.collision = Collision::bitmap;
   options.fanout = std::vector<std::int64_t>{picks - 200};
   EXPECT_EQ(refusal_of(graph, options), "");

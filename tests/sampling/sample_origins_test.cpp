@@ -7,16 +7,16 @@ namespace sluice {
 namespace {
 
 /// The instance that an entry of rank `rank` has once its origin rank is joined with others.
-Instance instance_of(const JoinedOrigins& joined, std::size_t origin, std::size_t rank,
+Instance instance_of(const samples::JoinedOrigins& joined, std::size_t origin, std::size_t rank,
                      std::uint32_t instance) {
   return joined.origins[origin].first + (instance + joined.shifts[rank]);
 }
 
 TEST(SampleOrigins, AreOneWhereTheirInstancesAreClose) {
-  const std::vector<OriginBatch> batches{{100, 50}, {200, 50}, {150, 0}};
+  const std::vector<samples::OriginBatch> batches{{100, 50}, {200, 50}, {150, 0}};
   const std::vector<std::uint64_t> entries{7, 0, 5};
 
-  const JoinedOrigins joined = join_origins(batches, entries);
+  const samples::JoinedOrigins joined = samples::join_origins(batches, entries);
 
   ASSERT_EQ(joined.origins.size(), 1u);
   EXPECT_EQ(joined.origins[0].begin, 0u);
@@ -26,10 +26,10 @@ TEST(SampleOrigins, AreOneWhereTheirInstancesAreClose) {
 
 TEST(SampleOrigins, AreSeveralWhereTheyAreFarApart) {
   constexpr Instance kFar = Instance{1} << 32;
-  const std::vector<OriginBatch> batches{{0, 10}, {kFar - 20, 20}, {kFar - 10, 11}, {5, 10}};
+  const std::vector<samples::OriginBatch> batches{{0, 10}, {kFar - 20, 20}, {kFar - 10, 11}, {5, 10}};
   const std::vector<std::uint64_t> entries{1, 2, 4, 8};
 
-  const JoinedOrigins joined = join_origins(batches, entries);
+  const samples::JoinedOrigins joined = samples::join_origins(batches, entries);
 
   // The second ends at the last number that fits behind the first; the third one behind it.
   ASSERT_EQ(joined.origins.size(), 2u);

@@ -19,7 +19,7 @@ struct DegreeAndParity {
   SLUICE_HD std::uint64_t edge_bias(const GraphView& graph, const Edge& edge) const {
     return graph.degree(edge.target);
   }
-  SLUICE_HD std::uint64_t dynamic_bias(const GraphView&, const Walker&, const Edge& edge) const {
+  SLUICE_HD std::uint64_t dynamic_bias(const GraphView&, const walks::Walker&, const Edge& edge) const {
     return edge.target % 2 == 0 ? 2 : 1;
   }
   SLUICE_HD std::uint64_t bias_bound() const { return 2; }
@@ -32,7 +32,7 @@ struct DegreeAndParityUnbounded {
   SLUICE_HD std::uint64_t edge_bias(const GraphView& graph, const Edge& edge) const {
     return graph.degree(edge.target);
   }
-  SLUICE_HD std::uint64_t dynamic_bias(const GraphView&, const Walker&, const Edge& edge) const {
+  SLUICE_HD std::uint64_t dynamic_bias(const GraphView&, const walks::Walker&, const Edge& edge) const {
     return edge.target % 2 == 0 ? 2 : 1;
   }
 };
@@ -51,11 +51,11 @@ void expect_degree_and_parity(bool weighted, Select select) {
   ResidentGraph resident(device, graph);
   Starts starts;
   starts.rounds = 2000;
-  WalkOptions options;
+  walks::Options options;
   options.length = 1, options.select = select;
   FirstSteps seen;
 
-  run_walk(resident, starts, Sampler{}, options, &seen);
+  walks::run_walk(resident, starts, Sampler{}, options, &seen);
 
   const auto degree = [&](Vertex v) { return graph.out.offsets[v + 1] - graph.out.offsets[v]; };
   double statistic = 0, freedom = 0;
@@ -101,10 +101,10 @@ struct JumpOrMove {
       requires(kClass == BiasClass::fixed) {
     return 1;
   }
-  SLUICE_HD Vertex redirect(const GraphView&, const Walker&, const PhiloxBlock& random, bool) const {
+  SLUICE_HD Vertex redirect(const GraphView&, const walks::Walker&, const PhiloxBlock& random, bool) const {
     return random.high() >> 63 ? kNoVertex : 0;
   }
-  SLUICE_HD Vertex update(const GraphView&, const Walker&, const Edge& edge, EdgeDegrees,
+  SLUICE_HD Vertex update(const GraphView&, const walks::Walker&, const Edge& edge, walks::EdgeDegrees,
                           std::uint64_t random) const {
     return random >> 63 ? edge.target : edge.source;
   }
@@ -119,11 +119,11 @@ void expect_a_quarter_each(Select select) {
   Starts starts;
   starts.mode = Starts::Mode::listed;
   starts.vertices.assign(40000, 1);
-  WalkOptions options;
+  walks::Options options;
   options.length = 1, options.select = select;
   FirstSteps seen;
 
-  run_walk(resident, starts, Sampler{}, options, &seen);
+  walks::run_walk(resident, starts, Sampler{}, options, &seen);
 
   const std::vector<std::uint64_t> observed{seen.count[1][0], seen.count[1][1], seen.count[1][2]};
   EXPECT_GT(stat::pearson(observed, std::vector<double>{0.5, 0.25, 0.25}).p, stat::kThreshold)

@@ -22,7 +22,7 @@ inline std::string name_of(Bias bias) {
   return kNames[static_cast<int>(bias)];
 }
 
-inline std::string name_of(WalkKind kind) {
+inline std::string name_of(walks::Kind kind) {
   constexpr const char* kNames[] = {"uniform", "biased",   "metropolis_hastings", "jump",
                                     "restart", "node2vec", "multidimensional"};
   return kNames[static_cast<int>(kind)];
@@ -33,11 +33,11 @@ inline constexpr Select kSelects[] = {Select::automatic, Select::its,     Select
 
 /// Techniques of a walk. One without a bias may be drawn by a static bias's techniques too: all biases are 1.
 /// Alias tables cannot serve node2vec, whose bias depends on the vertex before.
-inline std::vector<Select> selects_of(WalkKind kind) {
+inline std::vector<Select> selects_of(walks::Kind kind) {
   switch (kind) {
-    case WalkKind::multidimensional:
+    case walks::Kind::multidimensional:
       return {Select::automatic, Select::its};
-    case WalkKind::node2vec:
+    case walks::Kind::node2vec:
       return {Select::automatic, Select::its, Select::rejection};
     default:
       return {Select::automatic, Select::its, Select::alias, Select::rejection};
@@ -49,21 +49,21 @@ inline std::string name_of(Collision collision) {
   return kNames[static_cast<int>(collision)];
 }
 
-inline std::string name_of(SampleKind kind) {
+inline std::string name_of(samples::Kind kind) {
   constexpr const char* kNames[] = {"neighbor", "forest_fire", "snowball", "layer", "node", "edge"};
   return kNames[static_cast<int>(kind)];
 }
 
 /// Techniques of a sample: without replacement, by region search and its rivals; with it, those of a walk. A
 /// snowball takes everything, whatever technique it is given.
-inline std::vector<Select> selects_of(SampleKind kind, bool replace = false) {
+inline std::vector<Select> selects_of(samples::Kind kind, bool replace = false) {
   if (replace) return {Select::automatic, Select::its, Select::alias, Select::rejection};
   switch (kind) {
-    case SampleKind::neighbor:
-    case SampleKind::forest_fire:
-    case SampleKind::snowball:
+    case samples::Kind::neighbor:
+    case samples::Kind::forest_fire:
+    case samples::Kind::snowball:
       return {Select::automatic, Select::repeated, Select::updated, Select::bipartite};
-    case SampleKind::layer:
+    case samples::Kind::layer:
       return {Select::automatic, Select::its, Select::repeated, Select::updated, Select::bipartite};
     default:
       return {Select::automatic};

@@ -21,7 +21,7 @@ inline std::uint64_t fold(std::uint64_t key, std::uint64_t value) {
 
 class DrawTally {
  public:
-  DrawTally(const CsrView& graph, const SampleOptions& options) : graph_(graph), options_(options) {}
+  DrawTally(const CsrView& graph, const samples::Options& options) : graph_(graph), options_(options) {}
 
   /// `positions`, ascending in the concatenated lists of `sources`, were drawn at `depth`. `given` is
   /// anything that the draw must not depend on.
@@ -38,7 +38,7 @@ class DrawTally {
       std::size_t mask = 0;
       for (const std::size_t position : positions) mask |= std::size_t{1} << position;
       sets_.count(state.set_state, mask);
-    } else if (options_.kind == SampleKind::forest_fire) {
+    } else if (options_.kind == samples::Kind::forest_fire) {
       sets_.count(state.set_state, positions.size());
     }
     inclusion_.count_trial(state.inclusion_state);
@@ -66,8 +66,8 @@ class DrawTally {
 
   std::uint64_t wanted(std::int32_t depth) const {
     const auto at = static_cast<std::size_t>(depth) - 1;
-    if (options_.kind == SampleKind::layer) return options_.layer_sizes[at];
-    if (options_.kind != SampleKind::neighbor || options_.fanout[at] < 0) return ~std::uint64_t{0};
+    if (options_.kind == samples::Kind::layer) return options_.layer_sizes[at];
+    if (options_.kind != samples::Kind::neighbor || options_.fanout[at] < 0) return ~std::uint64_t{0};
     return static_cast<std::uint64_t>(options_.fanout[at]);
   }
 
@@ -77,9 +77,9 @@ class DrawTally {
     for (const Vertex v : sources) name += " " + std::to_string(v);
     State state{biases.size()};
     if (candidates(biases) == 0) return {};
-    const bool copies = options_.kind == SampleKind::layer && has_copies(sources);
+    const bool copies = options_.kind == samples::Kind::layer && has_copies(sources);
     if (options_.replace) return independent_state(name, biases, wanted(depth));
-    const bool burns = options_.kind == SampleKind::forest_fire;
+    const bool burns = options_.kind == samples::Kind::forest_fire;
     std::vector<double> inclusion;
     if (biases.size() <= kEnumerable) {
       state.sets = true;
@@ -143,7 +143,7 @@ class DrawTally {
   }
 
   CsrView graph_;
-  SampleOptions options_;
+  samples::Options options_;
   std::unordered_map<std::uint64_t, State> states_;
   Tally sets_;
   InclusionTally inclusion_, pairs_;

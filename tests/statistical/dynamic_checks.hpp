@@ -151,12 +151,12 @@ Report check_dynamic(Graph graph, const Starts& starts, std::uint32_t depths, co
   Device device({DeviceChoice::host, 2, 0});
   ResidentGraph resident(device, graph);
   const test::Remembering<kReplace, kBound, kFloor, kFixedPart> sampler{depths, one.fanout, one.bound};
-  SampleOptions options;
+  samples::Options options;
   options.select = one.select, options.revisit = one.revisit, options.seed = one.seed;
   DynamicReplay replay(graph.out.view(), {kReplace, kFloor, kFixedPart, one.fanout, depths}, one.revisit);
   SampleReader reader([&](const SampleView& sample) { replay.run(sample); });
 
-  run_sample(resident, starts, sampler, options, &reader);
+  samples::run_sample(resident, starts, sampler, options, &reader);
 
   Report report = replay.report();
   if (!reader.in_order() || reader.count() != starts.instances(graph.vertices()))

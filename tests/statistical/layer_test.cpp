@@ -18,16 +18,16 @@ struct Technique {
 
 std::vector<Technique> techniques() {
   std::vector<Technique> all;
-  for (const Select select : selects_of(SampleKind::layer))
+  for (const Select select : selects_of(samples::Kind::layer))
     for (const Bias bias : {Bias::none, Bias::weight, Bias::degree}) all.push_back({select, bias});
   return all;
 }
 
 class LayerSample : public testing::TestWithParam<Technique> {
  protected:
-  SampleOptions options(std::vector<std::uint64_t> sizes, std::uint64_t seed) const {
-    SampleOptions options;
-    options.kind = SampleKind::layer;
+  samples::Options options(std::vector<std::uint64_t> sizes, std::uint64_t seed) const {
+    samples::Options options;
+    options.kind = samples::Kind::layer;
     options.select = GetParam().select;
     options.bias = GetParam().bias;
     options.layer_sizes = std::move(sizes);
@@ -69,8 +69,8 @@ TEST_P(LayerSample, DrawsAreIndependent) {
 /// The same with --revisit: a list stands in the frontier as often as its vertex was drawn.
 class LayerTree : public LayerSample {
  protected:
-  SampleOptions tree(std::vector<std::uint64_t> sizes, std::uint64_t seed) const {
-    SampleOptions options = this->options(std::move(sizes), seed);
+  samples::Options tree(std::vector<std::uint64_t> sizes, std::uint64_t seed) const {
+    samples::Options options = this->options(std::move(sizes), seed);
     options.revisit = true;
     return options;
   }

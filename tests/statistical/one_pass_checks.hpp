@@ -97,12 +97,12 @@ inline Report check_nodes(Bench& bench, std::uint64_t instances, std::uint64_t c
     if (!wrong.empty()) broken.broken(wrong);
     tally.count(sample.vertices);
   });
-  SampleOptions options;
-  options.kind = SampleKind::node;
+  samples::Options options;
+  options.kind = samples::Kind::node;
   options.count = count;
   options.seed = seed;
 
-  run_samples(bench.resident, random_starts(instances), options, &reader);
+  sampling::run_samples(bench.resident, random_starts(instances), options, &reader);
 
   Report report = tally.report();
   report.merge(broken, "rule");
@@ -120,12 +120,12 @@ inline Report check_edges(Bench& bench, std::uint64_t instances, std::uint64_t c
     if (!wrong.empty()) broken.broken(wrong);
     tally.count(sample.edge);
   });
-  SampleOptions options;
-  options.kind = SampleKind::edge;
+  samples::Options options;
+  options.kind = samples::Kind::edge;
   options.count = count;
   options.seed = seed;
 
-  run_samples(bench.resident, random_starts(instances), options, &reader);
+  sampling::run_samples(bench.resident, random_starts(instances), options, &reader);
 
   Report report = tally.report();
   report.merge(broken, "rule");
@@ -160,7 +160,7 @@ inline PoolState pool_state(const CsrView& graph, const std::vector<Vertex>& poo
 }
 
 /// Frontier walks: every edge against the pool it was drawn from; with `remember` also given the edge before.
-inline Report check_multidimensional(Bench& bench, const Starts& starts, const WalkOptions& options,
+inline Report check_multidimensional(Bench& bench, const Starts& starts, const walks::Options& options,
                                      bool remember = false) {
   const CsrView graph = bench.view();
   const std::size_t width = options.frontier_size;
@@ -214,7 +214,7 @@ inline Report check_multidimensional(Bench& bench, const Starts& starts, const W
     }
   });
 
-  run_walks(bench.resident, starts, options, &reader);
+  sampling::run_walks(bench.resident, starts, options, &reader);
 
   Report report = tally.report();
   if (starts.mode != Starts::Mode::listed) report.merge(seeds.report(), "drawn");

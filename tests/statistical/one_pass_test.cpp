@@ -33,9 +33,9 @@ TEST(OnePassSamples, RefuseMoreThanThereIs) {
   EXPECT_THROW(check_edges(bench, 10, 19, 1), InputError);
 }
 
-WalkOptions pool_walk(std::uint32_t size, std::uint32_t length, std::uint64_t seed) {
-  WalkOptions options;
-  options.kind = WalkKind::multidimensional;
+walks::Options pool_walk(std::uint32_t size, std::uint32_t length, std::uint64_t seed) {
+  walks::Options options;
+  options.kind = walks::Kind::multidimensional;
   options.frontier_size = size;
   options.length = length;
   options.seed = seed;

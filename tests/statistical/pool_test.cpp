@@ -100,11 +100,11 @@ TEST(PoolLaw, EveryStepIsThatOfItsPool) {
   const Graph graph = graph_of_lists();
   Device device({DeviceChoice::host, 2, 0});
   ResidentGraph resident(device, graph);
-  WalkOptions options;
+  walks::Options options;
   options.seed = 5;
   Steps steps;
 
-  run_pool(resident, random_starts(400000), TwoByTwo{}, 2, options, &steps);
+  samples::run_pool(resident, random_starts(400000), TwoByTwo{}, 2, options, &steps);
 
   double statistic = 0, freedom = 0;
   for (const auto& [pool, count] : steps.count) {

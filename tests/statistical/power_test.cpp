@@ -31,10 +31,10 @@ TEST_F(Power, SeesOnePercentInOneWeight) {
   const Graph other = other_zoo();
   Bench bench(zoo());
   bench.judge = &other;
-  WalkOptions walk;
-  walk.kind = WalkKind::biased;
+  walks::Options walk;
+  walk.kind = walks::Kind::biased;
   walk.length = 1;
-  SampleOptions sample;
+  samples::Options sample;
   sample.bias = Bias::weight;
   sample.fanout = std::vector<std::int64_t>{2};
 
@@ -43,13 +43,13 @@ TEST_F(Power, SeesOnePercentInOneWeight) {
   sample.replace = true;
   EXPECT_FALSE(fits(check_samples(bench, from_bias_list(1000000), sample)));
   sample.replace = false;
-  sample.kind = SampleKind::layer;
+  sample.kind = samples::Kind::layer;
   sample.layer_sizes = std::vector<std::uint64_t>{2};
   EXPECT_FALSE(fits(check_samples(bench, from_bias_list(1200000), sample)));
 }
 
 /// Are walks with the first options distinguished from those with the second?
-bool distinguished(Bench& bench, const Starts& starts, WalkOptions options, const WalkOptions& other) {
+bool distinguished(Bench& bench, const Starts& starts, walks::Options options, const walks::Options& other) {
   return !fits(check_walks(bench, starts, options, key::state, &other));
 }
 
@@ -58,18 +58,18 @@ TEST_F(Power, SeesAPercentOrTwoInWalkParameters) {
   const Starts few = repeat_starts(std::vector<Vertex>{0, 5}, 3000000);
   Starts all;
   all.rounds = 20000;
-  for (const WalkKind kind : {WalkKind::jump, WalkKind::restart}) {
-    WalkOptions options;
+  for (const walks::Kind kind : {walks::Kind::jump, walks::Kind::restart}) {
+    walks::Options options;
     options.kind = kind;
     options.length = 1;
-    WalkOptions other = options;
+    walks::Options other = options;
     other.probability *= 1.01;
     EXPECT_TRUE(distinguished(small, few, options, other));
   }
-  WalkOptions options;
-  options.kind = WalkKind::node2vec;
+  walks::Options options;
+  options.kind = walks::Kind::node2vec;
   options.length = 4;
-  WalkOptions other_p = options, other_q = options;
+  walks::Options other_p = options, other_q = options;
   other_p.p *= 1.01;
   other_q.q *= 1.02;
   EXPECT_TRUE(distinguished(large, all, options, other_p));
@@ -78,8 +78,8 @@ TEST_F(Power, SeesAPercentOrTwoInWalkParameters) {
 
 TEST_F(Power, SeesAPercentInTheBurning) {
   Bench bench(zoo());
-  SampleOptions options, other;
-  options.kind = SampleKind::forest_fire;
+  samples::Options options, other;
+  options.kind = samples::Kind::forest_fire;
   options.depth = 1;
   other = options;
   other.probability *= 1.01;

@@ -27,13 +27,13 @@ struct Draw {
   bool certain;
 };
 
-inline std::vector<Draw> draws_of(const CsrView& graph, const SampleOptions& options,
+inline std::vector<Draw> draws_of(const CsrView& graph, const samples::Options& options,
                                   const SampleView& sample, const std::vector<Slot>& slots) {
   std::vector<Draw> draws;
   std::size_t before = 0;  // entries of the lists in front, for a layer
   for (const Slot& slot : slots) {
     const bool joins =
-        options.kind == SampleKind::layer && !draws.empty() && draws.back().depth == slot.depth;
+        options.kind == samples::Kind::layer && !draws.empty() && draws.back().depth == slot.depth;
     if (!joins) {
       draws.push_back({{}, slot.depth, {}, true});
       before = 0;
@@ -56,8 +56,8 @@ inline std::uint64_t key_of(std::span<const Vertex> sources, std::int32_t depth)
 
 /// Samples of all kinds that grow from seeds: neighbor, forest-fire, snowball, layer. `judged`: distributions
 /// of other options than those the engine had, for tests of the tests.
-inline Report check_samples(Bench& bench, const Starts& starts, const SampleOptions& options,
-                            Given given = Given::nothing, const SampleOptions* judged = nullptr) {
+inline Report check_samples(Bench& bench, const Starts& starts, const samples::Options& options,
+                            Given given = Given::nothing, const samples::Options* judged = nullptr) {
   const CsrView graph = bench.view();
   Report broken;
   DrawTally tally(graph, judged ? *judged : options);
@@ -76,7 +76,7 @@ inline Report check_samples(Bench& bench, const Starts& starts, const SampleOpti
     edges += sample.edge.size();
     const std::string wrong = replay.run(sample, asked);
     if (!wrong.empty()) return broken.broken("instance " + std::to_string(sample.instance) + ": " + wrong);
-    if (options.kind == SampleKind::snowball) return;  // nothing is drawn
+    if (options.kind == samples::Kind::snowball) return;  // nothing is drawn
     current.clear();
     std::uint64_t before = 0;
     for (const Draw& draw : draws_of(graph, options, sample, replay.slots())) {
@@ -96,14 +96,14 @@ inline Report check_samples(Bench& bench, const Starts& starts, const SampleOpti
     std::swap(last, current);
   });
 
-  const RunStats stats = run_samples(bench.resident, starts, options, &reader);
+  const RunStats stats = sampling::run_samples(bench.resident, starts, options, &reader);
 
   Report report = tally.report();
   report.merge(broken, "rule");
   if (!reader.in_order() || reader.count() != starts.instances(graph.vertices))
     report.broken("instances are missing or out of order");
   if (stats.sampled_edges != edges) report.broken("RunStats::sampled_edges is not the number of edges");
-  if (options.kind == SampleKind::snowball && report.size() == 0) report.add("rules alone", 1);
+  if (options.kind == samples::Kind::snowball && report.size() == 0) report.add("rules alone", 1);
   return report;
 }
 

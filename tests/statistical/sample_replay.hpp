@@ -23,25 +23,25 @@ struct Slot {
 
 class Replay {
  public:
-  Replay(const CsrView& graph, const SampleOptions& options)
+  Replay(const CsrView& graph, const samples::Options& options)
       : graph_(graph), options_(options), seen_(graph.vertices), copies_(graph.vertices) {
     for (Vertex v = 0; v < graph.vertices; ++v)
       candidates_.push_back(candidates(list_biases(graph, v, bias())));
   }
 
   std::int32_t depths() const {
-    if (options_.kind == SampleKind::neighbor) return static_cast<std::int32_t>(options_.fanout.size());
-    if (options_.kind == SampleKind::layer) return static_cast<std::int32_t>(options_.layer_sizes.size());
+    if (options_.kind == samples::Kind::neighbor) return static_cast<std::int32_t>(options_.fanout.size());
+    if (options_.kind == samples::Kind::layer) return static_cast<std::int32_t>(options_.layer_sizes.size());
     return static_cast<std::int32_t>(options_.depth);
   }
-  Bias bias() const { return options_.kind == SampleKind::snowball ? Bias::none : options_.bias; }
+  Bias bias() const { return options_.kind == samples::Kind::snowball ? Bias::none : options_.bias; }
   const std::vector<Slot>& slots() const { return slots_; }
 
   /// Returns what is wrong, or nothing.
   std::string run(const SampleView& sample, std::span<const Vertex> asked) {
     slots_.clear();
     begin_instance();
-    const bool layer = options_.kind == SampleKind::layer;
+    const bool layer = options_.kind == samples::Kind::layer;
     std::vector<Vertex> frontier;
     for (const Vertex v : asked)  // repeated seeds count once
       if (reach(v)) frontier.push_back(v);
@@ -90,8 +90,8 @@ class Replay {
   /// Edges that v draws at `depth`; -1 where chance decides.
   std::int64_t count_of(Vertex v, std::int32_t depth) const {
     const auto open = static_cast<std::int64_t>(candidates_[v]);
-    if (options_.kind == SampleKind::snowball) return open;
-    if (options_.kind != SampleKind::neighbor) return -1;
+    if (options_.kind == samples::Kind::snowball) return open;
+    if (options_.kind != samples::Kind::neighbor) return -1;
     const std::int64_t fanout = options_.fanout[static_cast<std::size_t>(depth) - 1];
     if (options_.replace) return open ? fanout : 0;
     return fanout < 0 ? open : std::min(fanout, open);
@@ -106,7 +106,7 @@ class Replay {
   }
 
   CsrView graph_;
-  SampleOptions options_;
+  samples::Options options_;
   std::vector<std::uint32_t> seen_, copies_;
   std::uint32_t stamp_ = 0;
   std::vector<std::uint64_t> candidates_;

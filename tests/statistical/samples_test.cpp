@@ -29,8 +29,8 @@ Starts pairs_of_specials(std::uint64_t copies) {
   return repeat_seeds(lists, scaled(copies));
 }
 
-SampleOptions sample(SampleKind kind, Bias bias, bool revisit, std::uint64_t seed) {
-  SampleOptions options;
+samples::Options sample(samples::Kind kind, Bias bias, bool revisit, std::uint64_t seed) {
+  samples::Options options;
   options.kind = kind;
   options.bias = bias;
   options.revisit = revisit;
@@ -44,7 +44,7 @@ Bench& shared_zoo(bool weighted = true) {
 }
 
 struct Technique {
-  SampleKind kind;
+  samples::Kind kind;
   Select select;
   Bias bias;
   bool replace;
@@ -59,9 +59,9 @@ std::string test_name(const testing::TestParamInfo<Technique>& info) {
 
 std::vector<Technique> techniques() {
   std::vector<Technique> all;
-  for (const SampleKind kind : {SampleKind::neighbor, SampleKind::forest_fire}) {
+  for (const samples::Kind kind : {samples::Kind::neighbor, samples::Kind::forest_fire}) {
     for (const bool replace : {false, true}) {
-      if (replace && kind != SampleKind::neighbor) continue;
+      if (replace && kind != samples::Kind::neighbor) continue;
       for (const Select select : selects_of(kind, replace))
         for (const Bias bias : kBiases)
           for (const bool revisit : {false, true}) all.push_back({kind, select, bias, replace, revisit});
@@ -72,13 +72,13 @@ std::vector<Technique> techniques() {
 
 class GrownSample : public testing::TestWithParam<Technique> {
  protected:
-  SampleOptions options(std::vector<std::int64_t> fanout, double probability, std::uint64_t seed) const {
-    SampleOptions options = sample(GetParam().kind, GetParam().bias, GetParam().revisit, seed);
+  samples::Options options(std::vector<std::int64_t> fanout, double probability, std::uint64_t seed) const {
+    samples::Options options = sample(GetParam().kind, GetParam().bias, GetParam().revisit, seed);
     options.select = GetParam().select;
     options.replace = GetParam().replace;
     options.depth = static_cast<std::uint32_t>(fanout.size());
     options.probability = probability;
-    if (GetParam().kind == SampleKind::neighbor) options.fanout = std::move(fanout);
+    if (GetParam().kind == samples::Kind::neighbor) options.fanout = std::move(fanout);
     return options;
   }
 };
@@ -105,7 +105,7 @@ TEST_P(GrownSample, TakesEveryWeightAsOneWithoutWeights) {
 TEST_P(GrownSample, DrawsAreIndependent) {
   Bench bench(pocket());
   const Starts starts = repeat_seeds({{0, 4}, {1, 0, 2}, {3, 0}}, scaled(10000));
-  const SampleOptions two = options({2, 2, 2}, 0.5, 204);
+  const samples::Options two = options({2, 2, 2}, 0.5, 204);
 
   EXPECT_TRUE(fits(check_samples(bench, starts, two, Given::draw_before))) << "given the draw before";
   EXPECT_TRUE(fits(check_samples(bench, starts, two, Given::instance_before))) << "given the instance before";
@@ -117,20 +117,20 @@ TEST_P(GrownSample, DrawsAreIndependent) {
 INSTANTIATE_TEST_SUITE_P(Kinds, GrownSample, testing::ValuesIn(techniques()), test_name);
 
 /// All columns of a run, to compare runs that must not differ.
-std::vector<std::uint64_t> columns(Bench& bench, const Starts& starts, const SampleOptions& options) {
+std::vector<std::uint64_t> columns(Bench& bench, const Starts& starts, const samples::Options& options) {
   std::vector<std::uint64_t> all;
   SampleReader reader([&](const SampleView& sample) {
     all.push_back(sample.edge.size());
     all.insert(all.end(), sample.edge.begin(), sample.edge.end());
   });
-  run_samples(bench.resident, starts, options, &reader);
+  sampling::run_samples(bench.resident, starts, options, &reader);
   return all;
 }
 
 TEST(Samples, CollisionDetectionChangesNoDraw) {
-  for (const Select select : selects_of(SampleKind::neighbor)) {
+  for (const Select select : selects_of(samples::Kind::neighbor)) {
     for (const Bias bias : kBiases) {
-      SampleOptions options = sample(SampleKind::neighbor, bias, false, 211);
+      samples::Options options = sample(samples::Kind::neighbor, bias, false, 211);
       options.select = select;
       options.fanout = std::vector<std::int64_t>{40, 3};
       const auto expected = columns(shared_zoo(), every_special(300), options);
@@ -144,10 +144,10 @@ TEST(Samples, CollisionDetectionChangesNoDraw) {
 }
 
 TEST(Samples, DrawsManyFromAHub) {
-  for (const Select select : selects_of(SampleKind::neighbor)) {
+  for (const Select select : selects_of(samples::Kind::neighbor)) {
     for (const Bias bias : kBiases) {
       for (const std::int64_t fanout : {40, 250}) {
-        SampleOptions options = sample(SampleKind::neighbor, bias, false, 212);
+        samples::Options options = sample(samples::Kind::neighbor, bias, false, 212);
         options.select = select;
         options.fanout = std::vector<std::int64_t>{fanout};
         const Starts few = repeat_seeds({{kHub, kTen}}, scaled(fanout > 100 ? 3000 : 15000));
@@ -161,7 +161,7 @@ TEST(Samples, DrawsManyFromAHub) {
 TEST(Samples, TakesAllCandidatesWhereAskedTo) {
   for (const Bias bias : kBiases) {
     for (const bool revisit : {false, true}) {
-      SampleOptions options = sample(SampleKind::neighbor, bias, revisit, 213);
+      samples::Options options = sample(samples::Kind::neighbor, bias, revisit, 213);
       options.fanout = std::vector<std::int64_t>{-1, 2, -1};
       EXPECT_TRUE(fits(check_samples(shared_zoo(), pairs_of_specials(40), options)))
           << name_of(bias) << revisit;
@@ -173,7 +173,7 @@ TEST(Samples, SnowballsTakeEverything) {
   Bench pockets(pocket());
   Starts everywhere;
   for (const bool revisit : {false, true}) {
-    SampleOptions options = sample(SampleKind::snowball, Bias::none, revisit, 214);
+    samples::Options options = sample(samples::Kind::snowball, Bias::none, revisit, 214);
     options.depth = 3;
     EXPECT_TRUE(fits(check_samples(pockets, everywhere, options)));
     options.depth = 2;
@@ -185,7 +185,7 @@ TEST(Samples, SnowballsTakeEverything) {
 TEST(Samples, ForestFiresBurnByTheirProbability) {
   for (const double probability : {0.0, 0.05, 0.5, 0.95}) {
     for (const Bias bias : kBiases) {
-      SampleOptions options = sample(SampleKind::forest_fire, bias, false, 215);
+      samples::Options options = sample(samples::Kind::forest_fire, bias, false, 215);
       options.depth = 1;
       options.probability = probability;
       EXPECT_TRUE(fits(check_samples(shared_zoo(), every_special(10000), options)))
@@ -196,7 +196,7 @@ TEST(Samples, ForestFiresBurnByTheirProbability) {
 
 TEST(Samples, RandomSeedsAreUniform) {
   Bench bench(regular());
-  SampleOptions options = sample(SampleKind::neighbor, Bias::none, false, 216);
+  samples::Options options = sample(samples::Kind::neighbor, Bias::none, false, 216);
   options.fanout = std::vector<std::int64_t>{1};
   Tally tally;
   tally.add_state("seeds", std::vector<double>(16, 1. / 16));
@@ -211,28 +211,28 @@ TEST(Samples, RandomSeedsAreUniform) {
     before = seed;
   });
 
-  run_samples(bench.resident, random_starts(scaled(1000000)), options, &reader);
+  sampling::run_samples(bench.resident, random_starts(scaled(1000000)), options, &reader);
 
   EXPECT_TRUE(fits(tally.report()));
 }
 
 TEST(Samples, EverySupportedTechniqueIsListed) {
   Bench bench(pocket());
-  for (int kind = 0; kind <= static_cast<int>(SampleKind::edge); ++kind) {
+  for (int kind = 0; kind <= static_cast<int>(samples::Kind::edge); ++kind) {
     for (const bool replace : {false, true}) {
-      SampleOptions options = sample(static_cast<SampleKind>(kind), Bias::none, false, 1);
-      if (replace && options.kind != SampleKind::neighbor) continue;
+      samples::Options options = sample(static_cast<samples::Kind>(kind), Bias::none, false, 1);
+      if (replace && options.kind != samples::Kind::neighbor) continue;
       options.replace = replace;
-      if (options.kind == SampleKind::neighbor) options.fanout = std::vector<std::int64_t>{2};
-      if (options.kind == SampleKind::layer) options.layer_sizes = std::vector<std::uint64_t>{2};
-      if (options.kind >= SampleKind::node) options.count = 2;
+      if (options.kind == samples::Kind::neighbor) options.fanout = std::vector<std::int64_t>{2};
+      if (options.kind == samples::Kind::layer) options.layer_sizes = std::vector<std::uint64_t>{2};
+      if (options.kind >= samples::Kind::node) options.count = 2;
       const auto supported = selects_of(options.kind, replace);
       for (const Select select : kSelects) {
         options.select = select;
         const bool listed = std::find(supported.begin(), supported.end(), select) != supported.end();
         bool taken = true;
         try {
-          run_samples(bench.resident, random_starts(4), options, nullptr);
+          sampling::run_samples(bench.resident, random_starts(4), options, nullptr);
         } catch (const UsageError&) {
           taken = false;
         }

@@ -29,28 +29,28 @@ struct StepContext {
 };
 
 /// The exact row of a step. It depends on the start (restart) or the vertex before (node2vec) only.
-inline Row exact_row(const CsrView& graph, const WalkOptions& options, const StepContext& at) {
+inline Row exact_row(const CsrView& graph, const walks::Options& options, const StepContext& at) {
   switch (options.kind) {
-    case WalkKind::uniform:
+    case walks::Kind::uniform:
       return uniform_row(graph, at.at());
-    case WalkKind::biased:
+    case walks::Kind::biased:
       return biased_row(graph, at.at(), options.bias);
-    case WalkKind::metropolis_hastings:
+    case walks::Kind::metropolis_hastings:
       return metropolis_hastings_row(graph, at.at());
-    case WalkKind::jump:
+    case walks::Kind::jump:
       return jump_row(graph, at.at(), options.probability);
-    case WalkKind::restart:
+    case walks::Kind::restart:
       return restart_row(graph, at.at(), at.start(), options.probability);
-    case WalkKind::node2vec:
+    case walks::Kind::node2vec:
       return node2vec_row(graph, at.before(), at.at(), options.p, options.q);
-    case WalkKind::multidimensional:
+    case walks::Kind::multidimensional:
       break;
   }
   throw std::logic_error("multidimensional walks have no row of one vertex");
 }
 
 /// What a step may mean, beside its vertex: small errors of P, p and q show in these sums first.
-inline Tally::Events step_events(const CsrView& graph, WalkKind kind, const StepContext& at) {
+inline Tally::Events step_events(const CsrView& graph, walks::Kind kind, const StepContext& at) {
   const auto list = neighbours(graph, at.at());
   const auto has = [](std::span<const Vertex> targets, Vertex v) {
     return std::find(targets.begin(), targets.end(), v) != targets.end();
@@ -59,8 +59,8 @@ inline Tally::Events step_events(const CsrView& graph, WalkKind kind, const Step
   events["staying"] = {at.at()};
   for (Vertex u = 0; u < graph.vertices; ++u)
     if (!has(list, u)) events["going elsewhere"].push_back(u);
-  if (kind == WalkKind::restart) events["going to the start"] = {at.start()};
-  if (kind == WalkKind::node2vec && at.step > 0) {
+  if (kind == walks::Kind::restart) events["going to the start"] = {at.start()};
+  if (kind == walks::Kind::node2vec && at.step > 0) {
     events["going back"] = {at.before()};
     for (const Vertex u : std::set<Vertex>(list.begin(), list.end()))
       if (u != at.before() && has(neighbours(graph, at.before()), u)) events["staying near"].push_back(u);
@@ -69,7 +69,8 @@ inline Tally::Events step_events(const CsrView& graph, WalkKind kind, const Step
 }
 
 /// What distinguishes states: what the row depends on and, to test independence, what it must not depend on.
-using StateKey = std::optional<std::uint64_t> (*)(const StepContext&, std::uint64_t vertices, WalkKind kind);
+using StateKey = std::optional<std::uint64_t> (*)(const StepContext&, std::uint64_t vertices,
+                                                  walks::Kind kind);
 
 namespace key {
 
@@ -78,26 +79,26 @@ inline std::uint64_t pair(Vertex other, Vertex at, std::uint64_t n) {
 }
 
 /// The state that the contract names, nothing more.
-inline std::optional<std::uint64_t> state(const StepContext& at, std::uint64_t n, WalkKind kind) {
-  if (kind == WalkKind::restart) return pair(at.start(), at.at(), n);
-  if (kind == WalkKind::node2vec) return pair(at.before(), at.at(), n);
+inline std::optional<std::uint64_t> state(const StepContext& at, std::uint64_t n, walks::Kind kind) {
+  if (kind == walks::Kind::restart) return pair(at.start(), at.at(), n);
+  if (kind == walks::Kind::node2vec) return pair(at.before(), at.at(), n);
   return at.at();
 }
 
 /// And the vertex `k` steps before: consecutive choices are independent.
 template <std::uint32_t k>
-std::optional<std::uint64_t> past(const StepContext& at, std::uint64_t n, WalkKind kind) {
+std::optional<std::uint64_t> past(const StepContext& at, std::uint64_t n, walks::Kind kind) {
   return *state(at, n, kind) * (n + 1) + (at.before(k) == kNoVertex ? n : at.before(k));
 }
 
 /// And the number of the step.
-inline std::optional<std::uint64_t> step(const StepContext& at, std::uint64_t n, WalkKind kind) {
+inline std::optional<std::uint64_t> step(const StepContext& at, std::uint64_t n, walks::Kind kind) {
   return at.step * (n + 1) * (n + 1) + *state(at, n, kind);
 }
 
 /// And what the instance before did at step + `shift`, where it stood on the same vertex.
 template <int shift>
-std::optional<std::uint64_t> other_instance(const StepContext& at, std::uint64_t n, WalkKind kind) {
+std::optional<std::uint64_t> other_instance(const StepContext& at, std::uint64_t n, walks::Kind kind) {
   const std::int64_t other_step = static_cast<std::int64_t>(at.step) + shift;
   if (other_step < 0 || at.neighbour.empty() ||
       static_cast<std::size_t>(other_step) + 1 >= at.neighbour.size())
@@ -112,8 +113,8 @@ std::optional<std::uint64_t> other_instance(const StepContext& at, std::uint64_t
 
 /// Walks from `starts`, every step against its exact row, state by state. `judged`: rows of other options
 /// than those the engine had, for tests of the tests.
-inline Report check_walks(Bench& bench, const Starts& starts, const WalkOptions& options,
-                          StateKey key_of = key::state, const WalkOptions* judged = nullptr) {
+inline Report check_walks(Bench& bench, const Starts& starts, const walks::Options& options,
+                          StateKey key_of = key::state, const walks::Options* judged = nullptr) {
   const CsrView graph = bench.view();
   const std::uint64_t n = graph.vertices;
   Report broken;
@@ -152,7 +153,7 @@ inline Report check_walks(Bench& bench, const Starts& starts, const WalkOptions&
     }
   });
 
-  const RunStats stats = run_walks(bench.resident, starts, options, &reader);
+  const RunStats stats = sampling::run_walks(bench.resident, starts, options, &reader);
 
   Report report = tally.report();
   report.merge(broken, "rule");
@@ -164,7 +165,7 @@ inline Report check_walks(Bench& bench, const Starts& starts, const WalkOptions&
 }
 
 /// All the ways in which steps might depend on what they should not. For small graphs.
-inline Report check_independence(Bench& bench, const Starts& starts, const WalkOptions& options) {
+inline Report check_independence(Bench& bench, const Starts& starts, const walks::Options& options) {
   Report report;
   report.merge(check_walks(bench, starts, options, key::past<1>), "given the vertex before");
   report.merge(check_walks(bench, starts, options, key::past<2>), "given the vertex two before");
@@ -176,10 +177,10 @@ inline Report check_independence(Bench& bench, const Starts& starts, const WalkO
 }
 
 /// Joint choices of consecutive steps on `regular()`, where the ranks of all lists have one distribution.
-inline Report check_rank_pairs(Bench& bench, const Starts& starts, const WalkOptions& options) {
+inline Report check_rank_pairs(Bench& bench, const Starts& starts, const walks::Options& options) {
   const CsrView graph = bench.view();
   std::vector<double> single(kRegularDegree), joint;
-  const auto biases = list_biases(graph, 0, options.kind == WalkKind::uniform ? Bias::none : options.bias);
+  const auto biases = list_biases(graph, 0, options.kind == walks::Kind::uniform ? Bias::none : options.bias);
   for (std::size_t i = 0; i < single.size(); ++i)
     single[i] = biases[i] / std::accumulate(biases.begin(), biases.end(), 0.0);
   for (const double a : single)
@@ -209,7 +210,7 @@ inline Report check_rank_pairs(Bench& bench, const Starts& starts, const WalkOpt
       tally.count(2, rank(walk, k) * kRegularDegree + rank(other, k));
   });
 
-  run_walks(bench.resident, starts, options, &reader);
+  sampling::run_walks(bench.resident, starts, options, &reader);
 
   Report report = tally.report();
   report.merge(broken, "rule");
@@ -228,11 +229,11 @@ inline Report check_random_starts(Bench& bench, std::uint64_t instances, std::ui
     tally.count(0, batch.walks[i * width]);
     if (i % 2) tally.count(1, batch.walks[i * width] * n + batch.walks[(i - 1) * width]);
   });
-  WalkOptions options;
+  walks::Options options;
   options.length = 1;
   options.seed = seed;
 
-  run_walks(bench.resident, random_starts(instances), options, &reader);
+  sampling::run_walks(bench.resident, random_starts(instances), options, &reader);
 
   Report report = tally.report();
   report.merge(check_walks(bench, random_starts(instances), options), "first step given the start");

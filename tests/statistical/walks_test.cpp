@@ -26,8 +26,8 @@ Starts from_everywhere(std::uint64_t rounds) {
   return starts;
 }
 
-WalkOptions walk(WalkKind kind, std::uint32_t length, std::uint64_t seed) {
-  WalkOptions options;
+walks::Options walk(walks::Kind kind, std::uint32_t length, std::uint64_t seed) {
+  walks::Options options;
   options.kind = kind;
   options.length = length;
   options.seed = seed;
@@ -40,22 +40,22 @@ Bench& shared_zoo(bool weighted) {
 }
 
 struct Technique {
-  WalkKind kind;
+  walks::Kind kind;
   Select select;
   Bias bias = Bias::weight;
 };
 
 std::string test_name(const testing::TestParamInfo<Technique>& info) {
   std::string name = name_of(info.param.kind) + "_" + name_of(info.param.select);
-  return info.param.kind == WalkKind::biased ? name + "_" + name_of(info.param.bias) : name;
+  return info.param.kind == walks::Kind::biased ? name + "_" + name_of(info.param.bias) : name;
 }
 
-std::vector<Technique> techniques(std::initializer_list<WalkKind> kinds) {
+std::vector<Technique> techniques(std::initializer_list<walks::Kind> kinds) {
   std::vector<Technique> all;
-  for (const WalkKind kind : kinds) {
+  for (const walks::Kind kind : kinds) {
     for (const Select select : selects_of(kind)) {
       all.push_back({kind, select});
-      if (kind == WalkKind::biased) all.push_back({kind, select, Bias::degree});
+      if (kind == walks::Kind::biased) all.push_back({kind, select, Bias::degree});
     }
   }
   return all;
@@ -63,8 +63,8 @@ std::vector<Technique> techniques(std::initializer_list<WalkKind> kinds) {
 
 class FirstOrderWalk : public testing::TestWithParam<Technique> {
  protected:
-  WalkOptions options(std::uint32_t length, std::uint64_t seed) const {
-    WalkOptions options = walk(GetParam().kind, length, seed);
+  walks::Options options(std::uint32_t length, std::uint64_t seed) const {
+    walks::Options options = walk(GetParam().kind, length, seed);
     options.select = GetParam().select;
     options.bias = GetParam().bias;
     return options;
@@ -94,7 +94,7 @@ TEST_P(FirstOrderWalk, StepsAreIndependent) {
 }
 
 TEST_P(FirstOrderWalk, LayoutChangesNoDraw) {
-  WalkOptions options = this->options(20, 104);
+  walks::Options options = this->options(20, 104);
   std::vector<Vertex> csr, wide;
   const auto run = [&](Layout layout, std::vector<Vertex>& into) {
     WalkReader reader([&](const WalkBatch& batch, std::uint64_t i) {
@@ -103,7 +103,7 @@ TEST_P(FirstOrderWalk, LayoutChangesNoDraw) {
       into.insert(into.end(), row.begin(), row.end());
     });
     options.layout = layout;
-    run_walks(shared_zoo(true).resident, from_everywhere(100), options, &reader);
+    sampling::run_walks(shared_zoo(true).resident, from_everywhere(100), options, &reader);
   };
 
   run(Layout::csr, csr);
@@ -113,15 +113,15 @@ TEST_P(FirstOrderWalk, LayoutChangesNoDraw) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, FirstOrderWalk,
-                         testing::ValuesIn(techniques({WalkKind::uniform, WalkKind::biased,
-                                                       WalkKind::metropolis_hastings, WalkKind::jump,
-                                                       WalkKind::restart})),
+                         testing::ValuesIn(techniques({walks::Kind::uniform, walks::Kind::biased,
+                                                       walks::Kind::metropolis_hastings, walks::Kind::jump,
+                                                       walks::Kind::restart})),
                          test_name);
 
 class SecondOrderWalk : public testing::TestWithParam<Technique> {
  protected:
-  WalkOptions options(double p, double q, std::uint64_t seed) const {
-    WalkOptions options = walk(WalkKind::node2vec, 6, seed);
+  walks::Options options(double p, double q, std::uint64_t seed) const {
+    walks::Options options = walk(walks::Kind::node2vec, 6, seed);
     options.select = GetParam().select;
     options.p = p;
     options.q = q;
@@ -155,17 +155,17 @@ TEST_P(SecondOrderWalk, StepsAreIndependent) {
   EXPECT_TRUE(fits(check_independence(bench, from_everywhere(10000), options(0.5, 3, 115))));
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, SecondOrderWalk, testing::ValuesIn(techniques({WalkKind::node2vec})),
+INSTANTIATE_TEST_SUITE_P(Kinds, SecondOrderWalk, testing::ValuesIn(techniques({walks::Kind::node2vec})),
                          test_name);
 
 TEST(Walks, ChoicesOfConsecutiveStepsAndInstancesAreIndependent) {
   Bench bench(regular());
-  for (const Select select : selects_of(WalkKind::biased)) {
-    WalkOptions options = walk(WalkKind::biased, 40, 121);
+  for (const Select select : selects_of(walks::Kind::biased)) {
+    walks::Options options = walk(walks::Kind::biased, 40, 121);
     options.select = select;
     EXPECT_TRUE(fits(check_rank_pairs(bench, from_everywhere(4000), options))) << name_of(select);
   }
-  EXPECT_TRUE(fits(check_rank_pairs(bench, from_everywhere(4000), walk(WalkKind::uniform, 40, 122))));
+  EXPECT_TRUE(fits(check_rank_pairs(bench, from_everywhere(4000), walk(walks::Kind::uniform, 40, 122))));
 }
 
 TEST(Walks, RandomStartsAreUniformAndIndependent) {
@@ -175,9 +175,9 @@ TEST(Walks, RandomStartsAreUniformAndIndependent) {
 }
 
 TEST(Walks, JumpsAndRestartsAtTheEdgesOfTheirProbability) {
-  for (const WalkKind kind : {WalkKind::jump, WalkKind::restart}) {
+  for (const walks::Kind kind : {walks::Kind::jump, walks::Kind::restart}) {
     for (const double probability : {0.0, 0.5, 1.0}) {
-      WalkOptions options = walk(kind, 3, 141);
+      walks::Options options = walk(kind, 3, 141);
       options.probability = probability;
       EXPECT_TRUE(fits(check_walks(shared_zoo(true), from_specials(5000), options)))
           << name_of(kind) << probability;
@@ -187,7 +187,7 @@ TEST(Walks, JumpsAndRestartsAtTheEdgesOfTheirProbability) {
 
 TEST(Walks, JumpAndRestartProbabilitiesToOnePercent) {
   Bench bench(pocket());
-  for (const WalkKind kind : {WalkKind::jump, WalkKind::restart}) {
+  for (const walks::Kind kind : {walks::Kind::jump, walks::Kind::restart}) {
     const Starts starts = repeat_starts(std::vector<Vertex>{0, 5}, scaled(3000000));
     EXPECT_TRUE(fits(check_walks(bench, starts, walk(kind, 1, 142)))) << name_of(kind);
   }
@@ -195,8 +195,8 @@ TEST(Walks, JumpAndRestartProbabilitiesToOnePercent) {
 
 TEST(Walks, EverySupportedTechniqueIsListed) {
   Bench bench(pocket());
-  for (int kind = 0; kind <= static_cast<int>(WalkKind::multidimensional); ++kind) {
-    WalkOptions options = walk(static_cast<WalkKind>(kind), 2, 1);
+  for (int kind = 0; kind <= static_cast<int>(walks::Kind::multidimensional); ++kind) {
+    walks::Options options = walk(static_cast<walks::Kind>(kind), 2, 1);
     const auto supported = selects_of(options.kind);
     for (const Select select : kSelects) {
       options.select = select;
@@ -204,7 +204,7 @@ TEST(Walks, EverySupportedTechniqueIsListed) {
       bool taken = true;
       try {
         Starts one = random_starts(4);
-        run_walks(bench.resident, one, options, nullptr);
+        sampling::run_walks(bench.resident, one, options, nullptr);
       } catch (const UsageError&) {
         taken = false;
       }

@@ -11,7 +11,7 @@
 #include "engine/exec/thread_pool.hpp"
 #include "engine/memory/resident_impl.hpp"
 
-namespace sluice::host {
+namespace sluice {
 namespace {
 
 /// Teams of threads at work on queues; each team goes through its own, one queue after the other.
@@ -132,4 +132,4 @@ void HostQueues::work(std::span<const std::uint64_t> sizes, std::uint64_t grain,
   }
 }
 
-}  // namespace sluice::host
+}  // namespace sluice

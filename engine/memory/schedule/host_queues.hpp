@@ -9,7 +9,7 @@
 #include "engine/memory/paging.hpp"
 #include "engine/memory/schedule/balance.hpp"
 
-namespace sluice::host {
+namespace sluice {
 
 class HostQueues {
  public:
@@ -34,4 +34,4 @@ class HostQueues {
   KernelTimes times_;
 };
 
-}  // namespace sluice::host
+}  // namespace sluice

@@ -6,7 +6,7 @@
 #include "engine/core/macros.hpp"
 #include "engine/graph/graph_view.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 struct EdgeSample {
   static constexpr bool kDrawsVertices = false;
@@ -15,4 +15,4 @@ struct EdgeSample {
   SLUICE_HD std::uint64_t universe(const GraphView& graph) const { return graph.edges(); }
 };
 
-}  // namespace sluice
+}  // namespace sluice::samples

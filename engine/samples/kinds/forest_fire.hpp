@@ -5,7 +5,7 @@
 #include "engine/random/uniform.hpp"
 #include "engine/samples/traversal.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 struct ForestFireSample : NamedBias {
   static constexpr BiasClass kBias = BiasClass::fixed;
@@ -24,4 +24,4 @@ struct ForestFireSample : NamedBias {
   }
 };
 
-}  // namespace sluice
+}  // namespace sluice::samples

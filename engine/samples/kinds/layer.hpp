@@ -7,7 +7,7 @@
 #include "engine/core/macros.hpp"
 #include "engine/select/bias.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 struct LayerSample : NamedBias {
   static constexpr std::uint32_t kMaxDepth = 64;
@@ -18,4 +18,4 @@ struct LayerSample : NamedBias {
   SLUICE_HD std::uint64_t layer_size(std::uint32_t depth) const { return sizes[depth - 1]; }
 };
 
-}  // namespace sluice
+}  // namespace sluice::samples

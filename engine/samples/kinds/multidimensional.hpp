@@ -8,7 +8,7 @@
 #include "engine/core/macros.hpp"
 #include "engine/graph/graph_view.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 struct MultidimensionalWalk {
   std::uint32_t seeds = 1;
@@ -17,4 +17,4 @@ struct MultidimensionalWalk {
   SLUICE_HD std::uint64_t vertex_bias(const GraphView& graph, Vertex v) const { return graph.degree(v); }
 };
 
-}  // namespace sluice
+}  // namespace sluice::samples

@@ -4,7 +4,7 @@
 
 #include "engine/samples/traversal.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 struct NeighborSample : NamedBias {
   static constexpr BiasClass kBias = BiasClass::fixed;
@@ -21,4 +21,4 @@ struct NeighborSample : NamedBias {
   }
 };
 
-}  // namespace sluice
+}  // namespace sluice::samples

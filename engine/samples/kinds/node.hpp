@@ -7,7 +7,7 @@
 #include "engine/core/macros.hpp"
 #include "engine/graph/graph_view.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 struct NodeSample {
   static constexpr bool kDrawsVertices = true;
@@ -16,4 +16,4 @@ struct NodeSample {
   SLUICE_HD std::uint64_t universe(const GraphView& graph) const { return graph.vertices(); }
 };
 
-}  // namespace sluice
+}  // namespace sluice::samples

@@ -6,7 +6,7 @@
 
 #include "engine/samples/level.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 namespace {
 
@@ -16,10 +16,10 @@ std::uint64_t mean_degree(const GraphView& graph) {
 }
 
 /// Edges of an entry, depth by depth.
-std::vector<std::uint64_t> edges_of_entries(const ResidentGraph::Impl& graph, const SampleOptions& options) {
+std::vector<std::uint64_t> edges_of_entries(const ResidentGraph::Impl& graph, const Options& options) {
   const std::uint64_t mean = mean_degree(graph.view);
-  if (options.kind == SampleKind::snowball) return std::vector(options.depth, mean);
-  if (options.kind == SampleKind::forest_fire) {
+  if (options.kind == Kind::snowball) return std::vector(options.depth, mean);
+  if (options.kind == Kind::forest_fire) {
     const double burnt = std::ceil(options.probability / (1 - options.probability));
     return std::vector(options.depth,
                        burnt < static_cast<double>(mean) ? static_cast<std::uint64_t>(burnt) : mean);
@@ -35,7 +35,7 @@ std::vector<std::uint64_t> edges_of_entries(const ResidentGraph::Impl& graph, co
 
 }  // namespace
 
-std::uint64_t smallest_batch_bytes(const ResidentGraph::Impl& graph, const SampleOptions& options,
+std::uint64_t smallest_batch_bytes(const ResidentGraph::Impl& graph, const Options& options,
                                    std::uint64_t seeds) {
   constexpr std::uint64_t kFixed = 64u << 10;  // counters, scratch of prefix sums
   constexpr std::uint64_t kEntry =
@@ -56,4 +56,4 @@ std::uint64_t smallest_batch_bytes(const ResidentGraph::Impl& graph, const Sampl
   return bytes;
 }
 
-}  // namespace sluice
+}  // namespace sluice::samples

@@ -7,10 +7,10 @@
 #include "engine/memory/resident_impl.hpp"
 #include "engine/samples/options.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 /// Bytes of one instance of `seeds` seeds as BatchGrower grows it, by lists of average length.
-std::uint64_t smallest_batch_bytes(const ResidentGraph::Impl& graph, const SampleOptions& options,
+std::uint64_t smallest_batch_bytes(const ResidentGraph::Impl& graph, const Options& options,
                                    std::uint64_t seeds);
 
-}  // namespace sluice
+}  // namespace sluice::samples

@@ -3,7 +3,7 @@
 
 #include "engine/samples/traversal.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 struct SnowballSample {
   static constexpr BiasClass kBias = BiasClass::uniform;
@@ -17,4 +17,4 @@ struct SnowballSample {
   }
 };
 
-}  // namespace sluice
+}  // namespace sluice::samples

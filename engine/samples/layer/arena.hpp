@@ -13,7 +13,7 @@
 #include "engine/samples/layer/step.hpp"
 #include "engine/samples/store.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 /// Slots as kernels see them.
 struct LayerSlots {
@@ -111,4 +111,4 @@ void LayerArena::append(const Device& device, std::uint64_t from, std::uint64_t 
   }
 }
 
-}  // namespace sluice
+}  // namespace sluice::samples

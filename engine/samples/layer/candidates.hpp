@@ -7,7 +7,7 @@
 #include "engine/graph/graph_view.hpp"
 #include "engine/select/candidates.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 /// How the biases of a list are known.
 enum class LayerBias : std::uint32_t {
@@ -82,4 +82,4 @@ struct LayerCandidates {
   }
 };
 
-}  // namespace sluice
+}  // namespace sluice::samples

@@ -24,7 +24,7 @@
 #include "engine/samples/options.hpp"
 #include "engine/samples/partitioned/partitioned_samples.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
 
 /// The technique that layers are drawn by. Throws UsageError.
@@ -147,7 +147,7 @@ void add_layer_tables(ResidentGraph::Impl& graph, BiasTables& tables, PageReques
 /// Layer samples whose tables are kept in `tables`.
 template <LayerSampler Sampler>
 RunStats run_layer(ResidentGraph& resident, BiasTables& tables, const Starts& starts, const Sampler& sampler,
-                   const SampleOptions& options, SampleSink* sink) {
+                   const Options& options, SampleSink* sink) {
   refuse_hooks<never_called_by_layers<Sampler>()>();
   ResidentGraph::Impl& graph = resident.impl();
   PageRequest pages(graph);
@@ -174,11 +174,11 @@ RunStats run_layer(ResidentGraph& resident, BiasTables& tables, const Starts& st
 /// Layer samples with a sampler of your own. `options.kind` and the options of built-in kinds are ignored.
 /// Errors as run_samples.
 template <LayerSampler Sampler>
-RunStats run_layer(ResidentGraph& graph, const Starts& starts, const Sampler& sampler,
-                   const SampleOptions& options, SampleSink* sink) {
+RunStats run_layer(ResidentGraph& graph, const Starts& starts, const Sampler& sampler, const Options& options,
+                   SampleSink* sink) {
   BiasTables tables;
   return run_layer(graph, tables, starts, sampler, options, sink);
 }
 
 }  // namespace SLUICE_BUILD_NAMESPACE
-}  // namespace sluice
+}  // namespace sluice::samples

@@ -18,7 +18,7 @@
 #include "engine/samples/layer/ranks.hpp"
 #include "engine/samples/partitioned/items.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 /// Device memory of an instance under way. Where `ranks` share out the graph (null: no), also of what other
 /// ranks ask for one of each.
@@ -135,4 +135,4 @@ class PagedLayerGrower {
   Buffer<LayerState> states_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::samples

@@ -16,7 +16,7 @@
 #include "engine/samples/partitioned/items.hpp"
 #include "engine/select/options.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 /// An instance between two visits; the same in all lanes.
 struct LayerState {
@@ -347,4 +347,4 @@ struct PagedLayerBatch<Sampler>::Work {
   }
 };
 
-}  // namespace sluice
+}  // namespace sluice::samples

@@ -9,7 +9,7 @@
 #include "engine/samples/partitioned/items.hpp"
 #include "engine/select/taken.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 /// A candidate where the union's biases lie end to end: it takes [low, low + width).
 struct LayerRegion {
@@ -182,4 +182,4 @@ struct LayerLists {
   }
 };
 
-}  // namespace sluice
+}  // namespace sluice::samples

@@ -13,7 +13,7 @@
 #include "engine/samples/layer/partitioned_step.hpp"
 #include "engine/samples/partitioned/owner_requests.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 /// What ranks ask each other takes of device memory, for one instance of each of them: about as many
 /// questions come as go out.
@@ -205,4 +205,4 @@ class LayerRanks {
   OwnerRequests<E> requests_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::samples

@@ -21,7 +21,7 @@
 #include "engine/select/bias.hpp"
 #include "engine/select/hooks.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 template <class S>
 concept LayerSampler = std::is_trivially_copyable_v<S> && requires(const S s, std::uint32_t depth) {
@@ -48,4 +48,4 @@ LayerBias layer_bias(const S& sampler) {
   }
 }
 
-}  // namespace sluice
+}  // namespace sluice::samples

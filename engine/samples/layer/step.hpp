@@ -13,7 +13,7 @@
 #include "engine/select/group_set.hpp"
 #include "engine/select/options.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 /// What one instance needs; capacities as LayerSizes says.
 struct LayerScratch {
@@ -243,4 +243,4 @@ struct LayerProgram : LayerLists {
   }
 };
 
-}  // namespace sluice
+}  // namespace sluice::samples

@@ -16,7 +16,7 @@
 #include "engine/memory/run_stats.hpp"
 #include "engine/samples/partitioned/sample_origins.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 class NodeRanks {
  public:
@@ -86,4 +86,4 @@ class NodeRanks {
   Router router_;  ///< goes first, for others may not come any more
 };
 
-}  // namespace sluice
+}  // namespace sluice::samples

@@ -21,7 +21,7 @@
 #include "engine/samples/partitioned/items.hpp"
 #include "engine/samples/store.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 /// Device memory of an instance under way: what is known of it, and the edges that are expected. `available`
 /// is what the device has for slots and instances. Where `ranks` share out the graph (null: no), a rank holds
@@ -321,4 +321,4 @@ class PagedNodeGrower {
   std::optional<NodeRanks> node_ranks_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::samples

@@ -9,7 +9,7 @@
 #include "engine/random/uniform.hpp"
 #include "engine/select/group_set.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 struct OnePassProgram {
   GraphView graph;
@@ -72,4 +72,4 @@ struct OnePassProgram {
   }
 };
 
-}  // namespace sluice
+}  // namespace sluice::samples

@@ -6,7 +6,7 @@
 #include "engine/core/host_array.hpp"
 #include "engine/exchange/router.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 void EdgeQuestions::ask(std::span<const EdgeIndex> positions, std::span<Vertex> targets,
                         const Answer& answer) {
@@ -36,4 +36,4 @@ void EdgeQuestions::ask(std::span<const EdgeIndex> positions, std::span<Vertex> 
   stats_.entries_received += found.size() - come[own];
 }
 
-}  // namespace sluice
+}  // namespace sluice::samples

@@ -10,7 +10,7 @@
 #include "engine/exchange/communicator.hpp"
 #include "engine/memory/run_stats.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 class EdgeQuestions {
  public:
@@ -31,4 +31,4 @@ class EdgeQuestions {
   RunStats& stats_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::samples

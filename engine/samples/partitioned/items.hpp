@@ -13,7 +13,7 @@
 #include "engine/memory/run_stats.hpp"
 #include "engine/select/taken.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 /// The items that wait for one partition, which is here.
 struct PageItems {
@@ -149,4 +149,4 @@ class PresentItems : public GroupWork<E> {
   Groups groups_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::samples

@@ -7,7 +7,7 @@
 #include "engine/graph/graph_view.hpp"
 #include "engine/samples/level.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 /// The vertex whose list an entry waits for. `offsets` null: every entry with a list waits; else those that
 /// select edges.
@@ -106,4 +106,4 @@ struct PlaceEdges {
   }
 };
 
-}  // namespace sluice
+}  // namespace sluice::samples

@@ -19,7 +19,7 @@
 #include "engine/samples/partitioned/level_selector.hpp"
 #include "engine/samples/store.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 /// What a run gives its grower.
 template <class Program>
@@ -96,4 +96,4 @@ class LevelGrower {
   std::optional<LevelRanks<Levels>> owners_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::samples

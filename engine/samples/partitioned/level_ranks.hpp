@@ -13,7 +13,7 @@
 #include "engine/samples/partitioned/owner_requests.hpp"
 #include "engine/samples/partitioned/sample_origins.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 template <class Levels>
 class LevelRanks {
@@ -149,4 +149,4 @@ class LevelRanks {
   Requests requests_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::samples

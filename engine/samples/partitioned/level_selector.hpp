@@ -12,7 +12,7 @@
 #include "engine/samples/partitioned/level_bodies.hpp"
 #include "engine/samples/partitioned/sample_origins.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 /// What is done with an entry whose list is here.
 enum class LevelWork { measure, select };
@@ -77,4 +77,4 @@ class LevelSelector {
   OrderedItems order_;  ///< entries by partition
 };
 
-}  // namespace sluice
+}  // namespace sluice::samples

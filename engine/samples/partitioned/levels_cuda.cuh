@@ -14,7 +14,7 @@
 #include "engine/samples/partitioned/level_grower.hpp"
 #include "engine/samples/partitioned/sample.hpp"
 
-namespace sluice::cuda {
+namespace sluice::samples::cuda {
 
 /// Its memory goes with the slots, so that a new plan finds it free.
 struct LevelsWorkspace {
@@ -230,4 +230,4 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
   std::uint64_t launches_ = 0;          ///< that were counted
 };
 
-}  // namespace sluice::cuda
+}  // namespace sluice::samples::cuda

@@ -18,7 +18,7 @@
 #include "engine/samples/partitioned/sample.hpp"
 #include "engine/samples/visited.hpp"
 
-namespace sluice::host {
+namespace sluice::samples::host {
 
 template <class P>
 class Levels {
@@ -317,4 +317,4 @@ class Levels {
   Buffer<std::uint64_t> drawn_;  ///< [instances] edges of lesser depths
 };
 
-}  // namespace sluice::host
+}  // namespace sluice::samples::host

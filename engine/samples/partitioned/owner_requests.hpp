@@ -14,7 +14,7 @@
 #include "engine/memory/run_stats.hpp"
 #include "engine/samples/partitioned/items.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 template <Executor E>
 class OwnerRequests {
@@ -110,4 +110,4 @@ class OwnerRequests {
   Router router_;           ///< goes first, for others may not come any more
 };
 
-}  // namespace sluice
+}  // namespace sluice::samples

@@ -16,7 +16,7 @@
 #include "engine/memory/resident_impl.hpp"
 #include "engine/memory/run_stats.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 /// A job of run_batches. `Grower` grows one batch at a time:
 ///   Grower(make, cache)      what it works with, and its partitions
@@ -103,4 +103,4 @@ void run_partitioned_samples(ResidentGraph::Impl& graph, const PageRequest& page
   run_batches(job, {begin, end}, options.progress, stats);
 }
 
-}  // namespace sluice
+}  // namespace sluice::samples

@@ -11,7 +11,7 @@
 #include "engine/select/options.hpp"
 #include "partition/graph.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 /// The program for vertices of one partition: it reads the partition's own edges and tables.
 template <class Sampler>
@@ -41,10 +41,10 @@ SLUICE_HD std::uint64_t read_bytes(const SampleProgram<Sampler>& program, Vertex
 
 /// Bytes that an instance under way takes, about: what is wrong with it is found out by the first batch.
 /// `available` is what the device has for slots and instances.
-inline std::uint64_t paged_sample_bytes(const Graph& graph, const SampleOptions& options, std::uint64_t seeds,
+inline std::uint64_t paged_sample_bytes(const Graph& graph, const Options& options, std::uint64_t seeds,
                                         std::uint32_t depths, std::uint64_t available) {
   constexpr std::uint64_t kEntryBytes = 64, kEdgeBytes = 24;  // a frontier's entry and edge, with scratch
-  const bool neighbor = options.kind == SampleKind::neighbor;
+  const bool neighbor = options.kind == Kind::neighbor;
   const auto vertices = static_cast<double>(std::max<std::uint64_t>(graph.vertices(), 1));
   const double degree = static_cast<double>(graph.edges()) / vertices;
   double entries = static_cast<double>(std::max<std::uint64_t>(seeds, 1)), bytes = 64;
@@ -63,4 +63,4 @@ inline std::uint64_t paged_sample_bytes(const Graph& graph, const SampleOptions&
   return std::min(static_cast<std::uint64_t>(bytes), available / 8 + 1);
 }
 
-}  // namespace sluice
+}  // namespace sluice::samples

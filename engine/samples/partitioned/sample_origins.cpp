@@ -4,7 +4,7 @@
 
 #include "engine/exchange/values_of_ranks.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 std::vector<OriginBatch> gather_batches(Communicator& ranks, const OriginBatch& own) {
   return values_of_ranks(&ranks, std::span(&own, 1), "the ranks' batches");
@@ -32,4 +32,4 @@ JoinedOrigins join_origins(std::span<const OriginBatch> batches, std::span<const
   return joined;
 }
 
-}  // namespace sluice
+}  // namespace sluice::samples

@@ -9,7 +9,7 @@
 #include "engine/core/types.hpp"
 #include "engine/exchange/communicator.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 /// Entries [begin, end) of a level, of instances that are numbered from `first`.
 struct LevelOrigin {
@@ -36,4 +36,4 @@ struct JoinedOrigins {
 /// Joins the origin ranks of a level in which rank r has `entries[r]` entries, in order of rank.
 JoinedOrigins join_origins(std::span<const OriginBatch> batches, std::span<const std::uint64_t> entries);
 
-}  // namespace sluice
+}  // namespace sluice::samples

@@ -11,7 +11,7 @@
 #include "engine/samples/pool/step.hpp"
 #include "engine/select/taken.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
 
 /// Memory of a batch: one row an instance.
@@ -128,4 +128,4 @@ struct VisitPools {
 };
 
 }  // namespace SLUICE_BUILD_NAMESPACE
-}  // namespace sluice
+}  // namespace sluice::samples

@@ -19,7 +19,7 @@
 #include "engine/samples/pool/batch.hpp"
 #include "engine/samples/pool/ranks.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
 
 /// One run.
@@ -103,4 +103,4 @@ class PagedPools {
 };
 
 }  // namespace SLUICE_BUILD_NAMESPACE
-}  // namespace sluice
+}  // namespace sluice::samples

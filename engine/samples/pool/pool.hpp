@@ -28,7 +28,7 @@
 #include "engine/samples/pool/sampler.hpp"
 #include "engine/samples/pool/step.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
 
 template <PoolSampler Sampler>
@@ -179,4 +179,4 @@ RunStats run_pool(ResidentGraph& resident, const Starts& starts, const Sampler& 
 }
 
 }  // namespace SLUICE_BUILD_NAMESPACE
-}  // namespace sluice
+}  // namespace sluice::samples

@@ -11,7 +11,7 @@
 #include "engine/samples/partitioned/owner_requests.hpp"
 #include "engine/samples/pool/step.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 /// A question: the target of an edge, which a PoolDraw finds in the list of `vertex`.
 struct PoolQuestions {
@@ -146,4 +146,4 @@ class PoolRanks {
   OwnerRequests<E> requests_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::samples

@@ -32,7 +32,7 @@
 #include "engine/select/bias.hpp"
 #include "engine/select/hooks.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 template <class S>
 concept PoolSampler = std::is_trivially_copyable_v<S> && requires(const S s, const GraphView& g, Vertex v) {
@@ -64,4 +64,4 @@ constexpr HookSet never_called_by_pools() {
                                     .with(update, HasPoolUpdate<S>));
 }
 
-}  // namespace sluice
+}  // namespace sluice::samples

@@ -14,7 +14,7 @@
 #include "engine/samples/pool/sampler.hpp"
 #include "engine/select/candidates.hpp"
 
-namespace sluice {
+namespace sluice::samples {
 
 /// A pool's walk between two edges.
 struct PoolState {
@@ -299,4 +299,4 @@ struct PoolProgram {
   }
 };
 
-}  // namespace sluice
+}  // namespace sluice::samples

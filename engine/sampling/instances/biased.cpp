@@ -8,15 +8,16 @@
 #include "engine/sampling/builtin_walks.hpp"
 #include "engine/walks/walk.hpp"
 
-namespace sluice {
+namespace sluice::sampling {
 
-RunStats run_biased(ResidentGraph& graph, const Starts& starts, const WalkOptions& options, WalkSink* sink) {
+RunStats run_biased(ResidentGraph& graph, const Starts& starts, const walks::Options& options,
+                    WalkSink* sink) {
   const Bias bias = graph.impl().effective(options.bias);
-  const BiasedWalk sampler{{bias}};
+  const walks::BiasedWalk sampler{{bias}};
   if (bias == Bias::none && options.select == Select::automatic)
     return run_uniform(graph, starts, options, sink);
   BiasTables& tables = graph.impl().named[static_cast<int>(bias)];
-  return WalkRun<BiasedWalk>(graph, tables, sampler, starts, options, sink).run();
+  return walks::WalkRun<walks::BiasedWalk>(graph, tables, sampler, starts, options, sink).run();
 }
 
-}  // namespace sluice
+}  // namespace sluice::sampling

@@ -10,17 +10,19 @@
 #include "engine/samples/sample.hpp"
 #include "engine/sampling/builtin_samples.hpp"
 
-namespace sluice {
+namespace sluice::sampling {
 
-RunStats run_forest_fire(ResidentGraph& graph, const Starts& starts, const SampleOptions& options,
+RunStats run_forest_fire(ResidentGraph& graph, const Starts& starts, const samples::Options& options,
                          SampleSink* sink) {
-  ForestFireSample sampler{};
+  samples::ForestFireSample sampler{};
   sampler.bias = graph.impl().effective(options.bias);
   sampler.depths = options.depth;
   sampler.success = Probability::of(options.probability);
   const Bias bias = sampler.bias;
   BiasTables& tables = graph.impl().named[static_cast<int>(bias)];
-  return SampleRun<ForestFireSample>(graph, tables, bias == Bias::none, sampler, starts, options, sink).run();
+  return samples::SampleRun<samples::ForestFireSample>(graph, tables, bias == Bias::none, sampler, starts,
+                                                       options, sink)
+      .run();
 }
 
-}  // namespace sluice
+}  // namespace sluice::sampling

@@ -8,12 +8,12 @@
 #include "engine/sampling/builtin_walks.hpp"
 #include "engine/walks/walk.hpp"
 
-namespace sluice {
+namespace sluice::sampling {
 
-RunStats run_jump(ResidentGraph& graph, const Starts& starts, const WalkOptions& options, WalkSink* sink) {
-  const JumpWalk sampler{Probability::of(options.probability)};
+RunStats run_jump(ResidentGraph& graph, const Starts& starts, const walks::Options& options, WalkSink* sink) {
+  const walks::JumpWalk sampler{Probability::of(options.probability)};
   BiasTables& tables = graph.impl().named[static_cast<int>(Bias::none)];
-  return WalkRun<JumpWalk>(graph, tables, sampler, starts, options, sink).run();
+  return walks::WalkRun<walks::JumpWalk>(graph, tables, sampler, starts, options, sink).run();
 }
 
-}  // namespace sluice
+}  // namespace sluice::sampling

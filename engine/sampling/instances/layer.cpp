@@ -10,12 +10,12 @@
 #include "engine/samples/layer/layer.hpp"
 #include "engine/sampling/builtin_samples.hpp"
 
-namespace sluice {
+namespace sluice::sampling {
 
-RunStats run_layer(ResidentGraph& graph, const Starts& starts, const SampleOptions& options,
+RunStats run_layer(ResidentGraph& graph, const Starts& starts, const samples::Options& options,
                    SampleSink* sink) {
-  LayerSample sampler{};
-  if (options.layer_sizes.size() > LayerSample::kMaxDepth)
+  samples::LayerSample sampler{};
+  if (options.layer_sizes.size() > samples::LayerSample::kMaxDepth)
     throw UsageError("--layer-size: at most 64 depths");
   sampler.bias = graph.impl().effective(options.bias);
   sampler.depths = static_cast<std::uint32_t>(options.layer_sizes.size());
@@ -24,4 +24,4 @@ RunStats run_layer(ResidentGraph& graph, const Starts& starts, const SampleOptio
   return run_layer(graph, tables, starts, sampler, options, sink);
 }
 
-}  // namespace sluice
+}  // namespace sluice::sampling

@@ -8,13 +8,13 @@
 #include "engine/sampling/builtin_walks.hpp"
 #include "engine/walks/walk.hpp"
 
-namespace sluice {
+namespace sluice::sampling {
 
-RunStats run_metropolis_hastings(ResidentGraph& graph, const Starts& starts, const WalkOptions& options,
+RunStats run_metropolis_hastings(ResidentGraph& graph, const Starts& starts, const walks::Options& options,
                                  WalkSink* sink) {
-  const MetropolisHastingsWalk sampler{};
+  const walks::MetropolisHastingsWalk sampler{};
   BiasTables& tables = graph.impl().named[static_cast<int>(Bias::none)];
-  return WalkRun<MetropolisHastingsWalk>(graph, tables, sampler, starts, options, sink).run();
+  return walks::WalkRun<walks::MetropolisHastingsWalk>(graph, tables, sampler, starts, options, sink).run();
 }
 
-}  // namespace sluice
+}  // namespace sluice::sampling

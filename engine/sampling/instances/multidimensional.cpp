@@ -8,11 +8,12 @@
 #include "engine/samples/pool/pool.hpp"
 #include "engine/sampling/builtin_walks.hpp"
 
-namespace sluice {
+namespace sluice::sampling {
 
-RunStats run_multidimensional(ResidentGraph& graph, const Starts& starts, const WalkOptions& options,
+RunStats run_multidimensional(ResidentGraph& graph, const Starts& starts, const walks::Options& options,
                               WalkSink* sink) {
-  return run_pool(graph, starts, MultidimensionalWalk{options.frontier_size}, options.length, options, sink);
+  return samples::run_pool(graph, starts, samples::MultidimensionalWalk{options.frontier_size},
+                           options.length, options, sink);
 }
 
-}  // namespace sluice
+}  // namespace sluice::sampling

@@ -10,19 +10,22 @@
 #include "engine/samples/sample.hpp"
 #include "engine/sampling/builtin_samples.hpp"
 
-namespace sluice {
+namespace sluice::sampling {
 
-RunStats run_neighbor(ResidentGraph& graph, const Starts& starts, const SampleOptions& options,
+RunStats run_neighbor(ResidentGraph& graph, const Starts& starts, const samples::Options& options,
                       SampleSink* sink) {
-  NeighborSample sampler{};
-  if (options.fanout.size() > NeighborSample::kMaxDepth) throw UsageError("--fanout: at most 64 depths");
+  samples::NeighborSample sampler{};
+  if (options.fanout.size() > samples::NeighborSample::kMaxDepth)
+    throw UsageError("--fanout: at most 64 depths");
   sampler.bias = graph.impl().effective(options.bias);
   sampler.depths = static_cast<std::uint32_t>(options.fanout.size());
   sampler.replace = options.replace;
   std::copy(options.fanout.begin(), options.fanout.end(), sampler.fanout);
   const Bias bias = sampler.bias;
   BiasTables& tables = graph.impl().named[static_cast<int>(bias)];
-  return SampleRun<NeighborSample>(graph, tables, bias == Bias::none, sampler, starts, options, sink).run();
+  return samples::SampleRun<samples::NeighborSample>(graph, tables, bias == Bias::none, sampler, starts,
+                                                     options, sink)
+      .run();
 }
 
-}  // namespace sluice
+}  // namespace sluice::sampling

@@ -8,13 +8,13 @@
 #include "engine/sampling/builtin_walks.hpp"
 #include "engine/walks/walk.hpp"
 
-namespace sluice {
+namespace sluice::sampling {
 
-RunStats run_node2vec(ResidentGraph& graph, const Starts& starts, const WalkOptions& options,
+RunStats run_node2vec(ResidentGraph& graph, const Starts& starts, const walks::Options& options,
                       WalkSink* sink) {
-  const Node2vecWalk sampler(options.p, options.q);
+  const walks::Node2vecWalk sampler(options.p, options.q);
   BiasTables& tables = graph.impl().named[static_cast<int>(Bias::weight)];
-  return WalkRun<Node2vecWalk>(graph, tables, sampler, starts, options, sink).run();
+  return walks::WalkRun<walks::Node2vecWalk>(graph, tables, sampler, starts, options, sink).run();
 }
 
-}  // namespace sluice
+}  // namespace sluice::sampling

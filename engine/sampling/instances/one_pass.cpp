@@ -29,7 +29,7 @@
 #include "engine/samples/partitioned/partitioned_samples.hpp"
 #include "engine/sampling/builtin_samples.hpp"
 
-namespace sluice {
+namespace sluice::sampling {
 
 namespace {
 
@@ -37,7 +37,7 @@ constexpr const char* kPurpose = "scratch of one-pass samples";
 
 /// Draws the values of instances from `first` on, each with its place in `values` and `sets`.
 struct DrawValues {
-  OnePassProgram program;
+  samples::OnePassProgram program;
   Instance first;
   std::uint64_t *values, *sets;
 
@@ -48,8 +48,8 @@ struct DrawValues {
   }
 };
 
-struct OnePassJob : InstanceJob<SampleSink> {
-  OnePassProgram program;
+struct OnePassJob : samples::InstanceJob<SampleSink> {
+  samples::OnePassProgram program;
   bool nodes;  ///< `node`; else `edge`, whose targets are read where the host has them
 
   template <Executor E>
@@ -62,12 +62,12 @@ struct OnePassJob : InstanceJob<SampleSink> {
 
   template <Executor E>
   void nodes_in_partitions(RunStats& stats) const {
-    const std::uint64_t each = paged_node_bytes(graph.device, graph.graph, program.count, graph.paging.shard,
-                                                graph.device.memory().available());
+    const std::uint64_t each = samples::paged_node_bytes(
+        graph.device, graph.graph, program.count, graph.paging.shard, graph.device.memory().available());
     const auto link = graph.link();
-    run_partitioned_samples<PagedNodeGrower<PagedItems<E>>>(graph, PageRequest(graph),
-                                                            PagedNodeSetup{graph, program, stats, link.get()},
-                                                            each, 1, options, begin, end, sink, stats);
+    samples::run_partitioned_samples<samples::PagedNodeGrower<samples::PagedItems<E>>>(
+        graph, PageRequest(graph), samples::PagedNodeSetup{graph, program, stats, link.get()}, each, 1,
+        options, begin, end, sink, stats);
     if (link) stats.exchanged_bytes += link->bytes_sent();
   }
 
@@ -77,19 +77,20 @@ struct OnePassJob : InstanceJob<SampleSink> {
     const Buffer<std::uint64_t> values(graph.device, threads * program.count, kPurpose);
     const Buffer<std::uint64_t> slots(graph.device, threads * program.capacity, kPurpose);
     std::atomic<std::uint64_t> read{0};
-    host::run_blocks(
-        graph.device, options, begin, end, sink, stats,
-        [&](unsigned thread, Instance instance, SampleStore& out, host::BlockCounters& counters) {
-          std::uint64_t* const drawn = values.data() + thread * program.count;
-          std::uint64_t* const set = slots.data() + thread * program.capacity;
-          program.draw(SingleLane{}, instance, drawn, set);
-          counters.selections += program.count;
-          nodes ? append_nodes(drawn, set, out) : static_cast<void>(read += append_edges(drawn, out));
-        });
+    samples::host::run_blocks(graph.device, options, begin, end, sink, stats,
+                              [&](unsigned thread, Instance instance, samples::SampleStore& out,
+                                  samples::host::BlockCounters& counters) {
+                                std::uint64_t* const drawn = values.data() + thread * program.count;
+                                std::uint64_t* const set = slots.data() + thread * program.capacity;
+                                program.draw(SingleLane{}, instance, drawn, set);
+                                counters.selections += program.count;
+                                nodes ? append_nodes(drawn, set, out)
+                                      : static_cast<void>(read += append_edges(drawn, out));
+                              });
     stats.read_bytes += read;
   }
 
-  void append_nodes(const std::uint64_t* vertices, std::uint64_t* set, SampleStore& out) const {
+  void append_nodes(const std::uint64_t* vertices, std::uint64_t* set, samples::SampleStore& out) const {
     const std::size_t before = out.edge.size();
     for (std::uint64_t i = 0; i < program.count; ++i) {
       const auto v = static_cast<Vertex>(vertices[i]);
@@ -104,14 +105,14 @@ struct OnePassJob : InstanceJob<SampleSink> {
   }
 
   /// Edges at ascending positions. Returns the bytes that came from a file.
-  std::uint64_t append_edges(const std::uint64_t* positions, SampleStore& out) const {
+  std::uint64_t append_edges(const std::uint64_t* positions, samples::SampleStore& out) const {
     std::vector<Vertex> targets(program.count);
     const std::uint64_t read = read_targets(graph.graph, {positions, program.count}, targets);
     append_edges(positions, targets.data(), out);
     return read;
   }
-  void append_edges(const std::uint64_t* positions, const Vertex* targets, SampleStore& out) const {
-    OnePassProgram local = program;
+  void append_edges(const std::uint64_t* positions, const Vertex* targets, samples::SampleStore& out) const {
+    samples::OnePassProgram local = program;
     local.graph.csr.offsets = graph.graph.out.offsets.data();
     for (std::uint64_t i = 0; i < program.count; ++i)
       out.add_edge(local.source_of(positions[i]), targets[i], 1, positions[i]);
@@ -126,10 +127,10 @@ struct OnePassJob : InstanceJob<SampleSink> {
     const std::uint64_t bytes = (program.count * 3 + program.capacity + hubs_drawn) * sizeof(std::uint64_t);
     constexpr std::uint64_t kMostItems = std::numeric_limits<std::uint32_t>::max();
     const std::uint64_t batch =
-        std::min(instances_at_once(graph.device, bytes, end - begin),
+        std::min(samples::instances_at_once(graph.device, bytes, end - begin),
                  std::max<std::uint64_t>(kMostItems / std::max<std::uint64_t>(program.count, 1), 1));
     if (graph.device.plans()) return;
-    PagedNodeGrower<PresentItems<E>> grower(PagedNodeSetup{graph, program, stats});
+    samples::PagedNodeGrower<samples::PresentItems<E>> grower(samples::PagedNodeSetup{graph, program, stats});
     const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
       grower.grow(first, count);
       if (sink) grower.emit(first, count, *sink, writer);
@@ -150,7 +151,7 @@ struct OnePassJob : InstanceJob<SampleSink> {
         std::min<std::uint64_t>(std::max<std::uint64_t>(kBatchBytes / each, 1), end - begin);
     HostArray<std::uint64_t> values(batch * program.count, kPurpose);
     HostArray<Vertex> targets(batch * program.count, kPurpose);
-    std::optional<EdgeQuestions> questions;
+    std::optional<samples::EdgeQuestions> questions;
     if (graph.paging.shard) questions.emplace(*graph.paging.shard, owners_of_edges(), stats);
     const auto read = [&](std::span<const EdgeIndex> asked, std::span<Vertex> found) {
       stats.read_bytes += read_targets(graph.graph, asked, found);
@@ -160,7 +161,7 @@ struct OnePassJob : InstanceJob<SampleSink> {
       draws.make(first, count, values.data(), stats);
       const std::uint64_t drawn = count * program.count;
       if (questions) questions->ask({values.data(), drawn}, {targets.data(), drawn}, read);
-      const auto store = std::make_shared<SampleStore>();
+      const auto store = std::make_shared<samples::SampleStore>();
       store->first = first;
       for (std::uint64_t i = 0; i < drawn; i += program.count) {
         if (!questions) read({values.data() + i, program.count}, {targets.data() + i, program.count});
@@ -188,8 +189,9 @@ struct OnePassJob : InstanceJob<SampleSink> {
     explicit EdgeDraws(const OnePassJob& job)
         : device_(job.graph.device),
           program_(job.program),
-          at_once_(device_.is_cuda() ? instances_at_once(device_, bytes_of_one(), job.end - job.begin)
-                                     : device_.threads()),
+          at_once_(device_.is_cuda()
+                       ? samples::instances_at_once(device_, bytes_of_one(), job.end - job.begin)
+                       : device_.threads()),
           drawn_(device_, device_.is_cuda() ? at_once_ * program_.count : 0, kPurpose),
           slots_(device_, at_once_ * program_.capacity, kPurpose) {}
 
@@ -217,7 +219,7 @@ struct OnePassJob : InstanceJob<SampleSink> {
     }
 
     const Device& device_;
-    OnePassProgram program_;
+    samples::OnePassProgram program_;
     std::uint64_t at_once_;
     Buffer<std::uint64_t> drawn_, slots_;
     std::optional<E> executor_;
@@ -227,34 +229,34 @@ struct OnePassJob : InstanceJob<SampleSink> {
 
 template <class Sampler>
 RunStats run_one_pass(ResidentGraph& resident, const Sampler& sampler, const Starts& starts,
-                      const SampleOptions& options, SampleSink* sink) {
+                      const samples::Options& options, SampleSink* sink) {
   constexpr bool nodes = Sampler::kDrawsVertices;
   ResidentGraph::Impl& graph = resident.impl();
   RunStats stats;
   if (options.select != Select::automatic)
     throw UsageError("--select: node and edge are drawn uniformly; leave it out");
-  OnePassProgram program{graph.view, options.seed, options.count, sampler.universe(graph.view), 0};
+  samples::OnePassProgram program{graph.view, options.seed, options.count, sampler.universe(graph.view), 0};
   if (program.count > program.universe) {
     throw InputError("--count: " + std::to_string(program.count) + " distinct " +
                      (nodes ? "vertices" : "edges") + " are asked for, but the graph has " +
                      std::to_string(program.universe));
   }
   program.capacity = set_capacity(program.count);
-  run_instances(OnePassJob{{graph, starts, options, sink}, program, nodes}, stats);
+  samples::run_instances(OnePassJob{{graph, starts, options, sink}, program, nodes}, stats);
   stats.steps = stats.sampled_edges;
   return stats;
 }
 
 }  // namespace
 
-RunStats run_node(ResidentGraph& graph, const Starts& starts, const SampleOptions& options,
+RunStats run_node(ResidentGraph& graph, const Starts& starts, const samples::Options& options,
                   SampleSink* sink) {
-  return run_one_pass(graph, NodeSample{}, starts, options, sink);
+  return run_one_pass(graph, samples::NodeSample{}, starts, options, sink);
 }
 
-RunStats run_edge(ResidentGraph& graph, const Starts& starts, const SampleOptions& options,
+RunStats run_edge(ResidentGraph& graph, const Starts& starts, const samples::Options& options,
                   SampleSink* sink) {
-  return run_one_pass(graph, EdgeSample{}, starts, options, sink);
+  return run_one_pass(graph, samples::EdgeSample{}, starts, options, sink);
 }
 
-}  // namespace sluice
+}  // namespace sluice::sampling

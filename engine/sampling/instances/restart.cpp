@@ -8,12 +8,13 @@
 #include "engine/sampling/builtin_walks.hpp"
 #include "engine/walks/walk.hpp"
 
-namespace sluice {
+namespace sluice::sampling {
 
-RunStats run_restart(ResidentGraph& graph, const Starts& starts, const WalkOptions& options, WalkSink* sink) {
-  const RestartWalk sampler{Probability::of(options.probability)};
+RunStats run_restart(ResidentGraph& graph, const Starts& starts, const walks::Options& options,
+                     WalkSink* sink) {
+  const walks::RestartWalk sampler{Probability::of(options.probability)};
   BiasTables& tables = graph.impl().named[static_cast<int>(Bias::none)];
-  return WalkRun<RestartWalk>(graph, tables, sampler, starts, options, sink).run();
+  return walks::WalkRun<walks::RestartWalk>(graph, tables, sampler, starts, options, sink).run();
 }
 
-}  // namespace sluice
+}  // namespace sluice::sampling

@@ -10,14 +10,16 @@
 #include "engine/samples/sample.hpp"
 #include "engine/sampling/builtin_samples.hpp"
 
-namespace sluice {
+namespace sluice::sampling {
 
-RunStats run_snowball(ResidentGraph& graph, const Starts& starts, const SampleOptions& options,
+RunStats run_snowball(ResidentGraph& graph, const Starts& starts, const samples::Options& options,
                       SampleSink* sink) {
-  const SnowballSample sampler{options.depth};
+  const samples::SnowballSample sampler{options.depth};
   const Bias bias = Bias::none;
   BiasTables& tables = graph.impl().named[static_cast<int>(bias)];
-  return SampleRun<SnowballSample>(graph, tables, bias == Bias::none, sampler, starts, options, sink).run();
+  return samples::SampleRun<samples::SnowballSample>(graph, tables, bias == Bias::none, sampler, starts,
+                                                     options, sink)
+      .run();
 }
 
-}  // namespace sluice
+}  // namespace sluice::sampling

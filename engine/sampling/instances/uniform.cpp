@@ -8,12 +8,13 @@
 #include "engine/sampling/builtin_walks.hpp"
 #include "engine/walks/walk.hpp"
 
-namespace sluice {
+namespace sluice::sampling {
 
-RunStats run_uniform(ResidentGraph& graph, const Starts& starts, const WalkOptions& options, WalkSink* sink) {
-  const UniformWalk sampler{};
+RunStats run_uniform(ResidentGraph& graph, const Starts& starts, const walks::Options& options,
+                     WalkSink* sink) {
+  const walks::UniformWalk sampler{};
   BiasTables& tables = graph.impl().named[static_cast<int>(Bias::none)];
-  return WalkRun<UniformWalk>(graph, tables, sampler, starts, options, sink).run();
+  return walks::WalkRun<walks::UniformWalk>(graph, tables, sampler, starts, options, sink).run();
 }
 
-}  // namespace sluice
+}  // namespace sluice::sampling

@@ -4,10 +4,10 @@
 
 #include "engine/walks/sampler.hpp"
 
-namespace sluice {
+namespace sluice::walks {
 
 struct BiasedWalk : NamedBias {
   static constexpr BiasClass kBias = BiasClass::fixed;
 };
 
-}  // namespace sluice
+}  // namespace sluice::walks

@@ -4,7 +4,7 @@
 #include "engine/random/uniform.hpp"
 #include "engine/walks/sampler.hpp"
 
-namespace sluice {
+namespace sluice::walks {
 
 struct JumpWalk {
   static constexpr BiasClass kBias = BiasClass::uniform;
@@ -18,4 +18,4 @@ struct JumpWalk {
   }
 };
 
-}  // namespace sluice
+}  // namespace sluice::walks

@@ -6,7 +6,7 @@
 #include "engine/random/uniform.hpp"
 #include "engine/walks/sampler.hpp"
 
-namespace sluice {
+namespace sluice::walks {
 
 struct MetropolisHastingsWalk {
   static constexpr BiasClass kBias = BiasClass::uniform;
@@ -19,4 +19,4 @@ struct MetropolisHastingsWalk {
   }
 };
 
-}  // namespace sluice
+}  // namespace sluice::walks

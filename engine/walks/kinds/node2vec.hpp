@@ -7,7 +7,7 @@
 
 #include "engine/walks/sampler.hpp"
 
-namespace sluice {
+namespace sluice::walks {
 
 struct Node2vecWalk {
   static constexpr BiasClass kBias = BiasClass::dynamic;
@@ -46,4 +46,4 @@ struct Node2vecWalk {
   SLUICE_HD static std::uint64_t smaller(std::uint64_t a, std::uint64_t b) { return a < b ? a : b; }
 };
 
-}  // namespace sluice
+}  // namespace sluice::walks

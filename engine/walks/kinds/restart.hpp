@@ -4,7 +4,7 @@
 #include "engine/random/uniform.hpp"
 #include "engine/walks/sampler.hpp"
 
-namespace sluice {
+namespace sluice::walks {
 
 struct RestartWalk {
   static constexpr BiasClass kBias = BiasClass::uniform;
@@ -17,4 +17,4 @@ struct RestartWalk {
   }
 };
 
-}  // namespace sluice
+}  // namespace sluice::walks

@@ -3,11 +3,11 @@
 
 #include "engine/walks/sampler.hpp"
 
-namespace sluice {
+namespace sluice::walks {
 
 struct UniformWalk {
   static constexpr BiasClass kBias = BiasClass::uniform;
   static constexpr bool kReadsNoList = true;
 };
 
-}  // namespace sluice
+}  // namespace sluice::walks

@@ -1,6 +1,6 @@
 #include "engine/walks/queue/parked.hpp"
 
-namespace sluice {
+namespace sluice::walks {
 
 QueueKeys::QueueKeys(const Communicator* ranks, std::uint32_t partitions, bool all_here)
     : resident(all_here), others(ranks ? static_cast<std::uint32_t>(ranks->size()) : 0) {
@@ -17,4 +17,4 @@ QueueKeys::QueueKeys(const Communicator* ranks, std::uint32_t partitions, bool a
   of.insert(of.end(), {count, pairs, next_leg});  // ActiveWalks::ended(), pairs(), next_leg()
 }
 
-}  // namespace sluice
+}  // namespace sluice::walks

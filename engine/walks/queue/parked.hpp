@@ -8,7 +8,7 @@
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/walks/partitioned.hpp"
 
-namespace sluice {
+namespace sluice::walks {
 
 /// A walk between two rounds; 16 bytes, one memory access of a lane. A walk that asks nothing never waits in
 /// the middle of a step, and waits for the list of the vertex where it is.
@@ -144,4 +144,4 @@ struct QueuedWalks {
   }
 };
 
-}  // namespace sluice
+}  // namespace sluice::walks

@@ -4,7 +4,7 @@
 
 #include "engine/walks/queue/queue_cuda.cuh"
 
-namespace sluice {
+namespace sluice::walks {
 
 namespace cuda {
 
@@ -183,4 +183,4 @@ QueueTotals QueueBackend::totals() {
 template class QueueOf<cuda::QueueBackend, ParkedWalk<false>>;
 template class QueueOf<cuda::QueueBackend, ParkedWalk<true>>;
 
-}  // namespace sluice
+}  // namespace sluice::walks

@@ -18,7 +18,9 @@
 #include "engine/walks/queue/queue_of.hpp"
 #include "engine/walks/walk_cuda.cuh"
 
-namespace sluice::cuda {
+namespace sluice::walks::cuda {
+
+using sluice::cuda::Stream;  // Stream of sluice names random numbers
 
 /// Keys up to which a block counts arrivals in shared memory.
 inline constexpr std::uint32_t kSharedKeys = 2048;
@@ -216,9 +218,9 @@ class QueueBackend {
   Stream stream_;
 };
 
-}  // namespace sluice::cuda
+}  // namespace sluice::walks::cuda
 
-namespace sluice {
+namespace sluice::walks {
 
 extern template class QueueOf<cuda::QueueBackend, ParkedWalk<false>>;  // queue_cuda.cu
 extern template class QueueOf<cuda::QueueBackend, ParkedWalk<true>>;
@@ -251,4 +253,4 @@ class ProgramQueue final : public QueueOf<QueueBackend, ParkedWalk<WalksOn<Progr
 };
 
 }  // namespace cuda
-}  // namespace sluice
+}  // namespace sluice::walks

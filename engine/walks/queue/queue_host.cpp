@@ -1,6 +1,6 @@
 #include "engine/walks/queue/queue_host.hpp"
 
-namespace sluice {
+namespace sluice::walks {
 
 namespace host {
 
@@ -16,4 +16,4 @@ void QueueBackend::clear(Vertex* rows, std::uint64_t values) {
 template class QueueOf<host::QueueBackend, ParkedWalk<false>>;
 template class QueueOf<host::QueueBackend, ParkedWalk<true>>;
 
-}  // namespace sluice
+}  // namespace sluice::walks

@@ -14,7 +14,7 @@
 #include "engine/walks/advance.hpp"
 #include "engine/walks/queue/queue_of.hpp"
 
-namespace sluice::host {
+namespace sluice::walks::host {
 
 /// Goes through walks of segments.
 class SegmentCursor {
@@ -141,9 +141,9 @@ void QueueBackend::order(const QueueSide<Walk>& from, const QueueSide<Walk>& to,
   });
 }
 
-}  // namespace sluice::host
+}  // namespace sluice::walks::host
 
-namespace sluice {
+namespace sluice::walks {
 
 extern template class QueueOf<host::QueueBackend, ParkedWalk<false>>;  // queue_host.cpp
 extern template class QueueOf<host::QueueBackend, ParkedWalk<true>>;
@@ -194,4 +194,4 @@ class ProgramQueue final : public QueueOf<QueueBackend, ParkedWalk<WalksOn<Progr
 };
 
 }  // namespace host
-}  // namespace sluice
+}  // namespace sluice::walks

@@ -15,7 +15,7 @@
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/walks/queue/walk_queue.hpp"
 
-namespace sluice {
+namespace sluice::walks {
 
 /// Walks [begin, begin + count) of a side.
 struct WalkSegment {
@@ -309,4 +309,4 @@ void QueueOf<Backend, Walk>::keep_own(std::uint64_t leaving, std::uint64_t arriv
     for (WalkSegment& segment : segments) segment.begin = segment.begin - leaving + arriving;
 }
 
-}  // namespace sluice
+}  // namespace sluice::walks

@@ -8,11 +8,11 @@
 #include "engine/batch/run_batches.hpp"
 #include "engine/core/error.hpp"
 
-namespace sluice {
+namespace sluice::walks {
 
 WalksInQueues::WalksInQueues(ResidentGraph::Impl& graph, WalkJob& job, const PageRequest& pages,
-                             StartsView starts, const WalkOptions& options, RunStats& stats,
-                             InstanceRange range, PagedPlan plan, DeviceRanks* link, bool resident)
+                             StartsView starts, const Options& options, RunStats& stats, InstanceRange range,
+                             PagedPlan plan, DeviceRanks* link, bool resident)
     : graph_(graph),
       job_(job),
       options_(options),
@@ -244,7 +244,7 @@ bool make_resident(ResidentGraph::Impl& graph, WalkJob& job, const PageRequest& 
 }  // namespace
 
 void walk_in_queues(ResidentGraph::Impl& graph, WalkJob& job, bool may_stay, const PageRequest& pages,
-                    StartsView starts, const WalkOptions& options, RunStats& stats, InstanceRange range,
+                    StartsView starts, const Options& options, RunStats& stats, InstanceRange range,
                     WalkSink* sink) {
   const std::uint64_t row_bytes = (std::uint64_t{options.length} + 1) * sizeof(Vertex),
                       walk_bytes = queued_walk_bytes(graph.device.is_cuda(), job.asks()) + row_bytes,
@@ -269,4 +269,4 @@ void walk_in_queues(ResidentGraph::Impl& graph, WalkJob& job, bool may_stay, con
   walks->run_all(range, sink);
 }
 
-}  // namespace sluice
+}  // namespace sluice::walks

@@ -18,7 +18,7 @@
 #include "engine/walks/options.hpp"
 #include "engine/walks/queue/walk_queue.hpp"
 
-namespace sluice {
+namespace sluice::walks {
 
 /// A run's walks, batch by batch. Where every rank holds all of its partitions (`resident`), all walks that
 /// are here go on until they leave for another rank or end, then change hands. The longest walk leaves at
@@ -30,7 +30,7 @@ class WalksInQueues {
   /// too little memory. All receive first where the instances are, and what comes after is a rank's own, up
   /// to run_all().
   WalksInQueues(ResidentGraph::Impl& graph, WalkJob& job, const PageRequest& pages, StartsView starts,
-                const WalkOptions& options, RunStats& stats, InstanceRange range, PagedPlan plan,
+                const Options& options, RunStats& stats, InstanceRange range, PagedPlan plan,
                 DeviceRanks* link, bool resident);
 
   void run_all(InstanceRange range, WalkSink* sink);
@@ -60,7 +60,7 @@ class WalksInQueues {
 
   ResidentGraph::Impl& graph_;
   WalkJob& job_;
-  const WalkOptions& options_;
+  const Options& options_;
   RunStats& stats_;
   Communicator* ranks_;  ///< null: this one is alone
   DeviceRanks* link_;
@@ -90,7 +90,7 @@ std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& 
 
 /// Walks by WalksInQueues; resident where ranks own partitions, these fit, and the job `may_stay`.
 void walk_in_queues(ResidentGraph::Impl& graph, WalkJob& job, bool may_stay, const PageRequest& pages,
-                    StartsView starts, const WalkOptions& options, RunStats& stats, InstanceRange range,
+                    StartsView starts, const Options& options, RunStats& stats, InstanceRange range,
                     WalkSink* sink);
 
-}  // namespace sluice
+}  // namespace sluice::walks

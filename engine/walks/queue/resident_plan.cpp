@@ -1,7 +1,7 @@
 #include <algorithm>
 #include "engine/walks/queue/queued_walks.hpp"
 
-namespace sluice {
+namespace sluice::walks {
 
 namespace {
 
@@ -55,4 +55,4 @@ std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& 
   return plan;
 }
 
-}  // namespace sluice
+}  // namespace sluice::walks

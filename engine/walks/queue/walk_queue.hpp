@@ -14,7 +14,7 @@
 #include "engine/memory/schedule/balance.hpp"
 #include "engine/walks/queue/parked.hpp"
 
-namespace sluice {
+namespace sluice::walks {
 
 /// Walks of a queue between two rounds.
 struct Crossing {
@@ -122,4 +122,4 @@ class ProgramJob final : public WalkJob {
   WalksOn<Program, Partitioned> walks_;
 };
 
-}  // namespace sluice
+}  // namespace sluice::walks
