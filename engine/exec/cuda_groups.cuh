@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "engine/core/search.hpp"
 #include "engine/exec/block_group.cuh"
 #include "engine/exec/grid.cuh"
 #include "engine/exec/group.cuh"
@@ -81,16 +82,7 @@ struct FindKeys {
 
   template <class Lane>
   __device__ void operator()(std::uint64_t key, Lane&) const {
-    std::uint64_t low = 0, high = items;
-    while (low < high) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      if (sorted[middle] < key) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    begins[key] = low;
+    begins[key] = count_below(sorted, items, static_cast<std::uint32_t>(key));
   }
 };
 
