@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <barrier>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -13,55 +12,10 @@
 #include "engine/exec/group.hpp"
 #include "engine/ppr/methods/group_one_by_one.hpp"
 #include "engine/ppr/methods/group_query.hpp"
+#include "exec/thread_group.hpp"
 #include "ppr/oracle.hpp"
 
 namespace sluice::test {
-
-/// Threads that meet at a barrier.
-class ThreadGroup {
- public:
-  static constexpr unsigned kSize = 2;
-
-  struct Workspace {
-    std::barrier<> barrier{kSize};
-    std::uint64_t lanes[kSize] = {};
-  };
-
-  ThreadGroup(Workspace& workspace, unsigned rank) : workspace_(&workspace), rank_(rank) {}
-
-  unsigned rank() const { return rank_; }
-  void sync() const { workspace_->barrier.arrive_and_wait(); }
-  template <class T>
-  T broadcast(T value, unsigned from) const {
-    return exchange(value, [from](const std::uint64_t* lanes) { return lanes[from]; });
-  }
-  template <class T>
-  T sum(T value) const {
-    return exchange(value, [](const std::uint64_t* lanes) { return added(lanes, kSize); });
-  }
-  template <class T>
-  T inclusive_scan(T value) const {
-    return exchange(value, [this](const std::uint64_t* lanes) { return added(lanes, rank_ + 1); });
-  }
-
- private:
-  static std::uint64_t added(const std::uint64_t* lanes, unsigned count) {
-    std::uint64_t sum = 0;
-    for (unsigned lane = 0; lane < count; ++lane) sum += lanes[lane];
-    return sum;
-  }
-  template <class T, class Use>
-  T exchange(T value, Use&& use) const {
-    workspace_->lanes[rank_] = value;
-    sync();
-    const T result = static_cast<T>(use(workspace_->lanes));
-    sync();
-    return result;
-  }
-
-  Workspace* workspace_;
-  unsigned rank_;
-};
 
 inline constexpr Instance kQuery = 11;
 

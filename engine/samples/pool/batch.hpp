@@ -19,7 +19,7 @@ struct PoolBatch {
   PoolBatch(const Device& device, std::uint64_t count, const PoolSizes& each)
       : seeds(device, count * each.seeds, kPurpose),
         pool(device, count * each.entries, kPurpose),
-        biases(device, count * each.entries, kPurpose),
+        biases(device, count * each.biases(), kPurpose),
         selected(device, count * each.selected, kPurpose),
         edges(device, count * 2 * each.edges, kPurpose) {}
 
@@ -70,8 +70,10 @@ struct PoolRows {
   PoolRow base;
 
   SLUICE_HD PoolRow at(std::uint64_t row) const {
-    return {base.seeds + row * sizes.seeds, base.pool + row * sizes.entries,
-            base.biases + row * sizes.entries, base.selected + row * sizes.selected,
+    return {base.seeds + row * sizes.seeds,
+            base.pool + row * sizes.entries,
+            {base.biases.biases + row * sizes.biases(), sizes.entries},
+            base.selected + row * sizes.selected,
             base.edges + row * 2 * sizes.edges};
   }
   /// The same through the lists that are here, from where the last visit stopped. `waits_at` is the vertex

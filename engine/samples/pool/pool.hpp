@@ -40,8 +40,12 @@ struct PoolJob : InstanceJob<WalkSink> {
 
   std::uint64_t bytes_per_instance() const { return program.sizes().bytes(); }
   PoolRows rows(const PoolBatch& batch) const {
-    return {program.sizes(),
-            {batch.seeds.data(), batch.pool.data(), batch.biases.data(), batch.selected.data(),
+    const PoolSizes sizes = program.sizes();
+    return {sizes,
+            {batch.seeds.data(),
+             batch.pool.data(),
+             {batch.biases.data(), sizes.entries},
+             batch.selected.data(),
              batch.edges.data()}};
   }
   void emit(Instance first, std::uint64_t count, const Vertex* edges, const Vertex* seeds) const {
@@ -77,7 +81,7 @@ struct PoolJob : InstanceJob<WalkSink> {
     return graph.share_memory(pages->columns, each, end - begin, program.length);
   }
 
-  /// Every step may look through the pool.
+  /// A pool begins with a pass over its entries.
   Groups groups() const {
     return program.sizes().entries > GraphView::kHubDegree ? Groups::blocks : Groups::warps;
   }

@@ -11,6 +11,7 @@
 #include "engine/graph/read_bytes.hpp"
 #include "engine/random/streams.hpp"
 #include "engine/random/uniform.hpp"
+#include "engine/samples/pool/bias_tree.hpp"
 #include "engine/samples/pool/sampler.hpp"
 #include "engine/select/candidates.hpp"
 
@@ -42,8 +43,9 @@ struct PoolSizes {
     return {seeds, seeds + length * frontier * (neighbors - 1), frontier > 1 ? frontier : 0,
             length * frontier * neighbors};
   }
+  SLUICE_HD constexpr std::uint64_t biases() const { return BiasTree::size(entries); }
   constexpr std::uint64_t bytes() const {
-    return (seeds + entries + 2 * edges) * sizeof(Vertex) + entries * sizeof(std::uint64_t) +
+    return (seeds + entries + 2 * edges) * sizeof(Vertex) + biases() * sizeof(std::uint64_t) +
            selected * sizeof(std::uint32_t);
   }
 };
@@ -105,7 +107,7 @@ struct PagedLists {
 /// Scratch and results of one instance, of as many elements as PoolSizes says.
 struct PoolRow {
   Vertex *seeds, *pool;
-  std::uint64_t* biases;    ///< of the pool's entries
+  BiasTree biases;          ///< of the pool's entries
   std::uint32_t* selected;  ///< entries that the step has selected, where there may be several
   Vertex* edges;            ///< sources and targets
 };
@@ -160,11 +162,13 @@ struct PoolProgram {
     for (std::uint32_t i = group.rank(); i < pool_size; i += Group::kSize) {
       const Vertex v = i < count ? starts.seed_vertex(instance, i) : kNoVertex;
       row.seeds[i] = row.pool[i] = v;
-      row.biases[i] = bias_of(v);
-      lane_sum += row.biases[i];
+      row.biases.biases[i] = bias_of(v);
+      lane_sum += row.biases.biases[i];
     }
+    for (std::uint64_t i = pool_size + group.rank(); i < row.biases.capacity; i += Group::kSize)
+      row.biases.biases[i] = 0;
     const std::uint64_t total = group.sum(lane_sum);
-    group.sync();  // any lane may read the pool now
+    row.biases.build(group);  // any lane may read the pool then
     return {.total = total, .entries = pool_size};
   }
 
@@ -209,12 +213,12 @@ struct PoolProgram {
                         PoolState& state, const PoolRow& row) const {
     while (state.selected < frontier_size() && state.total > 0) {
       const PhiloxBlock block = state.selected == 0 ? first : draws.block(Stream::select, state.selected);
-      state.entry = find(group, row.biases, state.entries, uniform_index(block.low(), state.total));
-      state.total -= row.biases[state.entry];
+      state.entry = row.biases.find(group, uniform_index(block.low(), state.total));
+      state.total -= row.biases.biases[state.entry];
       if constexpr (HasFrontierSize<Sampler>) {
         group.sync();
         if (group.rank() == 0) {
-          row.biases[state.entry] = 0;
+          row.biases.set(state.entry, 0);
           if (frontier_size() > 1) row.selected[state.selected] = state.entry;
         }
         group.sync();
@@ -252,7 +256,7 @@ struct PoolProgram {
     group.sync();
     if (group.rank() == 0) {
       row.pool[place] = member;
-      row.biases[place] = bias;
+      row.biases.set(place, bias);
       edge[0] = from;
       edge[1] = to;
     }
@@ -282,20 +286,6 @@ struct PoolProgram {
   template <class Group>
   SLUICE_HD static void fill(const Group& group, const PoolRow& row, std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t i = 2 * begin + group.rank(); i < 2 * end; i += Group::kSize) row.edges[i] = kNoVertex;
-  }
-
-  /// The entry whose region of the pool's CTPS holds x.
-  template <class Group>
-  SLUICE_HD static std::uint32_t find(const Group& group, const std::uint64_t* biases, std::uint32_t entries,
-                                      std::uint64_t x) {
-    std::uint64_t below = 0;
-    for (std::uint32_t base = 0;; base += Group::kSize) {
-      const std::uint32_t i = base + group.rank();
-      const std::uint64_t sum = below + group.inclusive_scan(i < entries ? biases[i] : std::uint64_t{0});
-      const std::uint32_t hit = group.ballot(sum > x);
-      if (hit != 0) return base + group.first(hit);
-      below = group.broadcast(sum, Group::kSize - 1);
-    }
   }
 };
 
