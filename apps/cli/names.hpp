@@ -57,6 +57,8 @@ inline constexpr auto kDanglings = names_in_order<pagerank::Dangling>("uniform",
 
 inline constexpr auto kRankRows = names_in_order<pagerank::RankRows>("auto", "listed", "sliced");
 
+inline constexpr auto kAffectAll = names_in_order<bool>("never", "above-half");
+
 inline constexpr auto kRankSplits = names_in_order<pagerank::RankSplit>("none", "in", "in-out");
 
 inline constexpr auto kRankPrecisions = names_in_order<pagerank::RankPrecision>("f64", "f32");

@@ -45,6 +45,7 @@ std::vector<io::Attribute> attributes_of(const PageRankCommand& c) {
     attributes.emplace_back("frontier_tolerance", c.batch.rank.frontier_tolerance);
   }
   if (pruned) attributes.emplace_back("prune_tolerance", c.batch.rank.prune_tolerance);
+  if (pruned && !c.batch.rank.affect_all) attributes.emplace_back("affect_all", std::string("never"));
   return attributes;
 }
 

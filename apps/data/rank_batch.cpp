@@ -114,6 +114,9 @@ void declare_rank_batch(Command& command, RankBatchOptions& options) {
   command.output_file("--output-graph", options.output_graph, "write the graph as it becomes");
   command.input_file("--previous", options.previous, "nd, dt, df, dfp, dfr: ranks of the graph as it was");
   declare_frontier(command, options.rank.frontier_tolerance, options.rank.prune_tolerance);
+  command.choice("--affect-all", options.rank.affect_all, kAffectAll,
+                 "dfp: affect all vertices where more than half of the edges lead from vertices whose "
+                 "change spreads, which takes less time, or never, as published");
   command.choice(
       "--split", options.rank.split, kRankSplits,
       "which affected vertices a GPU gives to as many threads as their degree asks for: those that "
@@ -131,6 +134,7 @@ void settle_rank_batch(const Command& command, pagerank::RankMethod method, Rank
   refuse_idle("--previous", fresh, where);
   refuse_idle("--frontier-tolerance", !frontier, where);
   refuse_idle("--prune-tolerance", method != pagerank::RankMethod::pruned_frontier, where);
+  refuse_idle("--affect-all", method != pagerank::RankMethod::pruned_frontier, where);
   refuse_idle("--split", fresh, where);
   refuse_idle("--output-graph", !options.updates(), "without --insert or --delete");
   if (fresh) return;
@@ -224,6 +228,8 @@ pagerank::Result RankBatch::follow(const pagerank::RankObserver& observer) {
   const pagerank::DynamicRankResult& followed = followed_;
   counters_.emplace_back("initially_affected", followed.initially_affected);
   counters_.emplace_back("ever_affected", followed.ever_affected);
+  if (options_.rank.method == pagerank::RankMethod::pruned_frontier)
+    counters_.emplace_back("widened_iterations", std::uint64_t{followed.widened_iterations});
   counters_.emplace_back("partitions_read", followed.partitions_read);
   // Where the GPU holds the whole graph; elsewhere the host's update is all there is.
   if (followed.update_seconds > 0) counters_.emplace_back("device_update_seconds", followed.update_seconds);

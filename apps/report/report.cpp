@@ -180,9 +180,11 @@ constexpr std::string_view kRate = "_per_second";
 
 /// What a batch did to the graph and to ranks is known on every rank alike.
 bool is_of_batch(const std::string& path) {
-  constexpr std::array<std::string_view, 8> kNames{"/inserted",      "/present",       "/deleted",
-                                                   "/missing",       "/new_vertices",  "/initially_affected",
-                                                   "/ever_affected", "/update_seconds"};
+  constexpr std::array<std::string_view, 9> kNames{"/inserted",      "/present",
+                                                   "/deleted",       "/missing",
+                                                   "/new_vertices",  "/initially_affected",
+                                                   "/ever_affected", "/widened_iterations",
+                                                   "/update_seconds"};
   return std::find(kNames.begin(), kNames.end(), path) != kNames.end();
 }
 

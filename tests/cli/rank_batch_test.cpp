@@ -63,6 +63,21 @@ TEST_F(RankBatchCli, FollowsABatchByEveryMethod) {
   }
 }
 
+TEST_F(RankBatchCli, SaysWhenAllVerticesWereAffected) {
+  const std::string path = ranked_graph();
+  std::string edges;
+  for (int u = 0; u < 500; u += 2)
+    edges += std::to_string(u) + " " + std::to_string((u * 7 + 1) % 512) + "\n";
+  const std::string insert = file("insert.txt", edges);
+  for (const std::string when : {"above-half", "never"}) {
+    SCOPED_TRACE(when);
+    const auto found = ranks({path, "--insert", insert, "--method", "dfp", "--previous", at("old.h5"),
+                              "--affect-all", when, "--verify", "--report", at("report.json"), "--force"});
+    EXPECT_EQ(found.size(), 512u);
+    EXPECT_EQ(report()["widened_iterations"].get<int>() > 0, when == "above-half");
+  }
+}
+
 TEST_F(RankBatchCli, SaysWhatAWeightedOrTimedGraphNeedsOfABatch) {
   const std::string weighted = graph("rmat", 4, {"--weights", "uniform"});
   run({"convert", file("edges.txt", "0 1 7\n1 2 8\n"), at("timed.h5"), "--timestamps", "--quiet"});
@@ -328,6 +343,8 @@ TEST_F(RankBatchCli, RefusesWhatDoesNotFit) {
   refuse(2, "--method df needs earlier ranks", with({"--method", "df"}));
   refuse(2, "--previous has no meaning with --method static", with({"--previous", at("old.h5")}));
   refuse(2, "--output-graph has no meaning", with({"--output-graph", at("y.h5")}));
+  refuse(2, "--affect-all has no meaning with --method dfr",
+         with({"--method", "dfr", "--previous", at("old.h5"), "--affect-all", "never"}));
   refuse(2, "--prune-tolerance has no meaning with --method df",
          with({"--method", "df", "--previous", at("old.h5"), "--prune-tolerance", "1e-7"}));
   refuse(2, "--frontier-tolerance: must be finite and not negative",

@@ -5,9 +5,9 @@
 
 #include <random>
 
+#include "apps/bench/generated_graph.hpp"
 #include "core/printed.hpp"
 #include "engine/core/error.hpp"
-#include "apps/bench/generated_graph.hpp"
 #include "pagerank/batch_support.hpp"
 #include "pagerank/oracle.hpp"
 #include "statistical/graphs.hpp"
@@ -212,23 +212,31 @@ TEST(DynamicPageRank, DoesNothingForBatchesThatChangeNothing) {
   EXPECT_GE(follow(pagerank::RankMethod::naive_dynamic, {}).iterations, 1u);
 }
 
-TEST(DynamicPageRank, PruningAffectsAllWhereMostEdgesCarryChanges) {
+TEST(DynamicPageRank, PruningAffectsAllWhereMostEdgesCarryChangesOrAsPublished) {
   const Device device({DeviceChoice::host, 2, 0});
-  std::mt19937_64 random(41);
-  Graph graph = generated(io::GraphKind::kronecker, 10, true);
-  const std::uint64_t n = graph.vertices();
-  pagerank::DynamicRanks ranks(device, graph, pagerank::run_pagerank(device, graph).ranks.span(), {});
-  const auto affected_all = [&](std::size_t batch_size) {
-    const UpdateBatch batch = random_batch(random, graph, batch_size, 0);
-    UpdateResult update = update_graph(std::move(graph), batch, 2);
-    const auto result = ranks.follow(update.graph, update.changes, {pagerank::RankMethod::pruned_frontier});
-    graph = std::move(update.graph);
-    EXPECT_EQ(result.end, pagerank::RankEnd::converged);
-    return std::count(result.affected.begin(), result.affected.end(), n);
-  };
+  const Graph first = generated(io::GraphKind::kronecker, 10, true);
+  const pagerank::Result before = pagerank::run_pagerank(device, first);
+  for (const bool affect_all : {true, false}) {
+    SCOPED_TRACE(affect_all);
+    std::mt19937_64 random(41);
+    Graph graph = generated(io::GraphKind::kronecker, 10, true);
+    const UpdateBatch batch = random_batch(random, graph, 200, 0);
+    const UpdateResult update = update_graph(std::move(graph), batch, 2);
+    pagerank::DynamicRanks ranks(device, first, before.ranks.span(), {});
+    const auto result =
+        ranks.follow(update.graph, update.changes,
+                     {.method = pagerank::RankMethod::pruned_frontier, .affect_all = affect_all});
 
-  EXPECT_GE(affected_all(200), 3);
-  EXPECT_LE(error_of(ranks_of(ranks), exact_ranks(device, graph, {})).linf, 1e-7);
+    EXPECT_EQ(result.end, pagerank::RankEnd::converged);
+    EXPECT_LE(error_of(ranks_of(ranks), exact_ranks(device, update.graph, {})).linf, 1e-7);
+    const auto all = std::count(result.affected.begin(), result.affected.end(), update.graph.vertices());
+    EXPECT_EQ(all >= 3, affect_all);
+    EXPECT_EQ(result.widened_iterations >= 3, affect_all);
+    if (!affect_all) {
+      EXPECT_EQ(result.widened_iterations, 0u);
+      EXPECT_LT(result.ever_affected, update.graph.vertices());
+    }
+  }
 }
 
 TEST(DynamicPageRank, LeavesFarVerticesAlone) {

@@ -45,7 +45,7 @@ struct BatchState {
   bool drops() const { return drops_members(method()); }
   bool spreads() const { return spreads_changes(method()); }
   SettleRules rules() const {
-    return {options.norm, method(), dynamic.frontier_tolerance, dynamic.prune_tolerance};
+    return {options.norm, method(), dynamic.frontier_tolerance, dynamic.prune_tolerance, dynamic.affect_all};
   }
 
   Options options;

@@ -49,6 +49,9 @@ struct DynamicRankOptions {
   RankSplit split = RankSplit::in_out;  ///< the others on a GPU alone
   /// Iterations with few affected vertices run in one launch where a GPU holds the graph; the same bits.
   bool together = true;
+  /// pruned_frontier: affect all vertices after an iteration in which more than half of the edges lead from
+  /// vertices whose change spreads. False: their out-neighbours alone, as published.
+  bool affect_all = true;
 };
 
 /// Throws UsageError naming the option.
@@ -65,6 +68,7 @@ struct DynamicRankResult {
   std::vector<std::uint64_t> affected;   ///< [iterations] vertices that each worked on
   std::uint64_t initially_affected = 0;  ///< vertices
   std::uint64_t ever_affected = 0;       ///< vertices that were worked on in some iteration
+  std::uint32_t widened_iterations = 0;  ///< after which DynamicRankOptions::affect_all affected all vertices
   std::uint64_t gathered_edges = 0;      ///< contributions gathered, or pushed, in all iterations
   double update_seconds = 0;             ///< a GPU's copy of the graph; 0 where there is none
   double rewrite_seconds = 0;            ///< of these, the GPU's work on the lists once it has the changes

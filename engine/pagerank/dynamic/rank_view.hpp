@@ -134,7 +134,7 @@ enum class Spread { marks, pushes, nothing };
 template <class Share>
 SLUICE_HD Spread spread_of(const DynamicView<Share>& view, const std::uint64_t* pushed) {
   if (pushed == nullptr) return Spread::marks;
-  if (all_are_next(view.method, *pushed, view.out.edges)) return Spread::nothing;
+  if (all_are_next(view, *pushed, view.out.edges)) return Spread::nothing;
   return view.method == RankMethod::residual_frontier ? Spread::pushes : Spread::marks;
 }
 

@@ -202,6 +202,8 @@ class DynamicSolver final : public DynamicRanks::State {
       const auto begin = Clock::now();
       result.affected.push_back(affected_);
       const Settled settled = step(graph, lists);
+      if (!store_.residual() && all_are_next(store_.rules(), settled.pushed, graph.edges()))
+        ++result.widened_iterations;
       store_.total += settled.growth;
       result.gathered_edges += settled.gathered;
       result.residual = residual_of(settled, options.norm, options.dangling, store_.total);
@@ -232,7 +234,7 @@ class DynamicSolver final : public DynamicRanks::State {
   /// Sends the other ranks what is new, and finds out which vertices are affected next.
   void spread_changes(const Graph& graph, Settled& settled) {
     const bool residual = store_.residual();
-    const bool all_next = all_are_next(store_.method(), settled.pushed, graph.edges());
+    const bool all_next = all_are_next(store_.rules(), settled.pushed, graph.edges());
     std::vector<Vertex> sources;
     if (residual || (store_.spreads() && !all_next)) sources = everywhere(store_.spreading(), graph);
     store_.send_settled(sources);

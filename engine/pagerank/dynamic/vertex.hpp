@@ -51,6 +51,7 @@ struct SettleRules {
   RankNorm norm = RankNorm::linf;
   RankMethod method = RankMethod::naive_dynamic;
   double frontier_tolerance = 0, prune_tolerance = 0;
+  bool affects_all = true;  ///< pruned_frontier, where most edges carry changes
 };
 
 /// |new - old| / max(new, old), of ranks or of contributions.
@@ -92,9 +93,10 @@ SLUICE_HD bool affecting_all_costs_less(std::uint64_t pushed, std::uint64_t edge
 }
 
 /// Whether all vertices pull in the next iteration of a method, whatever spreads.
-SLUICE_HD bool all_are_next(RankMethod method, std::uint64_t pushed, std::uint64_t edges) {
-  if (method == RankMethod::residual_frontier) return pulling_costs_less(pushed, edges);
-  return method == RankMethod::pruned_frontier && affecting_all_costs_less(pushed, edges);
+SLUICE_HD bool all_are_next(const SettleRules& rules, std::uint64_t pushed, std::uint64_t edges) {
+  if (rules.method == RankMethod::residual_frontier) return pulling_costs_less(pushed, edges);
+  return rules.method == RankMethod::pruned_frontier && rules.affects_all &&
+         affecting_all_costs_less(pushed, edges);
 }
 
 /// Pointers to the ranks, what vertices offer, and the in-edges, in the memory of one device. Trivially

@@ -108,7 +108,7 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
         this->dynamic.together ? rounds_.next(*this) : std::optional<Settled>{};
     Settled done = together ? *together : step_alone();
     rounds_.saw(*this, done);
-    if (all_are_next(this->method(), done.pushed, graph_.out().edges)) {
+    if (all_are_next(this->rules(), done.pushed, graph_.out().edges)) {
       this->pull_all();
       return done;
     }
