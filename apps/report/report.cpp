@@ -125,6 +125,8 @@ RunStats run_of(const Report& report) {
   if (report.acc) {
     run.load_seconds = report.acc->stats.setup_seconds;
     run.compute_seconds = report.acc->stats.compute_seconds;
+    run.transfer_seconds = report.acc->stats.transfer_seconds;
+    run.exchanged_bytes = report.acc->stats.exchanged_bytes;
     run.host_to_device_bytes = report.acc->stats.host_to_device_bytes;
     run.read_bytes = report.acc->stats.read_bytes;
   }

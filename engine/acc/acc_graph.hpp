@@ -14,8 +14,9 @@ namespace sluice::acc {
 struct AccNeeds {
   bool in_edges = false;  ///< where the graph has them; none are made
   bool weights = false;
-  bool simple = false;  ///< direction ignored, each neighbour once, no self-loops
-  bool made = false;    ///< of a run that is only planned: that form is another one than the graph's own
+  bool simple = false;    ///< direction ignored, each neighbour once, no self-loops
+  bool on_hosts = false;  ///< ranks exchange what lies in host memory alone
+  bool made = false;      ///< of a run that is only planned: that form is another one than the graph's own
   /// What a device that has the graph whole must hold, where that is not what most programs take.
   std::uint64_t whole_bytes = 0;
 };

@@ -12,6 +12,7 @@
 
 namespace sluice {
 class Communicator;
+class DeviceRanks;
 struct SweepTraffic;
 }  // namespace sluice
 
@@ -49,6 +50,8 @@ struct AccPlace {
   Communicator* ranks = nullptr;
   /// A folder for messages of belief propagation that host memory does not hold. Empty: that is refused.
   std::string scratch = {};
+  /// How GPUs of ranks reach each other. Null: by NCCL where they can, else through the hosts.
+  DeviceRanks* link = nullptr;
 };
 
 /// One round.
@@ -69,15 +72,17 @@ struct AccStats {
   std::uint64_t rounds = 0, pulls = 0, levels = 0, edges = 0;
   std::uint64_t refills = 0;  ///< times that states were looked through for the next worklist
   std::uint64_t kernel_launches = 0;
-  unsigned registers = 0;    ///< that a thread of the persistent kernel holds
-  double setup_seconds = 0;  ///< other forms of the graph, and the graph to the device
-  double compute_seconds = 0;
+  unsigned registers = 0;       ///< that a thread of the persistent kernel holds
+  double setup_seconds = 0;     ///< other forms of the graph, and the graph to the device
+  double compute_seconds = 0;   ///< rounds
+  double transfer_seconds = 0;  ///< results to all ranks, and to host memory
   std::uint64_t host_to_device_bytes = 0;
   std::uint64_t partitions = 1;  ///< that this rank's edges were cut into
   std::uint64_t partition_transfers = 0;
-  std::uint64_t read_bytes = 0;      ///< from the graph file, while running
-  std::uint64_t scratch_bytes = 0;   ///< of messages, in scratch files
-  std::vector<AccRoundTrace> trace;  ///< the first kTracedRounds
+  std::uint64_t read_bytes = 0;       ///< from the graph file, while running
+  std::uint64_t scratch_bytes = 0;    ///< of messages, in scratch files
+  std::uint64_t exchanged_bytes = 0;  ///< that went to other ranks' GPUs without the hosts
+  std::vector<AccRoundTrace> trace;   ///< the first kTracedRounds
 
   /// What partitions have cost.
   void add_traffic(const SweepTraffic& traffic);

@@ -6,8 +6,6 @@
 // A file compiled as CUDA runs it on a GPU too.
 #pragma once
 
-#include <algorithm>
-#include <chrono>
 #include <memory>
 
 #include "engine/acc/acc_graph.hpp"
@@ -17,6 +15,7 @@
 #include "engine/acc/rounds/merge.hpp"
 #include "engine/acc/rounds/vote.hpp"
 #include "engine/core/build_namespace.hpp"
+#include "engine/core/clock.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/host_array.hpp"
 #include "engine/exec/host_executor.hpp"
@@ -81,42 +80,43 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
   if (graph.vertices() == 0) return result;
   // Before slots for partitions take their part of what is left.
   result.states = HostArray<typename Program::State>(graph.vertices(), "results");
-  const auto solve = [&](auto solver, auto&& copy) {
+  const auto solve = [&](auto&& make) {
+    const double begin = seconds_now();
+    const auto solver = make();
     if (graph.device().plans()) {
       if constexpr (requires { solver->plan(result.stats); }) solver->plan(result.stats);
       return;
     }
-    const auto begin = std::chrono::steady_clock::now();
+    const double ready = seconds_now();
     result.stats.begin_rounds();
     solver->run(result.stats);
-    result.stats.compute_seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    copy(solver->states());
-  };
-  const auto from_host = [&](const auto* states) {
-    std::copy_n(states, graph.vertices(), result.states.data());
-  };
-  [[maybe_unused]] const auto from_device = [&](const auto* states) {
-    copy_to_host(graph.device(), result.states.data(), states, result.states.bytes());
+    const double done = seconds_now();
+    if constexpr (requires { solver->finish(result.stats); }) solver->finish(result.stats);
+    if (const DeviceRanks* const link = graph.rank_part().link())
+      result.stats.exchanged_bytes = link->bytes_sent();
+    copy_to_host(graph.device(), result.states.data(), solver->states(), result.states.bytes());
+    result.stats.setup_seconds += ready - begin;
+    result.stats.compute_seconds = done - ready;
+    result.stats.transfer_seconds = seconds_now() - done;
   };
 #if !defined(__CUDACC__)
   if (graph.device().is_cuda())
     throw UsageError("this program was compiled for the host alone (compile it with nvcc, or use the host)");
 #endif
   if (graph.complete() && !graph.device().is_cuda()) {
-    solve(make_solver<Program, HostExecutor, Whole>(graph, program, options), from_host);
+    solve([&] { return make_solver<Program, HostExecutor, Whole>(graph, program, options); });
 #if defined(__CUDACC__)
   } else if (graph.complete()) {
-    solve(make_cuda_solver(graph, program, options), from_device);
+    solve([&] { return make_cuda_solver(graph, program, options); });
 #endif
   } else if constexpr (kTravels<Program>) {
 #if defined(__CUDACC__)
     if (graph.device().is_cuda()) {
-      solve(make_solver<Program, cuda::CudaExecutor, Partitioned>(graph, program, options), from_host);
+      solve([&] { return make_solver<Program, cuda::CudaExecutor, Partitioned>(graph, program, options); });
       return result;
     }
 #endif
-    solve(make_solver<Program, HostExecutor, Partitioned>(graph, program, options), from_host);
+    solve([&] { return make_solver<Program, HostExecutor, Partitioned>(graph, program, options); });
   } else {
     throw UsageError("this program works on a whole graph in one process (program.hpp says what it takes)");
   }

@@ -13,6 +13,8 @@
 
 namespace sluice {
 
+class Device;
+
 /// Elements [begin, end) of memory that all ranks have.
 struct ElementRange {
   std::uint64_t begin = 0, end = 0;
@@ -57,6 +59,10 @@ class DeviceRanks {
 /// `most_blocks`, the same on all ranks: what is done at once takes so many blocks at most, one on each of
 /// any multiprocessors that have nothing else to do; 0: as many as NCCL likes.
 std::unique_ptr<DeviceRanks> make_device_ranks(Communicator& ranks, unsigned most_blocks = 0);
+
+/// The same for ranks that all work on such devices; null also for a run that is only planned, and for one
+/// process.
+std::unique_ptr<DeviceRanks> connect_gpus(Communicator* ranks, const Device& device);
 
 /// Bytes of this rank's GPU that NCCL took for itself, judged by what became free when it was closed; the
 /// most, if it was open several times. No budget bounds them.

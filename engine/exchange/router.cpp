@@ -21,7 +21,7 @@ Router::Router(Communicator& ranks, const Device& device, DeviceRanks* link, std
       device_(&device),
       link_(link),
       piece_bytes_(std::max(piece_bytes / size(), kLeastPiece)) {
-  if (link_ || !on_gpu()) return;
+  if (link_ || !on_gpu() || alone()) return;
   leaving_ = Staging<std::byte>(device, piece_bytes_ * size(), "what goes to other ranks");
   arriving_ = Staging<std::byte>(device, piece_bytes_ * size(), "what comes from other ranks");
 }

@@ -204,10 +204,7 @@ void ResidentGraph::Impl::note(PlannedPages pages) {
 }
 
 std::unique_ptr<DeviceRanks> ResidentGraph::Impl::link() const {
-#if defined(SLUICE_HAVE_CUDA)
-  if (paging.shard && device.is_cuda() && !device.plans()) return make_device_ranks(*paging.shard);
-#endif
-  return nullptr;
+  return connect_gpus(paging.shard, device);
 }
 
 std::uint64_t ResidentGraph::Impl::table_bytes() const {

@@ -1,86 +1,131 @@
-#include "engine/acc/rounds/round_work.hpp"
-
 #include <gtest/gtest.h>
 
 #include <array>
 #include <vector>
 
+#include "acc/cases.hpp"
+#include "engine/acc/rounds/entry_exchange.hpp"
 #include "exchange/thread_ranks.hpp"
 
 namespace sluice::test {
 namespace {
 
-using acc::EntryBlock;
+using acc::EntryExchange;
 using acc::RoundExchange;
 using acc::RoundWork;
+using Block = acc::EntryBlock<std::uint64_t>;
 
-/// As many entries as `count`, from one rank for another.
-std::vector<std::uint64_t> block_of(std::uint64_t count, int from, int to) {
-  std::vector<std::uint64_t> memory(acc::EntryBlock<std::uint64_t>::bytes(count) / sizeof(std::uint64_t));
-  const auto block = acc::EntryBlock<std::uint64_t>::at(memory.data(), count);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    block.states[i] = (i << 8) + static_cast<std::uint64_t>(from);
-    block.vertices[i] = static_cast<Vertex>(i * 4 + static_cast<std::uint64_t>(to));
-  }
-  return memory;
+constexpr int kRanks = 3;
+
+/// Entry i from one rank for another.
+std::uint64_t state_of(std::uint64_t i, int from) {
+  return (i << 8) + static_cast<std::uint64_t>(from);
+}
+Vertex vertex_of(std::uint64_t i, int to) {
+  return static_cast<Vertex>(i * 4 + static_cast<std::uint64_t>(to));
 }
 
-TEST(RoundExchangeTest, HandsOverWhatFitsARoundMessageAndWhatDoesNot) {
-  constexpr int kRanks = 3;
+/// Entries travel as they do in rounds: `count(from, to)` of every rank for every other.
+template <class Count>
+void expect_all_arrive(EntryExchange<std::uint64_t>& entries, int rank, Count&& count) {
+  const auto fill = [&](int to, std::uint64_t begin, const Block& block, std::uint64_t some) {
+    for (std::uint64_t i = 0; i < some; ++i) {
+      block.states[i] = state_of(begin + i, rank);
+      block.vertices[i] = vertex_of(begin + i, to);
+    }
+  };
+  entries.clear();
+  for (int to = 0; to < kRanks; ++to) {
+    const std::uint64_t some = count(rank, to);
+    if (some == 0) continue;
+    if (const auto block = entries.open(static_cast<std::size_t>(to), some)) fill(to, 0, *block, some);
+  }
+  const RoundWork all = entries.exchange({.active = 1});
+  std::array<std::uint64_t, kRanks> found{};
+  entries.receive(
+      all.longest, nullptr,
+      [&](std::size_t to, std::uint64_t begin, const Block& block, std::uint64_t some) {
+        fill(static_cast<int>(to), begin, block, some);
+      },
+      [&](const Block& block, std::uint64_t some) {
+        for (std::uint64_t i = 0; i < some; ++i) {
+          const auto from = static_cast<int>(block.states[i] & 0xff);
+          // Those of one rank come in order.
+          const std::uint64_t place = found[static_cast<std::size_t>(from)]++;
+          EXPECT_EQ(block.states[i], state_of(place, from));
+          EXPECT_EQ(block.vertices[i], vertex_of(place, rank));
+        }
+      });
+  EXPECT_EQ(all.active, 3u);
+  bool any = false;
+  for (int from = 0; from < kRanks; ++from) {
+    EXPECT_EQ(found[static_cast<std::size_t>(from)], count(from, rank)) << from;
+    any = any || count(from, rank) > 0;
+  }
+  EXPECT_EQ(entries.any_came(), any);
+}
+
+TEST(EntryExchangeTest, HandsOverWhatFitsARoundMessageAndWhatDoesNot) {
+  const Graph graph = stat::make_graph(6000, {{0, 1}, {1, 2}}, false);
   // Entries from rank r to the rank after it and to the one after that, round by round.
-  const std::vector<std::array<std::uint64_t, 2>> rounds{{0, 0}, {1, 16}, {17, 0}, {2, 5000}, {0, 1}};
+  const std::vector<std::array<std::uint64_t, 2>> rounds{{0, 0}, {1, 16}, {17, 0}, {2, 1900}, {0, 1}};
+  for (const std::uint64_t piece_bytes : {std::uint64_t{1}, std::uint64_t{1000}, Router::kPieceBytes}) {
+    Meeting::run(kRanks, [&](int rank, Meeting& meeting) {
+      ThreadCommunicator ranks(rank, meeting);
+      Device device({DeviceChoice::host, 1, 0});
+      acc::AccPlace place;
+      place.ranks = &ranks;
+      const acc::RankPart rows(device, graph, {}, place);
+      EntryExchange<std::uint64_t> entries(device, rows, piece_bytes);
+      for (std::size_t round = 0; round < rounds.size(); ++round) {
+        // Rank 0 has nothing to send in the last but one, so others learn only from the others' messages.
+        expect_all_arrive(entries, rank, [&](int from, int to) {
+          return from == to || (from == 0 && round == 3)
+                     ? 0
+                     : rounds[round][static_cast<std::size_t>((to - from + kRanks) % kRanks - 1)];
+        });
+      }
+    });
+  }
+}
+
+TEST(RoundExchangeTest, SaysWhatAllRanksHaveComeTo) {
   Meeting::run(kRanks, [&](int rank, Meeting& meeting) {
     ThreadCommunicator ranks(rank, meeting);
-    acc::RoundExchange exchange(ranks);
-    for (std::size_t round = 0; round < rounds.size(); ++round) {
-      // Rank 0 has nothing to send in the last but one, so others learn only from the others' messages.
-      const auto count = [&](int from, int to) {
-        return from == to || (from == 0 && round == 3)
-                   ? 0
-                   : rounds[round][static_cast<std::size_t>((to - from + kRanks) % kRanks - 1)];
-      };
-      std::vector<std::vector<std::uint64_t>> memory;
-      std::vector<acc::RoundExchange::Block> send;
-      for (int to = 0; to < kRanks; ++to) {
-        memory.push_back(block_of(count(rank, to), rank, to));
-        send.push_back(std::as_bytes(std::span(memory.back())));
-      }
-      const auto r = static_cast<std::uint64_t>(rank);
+    RoundExchange exchange(ranks);
+    const auto r = static_cast<std::uint64_t>(rank);
+    const std::vector<std::uint64_t> follow{r, 10 + r, 20 + r};
 
-      const acc::RoundWork all = exchange(
-          {.active = 10 + r, .edges = r, .next = 7 - r, .found = 2 * r, .found_edges = 5 + r, .sent = r * r},
-          send);
+    const RoundWork all = exchange({.active = 10 + r,
+                                    .edges = r,
+                                    .next = 7 - r,
+                                    .found = 2 * r,
+                                    .found_edges = 5 + r,
+                                    .sent = r * r,
+                                    .longest = 4 * r},
+                                   std::vector<RoundExchange::Block>(kRanks), follow);
 
-      EXPECT_EQ(all.active, 33u);
-      EXPECT_EQ(all.edges, 3u);
-      EXPECT_EQ(all.next, 5u);
-      EXPECT_EQ(all.found, 6u);
-      EXPECT_EQ(all.found_edges, 18u);
-      EXPECT_EQ(all.sent, 5u);
-      std::vector<std::uint64_t> found(kRanks);
-      for (const acc::RoundExchange::Block bytes : exchange.received()) {
-        ASSERT_EQ(reinterpret_cast<std::uintptr_t>(bytes.data()) % 8, 0u);
-        const std::uint64_t entries = acc::EntryBlock<std::uint64_t>::count(bytes.size());
-        const auto block = acc::EntryBlock<std::uint64_t>::at(const_cast<std::byte*>(bytes.data()), entries);
-        const auto from = static_cast<int>(block.states[0] & 0xff);
-        const auto expected = block_of(entries, from, rank);
-        EXPECT_TRUE(std::ranges::equal(bytes, std::as_bytes(std::span(expected))));
-        found[static_cast<std::size_t>(from)] += entries;
-      }
-      for (int from = 0; from < kRanks; ++from)
-        EXPECT_EQ(found[static_cast<std::size_t>(from)], count(from, rank)) << round;
-    }
+    EXPECT_EQ(all.active, 33u);
+    EXPECT_EQ(all.edges, 3u);
+    EXPECT_EQ(all.next, 5u);
+    EXPECT_EQ(all.found, 6u);
+    EXPECT_EQ(all.found_edges, 18u);
+    EXPECT_EQ(all.sent, 5u);
+    EXPECT_EQ(all.longest, 8u);
+    EXPECT_TRUE(exchange.received().empty());
+    for (std::uint64_t from = 0; from < kRanks; ++from) EXPECT_EQ(exchange.following()[from], 10 * r + from);
   });
 }
 
 TEST(RoundExchangeTest, SaysNothingAlone) {
   const auto alone = make_alone();
-  acc::RoundExchange exchange(*alone);
+  RoundExchange exchange(*alone);
+  const std::vector<std::uint64_t> none(1);
 
-  const acc::RoundWork all = exchange({.active = 3, .edges = 4}, std::vector<acc::RoundExchange::Block>(1));
+  const RoundWork all = exchange({.active = 3, .edges = 4}, std::vector<RoundExchange::Block>(1), none);
 
   EXPECT_EQ(all.active, 3u);
-  EXPECT_EQ(all.next, acc::RoundWork::kNothing);
+  EXPECT_EQ(all.next, RoundWork::kNothing);
   EXPECT_TRUE(exchange.received().empty());
 }
 

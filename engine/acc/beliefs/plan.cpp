@@ -55,7 +55,7 @@ AccPlan partitioned_plan(const Device& device, const Graph& graph, unsigned stat
 }  // namespace
 
 AccNeeds belief_needs(const Device& device, const Graph& graph, unsigned states) {
-  return {.weights = true, .whole_bytes = device.is_cuda() ? whole_plan(graph, states).device_bytes : 0};
+  return {.weights = true, .on_hosts = true, .whole_bytes = device.is_cuda() ? whole_plan(graph, states).device_bytes : 0};
 }
 
 AccPlan plan_beliefs(const Device& device, const Graph& graph, unsigned states, const AccPlace& place) {

@@ -29,6 +29,15 @@ SLUICE_HD bool take_bit(std::uint32_t* words, Vertex v) {
 #endif
 }
 
+/// Sets bits of a word while others do.
+SLUICE_HD void set_bits(std::uint32_t* word, std::uint32_t bits) {
+#if defined(__CUDA_ARCH__)
+  atomicOr(word, bits);
+#else
+  std::atomic_ref(*word).fetch_or(bits, std::memory_order_relaxed);
+#endif
+}
+
 SLUICE_HD void drop_bit(std::uint32_t* words, Vertex v) {
   std::uint32_t* const word = words + v / kBitsOfWord;
   const std::uint32_t bits = ~(1u << (v % kBitsOfWord));

@@ -1,11 +1,10 @@
-// The rounds of votes and aggregations: of a whole graph, or a rank's part of them. States, lists and the
-// frontier stay in the executor's memory; entries for other ranks are written by a kernel to page-locked
-// memory, in blocks as they travel, and read there. The host keeps vertices in bins by level. On a GPU levels
-// are one bin wide: it finds the next one faster by reading the states of own vertices.
+// The rounds of votes and aggregations: of a whole graph, or a rank's part of them. States, lists, the
+// frontier and entries for other ranks stay in the executor's memory. The host keeps vertices in bins by
+// level. On a GPU levels are one bin wide: it finds the next one faster by reading the states of own
+// vertices.
 #pragma once
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <span>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "engine/acc/acc_graph.hpp"
 #include "engine/acc/options.hpp"
 #include "engine/acc/rounds/adjacency.hpp"
+#include "engine/acc/rounds/entry_exchange.hpp"
 #include "engine/acc/rounds/pull_bodies.hpp"
 #include "engine/acc/rounds/push_bodies.hpp"
 #include "engine/acc/rounds/vertex_states.hpp"
@@ -38,15 +38,15 @@ class FrontierRounds {
         ranks_(static_cast<unsigned>(rows_.ranks().size())),
         executor_(device_, rows_.lists().edges),
         owners_(device_, rows_.owners(), "ranges of ranks"),
-        states_(device_, graph.vertices()),
+        states_(device_, rows_, executor_, graph.vertices()),
         marks_(device_, kBinned && R::kComplete ? 0 : words(), "active vertices"),
         found_(device_, kInBits ? words() : 0, "active vertices"),
         settled_(device_, VoteProgram<Program> ? words() : 0, "settled vertices"),
         lists_(device_, kBinned && ranks_ == 1 ? 0 : graph.vertices(), "worklists"),
         front_(device_, kBinned ? 0 : own_rows(), "worklists"),
         counters_(device_, ranks_ + LaneOutput::kSums + 1, "counts"),
-        counts_(counters_.size()),
-        blocks_(ranks_) {
+        counts_(counters_.size()) {
+    if constexpr (!R::kComplete) entries_.emplace(device_, rows_);
     can_pull_ = VoteProgram<Program> && graph.has_in_edges() && options.direction != AccDirection::push &&
                 make_both();
     if (!can_pull_) out_.emplace(device_, rows_, rows_.out(), own_rows());
@@ -59,12 +59,12 @@ class FrontierRounds {
   }
 
   const RankPart& rows() const { return rows_; }
-  /// In host memory, once finished.
-  const State* states() const { return states_.on_host(); }
+  /// In the executor's memory.
+  const State* states() const { return states_.data(); }
 
   /// States to begin with; of a vote, the vertices that are active in the first round. All ranks call it.
   void start() {
-    if constexpr (!R::kComplete) states_.begin(rows_, view_.program, !SumProgram<Program>);
+    if constexpr (!R::kComplete) states_.begin(out_->offsets(), view_.program, !SumProgram<Program>);
     executor_.fill(marks_.data(), 0, marks_.bytes());
     executor_.fill(settled_.data(), 0, settled_.bytes());
     executor_.fill(counters_.data(), 0, counters_.bytes());
@@ -91,7 +91,7 @@ class FrontierRounds {
     note(work);
     if constexpr (!R::kComplete) {
       for (unsigned r = 0; r < ranks_; ++r) work.sent += r == own_ ? 0 : counts_[r];
-      pack(at);
+      pack();
     }
     if (work.found + work.sent > 0) work.next = 0;
     return work;
@@ -123,7 +123,7 @@ class FrontierRounds {
     }
     read_counts();
     note(work);
-    std::fill(blocks_.begin(), blocks_.end(), RoundExchange::Block{});
+    if constexpr (!R::kComplete) entries_->clear();
     if (work.found > 0) work.next = 0;
     return work;
   }
@@ -166,48 +166,45 @@ class FrontierRounds {
     work.edges = new_edges();
     work.next = first_bin(bin);
     if constexpr (!R::kComplete) {
-      if (pack(at)) {
-        const std::uint64_t level = counts_[at_lowest()] - first_level(at);
-        if (level < bins()) work.next = std::min(work.next, level);
+      if (const std::uint64_t level = pack(at.level); level != kNoLevel) {
+        const std::uint64_t lowest = level - first_level(at);
+        if (lowest < bins()) work.next = std::min(work.next, lowest);
       }
     }
     return work;
   }
-  std::span<const RoundExchange::Block> blocks() const { return blocks_; }
 
-  /// Entries that other ranks have sent in that round, which then ends.
-  void take(std::span<const RoundExchange::Block> received, const AccRound& at) {
-    std::uint64_t bytes = 0;
-    for (const auto& block : received) bytes += block.size();
-    if (device_.is_cuda()) inbox_.reserve(device_, bytes / kWord, "entries of other ranks");
-    auto* to = reinterpret_cast<std::byte*>(inbox_.data());
-    for (const auto& block : received) {
-      auto* entries = const_cast<std::byte*>(block.data());
-      if (device_.is_cuda()) entries = std::copy(block.begin(), block.end(), to) - block.size();
-      const std::uint64_t count = Block::count(block.size());
-      executor_.for_each(count, output_, TakeEntries<View>{view_, at, Block::at(entries, count)});
-      to += device_.is_cuda() ? block.size() : 0;
+  /// Ends a round in which this rank has come to `own`: entries reach their owners. Returns what all ranks
+  /// have come to. All ranks call it.
+  RoundWork end(const RoundWork& own, const AccRound& at) {
+    RoundWork all = own;
+    if constexpr (!R::kComplete) {
+      all = entries_->exchange(own);
+      entries_->receive(
+          all.longest, executor_.stream(),
+          [&](std::size_t rank, std::uint64_t begin, const Entries& block, std::uint64_t count) {
+            executor_.for_each(count, output_, PackEntries<View>{view_, listed_for(rank) + begin, block});
+          },
+          [&](const Entries& block, std::uint64_t count) {
+            executor_.for_each(count, output_, TakeEntries<View>{view_, at, block});
+          });
+      if (VoteProgram<Program> && entries_->any_came()) read_counts();
     }
-    if constexpr (VoteProgram<Program>) {
-      if (bytes > 0) read_counts();
-      take_front();
-    }
+    if constexpr (VoteProgram<Program>) take_front();
+    return all;
   }
 
-  /// Makes all states true on all ranks, in host memory. All ranks call it.
+  /// Makes all states true on all ranks. All ranks call it.
   void finish(AccStats& stats) {
     executor_.wait("the last round");
-    states_.read(rows_.first(), rows_.last());
-    rows_.router().share(states_.on_host(), "the results");
+    states_.share("the results");
     count(stats);
   }
 
-  /// Charges what rounds take beside what is there, at most: entries for other ranks' vertices, and on the
-  /// host bins of an aggregation's vertices.
+  /// Charges what rounds take beside what is there, at most: on the host bins of an aggregation's vertices.
   void plan(AccStats& stats) const {
-    const std::uint64_t bins = kBinned ? own_rows() * kListsOfBins * sizeof(Vertex) : 0,
-                        others = states_.size() - own_rows();
-    host_budget().charge_and_release(bins + others * (sizeof(Vertex) + sizeof(State)), "rounds");
+    const std::uint64_t bins = kBinned ? own_rows() * kListsOfBins * sizeof(Vertex) : 0;
+    host_budget().charge_and_release(bins, "rounds");
     count(stats);
   }
 
@@ -218,8 +215,7 @@ class FrontierRounds {
     stats.kernel_launches = executor_.launches();
   }
 
-  using Block = EntryBlock<State>;
-  static constexpr std::uint64_t kWord = sizeof(std::uint64_t);
+  using Entries = EntryBlock<State>;
   using View = FrontierView<Program, R>;
   /// Bins hold a vertex more than once, and grow by doubling.
   static constexpr std::uint64_t kListsOfBins = 4;
@@ -243,7 +239,7 @@ class FrontierRounds {
   /// travel.
   bool make_both() {
     try {
-      if (ranks_ > 1 && device_.is_cuda()) outbox_.reserve(device_, (words() + 1) / 2, "active vertices");
+      if (ranks_ > 1) make_bits();
       out_.emplace(device_, rows_, rows_.out(), own_rows(), rows_.symmetric() ? 1u : 2u);
       if (rows_.symmetric() || plans_without_in_lists()) return true;
       // Where out-lists are read in place, and these cannot be, pushes are less work.
@@ -255,8 +251,16 @@ class FrontierRounds {
     }
     in_.reset();
     out_.reset();
-    outbox_ = {};
+    bits_ = {};
     return false;
+  }
+  /// What bits of active vertices need to travel.
+  void make_bits() {
+    if (rows_.link() != nullptr) {
+      first_words_ = Buffer<std::uint32_t>(device_, ranks_, "active vertices");
+    } else if (device_.is_cuda()) {
+      bits_ = Staging<std::uint32_t>(device_, words(), "active vertices");
+    }
   }
   /// A plan counts past the ceiling, so that it does not try what a run can do without.
   bool plans_without_in_lists() const {
@@ -354,41 +358,60 @@ class FrontierRounds {
     if (!in_bits_) executor_.for_each(front_size_, output_, MarkFront{active_.data(), marks_.data()});
     executor_.fill(found_.data(), 0, found_.bytes());
     if (R::kComplete || ranks_ == 1) return;
-    if (device_.is_cuda()) {
-      auto* const bits = reinterpret_cast<std::uint32_t*>(outbox_.data());
-      std::fill_n(bits, words(), 0u);
+    if (rows_.link() != nullptr) {
+      link_marks(*rows_.link());
+    } else if (device_.is_cuda()) {
+      std::fill_n(bits_.data(), words(), 0u);
       executor_.wait("active vertices");
       const std::uint64_t begin = rows_.first() / kBitsOfWord;
-      copy_to_host(device_, bits + begin, marks_.data() + begin, own_words() * sizeof *bits);
-      rows_.router().share_bits(bits, "active vertices");
-      copy_to_device(device_, marks_.data(), bits, marks_.bytes());
+      copy_to_host(device_, bits_.data() + begin, marks_.data() + begin, own_words() * sizeof(std::uint32_t));
+      rows_.router().share_bits(bits_.data(), "active vertices");
+      copy_to_device(device_, marks_.data(), bits_.data(), marks_.bytes());
     } else {
       rows_.router().share_bits(marks_.data(), "active vertices");
     }
     executor_.for_each(words(), output_, SettleMarked{marks_.data(), settled_.data()});
   }
 
-  /// Makes blocks of the entries for other ranks' vertices. False: there are none.
-  bool pack(const AccRound& at) {
-    std::uint64_t bytes = 0;
-    for (unsigned r = 0; r < ranks_; ++r) bytes += r == own_ ? 0 : Block::bytes(counts_[r]);
-    std::fill(blocks_.begin(), blocks_.end(), RoundExchange::Block{});
-    if (bytes == 0) return false;
-    outbox_.reserve(device_, bytes / kWord, "entries for other ranks");
-    clear_lowest();
-    auto* to = reinterpret_cast<std::byte*>(outbox_.data());
+  /// Words reach all GPUs from the rank that has their first vertex; of the word in which its vertices begin,
+  /// each rank hands its own bits to all before.
+  void link_marks(DeviceRanks& link) {
+    const auto word_from = [&](std::uint64_t v) { return (v + kBitsOfWord - 1) / kBitsOfWord; };
+    std::vector<ElementRange> ranges;
+    for (unsigned r = 0; r < ranks_; ++r)
+      ranges.push_back({word_from(rows_.owners().begin(r)), word_from(rows_.owners().end(r))});
+    const std::uint64_t first = std::min(rows_.first() / kBitsOfWord, words() - 1);
+    void* const stream = executor_.stream();
+    link.all_gather(marks_.data() + first, first_words_.data(), sizeof(std::uint32_t), stream);
+    link.all_gather_ranges(marks_.data(), ranges, sizeof(std::uint32_t), stream);
+    link.wait(stream, "active vertices");
+    executor_.for_each(
+        ranks_, output_,
+        JoinFirstWords{owners_.view().begins, first_words_.data(), marks_.data(), words() - 1});
+  }
+
+  /// Vertices of another rank that are reached.
+  const Vertex* listed_for(std::size_t rank) const { return lists_.data() + rows_.owners().begin(rank); }
+
+  /// Readies the entries for other ranks' vertices to leave. Returns the lowest level that they may come to:
+  /// of a bound program theirs, else that at work; kNoLevel: there are none.
+  std::uint64_t pack(std::uint64_t level = 0) {
+    constexpr bool kBounds = BoundProgram<Program>;
+    entries_->clear();
+    if (kBounds) clear_lowest();
+    bool any = false;
     for (unsigned r = 0; r < ranks_; ++r) {
       if (r == own_ || counts_[r] == 0) continue;
-      blocks_[r] = {to, Block::bytes(counts_[r])};
-      std::memset(to + blocks_[r].size() - kWord, 0, kWord);  // its end may hold no entry
-      const Vertex* const vertices = lists_.data() + rows_.owners().begin(r);
-      executor_.for_each(counts_[r], output_,
-                         PackEntries<View>{view_, at, vertices, Block::at(to, counts_[r])});
+      any = true;
+      if constexpr (kBounds)
+        executor_.for_each(counts_[r], output_, LowestOfEntries<View>{view_, listed_for(r)});
+      if (const auto block = entries_->open(r, counts_[r]))
+        executor_.for_each(counts_[r], output_, PackEntries<View>{view_, listed_for(r), *block});
       executor_.fill(counters_.data() + r, 0, sizeof(std::uint64_t));
-      to += blocks_[r].size();
     }
+    if (!any) return kNoLevel;
     read_counts();
-    return true;
+    return kBounds ? counts_[at_lowest()] : level;
   }
 
   const Device& device_;
@@ -396,13 +419,14 @@ class FrontierRounds {
   unsigned own_, ranks_;
   E executor_;
   DeviceOwnership owners_;
-  VertexStates<State> states_;
+  VertexStates<State, E> states_;
   Buffer<std::uint32_t> marks_, found_, settled_;
   Buffer<Vertex> lists_, front_;
   Buffer<unsigned long long> counters_;  ///< as LaneOutput has them, one after the other
   std::vector<std::uint64_t> counts_;    ///< the same as the host has last read them
-  std::vector<RoundExchange::Block> blocks_;
-  Staging<std::uint64_t> outbox_, inbox_;
+  std::optional<EntryExchange<State>> entries_;
+  Staging<std::uint32_t> bits_;        ///< of active vertices that travel through hosts
+  Buffer<std::uint32_t> first_words_;  ///< [ranks] of those that GPUs hand each other
   std::optional<Adjacency> out_, in_;  ///< in-lists, where they are others
   bool can_pull_ = false;
   LaneOutput output_;

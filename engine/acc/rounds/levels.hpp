@@ -17,7 +17,6 @@ class Levels {
   void run(AccStats& stats) {
     rounds_.start();
     Communicator& ranks = rounds_.rows().ranks();
-    RoundExchange exchange(ranks);
     AccRound at;
     for (std::uint64_t least = 0;; least += rounds_.bins()) {
       std::uint64_t lowest[] = {rounds_.lowest(least)};
@@ -28,9 +27,7 @@ class Levels {
       for (std::uint64_t bin = 0, last = rounds_.bins(); bin < rounds_.bins();) {
         at.level = least + bin;
         ++at.round;
-        const RoundWork own = rounds_.round(at, bin);
-        const RoundWork all = exchange(own, rounds_.blocks());
-        rounds_.take(exchange.received(), at);
+        const RoundWork all = rounds_.end(rounds_.round(at, bin), at);
         // What went to other ranks may have changed nothing there.
         if (all.active > 0) {
           stats.add({.level = at.level,
@@ -42,8 +39,9 @@ class Levels {
         bin = all.next;
       }
     }
-    rounds_.finish(stats);
   }
+  /// Makes all states true on all ranks. All ranks call it.
+  void finish(AccStats& stats) { rounds_.finish(stats); }
 
   void plan(AccStats& stats) const { rounds_.plan(stats); }
   const auto* states() const { return rounds_.states(); }

@@ -1,7 +1,8 @@
-// Merges. Every rank joins the ends of its own edges in trees of all vertices, and the hosts join the trees
-// of ranks. Where every edge is there in both directions, vertices of the largest tree are spared, and so are
-// partitions that have no others: an edge out of that tree is also seen from its other end. The largest tree
-// is taken to be the one that holds a hub; a process with the whole graph asks a sample of vertices.
+// Merges. Every rank joins the ends of its own edges in trees of all vertices; then the trees of two ranks
+// become one's, until one has them all (rank_forests.hpp). Where every edge is there in both directions,
+// vertices of the largest tree are spared, and so are partitions that have no others: an edge out of that
+// tree is also seen from its other end. The largest tree is taken to be the one that holds a hub; a process
+// with the whole graph asks a sample of vertices.
 #pragma once
 
 #include <algorithm>
@@ -59,17 +60,6 @@ struct JoinRange {
   }
 };
 
-/// Vertices of a whole graph begin as the program says.
-template <class Program>
-struct StartMerge {
-  MergeRows<Program> rows;
-
-  template <class Lane>
-  void operator()(std::uint64_t v, Lane&) const {
-    rows.states[v] = rows.program.init(static_cast<Vertex>(v), rows.offsets[v + 1] - rows.offsets[v]);
-  }
-};
-
 /// All edges of vertices that are not spared.
 template <class Program>
 struct JoinEdges {
@@ -85,12 +75,15 @@ struct JoinEdges {
   }
 };
 
-struct Compress {
-  Vertex* states;
+/// lowest() is of vertices in order of degree, the largest first: a degree of 32 bits, as lists have them.
+template <class Program>
+struct FirstOfMostEdges {
+  MergeRows<Program> rows;
 
   template <class Lane>
-  SLUICE_HD void operator()(std::uint64_t v, Lane&) const {
-    compress(states, static_cast<Vertex>(v));
+  SLUICE_HD void operator()(std::uint64_t row, Lane& lane) const {
+    const std::uint64_t degree = rows.offsets[row + 1] - rows.offsets[row], most = ~std::uint32_t{0};
+    lane.lowest((most - (degree < most ? degree : most)) << 32 | (rows.first + row));
   }
 };
 
@@ -117,8 +110,9 @@ class Merge {
       : device_(graph.device()),
         rows_(graph.rank_part()),
         executor_(device_, rows_.lists().edges),
-        states_(device_, graph.vertices()),
+        states_(device_, rows_, executor_, graph.vertices()),
         counters_(device_, LaneOutput::kSums + 1, "counts"),
+        forests_(device_, rows_, graph.vertices()),
         lists_(device_, rows_, rows_.out(), 0) {
     output_.sums = counters_.data();
     output_.lowest = counters_.data() + LaneOutput::kSums;
@@ -134,14 +128,18 @@ class Merge {
     }
   }
 
-  /// In host memory.
-  const Vertex* states() const { return states_.on_host(); }
-
-  /// Charges what ranks send each other, at most: other ranks' vertices, each with its tree.
-  void plan(AccStats& stats) const {
-    host_budget().charge_and_release((states_.size() - own_rows()) * 2 * sizeof(Vertex), "trees");
+  /// Makes all states true on all ranks. All ranks call it.
+  void finish(AccStats& stats) {
+    if constexpr (R::kComplete) return;
+    states_.share_first("the results");
     lists_.lists().add_traffic(stats);
+    stats.kernel_launches = executor_.launches();
   }
+
+  /// In the executor's memory.
+  const Vertex* states() const { return states_.data(); }
+
+  void plan(AccStats& stats) const { lists_.lists().add_traffic(stats); }
 
  private:
   std::uint64_t own_rows() const { return rows_.last() - rows_.first(); }
@@ -154,7 +152,7 @@ class Merge {
 
   /// Rounds of one edge of every vertex, and one of all that is left.
   void run_whole(AccStats& stats) {
-    executor_.for_each(states_.size(), output_, StartMerge<Program>{view_});
+    states_.begin(view_.offsets, view_.program, false);
     for (EdgeIndex e = 0; e < kSampledEdges; ++e) join_range(stats, kNoVertex, e, e + 1);
     const Vertex largest = rows_.symmetric() ? frequent_root({states_.data(), states_.size()}) : kNoVertex;
     join_range(stats, largest, kSampledEdges, std::numeric_limits<Vertex>::max());
@@ -170,20 +168,26 @@ class Merge {
   }
 
   void run_shared_out(AccStats& stats) {
-    states_.begin(rows_, view_.program, true);
-    hub_ = hub_of(rows_, states_.size());
+    states_.begin(view_.offsets, view_.program, true);
+    hub_ = find_hub();
     lists_.paged() ? join_partitions() : join_whole();
-    executor_.wait("the last edges of a merge");
-    states_.read(0, states_.size());
-    ThreadPool pool(device_.threads());
-    join_ranks(rows_, view_.program, pool, {states_.on_host(), states_.size()});
-    std::vector<std::uint64_t> sums(1);
-    executor_.read(sums.data(), counters_.data(), 1, "the edges of a merge");
-    sums.push_back(own_rows());
+    std::uint64_t sums[] = {0, own_rows()};
+    executor_.read(sums, counters_.data(), 1, "the edges of a merge");
     rows_.ranks().all_reduce(sums, Reduce::sum, "a round's vertices and edges");
+    forests_.join(executor_, view_.program, states_.data());
+    executor_.wait("the trees of ranks");
     stats.add({.active = sums[1], .edges = sums[0]});
-    lists_.lists().add_traffic(stats);
-    stats.kernel_launches = executor_.launches();
+  }
+
+  /// The vertex of most edges, or the first of several: the same on all ranks, and most often in the largest
+  /// tree. All ranks call it.
+  Vertex find_hub() {
+    executor_.fill(output_.lowest, 0xff, sizeof *output_.lowest);
+    executor_.for_each(own_rows(), output_, FirstOfMostEdges<Program>{view_});
+    std::uint64_t first[1];
+    executor_.read(first, output_.lowest, 1, "the vertex of most edges");
+    rows_.ranks().all_reduce(first, Reduce::min, "the vertex of most edges");
+    return static_cast<Vertex>(first[0]);
   }
 
   /// Makes the root of every vertex its state, and returns the hub's, whose tree is spared, or kNoVertex.
@@ -248,8 +252,9 @@ class Merge {
   const Device& device_;
   const RankPart& rows_;
   E executor_;
-  VertexStates<Vertex> states_;
+  VertexStates<Vertex, E> states_;
   Buffer<unsigned long long> counters_;  ///< sums, and the lowest
+  RankForests forests_;
   Adjacency lists_;
   LaneOutput output_;
   MergeRows<Program> view_;

@@ -191,29 +191,34 @@ struct PushEdges {
   }
 };
 
-/// Makes a block of entries for another rank's vertices; lowest() is of the levels that they may come to.
+/// Of a bound program: lowest() is of the levels that entries for another rank's vertices may come to.
+template <class View>
+struct LowestOfEntries {
+  View view;
+  const Vertex* listed;
+
+  template <class Lane>
+  SLUICE_HD void operator()(std::uint64_t i, Lane& lane) const {
+    lane.lowest(view.level(listed[i]));
+  }
+};
+
+/// Makes a block of entries for another rank's vertices.
 template <class View>
 struct PackEntries {
   using Program = typename View::Program;
 
   View view;
-  AccRound at;
   const Vertex* listed;
   EntryBlock<typename View::State> block;
 
   template <class Lane>
-  SLUICE_HD void operator()(std::uint64_t i, Lane& lane) const {
+  SLUICE_HD void operator()(std::uint64_t i, Lane&) const {
     const Vertex v = listed[i];
-    const auto state = view.states[v];
-    block.states[i] = state;
+    block.states[i] = view.states[v];
     block.vertices[i] = v;
     drop_bit(view.marks, v);
     if constexpr (SumProgram<Program>) view.states[v] = 0;
-    if constexpr (BoundProgram<Program>) {
-      lane.lowest(view.program.level(state));
-    } else {
-      lane.lowest(at.level);
-    }
     if constexpr (VoteProgram<Program>) take_bit(view.settled, v);
   }
 };

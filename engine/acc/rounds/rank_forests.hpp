@@ -1,79 +1,77 @@
-// Merges over ranks: the trees of two ranks become one's, until one has them all. No router sends them: what
-// a rank receives is no vertex of its own, and half of the ranks are done after each step.
+// Merges over ranks: the trees of two ranks become one's, until one has them all. Half of the ranks are done
+// after each step.
 #pragma once
 
-#include <cstring>
-#include <span>
+#include <algorithm>
 #include <vector>
 
 #include "engine/acc/forest.hpp"
+#include "engine/acc/rounds/entry_exchange.hpp"
 #include "engine/acc/rounds/rank_part.hpp"
-#include "engine/core/charged_vector.hpp"
-#include "engine/exec/thread_pool.hpp"
+#include "engine/exec/executor.hpp"
 
 namespace sluice::acc {
 
-inline constexpr std::uint64_t kTreeVerticesAtOnce = 1u << 12;
+/// Makes the root of every vertex its state.
+struct Compress {
+  Vertex* states;
 
-/// The vertex of most edges, or the first of several: the same on all ranks, and most often in the largest
-/// tree. All ranks call it.
-inline Vertex hub_of(const RankPart& rows, std::uint64_t vertices) {
-  std::uint64_t most[] = {0}, where[] = {rows.last()};
-  for (std::uint64_t v = rows.first(); v < rows.last(); ++v) {
-    const std::uint64_t degree = rows.degree(static_cast<Vertex>(v));
-    if (v == rows.first() || degree > most[0]) most[0] = degree, where[0] = v;
+  template <class Lane>
+  SLUICE_HD void operator()(std::uint64_t v, Lane&) const {
+    compress(states, static_cast<Vertex>(v));
   }
-  const std::uint64_t own_most = most[0];
-  rows.ranks().all_reduce(most, Reduce::max, "the vertex of most edges");
-  if (own_most != most[0] || rows.first() == rows.last()) where[0] = vertices;
-  rows.ranks().all_reduce(where, Reduce::min, "the vertex of most edges");
-  return static_cast<Vertex>(where[0]);
-}
+};
 
-/// Every vertex that is no root, and its root.
-inline ChargedVector<Vertex> joined_vertices(std::span<const Vertex> states) {
-  std::uint64_t joined = 0;
-  for (std::uint64_t v = 0; v < states.size(); ++v) joined += states[v] != v;
-  ChargedVector<Vertex> pairs;
-  pairs.reserve(2 * joined);  // many: their memory is not to be taken twice
-  for (std::uint64_t i = 0; i < states.size(); ++i) {
-    const auto v = static_cast<Vertex>(i);
-    Vertex root = states[v];
-    for (Vertex above; (above = states[root]) != root;) root = above;
-    if (root != v) pairs.insert(pairs.end(), {v, root});
-  }
-  return pairs;
-}
+/// Vertex begin + i is in the tree of others[i] on another rank.
+template <class Program>
+struct JoinTrees {
+  Program program;
+  Vertex* states;
+  const Vertex* others;
+  std::uint64_t begin;
 
-/// Makes `states` [vertices], each rank's trees in host memory, the trees of all. All ranks call it. In each
-/// step every second rank that still has trees gives them to the one before it.
-template <MergeProgram Program>
-void join_ranks(const RankPart& rows, const Program& program, ThreadPool& pool, std::span<Vertex> states) {
-  Communicator& ranks = rows.ranks();
-  const auto rank = static_cast<std::size_t>(ranks.rank()), size = static_cast<std::size_t>(ranks.size());
-  Inbox received;
-  for (std::size_t step = 1; step < size; step *= 2) {
-    const ChargedVector<Vertex> given =
-        rank % (2 * step) == step ? joined_vertices(states) : ChargedVector<Vertex>{};
-    std::vector<std::span<const std::byte>> send(size);
-    if (!given.empty()) send[rank - step] = std::as_bytes(std::span(given));
-    ranks.all_to_all(send, received, "the trees of ranks");
-    const auto pairs = received.bytes();
-    pool.blocks(pairs.size() / (2 * sizeof(Vertex)), kTreeVerticesAtOnce,
-                [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-                  for (std::uint64_t i = begin; i < end; ++i) {
-                    Vertex ends[2];
-                    std::memcpy(ends, pairs.data() + i * sizeof ends, sizeof ends);
-                    join(program, states.data(), ends[0], ends[1]);
-                  }
-                });
+  template <class Lane>
+  SLUICE_HD void operator()(std::uint64_t i, Lane&) const {
+    const auto v = static_cast<Vertex>(begin + i);
+    if (others[i] != v) acc::join(program, states, v, others[i]);
   }
-  if (rank == 0) {
-    pool.blocks(states.size(), kTreeVerticesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-      for (std::uint64_t v = begin; v < end; ++v) compress(states.data(), static_cast<Vertex>(v));
-    });
+};
+
+class RankForests {
+ public:
+  /// Keeps references.
+  RankForests(const Device& device, const RankPart& rows, std::uint64_t vertices)
+      : ranks_(static_cast<std::size_t>(rows.ranks().size())),
+        rank_(static_cast<std::size_t>(rows.ranks().rank())),
+        vertices_(vertices),
+        piece_(std::clamp<std::uint64_t>(Router::kPieceBytes / sizeof(Vertex), 1, vertices)),
+        others_(device, ranks_ > 1 ? piece_ : 0, "the trees of ranks"),
+        router_(rows.ranks(), device, rows.link(), piece_ * sizeof(Vertex)) {}
+
+  /// Makes `states` [vertices] of the first rank, in the executor's memory, the roots of all ranks' trees.
+  /// All ranks call it. In each step every second rank that still has trees gives them to the one before it.
+  template <Executor E, MergeProgram Program>
+  void join(E& executor, const Program& program, Vertex* states) {
+    for (std::size_t step = 1; step < ranks_; step *= 2) {
+      const bool gives = rank_ % (2 * step) == step, takes = rank_ % (2 * step) == 0 && rank_ + step < ranks_;
+      for (std::uint64_t begin = 0; begin < vertices_; begin += piece_) {
+        const std::uint64_t count = std::min(piece_, vertices_ - begin);
+        std::vector<std::uint64_t> send(ranks_), come(ranks_);
+        if (gives) send[rank_ - step] = count;
+        if (takes) come[rank_ + step] = count;
+        const RoutedColumn column{states + begin, others_.data(), sizeof(Vertex)};
+        router_.send({&column, 1}, send, come, executor.stream(), "the trees of ranks");
+        if (takes) executor.for_each(count, {}, JoinTrees<Program>{program, states, others_.data(), begin});
+      }
+    }
+    if (rank_ == 0) executor.for_each(vertices_, {}, Compress{states});
   }
-  ranks.broadcast(std::as_writable_bytes(states), 0, "the results");
-}
+
+ private:
+  std::size_t ranks_, rank_;
+  std::uint64_t vertices_, piece_;  ///< so many travel at once
+  TravellingValues<Vertex> others_;
+  Router router_;
+};
 
 }  // namespace sluice::acc

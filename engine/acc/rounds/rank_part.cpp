@@ -84,6 +84,8 @@ RankPart::RankPart(const Device& device, const Graph& graph, const AccNeeds& nee
     : device_(device),
       alone_(place.ranks == nullptr ? make_alone() : nullptr),
       router_(place.ranks == nullptr ? *alone_ : *place.ranks, owners_of(graph, place.ranks)),
+      own_link_(needs.on_hosts || place.link ? nullptr : connect_gpus(place.ranks, device)),
+      link_(place.link ? place.link : own_link_.get()),
       paging_(place.paging),
       scratch_(place.scratch),
       complete_(!is_shared_out(device, graph, needs, place)),

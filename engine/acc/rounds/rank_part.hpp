@@ -14,6 +14,7 @@
 #include "engine/acc/options.hpp"
 #include "engine/core/ownership.hpp"
 #include "engine/exchange/communicator.hpp"
+#include "engine/exchange/nccl.hpp"
 #include "engine/exchange/router.hpp"
 #include "engine/exec/memory/copy_lane.hpp"
 #include "engine/memory/sweep_pages.hpp"
@@ -38,6 +39,8 @@ class RankPart {
   Communicator& ranks() const { return router_.ranks(); }
   /// Of the vertices of all ranks.
   const Router& router() const { return router_; }
+  /// Connects the GPUs of ranks; null: they exchange through the hosts.
+  DeviceRanks* link() const { return link_; }
   /// Vertices [first(), last()), whose lists are lists(): row i is vertex first() + i.
   std::uint64_t first() const { return router_.first(); }
   std::uint64_t last() const { return router_.last(); }
@@ -80,6 +83,8 @@ class RankPart {
   const Device& device_;
   std::unique_ptr<Communicator> alone_;
   Router router_;
+  std::unique_ptr<DeviceRanks> own_link_;
+  DeviceRanks* link_;
   PagingOptions paging_;
   std::string scratch_;
   SweepRows rows_{CsrView{}}, in_rows_{CsrView{}};

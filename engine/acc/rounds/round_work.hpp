@@ -1,5 +1,5 @@
 // What ranks tell each other when a round ends: what it has come to, and entries for each other's vertices, a
-// state and a vertex each.
+// state and a vertex each. A few travel in the message itself, many after it (entry_exchange.hpp).
 #pragma once
 
 #include <algorithm>
@@ -23,19 +23,22 @@ struct RoundWork {
   std::uint64_t found_edges = 0;  ///< their out-edges
   std::uint64_t sent = 0;         ///< entries for other ranks' vertices, which may become active, too
 
+  std::uint64_t longest = 0;  ///< the most entries that follow for any rank
+
   void join(const RoundWork& part) {
     active += part.active, edges += part.edges;
     next = std::min(next, part.next);
     found += part.found, found_edges += part.found_edges, sent += part.sent;
+    longest = std::max(longest, part.longest);
   }
 };
 
-/// Entries for one rank: their states, and behind them their vertices. A block is a multiple of 8 bytes, and
-/// begins at one.
+/// Entries for one rank, or of one. In a message their vertices are behind their states; such a block is a
+/// multiple of 8 bytes, and begins at one.
 template <class State>
 struct EntryBlock {
-  State* states;
-  Vertex* vertices;
+  State* states = nullptr;
+  Vertex* vertices = nullptr;
 
   SLUICE_HD static std::uint64_t bytes(std::uint64_t count) {
     return (count * (sizeof(State) + sizeof(Vertex)) + 7) / 8 * 8;
@@ -49,7 +52,6 @@ struct EntryBlock {
   }
 };
 
-/// What goes with it to each rank are EntryBlocks.
 using RoundExchange = RoundMessages<RoundWork>;
 
 }  // namespace sluice::acc

@@ -17,19 +17,17 @@ class Vote {
     const RankPart& rows = rounds_.rows();
     VoteDirection direction(rows, options_.direction, rounds_.can_pull(), graph_.vertices(), graph_.edges(),
                             rounds_.front());
-    RoundExchange exchange(rows.ranks());
     AccRound at{1, 0};
     for (RoundWork all{.next = 0}; all.next != RoundWork::kNothing; ++at.round) {
       const bool pulls = direction.pulls();
-      const RoundWork own = pulls ? rounds_.pull(at) : rounds_.push(at);
-      all = exchange(own, rounds_.blocks());
-      rounds_.take(exchange.received(), at);
+      all = rounds_.end(pulls ? rounds_.pull(at) : rounds_.push(at), at);
       direction.choose(all, rounds_.front());
       // What went to other ranks may have found all vertices settled there.
       if (all.active > 0) stats.add({.pull = pulls, .active = all.active, .edges = all.edges});
     }
-    rounds_.finish(stats);
   }
+  /// Makes all states true on all ranks. All ranks call it.
+  void finish(AccStats& stats) { rounds_.finish(stats); }
 
   void plan(AccStats& stats) const { rounds_.plan(stats); }
   const auto* states() const { return rounds_.states(); }

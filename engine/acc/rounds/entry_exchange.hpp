@@ -1,0 +1,142 @@
+// Entries between ranks: where a rank packs those for other ranks' vertices, and where those that have come
+// lie. Few travel in the message that ends a round; many follow it by a Router, in pieces, so that what they
+// take is bounded however many there are.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "engine/acc/rounds/rank_part.hpp"
+#include "engine/acc/rounds/round_work.hpp"
+#include "engine/exec/memory/buffer.hpp"
+
+namespace sluice::acc {
+
+/// Values on their way, in the executor's memory. On the host they are in its own budget, not in what bounds
+/// tables.
+template <class T>
+class TravellingValues {
+ public:
+  TravellingValues(const Device& device, std::uint64_t size, const char* purpose)
+      : on_gpu_(device, device.is_cuda() ? size : 0, purpose),
+        on_host_(device, device.is_cuda() ? 0 : size, purpose) {}
+  T* data() const { return on_gpu_.empty() ? on_host_.data() : on_gpu_.data(); }
+
+ private:
+  Buffer<T> on_gpu_;
+  Staging<T> on_host_;
+};
+
+template <class State>
+class EntryExchange {
+ public:
+  using Block = EntryBlock<State>;
+
+  /// Keeps references. All ranks make one. So many bytes of entries travel at once.
+  EntryExchange(const Device& device, const RankPart& rows, std::uint64_t piece_bytes = Router::kPieceBytes)
+      : ranks_(static_cast<std::size_t>(rows.ranks().size())),
+        piece_(piece_of(rows, piece_bytes)),
+        messages_(rows.ranks()),
+        router_(rows.ranks(), device, rows.link(), ranks_ * piece_ * sizeof(State)),
+        blocks_(ranks_),
+        follow_(ranks_),
+        leaving_(device, ranks_, piece_),
+        arriving_(device, ranks_, piece_) {}
+
+  /// A round has no entries yet.
+  void clear() {
+    std::ranges::fill(blocks_, RoundExchange::Block{});
+    std::ranges::fill(follow_, 0);
+  }
+  /// Where a kernel packs `count` entries for rank r, which the host then sends; nothing where they are so
+  /// many that they follow.
+  std::optional<Block> open(std::size_t r, std::uint64_t count) {
+    if (Block::bytes(count) > RoundExchange::kBlockBytes) {
+      follow_[r] = count;
+      return {};
+    }
+    std::uint64_t* const at = leaving_.in_messages.data() + r * kBlockWords;
+    const std::uint64_t words = Block::bytes(count) / sizeof *at;
+    at[words - 1] = 0;  // its end may hold no entry
+    blocks_[r] = {reinterpret_cast<const std::byte*>(at), words * sizeof *at};
+    return Block::at(at, count);
+  }
+
+  /// The round's end. All ranks call it, and what follows, with what it returns.
+  RoundWork exchange(RoundWork own) {
+    own.longest = *std::ranges::max_element(follow_);
+    return messages_(own, blocks_, follow_);
+  }
+  /// Has anything come?
+  bool any_came() const {
+    return !messages_.received().empty() ||
+           std::ranges::any_of(messages_.following(), [](std::uint64_t count) { return count > 0; });
+  }
+  /// Calls take(block, count) for what came in messages, and for what follows, where pack(rank, begin, block,
+  /// count) writes entries from `begin` on; both use `stream`.
+  template <class Pack, class Take>
+  void receive(std::uint64_t longest, void* stream, Pack&& pack, Take&& take) {
+    std::uint64_t* to = arriving_.in_messages.data();
+    for (const RoundExchange::Block& block : messages_.received()) {
+      std::memcpy(to, block.data(), block.size());
+      const std::uint64_t count = Block::count(block.size());
+      take(Block::at(to, count), count);
+      to += kBlockWords;
+    }
+    for (std::uint64_t done = 0; done < longest; done += piece_) {
+      const auto send = piece_from(done, follow_), came = piece_from(done, messages_.following());
+      Block block{leaving_.states.data(), leaving_.vertices.data()};
+      for (std::size_t r = 0; r < ranks_; ++r) {
+        if (send[r] > 0) pack(r, done, block, send[r]);
+        block = {block.states + send[r], block.vertices + send[r]};
+      }
+      const Block arrived{arriving_.states.data(), arriving_.vertices.data()};
+      const RoutedColumn columns[] = {{leaving_.states.data(), arrived.states, sizeof(State)},
+                                      {leaving_.vertices.data(), arrived.vertices, sizeof(Vertex)}};
+      router_.send(columns, send, came, stream, "what active vertices send");
+      if (const auto count = std::accumulate(came.begin(), came.end(), std::uint64_t{0}); count > 0)
+        take(arrived, count);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kBlockWords = RoundExchange::kBlockBytes / sizeof(std::uint64_t);
+
+  struct Side {
+    Side(const Device& device, std::uint64_t ranks, std::uint64_t piece)
+        : in_messages(device, ranks > 1 ? ranks * kBlockWords : 0, kPurpose),
+          states(device, (ranks - 1) * piece, kPurpose),
+          vertices(device, (ranks - 1) * piece, kPurpose) {}
+
+    static constexpr const char* kPurpose = "entries of other ranks";
+    Staging<std::uint64_t> in_messages;  ///< [ranks][kBlockWords]
+    TravellingValues<State> states;      ///< [ranks - 1][piece]
+    TravellingValues<Vertex> vertices;
+  };
+
+  /// Entries of a rank that travel at once: the same on all.
+  static std::uint64_t piece_of(const RankPart& rows, std::uint64_t bytes) {
+    std::uint64_t most = 1;
+    for (std::uint64_t r = 0; r < rows.owners().size(); ++r) most = std::max(most, rows.owners().count(r));
+    const std::uint64_t piece = bytes / (sizeof(State) + sizeof(Vertex)) / rows.owners().size();
+    return std::clamp<std::uint64_t>(piece, 1, most);
+  }
+  std::vector<std::uint64_t> piece_from(std::uint64_t begin, std::span<const std::uint64_t> counts) const {
+    std::vector<std::uint64_t> some;
+    for (const std::uint64_t count : counts) some.push_back(std::min(piece_, count - std::min(begin, count)));
+    return some;
+  }
+
+  std::size_t ranks_;
+  std::uint64_t piece_;
+  RoundExchange messages_;
+  Router router_;
+  std::vector<RoundExchange::Block> blocks_;  ///< by rank, in messages
+  std::vector<std::uint64_t> follow_;         ///< entries for each rank
+  Side leaving_, arriving_;
+};
+
+}  // namespace sluice::acc
