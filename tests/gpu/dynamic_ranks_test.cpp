@@ -1,19 +1,40 @@
 // Dynamic PageRank on several ranks with GPUs: the ranks, iterations and frontiers of one process on the
-// host, bit for bit. Ranks are threads that share the GPU.
+// host, bit for bit. Ranks are threads that share the GPU. They exchange through the host, or from GPU to GPU
+// by what stands for NCCL.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "exchange/thread_ranks.hpp"
 #include "gpu/gpu.hpp"
+#include "gpu/thread_ranks.hpp"
 #include "pagerank/cases.hpp"
 #include "pagerank/course.hpp"
 
 namespace sluice::test {
 namespace {
 
-/// Each rank has a graph of its own: memory cannot be page-locked twice. With `in_file` ranks read its edges
-/// from elsewhere.
+enum class Way { hosts, gpus };
+constexpr Way kWays[] = {Way::hosts, Way::gpus};
+
+/// What each rank's batches came to. Each has a graph of its own: memory cannot be page-locked twice. With
+/// `in_file` ranks read its edges from elsewhere.
+std::vector<Followed> follow_on_ranks(const std::function<Course()>& make, const pagerank::Options& options,
+                                      const pagerank::Result& start, std::size_t method, int size, Way way,
+                                      const PagingOptions& paging, bool in_file) {
+  std::vector<Followed> on_ranks(static_cast<std::size_t>(size));
+  Meeting::run(size, [&](int rank, Meeting& meeting) {
+    const Device gpu({DeviceChoice::cuda, 1, 1u << 28});
+    ThreadCommunicator ranks(rank, meeting);
+    ThreadDeviceRanks link(rank, meeting);
+    on_ranks[static_cast<std::size_t>(rank)] =
+        follow(gpu, in_file ? course_elsewhere(make()) : make(), options, start, method,
+               {.paging = paging, .ranks = &ranks, .link = way == Way::gpus ? &link : nullptr});
+  });
+  return on_ranks;
+}
+
 void expect_as_alone(const std::function<Course()>& make, pagerank::Options options, std::size_t method,
                      int size, const PagingOptions& paging = {}, bool in_file = false) {
   if (brief()) options.max_iterations = 3;
@@ -21,15 +42,11 @@ void expect_as_alone(const std::function<Course()>& make, pagerank::Options opti
   const Course course = make();
   const pagerank::Result start = pagerank::run_pagerank(host, course.before, options);
   const Followed alone = follow(host, course, options, start, method, {});
-  std::vector<Followed> on_ranks(static_cast<std::size_t>(size));
-  Meeting::run(size, [&](int rank, Meeting& meeting) {
-    const Device gpu({DeviceChoice::cuda, 1, 1u << 28});
-    ThreadCommunicator ranks(rank, meeting);
-    on_ranks[static_cast<std::size_t>(rank)] =
-        follow(gpu, in_file ? course_elsewhere(make()) : make(), options, start, method,
-               {.paging = paging, .ranks = &ranks});
-  });
-  expect_same(on_ranks, alone);
+  for (const Way way : kWays) {
+    if (way == Way::gpus && size == 1) continue;
+    SCOPED_TRACE(way == Way::gpus ? "from GPU to GPU" : "through hosts");
+    expect_same(follow_on_ranks(make, options, start, method, size, way, paging, in_file), alone);
+  }
 }
 
 TEST(GpuDynamicOnRanks, IsThatOfOneProcess) {
@@ -95,6 +112,48 @@ TEST(GpuDynamicOnRanks, FollowsFromTheFile) {
     expect_as_alone([] { return course_of(rank_rmat(false, true), 6); }, options, method, brief() ? 1 : 3, {},
                     true);
   }
+}
+
+/// Bytes that ranks sent from GPU to GPU in the first batch, in how many iterations, and how many bytes it
+/// takes to send the contributions of all vertices.
+struct Exchanged {
+  std::uint64_t bytes = 0, iterations = 0, all_rows = 0;
+};
+
+Exchanged exchanged(io::GraphKind kind, pagerank::RankMethod method) {
+  constexpr int kSize = 3;
+  const auto make = [&] { return course_of(generated(kind, 14, true, io::WeightRule::uniform), 2); };
+  const auto at = static_cast<std::size_t>(std::ranges::find(kFollowers, method) - kFollowers);
+  const Device host({DeviceChoice::host, 2, 0});
+  pagerank::Options options;
+  if (brief()) options.max_iterations = 3;
+  const Course course = make();
+  const pagerank::Result start = pagerank::run_pagerank(host, course.before, options);
+  const Followed alone = follow(host, course, options, start, at, {});
+
+  const auto on_ranks = follow_on_ranks(make, options, start, at, kSize, Way::gpus, {}, false);
+
+  expect_same(on_ranks, alone);
+  Exchanged all{0, alone.results[0].iterations,
+                course.before.vertices() * sizeof(pagerank::FixedRank) * (kSize - 1)};
+  for (const Followed& followed : on_ranks) all.bytes += followed.results[0].traffic.exchanged_bytes;
+  return all;
+}
+
+TEST(GpuDynamicOnRanks, SendFewRowsOneByOne) {
+  REQUIRE_GPU(open_gpu());
+  const Exchanged few = exchanged(io::GraphKind::grid, pagerank::RankMethod::residual_frontier);
+
+  EXPECT_GT(few.bytes, 0u);
+  EXPECT_LT(few.bytes, few.all_rows);
+}
+
+TEST(GpuDynamicOnRanks, SendManyRowsAsAWhole) {
+  REQUIRE_GPU(open_gpu());
+  const Exchanged many = exchanged(io::GraphKind::kronecker, pagerank::RankMethod::naive_dynamic);
+
+  EXPECT_GT(many.iterations, 0u);
+  EXPECT_GE(many.bytes, many.iterations * many.all_rows);
 }
 
 }  // namespace

@@ -1,19 +1,24 @@
 // Edges and other ranks on a GPU that does not hold the graph (part_store.hpp). In-edges come in partitions.
 // The host has the out-edges: it sends those of the vertices whose change spreads, cut to those that lead to
-// own vertices. Ranks of a job exchange changes through their hosts, as those without a GPU do
-// (exchange/router.hpp), and in the same order; what all offer lies in host memory beside the GPU's.
+// own vertices. Ranks of a job exchange changes from GPU to GPU where GPUs are connected (device_shares.cuh).
+// Otherwise changes go through their hosts, as those of ranks without a GPU do (exchange/router.hpp), and in
+// the same order; what all offer lies in host memory beside the GPU's then.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <exception>
+#include <memory>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "engine/exchange/router.hpp"
 #include "engine/exec/threads.hpp"
+#include "engine/pagerank/dynamic/device_shares.cuh"
 #include "engine/pagerank/dynamic/in_lists.hpp"
 #include "engine/pagerank/dynamic/rank_parcels.cuh"
 #include "engine/pagerank/dynamic/rows_cuda.cuh"
@@ -31,15 +36,24 @@ class CudaLink {
   using Lists = InLists;
   using State = RankState<Share, cuda::CudaExecutor>;
 
-  /// Keeps references.
-  CudaLink(const Device& device, const Graph& graph, Router& peers, State& state)
+  /// Keeps references. `link` null: made where GPUs are connected. All ranks call it.
+  CudaLink(const Device& device, const Graph& graph, Router& peers, DeviceRanks* link, State& state)
       : device_(device),
         peers_(peers),
         state_(state),
-        parcels_(device, std::max(graph.vertices(), graph.edges())) {}
-  ~CudaLink() { cudaStreamSynchronize(stream().get()); }  // what is under way uses the buffers
+        made_(link != nullptr ? nullptr : make_device_ranks(peers.ranks())),
+        link_(link != nullptr ? link : made_.get()),
+        parcels_(device, std::max(graph.vertices(), graph.edges())) {
+    if (link_ != nullptr) device_shares_.emplace(device, peers, *link_, state);
+  }
+  ~CudaLink() {
+    if (link_ != nullptr && std::uncaught_exceptions() > 0) link_->abort();  // others may not come any more
+    cudaStreamSynchronize(stream().get());                                   // what is under way uses buffers
+  }
 
+  /// To this GPU, and to those of other ranks.
   std::uint64_t bytes_sent() const { return parcels_.bytes_sent(); }
+  std::uint64_t bytes_exchanged() const { return link_ != nullptr ? link_->bytes_sent() : 0; }
 
   /// Takes the offsets of own in-edges.
   void see(const Graph& graph) {
@@ -102,19 +116,23 @@ class CudaLink {
 
   // ---- what vertices offer
 
-  /// Sends the other ranks what own vertices offer, of which those of `changed` are others than before, and
-  /// receives theirs. All ranks call it.
+  /// Sends the other ranks what own vertices offer, of which those of `changed`, in the GPU's memory, are
+  /// others than before, and receives theirs. All ranks call it.
   void send(std::span<const Vertex> changed, std::span<const Vertex> /*all_sources*/) {
     if (peers_.alone()) return;
-    peers_.template sends_all<Stored>(changed.size()) ? read_own() : read(changed);
+    if (device_shares_) return device_shares_->send(changed);
+    std::vector<Vertex> rows(changed.size());
+    copy_to_host(device_, rows.data(), changed.data(), changed.size_bytes());
+    peers_.template sends_all<Stored>(rows.size()) ? read_own() : read(rows);
     ReceivedRows received;
-    peers_.share_changed(host_.data(), changed, "changed contributions", &received);
+    peers_.share_changed(host_.data(), rows, "changed contributions", &received);
     receive(received);
   }
 
   /// The same where all are others, or there are more vertices.
   void send_all() {
     if (peers_.alone()) return;
+    if (device_shares_) return device_shares_->send_all();
     host_.reserve(device_, peers_.owners().vertices(), "contributions of all ranks");
     read_own();
     peers_.share(host_.data(), "contributions");
@@ -125,15 +143,6 @@ class CudaLink {
   void list_shares(const Vertex* vertices, typename Share::Stored* values, std::uint64_t size) {
     const auto shares = state_.shares.data();
     state_.over(size, [=] __device__(std::uint64_t i, cuda::CudaLane&) { values[i] = shares[vertices[i]]; });
-  }
-
-  /// What other ranks' vertices offer now; what they did is what their out-neighbours received before.
-  void take_shares(const Vertex* vertices, const typename Share::Stored* values, std::uint64_t size) {
-    const auto shares = state_.shares.data(), sent = state_.sent.data();
-    state_.over(size, [=] __device__(std::uint64_t i, cuda::CudaLane&) {
-      sent[vertices[i]] = shares[vertices[i]];
-      shares[vertices[i]] = values[i];
-    });
   }
 
  private:
@@ -204,16 +213,19 @@ class CudaLink {
             to.values[i - begin] = host_.data()[received.rows[i]];
           }
         },
-        [&](const Columns& at, std::uint64_t size) { take_shares(at.vertices, at.values, size); });
+        [&](const Columns& at, std::uint64_t size) { take_shares(state_, at, size); });
     state_.executor.wait("contributions of other ranks");  // the copy may change again
   }
 
   const Device& device_;
   Router& peers_;
   State& state_;
+  std::unique_ptr<DeviceRanks> made_;
+  DeviceRanks* link_;  ///< null: alone, or GPUs are not connected
   RankParcels<Stored> parcels_;
-  Buffer<EdgeIndex> offsets_;               ///< [own + 1] of in-edges
-  Staging<Stored> host_;                    ///< [vertices] what all offer; of several ranks
+  std::optional<DeviceShares<Share>> device_shares_;  ///< where there is a link
+  Buffer<EdgeIndex> offsets_;                         ///< [own + 1] of in-edges
+  Staging<Stored> host_;                    ///< [vertices] what all offer; of ranks that are not connected
   std::vector<EdgeIndex> begins_, places_;  ///< of sources' edges in their lists, and among what is sent
 };
 

@@ -20,16 +20,17 @@ class PartStore : public RankState<Share, typename Link::Executor> {
   using Lists = typename Link::Lists;
   static constexpr bool kHoldsGraph = false;
 
-  /// Keeps references.
-  PartStore(const Device& device, const Graph& graph, const Options& given, Router& peers)
-      : State(device, given), device_(device), peers_(peers), link_(device, graph, peers, *this) {
+  /// Keeps references. `link` as in RankPlace.
+  PartStore(const Device& device, const Graph& graph, const Options& given, Router& peers, DeviceRanks* link)
+      : State(device, given), device_(device), peers_(peers), link_(device, graph, peers, link, *this) {
     make_vertices(graph, {});
   }
 
   std::uint64_t bytes_sent() const { return link_.bytes_sent(); }
+  std::uint64_t bytes_exchanged() const { return link_.bytes_exchanged(); }
 
-  /// Sends the other ranks what own vertices offer: `changed` ones, or all.
-  void send(std::span<const Vertex> changed) { link_.send(changed, {}); }
+  /// Sends the other ranks what own vertices offer: those that were learned, or all.
+  void send_learned() { link_.send({learned_.data(), learned_count_}, {}); }
   void send_all() { link_.send_all(); }
 
   // ---- the graph
@@ -47,6 +48,7 @@ class PartStore : public RankState<Share, typename Link::Executor> {
 
   /// Among how much changed own vertices split their ranks now.
   void learn(std::span<const Vertex> changed, std::span<const RankSource> sources) {
+    learned_count_ = changed.size();
     learned_.reserve(device_, changed.size(), "changed sources");
     learned_sources_.reserve(device_, changed.size(), "changed sources");
     copy_to_device(device_, learned_.data(), changed.data(), changed.size_bytes());
@@ -106,7 +108,8 @@ class PartStore : public RankState<Share, typename Link::Executor> {
 
   /// Sends the other ranks what an iteration changed; `all_sources` are those of all ranks.
   void send_settled(std::span<const Vertex> all_sources) {
-    if (!peers_.alone()) link_.send(this->residual() ? settled_sources_ : listed(kChanged), all_sources);
+    const RankList changed = this->residual() ? kSources : kChanged;
+    if (!peers_.alone()) link_.send({this->list(changed).few, count_of(changed)}, all_sources);
   }
 
  private:
@@ -132,9 +135,10 @@ class PartStore : public RankState<Share, typename Link::Executor> {
     return edges;
   }
 
-  /// Vertices of a list, all of whose work has ended. They are all of one class: the host has the out-edges.
+  /// Of a list, all of whose work has ended. All are of one class: the host has the out-edges.
+  std::uint64_t count_of(RankList list) const { return this->counted().lists[list].count[0]; }
   std::vector<Vertex> listed(RankList list) const {
-    std::vector<Vertex> vertices(this->counted().lists[list].count[0]);
+    std::vector<Vertex> vertices(count_of(list));
     copy_to_host(device_, vertices.data(), this->list(list).few, vertices.size() * sizeof(Vertex));
     return vertices;
   }
@@ -142,7 +146,8 @@ class PartStore : public RankState<Share, typename Link::Executor> {
   const Device& device_;
   Router& peers_;
   Column<FixedRank> renewed_;  ///< [own] of vertices with a loop in their list
-  Column<Vertex> learned_;     ///< own changed sources of a batch
+  Column<Vertex> learned_;     ///< own changed sources of the last batch, and how many
+  std::uint64_t learned_count_ = 0;
   Column<RankSource> learned_sources_;
   std::vector<Vertex> settled_sources_;  ///< own ones of the iteration
   Link link_;                            ///< the last: what is under way ends before what it uses

@@ -4,6 +4,7 @@
 
 #include "engine/exchange/communicator.hpp"
 #include "engine/memory/sweep_pages.hpp"
+#include "engine/pagerank/dynamic/changed_rows.hpp"
 #include "engine/pagerank/dynamic/vertex.hpp"
 
 namespace sluice::pagerank {
@@ -30,6 +31,16 @@ constexpr std::uint64_t kHostListsRow = 5 * sizeof(Vertex) + sizeof(FixedRank), 
 
 std::uint64_t edge_bytes(const Options& options) {
   return sizeof(Vertex) + (options.weighted ? sizeof(float) : 0);
+}
+
+/// Of ranks with GPUs: changed rows on their way between these, or where they are not connected, what all
+/// vertices offer, on the host.
+struct ExchangeBytes {
+  std::uint64_t device = 0, host = 0;
+};
+ExchangeBytes exchange_bytes(const Device& device, std::uint64_t vertices, std::uint64_t ranks) {
+  if (!device.is_cuda() || ranks == 1) return {};
+  return {ranks * entries_at_once(vertices) * (sizeof(Vertex) + kHostVertex), vertices * kHostVertex};
 }
 
 std::uint64_t whole_bytes(const Graph& graph, const Options& options) {
@@ -66,16 +77,19 @@ Plan plan_dynamic_ranks(const Device& device, const Graph& graph, const Options&
                       m = (graph.edges() + ranks - 1) / ranks;
   Plan plan;
   const MadeBytes made = made_bytes(graph);
+  const ExchangeBytes exchange = exchange_bytes(device, n, ranks);
   // Earlier ranks of all vertices and who dangles are there until ranks begin, before the graph changes.
   const std::uint64_t starting = n * (sizeof(double) + 1) + rows * sizeof(FixedRank);
-  plan.host_bytes = std::max(made.making, made.kept + rows * kKnownRow + std::max(starting, update_bytes));
+  plan.host_bytes =
+      std::max(made.making, made.kept + rows * kKnownRow + exchange.host + std::max(starting, update_bytes));
   if (device.is_cuda() && ranks == 1 && stays_whole(device, graph, options, place.paging)) {
     plan.state_bytes = n * (kDeviceRow + kDeviceVertex);
     plan.device_bytes = whole_bytes(graph, options);
     return plan;
   }
-  plan.state_bytes = device.is_cuda() ? n * kDeviceVertex + rows * (kDeviceRow + kPagedRow) + kFixedBytes
-                                      : n * kHostVertex + rows * kHostRow;
+  plan.state_bytes = device.is_cuda()
+                         ? n * kDeviceVertex + rows * (kDeviceRow + kPagedRow) + exchange.device + kFixedBytes
+                         : n * kHostVertex + rows * kHostRow;
   MemoryPlan memory(device.memory(), MemoryPlan::Host::counted);
   const Device counting(device, memory);
   const HostArray<std::byte> known(plan.host_bytes, "sources of in-edges");

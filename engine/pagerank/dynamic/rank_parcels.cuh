@@ -9,11 +9,9 @@
 #include "engine/core/types.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/stream.cuh"
+#include "engine/pagerank/dynamic/changed_rows.hpp"
 
 namespace sluice::pagerank {
-
-/// Entries of a parcel: a copy of one is long enough to be fast, and two take 6 MiB.
-inline constexpr std::uint64_t kParcelEntries = std::uint64_t{1} << 18;
 
 /// Entries side by side. Of the last three columns a use has `values`, or the other two.
 template <class Stored>

@@ -34,7 +34,7 @@ class DynamicSolver final : public DynamicRanks::State {
         alone_(make_alone()),
         peers_(place.ranks != nullptr ? *place.ranks : *alone_,
                dynamic_ranges(graph, place.ranks != nullptr ? place.ranks->size() : 1)),
-        store_(device, graph, options, peers_) {
+        store_(device, graph, options, peers_, place.link) {
     const auto& divisors = store_.divisors_on_host();
     const auto dangling = dangling_flags(options, peers_, {divisors.data(), divisors.size()});
     const HostArray<FixedRank> ranks =
@@ -53,7 +53,8 @@ class DynamicSolver final : public DynamicRanks::State {
     if constexpr (Store::kHoldsGraph) update(graph, changes, result);
 
     auto begin = Clock::now();
-    const std::uint64_t sent = store_.bytes_sent(), read = lists_read_, before = vertices();
+    const std::uint64_t sent = store_.bytes_sent(), exchanged = store_.bytes_exchanged(), read = lists_read_,
+                        before = vertices();
     mark(graph, changes, adopt(graph, changes), before);
     result.initially_affected = affected_;
     store_.end_marks();
@@ -67,6 +68,7 @@ class DynamicSolver final : public DynamicRanks::State {
     result.ever_affected = peers_.sum(store_.ever(), kAffected);
     result.traffic = lists.traffic();
     result.traffic.host_to_device_bytes += store_.bytes_sent() - sent;
+    result.traffic.exchanged_bytes += store_.bytes_exchanged() - exchanged;
     result.traffic.read_bytes += lists_read_ - read;
     result.partitions_read = lists.partitions_read();
     store_.end_batch();
@@ -117,7 +119,7 @@ class DynamicSolver final : public DynamicRanks::State {
     const std::vector<Vertex> changed = changed_sources(changes, peers_);
     const std::vector<RankSource> sources = sources_of(graph, store_.options, changed, device_.threads());
     store_.learn(changed, sources);
-    store_.send(changed);
+    store_.send_learned();
     std::vector<Vertex> given_loops;
     for (std::size_t i = 0; i < changed.size(); ++i)
       if (sources[i].loop == Loop::added) given_loops.push_back(changed[i]);

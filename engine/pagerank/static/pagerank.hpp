@@ -18,6 +18,10 @@
 #include "engine/pagerank/static/sweep.hpp"
 #include "partition/graph.hpp"
 
+namespace sluice {
+class DeviceRanks;
+}
+
 namespace sluice::pagerank {
 
 /// One iteration, as it is reported.
@@ -45,6 +49,8 @@ struct RankPlace {
   /// while the next is swept, so that 1 overlaps nothing; 0: as many as pay, up to kMostPieces
   /// (sweep_pieces.hpp).
   unsigned pieces = 0;
+  /// Of ranks that follow batches, each with a GPU: between these; null: made where GPUs are connected.
+  DeviceRanks* link = nullptr;
 };
 
 struct Result {

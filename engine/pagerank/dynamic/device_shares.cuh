@@ -1,0 +1,123 @@
+// What vertices offer, from GPU to GPU (exchange/nccl.hpp), in the order of the executor's stream. Hosts only
+// tell each other how many rows of each rank changed.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/exchange/router.hpp"
+#include "engine/pagerank/dynamic/changed_rows.hpp"
+#include "engine/pagerank/dynamic/rank_parcels.cuh"
+#include "engine/pagerank/dynamic/rows_cuda.cuh"
+
+namespace sluice::pagerank {
+
+/// `rows` and what they offer go to `entries`.
+template <class Share>
+void pack_shares(const RankState<Share, cuda::CudaExecutor>& state, const Vertex* rows,
+                 const ParcelColumns<typename Share::Stored>& entries, std::uint64_t size) {
+  const auto* const shares = state.shares.data();
+  state.over(size, [=] __device__(std::uint64_t i, cuda::CudaLane&) {
+    entries.vertices[i] = rows[i], entries.values[i] = shares[rows[i]];
+  });
+}
+
+/// What other ranks' vertices offer now; what they did is what their out-neighbours received before.
+template <class Share>
+void take_shares(const RankState<Share, cuda::CudaExecutor>& state,
+                 const ParcelColumns<typename Share::Stored>& entries, std::uint64_t size) {
+  const auto shares = state.shares.data(), sent = state.sent.data();
+  state.over(size, [=] __device__(std::uint64_t i, cuda::CudaLane&) {
+    const Vertex row = entries.vertices[i];
+    sent[row] = shares[row];
+    shares[row] = entries.values[i];
+  });
+}
+
+template <class Share>
+class DeviceShares {
+ public:
+  using State = RankState<Share, cuda::CudaExecutor>;
+
+  /// Keeps references.
+  DeviceShares(const Device& device, Router& peers, DeviceRanks& link, State& state)
+      : peers_(peers),
+        link_(link),
+        state_(state),
+        capacity_(entries_at_once(peers.owners().vertices())),
+        entries_(device, peers.size() * capacity_ * kEntryBytes, "changed contributions") {}
+
+  /// Sends the other ranks what own vertices offer, of which those of `changed`, in the GPU's memory, are
+  /// others than before, and receives theirs. All ranks call it.
+  void send(std::span<const Vertex> changed) {
+    const std::uint64_t own = peers_.template sends_all<Stored>(changed.size()) ? kAllRows : changed.size();
+    const auto sent = peers_.counts(std::vector(peers_.size(), own), kLabel);
+    gather_rows(rows_as_a_whole(peers_.owners(), sent));
+    for (std::uint64_t done = 0;; done += capacity_) {
+      const std::vector<ElementRange> places = places_of_entries(sent, done, capacity_);
+      if (all_empty(places)) break;
+      gather_entries(changed.subspan(std::min<std::uint64_t>(done, changed.size())), places);
+    }
+    link_.wait(stream().get(), kLabel);
+  }
+
+  /// The same of all own vertices.
+  void send_all() {
+    gather_rows(rows_as_a_whole(peers_.owners(), std::vector(peers_.size(), kAllRows)));
+    link_.wait(stream().get(), kLabel);
+  }
+
+ private:
+  using Stored = typename Share::Stored;
+  using Columns = ParcelColumns<Stored>;
+  static constexpr std::size_t kEntryBytes = Router::kEntryBytes<Stored>;
+  static constexpr const char* kLabel = "changed contributions";
+
+  const cuda::Stream& stream() const { return state_.executor.queue(); }
+
+  /// Entries of a rank lie as those of a parcel do.
+  Columns columns_at(const ElementRange& place) const {
+    return Columns(entries_.data() + place.begin * kEntryBytes, place.end - place.begin);
+  }
+
+  /// Calls take(range) for every other rank whose range is not empty.
+  template <class Take>
+  void for_others(std::span<const ElementRange> ranges, Take&& take) const {
+    for (std::size_t rank = 0; rank < ranges.size(); ++rank)
+      if (rank != peers_.own() && ranges[rank].begin < ranges[rank].end) take(ranges[rank]);
+  }
+
+  void gather_rows(std::span<const ElementRange> rows) {
+    if (all_empty(rows)) return;
+    Stored* const shares = state_.shares.data();
+    for_others(rows, [&](const ElementRange& range) {
+      cuda::check(cudaMemcpyAsync(state_.sent.data() + range.begin, shares + range.begin,
+                                  (range.end - range.begin) * sizeof(Stored), cudaMemcpyDeviceToDevice,
+                                  stream().get()),
+                  "copying contributions");
+    });
+    link_.all_gather_ranges(shares, rows, sizeof(Stored), stream().get());
+  }
+
+  /// As many of `changed` as this rank has places.
+  void gather_entries(std::span<const Vertex> changed, std::span<const ElementRange> places) {
+    const ElementRange& own = places[peers_.own()];
+    pack_shares(state_, changed.data(), columns_at(own), own.end - own.begin);
+    link_.all_gather_ranges(entries_.data(), places, kEntryBytes, stream().get());
+    for_others(places, [&](const ElementRange& place) {
+      take_shares(state_, columns_at(place), place.end - place.begin);
+    });
+  }
+
+  Router& peers_;
+  DeviceRanks& link_;
+  State& state_;
+  std::uint64_t capacity_;
+  Buffer<std::byte> entries_;  ///< [ranks][capacity] changed rows and what they offer
+};
+
+}  // namespace sluice::pagerank
