@@ -80,8 +80,10 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
   if (graph.vertices() == 0) return result;
   // Before slots for partitions take their part of what is left.
   result.states = HostArray<typename Program::State>(graph.vertices(), "results");
+  const auto sent = [link = graph.rank_part().link()] { return link != nullptr ? link->bytes_sent() : 0; };
   const auto solve = [&](auto&& make) {
     const double begin = seconds_now();
+    const std::uint64_t sent_before = sent();
     const auto solver = make();
     if (graph.device().plans()) {
       if constexpr (requires { solver->plan(result.stats); }) solver->plan(result.stats);
@@ -92,8 +94,7 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
     solver->run(result.stats);
     const double done = seconds_now();
     if constexpr (requires { solver->finish(result.stats); }) solver->finish(result.stats);
-    if (const DeviceRanks* const link = graph.rank_part().link())
-      result.stats.exchanged_bytes = link->bytes_sent();
+    result.stats.exchanged_bytes = sent() - sent_before;
     copy_to_host(graph.device(), result.states.data(), solver->states(), result.states.bytes());
     result.stats.setup_seconds += ready - begin;
     result.stats.compute_seconds = done - ready;

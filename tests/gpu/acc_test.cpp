@@ -230,11 +230,24 @@ TEST(GpuAccRanks, FindWhatTheHostFinds) {
   REQUIRE_GPU(open_gpu());
   std::vector<NamedGraph> all = graphs();
   all.push_back({"stars", stars()});
-  on_ranks_of_gpu([&](const Device& host, const Device& gpu, Communicator& ranks) {
+  on_ranks_of_gpu([&](const Device& host, const Device& gpu, Communicator& ranks, DeviceRanks& link) {
     for (const auto& [name, graph] : all) {
       SCOPED_TRACE(name);
       compare_programs(host, gpu, graph, {.ranks = &ranks});
+      compare_programs(host, gpu, graph, {.ranks = &ranks, .link = &link});
     }
+  });
+}
+
+TEST(GpuAccRanks, HandOverFromGpuToGpu) {
+  REQUIRE_GPU(open_gpu());
+  const Graph graph = stars();
+  on_ranks_of_gpu([&](const Device&, const Device& gpu, Communicator& ranks, DeviceRanks& link) {
+    const acc::AccGraph search(gpu, graph, {.in_edges = true}, {.ranks = &ranks, .link = &link});
+
+    EXPECT_GT(bfs(search, 0, {.direction = acc::AccDirection::pull}).stats.exchanged_bytes, 0u);
+    EXPECT_GT(bfs(search, 0, {.direction = acc::AccDirection::push}).stats.exchanged_bytes, 0u);
+    EXPECT_GT(components(search).stats.exchanged_bytes, 0u);
   });
 }
 

@@ -138,7 +138,7 @@ TEST_F(GpuBeliefs, WorkInPartitionsWhereTheGraphDoesNotFit) {
 TEST(GpuBeliefRanks, AreTheHosts) {
   REQUIRE_GPU(open_gpu());
   const std::vector<NamedGraph> graphs = belief_graphs();
-  on_ranks_of_gpu([&](const Device& host, const Device& gpu, Communicator& ranks) {
+  on_ranks_of_gpu([&](const Device& host, const Device& gpu, Communicator& ranks, DeviceRanks&) {
     for (std::size_t i = 0; i < graphs.size(); i += brief() ? 3 : 1) {
       SCOPED_TRACE(graphs[i].name);
       acc::AccPlace place{.ranks = &ranks};

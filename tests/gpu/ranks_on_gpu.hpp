@@ -6,20 +6,22 @@
 #include "engine/exec/device.hpp"
 #include "exchange/thread_ranks.hpp"
 #include "gpu/gpu.hpp"
+#include "gpu/thread_ranks.hpp"
 
 namespace sluice::test {
 
-/// Calls body(host, gpu, ranks) on each of 2 and of 3 ranks (2 where a sanitizer watches), which have devices
-/// of their own: one thread of the host, and the GPU.
-inline void on_ranks_of_gpu(
-    const std::function<void(const Device& host, const Device& gpu, Communicator& ranks)>& body) {
+/// Calls body(host, gpu, ranks, link) on each of 2 and of 3 ranks (2 where a sanitizer watches), which have
+/// devices of their own: one thread of the host, and the GPU. The link stands for NCCL.
+inline void on_ranks_of_gpu(const std::function<void(const Device& host, const Device& gpu,
+                                                     Communicator& ranks, DeviceRanks& link)>& body) {
   for (const int size : {2, 3}) {
     if (brief() && size == 3) continue;
     Meeting::run(size, [&](int rank, Meeting& meeting) {
       const Device host({DeviceChoice::host, 1, 0});
       const auto gpu = open_gpu();
       ThreadCommunicator ranks(rank, meeting);
-      body(host, *gpu, ranks);
+      ThreadDeviceRanks link(rank, meeting);
+      body(host, *gpu, ranks, link);
     });
   }
 }
