@@ -32,7 +32,7 @@ struct Options {
   std::string graph;  ///< a graph file to measure instead of generated ones, or empty
   std::function<void(const std::string& name)> progress;  ///< called before each measurement
   /// Is this figure to be measured? Empty: all are. Ablation, outofcore, pagerank, acc and ppr ask, and
-  /// scaling, for `walks` and for each figure of PageRank.
+  /// scaling, for `walks`, for each figure of PageRank, and for each program.
   std::function<bool(const std::string& name)> wanted;
 
   bool wants(const std::string& name) const { return !wanted || wanted(name); }
@@ -54,7 +54,8 @@ std::vector<Figure> run_outofcore(Device& device, const Options& options);
 /// rate.
 std::vector<Figure> run_disk(Device& device, const Options& options);
 
-/// Walks and PageRank on all ranks of the job, which call it together, beside one of them.
+/// Walks, PageRank, searches, paths, cores and components on all ranks of the job, which call it together,
+/// beside one of them.
 std::vector<Figure> run_scaling(Device& device, const Options& options);
 
 /// C-SAW's techniques for graphs in partitions, switched on one after the other.

@@ -1,7 +1,8 @@
 // sluice-bench scaling: walks on all ranks of the job beside the same walks on one of them, with the graph on
 // every rank, in partitions that come and go on every rank, and shared out among them; and iterations of
-// PageRank on all ranks and on one.
+// PageRank, searches, paths, cores and components on all ranks and on one.
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -9,6 +10,8 @@
 #include "apps/bench/workload.hpp"
 #include "apps/job/ranks.hpp"
 #include "apps/job/shared_graph.hpp"
+#include "engine/acc/acc_graph.hpp"
+#include "engine/acc/solve.hpp"
 #include "engine/memory/resident_impl.hpp"
 #include "engine/pagerank/static/pagerank.hpp"
 #include "engine/sampling/run.hpp"
@@ -52,6 +55,7 @@ class ScalingSuite {
     plain("stored edges", static_cast<double>(graph_.edges()));
     if (options_.wants("walks")) walks();
     iterations();
+    programs();
     return std::move(figures_);
   }
 
@@ -118,6 +122,51 @@ class ScalingSuite {
     if (one > 0) figure.columns = {{"times one rank", usual / one}};
     figures_.push_back(std::move(figure));
     return usual;
+  }
+
+  void programs() {
+    const Vertex hub = largest_vertex();
+    program("bfs", {.in_edges = true}, [&](const acc::AccGraph& graph) { return bfs(graph, hub).stats; });
+    program("sssp", {.weights = true}, [&](const acc::AccGraph& graph) { return sssp(graph, hub).stats; });
+    program("wcc", {}, [](const acc::AccGraph& graph) { return components(graph).stats; });
+    program("kcore", {.simple = true}, [](const acc::AccGraph& graph) { return core_numbers(graph).stats; });
+  }
+
+  using Run = std::function<acc::AccStats(const acc::AccGraph&)>;
+
+  /// Rounds on all ranks beside those on one.
+  void program(const std::string& name, const acc::AccNeeds& needs, const Run& run) {
+    if (!options_.wants(name)) return;
+    const double one = rounds_of(name + ", one rank", needs, run, Who::first, 0);
+    if (ranks() > 1) rounds_of(name, needs, run, Who::all, one);
+  }
+
+  /// In milliseconds of the slowest rank; the first run warms up. Returns the median.
+  double rounds_of(const std::string& name, const acc::AccNeeds& needs, const Run& run, Who who, double one) {
+    if (options_.progress) options_.progress(name);
+    std::vector<double> times(options_.repetitions + 1, 0);
+    world().barrier("rounds");
+    if (who == Who::all || world().leads()) {
+      acc::AccPlace place;
+      if (who == Who::all) place.ranks = &world();
+      const acc::AccGraph graph(device_, graph_, needs, place);
+      for (double& time : times) time = run(graph).compute_seconds * 1e3;
+    }
+    world().all_reduce(times, Reduce::max, "rounds");
+    std::sort(times.begin() + 1, times.end());
+    const double usual = times[1 + options_.repetitions / 2];
+    Figure figure{name, usual, "ms", times[1], times.back(), {}};
+    if (one > 0) figure.columns = {{"times one rank", one / usual}};
+    figures_.push_back(std::move(figure));
+    return usual;
+  }
+
+  Vertex largest_vertex() const {
+    const auto& offsets = graph_.out.offsets;
+    Vertex largest = 0;
+    for (Vertex v = 0; v < graph_.vertices(); ++v)
+      if (offsets[v + 1] - offsets[v] > offsets[largest + 1] - offsets[largest]) largest = v;
+    return largest;
   }
 
   /// `rounds` walks from every vertex. Returns the rate.

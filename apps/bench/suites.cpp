@@ -44,7 +44,7 @@ constexpr Suite kSuites[] = {
     {"outofcore", "walks on a graph of which the device holds a quarter", run_outofcore},
     {"disk", "the same from a file that no cache holds, beside the disk's own rate", run_disk, On::file,
      false},
-    {"scaling", "walks and PageRank on all ranks of mpirun beside one", run_scaling, On::graph, true, true},
+    {"scaling", "walks, PageRank and programs on all ranks of mpirun beside one", run_scaling, On::graph, true, true},
     {"ablation", "C-SAW's techniques for partitions, one after the other", run_ablation},
     {"pagerank", "iterations, beside cuSPARSE on a GPU, and batches", run_pagerank},
     {"acc", "searches, paths, cores, components and beliefs", run_acc},
