@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "engine/exec/algorithms/scan.hpp"
@@ -132,10 +133,11 @@ class CudaExecutor {
     launched();
   }
 
-  template <class Items>
-  void sort_by_key(const Items& items, std::uint64_t count, Vertex* sorted, KeyCounts& keys) {
+  template <class Items, class Place = PlaceInOrder>
+  void sort_by_key(const Items& items, std::uint64_t count, Vertex* sorted, KeyCounts& keys,
+                   const Place& place = {}) {
     const unsigned size = keys.size();
-    unsigned long long *const counts = keys.counters, *const places = counts + 2 * std::size_t{size};
+    unsigned long long *const counts = keys.counters, *const next = counts + 2 * std::size_t{size};
     fill(counts, 0, 2 * std::size_t{size} * sizeof *counts);
     for_each(count, {}, CountKeys<Items>{items, size, counts});
     std::vector<std::uint64_t> read_counts(2 * std::size_t{size});
@@ -145,8 +147,10 @@ class CudaExecutor {
       keys.begins[key + 1] = keys.begins[key] + read_counts[key];
       keys.weights[key] = read_counts[size + key];
     }
-    copy_to_device(device_, places, keys.begins.data(), size * sizeof *places);
-    for_each(count, {}, ScatterByKey<Items>{items, places, sorted});
+    const std::vector<std::uint64_t>& places = place(std::as_const(keys));
+    if (places.empty()) return;
+    copy_to_device(device_, next, places.data(), size * sizeof *next);
+    for_each(count, {}, ScatterByKey<Items>{items, next, sorted});
   }
 
   template <class Counters, class Body>

@@ -10,8 +10,11 @@
 //   first_edge(rows, output, body)          of every row for which body.wants(row) the first edge for which
 //                                           body.hits(e) goes to body.take(row, e, lane); sums[0] counts the
 //                                           edges up to it, or all
-//   sort_by_key(items, count, sorted, keys) puts item(i) of items in order of key(i), which is below
-//                                           keys.size(), and adds up weight(i) by key
+//   sort_by_key(items, count, sorted, keys, place)
+//                                           puts item(i) of items in order of key(i), which is below
+//                                           keys.size(), and adds up weight(i) by key; or puts the items of
+//                                           each key where place(keys) says, which is told both. Where it
+//                                           names no places, items are not put anywhere
 //   for_each_group<Counters>(count, groups, body)
 //                                           body(group, i, counters) for every i below `count`; false where a
 //                                           warp leaves the work to a block. group_sums(sums) are what all
@@ -85,6 +88,11 @@ struct KeyCounts {
   unsigned long long* counters = nullptr;  ///< [3 * keys]
 
   unsigned size() const { return static_cast<unsigned>(weights.size()); }
+};
+
+/// Items in order of their keys.
+struct PlaceInOrder {
+  const std::vector<std::uint64_t>& operator()(const KeyCounts& keys) const { return keys.begins; }
 };
 
 /// Which groups take an index: one lane on the host. On a GPU a warp, a block, or a block where the warp
