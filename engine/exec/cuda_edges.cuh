@@ -1,5 +1,6 @@
 // Kernels of CudaExecutor over edges. A lane traverses short lists alone, a warp longer ones together, and
-// the whole grid those of hubs, in a second kernel.
+// the whole grid those of hubs, in a second kernel. Lists in mapped host memory are a warp's from the first
+// edge on: a lane alone would fetch each sector over the link by itself.
 #pragma once
 
 #include <cstdint>
@@ -50,6 +51,52 @@ __global__ void __launch_bounds__(kTeamBlock)
   out.report();
 }
 
+/// Edges in a line of memory, which is what a warp reads at once.
+inline constexpr unsigned kEdgesOfLine = 128 / sizeof(Vertex);
+
+/// From the first edge of the line that has edge `begin` on, lanes reach lists in mapped memory line by line.
+/// Weights lie as targets do, where both begin behind the same number of bytes in a line; else they take one
+/// more line. Lists elsewhere begin where they begin.
+__device__ __forceinline__ EdgeIndex line_begin(const VertexRange& vertices, EdgeIndex begin) {
+  if (vertices.mapped == nullptr) return begin;
+  const auto at = reinterpret_cast<std::uintptr_t>(vertices.mapped + begin) / sizeof(Vertex) % kEdgesOfLine;
+  return begin - min(begin, EdgeIndex{at});
+}
+
+/// At most so many warps, a block's, share a list in mapped memory. Each of its lines takes a warp
+/// microseconds.
+inline constexpr std::uint64_t kSharers = kTeamBlock / kWarp;
+
+/// Of vertices whose lists are in mapped host memory. A warp takes a vertex at a time, so that all those at
+/// work are neighbours in the worklist: the link's translations reach only so far (exec/memory/link.hpp).
+/// Where vertices are fewer than warps, some warps share each: one that stops to send meanwhile need not.
+template <class Body>
+__global__ void __launch_bounds__(kTeamBlock)
+    mapped_edges_kernel(VertexRange vertices, LaneOutput output, Hubs hubs, Body body) {
+  CudaLane out(output);
+  const GridTeam grid;
+  const unsigned lane = threadIdx.x % kWarp;
+  const std::uint64_t warps = grid.size() / kWarp;
+  const auto sharers = static_cast<unsigned>(max(std::uint64_t{1}, min(kSharers, warps / vertices.count)));
+  for (std::uint64_t i = grid.rank() / kWarp; i < vertices.count * sharers; i += warps) {
+    const Vertex u = vertices[i / sharers];
+    const auto part = static_cast<unsigned>(i % sharers);
+    // One lane says it for all: the state may change meanwhile.
+    if (__shfl_sync(~0u, lane == 0 && body.sends(u), 0) == 0) continue;
+    const EdgeIndex begin = vertices.list(u)[0], end = vertices.list(u)[1];
+    const bool first = part == 0 && lane == 0;
+    if (first) out.add(0, end - begin);
+    if (end - begin >= kGridDegree) {
+      if (first) hubs.vertices[atomicAdd(hubs.count, 1ull)] = u;
+    } else {
+      for (EdgeIndex e = line_begin(vertices, begin) + part * kWarp + lane; e < end; e += sharers * kWarp)
+        if (e >= begin) body.edge(u, e, out);
+    }
+    __syncwarp();
+  }
+  out.report();
+}
+
 template <class Body>
 __global__ void __launch_bounds__(kTeamBlock)
     hub_edges_kernel(VertexRange vertices, LaneOutput output, Hubs hubs, Body body) {
@@ -60,10 +107,10 @@ __global__ void __launch_bounds__(kTeamBlock)
     const Vertex u = hubs.vertices[i];
     // Each list begins at another block, so that all have work where lists are shorter than the grid.
     const std::uint64_t block = (blockIdx.x + i * kBlocksOfHub) % gridDim.x;
-    const EdgeIndex end = vertices.offsets[u - vertices.first + 1];
-    for (EdgeIndex e = vertices.offsets[u - vertices.first] + block * kTeamBlock + threadIdx.x; e < end;
+    const EdgeIndex begin = vertices.list(u)[0], end = vertices.list(u)[1];
+    for (EdgeIndex e = line_begin(vertices, begin) + block * kTeamBlock + threadIdx.x; e < end;
          e += std::uint64_t{gridDim.x} * kTeamBlock)
-      body.edge(u, e, out);
+      if (e >= begin) body.edge(u, e, out);
   }
   __syncwarp();
   out.report();

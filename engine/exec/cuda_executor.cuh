@@ -119,7 +119,13 @@ class CudaExecutor {
     if (vertices.count == 0) return;
     const Hubs hubs{hubs_.data(), hub_count_.data()};
     fill(hub_count_.data(), 0, hub_count_.bytes());
-    edges_kernel<<<grid(vertices.count), kTeamBlock, 0, stream_.get()>>>(vertices, output, hubs, body);
+    if (vertices.mapped != nullptr) {
+      const auto blocks = std::min<std::uint64_t>(vertices.count, kMostBlocks);
+      mapped_edges_kernel<<<static_cast<unsigned>(blocks), kTeamBlock, 0, stream_.get()>>>(vertices, output,
+                                                                                           hubs, body);
+    } else {
+      edges_kernel<<<grid(vertices.count), kTeamBlock, 0, stream_.get()>>>(vertices, output, hubs, body);
+    }
     launched();
     if (hubs_.size() == 1) return;  // too few edges for a hub
     hub_edges_kernel<<<kMostBlocks, kTeamBlock, 0, stream_.get()>>>(vertices, output, hubs, body);

@@ -63,6 +63,8 @@ struct VertexRange {
   std::uint64_t count = 0;
   std::uint64_t first = 0;  ///< the list of u begins at offsets[u - first]
   const EdgeIndex* offsets = nullptr;
+  /// Where lists are in host memory that a GPU has mapped: the targets of all. Kernels read whole lines then.
+  const Vertex* mapped = nullptr;
 
   SLUICE_HD Vertex operator[](std::uint64_t i) const {
     return vertices != nullptr ? vertices[i] : static_cast<Vertex>(begin + i);
@@ -71,7 +73,7 @@ struct VertexRange {
   SLUICE_HD const EdgeIndex* list(Vertex u) const { return offsets + (u - first); }
   /// The vertices [from, to) of these.
   VertexRange part(std::uint64_t from, std::uint64_t to) const {
-    return {vertices != nullptr ? vertices + from : nullptr, begin + from, to - from, first, offsets};
+    return {vertices != nullptr ? vertices + from : nullptr, begin + from, to - from, first, offsets, mapped};
   }
 };
 
