@@ -126,6 +126,7 @@ RunStats run_of(const Report& report) {
     run.load_seconds = report.acc->stats.setup_seconds;
     run.compute_seconds = report.acc->stats.compute_seconds;
     run.host_to_device_bytes = report.acc->stats.host_to_device_bytes;
+    run.mapped_bytes = report.acc->stats.mapped_bytes;
     run.read_bytes = report.acc->stats.read_bytes;
   }
   return run;

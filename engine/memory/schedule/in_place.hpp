@@ -28,8 +28,8 @@ class InPlaceChoice {
   /// Reads in place up to this share of a partition are preferred to a copy. Whole lines cross the link about
   /// as fast as a copy, but the copy goes on beside kernels, and may be wanted again.
   static constexpr double kMostInPlace = 0.75;
-  /// What it costs to work on a partition that is here: launches of its own, some 20 microseconds.
-  static constexpr std::uint64_t kLaunchCost = 1u << 20;
+  /// What it costs to work on a partition that is here: launches of its own, some 10 microseconds.
+  static constexpr std::uint64_t kLaunchCost = 1u << 19;
 
   /// Of lists of `edge` bytes an edge. `always`: nothing is ever brought. Keeps a reference.
   InPlaceChoice(const PartitionPlan& plan, std::uint64_t edge, bool always)
