@@ -115,20 +115,6 @@ TEST(Partitions, WithoutActiveVerticesAreNeverBrought) {
   EXPECT_EQ(merged.partition_transfers, 4u);
 }
 
-TEST(Partitions, ThatAreReadInPlaceCountAsSuch) {
-  const Device device({DeviceChoice::host, 2, 0});
-  const Graph graph = hub_with_rim();
-  const acc::AccGraph search(device, graph, {},
-                             {.paging = {.partitions = 4, .transport = Transport::mapped}});
-
-  const acc::AccStats stats =
-      run_partitioned(search, acc::BreadthFirst{7}, {.direction = acc::AccDirection::push}).stats;
-
-  EXPECT_EQ(stats.partition_transfers, 0u);
-  EXPECT_GT(stats.edges, 0u);
-  EXPECT_EQ(stats.mapped_bytes, stats.edges * sizeof(Vertex));
-}
-
 TEST(Partitions, OfTheTreeThatHoldsAHubAreSpared) {
   const Device device({DeviceChoice::host, 1, 0});
   const Graph graph = hub_with_rim();

@@ -120,8 +120,8 @@ class Adjacency {
  private:
   /// A worklist that is read in place and no longer than that is not sorted: as many warps work at once.
   static constexpr std::uint64_t kUnsorted = 8192;
-  /// Edges that a row looks at, about.
-  static constexpr std::uint64_t kLookedAt = 16;
+  /// Edges that a row looks at, about: most find one among those of a sector of memory.
+  static constexpr std::uint64_t kLookedAt = 8;
 
   SweepPages& pages() const { return *lists_->pages(); }
 
