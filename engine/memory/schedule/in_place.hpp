@@ -1,5 +1,5 @@
 // Which partitions a round reads in place, over the link, and which are brought: for rounds that know what
-// they want of each. Kernels read mapped host memory in whole lines (cuda_executor.cuh), as EMOGI does (Min
+// they want of each. Kernels read mapped host memory in whole lines (cuda_edges.cuh), as EMOGI does (Min
 // et al., VLDB 2021); EMOGI reads all in place, so that what is wanted again crosses the link again.
 #pragma once
 
