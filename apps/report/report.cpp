@@ -128,6 +128,7 @@ RunStats run_of(const Report& report) {
     run.transfer_seconds = report.acc->stats.transfer_seconds;
     run.exchanged_bytes = report.acc->stats.exchanged_bytes;
     run.host_to_device_bytes = report.acc->stats.host_to_device_bytes;
+    run.mapped_bytes = report.acc->stats.mapped_bytes;
     run.read_bytes = report.acc->stats.read_bytes;
   }
   return run;

@@ -10,6 +10,7 @@ void AccStats::add_traffic(const SweepTraffic& traffic) {
   partitions = traffic.partitions;
   partition_transfers = traffic.transfers;
   host_to_device_bytes += traffic.host_to_device_bytes;
+  mapped_bytes += traffic.mapped_bytes;
   read_bytes = traffic.read_bytes;
 }
 
@@ -22,6 +23,7 @@ void require_source(const AccGraph& graph, Vertex source) {
 void AccStats::add_more_traffic(const SweepTraffic& traffic) {
   partition_transfers += traffic.transfers;
   host_to_device_bytes += traffic.host_to_device_bytes;
+  mapped_bytes += traffic.mapped_bytes;
   read_bytes += traffic.read_bytes;
 }
 

@@ -77,7 +77,8 @@ struct AccStats {
   double compute_seconds = 0;   ///< rounds
   double transfer_seconds = 0;  ///< results to all ranks, and to host memory
   std::uint64_t host_to_device_bytes = 0;
-  std::uint64_t partitions = 1;  ///< that this rank's edges were cut into
+  std::uint64_t mapped_bytes = 0;  ///< of lists that were read in place (SweepTraffic)
+  std::uint64_t partitions = 1;    ///< that this rank's edges were cut into
   std::uint64_t partition_transfers = 0;
   std::uint64_t read_bytes = 0;       ///< from the graph file, while running
   std::uint64_t scratch_bytes = 0;    ///< of messages, in scratch files

@@ -1,16 +1,18 @@
-// A GPU's executor (executor.hpp): a kernel for each operation. A lane traverses short lists alone, a warp
-// longer ones together, and the whole grid those of hubs, in a second kernel.
+// A GPU's executor (executor.hpp): a kernel for each operation.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "engine/exec/algorithms/scan.hpp"
 #include "engine/exec/algorithms/sort.hpp"
+#include "engine/exec/cuda_edges.cuh"
 #include "engine/exec/cuda_groups.cuh"
+#include "engine/exec/cuda_lane.cuh"
 #include "engine/exec/executor.hpp"
 #include "engine/exec/grid.cuh"
 #include "engine/exec/memory/buffer.hpp"
@@ -18,46 +20,6 @@
 #include "engine/exec/stream.cuh"
 
 namespace sluice::cuda {
-
-/// Degrees from which on a list is the whole grid's.
-inline constexpr std::uint64_t kGridDegree = 4096;
-
-/// One thread's output.
-class CudaLane {
- public:
-  /// A GPU finds the next level faster by reading the states of all vertices.
-  static constexpr bool kBinsByLevel = false, kPullsIntoBits = false;
-
-  __device__ explicit CudaLane(const LaneOutput& output) : output_(output) {}
-
-  /// Lanes of a warp that come together take their places together.
-  __device__ void append(unsigned list, Vertex v) {
-    const unsigned peers = __match_any_sync(__activemask(), list), lane = threadIdx.x % kWarp;
-    const unsigned leader = static_cast<unsigned>(__ffs(static_cast<int>(peers))) - 1;
-    unsigned long long at = 0;
-    if (lane == leader) at = atomicAdd(output_.sizes + list, static_cast<unsigned long long>(__popc(peers)));
-    at = __shfl_sync(peers, at, static_cast<int>(leader));
-    output_.lists[output_.begins[list] + at + static_cast<unsigned>(__popc(peers & ((1u << lane) - 1)))] = v;
-  }
-  __device__ void lowest(unsigned long long value) { lowest_ = value < lowest_ ? value : lowest_; }
-  __device__ void add(unsigned sum, unsigned long long value) { sums_[sum] += value; }
-
-  /// Adds its sums to those of all; every lane of the warp must come.
-  __device__ void report() {
-    const unsigned long long lowest = warp_min(lowest_);
-    const bool first = threadIdx.x % kWarp == 0;
-    if (first && lowest != ~0ull) atomicMin(output_.lowest, lowest);
-    for (unsigned i = 0; i < LaneOutput::kSums; ++i) {
-      const unsigned long long sum = warp_sum(sums_[i]);
-      if (first && sum != 0) atomicAdd(output_.sums + i, sum);
-    }
-  }
-
- private:
-  LaneOutput output_;
-  unsigned long long sums_[LaneOutput::kSums] = {};
-  unsigned long long lowest_ = ~0ull;
-};
 
 // ---- kernels
 
@@ -68,109 +30,6 @@ __global__ void __launch_bounds__(kTeamBlock)
   for (std::uint64_t i = GridTeam{}.rank(); i < count; i += GridTeam{}.size()) body(i, lane);
   __syncwarp();
   lane.report();
-}
-
-/// Vertices whose lists the next kernel is to take.
-struct Hubs {
-  Vertex* vertices = nullptr;
-  unsigned long long* count = nullptr;
-};
-
-template <class Body>
-__global__ void __launch_bounds__(kTeamBlock)
-    edges_kernel(VertexRange vertices, LaneOutput output, Hubs hubs, Body body) {
-  CudaLane out(output);
-  const GridTeam grid;
-  const unsigned lane = threadIdx.x % kWarp;
-  for (std::uint64_t base = grid.rank() / kWarp * kWarp; base < vertices.count; base += grid.size()) {
-    const std::uint64_t i = base + lane;
-    const Vertex u = i < vertices.count ? vertices[i] : 0;
-    const bool sends = i < vertices.count && body.sends(u);
-    const EdgeIndex begin = sends ? vertices.offsets[u - vertices.first] : 0,
-                    end = sends ? vertices.offsets[u - vertices.first + 1] : 0;
-    const std::uint64_t degree = end - begin;
-    out.add(0, degree);
-    if (degree >= kGridDegree) hubs.vertices[atomicAdd(hubs.count, 1ull)] = u;
-    if (degree < kWarpDegree) {
-      for (EdgeIndex e = begin; e < end; ++e) body.edge(u, e, out);
-    }
-    __syncwarp();
-    const bool together = degree >= kWarpDegree && degree < kGridDegree;
-    for (unsigned left = __ballot_sync(~0u, together); left != 0; left &= left - 1) {
-      const int owner = __ffs(static_cast<int>(left)) - 1;
-      const Vertex of = __shfl_sync(~0u, u, owner);
-      const EdgeIndex first = __shfl_sync(~0u, begin, owner), last = __shfl_sync(~0u, end, owner);
-      for (EdgeIndex e = first + lane; e < last; e += kWarp) body.edge(of, e, out);
-      __syncwarp();
-    }
-  }
-  out.report();
-}
-
-template <class Body>
-__global__ void __launch_bounds__(kTeamBlock)
-    hub_edges_kernel(VertexRange vertices, LaneOutput output, Hubs hubs, Body body) {
-  constexpr unsigned kBlocksOfHub = kGridDegree / kTeamBlock;
-  CudaLane out(output);
-  const unsigned long long count = *hubs.count;
-  for (unsigned long long i = 0; i < count; ++i) {
-    const Vertex u = hubs.vertices[i];
-    // Each list begins at another block, so that all have work where lists are shorter than the grid.
-    const std::uint64_t block = (blockIdx.x + i * kBlocksOfHub) % gridDim.x;
-    const EdgeIndex end = vertices.offsets[u - vertices.first + 1];
-    for (EdgeIndex e = vertices.offsets[u - vertices.first] + block * kTeamBlock + threadIdx.x; e < end;
-         e += std::uint64_t{gridDim.x} * kTeamBlock)
-      body.edge(u, e, out);
-  }
-  __syncwarp();
-  out.report();
-}
-
-/// A lane looks at the beginning of its row alone, at a few edges at a time, so that what it reads of them is
-/// under way together; long rows that have found none go to the warp (collaborative early termination).
-template <class Body>
-__global__ void __launch_bounds__(kTeamBlock) first_edge_kernel(RowRange rows, LaneOutput output, Body body) {
-  constexpr EdgeIndex kAlone = 16;
-  constexpr unsigned kTogether = 2;
-  CudaLane out(output);
-  const GridTeam grid;
-  const unsigned lane = threadIdx.x % kWarp;
-  for (std::uint64_t base = rows.begin + grid.rank() / kWarp * kWarp; base < rows.end; base += grid.size()) {
-    const std::uint64_t row = base + lane;
-    const bool wants = row < rows.end && body.wants(row);
-    if (!__any_sync(~0u, wants)) continue;
-    EdgeIndex e = wants ? rows.offsets[row] : 0;
-    const EdgeIndex end = wants ? rows.offsets[row + 1] : 0, alone = min(end, e + kAlone);
-    bool done = false;
-    while (e < alone && !done) {
-      unsigned hits = 0;
-#pragma unroll
-      for (unsigned k = 0; k < kTogether; ++k) {
-        if (e + k < alone && body.hits(e + k)) hits |= 1u << k;
-      }
-      done = hits != 0;
-      const EdgeIndex looked =
-          done ? static_cast<unsigned>(__ffs(static_cast<int>(hits))) : min(EdgeIndex{kTogether}, alone - e);
-      out.add(0, looked);
-      e += looked;
-    }
-    EdgeIndex hit = done ? e - 1 : end;
-    for (unsigned left = __ballot_sync(~0u, !done && e < end); left != 0; left &= left - 1) {
-      const int owner = __ffs(static_cast<int>(left)) - 1;
-      const EdgeIndex last = __shfl_sync(~0u, end, owner);
-      for (EdgeIndex from = __shfl_sync(~0u, e, owner); from < last; from += kWarp) {
-        const unsigned hits = __ballot_sync(~0u, from + lane < last && body.hits(from + lane));
-        const unsigned first = hits == 0 ? kWarp : static_cast<unsigned>(__ffs(static_cast<int>(hits))) - 1;
-        out.add(0, from + lane < last && lane <= first);
-        if (hits == 0) continue;
-        if (static_cast<int>(lane) == owner) hit = from + first;
-        break;
-      }
-    }
-    if (wants && hit < end) body.take(row, hit, out);
-    __syncwarp();
-  }
-  out.report();
 }
 
 /// The lanes of a warp whose items have the same key, which go to its counters together: few keys would have
@@ -260,7 +119,13 @@ class CudaExecutor {
     if (vertices.count == 0) return;
     const Hubs hubs{hubs_.data(), hub_count_.data()};
     fill(hub_count_.data(), 0, hub_count_.bytes());
-    edges_kernel<<<grid(vertices.count), kTeamBlock, 0, stream_.get()>>>(vertices, output, hubs, body);
+    if (vertices.mapped != nullptr) {
+      const auto blocks = std::min<std::uint64_t>(vertices.count, kMostBlocks);
+      mapped_edges_kernel<<<static_cast<unsigned>(blocks), kTeamBlock, 0, stream_.get()>>>(vertices, output,
+                                                                                           hubs, body);
+    } else {
+      edges_kernel<<<grid(vertices.count), kTeamBlock, 0, stream_.get()>>>(vertices, output, hubs, body);
+    }
     launched();
     if (hubs_.size() == 1) return;  // too few edges for a hub
     hub_edges_kernel<<<kMostBlocks, kTeamBlock, 0, stream_.get()>>>(vertices, output, hubs, body);
@@ -274,10 +139,11 @@ class CudaExecutor {
     launched();
   }
 
-  template <class Items>
-  void sort_by_key(const Items& items, std::uint64_t count, Vertex* sorted, KeyCounts& keys) {
+  template <class Items, class Place = PlaceInOrder>
+  void sort_by_key(const Items& items, std::uint64_t count, Vertex* sorted, KeyCounts& keys,
+                   const Place& place = {}) {
     const unsigned size = keys.size();
-    unsigned long long *const counts = keys.counters, *const places = counts + 2 * std::size_t{size};
+    unsigned long long *const counts = keys.counters, *const next = counts + 2 * std::size_t{size};
     fill(counts, 0, 2 * std::size_t{size} * sizeof *counts);
     for_each(count, {}, CountKeys<Items>{items, size, counts});
     std::vector<std::uint64_t> read_counts(2 * std::size_t{size});
@@ -287,8 +153,10 @@ class CudaExecutor {
       keys.begins[key + 1] = keys.begins[key] + read_counts[key];
       keys.weights[key] = read_counts[size + key];
     }
-    copy_to_device(device_, places, keys.begins.data(), size * sizeof *places);
-    for_each(count, {}, ScatterByKey<Items>{items, places, sorted});
+    const std::vector<std::uint64_t>& places = place(std::as_const(keys));
+    if (places.empty()) return;
+    copy_to_device(device_, next, places.data(), size * sizeof *next);
+    for_each(count, {}, ScatterByKey<Items>{items, next, sorted});
   }
 
   template <class Counters, class Body>

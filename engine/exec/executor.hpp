@@ -10,8 +10,11 @@
 //   first_edge(rows, output, body)          of every row for which body.wants(row) the first edge for which
 //                                           body.hits(e) goes to body.take(row, e, lane); sums[0] counts the
 //                                           edges up to it, or all
-//   sort_by_key(items, count, sorted, keys) puts item(i) of items in order of key(i), which is below
-//                                           keys.size(), and adds up weight(i) by key
+//   sort_by_key(items, count, sorted, keys, place)
+//                                           puts item(i) of items in order of key(i), which is below
+//                                           keys.size(), and adds up weight(i) by key; or puts the items of
+//                                           each key where place(keys) says, which is told both. Where it
+//                                           names no places, items are not put anywhere
 //   for_each_group<Counters>(count, groups, body)
 //                                           body(group, i, counters) for every i below `count`; false where a
 //                                           warp leaves the work to a block. group_sums(sums) are what all
@@ -60,6 +63,8 @@ struct VertexRange {
   std::uint64_t count = 0;
   std::uint64_t first = 0;  ///< the list of u begins at offsets[u - first]
   const EdgeIndex* offsets = nullptr;
+  /// Where lists are in host memory that a GPU has mapped: the targets of all. Kernels read whole lines then.
+  const Vertex* mapped = nullptr;
 
   SLUICE_HD Vertex operator[](std::uint64_t i) const {
     return vertices != nullptr ? vertices[i] : static_cast<Vertex>(begin + i);
@@ -68,7 +73,7 @@ struct VertexRange {
   SLUICE_HD const EdgeIndex* list(Vertex u) const { return offsets + (u - first); }
   /// The vertices [from, to) of these.
   VertexRange part(std::uint64_t from, std::uint64_t to) const {
-    return {vertices != nullptr ? vertices + from : nullptr, begin + from, to - from, first, offsets};
+    return {vertices != nullptr ? vertices + from : nullptr, begin + from, to - from, first, offsets, mapped};
   }
 };
 
@@ -85,6 +90,11 @@ struct KeyCounts {
   unsigned long long* counters = nullptr;  ///< [3 * keys]
 
   unsigned size() const { return static_cast<unsigned>(weights.size()); }
+};
+
+/// Items in order of their keys.
+struct PlaceInOrder {
+  const std::vector<std::uint64_t>& operator()(const KeyCounts& keys) const { return keys.begins; }
 };
 
 /// Which groups take an index: one lane on the host. On a GPU a warp, a block, or a block where the warp

@@ -190,8 +190,9 @@ class HostExecutor {
   }
 
   /// In one thread: the items of a round are few beside their edges.
-  template <class Items>
-  void sort_by_key(const Items& items, std::uint64_t count, Vertex* sorted, KeyCounts& keys) {
+  template <class Items, class Place = PlaceInOrder>
+  void sort_by_key(const Items& items, std::uint64_t count, Vertex* sorted, KeyCounts& keys,
+                   const Place& place = {}) {
     keys.begins.assign(keys.size() + 1, 0);
     std::ranges::fill(keys.weights, 0);
     key_of_.resize(count);
@@ -201,7 +202,8 @@ class HostExecutor {
       keys.weights[key] += items.weight(i);
     }
     for (unsigned key = 0; key < keys.size(); ++key) keys.begins[key + 1] += keys.begins[key];
-    next_.assign(keys.begins.begin(), keys.begins.end());
+    next_ = place(std::as_const(keys));
+    if (next_.empty()) return;
     for (std::uint64_t i = 0; i < count; ++i) sorted[next_[key_of_[i]]++] = items.item(i);
   }
 

@@ -62,6 +62,9 @@ class PartitionCache {
   const OwnedPartitions& own() const { return own_; }
   /// A partition that is here.
   const PageView& page(std::uint32_t partition) const { return slots_.page(partition); }
+  /// Is it in a slot? How many slots have none?
+  bool resident(std::uint32_t partition) const { return scheduler_.resident(partition); }
+  unsigned empty_slots() const { return scheduler_.empty(); }
   /// Is it read in place?
   bool in_place(std::uint32_t partition) const { return slots_.in_place(partition); }
   /// Partitions as ranges of vertices, on the device. Throws BudgetError.

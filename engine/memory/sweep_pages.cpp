@@ -154,11 +154,15 @@ bool needs_sweep_pages(const Device& device, const SweepRows& rows, bool weighte
 }
 
 SweepPages::SweepPages(const Device& device, const SweepRows& rows, bool weighted,
-                       const PagingOptions& paging, std::uint64_t most) {
+                       const PagingOptions& paging, std::uint64_t most)
+    : rows_(rows.in), edge_bytes_(columns_of(weighted).bytes_per_edge()) {
   const std::span offsets(rows.in.offsets, rows.in.vertices + 1);
   if (!device.plans()) {
     cache_.emplace(device, offsets, request_of(rows, weighted),
                    slots_of(device, rows, weighted, paging, most), for_sweeps(paging), PageUse{});
+    const bool always = paging.transport == Transport::mapped,
+               may = device.is_cuda() && paging.transport == Transport::automatic && rows.file == nullptr;
+    if (always || may) choice_.emplace(plan(), edge_bytes_, always);
     return;
   }
   planned_ = plan_slots(device, rows, weighted, paging, most);
@@ -179,6 +183,29 @@ void SweepPages::for_each(const Waiting& waiting, const Work& work) {
     }
     work(pages);
   });
+}
+
+std::vector<bool> SweepPages::read_in_place(std::span<const WantedLists> wanted) {
+  if (!choice_) return std::vector<bool>(size());
+  std::vector<bool> chosen = choice_->choose(
+      wanted, [&](std::uint32_t p) { return cache_->resident(p); }, cache_->empty_slots());
+  std::uint64_t edges = 0;
+  for (std::size_t p = 0; p < chosen.size(); ++p) edges += chosen[p] ? wanted[p].edges : 0;
+  in_place_rounds_ += edges > 0;
+  in_place_bytes_ += edges * edge_bytes_;
+  return chosen;
+}
+
+SweepPage SweepPages::in_place(PartitionRun run) const {
+  return {run.begin, begin(run.begin), end(run.end - 1), rows_.targets, rows_.weights, true};
+}
+
+SweepTraffic SweepPages::traffic() const {
+  if (!cache_) return SweepTraffic{.partitions = planned_.partitions};
+  SweepTraffic traffic = cache_->traffic();
+  traffic.rounds += in_place_rounds_, traffic.mapped_rounds += in_place_rounds_;
+  traffic.mapped_bytes = in_place_bytes_;
+  return traffic;
 }
 
 }  // namespace sluice

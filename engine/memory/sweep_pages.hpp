@@ -12,6 +12,7 @@
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/memory/paging.hpp"
 #include "engine/memory/partition_cache.hpp"
+#include "engine/memory/schedule/in_place.hpp"
 #include "engine/memory/traffic.hpp"
 #include "partition/plan.hpp"
 
@@ -28,12 +29,17 @@ struct SweepRows {
   std::uint64_t longest = 0;
 };
 
-/// A partition that is here: rows [begin, end), and where their edges are.
+/// A partition that is here, or some side by side that are read in place: rows [begin, end), and where their
+/// edges are.
 struct SweepPage {
   std::uint32_t partition = 0;
   std::uint64_t begin = 0, end = 0;
   const Vertex* sources = nullptr;  ///< or targets; indexed by position in the whole graph, as offsets say
   const float* weights = nullptr;
+  bool in_place = false;  ///< in host memory, which kernels read over the link
+
+  /// For VertexRange.
+  const Vertex* mapped() const { return in_place ? sources : nullptr; }
 };
 
 /// Must lists be brought in partitions: asked for, too large for what the device has left when `beside` bytes
@@ -84,6 +90,7 @@ class SweepPages {
   /// Rows of a partition.
   std::uint64_t begin(std::uint64_t partition) const { return plan().begin(partition); }
   std::uint64_t end(std::uint64_t partition) const { return plan().end(partition); }
+  std::uint64_t edges(std::uint64_t partition) const { return plan().bytes(partition) / edge_bytes_; }
   const PartitionPlan& plan() const { return cache_->plan().partitions; }
   /// Partitions as ranges of rows, where kernels read them. Throws BudgetError.
   OwnershipView owners() { return cache_ ? cache_->owners() : OwnershipView{}; }
@@ -95,13 +102,22 @@ class SweepPages {
   /// Hands every wanted partition to `work` once (PartitionCache::sweep).
   void for_each(const Waiting& waiting, const Work& work);
 
+  /// The partitions [size()] that a round which wants so much of each had best read in place, and then does:
+  /// it counts as traffic. Lists must be page-locked on a GPU. All partitions where that is asked for, and
+  /// none where lists are in a file, or on the host, whose slots would be its own memory.
+  std::vector<bool> read_in_place(std::span<const WantedLists> wanted);
+  /// Such partitions.
+  SweepPage in_place(PartitionRun run) const;
+
   const SweepPagePlan& planned() const { return planned_; }
-  SweepTraffic traffic() const {
-    return cache_ ? cache_->traffic() : SweepTraffic{.partitions = planned_.partitions};
-  }
+  SweepTraffic traffic() const;
 
  private:
+  CsrView rows_;
+  std::uint64_t edge_bytes_;
   std::optional<PartitionCache> cache_;
+  std::optional<InPlaceChoice> choice_;  ///< where lists may be read in place
+  std::uint64_t in_place_rounds_ = 0, in_place_bytes_ = 0;
   SweepPagePlan planned_;  ///< where there is none
   Buffer<std::byte> planned_slots_;
 };

@@ -13,6 +13,8 @@ struct SweepTraffic {
   std::uint64_t exchanged_bytes = 0;  ///< sent from GPU to GPU
   std::uint64_t rounds = 0;           ///< of work on what was there
   std::uint64_t mapped_rounds = 0;    ///< of these, those that read some partitions in place
+  /// Of lists that ACC rounds read in place: whole ones, or of rows that look at few edges, about as many.
+  std::uint64_t mapped_bytes = 0;
 };
 
 }  // namespace sluice

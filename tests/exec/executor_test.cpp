@@ -194,6 +194,25 @@ TEST_P(HostExecutorTest, SortsByKey) {
   }
 }
 
+TEST_P(HostExecutorTest, PutsTheItemsOfAKeyWhereTheCallerSays) {
+  std::vector<Vertex> sorted(kCount);
+  KeyCounts keys{{}, std::vector<std::uint64_t>(10), nullptr};
+  const auto place = [](bool anywhere) {
+    return [anywhere](const KeyCounts& known) {
+      EXPECT_EQ(known.begins.back(), kCount);
+      std::vector<std::uint64_t> backwards;
+      for (unsigned key = 0; key < 10 && anywhere; ++key) backwards.push_back(kCount - known.begins[key + 1]);
+      return backwards;
+    };
+  };
+
+  executor_.sort_by_key(ByLastDigit{}, kCount, sorted.data(), keys, place(false));
+  EXPECT_EQ(sorted, std::vector<Vertex>(kCount));
+
+  executor_.sort_by_key(ByLastDigit{}, kCount, sorted.data(), keys, place(true));
+  for (std::uint64_t i = 0; i < kCount; ++i) ASSERT_EQ(sorted[i] % 10, 9 - i / (kCount / 10)) << i;
+}
+
 TEST_P(HostExecutorTest, OrdersByKeyStablyAndLeavesOutWhatHasNone) {
   for (const std::uint64_t count : {kCount, std::uint64_t{7}, std::uint64_t{0}}) {
     OrderedItems ordered(5, "a test");

@@ -176,6 +176,7 @@ TEST_F(GpuAcc, BringsListsInPartitions) {
     if (brief()) continue;
     compare_programs(host_, *gpu_, graph, {.paging = {.partitions = 40, .transport = Transport::copied}});
     compare_programs(host_, *gpu_, graph, {.paging = {.partitions = 5, .transport = Transport::mapped}});
+    compare_programs(host_, *gpu_, graph, {.paging = {.partitions = 6, .slots = 2}});
   }
 }
 
@@ -205,7 +206,14 @@ Graph stars() {
 }
 
 TEST_F(GpuAcc, TakesHubsByTheGridWhereItIsSharedOut) {
-  compare_programs(host_, *gpu_, stars(), {.paging = {.partitions = 3, .transport = Transport::copied}});
+  for (const Transport transport : {Transport::copied, Transport::mapped})
+    compare_programs(host_, *gpu_, stars(), {.paging = {.partitions = 3, .transport = transport}});
+}
+
+/// Were some partitions read in place, and others brought?
+void expect_both(const acc::AccStats& stats) {
+  EXPECT_GT(stats.mapped_bytes, 0u);
+  EXPECT_GT(stats.partition_transfers, 0u);
 }
 
 TEST_F(GpuAcc, WorksInPartitionsWhereTheGraphDoesNotFit) {
@@ -222,8 +230,19 @@ TEST_F(GpuAcc, WorksInPartitionsWhereTheGraphDoesNotFit) {
   compare_programs(host_, *small, graph, {.ranks = alone.get()});
 
   EXPECT_LE(small->memory().peak(), small->memory().ceiling());
-  const acc::AccGraph search(*small, graph, {.weights = true}, {.ranks = alone.get()});
-  EXPECT_GT(sssp(search, 0).stats.partitions, brief() ? 0u : 1u);
+  if (brief()) return;  // all fits
+  const acc::AccGraph search(*small, graph, {.in_edges = true, .weights = true}, {.ranks = alone.get()}),
+      simple(*small, graph, {.simple = true}, {.ranks = alone.get()});
+  const EdgeIndex* const offsets = graph.out.offsets.data();
+  Vertex hub = 0;
+  for (Vertex v = 0; v < graph.vertices(); ++v)
+    if (offsets[v + 1] - offsets[v] > offsets[hub + 1] - offsets[hub]) hub = v;
+  const acc::AccStats found = sssp(search, hub).stats;
+  EXPECT_GT(found.partitions, 1u);
+  expect_both(found);
+  expect_both(core_numbers(simple).stats);
+  expect_both(components(search).stats);
+  EXPECT_GT(bfs(search, hub).stats.mapped_bytes, 0u);
 }
 
 TEST(GpuAccRanks, FindWhatTheHostFinds) {

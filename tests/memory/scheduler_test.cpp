@@ -38,8 +38,10 @@ TEST(Scheduler, RetiresDrainedPartitionsTheLongestHereFirst) {
   scheduler.arrive(Partitions{0, 1});
   scheduler.choose(Waiting{0, 0, 1, 0, 0, 0});
   scheduler.arrive(Partitions{2});
+  EXPECT_EQ(scheduler.empty(), 0u);
 
   EXPECT_EQ(scheduler.retire(Waiting{0, 4, 0, 0, 0, 0}, 1), (std::vector<std::uint32_t>{0}));
+  EXPECT_EQ(scheduler.empty(), 1u);
   EXPECT_TRUE(scheduler.resident(1)) << "work waits there";
   EXPECT_TRUE(scheduler.resident(2));
   EXPECT_TRUE(scheduler.retire(Waiting{0, 4, 0, 0, 0, 0}, 1).empty()) << "one slot is empty already";

@@ -69,5 +69,33 @@ TEST_F(SweepPagesInSlots, KeepWhatIsWantedAgain) {
   EXPECT_EQ(pass({3, 5, 7, 0}), 0u);
 }
 
+TEST_F(SweepPagesInSlots, ReadNothingInPlaceOnTheHost) {
+  EXPECT_EQ(pages_.read_in_place(std::vector<WantedLists>(12, {1, 1})), std::vector<bool>(12));
+  EXPECT_EQ(pages_.traffic().mapped_rounds, 0u);
+}
+
+TEST(MappedSweepPages, CountWhatIsReadInPlace) {
+  const Device device({DeviceChoice::host, 1});
+  const Graph graph = generated(io::GraphKind::rmat, 10, false, io::WeightRule::uniform);
+  SweepPages pages(device, SweepRows(graph.out.view()), true,
+                   {.partitions = 3, .transport = Transport::mapped});
+  ASSERT_EQ(pages.size(), 3u);
+
+  EXPECT_EQ(pages.read_in_place(std::vector<WantedLists>{{2, 30}, {0, 0}, {5, 70}}),
+            (std::vector<bool>{true, false, true}));
+  EXPECT_EQ(pages.read_in_place(std::vector<WantedLists>(3)), std::vector<bool>(3));
+
+  const SweepPage both = pages.in_place({1, 3});
+  EXPECT_EQ(both.begin, pages.begin(1));
+  EXPECT_EQ(both.end, graph.vertices());
+  EXPECT_EQ(both.mapped(), graph.out.targets.data());
+  EXPECT_EQ(pages.edges(0) + pages.edges(1) + pages.edges(2), graph.edges());
+  const SweepTraffic traffic = pages.traffic();
+  EXPECT_EQ(traffic.mapped_bytes, 100 * (sizeof(Vertex) + sizeof(float)));
+  EXPECT_EQ(traffic.mapped_rounds, 1u);
+  EXPECT_EQ(traffic.rounds, 1u);
+  EXPECT_EQ(traffic.transfers, 0u);
+}
+
 }  // namespace
 }  // namespace sluice::test

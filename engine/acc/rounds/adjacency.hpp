@@ -1,7 +1,9 @@
 // The lists of a rank's own vertices in one direction as an executor traverses them: where they begin, where
-// their edges are, and, where these come in partitions, how the next ones are chosen.
+// their edges are, and, where these come in partitions, how the next ones are chosen. What a round reads in
+// place (memory/schedule/in_place.hpp) is one launch before all others, so that copies go on beside it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -62,17 +64,31 @@ class Adjacency {
   bool paged() const { return lists_->pages() != nullptr; }
   std::uint64_t partitions() const { return keys_.size(); }
 
-  /// Calls use(vertices, page) for a worklist, in parts whose lists are there.
+  /// Calls use(vertices, page) for a worklist, in parts whose lists are there or read in place.
   template <Executor E, class Use>
   void visit_vertices(E& executor, const Vertex* vertices, std::uint64_t count, Use&& use) {
     if (count == 0) return;
     const VertexRange all{vertices, 0, count, first_, offsets_};
     if (!paged()) return use(all, lists_->whole());
     sorted_.reserve(device_, count, "worklists");  // bins may hold a vertex twice
-    executor.sort_by_key(ByPartition{all, partitions_}, count, sorted_.data(), keys_);
-    visit(executor, keys_.weights, [&](const SweepPage& page) {
-      const std::uint64_t begin = keys_.begins[page.partition], end = keys_.begins[page.partition + 1];
-      use(VertexRange{sorted_.data() + begin, 0, end - begin, first_, offsets_}, page);
+    std::vector<bool> in_place;
+    InPlaceFirst places;
+    const auto items_of = [&](std::uint64_t p) { return keys_.begins[p + 1] - keys_.begins[p]; };
+    executor.sort_by_key(ByPartition{all, partitions_}, count, sorted_.data(), keys_, [&](const KeyCounts&) {
+      in_place = pages().read_in_place(wanted([&](std::uint64_t p) {
+        return WantedLists{items_of(p), keys_.weights[p]};
+      }));
+      places = InPlaceFirst(keys_.begins, in_place);
+      if (count <= kUnsorted && places.count == count) places.begins.clear();
+      return places.begins;
+    });
+    const auto part = [&](std::uint64_t begin, std::uint64_t size, const SweepPage& page) {
+      const Vertex* const list = places.begins.empty() ? vertices : sorted_.data();
+      use(VertexRange{list + begin, 0, size, first_, offsets_, page.mapped()}, page);
+    };
+    if (places.count > 0) part(0, places.count, pages().in_place({0, keys_.size()}));
+    bring(executor, keys_.weights, in_place, [&](const SweepPage& page) {
+      part(places.begins[page.partition], items_of(page.partition), page);
     });
   }
 
@@ -86,17 +102,54 @@ class Adjacency {
     return keys_.weights;
   }
 
-  /// Calls use(page) for the partitions in which something waits.
+  /// Calls use(page) for the partitions in which edges wait, so many in each.
   template <Executor E, class Use>
-  void visit(E& executor, const std::vector<std::uint64_t>& waiting, Use&& use) {
-    lists_->pages()->for_each([&](std::uint32_t p) { return waiting[p]; },
-                              [&](std::span<const SweepPage> pages) {
-                                for (const SweepPage& page : pages) use(page);
-                                executor.wait("partitions of lists");
-                              });
+  void visit_edges(E& executor, const std::vector<std::uint64_t>& waiting, Use&& use) {
+    visit(executor, waiting, use, [&](std::uint64_t p) {
+      return WantedLists{std::min(waiting[p], pages().end(p) - pages().begin(p)), waiting[p]};
+    });
+  }
+  /// The same where rows wait that look at a few of their edges.
+  template <Executor E, class Use>
+  void visit_rows(E& executor, const std::vector<std::uint64_t>& waiting, Use&& use) {
+    visit(executor, waiting, use, [&](std::uint64_t p) {
+      return WantedLists{waiting[p], std::min(waiting[p] * kLookedAt, pages().edges(p))};
+    });
   }
 
  private:
+  /// A worklist that is read in place and no longer than that is not sorted: as many warps work at once.
+  static constexpr std::uint64_t kUnsorted = 8192;
+  /// Edges that a row looks at, about: most find one among those of a sector of memory.
+  static constexpr std::uint64_t kLookedAt = 8;
+
+  SweepPages& pages() const { return *lists_->pages(); }
+
+  template <class Of>
+  std::vector<WantedLists> wanted(Of&& of) const {
+    std::vector<WantedLists> all(partitions());
+    for (std::uint64_t p = 0; p < all.size(); ++p) all[p] = of(p);
+    return all;
+  }
+
+  template <Executor E, class Use, class Of>
+  void visit(E& executor, const std::vector<std::uint64_t>& waiting, Use&& use, Of&& of) {
+    const std::vector<bool> in_place = pages().read_in_place(wanted(of));
+    for (const PartitionRun run : runs_of(in_place)) use(pages().in_place(run));
+    bring(executor, waiting, in_place, use);
+  }
+
+  /// Calls use(page) for the others.
+  template <Executor E, class Use>
+  void bring(E& executor, const std::vector<std::uint64_t>& waiting, const std::vector<bool>& in_place,
+             Use&& use) {
+    pages().for_each([&](std::uint32_t p) { return in_place[p] ? 0 : waiting[p]; },
+                     [&](std::span<const SweepPage> present) {
+                       for (const SweepPage& page : present) use(page);
+                       executor.wait("partitions of lists");
+                     });
+  }
+
   const Device& device_;
   std::uint64_t first_;
   const EdgeIndex* offsets_;

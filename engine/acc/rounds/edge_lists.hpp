@@ -38,12 +38,12 @@ class EdgeLists {
   }
   void add_traffic(AccStats& stats) const {
     stats.host_to_device_bytes += uploaded_;
-    if (pages_ != nullptr) stats.add_traffic(pages_->traffic());
+    if (pages_ != nullptr) stats.add_traffic(traffic());
   }
   /// The same of in-lists, beside those of out-lists.
   void add_more_traffic(AccStats& stats) const {
     stats.host_to_device_bytes += uploaded_;
-    if (pages_ != nullptr) stats.add_more_traffic(pages_->traffic());
+    if (pages_ != nullptr) stats.add_more_traffic(traffic());
   }
 
   template <class T>
@@ -55,6 +55,13 @@ class EdgeLists {
   }
 
  private:
+  /// Host threads read lists in place over no link, and their worklists name some vertices in vain.
+  SweepTraffic traffic() const {
+    SweepTraffic all = pages_->traffic();
+    if (!uploads_) all.mapped_bytes = 0;
+    return all;
+  }
+
   SweepRows rows_;
   bool uploads_;  ///< the host reads its own lists in place
   std::vector<PageLock> locks_;

@@ -110,7 +110,7 @@ class FrontierRounds {
       const auto unsettled = [&](const OwnershipView& partitions, unsigned long long* counts) {
         return CountUnsettled<View>{view_, partitions, counts};
       };
-      lists.visit(executor_, lists.count(executor_, own_words(), unsettled), pull_rows);
+      lists.visit_rows(executor_, lists.count(executor_, own_words(), unsettled), pull_rows);
     } else {
       pull_rows(lists.lists().whole());
     }

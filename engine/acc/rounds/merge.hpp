@@ -201,9 +201,9 @@ class Merge {
   }
 
   void join(const SweepPage& page, Vertex hub_root) {
-    executor_.for_each_edge(
-        {nullptr, rows_.first() + page.begin, page.end - page.begin, rows_.first(), lists_.offsets()},
-        output_, JoinEdges<Program>{view_, hub_root, page.sources, page.weights});
+    executor_.for_each_edge({nullptr, rows_.first() + page.begin, page.end - page.begin, rows_.first(),
+                             lists_.offsets(), page.mapped()},
+                            output_, JoinEdges<Program>{view_, hub_root, page.sources, page.weights});
   }
 
   /// Some edges of every vertex, and then all of those outside of the hub's tree.
@@ -216,19 +216,21 @@ class Merge {
   void join_partitions() {
     std::vector<bool> done(lists_.partitions());
     // In a partition that is here all edges are joined: to look at them costs less than to bring another one.
-    const auto join_waiting = [&](const std::vector<std::uint64_t>& waiting) {
-      lists_.visit(executor_, waiting, [&](const SweepPage& page) { join(page, kNoVertex); });
+    const auto join_waiting = [&](const std::vector<std::uint64_t>& waiting, Vertex hub_root) {
+      lists_.visit_edges(executor_, waiting,
+                         [&](const SweepPage& page) { join(page, page.in_place ? hub_root : kNoVertex); });
     };
     if (rows_.owns(hub_)) {
-      const PartitionPlan& plan = lists_.lists().pages()->plan();
-      const std::uint32_t p = plan.owner(static_cast<Vertex>(hub_ - rows_.first()));
+      const SweepPages& pages = *lists_.lists().pages();
+      const std::uint32_t p = pages.plan().owner(static_cast<Vertex>(hub_ - rows_.first()));
       std::vector<std::uint64_t> waiting(done.size());
-      waiting[p] = 1;
-      join_waiting(waiting);
+      waiting[p] = pages.edges(p);
+      join_waiting(waiting, kNoVertex);
       done[p] = true;
     }
     for (std::uint64_t count = 1;; count *= 2) {
-      std::vector<std::uint64_t> waiting = edges_not_spared(compress_all());
+      const Vertex hub_root = compress_all();
+      std::vector<std::uint64_t> waiting = edges_not_spared(hub_root);
       std::uint64_t some = 0;
       for (std::uint64_t p = 0; p < done.size(); ++p) {
         if (done[p] || some == count) waiting[p] = 0;
@@ -237,7 +239,7 @@ class Merge {
         ++some;
       }
       if (some == 0) return;
-      join_waiting(waiting);
+      join_waiting(waiting, hub_root);
     }
   }
 

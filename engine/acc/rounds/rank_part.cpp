@@ -194,7 +194,8 @@ std::unique_ptr<SweepPages> RankPart::make_pages(const SweepRows& lists, std::ve
                                                  std::uint64_t most) const {
   if (!has_pages(lists)) return nullptr;
   const CsrView& in = lists.in;
-  const bool worth = paging_.transport == Transport::mapped || in.edges * sizeof(Vertex) >= kWorthLocking;
+  const bool worth = paging_.transport == Transport::mapped || paging_.transport == Transport::automatic ||
+                     in.edges * sizeof(Vertex) >= kWorthLocking;
   if (lists.file == nullptr && in.targets != nullptr && worth) {
     locks.emplace_back(device_, in.targets + in.offsets[0], in.edges * sizeof(Vertex));
     if (in.weights != nullptr)

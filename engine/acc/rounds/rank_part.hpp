@@ -71,7 +71,7 @@ class RankPart {
   std::uint64_t most_partitions() const;
   /// The partitions of out() or in(), in `most` bytes; null where lists are read in place. What else the
   /// device is to hold must be there already. Lists in host memory are page-locked for a GPU for as long as
-  /// `locks` live, if they are read in place or long enough for it.
+  /// `locks` live, if they may be read in place or are long enough for it.
   std::unique_ptr<SweepPages> make_pages(const SweepRows& lists, std::vector<PageLock>& locks,
                                          std::uint64_t most = ~std::uint64_t{0}) const;
 

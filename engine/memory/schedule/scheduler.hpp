@@ -1,6 +1,7 @@
 // Which partitions are brought to the device, and which leave it: decided from the work that waits in each.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -61,6 +62,8 @@ class Scheduler {
   unsigned slot_of(std::uint32_t partition) const;
   /// How many loads have not come yet.
   unsigned coming() const;
+  /// How many slots no partition is in, or comes into.
+  unsigned empty() const { return static_cast<unsigned>(std::ranges::count(held_, kEmpty)); }
   /// Partitions that may be worked on, in order of slots.
   std::vector<std::uint32_t> residents() const;
 

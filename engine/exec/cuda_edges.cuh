@@ -1,0 +1,166 @@
+// Kernels of CudaExecutor over edges. A lane traverses short lists alone, a warp longer ones together, and
+// the whole grid those of hubs, in a second kernel. Lists in mapped host memory are a warp's from the first
+// edge on: a lane alone would fetch each sector over the link by itself.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/exec/cuda_lane.cuh"
+#include "engine/exec/executor.hpp"
+#include "engine/exec/grid.cuh"
+
+namespace sluice::cuda {
+
+/// Degrees from which on a list is the whole grid's.
+inline constexpr std::uint64_t kGridDegree = 4096;
+
+/// Vertices whose lists the next kernel is to take.
+struct Hubs {
+  Vertex* vertices = nullptr;
+  unsigned long long* count = nullptr;
+};
+
+template <class Body>
+__global__ void __launch_bounds__(kTeamBlock)
+    edges_kernel(VertexRange vertices, LaneOutput output, Hubs hubs, Body body) {
+  CudaLane out(output);
+  const GridTeam grid;
+  const unsigned lane = threadIdx.x % kWarp;
+  for (std::uint64_t base = grid.rank() / kWarp * kWarp; base < vertices.count; base += grid.size()) {
+    const std::uint64_t i = base + lane;
+    const Vertex u = i < vertices.count ? vertices[i] : 0;
+    const bool sends = i < vertices.count && body.sends(u);
+    const EdgeIndex begin = sends ? vertices.offsets[u - vertices.first] : 0,
+                    end = sends ? vertices.offsets[u - vertices.first + 1] : 0;
+    const std::uint64_t degree = end - begin;
+    out.add(0, degree);
+    if (degree >= kGridDegree) hubs.vertices[atomicAdd(hubs.count, 1ull)] = u;
+    if (degree < kWarpDegree) {
+      for (EdgeIndex e = begin; e < end; ++e) body.edge(u, e, out);
+    }
+    __syncwarp();
+    const bool together = degree >= kWarpDegree && degree < kGridDegree;
+    for (unsigned left = __ballot_sync(~0u, together); left != 0; left &= left - 1) {
+      const int owner = __ffs(static_cast<int>(left)) - 1;
+      const Vertex of = __shfl_sync(~0u, u, owner);
+      const EdgeIndex first = __shfl_sync(~0u, begin, owner), last = __shfl_sync(~0u, end, owner);
+      for (EdgeIndex e = first + lane; e < last; e += kWarp) body.edge(of, e, out);
+      __syncwarp();
+    }
+  }
+  out.report();
+}
+
+/// Edges in a line of memory, which is what a warp reads at once.
+inline constexpr unsigned kEdgesOfLine = 128 / sizeof(Vertex);
+
+/// From the first edge of the line that has edge `begin` on, lanes reach lists in mapped memory line by line.
+/// Weights lie as targets do, where both begin behind the same number of bytes in a line; else they take one
+/// more line. Lists elsewhere begin where they begin.
+__device__ __forceinline__ EdgeIndex line_begin(const VertexRange& vertices, EdgeIndex begin) {
+  if (vertices.mapped == nullptr) return begin;
+  const auto at = reinterpret_cast<std::uintptr_t>(vertices.mapped + begin) / sizeof(Vertex) % kEdgesOfLine;
+  return begin - min(begin, EdgeIndex{at});
+}
+
+/// At most so many warps, a block's, share a list in mapped memory. Each of its lines takes a warp
+/// microseconds.
+inline constexpr std::uint64_t kSharers = kTeamBlock / kWarp;
+
+/// Of vertices whose lists are in mapped host memory. A warp takes a vertex at a time, so that all those at
+/// work are neighbours in the worklist: the link's translations reach only so far (exec/memory/link.hpp).
+/// Where vertices are fewer than warps, some warps share each: one that stops to send meanwhile need not.
+template <class Body>
+__global__ void __launch_bounds__(kTeamBlock)
+    mapped_edges_kernel(VertexRange vertices, LaneOutput output, Hubs hubs, Body body) {
+  CudaLane out(output);
+  const GridTeam grid;
+  const unsigned lane = threadIdx.x % kWarp;
+  const std::uint64_t warps = grid.size() / kWarp;
+  const auto sharers = static_cast<unsigned>(max(std::uint64_t{1}, min(kSharers, warps / vertices.count)));
+  for (std::uint64_t i = grid.rank() / kWarp; i < vertices.count * sharers; i += warps) {
+    const Vertex u = vertices[i / sharers];
+    const auto part = static_cast<unsigned>(i % sharers);
+    // One lane says it for all: the state may change meanwhile.
+    if (__shfl_sync(~0u, lane == 0 && body.sends(u), 0) == 0) continue;
+    const EdgeIndex begin = vertices.list(u)[0], end = vertices.list(u)[1];
+    const bool first = part == 0 && lane == 0;
+    if (first) out.add(0, end - begin);
+    if (end - begin >= kGridDegree) {
+      if (first) hubs.vertices[atomicAdd(hubs.count, 1ull)] = u;
+    } else {
+      for (EdgeIndex e = line_begin(vertices, begin) + part * kWarp + lane; e < end; e += sharers * kWarp)
+        if (e >= begin) body.edge(u, e, out);
+    }
+    __syncwarp();
+  }
+  out.report();
+}
+
+template <class Body>
+__global__ void __launch_bounds__(kTeamBlock)
+    hub_edges_kernel(VertexRange vertices, LaneOutput output, Hubs hubs, Body body) {
+  constexpr unsigned kBlocksOfHub = kGridDegree / kTeamBlock;
+  CudaLane out(output);
+  const unsigned long long count = *hubs.count;
+  for (unsigned long long i = 0; i < count; ++i) {
+    const Vertex u = hubs.vertices[i];
+    // Each list begins at another block, so that all have work where lists are shorter than the grid.
+    const std::uint64_t block = (blockIdx.x + i * kBlocksOfHub) % gridDim.x;
+    const EdgeIndex begin = vertices.list(u)[0], end = vertices.list(u)[1];
+    for (EdgeIndex e = line_begin(vertices, begin) + block * kTeamBlock + threadIdx.x; e < end;
+         e += std::uint64_t{gridDim.x} * kTeamBlock)
+      if (e >= begin) body.edge(u, e, out);
+  }
+  __syncwarp();
+  out.report();
+}
+
+/// A lane looks at the beginning of its row alone, at a few edges at a time, so that what it reads of them is
+/// under way together; long rows that have found none go to the warp (collaborative early termination).
+template <class Body>
+__global__ void __launch_bounds__(kTeamBlock) first_edge_kernel(RowRange rows, LaneOutput output, Body body) {
+  constexpr EdgeIndex kAlone = 16;
+  constexpr unsigned kTogether = 2;
+  CudaLane out(output);
+  const GridTeam grid;
+  const unsigned lane = threadIdx.x % kWarp;
+  for (std::uint64_t base = rows.begin + grid.rank() / kWarp * kWarp; base < rows.end; base += grid.size()) {
+    const std::uint64_t row = base + lane;
+    const bool wants = row < rows.end && body.wants(row);
+    if (!__any_sync(~0u, wants)) continue;
+    EdgeIndex e = wants ? rows.offsets[row] : 0;
+    const EdgeIndex end = wants ? rows.offsets[row + 1] : 0, alone = min(end, e + kAlone);
+    bool done = false;
+    while (e < alone && !done) {
+      unsigned hits = 0;
+#pragma unroll
+      for (unsigned k = 0; k < kTogether; ++k) {
+        if (e + k < alone && body.hits(e + k)) hits |= 1u << k;
+      }
+      done = hits != 0;
+      const EdgeIndex looked =
+          done ? static_cast<unsigned>(__ffs(static_cast<int>(hits))) : min(EdgeIndex{kTogether}, alone - e);
+      out.add(0, looked);
+      e += looked;
+    }
+    EdgeIndex hit = done ? e - 1 : end;
+    for (unsigned left = __ballot_sync(~0u, !done && e < end); left != 0; left &= left - 1) {
+      const int owner = __ffs(static_cast<int>(left)) - 1;
+      const EdgeIndex last = __shfl_sync(~0u, end, owner);
+      for (EdgeIndex from = __shfl_sync(~0u, e, owner); from < last; from += kWarp) {
+        const unsigned hits = __ballot_sync(~0u, from + lane < last && body.hits(from + lane));
+        const unsigned first = hits == 0 ? kWarp : static_cast<unsigned>(__ffs(static_cast<int>(hits))) - 1;
+        out.add(0, from + lane < last && lane <= first);
+        if (hits == 0) continue;
+        if (static_cast<int>(lane) == owner) hit = from + first;
+        break;
+      }
+    }
+    if (wants && hit < end) body.take(row, hit, out);
+    __syncwarp();
+  }
+  out.report();
+}
+
+}  // namespace sluice::cuda

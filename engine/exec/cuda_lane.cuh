@@ -1,0 +1,45 @@
+// One thread's output in kernels of CudaExecutor.
+#pragma once
+
+#include "engine/exec/executor.hpp"
+#include "engine/exec/grid.cuh"
+
+namespace sluice::cuda {
+
+class CudaLane {
+ public:
+  /// A GPU finds the next level faster by reading the states of all vertices.
+  static constexpr bool kBinsByLevel = false, kPullsIntoBits = false;
+
+  __device__ explicit CudaLane(const LaneOutput& output) : output_(output) {}
+
+  /// Lanes of a warp that come together take their places together.
+  __device__ void append(unsigned list, Vertex v) {
+    const unsigned peers = __match_any_sync(__activemask(), list), lane = threadIdx.x % kWarp;
+    const unsigned leader = static_cast<unsigned>(__ffs(static_cast<int>(peers))) - 1;
+    unsigned long long at = 0;
+    if (lane == leader) at = atomicAdd(output_.sizes + list, static_cast<unsigned long long>(__popc(peers)));
+    at = __shfl_sync(peers, at, static_cast<int>(leader));
+    output_.lists[output_.begins[list] + at + static_cast<unsigned>(__popc(peers & ((1u << lane) - 1)))] = v;
+  }
+  __device__ void lowest(unsigned long long value) { lowest_ = value < lowest_ ? value : lowest_; }
+  __device__ void add(unsigned sum, unsigned long long value) { sums_[sum] += value; }
+
+  /// Adds its sums to those of all; every lane of the warp must come.
+  __device__ void report() {
+    const unsigned long long lowest = warp_min(lowest_);
+    const bool first = threadIdx.x % kWarp == 0;
+    if (first && lowest != ~0ull) atomicMin(output_.lowest, lowest);
+    for (unsigned i = 0; i < LaneOutput::kSums; ++i) {
+      const unsigned long long sum = warp_sum(sums_[i]);
+      if (first && sum != 0) atomicAdd(output_.sums + i, sum);
+    }
+  }
+
+ private:
+  LaneOutput output_;
+  unsigned long long sums_[LaneOutput::kSums] = {};
+  unsigned long long lowest_ = ~0ull;
+};
+
+}  // namespace sluice::cuda
