@@ -1,7 +1,6 @@
-// The rounds of votes and aggregations: of a whole graph, or a rank's part of them. States, lists, the
-// frontier and entries for other ranks stay in the executor's memory. The host keeps vertices in bins by
-// level. On a GPU levels are one bin wide: it finds the next one faster by reading the states of own
-// vertices.
+// The rounds of votes and aggregations, of a whole graph or a rank's part, in the executor's memory. The host
+// keeps vertices in bins by level. On a GPU levels are one bin wide: it finds the next one faster by reading
+// the states of own vertices.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 
 #include "engine/acc/acc_graph.hpp"
 #include "engine/acc/options.hpp"
+#include "engine/acc/rounds/active_bits.hpp"
 #include "engine/acc/rounds/adjacency.hpp"
 #include "engine/acc/rounds/entry_exchange.hpp"
 #include "engine/acc/rounds/pull_bodies.hpp"
@@ -203,8 +203,7 @@ class FrontierRounds {
 
   /// Charges what rounds take beside what is there, at most: on the host bins of an aggregation's vertices.
   void plan(AccStats& stats) const {
-    const std::uint64_t bins = kBinned ? own_rows() * kListsOfBins * sizeof(Vertex) : 0;
-    host_budget().charge_and_release(bins, "rounds");
+    if (kBinned) host_budget().charge_and_release(own_rows() * kListsOfBins * sizeof(Vertex), "rounds");
     count(stats);
   }
 
@@ -229,8 +228,7 @@ class FrontierRounds {
   std::uint64_t own_words() const {
     return own_rows() > 0 ? (rows_.last() - 1) / kBitsOfWord - rows_.first() / kBitsOfWord + 1 : 0;
   }
-  /// Where counts_ has the edges that were looked at, of a vote those of vertices that were listed, and the
-  /// lowest value.
+  /// Where counts_ has edges that were looked at, of a vote those of listed vertices, and the lowest value.
   std::size_t at_edges() const { return ranks_; }
   std::size_t at_next_edges() const { return ranks_ + 1; }
   std::size_t at_lowest() const { return ranks_ + LaneOutput::kSums; }
@@ -239,7 +237,7 @@ class FrontierRounds {
   /// travel.
   bool make_both() {
     try {
-      if (ranks_ > 1) make_bits();
+      if (ranks_ > 1) bits_.emplace(device_, rows_, executor_, owners_.view(), words());
       out_.emplace(device_, rows_, rows_.out(), own_rows(), rows_.symmetric() ? 1u : 2u);
       if (rows_.symmetric() || plans_without_in_lists()) return true;
       // Where out-lists are read in place, and these cannot be, pushes are less work.
@@ -251,16 +249,8 @@ class FrontierRounds {
     }
     in_.reset();
     out_.reset();
-    bits_ = {};
+    bits_.reset();
     return false;
-  }
-  /// What bits of active vertices need to travel.
-  void make_bits() {
-    if (rows_.link() != nullptr) {
-      first_words_ = Buffer<std::uint32_t>(device_, ranks_, "active vertices");
-    } else if (device_.is_cuda()) {
-      bits_ = Staging<std::uint32_t>(device_, words(), "active vertices");
-    }
   }
   /// A plan counts past the ceiling, so that it does not try what a run can do without.
   bool plans_without_in_lists() const {
@@ -358,36 +348,8 @@ class FrontierRounds {
     if (!in_bits_) executor_.for_each(front_size_, output_, MarkFront{active_.data(), marks_.data()});
     executor_.fill(found_.data(), 0, found_.bytes());
     if (R::kComplete || ranks_ == 1) return;
-    if (rows_.link() != nullptr) {
-      link_marks(*rows_.link());
-    } else if (device_.is_cuda()) {
-      std::fill_n(bits_.data(), words(), 0u);
-      executor_.wait("active vertices");
-      const std::uint64_t begin = rows_.first() / kBitsOfWord;
-      copy_to_host(device_, bits_.data() + begin, marks_.data() + begin, own_words() * sizeof(std::uint32_t));
-      rows_.router().share_bits(bits_.data(), "active vertices");
-      copy_to_device(device_, marks_.data(), bits_.data(), marks_.bytes());
-    } else {
-      rows_.router().share_bits(marks_.data(), "active vertices");
-    }
+    bits_->share(marks_.data());
     executor_.for_each(words(), output_, SettleMarked{marks_.data(), settled_.data()});
-  }
-
-  /// Words reach all GPUs from the rank that has their first vertex; of the word in which its vertices begin,
-  /// each rank hands its own bits to all before.
-  void link_marks(DeviceRanks& link) {
-    const auto word_from = [&](std::uint64_t v) { return (v + kBitsOfWord - 1) / kBitsOfWord; };
-    std::vector<ElementRange> ranges;
-    for (unsigned r = 0; r < ranks_; ++r)
-      ranges.push_back({word_from(rows_.owners().begin(r)), word_from(rows_.owners().end(r))});
-    const std::uint64_t first = std::min(rows_.first() / kBitsOfWord, words() - 1);
-    void* const stream = executor_.stream();
-    link.all_gather(marks_.data() + first, first_words_.data(), sizeof(std::uint32_t), stream);
-    link.all_gather_ranges(marks_.data(), ranges, sizeof(std::uint32_t), stream);
-    link.wait(stream, "active vertices");
-    executor_.for_each(
-        ranks_, output_,
-        JoinFirstWords{owners_.view().begins, first_words_.data(), marks_.data(), words() - 1});
   }
 
   /// Vertices of another rank that are reached.
@@ -425,8 +387,7 @@ class FrontierRounds {
   Buffer<unsigned long long> counters_;  ///< as LaneOutput has them, one after the other
   std::vector<std::uint64_t> counts_;    ///< the same as the host has last read them
   std::optional<EntryExchange<State>> entries_;
-  Staging<std::uint32_t> bits_;        ///< of active vertices that travel through hosts
-  Buffer<std::uint32_t> first_words_;  ///< [ranks] of those that GPUs hand each other
+  std::optional<ActiveBits<E>> bits_;  ///< of ranks that can pull
   std::optional<Adjacency> out_, in_;  ///< in-lists, where they are others
   bool can_pull_ = false;
   LaneOutput output_;

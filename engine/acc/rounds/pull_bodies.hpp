@@ -59,20 +59,6 @@ struct SettleMarked {
   }
 };
 
-/// Words of which ranks have a part each: that of rank r, whose first vertex is begins[r], is in words[r].
-struct JoinFirstWords {
-  const std::uint64_t* begins;
-  const std::uint32_t* words;
-  std::uint32_t* marks;
-  std::uint64_t last_word;
-
-  template <class Lane>
-  SLUICE_HD void operator()(std::uint64_t r, Lane&) const {
-    const std::uint64_t word = begins[r] / kBitsOfWord;
-    if (words[r] != 0) set_bits(marks + (word < last_word ? word : last_word), words[r]);
-  }
-};
-
 /// How many own vertices of each partition are not settled; for every word that has own vertices.
 template <class View>
 struct CountUnsettled {
