@@ -13,6 +13,7 @@ apps::Commands all_commands() {
   apps::Commands commands = make_suites();
   commands.push_back(apps::make_replay());
   commands.push_back(make_page());
+  commands.push_back(make_ranks());
   return commands;
 }
 

@@ -26,8 +26,8 @@ void declare_acc(Command& command, AccCommand& c) {
   command.set_idle(kIdleForSolvers);
 }
 
-acc::AccPlace place_of(const AccCommand& c) {
-  return {c.common.paging, &world(), c.common.scratch};
+acc::AccPlace place_of(const AccCommand& c, const PagingOptions& paging) {
+  return {paging, &world(), c.common.scratch};
 }
 
 Vertex vertex_of(const Job& job, std::int64_t id, const char* option) {

@@ -30,11 +30,9 @@ void declare_worklists(Command& command, AccCommand& c);
 void declare_acc(Command& command, AccCommand& c);
 
 /// Who works on the graph, and how edges reach them.
-acc::AccPlace place_of(const AccCommand& c);
-/// The same place, and other partitions.
-inline acc::AccPlace place_with(acc::AccPlace place, const PagingOptions& paging) {
-  place.paging = paging;
-  return place;
+acc::AccPlace place_of(const AccCommand& c, const PagingOptions& paging);
+inline acc::AccPlace place_of(const AccCommand& c) {
+  return place_of(c, c.common.paging);
 }
 
 /// Of results of all vertices those that this rank writes.

@@ -30,17 +30,16 @@ void run_bfs(const Command& command, const BfsCommand& c) {
           {.in_edges = c.acc.direction != acc::AccDirection::push,
            .in_edges_if_they_fit = c.acc.direction == acc::AccDirection::automatic,
            .vertex_bytes = acc::kAccVertexBytes});
-  const acc::AccPlace place = place_of(c);
   const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
   const acc::AccPlan plan = job.fitting([&](const PagingOptions& paging) {
-    return acc::plan_bfs(job.device(), job.graph(), place_with(place, paging));
+    return acc::plan_bfs(job.device(), job.graph(), place_of(c, paging));
   });
   if (c.common.plan) return job.print_plan(plan);
 
   auto& results = job.open_results({{"command", std::string("bfs")}, {"source", std::int64_t(c.source)}},
                                    nullptr, text_columns_of(c.common, {"depth", "parent"}));
   const acc::AccGraph graph(job.device(), job.graph(),
-                            {.in_edges = c.acc.direction != acc::AccDirection::push}, place);
+                            {.in_edges = c.acc.direction != acc::AccDirection::push}, place_of(c));
   const acc::BfsResult result = bfs(graph, source, c.acc);
   if (c.common.verify)
     acc::verify_bfs(job.graph(), source, result.depths.span(), result.parents.span(), &world(),

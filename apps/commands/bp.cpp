@@ -123,13 +123,12 @@ void run_bp(const Command& command, BpCommand& c) {
   }
   Job job(command, c.common, c.graph, {.vertex_bytes = acc::kAccVertexBytes});
   const acc::BeliefModel model = read_belief_model(c.priors, c.coupling, job.graph(), job.ids());
-  const acc::AccPlace place = place_of(c);
   const auto plan_with = [&](const PagingOptions& paging) {
-    return acc::plan_beliefs(job.device(), job.graph(), model.states, place_with(place, paging));
+    return acc::plan_beliefs(job.device(), job.graph(), model.states, place_of(c, paging));
   };
   const auto is_too_large = [&] {
     try {
-      return plan_with(place.paging).device_bytes > job.device().memory().ceiling();
+      return plan_with(c.common.paging).device_bytes > job.device().memory().ceiling();
     } catch (const BudgetError&) {
       return true;
     }
@@ -146,7 +145,7 @@ void run_bp(const Command& command, BpCommand& c) {
                                     {"max_iterations", std::int64_t{c.beliefs.max_iterations}}},
                                    nullptr, text_columns_of(c.common, {"belief"}));
   c.beliefs.keep_messages = c.common.verify;
-  const acc::AccGraph graph = acc::belief_graph(job.device(), job.graph(), model.states, place);
+  const acc::AccGraph graph = acc::belief_graph(job.device(), job.graph(), model.states, place_of(c));
   job.progress().start(command.name());
   acc::BeliefResult result = propagate_beliefs(graph, model, c.beliefs, [&](std::uint32_t round) {
     throw_if_stopped();

@@ -25,9 +25,8 @@ std::uint64_t count_members(std::span<const std::uint8_t> members) {
 
 void run_kcore(const Command& command, const KcoreCommand& c) {
   Job job(command, c.common, c.graph, {.in_edges = true, .vertex_bytes = acc::kAccVertexBytes});
-  const acc::AccPlace place = place_of(c);
   const acc::AccPlan plan = job.fitting([&](const PagingOptions& paging) {
-    return acc::plan_cores(job.device(), job.graph(), place_with(place, paging), c.common.plan);
+    return acc::plan_cores(job.device(), job.graph(), place_of(c, paging), c.common.plan);
   });
   if (c.common.plan) return job.print_plan(plan);
 
@@ -35,7 +34,7 @@ void run_kcore(const Command& command, const KcoreCommand& c) {
   if (c.k > 0) attributes.emplace_back("k", std::int64_t{c.k});
   const std::string name = c.k > 0 ? "member" : "core";
   auto& results = job.open_results(attributes, nullptr, text_columns_of(c.common, {name}));
-  const acc::AccGraph graph(job.device(), job.graph(), {.simple = true}, place);
+  const acc::AccGraph graph(job.device(), job.graph(), {.simple = true}, place_of(c));
   const acc::CoreResult result = core_numbers(graph, c.k, c.acc);
   if (c.common.verify)
     acc::verify_cores(job.graph(), c.k, result.cores.span(), &world(), threads_of(c.common));

@@ -102,16 +102,13 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
            .updated = c.batch.updates(),
            .vertex_bytes = fresh ? pagerank::kRankVertexBytes : pagerank::kBatchVertexBytes,
            .file_needs_in = true});
-  const pagerank::RankPlace place{c.common.paging, &world(), c.rows};
   // Read anew for each memory that is tried: reading takes more than the batch does. The last one stays.
   std::optional<HeldBatch> changes;
   pagerank::Plan plan = job.fitting([&](const PagingOptions& paging) {
-    pagerank::RankPlace with = place;
-    with.paging = paging;
     changes.reset();
     if (!fresh || c.batch.updates())
       changes.emplace(read_batch(c.batch.files, job.graph(), job.ids(), threads_of(c.common)));
-    return plan_of(job, c, changes ? &*changes : nullptr, with);
+    return plan_of(job, c, changes ? &*changes : nullptr, {paging, &world(), c.rows});
   });
   if (c.common.plan) {
     if (changes) plan.host_bytes += changes->charge.bytes();
@@ -126,9 +123,9 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
     world().throw_if_failed("the work");
     job.progress().update(command.name(), iteration.number, c.rank.max_iterations, " iterations");
   };
-  const pagerank::Result result =
-      fresh ? pagerank::run_pagerank(job.device(), job.graph(), c.rank, observe, place)
-            : batch->follow(observe);
+  const pagerank::Result result = fresh ? pagerank::run_pagerank(job.device(), job.graph(), c.rank, observe,
+                                                                 {c.common.paging, &world(), c.rows})
+                                        : batch->follow(observe);
   if (c.common.verify) {
     const auto all = pagerank::all_ranks(result.ranks.span(), result.first, job.graph().vertices(), &world());
     fresh ? pagerank::verify_pagerank(job.graph(), c.rank, all.span(), result.last_l1, &world(),

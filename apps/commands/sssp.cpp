@@ -31,16 +31,15 @@ void run_sssp(const Command& command, const SsspCommand& c) {
   if (!command.given("--source")) throw UsageError("--source V is missing: say where paths begin");
   if (command.given("--delta") && !(c.delta > 0)) throw UsageError("--delta: above 0, or leave it out");
   Job job(command, c.common, c.graph, {.vertex_bytes = acc::kAccVertexBytes});
-  const acc::AccPlace place = place_of(c);
   const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
   const acc::AccPlan plan = job.fitting([&](const PagingOptions& paging) {
-    return acc::plan_sssp(job.device(), job.graph(), place_with(place, paging));
+    return acc::plan_sssp(job.device(), job.graph(), place_of(c, paging));
   });
   if (c.common.plan) return job.print_plan(plan);
 
   auto& results = job.open_results({{"command", std::string("sssp")}, {"source", std::int64_t(c.source)}},
                                    nullptr, text_columns_of(c.common, {"distance"}));
-  const acc::AccGraph graph(job.device(), job.graph(), {.weights = true}, place);
+  const acc::AccGraph graph(job.device(), job.graph(), {.weights = true}, place_of(c));
   const acc::SsspResult result = sssp(graph, source, c.delta, c.acc);
   if (c.common.verify)
     acc::verify_sssp(job.graph(), source, result.distances.span(), &world(), threads_of(c.common));

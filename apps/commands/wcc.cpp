@@ -36,15 +36,14 @@ HostArray<std::int64_t> names_of(const Job& job, std::span<const Vertex> compone
 
 void run_wcc(const Command& command, const AccCommand& c) {
   Job job(command, c.common, c.graph, {.vertex_bytes = acc::kAccVertexBytes});
-  const acc::AccPlace place = place_of(c);
   const acc::AccPlan plan = job.fitting([&](const PagingOptions& paging) {
-    return plan_components(job.device(), job.graph(), place_with(place, paging));
+    return plan_components(job.device(), job.graph(), place_of(c, paging));
   });
   if (c.common.plan) return job.print_plan(plan);
 
   auto& results =
       job.open_results({{"command", std::string("wcc")}}, nullptr, text_columns_of(c.common, {"component"}));
-  const acc::AccGraph graph(job.device(), job.graph(), {}, place);
+  const acc::AccGraph graph(job.device(), job.graph(), {}, place_of(c));
   const acc::ComponentResult result = components(graph, c.acc);
   if (c.common.verify)
     acc::verify_components(job.graph(), result.components.span(), &world(), threads_of(c.common));

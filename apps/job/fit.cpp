@@ -100,13 +100,15 @@ JobNeed Job::need_of(const sampling::RunPlan& plan) const {
           .host_bytes = host,
           .most = plan.largest_sample_bytes,
           .part = "sample",
-          .exact_on_ranks = true};
+          .exact_on_ranks = true,
+          .brought_again = plan.holds_lists() ? 0 : kUnbounded / 4};
 }
 
 JobNeed Job::need_of(const pagerank::Plan& plan) const {
   return {.device_bytes = plan.device_bytes,
           .host_bytes = plan.host_bytes + rank_check_bytes(),
-          .exact_on_ranks = plan.exact_on_ranks};
+          .exact_on_ranks = plan.exact_on_ranks,
+          .brought_again = plan.brought_bytes};
 }
 
 JobNeed Job::need_of(const ppr::Plan& plan) const {
@@ -121,7 +123,8 @@ JobNeed Job::need_of(const acc::AccPlan& plan) const {
   return {.device_bytes = plan.device_bytes,
           .host_bytes = plan.most_host_bytes(options_.verify),
           .remedies = plan.message_bytes > 0 ? ", name a folder by --scratch, or use more ranks" : "",
-          .exact_on_ranks = true};
+          .exact_on_ranks = true,
+          .brought_again = plan.brought_bytes};
 }
 
 /// What a GPU takes is said when it is taken, before the work begins. Of ranks a plan says what they send
@@ -207,11 +210,15 @@ bool Job::hold_less() {
   }
   const bool needs_in = needs_.file_needs_in && info_.directed && !needs_.in_edges;
   if (in_file_ || options_.paging.transport != Transport::automatic || needs_in) return false;
+  open_in_file();
+  return true;
+}
+
+void Job::open_in_file() {
   in_file_ = true;
   graph_ = Graph{};
   graph_ = io::open_graph(graph_file_, needs_.in_edges, io::Caching::none);
   ids_ = std::make_unique<IdMap>(graph_, options_.original_ids);
-  return true;
 }
 
 std::string Job::refusal(const FindNeed& need) {

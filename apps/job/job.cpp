@@ -186,11 +186,14 @@ void Job::require_device_memory(std::uint64_t bytes) const {
 
 void Job::prepare(const HeldStarts& starts, const char* unit, RunOptions& run) {
   starts_bytes_ = starts.charge.bytes();
-  const InstanceRange range = share_of_rank(options_, starts.instances(graph_.vertices()));
   run.seed = options_.seed;
   run.layout = options_.layout;
-  run.first_instance = range.first;
-  run.last_instance = range.last;
+  take_share_ = [this, &starts, &run] {
+    const InstanceRange range = share_of_rank(options_, starts.instances(graph_.vertices()));
+    run.first_instance = range.first;
+    run.last_instance = range.last;
+  };
+  take_share_();
   progress_.start(command_.name());
   run.progress = [this, unit](Instance done, Instance all) {
     world().throw_if_failed("the work");

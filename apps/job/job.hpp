@@ -49,6 +49,8 @@ struct JobNeed {
   const char* part = "";   ///< "query"
   /// Where ranks share the graph out, is `device_bytes` what each must have?
   bool exact_on_ranks = false;
+  /// Bytes of lists that come to the device more than once, unless it has so much left; empty: not known.
+  std::optional<std::uint64_t> brought_again = {};
 };
 
 class Job {
@@ -78,11 +80,19 @@ class Job {
   template <class Make>
   auto fitting(const Make& make) {
     std::optional<std::invoke_result_t<const Make&, const PagingOptions&>> plan;
-    fit([&](const PagingOptions& paging) {
+    const auto need = [&](const PagingOptions& paging) {
       plan.reset();
       plan = make(paging);
       return need_of(*plan);
-    });
+    };
+    try {
+      fit(need);
+    } catch (const BudgetError&) {
+      if (counts_ranks()) count_ranks({}, need), print_ranks();
+      throw;
+    }
+    if (counts_ranks())
+      count_ranks(need_of(*plan), [&](const PagingOptions& paging) { return need_of(make(paging)); });
     return std::move(*plan);
   }
   /// Calls work(plan), `plan` being what fitting(make) gave. Where a part of it takes too much
@@ -152,6 +162,13 @@ class Job {
   using FindNeed = std::function<JobNeed(const PagingOptions&)>;
   /// As fitting(); `need` throws BudgetError where there is no plan.
   void fit(const FindNeed& need);
+  /// Is this one process, which plans what ranks share out? Then count_ranks() finds how many they must be,
+  /// last of all; `known` is what one needs, if there is a plan of it.
+  bool counts_ranks() const;
+  void count_ranks(std::optional<JobNeed> known, const FindNeed& need);
+  void print_ranks() const;
+  /// The edges stay in their file; offsets are held.
+  void open_in_file();
   /// Holds less of the graph in memory, if that can be; false: it holds the least already. Of several ranks
   /// all do.
   bool hold_less();
@@ -191,9 +208,11 @@ class Job {
   io::GraphInfo info_;
   Graph graph_;
   std::uint64_t starts_bytes_ = 0;
+  std::function<void()> take_share_;  ///< sets the instances of this rank
   std::string graph_file_;
-  bool in_file_ = false;  ///< the edges stay there
-  std::string refusal_;   ///< of a plan that does not fit
+  bool in_file_ = false;     ///< the edges stay there
+  std::string refusal_;      ///< of a plan that does not fit
+  std::string ranks_lines_;  ///< of count_ranks()
   std::unique_ptr<IdMap> ids_;
   std::unique_ptr<JobOutput> output_;
   std::optional<io::GraphWriter> written_graph_;

@@ -57,9 +57,13 @@ std::string part_lines(std::uint64_t partitions, std::uint64_t brought_bytes, co
 
 }  // namespace
 
+void Job::print_ranks() const {
+  print(ranks_lines_);
+}
+
 void Job::print_plan(const std::string& text, std::uint64_t partitions) const {
   say_idle_slots(command_, options_, partitions);
-  print(text);
+  print(text + ranks_lines_);
   throw_refusal();
 }
 

@@ -228,6 +228,14 @@ Communicator& world() {
   return *world_slot();
 }
 
+PlannedWorld::PlannedWorld(int rank, int ranks) : other_(make_planned(rank, ranks)) {
+  world_slot().swap(other_);
+}
+
+PlannedWorld::~PlannedWorld() {
+  world_slot().swap(other_);
+}
+
 int run_on_ranks(const std::function<void()>& body) noexcept {
   const Launch launch = detect_launch([](const char* name) { return std::getenv(name); });
   Outcome outcome = outcome_of([&] { world_slot() = connect(launch); });

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -13,6 +14,19 @@ namespace sluice::apps {
 
 /// The ranks of this job; before run_on_ranks() has found others, one.
 Communicator& world();
+
+/// Makes world() one of `ranks` that are only planned (make_planned), each on a machine of its own, for as
+/// long as it lives.
+class PlannedWorld {
+ public:
+  PlannedWorld(int rank, int ranks);
+  PlannedWorld(const PlannedWorld&) = delete;
+  PlannedWorld& operator=(const PlannedWorld&) = delete;
+  ~PlannedWorld();
+
+ private:
+  std::unique_ptr<Communicator> other_;
+};
 
 /// What rank 0, or the first rank of a machine, begins under these names goes away even if the job ends by
 /// force. All ranks call it, and none goes on before all have.

@@ -1,4 +1,4 @@
-// One rank: every collective is done as soon as it is asked for.
+// One rank, or of several the one that is planned: every collective is done as soon as it is asked for.
 #include <algorithm>
 #include <cstdlib>
 
@@ -9,34 +9,53 @@ namespace {
 
 class Alone final : public Communicator {
  public:
+  explicit Alone(int rank = 0, int ranks = 1) {
+    place_.rank = place_.node_leader = rank;
+    place_.size = ranks;
+  }
+
   void barrier(const char*) override {}
   void broadcast(std::span<std::byte>, int, const char*) override {}
   void all_reduce(std::span<std::uint64_t>, Reduce, const char*) override {}
   void all_reduce(std::span<double>, Reduce, const char*) override {}
-  std::vector<std::string> all_gather(const std::string& bytes, const char*) override { return {bytes}; }
+  std::vector<std::string> all_gather(const std::string& bytes, const char*) override {
+    return std::vector(all(), bytes);
+  }
   void all_to_all(std::span<const std::span<const std::byte>> send, Inbox& received,
                   const char* label) override {
-    const std::uint64_t size = send[0].size();
-    std::copy(send[0].begin(), send[0].end(), received.open({&size, 1}, label));
+    std::vector<std::uint64_t> sizes(all(), 0);
+    sizes[own()] = send[own()].size();
+    std::ranges::copy(send[own()], received.open(sizes, label));
   }
   void exchange(std::span<const std::span<const std::byte>> send,
                 std::span<const std::span<std::byte>> receive, const char*) override {
-    std::ranges::copy(send[0], receive[0].begin());
+    std::ranges::copy(send[own()], receive[own()].begin());
   }
   void swap(std::span<const std::byte> send, std::span<std::byte> received, const char*) override {
-    std::copy(send.begin(), send.end(), received.begin());
+    const std::size_t each = send.size() / all();
+    std::ranges::copy(send.subspan(own() * each, each), received.begin() + own() * each);
   }
   void announce_failure() noexcept override {}
   void throw_if_failed(const char*) override {}
-  std::vector<std::string> last_words(const std::string& bytes, Timeout) noexcept override { return {bytes}; }
+  std::vector<std::string> last_words(const std::string& bytes, Timeout) noexcept override {
+    return std::vector(all(), bytes);
+  }
   void close() noexcept override {}
   void abort(int status) noexcept override { std::_Exit(status); }
+
+ private:
+  std::size_t own() const { return static_cast<std::size_t>(rank()); }
+  std::size_t all() const { return static_cast<std::size_t>(size()); }
 };
 
 }  // namespace
 
 std::unique_ptr<Communicator> make_alone() {
   return std::make_unique<Alone>();
+}
+
+std::unique_ptr<Communicator> make_planned(int rank, int ranks) {
+  return std::make_unique<Alone>(rank, ranks);
 }
 
 void Communicator::swap(std::span<const std::byte> send, std::span<std::byte> received, const char* label) {

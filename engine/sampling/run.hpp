@@ -66,6 +66,14 @@ struct RunPlan {
   std::uint64_t result_bytes = 0;  ///< size of the output where it is known beforehand (walks), else 0
   Layout layout = Layout::csr;
   Select select = Select::automatic;
+
+  /// Do lists stay on the device that they came to? In partitions they do where it has a slot more than that.
+  bool holds_lists() const {
+    const std::uint64_t own = !by_rank.empty() ? by_rank[0].last - by_rank[0].first
+                              : partitions     ? partitions->size()
+                                               : 0;
+    return !partitions || holds_all || slots > own;
+  }
 };
 /// Where ranks share out the graph, all of them call it: they agree on the plan as the run does.
 /// In partitions, samples whose size is not known beforehand start with a guess: a run that needs more of the

@@ -55,6 +55,24 @@ TEST_F(InboxTest, GrowsWhereBothDoNotFit) {
   EXPECT_EQ(charged(), 1000u);
 }
 
+/// Of ranks that are only planned the others bring what this one does, and send it nothing.
+TEST_F(InboxTest, APlannedRankHearsItself) {
+  const auto ranks = make_planned(1, 3);
+  const std::vector<std::byte> words[] = {std::vector(1, std::byte{5}), std::vector(2, std::byte{7}),
+                                          std::vector(3, std::byte{9})};
+  const std::span<const std::byte> send[] = {words[0], words[1], words[2]};
+  std::uint64_t most[] = {4};
+  Inbox inbox;
+
+  ranks->all_reduce(most, Reduce::max, "a plan");
+  ranks->all_to_all(send, inbox, "a plan");
+
+  EXPECT_EQ(ranks->rank(), 1);
+  EXPECT_EQ(most[0], 4u);
+  EXPECT_EQ(ranks->all_gather("a", "a plan"), (std::vector<std::string>{"a", "a", "a"}));
+  EXPECT_EQ(std::vector(inbox.bytes().begin(), inbox.bytes().end()), words[1]);
+}
+
 TEST_F(InboxTest, SaysInOneLineWhatDoesNotFit) {
   leave_bytes(1000);
   const auto ranks = make_alone();

@@ -103,5 +103,64 @@ TEST_F(ShardPlan, SaysWhatIsRead) {
       << planned.said;
 }
 
+/// One process says how many ranks a graph needs: so many do, and one less is refused.
+TEST_F(ShardPlan, NamesTheLeastNumberOfRanks) {
+  const std::string large = graph("kronecker", 14, {"--undirected"});
+  const auto job = [&](Words words, const std::string& memory) {
+    words.insert(words.begin() + 1, large);
+    words.insert(words.end(), {"--distribution", "shard", "--device", "host", "--threads", "1", "--quiet",
+                               "--host-memory", memory});
+    return words;
+  };
+  const auto with = [](Words words, const Words& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  const auto report_of = [&](std::uint64_t ranks, const Words& words) {
+    const Words all = with(words, {"--force", "--output", at("r.h5"), "--report", at("r.json")});
+    ranks == 1 ? run(all) : run_on(static_cast<int>(ranks), all);
+    return nlohmann::json::parse(read_bytes(at("r.json")));
+  };
+  const Words pagerank{"pagerank", "--max-iterations", "3"}, bfs{"bfs", "--source", "1"},
+      walk{"walk", "--length", "9"}, sample{"sample", "--kind", "neighbor", "--fanout", "4,3"};
+  std::uint64_t several = 0, shared = 0;
+  const std::vector<std::pair<Words, std::string>> jobs{
+      {pagerank, "600KiB"}, {pagerank, "700KiB"}, {pagerank, "2MiB"}, {bfs, "700KiB"},
+      {bfs, "2MiB"},        {walk, "1500KiB"},    {sample, "500KiB"}, {sample, "1500KiB"}};
+  for (const auto& [words, memory] : jobs) {
+    SCOPED_TRACE(words[0] + " in " + memory);
+    const Words todo = job(words, memory);
+    const std::string said = sluice(with(todo, {"--plan"})).out;
+    const std::uint64_t least = number_after(said, "ranks, at least");
+    report_of(least, todo);
+    if (least > 1) {
+      ++several;
+      const int less = static_cast<int>(least) - 1;
+      EXPECT_EQ(sluice_on(less, with(todo, {"--plan"})).status, 4) << said;
+    }
+    // With so many all lists are read once.
+    if (said.find("that hold all lists          none") != said.npos) continue;
+    const std::uint64_t holding = number_after(said, "  that hold all lists");
+    EXPECT_GE(holding, least);
+    if (holding < 2 || holding > 6) continue;
+    ++shared;
+    const auto report = report_of(holding, todo);
+    EXPECT_LE(report["partition_transfers"], report["partitions"].get<std::uint64_t>() * holding) << said;
+    if (words != walk) continue;
+    EXPECT_EQ(report["partition_transfers"], report["partitions"]) << said;
+    // One less bring lists again and again, or do not fit, where walks that travel take too much.
+    const auto less = sluice_on(static_cast<int>(holding) - 1,
+                                with(todo, {"--force", "--output", at("r.h5"), "--report", at("less.json")}));
+    if (less.status != 4) {
+      const auto again = nlohmann::json::parse(read_bytes(at("less.json")));
+      EXPECT_GT(again["partition_transfers"], again["partitions"]) << said;
+    }
+  }
+  EXPECT_GE(several, 3u);
+  EXPECT_GE(shared, 3u);
+  EXPECT_NE(sluice(with(job(bfs, "500KiB"), {"--plan"})).out.find("ranks, at least                none"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace sluice::test

@@ -3,12 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "apps/bench/page/families.hpp"
+#include "apps/bench/page/reports.hpp"
 #include "apps/cli/console.hpp"
 #include "engine/core/error.hpp"
 #include "io/output_file.hpp"
@@ -16,8 +15,6 @@
 namespace sluice::bench {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kHead =
     "# Performance\n\n"
@@ -28,33 +25,6 @@ constexpr const char* kHead =
     "vertices; a graph of scale N was generated with 2^N vertices. One that caches hold may pass a limit of "
     "reads\n"
     "beyond them.\n";
-
-Json read_json(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw InputError(fmt::format("{}: cannot be read", path));
-  try {
-    return Json::parse(file);
-  } catch (const Json::exception& error) {
-    throw InputError(fmt::format("{}: {}", path, error.what()));
-  }
-}
-
-/// Reports of suites, in the order of their files' names.
-std::vector<Json> read_reports(const std::string& folder) {
-  std::vector<std::string> paths;
-  std::error_code failed;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, failed))
-    if (entry.path().extension() == ".json") paths.push_back(entry.path());
-  if (failed || paths.empty()) throw InputError(fmt::format("{}: no folder with reports", folder));
-  std::ranges::sort(paths);
-  std::vector<Json> reports;
-  for (const auto& path : paths) {
-    reports.push_back(read_json(path));
-    for (const char* const member : {"command", "options", "device", "date", "commit"})
-      if (!reports.back().contains(member)) throw InputError(fmt::format("{}: has no {}", path, member));
-  }
-  return reports;
-}
 
 /// Until sluice-bench was a program, suites were an argument of `sluice bench`.
 bool is_old(const Json& report) {
@@ -172,7 +142,8 @@ std::string page_of(const std::vector<Json>& reports, const Json& peers) {
 
 void run_page(const PageCommand& c) {
   if (c.output.empty()) throw UsageError("--output FILE is missing");
-  const std::string page = page_of(read_reports(c.reports), read_json(c.peers));
+  const std::string page = page_of(
+      read_reports(c.reports, {"command", "options", "device", "date", "commit"}), read_json(c.peers));
   if (c.output == "-") return apps::print(page);
   io::OutputFile file(c.output, c.force);
   std::ofstream stream(file.temporary());

@@ -1,0 +1,108 @@
+// --plan of a job whose ranks share the graph out, asked of one process: how many there must be. The plans of
+// ranks that are not there are made as this machine would make them, one after the other.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "apps/job/job.hpp"
+#include "apps/job/ranks.hpp"
+#include "engine/core/error.hpp"
+#include "io/graph_file/graph_file.hpp"
+#include "partition/ranges.hpp"
+
+namespace sluice::apps {
+
+namespace {
+
+constexpr int kMostRanks = 4096;
+/// Of so many ranks all are planned, of more those that can need most.
+constexpr int kAllPlanned = 16;
+
+/// The ranks, of so many, one of which needs most: what ranks own is even by cost, not by vertices or edges.
+std::set<int> planned_ranks(const Csr& lists, int ranks) {
+  std::set<int> planned{0, ranks - 1};
+  const auto begins =
+      balanced_ranges(lists.offsets.data(), lists.vertices(), static_cast<std::uint64_t>(ranks));
+  const auto add_most = [&](const auto& of_range) {
+    std::pair<std::uint64_t, int> most{0, 0};
+    for (int rank = 0; rank < ranks; ++rank)
+      most = std::max(
+          most, {of_range(begins[static_cast<std::size_t>(rank)], begins[static_cast<std::size_t>(rank) + 1]),
+                 rank});
+    planned.insert(most.second);
+  };
+  add_most([](std::uint64_t begin, std::uint64_t end) { return end - begin; });
+  add_most([&](std::uint64_t begin, std::uint64_t end) { return lists.offsets[end] - lists.offsets[begin]; });
+  for (int rank = 0; ranks <= kAllPlanned && rank < ranks; ++rank) planned.insert(rank);
+  return planned;
+}
+
+/// The least number of ranks, `from` or more, of which suffices(ranks); 0: none of those that are tried.
+template <class Suffices>
+int least_ranks(int from, const Suffices& suffices) {
+  int low = from - 1, high = from;  // low does not suffice
+  for (; high <= kMostRanks && !suffices(high); high *= 2) low = high;
+  if (high > kMostRanks) return 0;
+  while (high - low > 1) {
+    const int middle = low + (high - low) / 2;
+    (suffices(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+std::string ranks_line(const char* what, int ranks, const std::string& why) {
+  return fmt::format("{:<22} {:>12}{}\n", what, ranks > 0 ? std::to_string(ranks) : "none",
+                     why.empty() ? "" : " (" + why + ")");
+}
+
+}  // namespace
+
+bool Job::counts_ranks() const {
+  const bool in_memory =
+      options_.paging.transport == Transport::copied || options_.paging.transport == Transport::mapped;
+  return options_.plan && options_.distribution == Distribution::shard && world().size() == 1 && !in_memory;
+}
+
+void Job::count_ranks(std::optional<JobNeed> known, const FindNeed& need) {
+  const bool was_in_file = std::exchange(in_file_, true);
+  if (!was_in_file) open_in_file();
+  const Csr& lists = graph_.in.offsets.empty() ? graph_.out : graph_.in;
+  const auto fit = [this](const JobNeed& needed) { return fits(needed); };
+  const auto hold = [this](JobNeed needed) {
+    // Slots are as large as the largest partition; on the host they take half of what is left at most.
+    const std::uint64_t slots = *needed.brought_again + *needed.brought_again / 4;
+    needed.device_bytes += slots;
+    if (!device_->is_cuda()) needed.host_bytes += 2 * slots;
+    return fits(needed);
+  };
+  // The least number of ranks, `from` or more, which each have enough.
+  const auto least = [&](int from, const auto& enough) {
+    if (from == 1 && known && enough(*known)) return 1;
+    return least_ranks(std::max(from, 2), [&](int ranks) {
+      return std::ranges::all_of(planned_ranks(lists, ranks), [&](int rank) {
+        const PlannedWorld stands_in(rank, ranks);
+        if (take_share_) take_share_();
+        try {
+          known = need(paging());
+          return enough(*known);
+        } catch (const BudgetError&) {  // there is no plan
+          return false;
+        }
+      });
+    });
+  };
+  try {
+    const int fitting = least(1, fit);
+    ranks_lines_ = ranks_line("ranks, at least", fitting,
+                              fitting > 0 ? "" : "each needs more than it may take, however many they are");
+    if (fitting > 0 && known->brought_again)
+      ranks_lines_ += ranks_line("  that hold all lists", least(fitting, hold), "about");
+  } catch (const UsageError& error) {
+    ranks_lines_ = ranks_line("ranks, at most", 1, error.what());
+  }
+  in_file_ = was_in_file;
+}
+
+}  // namespace sluice::apps

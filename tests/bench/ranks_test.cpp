@@ -1,0 +1,83 @@
+// The model of many ranks, and the table that sluice-bench writes by it.
+#include <fstream>
+
+#include "apps/bench/page/rank_model.hpp"
+#include "bench/bench.hpp"
+
+namespace sluice::test {
+namespace {
+
+using bench::RankCounts;
+using bench::RankLinks;
+
+constexpr RankLinks kLinks{
+    .node = 8, .node_bandwidth = 100, .network_bandwidth = 10, .latency = 1, .message = 0.5};
+
+TEST(RankModel, SharesWorkThatTravelsAndCopiesWhatIsGathered) {
+  const RankCounts gathers{.seconds = 1, .ranks = 3, .bytes = 600, .gathers = true};
+  RankCounts travels = gathers;
+  travels.gathers = false;
+
+  // 300 bytes, of which others have 3 of 4 parts; and 900 that leave three times of four, to one of four.
+  EXPECT_DOUBLE_EQ(received_bytes(gathers, 4), 225);
+  EXPECT_DOUBLE_EQ(received_bytes(travels, 4), 168.75);
+  // All that the measured ranks sent has come to one of them.
+  EXPECT_DOUBLE_EQ(3 * received_bytes(gathers, 3), 600);
+  EXPECT_DOUBLE_EQ(3 * received_bytes(travels, 3), 600);
+}
+
+TEST(RankModel, SaysWhatWasMeasured) {
+  const RankCounts job{.seconds = 80, .ranks = 4, .several_seconds = 50, .bytes = 1200, .rounds = 2};
+
+  EXPECT_DOUBLE_EQ(seconds_on(job, kLinks, 1).sum(), 80);
+  EXPECT_DOUBLE_EQ(seconds_on(job, kLinks, 4).sum(), 50);
+  EXPECT_DOUBLE_EQ(seconds_on(job, kLinks, 4).link, 3);
+  EXPECT_DOUBLE_EQ(seconds_on(job, kLinks, 4).messages, 2 * (1 + 3 * 0.5));
+  EXPECT_DOUBLE_EQ(growth_of(job, kLinks), (50 - 3 - 5) * 4 / 80.0);
+  // 1,600 bytes leave 15 times of 16, through the network.
+  EXPECT_DOUBLE_EQ(seconds_on(job, kLinks, 16).link, 1600.0 * 15 / 256 / 10);
+  EXPECT_DOUBLE_EQ(seconds_on(job, kLinks, 16).work, 80 * 2.1 / 16);
+}
+
+TEST(RankModel, EndsWhereRanksNoLongerPay) {
+  RankCounts job{.seconds = 64, .ranks = 2, .several_seconds = 32, .bytes = 0, .rounds = 0};
+  EXPECT_EQ(scales_to(job, kLinks, 1024), 1024);
+  job.rounds = 1;
+  // 2 ranks take 32, 4 take 18.5, 8 take 12.5, 16 as many.
+  EXPECT_EQ(scales_to(job, kLinks, 1024), 8);
+}
+
+class RankTable : public BenchTest {
+ protected:
+  void SetUp() override { std::filesystem::create_directory(at("reports")); }
+  /// A report of a job of 26 iterations.
+  void report(const std::string& name, int ranks, const std::string& compute, const char* checksum = "a") {
+    std::ofstream(at("reports/" + name))
+        << R"({"command": "pagerank", "options": {"method": "static"}, "graph": {"checksum": ")" << checksum
+        << R"("}, "ranks": )" << ranks << R"(, "seconds": {"compute": )" << compute
+        << R"(}, "bytes": {"exchanged": 3000000}, "solver": {"iterations": 26}})";
+  }
+};
+
+TEST_F(RankTable, NamesWhatIsMeasuredAndWhereAJobEnds) {
+  report("a.json", 1, "0.1"), report("b.json", 2, "0.07"), report("c.json", 4, "0.04");
+
+  const std::string table = run_bench({"ranks", at("reports"), "--network-bandwidth", "25"}).out;
+
+  EXPECT_NE(table.find("25 GB/s beyond"), table.npos) << table;
+  EXPECT_NE(table.find("| pagerank static | 100 | 40 on 4 | 1.58 |"), table.npos) << table;
+  EXPECT_NE(table.find("| messages: 26 rounds, one to every rank |\n"), table.npos) << table;
+}
+
+TEST_F(RankTable, RefusesReportsThatDoNotBelongTogether) {
+  report("a.json", 1, "0.1");
+  refuse_bench(3, "pagerank static: needs a report of one rank and one of several", {"ranks", at("reports")});
+  report("b.json", 4, "0.1", "other");
+  refuse_bench(3, "pagerank static: its reports are of different graphs", {"ranks", at("reports")});
+  report("b.json", 4, "null");
+  refuse_bench(3, "reports: ", {"ranks", at("reports")});
+  refuse_bench(2, "must be above 0", {"ranks", at("reports"), "--node-bandwidth", "0"});
+}
+
+}  // namespace
+}  // namespace sluice::test
