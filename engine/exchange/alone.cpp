@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "engine/exchange/communicator.hpp"
+#include "engine/exchange/launch.hpp"
 
 namespace sluice {
 namespace {

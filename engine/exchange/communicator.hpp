@@ -88,9 +88,6 @@ std::string broadcast_text(Communicator& ranks, std::string text, int root, cons
 
 /// A job of one rank.
 std::unique_ptr<Communicator> make_alone();
-/// Rank `rank` of `ranks`, for a plan, where no others are there: they are taken to bring what this one does,
-/// and send it nothing.
-std::unique_ptr<Communicator> make_planned(int rank, int ranks);
 
 /// What differs only in tests.
 struct MpiOptions {

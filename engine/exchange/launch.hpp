@@ -30,4 +30,8 @@ Launch detect_launch(const Environment& environment);
 /// cannot find each other: each would do the whole job, and all would write the same output.
 std::unique_ptr<Communicator> connect(const Launch& launch);
 
+/// Rank `rank` of `ranks`, for a plan, where no others are there: they are taken to bring what this one does,
+/// and send it nothing.
+std::unique_ptr<Communicator> make_planned(int rank, int ranks);
+
 }  // namespace sluice

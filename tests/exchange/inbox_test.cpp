@@ -5,7 +5,7 @@
 
 #include "core/host_ceiling.hpp"
 #include "engine/core/error.hpp"
-#include "engine/exchange/communicator.hpp"
+#include "engine/exchange/launch.hpp"
 
 namespace sluice {
 namespace {
