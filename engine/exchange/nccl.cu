@@ -106,6 +106,22 @@ class NcclRanks final : public DeviceRanks {
     if (before > 0 && after > before) most_taken = std::max(most_taken.load(), after - before);
   }
 
+  /// NCCL connects GPUs where an operation first needs it, which takes half a second: not in the first round.
+  void connect() {
+    const auto size = static_cast<std::size_t>(size_);
+    std::uint64_t* values = nullptr;
+    cuda::check(cudaMalloc(reinterpret_cast<void**>(&values), 2 * size * sizeof *values), "connecting GPUs");
+    const std::vector<std::uint64_t> bytes(size, sizeof *values);
+    std::vector<ElementRange> ranges;
+    for (std::size_t r = 0; r < size; ++r) ranges.push_back({r, r + 1});
+    all_to_all(values, bytes, values + size, bytes, nullptr);
+    all_gather_ranges(values, ranges, sizeof *values, nullptr);
+    all_gather(values + rank_, values + size, sizeof *values, nullptr);
+    wait(nullptr, "connecting GPUs");
+    cuda::check(cudaFree(values), "connecting GPUs");
+    bytes_sent_ = 0;
+  }
+
   void all_gather_ranges(void* memory, std::span<const ElementRange> ranges, std::size_t element_bytes,
                          void* stream) override {
     check(nccl().group_start(), "ncclGroupStart");
@@ -190,7 +206,9 @@ std::unique_ptr<DeviceRanks> make_device_ranks(Communicator& ranks, unsigned mos
   const auto all = ranks.all_gather(own, "the GPUs of all ranks");
   const std::set<std::string> distinct(all.begin(), all.end());
   if (distinct.size() < all.size() || distinct.contains(std::string())) return nullptr;
-  return std::make_unique<NcclRanks>(ranks, most_blocks);
+  auto link = std::make_unique<NcclRanks>(ranks, most_blocks);
+  link->connect();
+  return link;
 }
 
 std::uint64_t nccl_device_bytes() {

@@ -68,7 +68,7 @@ void expect_all_arrive(EntryExchange<std::uint64_t>& entries, int rank, Count&& 
 TEST(EntryExchangeTest, HandsOverWhatFitsARoundMessageAndWhatDoesNot) {
   const Graph graph = stat::make_graph(6000, {{0, 1}, {1, 2}}, false);
   // Entries from rank r to the rank after it and to the one after that, round by round.
-  const std::vector<std::array<std::uint64_t, 2>> rounds{{0, 0}, {1, 16}, {17, 0}, {2, 1900}, {0, 1}};
+  const std::vector<std::array<std::uint64_t, 2>> rounds{{0, 0}, {1, 16}, {400, 0}, {2, 1900}, {0, 1}};
   for (const std::uint64_t piece_bytes : {std::uint64_t{1}, std::uint64_t{1000}, Router::kPieceBytes}) {
     Meeting::run(kRanks, [&](int rank, Meeting& meeting) {
       ThreadCommunicator ranks(rank, meeting);
@@ -92,7 +92,7 @@ TEST(EntryExchangeTest, HandsOverWhatFitsARoundMessageAndWhatDoesNot) {
 TEST(RoundExchangeTest, SaysWhatAllRanksHaveComeTo) {
   Meeting::run(kRanks, [&](int rank, Meeting& meeting) {
     ThreadCommunicator ranks(rank, meeting);
-    RoundExchange exchange(ranks);
+    RoundExchange exchange(ranks, 192);
     const auto r = static_cast<std::uint64_t>(rank);
     const std::vector<std::uint64_t> follow{r, 10 + r, 20 + r};
 
@@ -119,7 +119,7 @@ TEST(RoundExchangeTest, SaysWhatAllRanksHaveComeTo) {
 
 TEST(RoundExchangeTest, SaysNothingAlone) {
   const auto alone = make_alone();
-  RoundExchange exchange(*alone);
+  RoundExchange exchange(*alone, 192);
   const std::vector<std::uint64_t> none(1);
 
   const RoundWork all = exchange({.active = 3, .edges = 4}, std::vector<RoundExchange::Block>(1), none);

@@ -232,7 +232,7 @@ TEST_F(GpuAcc, WorksInPartitionsWhereTheGraphDoesNotFit) {
   EXPECT_LE(small->memory().peak(), small->memory().ceiling());
   if (brief()) return;  // all fits
   const acc::AccGraph search(*small, graph, {.in_edges = true, .weights = true}, {.ranks = alone.get()}),
-      simple(*small, graph, {.simple = true}, {.ranks = alone.get()});
+      simple(*gpu_, graph, {.simple = true}, {.paging = {.partitions = 24, .slots = 6}});
   const EdgeIndex* const offsets = graph.out.offsets.data();
   Vertex hub = 0;
   for (Vertex v = 0; v < graph.vertices(); ++v)

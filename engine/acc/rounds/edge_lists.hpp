@@ -9,6 +9,7 @@
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/memory/copy_lane.hpp"
 #include "engine/graph/partition_map.hpp"
+#include "engine/memory/row_pieces.hpp"
 
 namespace sluice::acc {
 
@@ -22,9 +23,10 @@ class EdgeLists {
     const CsrView& in = lists.in;
     pages_ = rows.make_pages(lists, locks_, most);
     if (pages_ != nullptr || in.edges == 0 || !uploads_) return;
-    const EdgeIndex first = in.offsets[0];
-    targets_ = upload(device, in.targets + first, in.edges, "the graph's edges");
-    if (in.weights != nullptr) weights_ = upload(device, in.weights + first, in.edges, "the graph's weights");
+    const bool weighted = lists.file != nullptr ? rows.weighted() : in.weights != nullptr;
+    targets_ = Buffer<Vertex>(device, in.edges, "the graph's edges");
+    if (weighted) weights_ = Buffer<float>(device, in.edges, "the graph's weights");
+    if (!device.plans()) upload(device);
   }
 
   /// Null: all lists are there.
@@ -37,24 +39,32 @@ class EdgeLists {
             weights_.empty() ? nullptr : moved(weights_.data(), first)};
   }
   void add_traffic(AccStats& stats) const {
-    stats.host_to_device_bytes += uploaded_;
+    stats.host_to_device_bytes += uploaded_, stats.read_bytes += read_;
     if (pages_ != nullptr) stats.add_traffic(traffic());
   }
   /// The same of in-lists, beside those of out-lists.
   void add_more_traffic(AccStats& stats) const {
-    stats.host_to_device_bytes += uploaded_;
+    stats.host_to_device_bytes += uploaded_, stats.read_bytes += read_;
     if (pages_ != nullptr) stats.add_more_traffic(traffic());
   }
 
-  template <class T>
-  Buffer<T> upload(const Device& device, const T* from, std::uint64_t count, const char* purpose) {
-    Buffer<T> buffer(device, count, purpose);
-    copy_to_device(device, buffer.data(), from, buffer.bytes());
-    uploaded_ += buffer.bytes();
-    return buffer;
+ private:
+  void upload(const Device& device) {
+    const EdgeIndex* const offsets = rows_.in.offsets;
+    const auto copy = [&](auto& buffer, const auto* from, std::uint64_t begin, std::uint64_t end) {
+      const EdgeIndex first = offsets[begin];
+      copy_to_device(device, buffer.data() + (first - offsets[0]), from + first,
+                     (offsets[end] - first) * sizeof *from);
+    };
+    for_each_piece(rows_.in, rows_.file, true, !weights_.empty(),
+                   [&](std::uint64_t begin, std::uint64_t end, const Vertex* targets, const float* weights) {
+                     copy(targets_, targets, begin, end);
+                     if (!weights_.empty()) copy(weights_, weights, begin, end);
+                   });
+    uploaded_ = targets_.bytes() + weights_.bytes();
+    if (rows_.file != nullptr) read_ = uploaded_;
   }
 
- private:
   /// Host threads read lists in place over no link, and their worklists name some vertices in vain.
   SweepTraffic traffic() const {
     SweepTraffic all = pages_->traffic();
@@ -68,7 +78,7 @@ class EdgeLists {
   std::unique_ptr<SweepPages> pages_;
   Buffer<Vertex> targets_;
   Buffer<float> weights_;
-  std::uint64_t uploaded_ = 0;
+  std::uint64_t uploaded_ = 0, read_ = 0;  ///< bytes; read_: from a file
 };
 
 }  // namespace sluice::acc

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -38,13 +37,14 @@ class EntryExchange {
   /// Keeps references. All ranks make one. So many bytes of entries travel at once.
   EntryExchange(const Device& device, const RankPart& rows, std::uint64_t piece_bytes = Router::kPieceBytes)
       : ranks_(static_cast<std::size_t>(rows.ranks().size())),
+        in_message_(std::clamp(kMessageBytes / ranks_ / kWord * kWord, kLeastInMessage, kMostInMessage)),
         piece_(piece_of(rows, piece_bytes)),
-        messages_(rows.ranks()),
-        router_(rows.ranks(), device, rows.link(), ranks_ * piece_ * sizeof(State)),
+        messages_(rows.ranks(), in_message_),
+        router_(rows.ranks(), device, rows.link(), ranks_ * Block::bytes(piece_)),
         blocks_(ranks_),
         follow_(ranks_),
-        leaving_(device, ranks_, piece_),
-        arriving_(device, ranks_, piece_) {}
+        leaving_(device, ranks_, in_message_, Block::bytes(piece_)),
+        arriving_(device, ranks_, in_message_, Block::bytes(piece_)) {}
 
   /// A round has no entries yet.
   void clear() {
@@ -54,14 +54,14 @@ class EntryExchange {
   /// Where a kernel packs `count` entries for rank r, which the host then sends; nothing where they are so
   /// many that they follow.
   std::optional<Block> open(std::size_t r, std::uint64_t count) {
-    if (Block::bytes(count) > RoundExchange::kBlockBytes) {
+    if (Block::bytes(count) > in_message_) {
       follow_[r] = count;
       return {};
     }
-    std::uint64_t* const at = leaving_.in_messages.data() + r * kBlockWords;
-    const std::uint64_t words = Block::bytes(count) / sizeof *at;
+    std::uint64_t* const at = leaving_.in_messages.data() + r * (in_message_ / kWord);
+    const std::uint64_t words = Block::bytes(count) / kWord;
     at[words - 1] = 0;  // its end may hold no entry
-    blocks_[r] = {reinterpret_cast<const std::byte*>(at), words * sizeof *at};
+    blocks_[r] = {reinterpret_cast<const std::byte*>(at), words * kWord};
     return Block::at(at, count);
   }
 
@@ -84,37 +84,33 @@ class EntryExchange {
       std::memcpy(to, block.data(), block.size());
       const std::uint64_t count = Block::count(block.size());
       take(Block::at(to, count), count);
-      to += kBlockWords;
+      to += in_message_ / kWord;
     }
     for (std::uint64_t done = 0; done < longest; done += piece_) {
-      const auto send = piece_from(done, follow_), came = piece_from(done, messages_.following());
-      Block block{leaving_.states.data(), leaving_.vertices.data()};
-      for (std::size_t r = 0; r < ranks_; ++r) {
-        if (send[r] > 0) pack(r, done, block, send[r]);
-        block = {block.states + send[r], block.vertices + send[r]};
-      }
-      const Block arrived{arriving_.states.data(), arriving_.vertices.data()};
-      const RoutedColumn columns[] = {{leaving_.states.data(), arrived.states, sizeof(State)},
-                                      {leaving_.vertices.data(), arrived.vertices, sizeof(Vertex)}};
-      router_.send(columns, send, came, stream, "what active vertices send");
-      if (const auto count = std::accumulate(came.begin(), came.end(), std::uint64_t{0}); count > 0)
-        take(arrived, count);
+      const auto send = piece_from(done, follow_), come = piece_from(done, messages_.following());
+      for_each_block(leaving_.following.data(), send,
+                     [&](std::size_t r, const Block& block) { pack(r, done, block, send[r]); });
+      const RoutedColumn column{leaving_.following.data(), arriving_.following.data(), 1};
+      router_.send({&column, 1}, bytes_of(send), bytes_of(come), stream, "what active vertices send");
+      for_each_block(arriving_.following.data(), come,
+                     [&](std::size_t r, const Block& block) { take(block, come[r]); });
     }
   }
 
  private:
-  static constexpr std::size_t kBlockWords = RoundExchange::kBlockBytes / sizeof(std::uint64_t);
+  using Counts = std::vector<std::uint64_t>;  ///< [ranks]
+  static constexpr std::size_t kWord = sizeof(std::uint64_t);
+  /// Of the messages of a rank in a round, and of one: MPI hands over so much without asking the receiver.
+  static constexpr std::size_t kMessageBytes = 8192, kLeastInMessage = 192, kMostInMessage = 3840;
 
   struct Side {
-    Side(const Device& device, std::uint64_t ranks, std::uint64_t piece)
-        : in_messages(device, ranks > 1 ? ranks * kBlockWords : 0, kPurpose),
-          states(device, (ranks - 1) * piece, kPurpose),
-          vertices(device, (ranks - 1) * piece, kPurpose) {}
+    Side(const Device& device, std::uint64_t ranks, std::uint64_t in_message, std::uint64_t piece_bytes)
+        : in_messages(device, ranks > 1 ? ranks * (in_message / kWord) : 0, kPurpose),
+          following(device, (ranks - 1) * (piece_bytes / kWord), kPurpose) {}
 
     static constexpr const char* kPurpose = "entries of other ranks";
-    Staging<std::uint64_t> in_messages;  ///< [ranks][kBlockWords]
-    TravellingValues<State> states;      ///< [ranks - 1][piece]
-    TravellingValues<Vertex> vertices;
+    Staging<std::uint64_t> in_messages;  ///< [ranks] blocks
+    TravellingValues<std::uint64_t> following;
   };
 
   /// Entries of a rank that travel at once: the same on all.
@@ -124,18 +120,30 @@ class EntryExchange {
     const std::uint64_t piece = bytes / (sizeof(State) + sizeof(Vertex)) / rows.owners().size();
     return std::clamp<std::uint64_t>(piece, 1, most);
   }
-  std::vector<std::uint64_t> piece_from(std::uint64_t begin, std::span<const std::uint64_t> counts) const {
-    std::vector<std::uint64_t> some;
+  Counts piece_from(std::uint64_t begin, std::span<const std::uint64_t> counts) const {
+    Counts some;
     for (const std::uint64_t count : counts) some.push_back(std::min(piece_, count - std::min(begin, count)));
     return some;
   }
+  static Counts bytes_of(Counts counts) {
+    for (std::uint64_t& count : counts) count = Block::bytes(count);
+    return counts;
+  }
+  /// Blocks lie in order of rank.
+  template <class Use>
+  static void for_each_block(std::uint64_t* at, const Counts& counts, Use&& use) {
+    for (std::size_t r = 0; r < counts.size(); ++r) {
+      if (counts[r] > 0) use(r, Block::at(at, counts[r]));
+      at += Block::bytes(counts[r]) / kWord;
+    }
+  }
 
-  std::size_t ranks_;
+  std::size_t ranks_, in_message_;  ///< bytes of entries that travel in a message
   std::uint64_t piece_;
   RoundExchange messages_;
   Router router_;
   std::vector<RoundExchange::Block> blocks_;  ///< by rank, in messages
-  std::vector<std::uint64_t> follow_;         ///< entries for each rank
+  Counts follow_;                             ///< entries for each rank
   Side leaving_, arriving_;
 };
 

@@ -183,7 +183,8 @@ double RankPart::mean_weight() const {
 bool RankPart::has_pages(const SweepRows& lists) const {
   if (complete_) return false;
   const std::uint64_t bytes = edge_bytes(lists.in.edges, weighted_);
-  return bytes > 0 && is_paged(device_, bytes, 0, lists.file, paging_);
+  // A GPU takes what is in a file once, where it holds all.
+  return bytes > 0 && is_paged(device_, bytes, 0, device_.is_cuda() ? nullptr : lists.file, paging_);
 }
 
 std::uint64_t RankPart::most_partitions() const {
