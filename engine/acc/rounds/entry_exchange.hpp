@@ -113,11 +113,14 @@ class EntryExchange {
     TravellingValues<std::uint64_t> following;
   };
 
-  /// Entries of a rank that travel at once: the same on all.
+  /// Entries of a rank that travel at once: the same on all, and of all ranks no more than a rank has
+  /// vertices.
   static std::uint64_t piece_of(const RankPart& rows, std::uint64_t bytes) {
     std::uint64_t most = 1;
     for (std::uint64_t r = 0; r < rows.owners().size(); ++r) most = std::max(most, rows.owners().count(r));
-    const std::uint64_t piece = bytes / (sizeof(State) + sizeof(Vertex)) / rows.owners().size();
+    const std::uint64_t ranks = rows.owners().size(),
+                        piece = bytes / (sizeof(State) + sizeof(Vertex)) / ranks;
+    if (ranks > 1) most = std::max<std::uint64_t>(most / (ranks - 1), 1);
     return std::clamp<std::uint64_t>(piece, 1, most);
   }
   Counts piece_from(std::uint64_t begin, std::span<const std::uint64_t> counts) const {
