@@ -8,7 +8,7 @@
 
 #include "exchange/thread_ranks.hpp"
 #include "gpu/gpu.hpp"
-#include "gpu/thread_ranks.hpp"
+#include "gpu/ranks_on_gpu.hpp"
 #include "pagerank/cases.hpp"
 #include "pagerank/course.hpp"
 
@@ -27,10 +27,10 @@ std::vector<Followed> follow_on_ranks(const std::function<Course()>& make, const
   Meeting::run(size, [&](int rank, Meeting& meeting) {
     const Device gpu({DeviceChoice::cuda, 1, 1u << 28});
     ThreadCommunicator ranks(rank, meeting);
-    ThreadDeviceRanks link(rank, meeting);
+    const auto link = make_thread_link(rank, meeting);
     on_ranks[static_cast<std::size_t>(rank)] =
         follow(gpu, in_file ? course_elsewhere(make()) : make(), options, start, method,
-               {.paging = paging, .ranks = &ranks, .link = way == Way::gpus ? &link : nullptr});
+               {.paging = paging, .ranks = &ranks, .link = way == Way::gpus ? link.get() : nullptr});
   });
   return on_ranks;
 }
