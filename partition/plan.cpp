@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/core/search.hpp"
+
 namespace sluice {
 
 PartitionPlan::PartitionPlan(std::span<const EdgeIndex> offsets, const PartitionBytes& bytes,
@@ -15,14 +17,12 @@ PartitionPlan::PartitionPlan(std::span<const EdgeIndex> offsets, const Partition
   };
   std::vector<std::uint64_t> begins{0};
   for (std::uint64_t begin = 0; begin < vertices;) {
-    std::uint64_t fits = begin + 1, too_far = vertices + 1;  // at least one vertex, however long its list
-    while (too_far - fits > 1) {
-      const std::uint64_t middle = fits + (too_far - fits) / 2;
-      (range_bytes(begin, middle) <= slot_bytes ? fits : too_far) = middle;
-    }
-    begins.push_back(fits);
-    bytes_.push_back(range_bytes(begin, fits));
-    begin = fits;
+    const std::uint64_t one = begin + 1;  // at least one vertex, however long its list
+    const auto fits = [&](std::uint64_t more) { return range_bytes(begin, one + more + 1) <= slot_bytes; };
+    const std::uint64_t end = one + count_while(vertices - one, fits);
+    begins.push_back(end);
+    bytes_.push_back(range_bytes(begin, end));
+    begin = end;
   }
   ranges_ = Ownership(std::move(begins));
 }
@@ -34,16 +34,12 @@ PartitionPlan PartitionPlan::of_count(std::span<const EdgeIndex> offsets, const 
       (vertices + 1) * bytes.vertex + (vertices ? offsets[vertices] - offsets[0] : 0) * bytes.edge;
   const std::uint64_t wanted = std::max<std::uint64_t>(partitions, 1);
   // The smallest slot that gives few enough.
-  std::uint64_t low = std::max<std::uint64_t>(whole / wanted, 1), high = std::max<std::uint64_t>(whole, 1);
-  while (low < high) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    if (PartitionPlan(offsets, bytes, middle).size() <= wanted) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  return PartitionPlan(offsets, bytes, low);
+  const std::uint64_t least = std::max<std::uint64_t>(whole / wanted, 1),
+                      most = std::max<std::uint64_t>(whole, 1);
+  const auto too_many = [&](std::uint64_t more) {
+    return PartitionPlan(offsets, bytes, least + more).size() > wanted;
+  };
+  return PartitionPlan(offsets, bytes, least + count_while(most - least, too_many));
 }
 
 std::uint64_t PartitionPlan::largest() const {

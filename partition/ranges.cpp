@@ -1,5 +1,7 @@
 #include "partition/ranges.hpp"
 
+#include "engine/core/search.hpp"
+
 namespace sluice {
 
 std::vector<std::uint64_t> balanced_ranges(const EdgeIndex* offsets, std::uint64_t vertices,
@@ -9,12 +11,9 @@ std::vector<std::uint64_t> balanced_ranges(const EdgeIndex* offsets, std::uint64
   const auto cost = [&](std::uint64_t v) { return offsets[v] - offsets[0] + v * kEdgesPerVertex; };
   for (std::uint64_t part = 1; part < parts; ++part) {
     const std::uint64_t wanted = cost(vertices) / parts * part;
-    std::uint64_t low = boundaries.back(), high = vertices;
-    while (low < high) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      cost(middle) < wanted ? low = middle + 1 : high = middle;
-    }
-    boundaries.push_back(low);
+    const std::uint64_t last = boundaries.back();
+    const auto too_few = [&](std::uint64_t more) { return cost(last + more) < wanted; };
+    boundaries.push_back(last + count_while(vertices - last, too_few));
   }
   boundaries.push_back(vertices);
   return boundaries;

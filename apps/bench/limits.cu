@@ -7,6 +7,7 @@
 #include "apps/bench/limits_cuda.hpp"
 #include "engine/exec/cuda_check.cuh"
 #include "engine/exec/memory/buffer.hpp"
+#include "engine/exec/occupancy.cuh"
 #include "engine/exec/stream.cuh"
 
 namespace sluice::bench {
@@ -92,17 +93,9 @@ double random_rate(const cuda::Stream& stream, const Buffer<unsigned char>& memo
 }
 
 double barrier_microseconds(const cuda::Stream& stream, unsigned repetitions) {
-  int device = 0, processors = 0;
-  cuda::check(cudaGetDevice(&device), "cudaGetDevice");
-  cuda::check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-              "cudaDeviceGetAttribute");
-  unsigned rounds = kBarriers;
-  void* arguments[] = {&rounds};
+  const unsigned blocks = cuda::multiprocessors() * kBarrierBlocks;
   return 1e6 / kBarriers * median_seconds(stream, repetitions, [&](unsigned) {
-           cuda::check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(barrier_kernel),
-                                                   dim3(static_cast<unsigned>(processors) * kBarrierBlocks),
-                                                   dim3(kBarrierBlock), arguments, 0, stream.get()),
-                       "barrier_kernel");
+           cuda::launch_together(barrier_kernel, blocks, kBarrierBlock, stream.get(), kBarriers);
          });
 }
 

@@ -35,11 +35,7 @@ SLUICE_HD void join(const P& program, Vertex* states, Vertex u, Vertex v) {
 SLUICE_HD void compress(Vertex* states, Vertex v) {
   Vertex root = load(states + v);
   for (Vertex above; (above = load(states + root)) != root;) root = above;
-#if defined(__CUDA_ARCH__)
-  *reinterpret_cast<volatile Vertex*>(states + v) = root;
-#else
-  std::atomic_ref(states[v]).store(root, std::memory_order_relaxed);
-#endif
+  store(states + v, root);
 }
 
 /// Of several the smallest.

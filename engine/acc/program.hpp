@@ -46,13 +46,13 @@
 // is the root of most vertices.
 #pragma once
 
-#include <atomic>
 #include <concepts>
 #include <cstdint>
 #include <limits>
 
 #include "engine/core/macros.hpp"
 #include "engine/core/types.hpp"
+#include "engine/exec/memory/shared_words.hpp"
 
 namespace sluice::acc {
 
@@ -66,44 +66,11 @@ struct AccRound {
   std::uint64_t level = 0;  ///< of an aggregation
 };
 
-// States are read while other threads write them.
-template <class T>
-SLUICE_HD T load(const T* at) {
-#if defined(__CUDA_ARCH__)
-  return *const_cast<const volatile T*>(at);
-#else
-  return std::atomic_ref<T>(*const_cast<T*>(at)).load(std::memory_order_relaxed);
-#endif
-}
-
-/// Sets *at to `now` if it is `before`; else `before` becomes what it is.
-template <class T>
-SLUICE_HD bool exchange(T* at, T& before, T now) {
-#if defined(__CUDA_ARCH__)
-  using Word = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
-  const auto was = static_cast<T>(
-      atomicCAS(reinterpret_cast<Word*>(at), static_cast<Word>(before), static_cast<Word>(now)));
-  const bool done = was == before;
-  before = was;
-  return done;
-#else
-  return std::atomic_ref<T>(*at).compare_exchange_weak(before, now, std::memory_order_relaxed);
-#endif
-}
-
 #if defined(__CUDACC__)
-/// Subtracts from *at; returns what it was.
-template <class T>
-__device__ T fetch_sub(T* at, T value) {
-  using Word = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
-  return static_cast<T>(atomicAdd(reinterpret_cast<Word*>(at), static_cast<Word>(T{0} - value)));
-}
-
 /// Sets *at to the smaller of the two; returns what it was.
 template <class T>
 __device__ T fetch_min(T* at, T value) {
-  using Word = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
-  return static_cast<T>(atomicMin(reinterpret_cast<Word*>(at), static_cast<Word>(value)));
+  return static_cast<T>(atomicMin(reinterpret_cast<DeviceWord<T>*>(at), static_cast<DeviceWord<T>>(value)));
 }
 #endif
 
@@ -215,11 +182,11 @@ SLUICE_HD Combined<typename P::State> combine_into(const P& program, typename P:
     if (value == 1) {
       const auto level = static_cast<State>(round.level);
       if (before <= level) return {false, before};
-      before = fetch_sub(at, value);
+      before = fetch_add(at, static_cast<State>(State{0} - value));
       if (before > level)
         return {program.active(static_cast<State>(before - 1), before, round),
                 static_cast<State>(before - 1)};
-      fetch_sub(at, static_cast<State>(State{0} - value));
+      fetch_add(at, value);
       return {false, level};
     }
   }

@@ -42,4 +42,45 @@ struct SingleLane {
   SLUICE_HD unsigned first(std::uint32_t) const { return 0; }
 };
 
+/// Calls put(k, i) for the k-th of those i below `count` for which keep(i) holds; returns how many there are.
+/// A lane has keep() and put() called for the same i, one after the other.
+template <class Group, class Keep, class Put>
+SLUICE_HD std::uint32_t keep_in_order(const Group& group, std::uint32_t count, const Keep& keep,
+                                      const Put& put) {
+  std::uint32_t kept = 0;
+  for (std::uint32_t base = 0; base < count; base += Group::kSize) {
+    const std::uint32_t i = base + group.rank();
+    const bool kept_here = i < count && keep(i);
+    const std::uint32_t rank = group.inclusive_scan(kept_here ? 1u : 0u);
+    if (kept_here) put(kept + rank - 1, i);
+    kept += group.broadcast(rank, Group::kSize - 1);
+  }
+  return kept;
+}
+
+/// Where a running sum passes a limit: at the value of `lane`, index() of all. Each lane has its own value
+/// and the sum up to it.
+template <class Index, class Sum>
+struct PassedLimit {
+  Index base;
+  unsigned lane;
+  Sum value, sum;
+
+  SLUICE_HD Index index() const { return base + lane; }
+};
+
+/// The first of `count` values with which their running sum is above `limit`; the sum of all is.
+template <class Group, class Index, class Sum, class ValueAt>
+SLUICE_HD PassedLimit<Index, Sum> first_sum_above(const Group& group, Index count, Sum limit,
+                                                  const ValueAt& value_at) {
+  Sum below = 0;
+  for (Index base = 0;; base += Group::kSize) {
+    const Index i = base + group.rank();
+    const Sum value = i < count ? value_at(i) : Sum{0}, sum = below + group.inclusive_scan(value);
+    const std::uint32_t passed = group.ballot(sum > limit);
+    if (passed != 0) return {base, group.first(passed), value, sum};
+    below = group.broadcast(sum, Group::kSize - 1);
+  }
+}
+
 }  // namespace sluice

@@ -1,8 +1,9 @@
-// How much of a GPU a kernel can fill.
+// How much of a GPU a kernel can fill, and the launch of one whose blocks wait for each other.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <type_traits>
 
 #include "engine/exec/cuda_check.cuh"
 
@@ -24,6 +25,16 @@ unsigned blocks_at_once(void (*kernel)(Args...), unsigned block, std::size_t sha
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, static_cast<int>(block), shared_bytes),
         "the kernel's occupancy");
   return multiprocessors() * static_cast<unsigned>(std::max(1, each));
+}
+
+/// Launches a persistent kernel: all of its blocks run at the same time.
+template <class... Args>
+void launch_together(void (*kernel)(Args...), unsigned blocks, unsigned block, cudaStream_t stream,
+                     std::type_identity_t<Args>... args) {
+  void* pointers[] = {&args...};
+  check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), dim3(blocks), dim3(block),
+                                    pointers, 0, stream),
+        "launching a persistent kernel");
 }
 
 }  // namespace sluice::cuda

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "engine/core/macros.hpp"
+#include "engine/core/search.hpp"
 #include "engine/core/types.hpp"
 #include "partition/graph.hpp"
 
@@ -93,14 +94,7 @@ struct GraphView {
 
   /// Position of the first entry in the list not below `target`: within [0, degree].
   SLUICE_HD std::uint32_t lower_bound(const Row& list, Vertex target) const {
-    std::uint32_t low = 0, length = list.degree;
-    while (length > 0) {
-      const std::uint32_t half = length / 2;
-      const bool below = csr.targets[list.offset + low + half] < target;
-      low = below ? low + half + 1 : low;
-      length = below ? length - half - 1 : half;
-    }
-    return low;
+    return count_while(list.degree, [&](std::uint32_t i) { return csr.targets[list.offset + i] < target; });
   }
 
   /// Is v in N(u)? Where the graph is undirected, the shorter of the two lists is searched.

@@ -5,6 +5,7 @@
 
 #include "engine/core/macros.hpp"
 #include "engine/core/ownership.hpp"
+#include "engine/core/search.hpp"
 #include "engine/core/types.hpp"
 #include "engine/graph/graph_view.hpp"
 #include "engine/graph/read_bytes.hpp"
@@ -61,14 +62,8 @@ struct PageMap {
   SLUICE_HD Answer search(std::uint32_t at, const Row& list, Vertex wanted, std::uint64_t& read) const {
     if (at == in_place) read += std::uint64_t{searched(list.degree)} * kTargetBytes;
     const Vertex* targets = pages[at].targets + list.offset;
-    std::uint32_t low = 0, length = list.degree;
-    while (length > 0) {
-      const std::uint32_t half = length / 2;
-      const bool below = targets[low + half] < wanted;
-      low = below ? low + half + 1 : low;
-      length = below ? length - half - 1 : half;
-    }
-    return low < list.degree && targets[low] == wanted ? Answer::yes : Answer::no;
+    const std::uint32_t i = count_while(list.degree, [&](std::uint32_t k) { return targets[k] < wanted; });
+    return i < list.degree && targets[i] == wanted ? Answer::yes : Answer::no;
   }
 };
 

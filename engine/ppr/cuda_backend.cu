@@ -13,6 +13,7 @@
 #include "engine/batch/starts.hpp"
 #include "engine/core/charged_vector.hpp"
 #include "engine/core/error.hpp"
+#include "engine/exec/occupancy.cuh"
 #include "engine/exec/stream.cuh"
 #include "engine/ppr/adjacency/cache.hpp"
 #include "engine/ppr/adjacency/feeder.hpp"
@@ -317,14 +318,7 @@ class CudaPpr final : public Backend {
 }  // namespace
 
 unsigned cuda_queries_at_once(const Options& options) {
-  int device = 0, processors = 0, each = 0;
-  cuda::check(cudaGetDevice(&device), "cudaGetDevice");
-  cuda::check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-              "cudaDeviceGetAttribute");
-  cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel_of(options), kQueryBlock, 0),
-              "the queries' occupancy");
-  if (each == 0) throw RunError("CUDA: not one block of queries fits a processor of this GPU");
-  return static_cast<unsigned>(processors * each);
+  return cuda::blocks_at_once(kernel_of(options), kQueryBlock, 0);
 }
 
 std::uint64_t cuda_graph_bytes(const Graph& graph, const Options& options, bool in_place) {

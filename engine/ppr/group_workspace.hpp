@@ -54,14 +54,13 @@ class GroupWorkspace {
   SLUICE_HD std::uint64_t slot_of(Vertex vertex) const {
     for (std::uint64_t slot = workspace_.first_slot(vertex);; slot = (slot + 1) & workspace_.mask) {
       Vertex* const at = &workspace_.entries[slot].vertex;
-      Vertex found = read_shared(at);
+      Vertex found = load(at);
       if (found == kNoVertex) {
-        if (workspace_.mask != 0 && add_shared(&counts_.reached, 0u) >= workspace_.limit) {
-          add_shared(&counts_.full, 1u);
+        if (workspace_.mask != 0 && fetch_add(&counts_.reached, 0u) >= workspace_.limit) {
+          fetch_add(&counts_.full, 1u);
           return kNoSlot;
         }
-        found = claim_shared(at, vertex);
-        if (found == kNoVertex) {
+        if (exchange(at, found, vertex)) {
           enter(slot);
           return slot;
         }
@@ -74,15 +73,15 @@ class GroupWorkspace {
   /// reach them.
   SLUICE_HD bool takes(std::uint64_t vertices) const {
     if (vertices <= workspace_.limit) return true;
-    if (group_.rank() == 0) add_shared(&counts_.full, 1u);
+    if (group_.rank() == 0) fetch_add(&counts_.full, 1u);
     return false;
   }
 
   /// A list is not at hand.
-  SLUICE_HD void lack() const { add_shared(&counts_.lacking, 1u); }
+  SLUICE_HD void lack() const { fetch_add(&counts_.lacking, 1u); }
 
   SLUICE_HD void list(unsigned which, std::uint64_t slot) const {
-    const std::uint32_t place = add_shared(&counts_.listed[which], 1u);
+    const std::uint32_t place = fetch_add(&counts_.listed[which], 1u);
     if (place < workspace_.limit) workspace_.lists[which][place] = static_cast<std::uint32_t>(slot);
   }
   /// Once all lanes have read it.
@@ -131,11 +130,11 @@ class GroupWorkspace {
  private:
   /// Lanes that came at once may go past the limit: half of the table is free for them.
   SLUICE_HD void enter(std::uint64_t slot) const {
-    const std::uint32_t number = add_shared(&counts_.reached, 1u);
+    const std::uint32_t number = fetch_add(&counts_.reached, 1u);
     if (number < workspace_.limit) {
       workspace_.reached[number] = static_cast<std::uint32_t>(slot);
     } else {
-      add_shared(&counts_.full, 1u);
+      fetch_add(&counts_.full, 1u);
     }
   }
 

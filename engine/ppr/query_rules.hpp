@@ -51,7 +51,12 @@ struct QueryRules {
   std::uint64_t table = 0;  ///< one by one: scores that are kept at a time; 0: all
 
   SLUICE_HD EdgeIndex place_of(Vertex v) const { return places == nullptr ? graph.offsets[v] : places[v]; }
-  SLUICE_HD void want(Vertex v) const { set_shared(&wanted[v / 64], std::uint64_t{1} << (v % 64)); }
+  /// Most often its bit is set already, where many want the same.
+  SLUICE_HD void want(Vertex v) const {
+    std::uint64_t* const word = &wanted[v / 64];
+    const std::uint64_t bit = std::uint64_t{1} << (v % 64);
+    if ((load(word) & bit) == 0) fetch_or(word, bit);
+  }
 };
 
 /// Lists at hand, as walks ask for them.

@@ -4,13 +4,12 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cstdint>
-#include <type_traits>
 
 #include "engine/core/macros.hpp"
 #include "engine/core/types.hpp"
+#include "engine/exec/memory/shared_words.hpp"
 #include "engine/ppr/mass.hpp"
 
 namespace sluice::ppr {
@@ -33,28 +32,7 @@ struct RankedVertex {
   }
 };
 
-// Lanes read and change the same words at once. On a GPU entries change in the L2, so reads go there too.
-template <class T>
-SLUICE_HD T read_shared(const T* at) {
-#if defined(__CUDA_ARCH__)
-  return *const_cast<const volatile T*>(at);
-#else
-  return std::atomic_ref<T>(*const_cast<T*>(at)).load(std::memory_order_relaxed);
-#endif
-}
-
-/// Adds, and says what was there before.
-template <class T>
-SLUICE_HD T add_shared(T* at, T more) {
-#if defined(__CUDA_ARCH__)
-  using Word = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
-  return static_cast<T>(atomicAdd(reinterpret_cast<Word*>(at), static_cast<Word>(more)));
-#else
-  return std::atomic_ref<T>(*at).fetch_add(more, std::memory_order_relaxed);
-#endif
-}
-
-/// The same of lanes of a group, which may be one alone.
+/// As fetch_add(), by lanes of a group, which may be one alone.
 template <class Group, class T>
 SLUICE_HD T add_in(T* at, T more) {
   if constexpr (Group::kSize == 1) {
@@ -62,29 +40,8 @@ SLUICE_HD T add_in(T* at, T more) {
     *at = before + more;
     return before;
   } else {
-    return add_shared(at, more);
+    return fetch_add(at, more);
   }
-}
-
-/// Sets bits in a word, which most often are set already where many want the same.
-SLUICE_HD void set_shared(std::uint64_t* at, std::uint64_t bits) {
-  if ((read_shared(at) & bits) == bits) return;
-#if defined(__CUDA_ARCH__)
-  atomicOr(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(bits));
-#else
-  std::atomic_ref<std::uint64_t>(*at).fetch_or(bits, std::memory_order_relaxed);
-#endif
-}
-
-/// Takes a free slot for `vertex`; what was there before.
-SLUICE_HD Vertex claim_shared(Vertex* at, Vertex vertex) {
-#if defined(__CUDA_ARCH__)
-  return atomicCAS(at, kNoVertex, vertex);
-#else
-  Vertex found = kNoVertex;
-  std::atomic_ref<Vertex>(*at).compare_exchange_strong(found, vertex, std::memory_order_relaxed);
-  return found;
-#endif
 }
 
 /// Pointers into a workspace; trivially copyable.

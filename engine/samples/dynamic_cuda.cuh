@@ -92,14 +92,7 @@ __global__ void __launch_bounds__(kSampleBlock)
     if (!lengths.include(row.degree, whole)) continue;
     const DynamicList<Program> list(program, at, row);
     if (whole) {
-      std::uint64_t out = begin;
-      for (std::uint32_t base = 0; base < row.degree; base += 32) {
-        const std::uint32_t i = base + warp.rank();
-        const bool taken = i < row.degree && list.is_candidate(i);
-        const std::uint32_t order = warp.inclusive_scan(taken ? 1u : 0u);
-        if (taken) level.put(program.graph, out + order - 1, turn, row, i);
-        out += warp.broadcast(order, 31);
-      }
+      put_all(warp, program, level, begin, turn, row, [&](std::uint32_t i) { return list.is_candidate(i); });
       continue;
     }
     PickCounters counters;

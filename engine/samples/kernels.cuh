@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "engine/batch/starts_view.hpp"
+#include "engine/core/search.hpp"
 #include "engine/exec/cuda_check.cuh"
 #include "engine/exec/group.cuh"
 #include "engine/samples/level.hpp"
@@ -227,6 +228,16 @@ __global__ void __launch_bounds__(kSampleBlock)
   if (threadIdx.x < listed_count) clashing[listed_begin + threadIdx.x] = listed[threadIdx.x];
 }
 
+/// All candidates of an entry's list, which `is_candidate` tells, from the level's edge `begin` on.
+template <class Group, class Program, class IsCandidate>
+__device__ __forceinline__ void put_all(const Group& group, const Program& program, const LevelView& level,
+                                        std::uint64_t begin, std::uint64_t at, const Row& row,
+                                        const IsCandidate& is_candidate) {
+  keep_in_order(group, row.degree, is_candidate, [&](std::uint32_t order, std::uint32_t i) {
+    level.put(program.graph, begin + order, at, row, i);
+  });
+}
+
 /// Any selection of at most `Size` edges: one tile an entry, of those listed or of all.
 template <unsigned Size, class Program>
 __global__ void __launch_bounds__(kSampleBlock)
@@ -247,14 +258,8 @@ __global__ void __launch_bounds__(kSampleBlock)
   const std::uint32_t rank = tile.rank();
   PickCounters counters;
   if (program.takes_all(size, program.expansion(entry, depth), program.draws(entry), available)) {
-    std::uint64_t out = begin;
-    for (std::uint32_t base = 0; base < row.degree; base += Size) {
-      const std::uint32_t i = base + rank;
-      const bool taken = i < row.degree && program.is_candidate(entry.vertex, row, i);
-      const std::uint32_t order = tile.inclusive_scan(taken ? 1u : 0u);
-      if (taken) level.put(program.graph, out + order - 1, at, row, i);
-      out += tile.broadcast(order, Size - 1);
-    }
+    put_all(tile, program, level, begin, at, row,
+            [&](std::uint32_t i) { return program.is_candidate(entry.vertex, row, i); });
     return;
   }
   if (program.sampler.replacement()) {
@@ -299,14 +304,8 @@ __global__ void __launch_bounds__(kSampleBlock)
     PickCounters counters;
     if (program.takes_all(size, program.expansion(entry, depth), program.draws(entry), available)) {
       if (available == row.degree) continue;  // copy_all_kernel's
-      std::uint64_t out = begin;
-      for (std::uint32_t base = 0; base < row.degree; base += 32) {
-        const std::uint32_t i = base + warp.rank();
-        const bool taken = i < row.degree && program.is_candidate(entry.vertex, row, i);
-        const std::uint32_t order = warp.inclusive_scan(taken ? 1u : 0u);
-        if (taken) level.put(program.graph, out + order - 1, at, row, i);
-        out += warp.broadcast(order, 31);
-      }
+      put_all(warp, program, level, begin, at, row,
+              [&](std::uint32_t i) { return program.is_candidate(entry.vertex, row, i); });
       continue;
     }
     if (program.sampler.replacement()) {
@@ -334,13 +333,8 @@ __global__ void __launch_bounds__(kSampleBlock)
     copy_all_kernel(Program program, LevelView level, std::uint32_t depth, std::uint64_t smallest) {
   const std::uint64_t edge = thread_index();
   if (edge >= level.edges) return;
-  std::uint64_t low = 0, length = level.entries;  // last entry whose edges begin at or before this one
-  while (length > 1) {
-    const std::uint64_t half = length / 2;
-    const bool after = level.offsets[low + half] > edge;
-    low = after ? low : low + half;
-    length = after ? half : length - half;
-  }
+  const auto begins = [&](std::uint64_t at) { return level.offsets[at] <= edge; };
+  const std::uint64_t low = count_while(level.entries, begins) - 1;  // the edge's entry
   const std::uint64_t size = level.offsets[low + 1] - level.offsets[low];
   if (size <= smallest) return;
   const FrontierEntry entry = level.frontier[low];

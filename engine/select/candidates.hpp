@@ -5,6 +5,7 @@
 
 #include "engine/core/macros.hpp"
 #include "engine/core/planted.hpp"
+#include "engine/core/search.hpp"
 #include "engine/random/uniform.hpp"
 
 namespace sluice {
@@ -13,14 +14,7 @@ namespace sluice {
 SLUICE_HD std::uint32_t upper_bound(const std::uint64_t* sums, std::uint32_t size, std::uint64_t x) {
   if (planted(Fault::search_off_by_one) && x > 0) --x;
   if (planted(Fault::search_dropped_last) && size > 1) --size;
-  std::uint32_t low = 0, length = size - 1;
-  while (length > 0) {
-    const std::uint32_t half = length / 2;
-    const bool below = sums[low + half] <= x;
-    low = below ? low + half + 1 : low;
-    length = below ? length - half - 1 : half;
-  }
-  return low;
+  return count_while(size - 1, [&](std::uint32_t i) { return sums[i] <= x; });
 }
 
 /// The same, searched outwards from a guess: near a good one all reads lie in a few sectors, and a bad one

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "engine/core/search.hpp"
 #include "engine/exec/backend.hpp"
 #include "engine/exec/cuda_check.cuh"
 #include "engine/exec/group.cuh"
@@ -106,23 +107,14 @@ __global__ void __launch_bounds__(kHubBlock)
           emit(row, i, AliasSlot{~std::uint64_t{0}, i});
           continue;
         }
-        std::uint32_t low = 0, length = heavies;  // first heavy entry with a sum above `at`
-        while (length > 0) {
-          const std::uint32_t half = length / 2;
-          const bool below = sums[row.degree - 1 - (low + half)] <= at;
-          low = below ? low + half + 1 : low;
-          length = below ? length - half - 1 : half;
-        }
+        // First heavy entry with a sum above `at`.
+        const std::uint32_t low =
+            count_while(heavies, [&](std::uint32_t i) { return sums[row.degree - 1 - i] <= at; });
         emit(row, i,
              AliasSlot{alias_threshold(static_cast<Word>(mass), total), indices[row.degree - 1 - low]});
       } else {
-        std::uint64_t low = 0, length = lights;  // first light entry before which the deficits reach `at`
-        while (length > 0) {
-          const std::uint64_t half = length / 2;
-          const bool below = sums[low + half] < at;
-          low = below ? low + half + 1 : low;
-          length = below ? length - half - 1 : half;
-        }
+        // First light entry before which the deficits reach `at`.
+        const std::uint64_t low = count_while(lights, [&](std::uint64_t i) { return sums[i] < at; });
         const Wide rest = total + at - (low < lights ? sums[low] : deficits);
         const bool full =
             rest == total || k == lights;  // the last heavy entry lies right behind the light ones

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "engine/core/macros.hpp"
+#include "engine/exec/group.hpp"
 #include "engine/graph/residency.hpp"
 #include "engine/random/streams.hpp"
 #include "engine/random/uniform.hpp"
@@ -130,21 +131,10 @@ struct WalkProgram {
     if (total == 0) return dead_end(walker);
     const PhiloxBlock block = draws(walker).block(Stream::fallback);
     const Wide x = uniform_index(block.high(), block.low(), total);
-    Wide below = 0;
-    for (std::uint32_t base = 0; base < row.degree; base += Group::kSize) {
-      const std::uint32_t i = base + group.rank();
-      const Wide sum =
-          below + group.inclusive_scan(i < row.degree ? bias_at(walker, row.offset + i, lists) : Wide{0});
-      const std::uint32_t hit = group.ballot(sum > x);
-      if (hit != 0) {
-        const unsigned lane = group.first(hit);
-        const EdgeIndex position = row.offset + base + lane;
-        const Vertex target = graph.target(position);
-        return take(walker, {target, graph.row(target), position}, random_of_update(walker));
-      }
-      below = group.broadcast(sum, Group::kSize - 1);
-    }
-    return Round::ended;  // not reached: x < total
+    const auto bias = [&](std::uint32_t i) { return bias_at(walker, row.offset + i, lists); };
+    const EdgeIndex position = row.offset + first_sum_above(group, row.degree, x, bias).index();
+    const Vertex target = graph.target(position);
+    return take(walker, {target, graph.row(target), position}, random_of_update(walker));
   }
 
   /// What a proposal looks at of a list.

@@ -313,10 +313,10 @@ class WalkRun {
         walk_in_queues(graph_, job, stays, pages_, starts_.view(), options_, stats_, {begin_, end_}, sink_);
       };
       on_backend(
-          graph_.device, [&] { go(std::type_identity<host::ProgramQueue<Program>>{}); },
+          graph_.device, [&] { go(std::type_identity<ProgramQueue<host::QueueBackend, Program>>{}); },
           [&] {
 #if defined(__CUDACC__)
-            go(std::type_identity<cuda::ProgramQueue<Program>>{});
+            go(std::type_identity<ProgramQueue<cuda::QueueBackend, Program>>{});
 #endif
           });
     }

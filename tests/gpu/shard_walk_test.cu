@@ -54,7 +54,7 @@ std::vector<Share> on_ranks(int size, const std::function<Graph()>& make, const 
     ASSERT_TRUE(plan.has_value());
     plan->batch = (plan->batch + 1) / 2;  // two batches
     ThreadDeviceRanks link(rank, meeting);
-    walks::ProgramJob<Program, walks::cuda::ProgramQueue<Program>> job(program);
+    walks::ProgramJob<Program, walks::ProgramQueue<walks::cuda::QueueBackend, Program>> job(program);
     walks::WalksInQueues(impl, job, pages, from.view(), options, own.stats, {begin, end}, *std::move(plan),
                          &link, true)
         .run_all({begin, end}, &own.walks);

@@ -14,8 +14,8 @@ class CudaVote {
   CudaVote(const AccGraph& graph, const Program& program, const AccOptions& options)
       : device_(graph.device()),
         options_(options),
-        start_blocks_(resident_blocks(vote_start_kernel<Program>)),
-        blocks_(resident_blocks(vote_rounds_kernel<Program>)),
+        start_blocks_(cuda::blocks_at_once(vote_start_kernel<Program>, cuda::kTeamBlock, 0)),
+        blocks_(cuda::blocks_at_once(vote_rounds_kernel<Program>, cuda::kTeamBlock, 0)),
         states_(device_, graph.vertices(), "vertex states"),
         settled_(device_, (graph.vertices() + 31) / 32, "settled vertices"),
         state_(device_, 1, "the round"),
@@ -30,7 +30,7 @@ class CudaVote {
   }
 
   void run(AccStats& stats) {
-    launch_together(vote_start_kernel<Program>, start_blocks_, stream_, view_);
+    cuda::launch_together(vote_start_kernel<Program>, start_blocks_, cuda::kTeamBlock, stream_.get(), view_);
     stats.kernel_launches = 1;
     stats.registers = registers_of(vote_rounds_kernel<Program>);
     for (VoteRound now = read_state(); now.active > 0; now = read_state()) {
@@ -51,7 +51,8 @@ class CudaVote {
     RoundLimit limit;
     limit.one = options_.fusion == AccFusion::none;
     if (options_.fusion == AccFusion::push_pull) limit.push = !now.pull, limit.pull = now.pull;
-    launch_together(vote_rounds_kernel<Program>, blocks_, stream_, view_, limit);
+    cuda::launch_together(vote_rounds_kernel<Program>, blocks_, cuda::kTeamBlock, stream_.get(), view_,
+                          limit);
   }
 
   VoteRound read_state() {

@@ -178,8 +178,8 @@ class CudaLevels {
   CudaLevels(const AccGraph& graph, const Program& program, const AccOptions& options)
       : device_(graph.device()),
         options_(options),
-        start_blocks_(resident_blocks(level_start_kernel<Program>)),
-        blocks_(resident_blocks(level_rounds_kernel<Program>)),
+        start_blocks_(cuda::blocks_at_once(level_start_kernel<Program>, cuda::kTeamBlock, 0)),
+        blocks_(cuda::blocks_at_once(level_rounds_kernel<Program>, cuda::kTeamBlock, 0)),
         states_(device_, graph.vertices(), "vertex states"),
         state_(device_, 1, "the round"),
         rest_{{device_, graph.vertices() / 2, "vertices that are left"},
@@ -195,13 +195,14 @@ class CudaLevels {
   }
 
   void run(AccStats& stats) {
-    launch_together(level_start_kernel<Program>, start_blocks_, stream_, view_);
+    cuda::launch_together(level_start_kernel<Program>, start_blocks_, cuda::kTeamBlock, stream_.get(), view_);
     stats.kernel_launches = 1;
     stats.registers = registers_of(level_rounds_kernel<Program>);
     RoundLimit limit;
     limit.one = options_.fusion == AccFusion::none;
     while (!read_state().done) {
-      launch_together(level_rounds_kernel<Program>, blocks_, stream_, view_, limit);
+      cuda::launch_together(level_rounds_kernel<Program>, blocks_, cuda::kTeamBlock, stream_.get(), view_,
+                            limit);
       ++stats.kernel_launches;
     }
     worklists_.read_trace(device_, stats);

@@ -7,6 +7,7 @@
 #include "engine/acc/acc_graph.hpp"
 #include "engine/acc/resident_cuda/worklist.cuh"
 #include "engine/exec/device_clock.cuh"
+#include "engine/exec/occupancy.cuh"
 #include "engine/exec/stream.cuh"
 
 namespace sluice::acc {
@@ -62,32 +63,11 @@ __device__ Round on_few_blocks(const cuda::GridTeam& grid, const WorklistView& w
   return now;
 }
 
-/// The blocks of a kernel that are resident together: a grid of so many can wait for itself.
-template <class... Args>
-unsigned resident_blocks(void (*kernel)(Args...)) {
-  int device = 0, processors = 0, each = 0;
-  cuda::check(cudaGetDevice(&device), "cudaGetDevice");
-  cuda::check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-              "cudaDeviceGetAttribute");
-  cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, cuda::kTeamBlock, 0),
-              "the kernel's occupancy");
-  if (each == 0) throw RunError("CUDA: not one block of a persistent kernel fits a processor of this GPU");
-  return static_cast<unsigned>(processors * each);
-}
-
 template <class... Args>
 unsigned registers_of(void (*kernel)(Args...)) {
   cudaFuncAttributes attributes{};
   cuda::check(cudaFuncGetAttributes(&attributes, kernel), "the kernel's registers");
   return static_cast<unsigned>(attributes.numRegs);
-}
-
-template <class... Args>
-void launch_together(void (*kernel)(Args...), unsigned blocks, const cuda::Stream& stream, Args... args) {
-  void* pointers[] = {&args...};
-  cuda::check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), dim3(blocks),
-                                          dim3(cuda::kTeamBlock), pointers, 0, stream.get()),
-              "launching a persistent kernel");
 }
 
 /// Memory of the worklists.

@@ -8,6 +8,7 @@
 #include "engine/acc/rounds/rank_part.hpp"
 #include "engine/exec/executor.hpp"
 #include "engine/exec/memory/buffer.hpp"
+#include "engine/exec/memory/shared_words.hpp"
 
 namespace sluice::acc {
 
@@ -21,7 +22,7 @@ struct JoinFirstWords {
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t r, Lane&) const {
     const std::uint64_t word = begins[r] / kBitsOfWord;
-    if (words[r] != 0) set_bits(marks + (word < last_word ? word : last_word), words[r]);
+    if (words[r] != 0) fetch_or(marks + (word < last_word ? word : last_word), words[r]);
   }
 };
 

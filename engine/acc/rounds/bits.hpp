@@ -21,21 +21,10 @@ SLUICE_HD bool has_bit(const std::uint32_t* words, Vertex v) {
 SLUICE_HD bool take_bit(std::uint32_t* words, Vertex v) {
   std::uint32_t* const word = words + v / kBitsOfWord;
   const std::uint32_t bit = 1u << (v % kBitsOfWord);
-#if defined(__CUDA_ARCH__)
-  return (atomicOr(word, bit) & bit) == 0;
-#else
-  return (load(word) & bit) == 0 &&
-         (std::atomic_ref(*word).fetch_or(bit, std::memory_order_relaxed) & bit) == 0;
+#if !defined(__CUDA_ARCH__)
+  if ((load(word) & bit) != 0) return false;
 #endif
-}
-
-/// Sets bits of a word while others do.
-SLUICE_HD void set_bits(std::uint32_t* word, std::uint32_t bits) {
-#if defined(__CUDA_ARCH__)
-  atomicOr(word, bits);
-#else
-  std::atomic_ref(*word).fetch_or(bits, std::memory_order_relaxed);
-#endif
+  return (fetch_or(word, bit) & bit) == 0;
 }
 
 SLUICE_HD void drop_bit(std::uint32_t* words, Vertex v) {
@@ -45,15 +34,6 @@ SLUICE_HD void drop_bit(std::uint32_t* words, Vertex v) {
   atomicAnd(word, bits);
 #else
   if ((load(word) & ~bits) != 0) std::atomic_ref(*word).fetch_and(bits, std::memory_order_relaxed);
-#endif
-}
-
-/// Adds to a sum while others do, and returns what it was.
-SLUICE_HD unsigned long long fetch_add(unsigned long long* at, unsigned long long value) {
-#if defined(__CUDA_ARCH__)
-  return atomicAdd(at, value);
-#else
-  return std::atomic_ref(*at).fetch_add(value, std::memory_order_relaxed);
 #endif
 }
 

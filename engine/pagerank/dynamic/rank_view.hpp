@@ -6,21 +6,13 @@
 #include <cstdint>
 
 #include "engine/core/macros.hpp"
+#include "engine/exec/memory/shared_words.hpp"
 #include "engine/pagerank/dynamic/vertex.hpp"
 #include "engine/pagerank/dynamic/vertex_list.hpp"
 
 namespace sluice::pagerank {
 
 enum AffectedFlag : std::uint8_t { kMember = 1, kEver = 2, kExpanded = 4 };
-
-/// Adds to a sum while others do, modulo 2^64.
-SLUICE_HD void add_to(FixedRank& sum, FixedRank more) {
-#if defined(__CUDA_ARCH__)
-  atomicAdd(reinterpret_cast<unsigned long long*>(&sum), static_cast<unsigned long long>(more));
-#else
-  std::atomic_ref(sum).fetch_add(more, std::memory_order_relaxed);
-#endif
-}
 
 /// All that an iteration works on. Arrays of a rank's own vertices are indexed by the ids of the graph, but
 /// for the flags.
@@ -123,7 +115,7 @@ template <class Share, class Lane>
 SLUICE_HD void expand_edge(const DynamicView<Share>& view, const CsrView& lists, EdgeIndex edge, bool pushes,
                            const Difference<Share>& difference, const VertexList& next, Lane& lane) {
   const Vertex v = lists.targets[edge];
-  if (pushes) add_to(view.sums[v], difference.carried(Share::kWeighted ? lists.weights[edge] : 1.0f));
+  if (pushes) fetch_add(&view.sums[v], difference.carried(Share::kWeighted ? lists.weights[edge] : 1.0f));
   view.meet(v, !pushes, next, lane);
 }
 

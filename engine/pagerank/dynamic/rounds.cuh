@@ -62,7 +62,7 @@ __device__ void gather_long_rows(const DynamicView<Share>& view, const VertexLis
     if (threadIdx.x == 0) view.sums[v] = 0;
     __syncthreads();
     const FixedRank sum = add_lanes<32>(view.at.gather(v, threadIdx.x, kListBlock));
-    if (threadIdx.x % 32 == 0) add_to(view.sums[v], sum);
+    if (threadIdx.x % 32 == 0) fetch_add(&view.sums[v], sum);
   }
 }
 
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(kListBlock)
     join_block<kListBlock>(done, view.norm);
     if (threadIdx.x == 0) {
       partial[blockIdx.x] = done;
-      if (done.pushed > 0) add_to(entry.pushed, done.pushed);
+      if (done.pushed > 0) fetch_add(&entry.pushed, done.pushed);
     }
     grid.sync();
 
@@ -192,19 +192,14 @@ class RankRounds {
     const auto blocks = static_cast<unsigned>(std::clamp<std::uint64_t>(
         state.affected() * kThreadsOfMember / kListBlock, std::min<std::uint64_t>(kFewestBlocks, at_once),
         std::min<std::uint64_t>(kMembersTogether / kListBlock, at_once)));
-    DynamicView<Share> view = state.view();
-    VertexList first = state.members(now), second = state.members(next), sources = state.sources();
-    ListSizes sizes = state.sizes;
     Few members = few(state);
     members.most = std::min(members.most, std::uint64_t{blocks} * kListBlock);
-    RoundLimits limits{std::min(left_, kRoundsAtOnce), members, state.options.tolerance, best_, state.total,
-                       state.options.dangling};
-    Settled* partial = state.partial();
-    RoundLog* log = log_.data();
-    void* arguments[] = {&view, &first, &second, &sources, &sizes, &limits, &partial, &log};
-    cuda::check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), dim3(blocks),
-                                            dim3(kListBlock), arguments, 0, stream),
-                "launching iterations");
+    const RoundLimits limits{
+        std::min(left_, kRoundsAtOnce), members, state.options.tolerance, best_, state.total,
+        state.options.dangling};
+    cuda::launch_together(kernel, blocks, kListBlock, stream, state.view(), state.members(now),
+                          state.members(next), state.sources(), state.sizes, limits, state.partial(),
+                          log_.data());
     cuda::check(cudaMemcpyAsync(read_.data(), log_.data(), log_.bytes(), cudaMemcpyDeviceToHost, stream),
                 "copying what iterations came to");
     state.read(next);

@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(kListBlock)
     const Vertex v = members.at(of_class, i);
     const FixedRank sum = add_lanes<32>(
         view.at.gather(v, blockIdx.y * kListBlock + threadIdx.x, std::uint64_t{gridDim.y} * kListBlock));
-    if (threadIdx.x % 32 == 0) add_to(view.sums[v], sum);
+    if (threadIdx.x % 32 == 0) fetch_add(&view.sums[v], sum);
   }
 }
 

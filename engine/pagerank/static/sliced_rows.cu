@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/core/search.hpp"
 #include "engine/exec/algorithms/scan.hpp"
 #include "engine/exec/algorithms/sort.hpp"
 #include "engine/graph/partition_map.hpp"
@@ -56,16 +57,7 @@ __global__ void __launch_bounds__(kBlock)
 /// How many of the rows, by falling in-degree, have more in-edges than each class of rows. A thread a class.
 __global__ void find_borders_kernel(const std::uint32_t* keys, std::uint64_t count, std::uint64_t* borders) {
   constexpr std::uint64_t kMost[] = {kLongMost, kListMost, kSliceMost};
-  const std::uint32_t key = falling(kMost[threadIdx.x]);
-  std::uint64_t low = 0, high = count;
-  while (low < high) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    if (keys[middle] < key)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  borders[threadIdx.x] = low;
+  borders[threadIdx.x] = count_below(keys, count, std::uint32_t{falling(kMost[threadIdx.x])});
 }
 
 /// What row i costs, but for long ones, which are swept before all pieces.

@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/core/search.hpp"
+
 namespace sluice::pagerank {
 
 /// Pieces at most; by themselves so many.
@@ -42,12 +44,9 @@ std::vector<std::uint64_t> cut_rows(std::uint64_t rows, const SweepPieces& piece
   for (unsigned p = 1; p < pieces.count; ++p) {
     const Wide wanted =
         std::min(all * parts[p] / parts.back(), own * parts[p] / (2 * parts[pieces.count - 1]));
-    std::uint64_t low = cuts.back(), high = rows;
-    while (low < high) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      work_before(middle) < wanted ? low = middle + 1 : high = middle;
-    }
-    cuts.push_back(low);
+    const std::uint64_t last = cuts.back();
+    const auto too_little = [&](std::uint64_t more) { return work_before(last + more) < wanted; };
+    cuts.push_back(last + count_while(rows - last, too_little));
   }
   cuts.push_back(rows);
   return cuts;

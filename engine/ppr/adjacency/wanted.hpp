@@ -3,13 +3,13 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <span>
 
 #include "engine/core/host_array.hpp"
 #include "engine/core/types.hpp"
+#include "engine/exec/memory/shared_words.hpp"
 
 namespace sluice::ppr {
 
@@ -21,9 +21,7 @@ class WantedLists {
 
   void clear() { std::fill(words_.begin(), words_.end(), 0); }
   /// Any thread.
-  void add(Vertex v) {
-    std::atomic_ref(words_[v / 64]).fetch_or(std::uint64_t{1} << (v % 64), std::memory_order_relaxed);
-  }
+  void add(Vertex v) { fetch_or(&words_[v / 64], std::uint64_t{1} << (v % 64)); }
   /// It has come.
   void remove(Vertex v) { words_[v / 64] &= ~(std::uint64_t{1} << (v % 64)); }
   /// All of them, 64 vertices a word.

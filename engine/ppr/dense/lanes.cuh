@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "engine/core/search.hpp"
 #include "engine/ppr/adjacency/graph_on_device.hpp"
 #include "engine/ppr/dense/state.hpp"
 #include "engine/ppr/query_rules.hpp"
@@ -142,17 +143,10 @@ class DenseLanes {
   /// Of a vertex that is a seed of this lane's query, perhaps several times.
   __device__ Mass seed_mass(Vertex vertex) const {
     const SeedsView seeds = view_.seeds_of(blockIdx.y * view_.shape.width + lane());
-    std::uint32_t low = 0, high = seeds.count;
-    while (low < high) {
-      const std::uint32_t middle = (low + high) / 2;
-      if (seeds.seeds[middle].vertex < vertex) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
+    const auto before = [&](std::uint32_t i) { return seeds.seeds[i].vertex < vertex; };
     Mass mass = 0;
-    for (; low < seeds.count && seeds.seeds[low].vertex == vertex; ++low)
+    for (std::uint32_t low = count_while(seeds.count, before);
+         low < seeds.count && seeds.seeds[low].vertex == vertex; ++low)
       mass += seeds.share(low, turn_.returning[lane()]);
     return mass;
   }

@@ -137,7 +137,7 @@ class Diffusion {
   template <class Part>
   SLUICE_HD void settle(Part&& part) {
     workspace_.for_each_reached([&](auto& entry) {
-      const Mass mass = read_shared(&entry.waiting);
+      const Mass mass = load(&entry.waiting);
       entry.waiting = 0;
       if (mass != 0) entry.score += part(mass);
     });
@@ -192,7 +192,7 @@ class Diffusion {
 
   template <class Entry>
   SLUICE_HD Mass take(Entry& entry) {
-    const Mass mass = read_shared(&entry.waiting);
+    const Mass mass = load(&entry.waiting);
     entry.waiting = 0;
     entry.score += rules_.continuation.kept(mass);
     entry.moving = rules_.continuation.followed(mass);
@@ -343,7 +343,7 @@ class Diffusion {
     if constexpr (Workspace::kAlone) {
       workspace_[slot].waiting += mass;
     } else {
-      const Mass before = add_shared(&workspace_[slot].waiting, mass);
+      const Mass before = fetch_add(&workspace_[slot].waiting, mass);
       if (is_due(vertex, before + mass, least) && !is_due(vertex, before, least))
         workspace_.list(now_ ^ 1, slot);
     }
@@ -374,7 +374,7 @@ class Diffusion {
     for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) {
       const std::uint32_t slot = workspace_.reached_slot(i);
       const auto& entry = workspace_[slot];
-      if (is_due(entry.vertex, read_shared(&entry.waiting), least)) workspace_.list(now_, slot);
+      if (is_due(entry.vertex, load(&entry.waiting), least)) workspace_.list(now_, slot);
     }
     group_.sync();
   }

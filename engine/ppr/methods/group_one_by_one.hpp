@@ -145,7 +145,7 @@ class GroupOneByOne {
     const bool last = is_last();
     ball_.workspace().take_reached([&](auto& entry) {
       const std::uint64_t slot = table_.slot_of(entry.vertex);
-      const Mass waiting = read_shared(&entry.waiting);
+      const Mass waiting = load(&entry.waiting);
       if (slot != table_.kNoSlot) add_to(slot, entry.score + (last ? waiting : 0), last ? 0 : waiting);
     });
     if (rules_.table != 0 && !full() && table_.reached() > rules_.table) trim();
@@ -182,7 +182,7 @@ class GroupOneByOne {
     Workspace& aside = ball_.workspace();
     for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) {
       WorkspaceEntry& entry = table_[table_.reached_slot(i)];
-      if (cut.takes(by_need(entry))) aside[add_shared(&shared_.placed, 1u)] = entry;
+      if (cut.takes(by_need(entry))) aside[fetch_add(&shared_.placed, 1u)] = entry;
       entry = WorkspaceEntry{};
     }
     table_.forget();

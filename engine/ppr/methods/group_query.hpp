@@ -28,7 +28,7 @@ SLUICE_HD void write_top_of(const Group& group, Shared& shared, const Workspace&
   workspace.empty_list(0);
   for (std::uint32_t i = group.rank(); i < table.reached(); i += Group::kSize) {
     const RankedVertex v = at(i);
-    if (v.key != 0 && cut.takes(v)) list[add_shared(&shared.counts.listed[0], 1u)] = v;
+    if (v.key != 0 && cut.takes(v)) list[fetch_add(&shared.counts.listed[0], 1u)] = v;
   }
   group.sync();
   sort_ranked(group, list, found);
@@ -201,7 +201,7 @@ class GroupQuery {
     group_.sync();
     if (stopped()) return;
     workspace.for_each_reached(
-        [this](auto& entry) { entry.score = walk_score(read_shared(&entry.score), rules_.walks); });
+        [this](auto& entry) { entry.score = walk_score(load(&entry.score), rules_.walks); });
     group_.sync();
   }
 
@@ -258,7 +258,7 @@ class GroupQuery {
 
   template <class Entry>
   SLUICE_HD static RankedVertex waiting_of(const Entry& entry) {
-    return {read_shared(&entry.waiting), entry.vertex};
+    return {load(&entry.waiting), entry.vertex};
   }
 
   Group group_;

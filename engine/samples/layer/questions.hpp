@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "engine/core/search.hpp"
+#include "engine/exec/group.hpp"
 #include "engine/graph/read_bytes.hpp"
 #include "engine/samples/layer/candidates.hpp"
 #include "engine/samples/partitioned/items.hpp"
@@ -43,17 +45,9 @@ struct LayerRegions {
   }
   /// The known region that holds a point; null: none does.
   SLUICE_HD const LayerRegion* around(std::uint64_t x) const {
-    std::uint32_t low = 0, high = count;  // regions before `low` begin at or below x
-    while (low < high) {
-      const std::uint32_t middle = low + (high - low) / 2;
-      if (known[middle].low <= x) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    if (low == 0 || x - known[low - 1].low >= known[low - 1].width) return nullptr;
-    return known + low - 1;
+    const std::uint32_t begun = count_while(count, [&](std::uint32_t i) { return known[i].low <= x; });
+    if (begun == 0 || x - known[begun - 1].low >= known[begun - 1].width) return nullptr;
+    return known + begun - 1;
   }
 };
 
@@ -135,13 +129,11 @@ struct LayerLists {
     const Row row = graph.row(asked.vertex);
     const LayerCandidates all = candidates_in(asked, present);
     present.note(group, read_bytes(asked.phase, row), counters);
-    for (std::uint32_t from = 0; from < row.degree; from += Group::kSize) {
-      const std::uint32_t i = from + group.rank();
-      const bool active = i < row.degree && all.bias_at(row, i) > 0;
-      const std::uint32_t rank = group.inclusive_scan(active ? 1u : 0u);
-      if (active) regions[rank - 1] = {0, 1, asked.list, i, all.graph.target(row.offset + i)};
-      regions += group.broadcast(rank, Group::kSize - 1);
-    }
+    keep_in_order(
+        group, row.degree, [&](std::uint32_t i) { return all.bias_at(row, i) > 0; },
+        [&](std::uint32_t k, std::uint32_t i) {
+          regions[k] = {0, 1, asked.list, i, all.graph.target(row.offset + i)};
+        });
   }
 
  private:
@@ -164,21 +156,11 @@ struct LayerLists {
   template <class Group>
   SLUICE_HD void walk_to(const Group& group, const LayerCandidates& all, const Row& row, std::uint64_t inner,
                          LayerRegion& found) const {
-    std::uint64_t sum = 0;
-    for (std::uint32_t from = 0; from < row.degree; from += Group::kSize) {
-      const std::uint32_t i = from + group.rank();
-      const std::uint64_t width = i < row.degree ? all.weight_at(row, i) : 0;
-      const std::uint64_t up_to = sum + group.inclusive_scan(width);
-      const std::uint32_t above = group.ballot(up_to > inner);
-      if (above != 0) {
-        const unsigned lane = group.first(above);
-        found.index = from + lane;
-        found.width = group.broadcast(width, lane);
-        found.low = group.broadcast(up_to, lane) - found.width;
-        return;
-      }
-      sum = group.broadcast(up_to, Group::kSize - 1);
-    }
+    const auto width = [&](std::uint32_t i) { return all.weight_at(row, i); };
+    const auto passed = first_sum_above(group, row.degree, inner, width);
+    found.index = passed.index();
+    found.width = group.broadcast(passed.value, passed.lane);
+    found.low = group.broadcast(passed.sum, passed.lane) - found.width;
   }
 };
 

@@ -5,6 +5,7 @@
 
 #include "engine/batch/starts_view.hpp"
 #include "engine/core/macros.hpp"
+#include "engine/exec/group.hpp"
 #include "engine/random/streams.hpp"
 #include "engine/samples/layer/candidates.hpp"
 #include "engine/samples/layer/questions.hpp"
@@ -213,13 +214,9 @@ struct LayerProgram : LayerLists {
     std::uint32_t length = 0;
     for (std::uint32_t list = 0; list < all.lists; ++list) {
       const Row row = graph.row(all.frontier[list]);
-      for (std::uint32_t from = 0; from < row.degree; from += Group::kSize) {
-        const std::uint32_t i = from + group.rank();
-        const bool active = i < row.degree && all.bias_at(row, i) > 0;
-        const std::uint32_t rank = group.inclusive_scan(active ? 1u : 0u);
-        if (active) picks[length + rank - 1] = base + i;
-        length += group.broadcast(rank, Group::kSize - 1);
-      }
+      length += keep_in_order(
+          group, row.degree, [&](std::uint32_t i) { return all.bias_at(row, i) > 0; },
+          [&](std::uint32_t k, std::uint32_t i) { picks[length + k] = base + i; });
       base += row.degree;
     }
     group.sync();

@@ -4,6 +4,8 @@
 #include <cstdint>
 
 #include "engine/core/macros.hpp"
+#include "engine/core/search.hpp"
+#include "engine/exec/group.hpp"
 #include "engine/graph/graph_view.hpp"
 #include "engine/random/streams.hpp"
 #include "engine/random/uniform.hpp"
@@ -49,26 +51,17 @@ struct OnePassProgram {
   SLUICE_HD std::uint64_t induced(const Group& group, Vertex v, std::uint64_t* slots, Emit&& emit) const {
     const GroupSet<std::uint64_t> set{slots, capacity};
     const Row row = graph.row(v);
-    std::uint64_t length = 0;
-    for (std::uint32_t base = 0; base < row.degree; base += Group::kSize) {
-      const std::uint32_t i = base + group.rank();
-      const Vertex target = i < row.degree ? graph.target(row.offset + i) : kNoVertex;
-      const bool inside = i < row.degree && set.has(target);
-      const std::uint32_t rank = group.inclusive_scan(inside ? 1u : 0u);
-      if (inside) emit(length + rank - 1, Edge{v, target, row.offset + i});
-      length += group.broadcast(rank, Group::kSize - 1);
-    }
-    return length;
+    Vertex target = kNoVertex;
+    const auto inside = [&](std::uint32_t i) { return set.has(target = graph.target(row.offset + i)); };
+    return keep_in_order(group, row.degree, inside, [&](std::uint32_t order, std::uint32_t i) {
+      emit(order, Edge{v, target, row.offset + i});
+    });
   }
 
   /// The vertex whose list holds a position.
   SLUICE_HD Vertex source_of(EdgeIndex position) const {
-    std::uint64_t low = 0, high = graph.vertices();  // last vertex whose offset is not above
-    while (high - low > 1) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      (graph.csr.offsets[middle] <= position ? low : high) = middle;
-    }
-    return static_cast<Vertex>(low);
+    const auto begins = [&](std::uint64_t v) { return graph.csr.offsets[v] <= position; };
+    return static_cast<Vertex>(count_while(graph.vertices(), begins) - 1);
   }
 };
 

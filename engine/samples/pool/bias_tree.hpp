@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "engine/core/macros.hpp"
+#include "engine/exec/group.hpp"
 
 namespace sluice::samples {
 
@@ -55,7 +56,10 @@ struct BiasTree {
       const std::uint64_t* values = biases;
       std::uint64_t count = capacity;
       for (unsigned below = 0; below < level; ++below) values += count, count = above(count);
-      begin += hit(group, values + begin, lesser(kFan, count - begin), x);
+      const auto value = [&](std::uint64_t i) { return values[begin + i]; };
+      const auto found = first_sum_above(group, lesser(kFan, count - begin), x, value);
+      x -= group.broadcast(found.sum - found.value, found.lane);  // what lies in the value's region
+      begin += found.index();
       if (level == 0) return static_cast<std::uint32_t>(begin);
     }
   }
@@ -63,24 +67,6 @@ struct BiasTree {
  private:
   SLUICE_HD static constexpr std::uint64_t above(std::uint64_t count) { return (count + kFan - 1) / kFan; }
   SLUICE_HD static std::uint64_t lesser(std::uint64_t a, std::uint64_t b) { return a < b ? a : b; }
-
-  /// Where of `count` values the sum passes x; x becomes what of it lies in that value's region.
-  template <class Group>
-  SLUICE_HD static std::uint64_t hit(const Group& group, const std::uint64_t* values, std::uint64_t count,
-                                     std::uint64_t& x) {
-    std::uint64_t below = 0;
-    for (std::uint64_t base = 0;; base += Group::kSize) {
-      const std::uint64_t i = base + group.rank(), value = i < count ? values[i] : 0,
-                          sum = below + group.inclusive_scan(value);
-      const std::uint32_t passed = group.ballot(sum > x);
-      if (passed != 0) {
-        const unsigned lane = group.first(passed);
-        x -= group.broadcast(sum - value, lane);
-        return base + lane;
-      }
-      below = group.broadcast(sum, Group::kSize - 1);
-    }
-  }
 };
 
 }  // namespace sluice::samples

@@ -1,12 +1,6 @@
 // The biased walk, compiled: for the host, and for the GPU where CUDA is built.
 #include "engine/walks/kinds/biased.hpp"
-#include "engine/batch/sink.hpp"
-#include "engine/batch/starts.hpp"
-#include "engine/memory/run_stats.hpp"
-#include "engine/walks/options.hpp"
-
-#include "engine/sampling/builtin_walks.hpp"
-#include "engine/walks/walk.hpp"
+#include "engine/sampling/instances/compiled_walk.hpp"
 
 namespace sluice::sampling {
 
@@ -16,8 +10,7 @@ RunStats run_biased(ResidentGraph& graph, const Starts& starts, const walks::Opt
   const walks::BiasedWalk sampler{{bias}};
   if (bias == Bias::none && options.select == Select::automatic)
     return run_uniform(graph, starts, options, sink);
-  BiasTables& tables = graph.impl().named[static_cast<int>(bias)];
-  return walks::WalkRun<walks::BiasedWalk>(graph, tables, sampler, starts, options, sink).run();
+  return run_compiled(graph, bias, sampler, starts, options, sink);
 }
 
 }  // namespace sluice::sampling

@@ -1,19 +1,12 @@
 // The jump walk, compiled: for the host, and for the GPU where CUDA is built.
 #include "engine/walks/kinds/jump.hpp"
-#include "engine/batch/sink.hpp"
-#include "engine/batch/starts.hpp"
-#include "engine/memory/run_stats.hpp"
-#include "engine/walks/options.hpp"
-
-#include "engine/sampling/builtin_walks.hpp"
-#include "engine/walks/walk.hpp"
+#include "engine/sampling/instances/compiled_walk.hpp"
 
 namespace sluice::sampling {
 
 RunStats run_jump(ResidentGraph& graph, const Starts& starts, const walks::Options& options, WalkSink* sink) {
-  const walks::JumpWalk sampler{Probability::of(options.probability)};
-  BiasTables& tables = graph.impl().named[static_cast<int>(Bias::none)];
-  return walks::WalkRun<walks::JumpWalk>(graph, tables, sampler, starts, options, sink).run();
+  return run_compiled(graph, Bias::none, walks::JumpWalk{Probability::of(options.probability)}, starts,
+                      options, sink);
 }
 
 }  // namespace sluice::sampling

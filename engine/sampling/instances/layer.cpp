@@ -1,9 +1,5 @@
 // Layer sampling, compiled: for the host, and for the GPU where CUDA is built.
 #include "engine/samples/kinds/layer.hpp"
-#include "engine/batch/sink.hpp"
-#include "engine/batch/starts.hpp"
-#include "engine/memory/run_stats.hpp"
-#include "engine/samples/options.hpp"
 
 #include <algorithm>
 

@@ -1,10 +1,5 @@
 // The multidimensional walk, compiled: for the host, and for the GPU where CUDA is built.
 #include "engine/samples/kinds/multidimensional.hpp"
-#include "engine/batch/sink.hpp"
-#include "engine/batch/starts.hpp"
-#include "engine/memory/run_stats.hpp"
-#include "engine/walks/options.hpp"
-
 #include "engine/samples/pool/pool.hpp"
 #include "engine/sampling/builtin_walks.hpp"
 

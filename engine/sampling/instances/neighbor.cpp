@@ -1,14 +1,9 @@
 // Neighbor sampling, compiled: for the host, and for the GPU where CUDA is built.
 #include "engine/samples/kinds/neighbor.hpp"
-#include "engine/batch/sink.hpp"
-#include "engine/batch/starts.hpp"
-#include "engine/memory/run_stats.hpp"
-#include "engine/samples/options.hpp"
 
 #include <algorithm>
 
-#include "engine/samples/sample.hpp"
-#include "engine/sampling/builtin_samples.hpp"
+#include "engine/sampling/instances/compiled_sample.hpp"
 
 namespace sluice::sampling {
 
@@ -21,11 +16,7 @@ RunStats run_neighbor(ResidentGraph& graph, const Starts& starts, const samples:
   sampler.depths = static_cast<std::uint32_t>(options.fanout.size());
   sampler.replace = options.replace;
   std::copy(options.fanout.begin(), options.fanout.end(), sampler.fanout);
-  const Bias bias = sampler.bias;
-  BiasTables& tables = graph.impl().named[static_cast<int>(bias)];
-  return samples::SampleRun<samples::NeighborSample>(graph, tables, bias == Bias::none, sampler, starts,
-                                                     options, sink)
-      .run();
+  return run_compiled(graph, sampler.bias, sampler, starts, options, sink);
 }
 
 }  // namespace sluice::sampling

@@ -225,32 +225,4 @@ namespace sluice::walks {
 extern template class QueueOf<cuda::QueueBackend, ParkedWalk<false>>;  // queue_cuda.cu
 extern template class QueueOf<cuda::QueueBackend, ParkedWalk<true>>;
 
-namespace cuda {
-
-template <class Program>
-class ProgramQueue final : public QueueOf<QueueBackend, ParkedWalk<WalksOn<Program, Partitioned>::kAsks>> {
-  using Walks = WalksOn<Program, Partitioned>;
-  using Walk = ParkedWalk<Walks::kAsks>;
-  using Base = QueueOf<QueueBackend, Walk>;
-
- public:
-  ProgramQueue(const QueueSetup& setup, const Program& program, const Walks& walks)
-      : Base(setup), program_(program), walks_(walks) {}
-
- private:
-  void begin_walks(const QueueView<Walk>& view, std::uint64_t count) override {
-    const QueueSetup& setup = this->setup_;
-    this->backend_.each_key(view, 0, count, BeginWalks<Program>{walks_, view, setup.half, setup.halves});
-  }
-  void work(const QueueView<Walk>& view, std::span<const WalkSegment> segments) override {
-    this->backend_.work(QueuedWalks<Program>{walks_, view}, segments);
-  }
-  Vertex asked_by(const Walker& walker) const override { return program_.scan_asks(walker); }
-  const ActiveWalks& batch() const override { return walks_; }
-
-  const Program& program_;
-  const Walks& walks_;
-};
-
-}  // namespace cuda
 }  // namespace sluice::walks

@@ -63,19 +63,8 @@ class QueueBackend {
       for (std::uint64_t i = from; i < to; ++i) view.keys[first + i] = body(i);
     });
   }
-  /// Calls body(cursor, walks) for blocks of the segments; its totals are added.
-  template <class Body>
-  void work(std::span<const WalkSegment> segments, const Body& body) {
-    std::vector<std::uint64_t> sizes;
-    for (const WalkSegment& segment : segments) sizes.push_back(segment.count);
-    if (!teams_) sizes.assign(1, walks_in(segments));
-    const std::uint64_t grain =
-        std::clamp<std::uint64_t>(walks_in(segments) / (8 * threads_), 64, kWalksAtOnce);
-    queues_.work(sizes, grain, {}, [&](std::size_t first, std::uint64_t from, std::uint64_t to, unsigned) {
-      const QueueTotals done = body(SegmentCursor(&segments[first], from), to - from);
-      steps_ += done.steps, rounds_ += done.rounds, read_ += done.read;
-    });
-  }
+  template <class Program>
+  void work(const QueuedWalks<Program>& queued, std::span<const WalkSegment> segments);
 
   void expect(std::span<const std::uint64_t>) {}
   /// Walks of the segments go to `to`, from `base` on, in order of their keys, of which there are `keys`.
@@ -104,6 +93,36 @@ class QueueBackend {
   std::vector<std::uint64_t> places_;  ///< [blocks][keys] where the next walk goes
   std::atomic<std::uint64_t> steps_{0}, rounds_{0}, read_{0};
 };
+
+template <class Program>
+void QueueBackend::work(const QueuedWalks<Program>& all, std::span<const WalkSegment> segments) {
+  const auto& walks = all.walks;
+  const auto& view = all.queue;
+  using Lane = WalkLane<typename QueuedWalks<Program>::Walks>;
+  std::vector<std::uint64_t> sizes;
+  for (const WalkSegment& segment : segments) sizes.push_back(segment.count);
+  if (!teams_) sizes.assign(1, walks_in(segments));
+  const std::uint64_t grain =
+      std::clamp<std::uint64_t>(walks_in(segments) / (8 * threads_), 64, kWalksAtOnce);
+  queues_.work(sizes, grain, {}, [&](std::size_t first, std::uint64_t from, std::uint64_t to, unsigned) {
+    const QueuedWalks<Program> queued = all;  // no store of a walk can change it
+    SegmentCursor cursor(&segments[first], from);
+    std::uint64_t steps = 0, read = 0;
+    const auto take = [&](Lane& lane) {
+      constexpr std::uint64_t kAhead = 16;
+      if (cursor.follow(kAhead)) walks.prefetch_row(view.walks[cursor.at() + kAhead].current);
+      lane.item = cursor.next();
+      lane.path = view.paths + queued.take(lane.item, lane.walker, lane.place) * view.row;
+      steps -= lane.walker.step;
+    };
+    const auto leave = [&](const Lane& lane) {
+      queued.leave(lane.item, view.walks[lane.item].index, lane.walker, lane.place);
+      steps += lane.walker.step, read += lane.place.read;
+    };
+    rounds_ += advance(walks, 0, to - from, take, leave);
+    steps_ += steps, read_ += read;
+  });
+}
 
 template <class Walk>
 void QueueBackend::order(const QueueSide<Walk>& from, const QueueSide<Walk>& to, std::uint64_t base,
@@ -148,50 +167,4 @@ namespace sluice::walks {
 extern template class QueueOf<host::QueueBackend, ParkedWalk<false>>;  // queue_host.cpp
 extern template class QueueOf<host::QueueBackend, ParkedWalk<true>>;
 
-namespace host {
-
-template <class Program>
-class ProgramQueue final : public QueueOf<QueueBackend, ParkedWalk<WalksOn<Program, Partitioned>::kAsks>> {
-  using Walks = WalksOn<Program, Partitioned>;
-  using Walk = ParkedWalk<Walks::kAsks>;
-  using Base = QueueOf<QueueBackend, Walk>;
-
- public:
-  ProgramQueue(const QueueSetup& setup, const Program& program, const Walks& walks)
-      : Base(setup), program_(program), walks_(walks) {}
-
- private:
-  void begin_walks(const QueueView<Walk>& view, std::uint64_t count) override {
-    this->backend_.each_key(view, 0, count,
-                            BeginWalks<Program>{this->walks_, view, this->setup_.half, this->setup_.halves});
-  }
-
-  void work(const QueueView<Walk>& view, std::span<const WalkSegment> segments) override {
-    this->backend_.work(segments, [&](SegmentCursor cursor, std::uint64_t count) {
-      const QueuedWalks<Program> queued{walks_, view};
-      QueueTotals done;
-      const auto take = [&](WalkLane<Walks>& lane) {
-        constexpr std::uint64_t kAhead = 16;
-        if (cursor.follow(kAhead)) walks_.prefetch_row(view.walks[cursor.at() + kAhead].current);
-        lane.item = cursor.next();
-        lane.path = view.paths + queued.take(lane.item, lane.walker, lane.place) * view.row;
-        done.steps -= lane.walker.step;
-      };
-      const auto leave = [&](const WalkLane<Walks>& lane) {
-        queued.leave(lane.item, view.walks[lane.item].index, lane.walker, lane.place);
-        done.steps += lane.walker.step, done.read += lane.place.read;
-      };
-      done.rounds = host::advance(walks_, 0, count, take, leave);
-      return done;
-    });
-  }
-
-  Vertex asked_by(const Walker& walker) const override { return program_.scan_asks(walker); }
-  const ActiveWalks& batch() const override { return walks_; }
-
-  const Program& program_;
-  const Walks& walks_;
-};
-
-}  // namespace host
 }  // namespace sluice::walks

@@ -309,4 +309,29 @@ void QueueOf<Backend, Walk>::keep_own(std::uint64_t leaving, std::uint64_t arriv
     for (WalkSegment& segment : segments) segment.begin = segment.begin - leaving + arriving;
 }
 
+/// The queue of one sampler's walks.
+template <class Backend, class Program>
+class ProgramQueue final : public QueueOf<Backend, ParkedWalk<WalksOn<Program, Partitioned>::kAsks>> {
+  using Walks = WalksOn<Program, Partitioned>;
+  using Walk = ParkedWalk<Walks::kAsks>;
+
+ public:
+  ProgramQueue(const QueueSetup& setup, const Program& program, const Walks& walks)
+      : QueueOf<Backend, Walk>(setup), program_(program), walks_(walks) {}
+
+ private:
+  void begin_walks(const QueueView<Walk>& view, std::uint64_t count) override {
+    const QueueSetup& setup = this->setup_;
+    this->backend_.each_key(view, 0, count, BeginWalks<Program>{walks_, view, setup.half, setup.halves});
+  }
+  void work(const QueueView<Walk>& view, std::span<const WalkSegment> segments) override {
+    this->backend_.work(QueuedWalks<Program>{walks_, view}, segments);
+  }
+  Vertex asked_by(const Walker& walker) const override { return program_.scan_asks(walker); }
+  const ActiveWalks& batch() const override { return walks_; }
+
+  const Program& program_;
+  const Walks& walks_;
+};
+
 }  // namespace sluice::walks

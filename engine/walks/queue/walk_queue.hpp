@@ -103,7 +103,7 @@ class WalkJob {
   virtual std::unique_ptr<WalkQueue> make_queue(const QueueSetup& setup) = 0;
 };
 
-/// `Queue` is the backend's ProgramQueue.
+/// `Queue` is the ProgramQueue of a backend.
 template <class Program, class Queue>
 class ProgramJob final : public WalkJob {
  public:

@@ -1,0 +1,70 @@
+// Words that many threads, or lanes of a GPU, read and change at the same time; nothing is said of the order
+// of what they do to different words.
+#pragma once
+
+#include <atomic>
+#include <type_traits>
+
+#include "engine/core/macros.hpp"
+
+namespace sluice {
+
+/// What a GPU's instructions take a word of 32 or 64 bits for.
+template <class T>
+using DeviceWord = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
+
+/// On a GPU words change in the L2, so reads go there too.
+template <class T>
+SLUICE_HD T load(const T* at) {
+#if defined(__CUDA_ARCH__)
+  return *const_cast<const volatile T*>(at);
+#else
+  return std::atomic_ref<T>(*const_cast<T*>(at)).load(std::memory_order_relaxed);
+#endif
+}
+
+template <class T>
+SLUICE_HD void store(T* at, std::type_identity_t<T> value) {
+#if defined(__CUDA_ARCH__)
+  *const_cast<volatile T*>(at) = value;
+#else
+  std::atomic_ref<T>(*at).store(value, std::memory_order_relaxed);
+#endif
+}
+
+/// Adds, modulo 2 to the bits of a word; returns what was there before.
+template <class T>
+SLUICE_HD T fetch_add(T* at, std::type_identity_t<T> more) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<T>(atomicAdd(reinterpret_cast<DeviceWord<T>*>(at), static_cast<DeviceWord<T>>(more)));
+#else
+  return std::atomic_ref<T>(*at).fetch_add(more, std::memory_order_relaxed);
+#endif
+}
+
+/// Sets bits; returns what was there before.
+template <class T>
+SLUICE_HD T fetch_or(T* at, std::type_identity_t<T> bits) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<T>(atomicOr(reinterpret_cast<DeviceWord<T>*>(at), static_cast<DeviceWord<T>>(bits)));
+#else
+  return std::atomic_ref<T>(*at).fetch_or(bits, std::memory_order_relaxed);
+#endif
+}
+
+/// Sets *at to `now` if it is `before`; else `before` becomes what it is.
+template <class T>
+SLUICE_HD bool exchange(T* at, T& before, T now) {
+#if defined(__CUDA_ARCH__)
+  using Word = DeviceWord<T>;
+  const auto was = static_cast<T>(
+      atomicCAS(reinterpret_cast<Word*>(at), static_cast<Word>(before), static_cast<Word>(now)));
+  const bool done = was == before;
+  before = was;
+  return done;
+#else
+  return std::atomic_ref<T>(*at).compare_exchange_strong(before, now, std::memory_order_relaxed);
+#endif
+}
+
+}  // namespace sluice
