@@ -198,4 +198,21 @@ SLUICE_HD Combined<typename P::State> combine_into(const P& program, typename P:
   }
 }
 
+/// Combines `value` into the state *at that a rank keeps of another rank's vertex, while other threads do the
+/// same: the least bound so far, or the sum of what has not been sent yet. Is there anything new to send?
+template <AccProgram P>
+SLUICE_HD bool combine_to_send(const P& program, typename P::State* at, typename P::State value,
+                               const AccRound& round) {
+  for (auto before = load(at);;) {
+    typename P::State now;
+    if constexpr (SumProgram<P>) {
+      now = program.add(before, value);
+    } else {
+      now = program.combine(before, value, round);
+      if (now == before) return false;
+    }
+    if (exchange(at, before, now)) return true;
+  }
+}
+
 }  // namespace sluice::acc

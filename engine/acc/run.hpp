@@ -18,6 +18,7 @@
 #include "engine/core/clock.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/host_array.hpp"
+#include "engine/exchange/agreement.hpp"
 #include "engine/exec/host_executor.hpp"
 #if defined(__CUDACC__)
 #include "engine/acc/resident_cuda/cuda_vote.cuh"
@@ -52,13 +53,42 @@ auto make_solver(const AccGraph& graph, const Program& program, const AccOptions
 }
 
 #if defined(__CUDACC__)
+/// Of a rank's part, in fused kernels that swap entries by themselves. Null, on all ranks, where a GPU does
+/// not hold its rank's lists, or does not reach the memory of another. All ranks call it.
+template <class Program>
+auto make_peer_solver(const AccGraph& graph, const Program& program, const AccOptions& options) {
+  using Solver = CudaLevels<Program, PeerPart<typename Program::State>>;
+  const RankPart& part = graph.rank_part();
+  Communicator& ranks = part.ranks();
+  std::unique_ptr<Solver> solver;
+  if (ranks.size() == 1 || ranks.size() > static_cast<int>(kMostPeers)) return solver;
+  const auto make = [&](const Device& device) {
+    lack_of_memory([&] {
+      if (!part.has_pages(part.out())) solver = std::make_unique<Solver>(device, graph, program, options);
+    });
+  };
+  const Device& device = graph.device();
+  if (device.plans()) {  // what a run can do without is not asked for
+    MemoryPlan trial(device.memory());
+    const Device counting(device, trial);
+    make(counting);
+    solver.reset();
+    if (trial.needed() <= device.memory().available())
+      device.memory().charge_and_release(trial.needed(), "rounds");
+  } else if (part.link() != nullptr) {
+    make(device);
+    if (any_left(&ranks, solver ? 0 : 1, "memory for rounds") || !solver->part().connect()) solver.reset();
+  }
+  return solver;
+}
+
 /// Of a whole graph, in fused kernels.
 template <class Program>
 auto make_cuda_solver(const AccGraph& graph, const Program& program, const AccOptions& options) {
   if constexpr (VoteProgram<Program>) {
     return std::make_unique<CudaVote<Program>>(graph, program, options);
   } else if constexpr (AggregationProgram<Program>) {
-    return std::make_unique<CudaLevels<Program>>(graph, program, options);
+    return std::make_unique<CudaLevels<Program>>(graph.device(), graph, program, options);
   } else {
     return std::make_unique<CudaMerge<Program>>(graph, program);
   }
@@ -85,20 +115,22 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
     const double begin = seconds_now();
     const std::uint64_t sent_before = sent();
     const auto solver = make();
+    if (solver == nullptr) return false;
     if (graph.device().plans()) {
       if constexpr (requires { solver->plan(result.stats); }) solver->plan(result.stats);
-      return;
+      return true;
     }
     const double ready = seconds_now();
     result.stats.begin_rounds();
     solver->run(result.stats);
     const double done = seconds_now();
     if constexpr (requires { solver->finish(result.stats); }) solver->finish(result.stats);
-    result.stats.exchanged_bytes = sent() - sent_before;
+    result.stats.exchanged_bytes += sent() - sent_before;
     copy_to_host(graph.device(), result.states.data(), solver->states(), result.states.bytes());
     result.stats.setup_seconds += ready - begin;
     result.stats.compute_seconds = done - ready;
     result.stats.transfer_seconds = seconds_now() - done;
+    return true;
   };
 #if !defined(__CUDACC__)
   if (graph.device().is_cuda())
@@ -113,6 +145,9 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
   } else if constexpr (kTravels<Program>) {
 #if defined(__CUDACC__)
     if (graph.device().is_cuda()) {
+      if constexpr (AggregationProgram<Program>) {
+        if (solve([&] { return make_peer_solver(graph, program, options); })) return result;
+      }
       solve([&] { return make_solver<Program, cuda::CudaExecutor, Partitioned>(graph, program, options); });
       return result;
     }

@@ -270,6 +270,20 @@ TEST(GpuAccRanks, HandOverFromGpuToGpu) {
   });
 }
 
+// One kernel begins, one makes all rounds: ranks swap entries in the middle of it.
+TEST(GpuAccRanks, SwapEntriesInsideOfKernels) {
+  REQUIRE_GPU(open_gpu());
+  const Graph graph = stars();
+  on_ranks_of_gpu([&](const Device&, const Device& gpu, Communicator& ranks, DeviceRanks& link) {
+    const acc::AccPlace place{.ranks = &ranks, .link = &link};
+    for (const auto& found : {sssp(acc::AccGraph(gpu, graph, {.weights = true}, place), 0).stats,
+                              core_numbers(acc::AccGraph(gpu, graph, {.simple = true}, place)).stats}) {
+      EXPECT_EQ(found.kernel_launches, 2u);
+      EXPECT_GT(found.exchanged_bytes, 0u);
+    }
+  });
+}
+
 TEST_F(GpuAcc, RefusesWhatChoosesAmongKernelsOfWholeGraphs) {
   const Graph graph = stat::make_graph(3, {{0, 1}, {1, 2}}, false);
   const acc::AccGraph search(*gpu_, graph, {}, {.paging = {.partitions = 2}});

@@ -19,7 +19,8 @@ class CudaVote {
         states_(device_, graph.vertices(), "vertex states"),
         settled_(device_, (graph.vertices() + 31) / 32, "settled vertices"),
         state_(device_, 1, "the round"),
-        worklists_(device_, graph.out(), options.filter, std::max(start_blocks_, blocks_), stream_) {
+        worklists_(device_, graph.out(), 0, graph.vertices(), options.filter,
+                   std::max(start_blocks_, blocks_), stream_) {
     view_ = {program,       graph.out(),       graph.in(),         states_.data(),   settled_.data(),
              state_.data(), worklists_.view(), worklists_.trace(), options.direction};
     if constexpr (EarliestVote<Program>) {

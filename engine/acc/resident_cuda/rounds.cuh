@@ -46,7 +46,7 @@ struct TraceView {
   }
 };
 
-/// Makes rounds by the blocks that `now` asks for, until one asks for others or none is active: round(team,
+/// Makes rounds by the blocks that `now` asks for, until one asks for others or does not go on: round(team,
 /// now) makes one and returns the next. All of the grid come, and know the next when they leave.
 template <class Round, class Body>
 __device__ Round on_few_blocks(const cuda::GridTeam& grid, const WorklistView& work, Round* shared, Round now,
@@ -54,7 +54,7 @@ __device__ Round on_few_blocks(const cuda::GridTeam& grid, const WorklistView& w
   const unsigned asked = now.blocks;
   const cuda::FewTeam team{asked <= gridDim.x ? asked : 1, work.arrived};
   if (blockIdx.x < team.members) {
-    while (now.active > 0 && now.blocks == asked) now = round(team, now);
+    while (now.goes_on() && now.blocks == asked) now = round(team, now);
     if (team.rank() == 0) *shared = now;
   }
   grid.sync();
@@ -73,18 +73,19 @@ unsigned registers_of(void (*kernel)(Args...)) {
 /// Memory of the worklists.
 class WorklistMemory {
  public:
-  WorklistMemory(const Device& device, const CsrView& out, AccFilter filter, unsigned blocks,
-                 const cuda::Stream& stream)
+  /// Of `out`, the lists of the vertices from `first` on, of `vertices` in all; offsets[v] is as the view's.
+  WorklistMemory(const Device& device, const CsrView& out, std::uint64_t first, std::uint64_t vertices,
+                 AccFilter filter, unsigned blocks, const cuda::Stream& stream)
       : lists_{{device, out.vertices * cuda::kLists, "worklists"},
                {device, out.vertices * cuda::kLists, "worklists"}},
-        bits_{{device, words(out), "active vertices"}, {device, words(out), "active vertices"}},
+        bits_{{device, words(vertices), "active vertices"}, {device, words(vertices), "active vertices"}},
         bins_(device, std::uint64_t{blocks} * cuda::kTeamBlock * kBin, "bins of threads"),
         batch_(device, filter == AccFilter::batch ? out.edges : 0, "batch of edges"),
         counts_(device, 3, "worklists"),
         arrived_(device, 1, "a barrier"),
         totals_(device, 1, "trace"),
         trace_(device, kTracedRounds, "trace") {
-    view_.vertices = out.vertices;
+    view_.first = first, view_.last = first + out.vertices;
     view_.offsets = out.offsets;
     for (unsigned i = 0; i < 2; ++i) view_.lists[i] = lists_[i].data(), view_.bits[i] = bits_[i].data();
     view_.bins = bins_.data();
@@ -113,7 +114,7 @@ class WorklistMemory {
   }
 
  private:
-  static std::uint64_t words(const CsrView& out) { return (out.vertices + 31) / 32; }
+  static std::uint64_t words(std::uint64_t vertices) { return (vertices + 31) / 32; }
   template <class T>
   static void clear(const Buffer<T>& buffer, const cuda::Stream& stream, const char* label) {
     cuda::check(cudaMemsetAsync(buffer.data(), 0, buffer.bytes(), stream.get()), label);

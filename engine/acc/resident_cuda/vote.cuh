@@ -13,6 +13,8 @@ struct VoteRound {
   std::uint32_t blocks = 0;        ///< that work on it; 0: all; or kOneCluster
   std::uint32_t small_rounds = 0;  ///< in a row up to it
   unsigned long long active = 0, active_edges = 0, left_edges = 0;
+
+  __device__ bool goes_on() const { return active > 0; }
 };
 
 /// A cluster in a kernel of its own (resident_cuda/small_frontier.cuh).
@@ -95,8 +97,7 @@ __device__ void pull(const Team& team, const VoteView<Program>& view, const AccR
     view.states[v] = now;
     return view.program.active(now, before, at);
   };
-  over_all(team, view.work.vertices, [&](std::uint64_t i, bool valid) {
-    const auto v = static_cast<Vertex>(i);
+  over_vertices(team, view.work, [&](Vertex v, bool valid) {
     const unsigned lane = threadIdx.x % cuda::kWarp;
     const bool wants = valid && !(view.settled[v / 32] >> lane & 1);
     if (!__any_sync(~0u, wants)) return;
@@ -139,7 +140,7 @@ __device__ void pull(const Team& team, const VoteView<Program>& view, const AccR
 /// What this round has reached is settled from the next on.
 template <class Program, class Team>
 __device__ void settle(const Team& team, const VoteView<Program>& view, const RoundPlace& place) {
-  for (std::uint64_t w = team.rank(); w < (view.work.vertices + 31) / 32; w += team.size())
+  for (std::uint64_t w = team.rank(); w < (view.work.last + 31) / 32; w += team.size())
     view.settled[w] |= view.work.bits[place.next][w];
 }
 
@@ -218,12 +219,10 @@ __global__ void __launch_bounds__(cuda::kTeamBlock) vote_start_kernel(VoteView<P
   const cuda::GridTeam grid;
   const RoundPlace first = view.work.place(0);  // the round before the first: it makes what that reads
   if (grid.rank() < 3) view.work.counts[grid.rank()] = RoundCounts{};
-  for (std::uint64_t w = grid.rank(); w < (view.work.vertices + 31) / 32; w += grid.size())
-    view.settled[w] = 0;
+  for (std::uint64_t w = grid.rank(); w < (view.work.last + 31) / 32; w += grid.size()) view.settled[w] = 0;
   grid.sync();
   Finder finder(view.work, grid.rank(), first);
-  over_all(grid, view.work.vertices, [&](std::uint64_t i, bool valid) {
-    const auto v = static_cast<Vertex>(i);
+  over_vertices(grid, view.work, [&](Vertex v, bool valid) {
     bool starts = false, settled = false;
     if (valid) {
       view.states[v] = view.program.init(v, view.work.degree(v));

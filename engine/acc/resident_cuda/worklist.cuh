@@ -38,13 +38,13 @@ struct RoundPlace {
   RoundCounts* spare = nullptr;
 };
 
-/// Pointers are to device memory.
+/// Of a whole graph's vertices, or a rank's own. Pointers are to device memory.
 struct WorklistView {
-  std::uint64_t vertices = 0;
-  const EdgeIndex* offsets = nullptr;
-  Vertex* lists[2] = {};        ///< [kLists][vertices]
-  std::uint32_t* bits[2] = {};  ///< [vertices / 32] of active ones
-  Vertex* bins = nullptr;       ///< [kBin][threads]
+  std::uint64_t first = 0, last = 0;   ///< vertices
+  const EdgeIndex* offsets = nullptr;  ///< offsets[v] is where the list of v begins
+  Vertex* lists[2] = {};               ///< [kLists][last - first]
+  std::uint32_t* bits[2] = {};         ///< of active ones, by vertex
+  Vertex* bins = nullptr;              ///< [kBin][threads]
   std::uint64_t bin_stride = 0;
   Vertex* batch = nullptr;        ///< [edges], batch filter alone
   RoundCounts* counts = nullptr;  ///< [3]
@@ -52,7 +52,9 @@ struct WorklistView {
   AccFilter filter = AccFilter::jit;
 
   __device__ std::uint64_t degree(Vertex v) const { return offsets[v + 1ull] - offsets[v]; }
-  __device__ Vertex* list(unsigned parity, unsigned which) const { return lists[parity] + which * vertices; }
+  __device__ Vertex* list(unsigned parity, unsigned which) const {
+    return lists[parity] + which * (last - first);
+  }
   __device__ RoundPlace place(std::uint32_t round) const {
     return {round % 2, (round + 1) % 2, counts + round % 3, counts + (round + 1) % 3,
             counts + (round + 2) % 3};
@@ -144,6 +146,15 @@ __device__ void over_all(const Team& team, std::uint64_t count, Body&& body) {
   }
 }
 
+/// Calls body(v, valid) for the vertices; all lanes of a warp come equally often, to those of a word of bits.
+template <class Team, class Body>
+__device__ void over_vertices(const Team& team, const WorklistView& view, Body&& body) {
+  for (std::uint64_t base = view.first / 32 * 32; base < view.last; base += team.size()) {
+    const std::uint64_t v = base + team.rank();
+    body(static_cast<Vertex>(v), v >= view.first && v < view.last);
+  }
+}
+
 /// The next round's lists from what threads have noted.
 __device__ __forceinline__ void collect_bins(const WorklistView& view, const RoundPlace& place,
                                              const Finder& finder) {
@@ -156,8 +167,7 @@ __device__ __forceinline__ void collect_bins(const WorklistView& view, const Rou
 /// The same from the marks of all vertices.
 template <class Team>
 __device__ void collect_marks(const Team& team, const WorklistView& view, const RoundPlace& place) {
-  over_all(team, view.vertices, [&](std::uint64_t i, bool valid) {
-    const auto v = static_cast<Vertex>(i);
+  over_vertices(team, view, [&](Vertex v, bool valid) {
     const bool marked = valid && (view.bits[place.next][v / 32] >> (v % 32) & 1);
     if (__any_sync(~0u, marked)) append(view, place, marked, v);
   });
@@ -202,7 +212,7 @@ __device__ void clear_listed(const Team& team, const WorklistView& view, const R
 
 template <class Team>
 __device__ void clear_marks(const Team& team, const WorklistView& view, const RoundPlace& place) {
-  for (std::uint64_t w = team.rank(); w < (view.vertices + 31) / 32; w += team.size())
+  for (std::uint64_t w = team.rank(); w < (view.last + 31) / 32; w += team.size())
     view.bits[place.now][w] = 0;
 }
 

@@ -58,17 +58,7 @@ struct FrontierView {
 
   template <class Lane>
   SLUICE_HD void reach_other(Vertex v, State value, const AccRound& at, Lane& lane) const {
-    State before = load(states + v);
-    for (;;) {
-      State now;
-      if constexpr (SumProgram<Program>) {
-        now = program.add(before, value);
-      } else {
-        now = program.combine(before, value, at);
-        if (now == before) return;
-      }
-      if (exchange(states + v, before, now)) break;
-    }
+    if (!combine_to_send(program, states + v, value, at)) return;
     if (!has_bit(marks, v) && take_bit(marks, v)) lane.append(ranks.owner(v), v);
   }
 

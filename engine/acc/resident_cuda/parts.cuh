@@ -1,0 +1,148 @@
+// What a fused solver works on: a whole graph on one GPU, or a rank's part of one, whose kernels hand each
+// other what other ranks' vertices are sent (peers.cuh).
+#pragma once
+
+#include <algorithm>
+#include <memory>
+
+#include "engine/acc/acc_graph.hpp"
+#include "engine/acc/resident_cuda/peers.cuh"
+#include "engine/acc/rounds/adjacency.hpp"
+#include "engine/acc/rounds/vertex_states.hpp"
+#include "engine/exchange/agreement.hpp"
+#include "engine/exchange/peer_memory.hpp"
+#include "engine/exec/cuda_executor.cuh"
+#include "engine/exec/stream.cuh"
+#include "engine/memory/device_ownership.hpp"
+
+namespace sluice::acc {
+
+template <class State>
+class WholePart {
+ public:
+  using Peers = NoPeers;
+
+  WholePart(const Device& device, const AccGraph& graph)
+      : out_(graph.out()), states_(device, graph.vertices(), "vertex states") {}
+
+  /// The lists of own vertices: offsets[v] is where that of v begins.
+  const CsrView& out() const { return out_; }
+  std::uint64_t first() const { return 0; }
+  State* states() const { return states_.data(); }
+  Peers peers() const { return {}; }
+  /// Of the blocks that a kernel could have.
+  unsigned own_blocks(unsigned blocks) const { return blocks; }
+
+  template <class Program>
+  void begin(const Program&) {}
+  void wait(const cuda::Stream& stream, const char* label) { stream.wait(label); }
+  void finish(AccStats&) {}
+
+ private:
+  CsrView out_;
+  Buffer<State> states_;
+};
+
+template <class State>
+class PeerPart {
+ public:
+  using Peers = acc::Peers<State>;
+
+  /// All lists of the rank are on the device. Keeps references.
+  PeerPart(const Device& device, const AccGraph& graph)
+      : device_(device),
+        rows_(graph.rank_part()),
+        executor_(device, rows_.lists().edges),
+        owners_(device, rows_.owners(), "ranges of ranks"),
+        states_(device, rows_, executor_, graph.vertices()),
+        listed_(device, graph.vertices(), "worklists"),
+        marks_(device, (graph.vertices() + kBitsOfWord - 1) / kBitsOfWord, "vertices of other ranks"),
+        state_(device, 1, "messages of ranks"),
+        own_memory_(device, own_bytes(rows_), "entries of other ranks"),
+        stop_(device, 1, "messages of ranks"),
+        lists_(device, rows_, rows_.out(), 0) {
+    if (lists_.paged())
+      throw BudgetError("a GPU has no memory for all lists of its rank beside their states");
+    const SweepPage page = lists_.lists().whole();
+    out_ = {rows_.lists().vertices, rows_.lists().edges, lists_.offsets() - rows_.first(), page.sources,
+            page.weights};
+  }
+
+  /// Connects the ranks. False, on all of them: their GPUs do not reach each other's memory.
+  bool connect() {
+    *stop_.data() = 0;
+    executor_.fill(marks_.data(), 0, marks_.bytes());
+    executor_.fill(state_.data(), 0, state_.bytes());
+    executor_.fill(own_memory_.data(), 0, Peers::kMessageBytes);
+    executor_.wait("connecting GPUs");
+    peers_ = PeerMemory::open(rows_.ranks(), own_memory_.data());
+    return peers_ != nullptr;
+  }
+
+  const CsrView& out() const { return out_; }
+  std::uint64_t first() const { return rows_.first(); }
+  State* states() const { return states_.data(); }
+  Peers peers() const {
+    Peers view;
+    view.own = static_cast<unsigned>(rows_.ranks().rank());
+    view.ranks = static_cast<unsigned>(rows_.ranks().size());
+    view.first = rows_.first(), view.last = rows_.last();
+    view.owners = owners_.view();
+    if (peers_) std::ranges::copy(peers_->of_ranks(), view.memory);
+    view.listed = listed_.data(), view.marks = marks_.data();
+    view.state = state_.data(), view.stop = stop_.data();
+    return view;
+  }
+  /// Threads of one process may be ranks on the same GPU: their kernels run side by side.
+  unsigned own_blocks(unsigned blocks) const {
+    return std::max(blocks / (peers_ ? peers_->sharing() : 1), 1u);
+  }
+
+  /// States to begin with. All ranks call it, and what follows.
+  template <class Program>
+  void begin(const Program& program) {
+    states_.begin(lists_.offsets(), program, !SumProgram<Program>);
+  }
+  /// Kernels that wait for those of a rank that has failed are stopped.
+  void wait(const cuda::Stream& stream, const char* label) {
+    try {
+      rows_.link()->wait(stream.get(), label);
+    } catch (...) {
+      store(stop_.data(), 1u);
+      cudaStreamSynchronize(stream.get());
+      throw;
+    }
+  }
+  /// Makes all states true on all ranks.
+  void finish(AccStats& stats) {
+    PeerState state;
+    copy_to_host(device_, &state, state_.data(), sizeof state);
+    stats.exchanged_bytes += state.sent * (sizeof(State) + sizeof(Vertex));
+    lists_.lists().add_traffic(stats);
+    states_.share("the results");
+    peers_.reset();
+    rows_.ranks().barrier("the results");
+  }
+
+ private:
+  static std::uint64_t own_bytes(const RankPart& rows) {
+    const auto ranks = static_cast<std::uint64_t>(rows.ranks().size());
+    return std::max<std::uint64_t>(Peers::bytes(rows.last() - rows.first(), ranks), PeerMemory::kLeastBytes);
+  }
+
+  const Device& device_;
+  const RankPart& rows_;
+  cuda::CudaExecutor executor_;
+  DeviceOwnership owners_;
+  VertexStates<State, cuda::CudaExecutor> states_;
+  Buffer<Vertex> listed_;
+  Buffer<std::uint32_t> marks_;
+  Buffer<PeerState> state_;
+  Buffer<std::byte> own_memory_;
+  Staging<std::uint32_t> stop_;
+  Adjacency lists_;
+  std::unique_ptr<PeerMemory> peers_;
+  CsrView out_;
+};
+
+}  // namespace sluice::acc
