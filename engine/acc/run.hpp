@@ -57,7 +57,8 @@ auto make_solver(const AccGraph& graph, const Program& program, const AccOptions
 /// not hold its rank's lists, or does not reach the memory of another. All ranks call it.
 template <class Program>
 auto make_peer_solver(const AccGraph& graph, const Program& program, const AccOptions& options) {
-  using Solver = CudaLevels<Program, PeerPart<typename Program::State>>;
+  using Part = PeerPart<typename Program::State>;
+  using Solver = std::conditional_t<VoteProgram<Program>, CudaVote<Program, Part>, CudaLevels<Program, Part>>;
   const RankPart& part = graph.rank_part();
   Communicator& ranks = part.ranks();
   std::unique_ptr<Solver> solver;
@@ -86,7 +87,7 @@ auto make_peer_solver(const AccGraph& graph, const Program& program, const AccOp
 template <class Program>
 auto make_cuda_solver(const AccGraph& graph, const Program& program, const AccOptions& options) {
   if constexpr (VoteProgram<Program>) {
-    return std::make_unique<CudaVote<Program>>(graph, program, options);
+    return std::make_unique<CudaVote<Program>>(graph.device(), graph, program, options);
   } else if constexpr (AggregationProgram<Program>) {
     return std::make_unique<CudaLevels<Program>>(graph.device(), graph, program, options);
   } else {
@@ -145,7 +146,7 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
   } else if constexpr (kTravels<Program>) {
 #if defined(__CUDACC__)
     if (graph.device().is_cuda()) {
-      if constexpr (AggregationProgram<Program>) {
+      if constexpr (!MergeProgram<Program>) {
         if (solve([&] { return make_peer_solver(graph, program, options); })) return result;
       }
       solve([&] { return make_solver<Program, cuda::CudaExecutor, Partitioned>(graph, program, options); });

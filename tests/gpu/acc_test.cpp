@@ -270,13 +270,32 @@ TEST(GpuAccRanks, HandOverFromGpuToGpu) {
   });
 }
 
-// One kernel begins, one makes all rounds: ranks swap entries in the middle of it.
-TEST(GpuAccRanks, SwapEntriesInsideOfKernels) {
+// One rank works alone for long, and where the path leaves it and comes back both do.
+TEST(GpuAccRanks, FollowAPathFromRankToRank) {
+  REQUIRE_GPU(open_gpu());
+  constexpr Vertex kVertices = 3000;
+  std::vector<stat::Edge> edges;
+  for (Vertex v = 0; v + 1 < kVertices; ++v) edges.push_back({v, v + 1});
+  for (Vertex v = 10; v < kVertices; v += 700) edges.push_back({v, kVertices - 1 - v});
+  const Graph graph = stat::make_undirected(kVertices, edges, false);
+  on_ranks_of_gpu([&](const Device& host, const Device& gpu, Communicator& ranks, DeviceRanks& link) {
+    compare_programs(host, gpu, graph, {.ranks = &ranks, .link = &link});
+    const acc::AccGraph search(gpu, graph, {.in_edges = true}, {.ranks = &ranks, .link = &link});
+    const acc::AccGraph whole(host, graph, {.in_edges = true});
+    EXPECT_EQ(bfs(search, 5).stats.rounds, bfs(whole, 5).stats.rounds);
+  });
+}
+
+// One kernel begins, one makes all rounds: ranks swap what they send in the middle of it.
+TEST(GpuAccRanks, SwapInsideOfKernels) {
   REQUIRE_GPU(open_gpu());
   const Graph graph = stars();
   on_ranks_of_gpu([&](const Device&, const Device& gpu, Communicator& ranks, DeviceRanks& link) {
     const acc::AccPlace place{.ranks = &ranks, .link = &link};
-    for (const auto& found : {sssp(acc::AccGraph(gpu, graph, {.weights = true}, place), 0).stats,
+    const acc::AccGraph search(gpu, graph, {.in_edges = true}, place);
+    for (const auto& found : {bfs(search, 0, {.direction = acc::AccDirection::push}).stats,
+                              bfs(search, 0, {.direction = acc::AccDirection::pull}).stats,
+                              sssp(acc::AccGraph(gpu, graph, {.weights = true}, place), 0).stats,
                               core_numbers(acc::AccGraph(gpu, graph, {.simple = true}, place)).stats}) {
       EXPECT_EQ(found.kernel_launches, 2u);
       EXPECT_GT(found.exchanged_bytes, 0u);

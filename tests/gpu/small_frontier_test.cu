@@ -225,7 +225,7 @@ void compare_nearest(const acc::AccGraph& on_host, const acc::AccGraph& on_gpu, 
   const Nearest<earliest> program{apart};
   acc::AccStats found, expected;
   acc::Vote<Nearest<earliest>, HostExecutor, Whole> host(on_host, program, {});
-  acc::CudaVote<Nearest<earliest>> gpu(on_gpu, program, {});
+  acc::CudaVote<Nearest<earliest>> gpu(on_gpu.device(), on_gpu, program, {});
 
   host.run(expected), gpu.run(found);
 

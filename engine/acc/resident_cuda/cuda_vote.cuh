@@ -1,63 +1,155 @@
-// Votes on a GPU: their rounds (host_vote.hpp) inside one persistent kernel, or in several as --fusion says;
-// long long runs of rounds with little to do in one cluster.
+// Votes on a GPU: their rounds (vote.cuh) inside one persistent kernel, or in several as --fusion says; long
+// long runs of rounds with little to do in one cluster. Over ranks one kernel makes them all (peer_vote.cuh).
 #pragma once
 
+#include "engine/acc/resident_cuda/peer_vote.cuh"
 #include "engine/acc/resident_cuda/small_frontier.cuh"
 
 namespace sluice::acc {
 
+// ---- kernels
+
+template <class View>
+__global__ void __launch_bounds__(cuda::kTeamBlock) vote_rounds_kernel(View view, RoundLimit limit) {
+  const cuda::GridTeam grid;
+  const auto round = [&](const auto& team, const VoteRound& now) {
+    if constexpr (View::Peers::kAlone) {
+      return vote_round(team, view, now);
+    } else {
+      return peer_round(team, view, now);
+    }
+  };
+  VoteRound now = *view.state;
+  grid.sync();
+  while (now.active > 0 && (now.pull ? limit.pull : limit.push)) {
+    if (now.blocks == kOneCluster) {
+      // Long lists are no work for four lanes. (All of the grid find the same: this round's lists are made.)
+      const unsigned* const sizes = view.work.place(now.round).found->sizes;
+      if (load(sizes + 1) + load(sizes + 2) == 0) break;
+      now.small_rounds = 0;
+      now.blocks = blocks_for(view.work, now.active, now.active_edges);
+    }
+    now = now.blocks > 0 && !limit.one ? on_few_blocks(grid, view.work, view.state, now, round)
+                                       : round(grid, now);
+    if (limit.one) break;
+  }
+  if (grid.rank() == 0) *view.state = now;
+}
+
+/// (Over ranks states are there already.)
+template <class View>
+__global__ void __launch_bounds__(cuda::kTeamBlock) vote_start_kernel(View view) {
+  const cuda::GridTeam grid;
+  const RoundPlace first = view.work.place(0);  // the round before the first: it makes what that reads
+  if (grid.rank() < 3) view.work.counts[grid.rank()] = RoundCounts{};
+  for (std::uint64_t w = grid.rank(); w < (view.vertices + 31) / 32; w += grid.size()) view.settled[w] = 0;
+  grid.sync();
+  Finder finder(view.work, grid.rank(), first);
+  over_vertices(grid, view.work, [&](Vertex v, bool valid) {
+    bool starts = false, settled = false;
+    if (valid) {
+      if constexpr (View::Peers::kAlone) view.states[v] = view.program.init(v, view.work.degree(v));
+      starts = view.program.starts(v);
+      settled = view.program.settled(view.states[v]);
+      if (starts) finder.mark(v);
+    }
+    if (settled) atomicOr(view.settled + v / 32, 1u << (v % 32));
+    append(view.work, first, starts, v);
+  });
+  finder.report();
+  grid.sync();
+  VoteRound now;
+  if constexpr (View::Peers::kAlone) {
+    now.active = first.found->active;
+    now.active_edges = first.found->active_edges;
+    now.left_edges = view.edges - min(static_cast<unsigned long long>(view.edges), now.active_edges);
+    now.pull = view.direction == AccDirection::pull && view.in.offsets != nullptr;
+    now.blocks = now.pull ? 0 : blocks_for(view.work, now.active, now.active_edges);
+  } else {
+    now = begin_rounds(grid, view, first);
+  }
+  if (grid.rank() != 0) return;
+  *view.state = now;
+  view.trace.begin();
+}
+
 // ---- launcher
 
-template <class Program>
+/// `Part` is a WholePart or a PeerPart.
+template <class Program, class Part = WholePart<typename Program::State>>
 class CudaVote {
  public:
-  CudaVote(const AccGraph& graph, const Program& program, const AccOptions& options)
-      : device_(graph.device()),
+  /// Keeps references. A PeerPart is to be connected before run().
+  CudaVote(const Device& device, const AccGraph& graph, const Program& program, const AccOptions& options)
+      : device_(device),
         options_(options),
-        start_blocks_(cuda::blocks_at_once(vote_start_kernel<Program>, cuda::kTeamBlock, 0)),
-        blocks_(cuda::blocks_at_once(vote_rounds_kernel<Program>, cuda::kTeamBlock, 0)),
-        states_(device_, graph.vertices(), "vertex states"),
-        settled_(device_, (graph.vertices() + 31) / 32, "settled vertices"),
-        state_(device_, 1, "the round"),
-        worklists_(device_, graph.out(), 0, graph.vertices(), options.filter,
+        start_blocks_(cuda::blocks_at_once(vote_start_kernel<View>, cuda::kTeamBlock, 0)),
+        blocks_(cuda::blocks_at_once(vote_rounds_kernel<View>, cuda::kTeamBlock, 0)),
+        part_(device, graph, options.direction != AccDirection::push),
+        settled_(device, (graph.vertices() + 31) / 32, "settled vertices"),
+        state_(device, 1, "the round"),
+        worklists_(device, part_.out(), part_.first(), graph.vertices(), options.filter,
                    std::max(start_blocks_, blocks_), stream_) {
-    view_ = {program,       graph.out(),       graph.in(),         states_.data(),   settled_.data(),
-             state_.data(), worklists_.view(), worklists_.trace(), options.direction};
-    if constexpr (EarliestVote<Program>) {
+    view_.program = program;
+    view_.out = part_.out();
+    view_.states = part_.states();
+    view_.settled = settled_.data();
+    view_.state = state_.data();
+    view_.work = worklists_.view();
+    view_.trace = worklists_.trace();
+    view_.direction = options.direction;
+    view_.vertices = graph.vertices(), view_.edges = graph.edges();
+    if constexpr (kClusters) {
       // Of kernels for pushes alone one more is no other fusion.
       view_.clusters = options.fusion == AccFusion::push_pull &&
                        cluster_fits(small_frontier_kernel<Program>, sizeof(SmallFrontierMemory));
     }
   }
 
+  Part& part() { return part_; }
+
   void run(AccStats& stats) {
-    cuda::launch_together(vote_start_kernel<Program>, start_blocks_, cuda::kTeamBlock, stream_.get(), view_);
+    view_.peers = part_.peers();
+    view_.in = part_.in();
+    view_.largest_degree = part_.largest_degree();
+    part_.begin(view_.program);
+    launch(vote_start_kernel<View>, start_blocks_, view_);
     stats.kernel_launches = 1;
-    stats.registers = registers_of(vote_rounds_kernel<Program>);
+    stats.registers = registers_of(vote_rounds_kernel<View>);
     for (VoteRound now = read_state(); now.active > 0; now = read_state()) {
       launch(now);
       ++stats.kernel_launches;
     }
     worklists_.read_trace(device_, stats);
   }
+  /// Makes all states true on all ranks. All ranks call it.
+  void finish(AccStats& stats) { part_.finish(stats); }
 
-  const typename Program::State* states() const { return states_.data(); }
+  const typename Program::State* states() const { return part_.states(); }
 
  private:
+  using View = VoteView<Program, typename Part::Peers>;
+  static constexpr bool kClusters = EarliestVote<Program> && Part::Peers::kAlone;
+
+  template <class... Args>
+  void launch(void (*kernel)(Args...), unsigned blocks, const std::type_identity_t<Args>&... args) {
+    cuda::launch_together(kernel, part_.own_blocks(blocks), cuda::kTeamBlock, stream_.get(), args...);
+  }
   void launch(const VoteRound& now) {
-    if constexpr (EarliestVote<Program>) {
+    if constexpr (kClusters) {
       if (now.blocks == kOneCluster)
         return launch_cluster(small_frontier_kernel<Program>, sizeof(SmallFrontierMemory), stream_, view_);
     }
     RoundLimit limit;
     limit.one = options_.fusion == AccFusion::none;
-    if (options_.fusion == AccFusion::push_pull) limit.push = !now.pull, limit.pull = now.pull;
-    cuda::launch_together(vote_rounds_kernel<Program>, blocks_, cuda::kTeamBlock, stream_.get(), view_,
-                          limit);
+    // Of ranks all wait for each other in one kernel.
+    if (Part::Peers::kAlone && options_.fusion == AccFusion::push_pull)
+      limit.push = !now.pull, limit.pull = now.pull;
+    launch(vote_rounds_kernel<View>, blocks_, view_, limit);
   }
 
   VoteRound read_state() {
-    stream_.wait("rounds of a vote");
+    part_.wait(stream_, "rounds of a vote");
     VoteRound state;
     copy_to_host(device_, &state, state_.data(), sizeof state);
     return state;
@@ -67,11 +159,11 @@ class CudaVote {
   AccOptions options_;
   cuda::Stream stream_;
   unsigned start_blocks_, blocks_;
-  Buffer<typename Program::State> states_;
+  Part part_;
   Buffer<std::uint32_t> settled_;
   Buffer<VoteRound> state_;
   WorklistMemory worklists_;
-  VoteView<Program> view_;
+  View view_;
 };
 
 }  // namespace sluice::acc

@@ -8,8 +8,9 @@
 
 namespace sluice::acc {
 
-/// What is to be done: the worklists' edges, entries for other ranks or from them, or the next level.
-enum class LevelStep : std::uint32_t { work, send, receive, refill };
+/// What is to be done: the worklists' edges, entries for other ranks, their swap, those that came, or the
+/// next level.
+enum class LevelStep : std::uint32_t { work, send, swap, receive, refill };
 
 /// What a round begins with; all threads of the grid hold the same.
 struct LevelRound {
@@ -25,13 +26,15 @@ struct LevelRound {
   LevelStep step = LevelStep::work;
   // Over ranks:
   std::uint32_t swap = 1;                              ///< the next one
+  unsigned long long sent = 0;                         ///< entries that were written for it
   unsigned long long sent_active = 0, sent_edges = 0;  ///< what has been worked on since the last
 
   __device__ bool goes_on() const { return step != LevelStep::refill && done == 0; }
 };
 
-template <class Program, class P>
+template <class T, class P>
 struct LevelsView {
+  using Program = T;
   using Peers = P;
   using State = typename Program::State;
 
@@ -119,12 +122,13 @@ __device__ void refill(const cuda::GridTeam& grid, const View& view, const Round
 
 /// Traces a round, by one thread.
 template <class View>
-__device__ void note(const View& view, const LevelRound& now, const PeerWork& work, bool refilled) {
+__device__ void note(const View& view, const LevelRound& now, unsigned long long active,
+                     unsigned long long edges, bool refilled) {
   AccRoundTrace trace;
   trace.level = now.level;
   trace.refilled = refilled;
-  trace.active = work.active;
-  trace.edges = work.edges;
+  trace.active = active;
+  trace.edges = edges;
   view.trace.add(trace);
   view.trace.totals->levels += now.refilled;
 }
@@ -137,6 +141,14 @@ __device__ bool take(const View& view, const AccRound& at, Vertex v, typename Vi
   const bool active = is.active && view.program.level(is.now) == at.level && finder.mark(v);
   if (active) finder.note(v);
   return active;
+}
+
+/// Entries that a thread of a few blocks sends; of more all blocks do.
+inline constexpr unsigned kSentAtOnce = 4;
+
+template <class View, class Team>
+__device__ void send_entries(const Team& team, const View& view, const LevelRound& now) {
+  view.peers.template send<typename View::Program>(team, now.swap, view.states, [](Vertex) {});
 }
 
 /// Works on the worklists, or with LevelStep::receive on what came from other ranks.
@@ -174,16 +186,18 @@ __device__ LevelRound level_round(const Team& team, const View& view, const Leve
   } else if constexpr (View::Peers::kAlone) {
     next.step = LevelStep::refill;
   } else {
-    next.step = LevelStep::send;
-    const unsigned long long waiting = view.peers.waiting();
-    next.blocks = blocks_for(view.work, waiting, waiting);
+    next.blocks = now.blocks;
+    next.sent = view.peers.waiting();
+    const bool sends = next.sent <= kSentAtOnce * team.size();
+    next.step = sends ? LevelStep::swap : LevelStep::send;
+    sends ? send_entries(team, view, now) : void(next.blocks = 0);
   }
   collect(team, view.work, place, finder);
   clear_listed(team, view.work, place);
   if constexpr (View::Peers::kAlone) {
     next.refilled = 0;
     if (team.rank() == 0)
-      note(view, now, {now.active, found.edges}, now.refilled != 0 || needs_ballot(view.work, place));
+      note(view, now, now.active, found.edges, now.refilled != 0 || needs_ballot(view.work, place));
   } else {
     next.sent_active += now.active, next.sent_edges += found.edges;
   }
@@ -194,11 +208,8 @@ __device__ LevelRound level_round(const Team& team, const View& view, const Leve
 /// Ends a level's work on all ranks, or a part of it: they have each other's entries.
 template <class View, class Team>
 __device__ LevelRound swap_entries(const Team& team, const View& view, const LevelRound& now) {
-  const unsigned long long sent = view.peers.waiting();
-  view.peers.send(team, now.swap, view.program, view.states);
-  team.sync();
   const PeerWork all =
-      view.peers.swap(team, now.swap, {.active = now.sent_active, .edges = now.sent_edges, .sent = sent});
+      view.peers.swap(team, now.swap, {.active = now.sent_active, .edges = now.sent_edges, .sent = now.sent});
   const unsigned long long came = view.peers.came();
   LevelRound next = now;
   ++next.swap;
@@ -209,16 +220,22 @@ __device__ LevelRound swap_entries(const Team& team, const View& view, const Lev
   if (team.rank() == 0) {
     view.peers.clear_listed();
     // What went to other ranks may have changed nothing there.
-    if (all.active > 0) note(view, now, {all.active, all.edges}, now.refilled != 0);
+    if (all.active > 0) note(view, now, all.active, all.edges, now.refilled != 0);
   }
-  team.sync();
   return next;
 }
 
 template <class View, class Team>
 __device__ LevelRound level_step(const Team& team, const View& view, const LevelRound& now) {
   if constexpr (!View::Peers::kAlone) {
-    if (now.step == LevelStep::send) return swap_entries(team, view, now);
+    if (now.step == LevelStep::swap) return swap_entries(team, view, now);
+    if (now.step == LevelStep::send) {
+      send_entries(team, view, now);
+      team.sync();
+      LevelRound next = now;
+      next.step = LevelStep::swap;
+      return next;
+    }
   }
   return level_round(team, view, now);
 }

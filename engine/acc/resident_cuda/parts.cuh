@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "engine/acc/acc_graph.hpp"
 #include "engine/acc/resident_cuda/peers.cuh"
@@ -22,14 +23,17 @@ class WholePart {
  public:
   using Peers = NoPeers;
 
-  WholePart(const Device& device, const AccGraph& graph)
-      : out_(graph.out()), states_(device, graph.vertices(), "vertex states") {}
+  WholePart(const Device& device, const AccGraph& graph, bool = false)
+      : out_(graph.out()), in_(graph.in()), states_(device, graph.vertices(), "vertex states") {}
 
   /// The lists of own vertices: offsets[v] is where that of v begins.
   const CsrView& out() const { return out_; }
+  /// Their in-lists; without offsets where there are none.
+  const CsrView& in() const { return in_; }
   std::uint64_t first() const { return 0; }
   State* states() const { return states_.data(); }
   Peers peers() const { return {}; }
+  std::uint64_t largest_degree() const { return 0; }
   /// Of the blocks that a kernel could have.
   unsigned own_blocks(unsigned blocks) const { return blocks; }
 
@@ -39,7 +43,7 @@ class WholePart {
   void finish(AccStats&) {}
 
  private:
-  CsrView out_;
+  CsrView out_, in_;
   Buffer<State> states_;
 };
 
@@ -48,8 +52,9 @@ class PeerPart {
  public:
   using Peers = acc::Peers<State>;
 
-  /// All lists of the rank are on the device. Keeps references.
-  PeerPart(const Device& device, const AccGraph& graph)
+  /// All lists of the rank are on the device, where it `pulls` and they fit in-lists, too. Keeps references.
+  /// Throws BudgetError.
+  PeerPart(const Device& device, const AccGraph& graph, bool pulls = false)
       : device_(device),
         rows_(graph.rank_part()),
         executor_(device, rows_.lists().edges),
@@ -58,14 +63,13 @@ class PeerPart {
         listed_(device, graph.vertices(), "worklists"),
         marks_(device, (graph.vertices() + kBitsOfWord - 1) / kBitsOfWord, "vertices of other ranks"),
         state_(device, 1, "messages of ranks"),
-        own_memory_(device, own_bytes(rows_), "entries of other ranks"),
+        own_memory_(device, own_bytes(rows_), "messages of ranks"),
         stop_(device, 1, "messages of ranks"),
         lists_(device, rows_, rows_.out(), 0) {
     if (lists_.paged())
       throw BudgetError("a GPU has no memory for all lists of its rank beside their states");
-    const SweepPage page = lists_.lists().whole();
-    out_ = {rows_.lists().vertices, rows_.lists().edges, lists_.offsets() - rows_.first(), page.sources,
-            page.weights};
+    out_ = view_of(lists_, rows_.lists());
+    if (pulls && graph.has_in_edges()) make_in_lists();
   }
 
   /// Connects the ranks. False, on all of them: their GPUs do not reach each other's memory.
@@ -75,24 +79,32 @@ class PeerPart {
     executor_.fill(state_.data(), 0, state_.bytes());
     executor_.fill(own_memory_.data(), 0, Peers::kMessageBytes);
     executor_.wait("connecting GPUs");
+    // Rounds pull on all ranks, or on none.
+    std::uint64_t most[] = {in_.offsets == nullptr ? 1u : 0u, rows_.largest_degree()};
+    rows_.ranks().all_reduce(most, Reduce::max, "whether rounds can pull");
+    if (most[0] != 0) in_ = {};
+    largest_degree_ = most[1];
     peers_ = PeerMemory::open(rows_.ranks(), own_memory_.data());
     return peers_ != nullptr;
   }
 
   const CsrView& out() const { return out_; }
+  const CsrView& in() const { return in_; }
   std::uint64_t first() const { return rows_.first(); }
   State* states() const { return states_.data(); }
   Peers peers() const {
     Peers view;
     view.own = static_cast<unsigned>(rows_.ranks().rank());
     view.ranks = static_cast<unsigned>(rows_.ranks().size());
-    view.first = rows_.first(), view.last = rows_.last();
+    view.first = rows_.first(), view.last = rows_.last(), view.vertices = states_.size();
     view.owners = owners_.view();
     if (peers_) std::ranges::copy(peers_->of_ranks(), view.memory);
     view.listed = listed_.data(), view.marks = marks_.data();
     view.state = state_.data(), view.stop = stop_.data();
     return view;
   }
+  /// Of all ranks.
+  std::uint64_t largest_degree() const { return largest_degree_; }
   /// Threads of one process may be ranks on the same GPU: their kernels run side by side.
   unsigned own_blocks(unsigned blocks) const {
     return std::max(blocks / (peers_ ? peers_->sharing() : 1), 1u);
@@ -102,6 +114,7 @@ class PeerPart {
   template <class Program>
   void begin(const Program& program) {
     states_.begin(lists_.offsets(), program, !SumProgram<Program>);
+    executor_.wait("the states to begin with");  // kernels go to another stream
   }
   /// Kernels that wait for those of a rank that has failed are stopped.
   void wait(const cuda::Stream& stream, const char* label) {
@@ -117,8 +130,9 @@ class PeerPart {
   void finish(AccStats& stats) {
     PeerState state;
     copy_to_host(device_, &state, state_.data(), sizeof state);
-    stats.exchanged_bytes += state.sent * (sizeof(State) + sizeof(Vertex));
+    stats.exchanged_bytes += state.sent_bytes;
     lists_.lists().add_traffic(stats);
+    if (in_lists_) in_lists_->lists().add_more_traffic(stats);
     states_.share("the results");
     peers_.reset();
     rows_.ranks().barrier("the results");
@@ -127,7 +141,22 @@ class PeerPart {
  private:
   static std::uint64_t own_bytes(const RankPart& rows) {
     const auto ranks = static_cast<std::uint64_t>(rows.ranks().size());
-    return std::max<std::uint64_t>(Peers::bytes(rows.last() - rows.first(), ranks), PeerMemory::kLeastBytes);
+    return std::max<std::uint64_t>(Peers::bytes(rows.last() - rows.first(), rows.owners().vertices(), ranks),
+                                   PeerMemory::kLeastBytes);
+  }
+  CsrView view_of(const Adjacency& lists, const CsrView& rows) const {
+    const SweepPage page = lists.lists().whole();
+    return {rows.vertices, rows.edges, lists.offsets() - rows_.first(), page.sources, page.weights};
+  }
+  /// Without them rounds push.
+  void make_in_lists() {
+    if (rows_.symmetric()) {
+      in_ = out_;
+    } else if (!rows_.has_pages(rows_.in())) {
+      lack_of_memory([&] { in_lists_.emplace(device_, rows_, rows_.in(), 0); });
+      if (in_lists_ && in_lists_->paged()) in_lists_.reset();
+      if (in_lists_) in_ = view_of(*in_lists_, rows_.in().in);
+    }
   }
 
   const Device& device_;
@@ -141,8 +170,10 @@ class PeerPart {
   Buffer<std::byte> own_memory_;
   Staging<std::uint32_t> stop_;
   Adjacency lists_;
+  std::optional<Adjacency> in_lists_;
   std::unique_ptr<PeerMemory> peers_;
-  CsrView out_;
+  CsrView out_, in_;
+  std::uint64_t largest_degree_ = 0;
 };
 
 }  // namespace sluice::acc

@@ -23,9 +23,18 @@ inline constexpr unsigned kMostPeers = cuda::kWarp;
 
 /// What a rank has come to since the swap before, or what all have.
 struct PeerWork {
-  unsigned long long active = 0, edges = 0;  ///< vertices that sent, and edges that were looked at
-  unsigned long long sent = 0;               ///< entries for other ranks
-  unsigned long long lowest = ~0ull;         ///< of the levels that are left
+  unsigned long long rounds = 0;                  ///< that it has made
+  unsigned long long active = 0, edges = 0;       ///< vertices that sent, and edges that were looked at
+  unsigned long long found = 0, found_edges = 0;  ///< own vertices that are active next, and their edges
+  unsigned long long sent = 0;                    ///< entries for other ranks
+  unsigned long long lowest = ~0ull;              ///< of the levels that are left
+
+  /// Calls use(field) for those that are sums over ranks.
+  template <class Work, class Use>
+  __device__ static void for_each_sum(Work& work, Use&& use) {
+    use(work.rounds), use(work.active), use(work.edges), use(work.found), use(work.found_edges),
+        use(work.sent);
+  }
 };
 
 /// In the memory of the rank that it is for.
@@ -40,7 +49,7 @@ struct PeerState {
   PeerWork all;                               ///< of the last swap
   unsigned long long received[kMostPeers]{};  ///< entries, by rank
   unsigned long long listed[kMostPeers]{};    ///< vertices of each rank that wait to be sent
-  unsigned long long sent = 0;                ///< entries since the first swap
+  unsigned long long sent_bytes = 0;          ///< since the first swap
   unsigned stopped = 0;
 };
 
@@ -51,6 +60,7 @@ struct Peers {
 
   unsigned own = 0, ranks = 1;
   std::uint64_t first = 0, last = 0;  ///< own vertices
+  std::uint64_t vertices = 0;         ///< of all ranks
   OwnershipView owners;
   std::byte* memory[kMostPeers] = {};
   Vertex* listed = nullptr;        ///< [vertices] that wait to be sent, each rank's from its first vertex on
@@ -58,13 +68,19 @@ struct Peers {
   PeerState* state = nullptr;
   const std::uint32_t* stop = nullptr;  ///< in host memory: another rank has failed
 
-  /// What a rank's memory holds: messages, and entries of all ranks, twice.
+  /// What a rank's memory holds, twice: messages, entries of all ranks, and bits of all vertices, in words of
+  /// each rank's.
   static constexpr std::uint64_t kMessageBytes = 2 * kMostPeers * sizeof(PeerMessage);
   SLUICE_HD static std::uint64_t entry_bytes(std::uint64_t vertices) {
     return EntryBlock<State>::bytes(vertices);
   }
-  static std::uint64_t bytes(std::uint64_t vertices, std::uint64_t ranks) {
-    return kMessageBytes + 2 * ranks * entry_bytes(vertices);
+  SLUICE_HD static std::uint64_t bit_words(std::uint64_t vertices, std::uint64_t ranks) {
+    return vertices / kBitsOfWord + ranks + 1;
+  }
+  /// Of a rank with so many vertices, of so many in all.
+  static std::uint64_t bytes(std::uint64_t own, std::uint64_t vertices, std::uint64_t ranks) {
+    return kMessageBytes + 2 * ranks * entry_bytes(own) +
+           2 * bit_words(vertices, ranks) * sizeof(std::uint32_t);
   }
 
   __device__ bool owns(Vertex v) const { return v - first < last - first; }
@@ -93,9 +109,10 @@ struct Peers {
     return count;
   }
 
-  /// Writes their entries to the ranks that own them; a swap must follow, once the team has come.
-  template <class Team, class Program>
-  __device__ void send(const Team& team, unsigned swap, const Program&, State* states) const {
+  /// Writes their entries to the ranks that own them, and calls done(v); a swap must follow, once the team
+  /// has come.
+  template <class Program, class Team, class Done>
+  __device__ void send(const Team& team, unsigned swap, State* states, Done&& done) const {
     for (unsigned r = 0; r < ranks; ++r) {
       const unsigned long long count = load(state->listed + r);
       if (count == 0) continue;
@@ -107,6 +124,7 @@ struct Peers {
         block.vertices[i] = v;
         if constexpr (SumProgram<Program>) states[v] = 0;
         drop_bit(marks, v);
+        done(v);
       }
       __threadfence_system();
     }
@@ -118,13 +136,12 @@ struct Peers {
   __device__ PeerWork swap(const Team& team, unsigned number, const PeerWork& work) const {
     if (team.rank() < cuda::kWarp) swap_messages(number, work);
     team.sync();
-    const PeerWork& all = state->all;
-    return {load(&all.active), load(&all.edges), load(&all.sent), load(&all.lowest)};
+    return read(&state->all);
   }
   /// After a swap, by one thread: what waited is sent.
   __device__ void clear_listed() const {
     for (unsigned r = 0; r < ranks; ++r) {
-      state->sent += state->listed[r];
+      state->sent_bytes += state->listed[r] * (sizeof(State) + sizeof(Vertex));
       state->listed[r] = 0;
     }
   }
@@ -147,6 +164,30 @@ struct Peers {
     }
   }
 
+  /// Writes the bits of own vertices to all ranks; a swap must follow, once the team has come.
+  template <class Team>
+  __device__ void send_bits(const Team& team, unsigned swap, const std::uint32_t* bits) const {
+    const std::uint64_t begin = first / kBitsOfWord, count = words_of(own);
+    for (unsigned r = 0; r < ranks; ++r) {
+      if (r == own) continue;
+      std::uint32_t* const to = bits_from(r, swap, own);
+      for (std::uint64_t w = team.rank(); w < count; w += team.size()) to[w] = load(bits + begin + w);
+    }
+    if (team.rank() == 0) state->sent_bytes += count * sizeof(std::uint32_t) * (ranks - 1);
+    __threadfence_system();
+  }
+  /// Calls take(word, bits) for the words of other ranks' bits that have some.
+  template <class Team, class Take>
+  __device__ void receive_bits(const Team& team, unsigned swap, Take&& take) const {
+    for (unsigned r = 0; r < ranks; ++r) {
+      if (r == own) continue;
+      const std::uint64_t begin = owners.begins[r] / kBitsOfWord, count = words_of(r);
+      const std::uint32_t* const from = bits_from(own, swap, r);
+      for (std::uint64_t w = team.rank(); w < count; w += team.size())
+        if (const std::uint32_t bits = load(from + w); bits != 0) take(begin + w, bits);
+    }
+  }
+
  private:
   /// So many looks at a message that has not come between two at what the host says.
   static constexpr unsigned kLooks = 4096;
@@ -161,14 +202,38 @@ struct Peers {
         memory[to] + kMessageBytes + (std::uint64_t{swap % 2} * ranks + from) * entry_bytes(most), most);
   }
 
+  /// Words that have bits of a rank's vertices, the first and last shared with others.
+  __device__ std::uint64_t words_of(unsigned rank) const {
+    const std::uint64_t begin = owners.begins[rank], end = owners.begins[rank + 1];
+    return begin < end ? (end - 1) / kBitsOfWord - begin / kBitsOfWord + 1 : 0;
+  }
+  __device__ std::uint32_t* bits_from(unsigned memory_of, unsigned swap, unsigned from) const {
+    const std::uint64_t most = owners.begins[memory_of + 1] - owners.begins[memory_of];
+    auto* const all = reinterpret_cast<std::uint32_t*>(memory[memory_of] + kMessageBytes +
+                                                       2ull * ranks * entry_bytes(most));
+    return all + swap % 2 * bit_words(vertices, ranks) + owners.begins[from] / kBitsOfWord + from;
+  }
+
+  __device__ static PeerWork read(const PeerWork* at) {
+    PeerWork work;
+    const unsigned long long* from = &at->rounds;
+    PeerWork::for_each_sum(work, [&](unsigned long long& field) { field = load(from++); });
+    work.lowest = load(&at->lowest);
+    return work;
+  }
+  __device__ static void write(PeerWork* at, const PeerWork& work) {
+    unsigned long long* to = &at->rounds;
+    PeerWork::for_each_sum(work, [&](unsigned long long field) { store(to++, field); });
+    store(&at->lowest, work.lowest);
+  }
+
   /// A lane writes to each rank, and waits for it.
   __device__ void swap_messages(unsigned number, const PeerWork& work) const {
     const unsigned r = threadIdx.x;
     const bool other = r < ranks && r != own;
     if (other) {
       PeerMessage* const to = message(r, number, own);
-      store(&to->work.active, work.active), store(&to->work.edges, work.edges);
-      store(&to->work.sent, work.sent), store(&to->work.lowest, work.lowest);
+      write(&to->work, work);
       store(&to->entries, load(state->listed + r));
       __threadfence_system();
       store(&to->swap, number);
@@ -183,18 +248,16 @@ struct Peers {
       for (unsigned looks = 1; load(&from->swap) != number && !stops; ++looks)
         stops = looks % kLooks == 0 && load(stop) != 0;
       __threadfence_system();
-      part = {load(&from->work.active), load(&from->work.edges), load(&from->work.sent),
-              load(&from->work.lowest)};
+      part = read(&from->work);
       entries = load(&from->entries);
     }
     __syncwarp();
-    const PeerWork all{cuda::warp_sum(part.active), cuda::warp_sum(part.edges), cuda::warp_sum(part.sent),
-                       cuda::warp_min(part.lowest)};
+    PeerWork::for_each_sum(part, [](unsigned long long& field) { field = cuda::warp_sum(field); });
+    part.lowest = cuda::warp_min(part.lowest);
     stops = __any_sync(~0u, stops);
     if (r < ranks) store(state->received + r, stops ? 0 : entries);
     if (r != 0) return;
-    store(&state->all.active, all.active), store(&state->all.edges, all.edges);
-    store(&state->all.sent, all.sent), store(&state->all.lowest, all.lowest);
+    write(&state->all, part);
     if (stops) store(&state->stopped, 1u);
   }
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include "engine/acc/acc_graph.hpp"
 #include "engine/acc/resident_cuda/worklist.cuh"
@@ -98,6 +99,7 @@ class WorklistMemory {
     for (const auto& bits : bits_) clear(bits, stream, "clearing marks");
     clear(arrived_, stream, "clearing a barrier");
     clear(totals_, stream, "clearing the trace");
+    clear(trace_, stream, "clearing the trace");
   }
 
   const WorklistView& view() const { return view_; }
@@ -111,6 +113,8 @@ class WorklistMemory {
     stats.refills = totals.refills, stats.edges = totals.edges;
     stats.trace.resize(std::min<std::uint64_t>(totals.rounds, kTracedRounds));
     copy_to_host(device, stats.trace.data(), trace_.data(), stats.trace.size() * sizeof(AccRoundTrace));
+    // Rounds that another rank made alone.
+    std::erase_if(stats.trace, [](const AccRoundTrace& round) { return round.active == 0; });
   }
 
  private:

@@ -1,6 +1,7 @@
 // Rounds of a vote by a grid, as on the host (host_vote.hpp).
 #pragma once
 
+#include "engine/acc/resident_cuda/parts.cuh"
 #include "engine/acc/resident_cuda/rounds.cuh"
 #include "engine/acc/vote_direction.hpp"
 
@@ -13,6 +14,14 @@ struct VoteRound {
   std::uint32_t blocks = 0;        ///< that work on it; 0: all; or kOneCluster
   std::uint32_t small_rounds = 0;  ///< in a row up to it
   unsigned long long active = 0, active_edges = 0, left_edges = 0;
+  // Over ranks, whose sums `active` (at most so many) and those below it are; left_edges has this round's,
+  // too:
+  std::uint32_t swap = 1;          ///< the next one
+  std::uint32_t ahead = 0;         ///< rounds that another rank made alone
+  std::uint32_t alone = 0;         ///< are no vertices of other ranks active?
+  std::uint32_t marks_of_all = 0;  ///< do marks have other ranks' active vertices?
+  unsigned long long own_active = 0;
+  PeerWork since;  ///< what this rank has made alone since the last swap
 
   __device__ bool goes_on() const { return active > 0; }
 };
@@ -23,17 +32,24 @@ inline constexpr std::uint32_t kOneCluster = ~0u;
 /// have no more of them than at their begin.
 inline constexpr std::uint32_t kSmallRounds = 8;
 
-template <class Program>
+template <class T, class P = NoPeers>
 struct VoteView {
+  using Program = T;
+  using Peers = P;
+  using State = typename Program::State;
+
   Program program;
   CsrView out, in;
-  typename Program::State* states = nullptr;
+  State* states = nullptr;
   std::uint32_t* settled = nullptr;  ///< bits
   VoteRound* state = nullptr;
   WorklistView work;
   TraceView trace;
   AccDirection direction = AccDirection::automatic;
   bool clusters = false;  ///< may a round be one's?
+  // Of all ranks:
+  Peers peers;
+  std::uint64_t vertices = 0, edges = 0, largest_degree = 0;
 };
 
 // ---- kernels
@@ -60,15 +76,18 @@ __device__ VoteRound after(const VoteView<Program>& view, const VoteRound& was, 
   return next;
 }
 
-template <class Program, class Team>
-__device__ void push(const Team& team, const VoteView<Program>& view, const AccRound& at,
-                     const RoundPlace& place, Finder& finder) {
+template <class View, class Team>
+__device__ void push(const Team& team, const View& view, const AccRound& at, const RoundPlace& place,
+                     Finder& finder) {
   over_edges(team, view.work, place, [&](Vertex u, EdgeIndex e) {
     const Vertex v = view.out.targets[e];
     ++finder.edges;
     bool active = false;
     if (!(view.settled[v / 32] >> (v % 32) & 1)) {
       const auto value = view.program.compute({u, v, e, at, view.states, view.out.weights});
+      if constexpr (!View::Peers::kAlone) {
+        if (!view.peers.owns(v)) return view.peers.reach(view.program, view.states, v, value, at);
+      }
       active = combine_into(view.program, view.states + v, value, at).active && finder.mark(v);
     }
     if (active) finder.note(v);
@@ -81,9 +100,9 @@ __device__ void push(const Team& team, const VoteView<Program>& view, const AccR
 /// few neighbours at a time, so that what it reads of them is under way together. Long lists of the few that
 /// find none go to the warp. No other lane touches the vertex, nor the word of marks that a warp's vertices
 /// share, so neither takes atomics.
-template <class Program, class Team>
-__device__ void pull(const Team& team, const VoteView<Program>& view, const AccRound& at,
-                     const RoundPlace& place, Finder& finder) {
+template <class View, class Team>
+__device__ void pull(const Team& team, const View& view, const AccRound& at, const RoundPlace& place,
+                     Finder& finder) {
   constexpr EdgeIndex kAlone = 16;
   constexpr unsigned kTogether = 2;  // more reads too much: four are 2% slower at scale 25, eight 8%
   const auto is_active = [&](EdgeIndex e) {
@@ -138,14 +157,14 @@ __device__ void pull(const Team& team, const VoteView<Program>& view, const AccR
 }
 
 /// What this round has reached is settled from the next on.
-template <class Program, class Team>
-__device__ void settle(const Team& team, const VoteView<Program>& view, const RoundPlace& place) {
-  for (std::uint64_t w = team.rank(); w < (view.work.last + 31) / 32; w += team.size())
+template <class View, class Team>
+__device__ void settle(const Team& team, const View& view, const RoundPlace& place) {
+  for (std::uint64_t w = view.work.first / 32 + team.rank(); w < (view.work.last + 31) / 32; w += team.size())
     view.settled[w] |= view.work.bits[place.next][w];
 }
 
-template <class Program>
-__device__ void settle_noted(const VoteView<Program>& view, const Finder& finder) {
+template <class View>
+__device__ void settle_noted(const View& view, const Finder& finder) {
   for (unsigned i = 0; i < finder.noted(); ++i) {
     const Vertex v = finder.noted(i);
     atomicOr(view.settled + v / 32, 1u << (v % 32));
@@ -186,64 +205,6 @@ __device__ VoteRound vote_round(const Team& team, const VoteView<Program>& view,
   }
   team.sync();
   return next;
-}
-
-template <class Program>
-__global__ void __launch_bounds__(cuda::kTeamBlock)
-    vote_rounds_kernel(VoteView<Program> view, RoundLimit limit) {
-  const cuda::GridTeam grid;
-  VoteRound now = *view.state;
-  grid.sync();
-  while (now.active > 0 && (now.pull ? limit.pull : limit.push)) {
-    if (now.blocks == kOneCluster) {
-      // Long lists are no work for four lanes. (All of the grid find the same: this round's lists are made.)
-      const unsigned* const sizes = view.work.place(now.round).found->sizes;
-      if (load(sizes + 1) + load(sizes + 2) == 0) break;
-      now.small_rounds = 0;
-      now.blocks = blocks_for(view.work, now.active, now.active_edges);
-    }
-    if (now.blocks > 0 && !limit.one) {
-      now = on_few_blocks(
-          grid, view.work, view.state, now,
-          [&](const cuda::FewTeam& team, const VoteRound& round) { return vote_round(team, view, round); });
-    } else {
-      now = vote_round(grid, view, now);
-    }
-    if (limit.one) break;
-  }
-  if (grid.rank() == 0) *view.state = now;
-}
-
-template <class Program>
-__global__ void __launch_bounds__(cuda::kTeamBlock) vote_start_kernel(VoteView<Program> view) {
-  const cuda::GridTeam grid;
-  const RoundPlace first = view.work.place(0);  // the round before the first: it makes what that reads
-  if (grid.rank() < 3) view.work.counts[grid.rank()] = RoundCounts{};
-  for (std::uint64_t w = grid.rank(); w < (view.work.last + 31) / 32; w += grid.size()) view.settled[w] = 0;
-  grid.sync();
-  Finder finder(view.work, grid.rank(), first);
-  over_vertices(grid, view.work, [&](Vertex v, bool valid) {
-    bool starts = false, settled = false;
-    if (valid) {
-      view.states[v] = view.program.init(v, view.work.degree(v));
-      starts = view.program.starts(v);
-      settled = view.program.settled(view.states[v]);
-      if (starts) finder.mark(v);
-    }
-    if (settled) atomicOr(view.settled + v / 32, 1u << (v % 32));
-    append(view.work, first, starts, v);
-  });
-  finder.report();
-  grid.sync();
-  if (grid.rank() != 0) return;
-  VoteRound now;
-  now.active = first.found->active;
-  now.active_edges = first.found->active_edges;
-  now.left_edges = view.out.edges - min(static_cast<unsigned long long>(view.out.edges), now.active_edges);
-  now.pull = view.direction == AccDirection::pull && view.in.offsets != nullptr;
-  now.blocks = now.pull ? 0 : blocks_for(view.work, now.active, now.active_edges);
-  *view.state = now;
-  view.trace.begin();
 }
 
 }  // namespace sluice::acc

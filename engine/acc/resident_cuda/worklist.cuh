@@ -96,12 +96,13 @@ class Finder {
     }
   }
 
-  /// Adds what was found to the round's counts; every lane of the warp must come.
+  /// Adds what was found since the last time to the round's counts; every lane of the warp must come.
   __device__ void report() {
     RoundCounts& counts = *place_.found;
     const auto active = cuda::warp_sum(active_), active_edges = cuda::warp_sum(active_edges_),
                looked = cuda::warp_sum(edges);
     const bool overflow = __any_sync(~0u, overflow_);
+    active_ = active_edges_ = edges = 0;
     if (threadIdx.x % cuda::kWarp != 0) return;
     if (active > 0) atomicAdd(&counts.active, active), atomicAdd(&counts.active_edges, active_edges);
     if (looked > 0) atomicAdd(&counts.edges, looked);
