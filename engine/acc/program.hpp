@@ -35,6 +35,9 @@
 //   std::uint64_t last_level() const      optional: levels above it are left alone
 //   State add(State, State) const         of parts of a sum: two of them as one; zero is neutral. combine()
 //                                         takes such a sum as it takes its parts, one after the other
+//   static constexpr bool kAdds           optional, true: add() is the sum of two integers, which is then
+//   added at
+//                                         once
 //   static constexpr bool kFalls          optional, true: a state falls by what it receives until it is at
 //                                         the level at work, where it stays, and all that it ever receives is
 //                                         no more than it began with. Ones are then subtracted at once, where
@@ -168,6 +171,15 @@ requires requires {
 }
 inline constexpr bool kFalls<P> = P::kFalls;
 
+/// Is a sum of parts one of integers?
+template <class P>
+inline constexpr bool kAdds = false;
+template <class P>
+requires requires {
+  P::kAdds;
+}
+inline constexpr bool kAdds<P> = P::kAdds;
+
 /// Combines `value` into *at, while other threads do the same.
 template <AccProgram P>
 SLUICE_HD Combined<typename P::State> combine_into(const P& program, typename P::State* at,
@@ -203,15 +215,20 @@ SLUICE_HD Combined<typename P::State> combine_into(const P& program, typename P:
 template <AccProgram P>
 SLUICE_HD bool combine_to_send(const P& program, typename P::State* at, typename P::State value,
                                const AccRound& round) {
-  for (auto before = load(at);;) {
-    typename P::State now;
-    if constexpr (SumProgram<P>) {
-      now = program.add(before, value);
-    } else {
-      now = program.combine(before, value, round);
-      if (now == before) return false;
+  if constexpr (kAdds<P>) {
+    fetch_add(at, value);
+    return true;
+  } else {
+    for (auto before = load(at);;) {
+      typename P::State now;
+      if constexpr (SumProgram<P>) {
+        now = program.add(before, value);
+      } else {
+        now = program.combine(before, value, round);
+        if (now == before) return false;
+      }
+      if (exchange(at, before, now)) return true;
     }
-    if (exchange(at, before, now)) return true;
   }
 }
 

@@ -106,19 +106,23 @@ class NcclRanks final : public DeviceRanks {
     if (before > 0 && after > before) most_taken = std::max(most_taken.load(), after - before);
   }
 
-  /// NCCL connects GPUs where an operation first needs it, which takes half a second: not in the first round.
+  /// NCCL connects GPUs where an operation first needs it, for short messages otherwise than for long ones, which
+  /// takes half a second: not in the first round.
   void connect() {
+    constexpr std::size_t kLong = std::size_t{4} << 20;
     const auto size = static_cast<std::size_t>(size_);
-    std::uint64_t* values = nullptr;
-    cuda::check(cudaMalloc(reinterpret_cast<void**>(&values), 2 * size * sizeof *values), "connecting GPUs");
-    const std::vector<std::uint64_t> bytes(size, sizeof *values);
-    std::vector<ElementRange> ranges;
-    for (std::size_t r = 0; r < size; ++r) ranges.push_back({r, r + 1});
-    all_to_all(values, bytes, values + size, bytes, nullptr);
-    all_gather_ranges(values, ranges, sizeof *values, nullptr);
-    all_gather(values + rank_, values + size, sizeof *values, nullptr);
+    std::byte* memory = nullptr;
+    cuda::check(cudaMalloc(reinterpret_cast<void**>(&memory), 2 * size * kLong), "connecting GPUs");
+    for (const std::size_t each : {sizeof(std::uint64_t), kLong}) {
+      const std::vector<std::uint64_t> bytes(size, each);
+      std::vector<ElementRange> ranges;
+      for (std::size_t r = 0; r < size; ++r) ranges.push_back({r, r + 1});
+      all_to_all(memory, bytes, memory + size * each, bytes, nullptr);
+      all_gather_ranges(memory, ranges, each, nullptr);
+      all_gather(memory + static_cast<std::size_t>(rank_) * each, memory + size * each, each, nullptr);
+    }
     wait(nullptr, "connecting GPUs");
-    cuda::check(cudaFree(values), "connecting GPUs");
+    cuda::check(cudaFree(memory), "connecting GPUs");
     bytes_sent_ = 0;
   }
 

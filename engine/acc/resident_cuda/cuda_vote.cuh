@@ -12,14 +12,14 @@ namespace sluice::acc {
 template <class View>
 __global__ void __launch_bounds__(cuda::kTeamBlock) vote_rounds_kernel(View view, RoundLimit limit) {
   const cuda::GridTeam grid;
-  const auto round = [&](const auto& team, const VoteRound& now) {
+  const auto round = [&](const auto& team, const typename View::Round& now) {
     if constexpr (View::Peers::kAlone) {
       return vote_round(team, view, now);
     } else {
       return peer_round(team, view, now);
     }
   };
-  VoteRound now = *view.state;
+  auto now = *view.state;
   grid.sync();
   while (now.active > 0 && (now.pull ? limit.pull : limit.push)) {
     if (now.blocks == kOneCluster) {
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(cuda::kTeamBlock) vote_start_kernel(View view)
   });
   finder.report();
   grid.sync();
-  VoteRound now;
+  typename View::Round now;
   if constexpr (View::Peers::kAlone) {
     now.active = first.found->active;
     now.active_edges = first.found->active_edges;
@@ -116,7 +116,7 @@ class CudaVote {
     launch(vote_start_kernel<View>, start_blocks_, view_);
     stats.kernel_launches = 1;
     stats.registers = registers_of(vote_rounds_kernel<View>);
-    for (VoteRound now = read_state(); now.active > 0; now = read_state()) {
+    for (Round now = read_state(); now.active > 0; now = read_state()) {
       launch(now);
       ++stats.kernel_launches;
     }
@@ -129,13 +129,14 @@ class CudaVote {
 
  private:
   using View = VoteView<Program, typename Part::Peers>;
+  using Round = typename View::Round;
   static constexpr bool kClusters = EarliestVote<Program> && Part::Peers::kAlone;
 
   template <class... Args>
   void launch(void (*kernel)(Args...), unsigned blocks, const std::type_identity_t<Args>&... args) {
     cuda::launch_together(kernel, part_.own_blocks(blocks), cuda::kTeamBlock, stream_.get(), args...);
   }
-  void launch(const VoteRound& now) {
+  void launch(const Round& now) {
     if constexpr (kClusters) {
       if (now.blocks == kOneCluster)
         return launch_cluster(small_frontier_kernel<Program>, sizeof(SmallFrontierMemory), stream_, view_);
@@ -148,9 +149,9 @@ class CudaVote {
     launch(vote_rounds_kernel<View>, blocks_, view_, limit);
   }
 
-  VoteRound read_state() {
+  Round read_state() {
     part_.wait(stream_, "rounds of a vote");
-    VoteRound state;
+    Round state;
     copy_to_host(device_, &state, state_.data(), sizeof state);
     return state;
   }
@@ -161,7 +162,7 @@ class CudaVote {
   unsigned start_blocks_, blocks_;
   Part part_;
   Buffer<std::uint32_t> settled_;
-  Buffer<VoteRound> state_;
+  Buffer<Round> state_;
   WorklistMemory worklists_;
   View view_;
 };

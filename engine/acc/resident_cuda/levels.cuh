@@ -1,16 +1,12 @@
 // Aggregations on a GPU, level by level, inside one persistent kernel, or in several as --fusion says. Beyond
-// the level at work the next one is found from the states of all vertices, by a ballot. Over ranks each works
-// on a level until it has no vertex there, then they swap entries, until none has sent any.
+// the level at work the next one is found from the states of all vertices, by a ballot. Ranks swap entries in
+// every round.
 #pragma once
 
 #include "engine/acc/resident_cuda/parts.cuh"
 #include "engine/acc/resident_cuda/rounds.cuh"
 
 namespace sluice::acc {
-
-/// What is to be done: the worklists' edges, entries for other ranks, their swap, those that came, or the
-/// next level.
-enum class LevelStep : std::uint32_t { work, send, swap, receive, refill };
 
 /// What a round begins with; all threads of the grid hold the same.
 struct LevelRound {
@@ -23,13 +19,12 @@ struct LevelRound {
   unsigned long long level = 0;
   unsigned long long active = 0;
   unsigned long long rest = 0;  ///< how many that list has
-  LevelStep step = LevelStep::work;
   // Over ranks:
-  std::uint32_t swap = 1;                              ///< the next one
-  unsigned long long sent = 0;                         ///< entries that were written for it
-  unsigned long long sent_active = 0, sent_edges = 0;  ///< what has been worked on since the last
+  unsigned long long all_active = 0;  ///< at most, on all
+  std::uint32_t swap = 1;             ///< the next one
+  std::uint32_t waiting = 0;          ///< are entries of the last to be received?
 
-  __device__ bool goes_on() const { return step != LevelStep::refill && done == 0; }
+  __device__ bool goes_on() const { return all_active > 0 && done == 0; }
 };
 
 template <class T, class P>
@@ -115,22 +110,9 @@ __device__ void refill(const cuda::GridTeam& grid, const View& view, const Round
   if (lists) next.rest_in = rest_in, next.rest = load(&place.found->rest);
   next.active = load(&place.found->refilled);
   next.refilled = 1;
-  next.step = LevelStep::work;
+  next.all_active = View::Peers::kAlone ? next.active : 1;
   next.blocks = blocks_for(view.work, next.active, load(&place.found->refilled_edges));
   grid.sync();  // the next round clears what was read here
-}
-
-/// Traces a round, by one thread.
-template <class View>
-__device__ void note(const View& view, const LevelRound& now, unsigned long long active,
-                     unsigned long long edges, bool refilled) {
-  AccRoundTrace trace;
-  trace.level = now.level;
-  trace.refilled = refilled;
-  trace.active = active;
-  trace.edges = edges;
-  view.trace.add(trace);
-  view.trace.totals->levels += now.refilled;
 }
 
 /// An own vertex takes a value. Is it news that it is active at the level at work? Then it is noted.
@@ -143,15 +125,46 @@ __device__ bool take(const View& view, const AccRound& at, Vertex v, typename Vi
   return active;
 }
 
-/// Entries that a thread of a few blocks sends; of more all blocks do.
-inline constexpr unsigned kSentAtOnce = 4;
-
 template <class View, class Team>
-__device__ void send_entries(const Team& team, const View& view, const LevelRound& now) {
-  view.peers.template send<typename View::Program>(team, now.swap, view.states, [](Vertex) {});
+__device__ void take_entries(const Team& team, const View& view, const AccRound& at, unsigned swap,
+                             Finder& finder) {
+  view.peers.receive(team, swap,
+                     [&](Vertex v, typename View::State value) { take(view, at, v, value, finder); });
 }
 
-/// Works on the worklists, or with LevelStep::receive on what came from other ranks.
+/// Entries that a thread of a few blocks takes; more are left to all blocks.
+inline constexpr unsigned kTakenAtOnce = 4;
+
+/// Ranks hand each other what a round has sent. `found` is then of what came, too; returns what all ranks
+/// have come to.
+template <class View, class Team>
+__device__ PeerWork swap_entries(const Team& team, const View& view, const AccRound& at,
+                                 const RoundPlace& place, RoundCounts& found, Finder& finder,
+                                 LevelRound& next) {
+  PeerWork work{.active = next.active,
+                .edges = found.edges,
+                .found = found.active,
+                .found_edges = found.active_edges,
+                .sent = view.peers.waiting()};
+  if (work.sent > 0) {
+    view.peers.template send<typename View::Program>(team, next.swap, view.states, [](Vertex) {});
+    team.sync();
+  }
+  const PeerWork all = view.peers.swap(team, next.swap, work);
+  if (team.rank() == 0) view.peers.clear_listed();
+  if (all.sent > 0) {
+    const unsigned long long came = view.peers.came();
+    next.waiting = team.size() < cuda::GridTeam{}.size() && came > kTakenAtOnce * team.size();
+    if (next.waiting == 0) take_entries(team, view, at, next.swap, finder);
+    finder.report();
+    team.sync();
+    found = *place.found;
+  }
+  ++next.swap;
+  next.done = view.peers.stopped();
+  return all;
+}
+
 template <class View, class Team>
 __device__ LevelRound level_round(const Team& team, const View& view, const LevelRound& now) {
   const RoundPlace place = view.work.place(now.round);
@@ -159,9 +172,7 @@ __device__ LevelRound level_round(const Team& team, const View& view, const Leve
   Finder finder(view.work, team.rank(), place);
   if (team.rank() == 0) *place.spare = RoundCounts{};
   if constexpr (!View::Peers::kAlone) {
-    if (now.step == LevelStep::receive)
-      view.peers.receive(team, now.swap - 1,
-                         [&](Vertex v, typename View::State value) { take(view, at, v, value, finder); });
+    if (now.waiting != 0) take_entries(team, view, at, now.swap - 1, finder);
   }
   over_edges(team, view.work, place, [&](Vertex u, EdgeIndex e) {
     const Vertex v = view.out.targets[e];
@@ -176,68 +187,32 @@ __device__ LevelRound level_round(const Team& team, const View& view, const Leve
   });
   finder.report();
   team.sync();
-  const RoundCounts found = *place.found;
+  RoundCounts found = *place.found;
   LevelRound next = now;
   ++next.round;
+  next.refilled = next.waiting = 0;
+  PeerWork all{
+      .active = now.active, .edges = found.edges, .found = found.active, .found_edges = found.active_edges};
+  if constexpr (!View::Peers::kAlone) all = swap_entries(team, view, at, place, found, finder, next);
   next.active = found.active;
-  next.blocks = blocks_for(view.work, found.active, found.active_edges);
-  if (found.active > 0) {
-    next.step = LevelStep::work;
-  } else if constexpr (View::Peers::kAlone) {
-    next.step = LevelStep::refill;
-  } else {
-    next.blocks = now.blocks;
-    next.sent = view.peers.waiting();
-    const bool sends = next.sent <= kSentAtOnce * team.size();
-    next.step = sends ? LevelStep::swap : LevelStep::send;
-    sends ? send_entries(team, view, now) : void(next.blocks = 0);
-  }
+  next.all_active = all.found + all.sent;
+  next.blocks = next.waiting != 0
+                    ? 0
+                    : blocks_for(view.work, next.all_active, max(found.active_edges, all.found_edges));
   collect(team, view.work, place, finder);
   clear_listed(team, view.work, place);
-  if constexpr (View::Peers::kAlone) {
-    next.refilled = 0;
-    if (team.rank() == 0)
-      note(view, now, now.active, found.edges, now.refilled != 0 || needs_ballot(view.work, place));
-  } else {
-    next.sent_active += now.active, next.sent_edges += found.edges;
+  // What went to other ranks may have changed nothing there.
+  if (team.rank() == 0 && all.active > 0) {
+    AccRoundTrace trace;
+    trace.level = now.level;
+    trace.refilled = now.refilled != 0 || needs_ballot(view.work, place);
+    trace.active = all.active;
+    trace.edges = all.edges;
+    view.trace.add(trace);
+    view.trace.totals->levels += now.refilled;
   }
   team.sync();
   return next;
-}
-
-/// Ends a level's work on all ranks, or a part of it: they have each other's entries.
-template <class View, class Team>
-__device__ LevelRound swap_entries(const Team& team, const View& view, const LevelRound& now) {
-  const PeerWork all =
-      view.peers.swap(team, now.swap, {.active = now.sent_active, .edges = now.sent_edges, .sent = now.sent});
-  const unsigned long long came = view.peers.came();
-  LevelRound next = now;
-  ++next.swap;
-  next.refilled = 0, next.sent_active = next.sent_edges = 0;
-  next.done = view.peers.stopped();
-  next.step = all.sent > 0 ? LevelStep::receive : LevelStep::refill;
-  next.blocks = blocks_for(view.work, came, came);
-  if (team.rank() == 0) {
-    view.peers.clear_listed();
-    // What went to other ranks may have changed nothing there.
-    if (all.active > 0) note(view, now, all.active, all.edges, now.refilled != 0);
-  }
-  return next;
-}
-
-template <class View, class Team>
-__device__ LevelRound level_step(const Team& team, const View& view, const LevelRound& now) {
-  if constexpr (!View::Peers::kAlone) {
-    if (now.step == LevelStep::swap) return swap_entries(team, view, now);
-    if (now.step == LevelStep::send) {
-      send_entries(team, view, now);
-      team.sync();
-      LevelRound next = now;
-      next.step = LevelStep::swap;
-      return next;
-    }
-  }
-  return level_round(team, view, now);
 }
 
 template <class View>
@@ -246,14 +221,14 @@ __global__ void __launch_bounds__(cuda::kTeamBlock) level_rounds_kernel(View vie
   LevelRound now = *view.state;
   grid.sync();
   while (!now.done) {
-    if (now.step == LevelStep::refill) {
+    if (now.all_active == 0) {
       refill(grid, view, view.work.place(now.round - 1), now.level + 1, now);
     } else if (now.blocks > 0 && !limit.one) {
       now = on_few_blocks(
           grid, view.work, view.state, now,
-          [&](const cuda::FewTeam& team, const LevelRound& round) { return level_step(team, view, round); });
+          [&](const cuda::FewTeam& team, const LevelRound& round) { return level_round(team, view, round); });
     } else {
-      now = level_step(grid, view, now);
+      now = level_round(grid, view, now);
     }
     if (limit.one) break;
   }

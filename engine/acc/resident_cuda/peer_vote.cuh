@@ -34,7 +34,7 @@ __device__ unsigned long long most_edges(const View& view, const PeerWork& all, 
 
 /// What a rank finds alone is what all have found, unless the next round may pull.
 template <class View>
-__device__ bool stays_alone(const View& view, const VoteRound& now, const PeerWork& own) {
+__device__ bool stays_alone(const View& view, const PeerVoteRound& now, const PeerWork& own) {
   if (now.alone == 0 || now.pull != 0 || own.sent > 0 || own.found == 0) return false;
   return view.in.offsets == nullptr || view.direction != AccDirection::automatic ||
          !begins_to_pull(own.found_edges, now.left_edges - min(now.left_edges, own.edges));
@@ -56,8 +56,8 @@ __device__ RoundCounts take_entries(const Team& team, const View& view, const Ac
 /// The way of the next round, of which `all` is known but for what entries have made active here. All ranks
 /// come to the same.
 template <class View, class Team>
-__device__ void choose(const Team& team, const View& view, const VoteRound& now, const PeerWork& all,
-                       const RoundCounts& found, VoteRound& next) {
+__device__ void choose(const Team& team, const View& view, const PeerVoteRound& now, const PeerWork& all,
+                       const RoundCounts& found, PeerVoteRound& next) {
   next.pull = view.direction == AccDirection::pull && view.in.offsets != nullptr;
   if (view.in.offsets == nullptr || view.direction != AccDirection::automatic) return;
   if (now.pull) {
@@ -74,7 +74,7 @@ __device__ void choose(const Team& team, const View& view, const VoteRound& now,
 
 /// Rounds in the trace, by one thread; those that other ranks made alone are one.
 template <class View>
-__device__ void note(const View& view, const VoteRound& now, unsigned long long rounds,
+__device__ void note(const View& view, const PeerVoteRound& now, unsigned long long rounds,
                      unsigned long long active, unsigned long long edges) {
   AccRoundTrace trace;
   trace.pull = now.pull != 0;
@@ -86,7 +86,7 @@ __device__ void note(const View& view, const VoteRound& now, unsigned long long 
 
 /// One round; returns what the next begins with.
 template <class View, class Team>
-__device__ VoteRound peer_round(const Team& team, const View& view, const VoteRound& now) {
+__device__ PeerVoteRound peer_round(const Team& team, const View& view, const PeerVoteRound& now) {
   const auto& peers = view.peers;
   const RoundPlace place = view.work.place(now.round);
   const AccRound at{now.round + now.ahead, 0};
@@ -97,7 +97,7 @@ __device__ VoteRound peer_round(const Team& team, const View& view, const VoteRo
   finder.report();
   team.sync();
   RoundCounts found = *place.found;
-  VoteRound next = now;
+  PeerVoteRound next = now;
   ++next.round;
   PeerWork own{.rounds = 1,
                .active = now.own_active,
@@ -160,12 +160,12 @@ __device__ VoteRound peer_round(const Team& team, const View& view, const VoteRo
 
 /// The round before the first: what starts is found, and what is settled.
 template <class View>
-__device__ VoteRound begin_rounds(const cuda::GridTeam& grid, const View& view, const RoundPlace& place) {
+__device__ PeerVoteRound begin_rounds(const cuda::GridTeam& grid, const View& view, const RoundPlace& place) {
   const RoundCounts found = *place.found;
   for (std::uint64_t v = grid.rank(); v < view.vertices; v += grid.size())
     if (!view.peers.owns(static_cast<Vertex>(v)) && view.program.settled(view.states[v]))
       atomicOr(view.settled + v / 32, 1u << (v % 32));
-  VoteRound now;
+  PeerVoteRound now;
   const PeerWork all =
       view.peers.swap(grid, now.swap++, {.found = found.active, .found_edges = found.active_edges});
   now.active = all.found, now.active_edges = all.found_edges;

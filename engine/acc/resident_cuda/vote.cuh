@@ -1,6 +1,8 @@
 // Rounds of a vote by a grid, as on the host (host_vote.hpp).
 #pragma once
 
+#include <type_traits>
+
 #include "engine/acc/resident_cuda/parts.cuh"
 #include "engine/acc/resident_cuda/rounds.cuh"
 #include "engine/acc/vote_direction.hpp"
@@ -14,16 +16,18 @@ struct VoteRound {
   std::uint32_t blocks = 0;        ///< that work on it; 0: all; or kOneCluster
   std::uint32_t small_rounds = 0;  ///< in a row up to it
   unsigned long long active = 0, active_edges = 0, left_edges = 0;
-  // Over ranks, whose sums `active` (at most so many) and those below it are; left_edges has this round's,
-  // too:
+  __device__ bool goes_on() const { return active > 0; }
+};
+
+/// The same over ranks, whose sums `active` (at most so many) and `active_edges` are; left_edges has this
+/// round's, too.
+struct PeerVoteRound : VoteRound {
   std::uint32_t swap = 1;          ///< the next one
   std::uint32_t ahead = 0;         ///< rounds that another rank made alone
   std::uint32_t alone = 0;         ///< are no vertices of other ranks active?
   std::uint32_t marks_of_all = 0;  ///< do marks have other ranks' active vertices?
   unsigned long long own_active = 0;
   PeerWork since;  ///< what this rank has made alone since the last swap
-
-  __device__ bool goes_on() const { return active > 0; }
 };
 
 /// A cluster in a kernel of its own (resident_cuda/small_frontier.cuh).
@@ -37,12 +41,13 @@ struct VoteView {
   using Program = T;
   using Peers = P;
   using State = typename Program::State;
+  using Round = std::conditional_t<Peers::kAlone, VoteRound, PeerVoteRound>;
 
   Program program;
   CsrView out, in;
   State* states = nullptr;
   std::uint32_t* settled = nullptr;  ///< bits
-  VoteRound* state = nullptr;
+  Round* state = nullptr;
   WorklistView work;
   TraceView trace;
   AccDirection direction = AccDirection::automatic;
@@ -141,9 +146,10 @@ __device__ void pull(const Team& team, const View& view, const AccRound& at, con
       const int owner = __ffs(static_cast<int>(left)) - 1;
       const EdgeIndex last = __shfl_sync(~0u, end, owner);
       for (EdgeIndex base = __shfl_sync(~0u, e, owner); base < last; base += cuda::kWarp) {
-        const bool hit = base + lane < last && is_active(base + lane);
-        finder.edges += base + lane < last;
-        const unsigned hits = __ballot_sync(~0u, hit);
+        const bool looks = base + lane < last;
+        const unsigned hits = __ballot_sync(~0u, looks && is_active(base + lane)),
+                       up_to = hits & (0u - hits);  // the first, or none
+        finder.edges += looks && (hits == 0 || 1u << lane <= up_to);
         if (hits == 0) continue;
         if (static_cast<int>(lane) == owner)
           active = take(v, base + static_cast<unsigned>(__ffs(static_cast<int>(hits)) - 1));
