@@ -6,11 +6,11 @@
 // multiprocessors but those that NCCL takes.
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <exception>
-#include <string>
+#include <span>
 
 #include "engine/core/error.hpp"
+#include "engine/exchange/values_of_ranks.hpp"
 #include "engine/exec/occupancy.cuh"
 #include "engine/exec/urgent_stream.cuh"
 #include "engine/pagerank/static/sliced_kernels.cuh"
@@ -110,13 +110,9 @@ class SlicedSweep final : public Sweep {
     std::vector<ElementRange> own;
     for (const SlicedView& piece : rows_.pieces())
       own.push_back({first_ + piece.first, first_ + piece.first + piece.count});
-    const std::string bytes(reinterpret_cast<const char*>(own.data()), own.size() * sizeof(ElementRange));
-    ranges_.assign(own.size(), {});
-    for (const std::string& theirs : ranks.all_gather(bytes, "pieces of the sweep")) {
-      for (std::size_t p = 0; p < ranges_.size(); ++p)
-        std::memcpy(&ranges_[p].emplace_back(), theirs.data() + p * sizeof(ElementRange),
-                    sizeof(ElementRange));
-    }
+    const auto all = values_of_ranks(&ranks, std::span<const ElementRange>(own), "pieces of the sweep");
+    ranges_.resize(own.size());
+    for (std::size_t i = 0; i < all.size(); ++i) ranges_[i % own.size()].push_back(all[i]);
   }
 
   /// As iteration `iteration` sees the state.
@@ -249,7 +245,7 @@ std::unique_ptr<Sweep> make_sliced_sweep(const Device& device, const RankGraph& 
   std::uint64_t all_can = can ? 1 : 0;
   ranks.all_reduce(std::span(&all_can, 1), Reduce::min, "how in-edges shall lie");
   std::unique_ptr<DeviceRanks> gpus;
-  if (all_can == 1) gpus = make_device_ranks(ranks, pieces.count > 1 ? kExchangeBlocks : 0);
+  if (all_can == 1) gpus = connect_gpus(&ranks, device, pieces.count > 1 ? kExchangeBlocks : 0);
   if (all_can == 0 || (ranks.size() > 1 && gpus == nullptr)) {
     if (rows == RankRows::sliced) {
       throw UsageError(
