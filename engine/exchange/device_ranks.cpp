@@ -4,10 +4,17 @@
 
 namespace sluice {
 
+std::vector<ElementRange> ranges_of(const Ownership& owners) {
+  std::vector<ElementRange> ranges;
+  for (std::uint64_t i = 0; i < owners.size(); ++i) ranges.push_back({owners.begin(i), owners.end(i)});
+  return ranges;
+}
+
 std::unique_ptr<DeviceRanks> connect_gpus([[maybe_unused]] Communicator* ranks,
-                                          [[maybe_unused]] const Device& device) {
+                                          [[maybe_unused]] const Device& device,
+                                          [[maybe_unused]] unsigned most_blocks) {
 #if defined(SLUICE_HAVE_CUDA)
-  if (ranks != nullptr && device.is_cuda() && !device.plans()) return make_device_ranks(*ranks);
+  if (ranks != nullptr && device.is_cuda() && !device.plans()) return make_device_ranks(*ranks, most_blocks);
 #endif
   return nullptr;
 }

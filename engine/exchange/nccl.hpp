@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/core/ownership.hpp"
 #include "engine/exchange/communicator.hpp"
 
 namespace sluice {
@@ -19,6 +20,8 @@ class Device;
 struct ElementRange {
   std::uint64_t begin = 0, end = 0;
 };
+/// [owners] What each has.
+std::vector<ElementRange> ranges_of(const Ownership& owners);
 
 /// Collective operations on device memory, in the order of a stream: all ranks call them in the same order,
 /// and they are under way when the call returns. All throw RunError with what NCCL says. `stream` is a
@@ -54,15 +57,15 @@ class DeviceRanks {
   std::uint64_t bytes_sent_ = 0;
 };
 
-/// For ranks that have a GPU each, opened on every one of them. Null, on all ranks, where two share a GPU, or
-/// NCCL is not there on one of them. All ranks call it. Throws RunError where NCCL cannot connect them.
-/// `most_blocks`, the same on all ranks: what is done at once takes so many blocks at most, one on each of
-/// any multiprocessors that have nothing else to do; 0: as many as NCCL likes.
-std::unique_ptr<DeviceRanks> make_device_ranks(Communicator& ranks, unsigned most_blocks = 0);
-
-/// The same for ranks that all work on such devices; null also for a run that is only planned, and for one
-/// process.
-std::unique_ptr<DeviceRanks> connect_gpus(Communicator* ranks, const Device& device);
+/// Connects the GPUs of ranks that all work on such devices. Null, on all ranks, where two share a GPU, or
+/// NCCL is not there on one of them; also without `ranks`, and for a run that is only planned. All ranks call
+/// it. Throws RunError where NCCL cannot connect them. `most_blocks`, the same on all ranks: what is done at
+/// once takes so many blocks at most, one on each of any multiprocessors that have nothing else to do; 0: as
+/// many as NCCL likes.
+std::unique_ptr<DeviceRanks> connect_gpus(Communicator* ranks, const Device& device,
+                                          unsigned most_blocks = 0);
+/// What it calls in a build with CUDA, for GPUs that are open.
+std::unique_ptr<DeviceRanks> make_device_ranks(Communicator& ranks, unsigned most_blocks);
 
 /// Bytes of this rank's GPU that NCCL took for itself, judged by what became free when it was closed; the
 /// most, if it was open several times. No budget bounds them.

@@ -12,12 +12,15 @@ namespace sluice {
 namespace {
 
 constexpr std::uint64_t kLeastPiece = 64;             // several values of any column
+constexpr std::uint64_t kAtOnce = ~std::uint64_t{0};  // a piece that holds everything
 constexpr std::uint64_t kFailed = ~std::uint64_t{0};  // a rank that lacks memory sends it instead of a count
 
 }  // namespace
 
-Router::Router(Communicator& ranks, const Device& device, DeviceRanks* link, std::uint64_t piece_bytes)
+Router::Router(Communicator& ranks, const Device& device, DeviceRanks* link, std::uint64_t piece_bytes,
+               Ownership owners)
     : ranks_(ranks),
+      owners_(std::move(owners)),
       device_(&device),
       link_(link),
       piece_bytes_(std::max(piece_bytes / size(), kLeastPiece)) {
@@ -61,7 +64,7 @@ RankBlocks<Byte> blocks_of(Byte* column, std::span<const std::uint64_t> counts, 
 }  // namespace
 
 double Router::send(std::span<const RoutedColumn> columns, std::span<const std::uint64_t> send,
-                    std::span<const std::uint64_t> receive, void* stream, const char* label) {
+                    std::span<const std::uint64_t> receive, void* stream, const char* label) const {
   if (on_gpu()) cuda::wait_stream(stream, label);
   if (!link_) {
     send_by_hosts(columns, send, receive, label);
@@ -75,46 +78,100 @@ double Router::send(std::span<const RoutedColumn> columns, std::span<const std::
     std::ranges::transform(receive, in.begin(), bytes);
     link_->all_to_all(column.from, out, column.to, in, stream);
   }
-  link_->wait(stream, label);
+  wait_for_link(stream, label);
   return seconds_now() - start;
+}
+
+void Router::wait_for_link(void* stream, const char* label) const {
+  try {
+    link_->wait(stream, label);
+  } catch (...) {
+    link_->abort();
+    throw;
+  }
 }
 
 /// All at once, or in pieces that are the same on all ranks.
 void Router::send_by_hosts(std::span<const RoutedColumn> columns, std::span<const std::uint64_t> send,
-                           std::span<const std::uint64_t> receive, const char* label) {
+                           std::span<const std::uint64_t> receive, const char* label) const {
   std::uint64_t most = *std::ranges::max_element(send);
   if (device_) ranks_.all_reduce(std::span(&most, 1), Reduce::max, label);
-  const PieceBuffers buffers{leaving_.data(), arriving_.data(), on_gpu() ? device_ : nullptr};
   for (const RoutedColumn& column : columns) {
     const std::uint64_t bytes = column.value_bytes;
-    exchange_in_pieces(ranks_, blocks_of(static_cast<const std::byte*>(column.from), send, bytes),
-                       blocks_of(static_cast<std::byte*>(column.to), receive, bytes),
-                       device_ ? most * bytes : 1, device_ ? piece_bytes_ / bytes * bytes : ~std::uint64_t{0},
-                       buffers, label);
+    exchange_blocks(blocks_of(static_cast<const std::byte*>(column.from), send, bytes),
+                    blocks_of(static_cast<std::byte*>(column.to), receive, bytes), device_ ? most * bytes : 1,
+                    device_ ? piece_bytes_ / bytes * bytes : kAtOnce, label);
   }
 }
 
-void Router::share_bytes(std::byte* column, std::size_t row_bytes, const char* label) const {
-  const auto rows_of = [&](std::size_t rank) {
-    return std::span(column + owners_.begin(rank) * row_bytes, owners_.count(rank) * row_bytes);
-  };
-  std::vector<std::span<const std::byte>> send(size(), rows_of(own()));
-  std::vector<std::span<std::byte>> receive;
-  for (std::size_t rank = 0; rank < size(); ++rank) receive.push_back(rows_of(rank));
-  send[own()] = {}, receive[own()] = {};
-  ranks_.exchange(send, receive, label);
+void Router::exchange_blocks(const RankBlocks<const std::byte>& send, const RankBlocks<std::byte>& receive,
+                             std::uint64_t longest, std::uint64_t piece, const char* label) const {
+  exchange_in_pieces(ranks_, send, receive, longest, piece,
+                     {leaving_.data(), arriving_.data(), on_gpu() ? device_ : nullptr}, label);
 }
 
-ReceivedRows Router::all_of_others() const {
-  ReceivedRows all;
-  for (std::size_t rank = 0; rank < size(); ++rank)
-    if (rank != own() && owners_.count(rank) > 0)
-      all.ranges.emplace_back(owners_.begin(rank), owners_.end(rank));
-  return all;
+void Router::share_bytes(void* memory, std::span<const ElementRange> ranges, std::size_t element_bytes,
+                         const char* label, void* stream) const {
+  if (alone()) return;
+  if (link_) {
+    link_->all_gather_ranges(memory, ranges, element_bytes, stream);
+    return wait_for_link(stream, label);
+  }
+  if (on_gpu()) cuda::wait_stream(stream, label);
+  const auto bytes_of = [&](std::size_t rank) {
+    const auto [begin, end] = ranges[rank];
+    return std::span(static_cast<std::byte*>(memory) + begin * element_bytes, (end - begin) * element_bytes);
+  };
+  RankBlocks<const std::byte> send(size(), {bytes_of(own())});
+  RankBlocks<std::byte> receive(size());
+  std::uint64_t longest = 0;
+  for (std::size_t rank = 0; rank < size(); ++rank) {
+    rank == own() ? send[rank].clear() : receive[rank].push_back(bytes_of(rank));
+    longest = std::max<std::uint64_t>(longest, bytes_of(rank).size());
+  }
+  exchange_blocks(send, receive, longest, on_gpu() ? piece_bytes_ : kAtOnce, label);
+}
+
+void Router::share_first_bytes(std::byte* memory, std::size_t bytes, const char* label, void* stream) const {
+  if (alone()) return;
+  if (link_) {
+    std::vector<ElementRange> ranges(size());
+    ranges[0] = {0, bytes};
+    return share_bytes(memory, ranges, 1, label, stream);
+  }
+  if (!on_gpu()) return ranks_.broadcast({memory, bytes}, 0, label);
+  cuda::wait_stream(stream, label);
+  for (std::size_t begin = 0; begin < bytes; begin += leaving_.size()) {
+    const std::span piece(leaving_.data(), std::min(leaving_.size(), bytes - begin));
+    if (own() == 0) copy_to_host(*device_, piece.data(), memory + begin, piece.size());
+    ranks_.broadcast(piece, 0, label);
+    if (own() != 0) copy_to_device(*device_, memory + begin, piece.data(), piece.size());
+  }
+}
+
+void Router::share_words(std::uint32_t* words, std::uint32_t* first_words, const char* label,
+                         void* stream) const {
+  if (alone() || owners_.vertices() == 0) return;
+  constexpr std::uint64_t kBits = 32;
+  constexpr std::size_t kBytes = sizeof(std::uint32_t);
+  std::vector<ElementRange> ranges = ranges_of(owners_);
+  for (ElementRange& range : ranges)
+    range = {(range.begin + kBits - 1) / kBits, (range.end + kBits - 1) / kBits};
+  const std::uint32_t* const first_word = words + std::min(first() / kBits, ranges.back().end - 1);
+  if (link_) {
+    link_->all_gather(first_word, first_words, kBytes, stream);
+  } else {
+    if (on_gpu()) cuda::wait_stream(stream, label);
+    const std::vector<std::uint64_t> counts(size(), 1);
+    const RankBlocks<const std::byte> send(size(), {std::as_bytes(std::span(first_word, 1))});
+    exchange_blocks(send, blocks_of(reinterpret_cast<std::byte*>(first_words), counts, kBytes), kBytes,
+                    kBytes, label);
+  }
+  share_ranges(words, ranges, label, stream);
 }
 
 void Router::send_to_all(std::span<const std::byte> part, std::byte* column, std::size_t row_bytes,
-                         ReceivedRows* received, const char* label) {
+                         const char* label) {
   std::vector<std::uint64_t> sizes(size(), part.size());
   std::vector<std::span<const std::byte>> send(size(), part);
   sizes[own()] = 0, send[own()] = {};
@@ -123,7 +180,6 @@ void Router::send_to_all(std::span<const std::byte> part, std::byte* column, std
   for (std::size_t rank = 0; rank < size(); ++rank) {
     if (column == nullptr || sizes[rank] == 0 || sizes[rank] != owners_.count(rank) * row_bytes) continue;
     receive[rank] = {column + owners_.begin(rank) * row_bytes, std::exchange(sizes[rank], 0)};
-    if (received != nullptr) received->ranges.emplace_back(owners_.begin(rank), owners_.end(rank));
   }
   std::byte* at = received_.open(sizes, label);
   for (std::size_t rank = 0; rank < size(); ++rank)
@@ -135,12 +191,12 @@ std::vector<Vertex> Router::gather(std::vector<Vertex> rows, const char* label) 
   if (alone()) return rows;
   const auto bit_bytes = [&](std::size_t rank) { return (owners_.count(rank) + 7) / 8; };
   if (rows.size() * sizeof(Vertex) < bit_bytes(own())) {
-    send_to_all(std::as_bytes(std::span(rows)), nullptr, 0, nullptr, label);
+    send_to_all(std::as_bytes(std::span(rows)), nullptr, 0, label);
   } else {
     HostArray<std::byte> bits(bit_bytes(own()), label);
     std::ranges::fill(bits, std::byte{0});
     for (const Vertex row : rows) bits[(row - first()) / 8] |= std::byte{1} << (row - first()) % 8;
-    send_to_all(bits.span(), nullptr, 0, nullptr, label);
+    send_to_all(bits.span(), nullptr, 0, label);
   }
   received_.for_each([&](std::size_t rank, std::span<const std::byte> bytes) {
     if (bytes.size() == bit_bytes(rank)) {

@@ -1,6 +1,6 @@
-// What ranks send each other by owner, and the answers that go back: columns of values in the memory of the
-// ranks' devices. Between GPUs that are connected it travels by NCCL, otherwise by MPI. And what all ranks
-// are to know of each other's rows, in host memory: columns whose rows have an owner each.
+// What ranks send each other by owner, and the answers that go back; and what all ranks are to know of each
+// other's rows, which have an owner each: columns of values in the memory of the ranks' devices. Between GPUs
+// that are connected it travels by NCCL, otherwise by MPI.
 #pragma once
 
 #include <cstddef>
@@ -28,23 +28,17 @@ struct RoutedColumn {
   std::size_t value_bytes;
 };
 
-/// What came of other ranks' rows.
-struct ReceivedRows {
-  ChargedVector<Vertex> rows;                                   ///< one by one
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;  ///< [begin, end), as a whole
-};
-
 class Router {
  public:
   static constexpr std::uint64_t kPieceBytes = 16u << 20;
 
-  /// Columns of host memory, and rows, if `owners` says which rank has which.
+  /// Columns of host memory, of rows, if `owners` says which rank has which.
   explicit Router(Communicator& ranks, Ownership owners = {}) : ranks_(ranks), owners_(std::move(owners)) {}
   /// Columns of the device's memory. `link` null, on all ranks: by MPI. Then `piece_bytes` travel at
   /// once, which for a GPU pass through as much page-locked memory of the host in each direction. Throws
   /// BudgetError.
   Router(Communicator& ranks, const Device& device, DeviceRanks* link,
-         std::uint64_t piece_bytes = kPieceBytes);
+         std::uint64_t piece_bytes = kPieceBytes, Ownership owners = {});
   Router(const Router&) = delete;
   Router& operator=(const Router&) = delete;
   ~Router();
@@ -53,6 +47,8 @@ class Router {
   std::size_t size() const { return static_cast<std::size_t>(ranks_.size()); }
   std::size_t own() const { return static_cast<std::size_t>(ranks_.rank()); }
   bool alone() const { return size() == 1; }
+  /// From GPU to GPU; the communicator counts what goes through the hosts.
+  std::uint64_t bytes_linked() const { return link_ ? link_->bytes_sent() : 0; }
 
   // ---- values by owner
 
@@ -66,11 +62,11 @@ class Router {
   /// ranks call it. Answers go back with the two exchanged. What `stream` has begun is done before, and what
   /// came is there when it returns. Returns the seconds that GPUs took; the communicator counts its own.
   double send(std::span<const RoutedColumn> columns, std::span<const std::uint64_t> send,
-              std::span<const std::uint64_t> receive, void* stream, const char* label);
+              std::span<const std::uint64_t> receive, void* stream, const char* label) const;
   /// One column of host memory; `to` has what receive[] says.
   template <class T>
   void send(const T* from, T* to, std::span<const std::uint64_t> send, std::span<const std::uint64_t> receive,
-            const char* label) {
+            const char* label) const {
     const RoutedColumn column{from, to, sizeof(T)};
     this->send({&column, 1}, send, receive, nullptr, label);
   }
@@ -85,23 +81,32 @@ class Router {
   /// New rows go to the last rank.
   void grow(std::uint64_t rows) { owners_.grow(rows); }
 
-  /// Makes `column` [rows][width] on every rank what the rows' owners have there.
+  /// Makes `column` [rows][width] on every rank what the rows' owners have there. Here and below, what
+  /// `stream` has begun is done before, and what came is there when the call returns; host memory has none.
   template <class T>
-  void share(T* column, const char* label, std::uint64_t width = 1) const {
-    if (!alone()) share_bytes(reinterpret_cast<std::byte*>(column), sizeof(T) * width, label);
+  void share(T* column, const char* label, std::uint64_t width = 1, void* stream = nullptr) const {
+    share_bytes(column, ranges_of(owners_), sizeof(T) * width, label, stream);
   }
-  /// What comes then.
-  ReceivedRows all_of_others() const;
-  /// The same of bits, in words. An owner has none but its own set; a word has rows of two owners where their
-  /// ranges meet in it.
-  template <class Word>
-  void share_bits(Word* words, const char* label) const;
-  /// As share(), where only those of `changed`, own rows, may be others than before: a few travel one by one,
-  /// many as a whole. Each rank chooses what takes fewer bytes for its own, and the size of what comes shows
-  /// which of the two it is. `received`: where to note what came.
+  /// The same of elements ranges[r] of rank r; ranges do not overlap, and may be empty.
   template <class T>
-  void share_changed(T* column, std::span<const Vertex> changed, const char* label,
-                     ReceivedRows* received = nullptr);
+  void share_ranges(T* elements, std::span<const ElementRange> ranges, const char* label,
+                    void* stream = nullptr) const {
+    share_bytes(elements, ranges, sizeof(T), label, stream);
+  }
+  /// Makes all of `column` [rows] on every rank what the first rank has.
+  template <class T>
+  void share_first(T* column, const char* label, void* stream = nullptr) const {
+    share_first_bytes(reinterpret_cast<std::byte*>(column), owners_.vertices() * sizeof(T), label, stream);
+  }
+  /// Bits of rows: words reach all ranks from the owner of their first row. `first_words` [ranks] become what
+  /// each rank had in the word in which its rows begin, for that may begin with rows of others.
+  void share_words(std::uint32_t* words, std::uint32_t* first_words, const char* label,
+                   void* stream = nullptr) const;
+  /// As share(), in host memory, where only those of `changed`, own rows, may be others than before: a few
+  /// travel one by one, many as a whole. Each rank chooses what takes fewer bytes for its own, and the size
+  /// of what comes shows which of the two it is.
+  template <class T>
+  void share_changed(T* column, std::span<const Vertex> changed, const char* label);
   /// Whether share_changed() sends all of this rank's rows where so many changed.
   template <class T>
   bool sends_all(std::uint64_t changed) const {
@@ -120,12 +125,19 @@ class Router {
  private:
   bool on_gpu() const { return device_ && device_->is_cuda(); }
   void send_by_hosts(std::span<const RoutedColumn> columns, std::span<const std::uint64_t> send,
-                     std::span<const std::uint64_t> receive, const char* label);
-  void share_bytes(std::byte* column, std::size_t row_bytes, const char* label) const;
+                     std::span<const std::uint64_t> receive, const char* label) const;
+  /// `longest` as in exchange_in_pieces().
+  void exchange_blocks(const RankBlocks<const std::byte>& send, const RankBlocks<std::byte>& receive,
+                       std::uint64_t longest, std::uint64_t piece, const char* label) const;
+  void share_bytes(void* memory, std::span<const ElementRange> ranges, std::size_t element_bytes,
+                   const char* label, void* stream) const;
+  void share_first_bytes(std::byte* memory, std::size_t bytes, const char* label, void* stream) const;
+  /// Memory that other ranks were to fill can be given back where it throws.
+  void wait_for_link(void* stream, const char* label) const;
   /// Sends `part` to all other ranks. Where as many bytes come as a rank's rows have in `column`, they come
   /// to their place there, all others to received_.
   void send_to_all(std::span<const std::byte> part, std::byte* column, std::size_t row_bytes,
-                   ReceivedRows* received, const char* label);
+                   const char* label);
 
   Communicator& ranks_;
   Ownership owners_;
@@ -136,27 +148,12 @@ class Router {
   Inbox received_;  ///< rows one by one; its memory is used again
 };
 
-template <class Word>
-void Router::share_bits(Word* words, const char* label) const {
-  constexpr std::uint64_t kBits = 8 * sizeof(Word);
-  for (std::uint64_t root = 0; root < owners_.size(); ++root) {
-    if (owners_.count(root) == 0) continue;
-    Word* const first = words + owners_.begin(root) / kBits;
-    Word* const last = words + (owners_.end(root) - 1) / kBits;
-    const Word at_first = *first, at_last = *last;
-    ranks_.broadcast(std::as_writable_bytes(std::span(first, last + 1)), static_cast<int>(root), label);
-    *first |= at_first, *last |= at_last;
-  }
-}
-
 template <class T>
-void Router::share_changed(T* column, std::span<const Vertex> changed, const char* label,
-                           ReceivedRows* received) {
+void Router::share_changed(T* column, std::span<const Vertex> changed, const char* label) {
   if (alone()) return;
   auto* const bytes = reinterpret_cast<std::byte*>(column);
   if (sends_all<T>(changed.size())) {
-    send_to_all(std::as_bytes(std::span(column + first(), last() - first())), bytes, sizeof(T), received,
-                label);
+    send_to_all(std::as_bytes(std::span(column + first(), last() - first())), bytes, sizeof(T), label);
   } else {
     HostArray<std::byte> entries(changed.size() * kEntryBytes<T>, label);
     std::byte* to = entries.data();
@@ -165,14 +162,13 @@ void Router::share_changed(T* column, std::span<const Vertex> changed, const cha
       std::memcpy(to + sizeof row, column + row, sizeof(T));
       to += kEntryBytes<T>;
     }
-    send_to_all(entries.span(), bytes, sizeof(T), received, label);
+    send_to_all(entries.span(), bytes, sizeof(T), label);
   }
   const std::span<const std::byte> entries = received_.bytes();
   for (std::size_t at = 0; at < entries.size(); at += kEntryBytes<T>) {
     Vertex row;
     std::memcpy(&row, entries.data() + at, sizeof row);
     std::memcpy(column + row, entries.data() + at + sizeof row, sizeof(T));
-    if (received != nullptr) received->rows.push_back(row);
   }
 }
 

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "engine/core/error.hpp"
+#include "engine/exchange/shared_bits.hpp"
+#include "engine/exec/host_executor.hpp"
 #include "exchange/thread_ranks.hpp"
 
 namespace sluice::test {
@@ -62,32 +64,19 @@ TEST(RouterRows, TravelOneByOneOrAllWhereSomeChanged) {
     std::vector<double> column(1003), expected(1003);
     for (unsigned round = 0; round < rounds.size(); ++round) {
       std::vector<Vertex> changed;
-      std::vector<std::uint64_t> come;
       for (std::uint64_t row = 0; row < column.size(); ++row) {
         if (!changes(round, row)) continue;
         expected[row] = value_of(row, round);
-        if (!router.owns(static_cast<Vertex>(row))) {
-          come.push_back(row);
-          continue;
-        }
+        if (!router.owns(static_cast<Vertex>(row))) continue;
         column[row] = expected[row];
         changed.push_back(static_cast<Vertex>(row));
       }
-      ReceivedRows received;
 
-      router.share_changed(column.data(), changed, "a test", &received);
+      router.share_changed(column.data(), changed, "a test");
 
       for (std::uint64_t row = 0; row < column.size(); ++row)
         ASSERT_EQ(column[row], expected[row])
             << "row " << row << " on rank " << router.own() << " in round " << round;
-      for (const auto& [begin, end] : received.ranges) {
-        const std::uint32_t owner = router.owners().owner(begin);
-        EXPECT_EQ(begin, router.owners().begin(owner));
-        EXPECT_EQ(end, router.owners().end(owner));
-        EXPECT_EQ(rounds[round][owner], 1u) << "all rows of rank " << owner << " in round " << round;
-        std::erase_if(come, [&](std::uint64_t row) { return row >= begin && row < end; });
-      }
-      EXPECT_TRUE(std::ranges::equal(received.rows, come)) << "what came one by one in round " << round;
     }
   });
 }
@@ -106,18 +95,54 @@ TEST(RouterRows, ComeToTheirPlaceAsAWhole) {
   });
 }
 
-TEST(RouterRows, AreSharedAsBits) {
+TEST(RouterRows, AreThoseOfTheFirstRank) {
   on_owners(kBegins, [](Router& router) {
-    const auto is_set = [](std::uint64_t row) { return row % 3 == 0 || row == 130 || row == 131; };
-    std::vector<std::uint32_t> words((1003 + 31) / 32);
-    for (std::uint64_t row = router.first(); row < router.last(); ++row)
-      if (is_set(row)) words[row / 32] |= 1u << row % 32;
-
-    router.share_bits(words.data(), "a test");
-
-    for (std::uint64_t row = 0; row < 1003; ++row)
-      ASSERT_EQ(words[row / 32] >> row % 32 & 1, is_set(row) ? 1u : 0u) << row << " on rank " << router.own();
+    std::vector<double> column(1003, router.own() == 0 ? 4.5 : 0);
+    router.share_first(column.data(), "a test");
+    EXPECT_EQ(column, std::vector(1003, 4.5)) << "on rank " << router.own();
   });
+}
+
+/// Ranges in another order than ranks, one of them empty, and elements that are in none.
+TEST(RouterRows, AreSharedByRanges) {
+  on_owners(kBegins, [](Router& router) {
+    const std::vector<ElementRange> ranges{{700, 900}, {0, 3}, {5, 5}, {3, 5}};
+    std::vector<std::uint16_t> column(1003, 9);
+    const auto [begin, end] = ranges[router.own()];
+    for (std::uint64_t i = begin; i < end; ++i) column[i] = static_cast<std::uint16_t>(10 + router.own());
+
+    router.share_ranges(column.data(), ranges, "a test");
+
+    for (std::uint64_t i = 0; i < column.size(); ++i)
+      ASSERT_EQ(column[i], i < 3                 ? 11
+                           : i < 5               ? 13
+                           : i >= 700 && i < 900 ? 10
+                                                 : 9)
+          << i << " on rank " << router.own();
+  });
+}
+
+/// Where ranges of 2 and of 4 ranks meet in a word, ranks begin in one of others, or behind the last.
+TEST(RouterRows, AreSharedAsBits) {
+  const Device device({DeviceChoice::host, 1, 0});
+  for (const std::vector<std::uint64_t>& begins :
+       {kBegins, {0, 40, 41, 50, 64}, {0, 64, 64}, {0, 0, 5}, {0, 0, 0}, {0, 7}}) {
+    on_owners(begins, [&](Router& router) {
+      const std::uint64_t rows = begins.back();
+      const auto is_set = [](std::uint64_t row) { return row % 3 == 0 || row == 130 || row == 131; };
+      std::vector<std::uint32_t> words((rows + 31) / 32);
+      for (std::uint64_t row = router.first(); row < router.last(); ++row)
+        if (is_set(row)) words[row / 32] |= 1u << row % 32;
+      HostExecutor executor(device, 0);
+      SharedBits bits(device, router, executor, router.owners().view(), "a test");
+
+      bits.share(words.data());
+
+      for (std::uint64_t row = 0; row < rows; ++row)
+        ASSERT_EQ(words[row / 32] >> row % 32 & 1, is_set(row) ? 1u : 0u)
+            << row << " on rank " << router.own();
+    });
+  }
 }
 
 TEST(RouterRows, AreGatheredAsIdsOrBits) {
@@ -143,10 +168,10 @@ TEST(RouterRows, StayWhereTheyAreAlone) {
   Router router(*alone, Ownership({0, 3}));
   std::vector<double> column{1, 2, 3};
   router.share(column.data(), "a test");
-  ReceivedRows received;
-  router.share_changed(column.data(), std::vector<Vertex>{1}, "a test", &received);
+  router.share_changed(column.data(), std::vector<Vertex>{1}, "a test");
+  router.share_first(column.data(), "a test");
+  router.share_ranges(column.data(), std::vector<ElementRange>{{0, 3}}, "a test");
   EXPECT_EQ(column, (std::vector<double>{1, 2, 3}));
-  EXPECT_TRUE(received.rows.empty() && received.ranges.empty());
   EXPECT_EQ(router.gather({2, 0}, "a test"), (std::vector<Vertex>{2, 0}));
   EXPECT_EQ(router.sum(7, "a test"), 7u);
 }

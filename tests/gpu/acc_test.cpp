@@ -7,7 +7,7 @@
 #include "engine/acc/solve.hpp"
 #include "engine/core/error.hpp"
 #include "gpu/gpu.hpp"
-#include "gpu/ranks_on_gpu.hpp"
+#include "gpu/thread_ranks.hpp"
 
 namespace sluice::test {
 namespace {

@@ -10,7 +10,7 @@
 #include "engine/acc/verify.hpp"
 #include "engine/core/error.hpp"
 #include "gpu/gpu.hpp"
-#include "gpu/ranks_on_gpu.hpp"
+#include "gpu/thread_ranks.hpp"
 
 namespace sluice::test {
 namespace {

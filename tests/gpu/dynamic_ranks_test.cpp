@@ -8,7 +8,7 @@
 
 #include "exchange/thread_ranks.hpp"
 #include "gpu/gpu.hpp"
-#include "gpu/ranks_on_gpu.hpp"
+#include "gpu/thread_ranks.hpp"
 #include "pagerank/cases.hpp"
 #include "pagerank/course.hpp"
 

@@ -40,7 +40,7 @@ class EntryExchange {
         in_message_(std::clamp(kMessageBytes / ranks_ / kWord * kWord, kLeastInMessage, kMostInMessage)),
         piece_(piece_of(rows, piece_bytes)),
         messages_(rows.ranks(), in_message_),
-        router_(rows.ranks(), device, rows.link(), ranks_ * Block::bytes(piece_)),
+        router_(rows.router()),
         blocks_(ranks_),
         follow_(ranks_),
         leaving_(device, ranks_, in_message_, Block::bytes(piece_)),
@@ -144,7 +144,7 @@ class EntryExchange {
   std::size_t ranks_, in_message_;  ///< bytes of entries that travel in a message
   std::uint64_t piece_;
   RoundExchange messages_;
-  Router router_;
+  const Router& router_;
   std::vector<RoundExchange::Block> blocks_;  ///< by rank, in messages
   Counts follow_;                             ///< entries for each rank
   Side leaving_, arriving_;

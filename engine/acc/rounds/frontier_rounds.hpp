@@ -11,7 +11,6 @@
 
 #include "engine/acc/acc_graph.hpp"
 #include "engine/acc/options.hpp"
-#include "engine/acc/rounds/active_bits.hpp"
 #include "engine/acc/rounds/adjacency.hpp"
 #include "engine/acc/rounds/entry_exchange.hpp"
 #include "engine/acc/rounds/pull_bodies.hpp"
@@ -19,6 +18,7 @@
 #include "engine/acc/rounds/vertex_states.hpp"
 #include "engine/acc/vote_direction.hpp"
 #include "engine/core/error.hpp"
+#include "engine/exchange/shared_bits.hpp"
 #include "engine/exec/executor.hpp"
 #include "engine/exec/level_bins.hpp"
 #include "engine/memory/device_ownership.hpp"
@@ -237,7 +237,7 @@ class FrontierRounds {
   /// travel.
   bool make_both() {
     try {
-      if (ranks_ > 1) bits_.emplace(device_, rows_, executor_, owners_.view(), words());
+      if (ranks_ > 1) bits_.emplace(device_, rows_.router(), executor_, owners_.view(), "active vertices");
       out_.emplace(device_, rows_, rows_.out(), own_rows(), rows_.symmetric() ? 1u : 2u);
       if (rows_.symmetric() || plans_without_in_lists()) return true;
       // Where out-lists are read in place, and these cannot be, pushes are less work.
@@ -387,7 +387,7 @@ class FrontierRounds {
   Buffer<unsigned long long> counters_;  ///< as LaneOutput has them, one after the other
   std::vector<std::uint64_t> counts_;    ///< the same as the host has last read them
   std::optional<EntryExchange<State>> entries_;
-  std::optional<ActiveBits<E>> bits_;  ///< of ranks that can pull
+  std::optional<SharedBits<E>> bits_;  ///< of ranks that can pull
   std::optional<Adjacency> out_, in_;  ///< in-lists, where they are others
   bool can_pull_ = false;
   LaneOutput output_;

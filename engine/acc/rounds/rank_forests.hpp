@@ -46,7 +46,7 @@ class RankForests {
         vertices_(vertices),
         piece_(std::clamp<std::uint64_t>(Router::kPieceBytes / sizeof(Vertex), 1, vertices)),
         others_(device, ranks_ > 1 ? piece_ : 0, "the trees of ranks"),
-        router_(rows.ranks(), device, rows.link(), piece_ * sizeof(Vertex)) {}
+        router_(rows.router()) {}
 
   /// Makes `states` [vertices] of the first rank, in the executor's memory, the roots of all ranks' trees.
   /// All ranks call it. In each step every second rank that still has trees gives them to the one before it.
@@ -71,7 +71,7 @@ class RankForests {
   std::size_t ranks_, rank_;
   std::uint64_t vertices_, piece_;  ///< so many travel at once
   TravellingValues<Vertex> others_;
-  Router router_;
+  const Router& router_;
 };
 
 }  // namespace sluice::acc

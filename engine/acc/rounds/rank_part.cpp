@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 #include "engine/core/error.hpp"
 #include "engine/exchange/agreement.hpp"
@@ -31,11 +32,21 @@ constexpr std::uint64_t kSampledPlaces = 64, kSampledAtOnce = 1024;
 
 constexpr std::uint64_t kDegreesAtOnce = 1u << 16;
 
+/// Of a vertex, between ranks: a state and who has it, rounded up.
+constexpr std::uint64_t kMostOnTheWay = 16;
+
 constexpr const char* kAllLists = "the lists of all ranks";
 
 Ownership owners_of(const Graph& graph, const Communicator* ranks) {
   const auto size = static_cast<std::uint64_t>(ranks != nullptr ? ranks->size() : 1);
   return Ownership(balanced_ranges(graph.out.offsets.data(), graph.vertices(), size));
+}
+
+Router router_of(Communicator& ranks, const Device& device, const AccNeeds& needs, DeviceRanks* link,
+                 Ownership owners) {
+  if (needs.on_hosts) return Router(ranks, std::move(owners));
+  const std::uint64_t all = std::max<std::uint64_t>(owners.vertices(), 1) * kMostOnTheWay;
+  return Router(ranks, device, link, std::min(all, Router::kPieceBytes), std::move(owners));
 }
 
 bool is_simple(const SweepRows& rows, std::uint64_t first, unsigned threads) {
@@ -83,9 +94,10 @@ bool has_simple_lists(const Graph& graph, Communicator* ranks, unsigned threads)
 RankPart::RankPart(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place)
     : device_(device),
       alone_(place.ranks == nullptr ? make_alone() : nullptr),
-      router_(place.ranks == nullptr ? *alone_ : *place.ranks, owners_of(graph, place.ranks)),
       own_link_(needs.on_hosts || place.link ? nullptr : connect_gpus(place.ranks, device)),
       link_(place.link ? place.link : own_link_.get()),
+      router_(router_of(place.ranks == nullptr ? *alone_ : *place.ranks, device, needs, link_,
+                        owners_of(graph, place.ranks))),
       paging_(place.paging),
       scratch_(place.scratch),
       complete_(!is_shared_out(device, graph, needs, place)),

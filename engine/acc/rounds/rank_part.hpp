@@ -37,7 +37,7 @@ class RankPart {
   /// Is it a whole graph, whose lists this process reaches in place?
   bool complete() const { return complete_; }
   Communicator& ranks() const { return router_.ranks(); }
-  /// Of the vertices of all ranks.
+  /// Of the vertices of all ranks: columns of the device's memory, or the host's where needs are `on_hosts`.
   const Router& router() const { return router_; }
   /// Connects the GPUs of ranks; null: they exchange through the hosts.
   DeviceRanks* link() const { return link_; }
@@ -82,9 +82,9 @@ class RankPart {
 
   const Device& device_;
   std::unique_ptr<Communicator> alone_;
-  Router router_;
   std::unique_ptr<DeviceRanks> own_link_;
   DeviceRanks* link_;
+  Router router_;
   PagingOptions paging_;
   std::string scratch_;
   SweepRows rows_{CsrView{}}, in_rows_{CsrView{}};

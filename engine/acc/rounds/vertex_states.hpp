@@ -2,11 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
-#include <vector>
 
 #include "engine/acc/rounds/rank_part.hpp"
-#include "engine/core/host_array.hpp"
 #include "engine/exec/executor.hpp"
 #include "engine/exec/memory/buffer.hpp"
 
@@ -32,7 +29,7 @@ class VertexStates {
  public:
   /// Keeps references.
   VertexStates(const Device& device, const RankPart& rows, E& executor, std::uint64_t vertices)
-      : device_(device), rows_(rows), executor_(executor), states_(device, vertices, "vertex states") {}
+      : rows_(rows), executor_(executor), states_(device, vertices, "vertex states") {}
 
   std::uint64_t size() const { return states_.size(); }
   State* data() const { return states_.data(); }
@@ -49,40 +46,16 @@ class VertexStates {
 
   /// Makes every state what the vertex's owner has. All ranks call it.
   void share(const char* label) {
-    std::vector<ElementRange> ranges;
-    for (std::uint64_t r = 0; r < rows_.owners().size(); ++r)
-      ranges.push_back({rows_.owners().begin(r), rows_.owners().end(r)});
-    send(ranges, label, [&](State* states) { rows_.router().share(states, label); });
+    executor_.wait(label);
+    rows_.router().share(states_.data(), label, 1, executor_.stream());
   }
   /// Makes all what the first rank has. All ranks call it.
   void share_first(const char* label) {
-    std::vector<ElementRange> ranges(rows_.owners().size(), {size(), size()});
-    ranges[0] = {0, size()};
-    send(ranges, label, [&](State* states) {
-      rows_.ranks().broadcast(std::as_writable_bytes(std::span(states, size())), 0, label);
-    });
+    executor_.wait(label);
+    rows_.router().share_first(states_.data(), label, executor_.stream());
   }
 
  private:
-  /// From GPU to GPU, or by `by_hosts`, which sees all states in host memory.
-  template <class ByHosts>
-  void send(std::span<const ElementRange> ranges, const char* label, ByHosts&& by_hosts) {
-    executor_.wait(label);
-    if (ranges.size() == 1) return;
-    if (DeviceRanks* const link = rows_.link()) {
-      link->all_gather_ranges(states_.data(), ranges, sizeof(State), executor_.stream());
-      link->wait(executor_.stream(), label);
-    } else if (device_.is_cuda()) {
-      HostArray<State> copy(size(), label);
-      copy_to_host(device_, copy.data(), states_.data(), states_.bytes());
-      by_hosts(copy.data());
-      copy_to_device(device_, states_.data(), copy.data(), states_.bytes());
-    } else {
-      by_hosts(states_.data());
-    }
-  }
-
-  const Device& device_;
   const RankPart& rows_;
   E& executor_;
   Buffer<State> states_;

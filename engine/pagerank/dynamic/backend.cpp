@@ -124,12 +124,12 @@ std::vector<Vertex> changed_sources(std::span<const EdgeChange> changes, const R
   return changed;
 }
 
-HostArray<std::uint8_t> dangling_flags(const Options& options, Router& peers,
+HostArray<std::uint8_t> dangling_flags(const Options& options, const Router& peers,
                                        std::span<const double> divisors) {
   if (options.dangling != Dangling::uniform) return {};
   HostArray<std::uint8_t> flags(peers.owners().vertices(), "flags of dangling vertices");
   for (std::uint64_t i = 0; i < divisors.size(); ++i) flags[peers.first() + i] = !(divisors[i] > 0);
-  peers.share(flags.data(), "flags of dangling vertices");
+  Router(peers.ranks(), peers.owners()).share(flags.data(), "flags of dangling vertices");
   return flags;
 }
 

@@ -76,7 +76,7 @@ RankSources grown_sources(RankSources known, const Graph& graph, const Options& 
 
 /// [vertices] 1 where a vertex has nowhere to leave its rank and every rank depends on that
 /// (Dangling::uniform), by the divisors of own vertices; all ranks call it.
-HostArray<std::uint8_t> dangling_flags(const Options& options, Router& peers,
+HostArray<std::uint8_t> dangling_flags(const Options& options, const Router& peers,
                                        std::span<const double> divisors);
 
 /// From normalised ranks of all vertices to those of [first, last) that are solved for. Throws InputError for

@@ -1,4 +1,4 @@
-// How changed rows travel from GPU to GPU: a rank sends all rows that it has, or the changed ones, entry by
+// How changed rows travel between GPUs: a rank sends all rows that it has, or the changed ones, entry by
 // entry, whichever takes fewer bytes (Router::sends_all). Ranks say first what each of them sends; then all
 // know what lies where.
 #pragma once
@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "engine/core/ownership.hpp"
-#include "engine/exchange/nccl.hpp"
+#include "engine/exchange/router.hpp"
+#include "engine/pagerank/fixed_rank.hpp"
 
 namespace sluice::pagerank {
 
@@ -23,6 +24,14 @@ inline constexpr std::uint64_t kAllRows = ~std::uint64_t{0};
 /// rank's are aligned to 8 bytes.
 inline std::uint64_t entries_at_once(std::uint64_t vertices) {
   return (std::clamp<std::uint64_t>(vertices, 1, kParcelEntries) + 1) / 2 * 2;
+}
+
+/// Bytes that travel at once where they pass through the hosts: entries of all ranks, if they are not too
+/// many.
+inline std::uint64_t exchanged_at_once(std::uint64_t vertices, std::uint64_t ranks) {
+  constexpr std::uint64_t kLeast = 1u << 16;  // a graph may grow
+  return std::clamp(ranks * entries_at_once(vertices) * Router::kEntryBytes<FixedRank>, kLeast,
+                    Router::kPieceBytes);
 }
 
 /// [ranks] The rows of those that send them all; `sent`: what ranks said.

@@ -1,18 +1,13 @@
 // Edges and other ranks on a GPU that does not hold the graph (part_store.hpp). In-edges come in partitions.
 // The host has the out-edges: it sends those of the vertices whose change spreads, cut to those that lead to
-// own vertices. Ranks of a job exchange changes from GPU to GPU where GPUs are connected (device_shares.cuh).
-// Otherwise changes go through their hosts, as those of ranks without a GPU do (exchange/router.hpp), and in
-// the same order; what all offer lies in host memory beside the GPU's then.
+// own vertices. Ranks of a job exchange changes by device_shares.cuh.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <exception>
-#include <memory>
 #include <numeric>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -36,24 +31,17 @@ class CudaLink {
   using Lists = InLists;
   using State = RankState<Share, cuda::CudaExecutor>;
 
-  /// Keeps references. `link` null: made where GPUs are connected. All ranks call it.
-  CudaLink(const Device& device, const Graph& graph, Router& peers, DeviceRanks* link, State& state)
+  /// Keeps references.
+  CudaLink(const Device& device, const Graph& graph, const Router& peers, State& state)
       : device_(device),
         peers_(peers),
         state_(state),
-        made_(link != nullptr ? nullptr : make_device_ranks(peers.ranks())),
-        link_(link != nullptr ? link : made_.get()),
-        parcels_(device, std::max(graph.vertices(), graph.edges())) {
-    if (link_ != nullptr) device_shares_.emplace(device, peers, *link_, state);
-  }
-  ~CudaLink() {
-    if (link_ != nullptr && std::uncaught_exceptions() > 0) link_->abort();  // others may not come any more
-    cudaStreamSynchronize(stream().get());                                   // what is under way uses buffers
-  }
+        parcels_(device, std::max(graph.vertices(), graph.edges())),
+        shares_(device, peers, state) {}
+  ~CudaLink() { cudaStreamSynchronize(stream().get()); }  // what is under way uses buffers
 
-  /// To this GPU, and to those of other ranks.
+  /// To this GPU.
   std::uint64_t bytes_sent() const { return parcels_.bytes_sent(); }
-  std::uint64_t bytes_exchanged() const { return link_ != nullptr ? link_->bytes_sent() : 0; }
 
   /// Takes the offsets of own in-edges.
   void see(const Graph& graph) {
@@ -116,34 +104,11 @@ class CudaLink {
 
   // ---- what vertices offer
 
-  /// Sends the other ranks what own vertices offer, of which those of `changed`, in the GPU's memory, are
-  /// others than before, and receives theirs. All ranks call it.
+  /// As DeviceShares.
   void send(std::span<const Vertex> changed, std::span<const Vertex> /*all_sources*/) {
-    if (peers_.alone()) return;
-    if (device_shares_) return device_shares_->send(changed);
-    std::vector<Vertex> rows(changed.size());
-    copy_to_host(device_, rows.data(), changed.data(), changed.size_bytes());
-    peers_.template sends_all<Stored>(rows.size()) ? read_own() : read(rows);
-    ReceivedRows received;
-    peers_.share_changed(host_.data(), rows, "changed contributions", &received);
-    receive(received);
+    shares_.send(changed);
   }
-
-  /// The same where all are others, or there are more vertices.
-  void send_all() {
-    if (peers_.alone()) return;
-    if (device_shares_) return device_shares_->send_all();
-    host_.reserve(device_, peers_.owners().vertices(), "contributions of all ranks");
-    read_own();
-    peers_.share(host_.data(), "contributions");
-    receive(peers_.all_of_others());
-  }
-
-  /// What `vertices` offer goes to `values`.
-  void list_shares(const Vertex* vertices, typename Share::Stored* values, std::uint64_t size) {
-    const auto shares = state_.shares.data();
-    state_.over(size, [=] __device__(std::uint64_t i, cuda::CudaLane&) { values[i] = shares[vertices[i]]; });
-  }
+  void send_all() { shares_.send_all(); }
 
  private:
   using Stored = typename Share::Stored;
@@ -177,55 +142,12 @@ class CudaLink {
     });
   }
 
-  void read_own() {
-    state_.executor.wait("contributions");
-    copy_to_host(device_, host_.data() + peers_.first(), state_.shares.data() + peers_.first(),
-                 (peers_.last() - peers_.first()) * sizeof(Stored));
-  }
-
-  void read(std::span<const Vertex> changed) {
-    parcels_.fetch(
-        changed.size(), stream(),
-        [&](const Columns& to, std::uint64_t begin, std::uint64_t end) {
-          std::copy(changed.data() + begin, changed.data() + end, to.vertices);
-        },
-        [&](const Columns& at, std::uint64_t size) { list_shares(at.vertices, at.values, size); },
-        [&](const Columns& host, std::uint64_t begin, std::uint64_t end) {
-          for (std::uint64_t i = begin; i < end; ++i) host_.data()[changed[i]] = host.values[i - begin];
-        });
-  }
-
-  void receive(const ReceivedRows& received) {
-    const auto copy = [&](Stored* to, const Stored* from, std::uint64_t count, cudaMemcpyKind kind) {
-      cuda::check(cudaMemcpyAsync(to, from, count * sizeof(Stored), kind, stream().get()),
-                  "copying contributions");
-    };
-    for (const auto& [begin, end] : received.ranges) {
-      Stored* const shares = state_.shares.data() + begin;
-      copy(state_.sent.data() + begin, shares, end - begin, cudaMemcpyDeviceToDevice);
-      copy(shares, host_.data() + begin, end - begin, cudaMemcpyHostToDevice);
-    }
-    parcels_.send(
-        received.rows.size(), ParcelUse::values, stream(),
-        [&](const Columns& to, std::uint64_t begin, std::uint64_t end) {
-          for (std::uint64_t i = begin; i < end; ++i) {
-            to.vertices[i - begin] = received.rows[i];
-            to.values[i - begin] = host_.data()[received.rows[i]];
-          }
-        },
-        [&](const Columns& at, std::uint64_t size) { take_shares(state_, at, size); });
-    state_.executor.wait("contributions of other ranks");  // the copy may change again
-  }
-
   const Device& device_;
-  Router& peers_;
+  const Router& peers_;
   State& state_;
-  std::unique_ptr<DeviceRanks> made_;
-  DeviceRanks* link_;  ///< null: alone, or GPUs are not connected
   RankParcels<Stored> parcels_;
-  std::optional<DeviceShares<Share>> device_shares_;  ///< where there is a link
-  Buffer<EdgeIndex> offsets_;                         ///< [own + 1] of in-edges
-  Staging<Stored> host_;                    ///< [vertices] what all offer; of ranks that are not connected
+  DeviceShares<Share> shares_;
+  Buffer<EdgeIndex> offsets_;               ///< [own + 1] of in-edges
   std::vector<EdgeIndex> begins_, places_;  ///< of sources' edges in their lists, and among what is sent
 };
 

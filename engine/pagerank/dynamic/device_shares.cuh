@@ -1,5 +1,5 @@
-// What vertices offer, from GPU to GPU (exchange/nccl.hpp), in the order of the executor's stream. Hosts only
-// tell each other how many rows of each rank changed.
+// What vertices offer, between ranks with GPUs (changed_rows.hpp). Hosts tell each other how many rows of
+// each rank changed.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -44,16 +44,16 @@ class DeviceShares {
   using State = RankState<Share, cuda::CudaExecutor>;
 
   /// Keeps references.
-  DeviceShares(const Device& device, Router& peers, DeviceRanks& link, State& state)
+  DeviceShares(const Device& device, const Router& peers, State& state)
       : peers_(peers),
-        link_(link),
         state_(state),
         capacity_(entries_at_once(peers.owners().vertices())),
-        entries_(device, peers.size() * capacity_ * kEntryBytes, "changed contributions") {}
+        entries_(device, peers.alone() ? 0 : peers.size() * capacity_, kLabel) {}
 
   /// Sends the other ranks what own vertices offer, of which those of `changed`, in the GPU's memory, are
   /// others than before, and receives theirs. All ranks call it.
   void send(std::span<const Vertex> changed) {
+    if (peers_.alone()) return;
     const std::uint64_t own = peers_.template sends_all<Stored>(changed.size()) ? kAllRows : changed.size();
     const auto sent = peers_.counts(std::vector(peers_.size(), own), kLabel);
     gather_rows(rows_as_a_whole(peers_.owners(), sent));
@@ -62,26 +62,24 @@ class DeviceShares {
       if (all_empty(places)) break;
       gather_entries(changed.subspan(std::min<std::uint64_t>(done, changed.size())), places);
     }
-    link_.wait(stream().get(), kLabel);
   }
 
   /// The same of all own vertices.
-  void send_all() {
-    gather_rows(rows_as_a_whole(peers_.owners(), std::vector(peers_.size(), kAllRows)));
-    link_.wait(stream().get(), kLabel);
-  }
+  void send_all() { gather_rows(ranges_of(peers_.owners())); }
 
  private:
   using Stored = typename Share::Stored;
   using Columns = ParcelColumns<Stored>;
-  static constexpr std::size_t kEntryBytes = Router::kEntryBytes<Stored>;
+  struct Entry {
+    std::byte bytes[Router::kEntryBytes<Stored>];
+  };
   static constexpr const char* kLabel = "changed contributions";
 
   const cuda::Stream& stream() const { return state_.executor.queue(); }
 
   /// Entries of a rank lie as those of a parcel do.
   Columns columns_at(const ElementRange& place) const {
-    return Columns(entries_.data() + place.begin * kEntryBytes, place.end - place.begin);
+    return Columns(entries_.data()[place.begin].bytes, place.end - place.begin);
   }
 
   /// Calls take(range) for every other rank whose range is not empty.
@@ -100,24 +98,23 @@ class DeviceShares {
                                   stream().get()),
                   "copying contributions");
     });
-    link_.all_gather_ranges(shares, rows, sizeof(Stored), stream().get());
+    peers_.share_ranges(shares, rows, kLabel, stream().get());
   }
 
   /// As many of `changed` as this rank has places.
   void gather_entries(std::span<const Vertex> changed, std::span<const ElementRange> places) {
     const ElementRange& own = places[peers_.own()];
     pack_shares(state_, changed.data(), columns_at(own), own.end - own.begin);
-    link_.all_gather_ranges(entries_.data(), places, kEntryBytes, stream().get());
+    peers_.share_ranges(entries_.data(), places, kLabel, stream().get());
     for_others(places, [&](const ElementRange& place) {
       take_shares(state_, columns_at(place), place.end - place.begin);
     });
   }
 
-  Router& peers_;
-  DeviceRanks& link_;
+  const Router& peers_;
   State& state_;
   std::uint64_t capacity_;
-  Buffer<std::byte> entries_;  ///< [ranks][capacity] changed rows and what they offer
+  Buffer<Entry> entries_;  ///< [ranks][capacity] changed rows and what they offer
 };
 
 }  // namespace sluice::pagerank

@@ -17,11 +17,9 @@ class HostLink {
   using State = RankState<Share, HostExecutor>;
 
   /// Keeps references.
-  HostLink(const Device&, const Graph&, Router& peers, DeviceRanks*, State& state)
-      : peers_(peers), state_(state) {}
+  HostLink(const Device&, const Graph&, Router& peers, State& state) : peers_(peers), state_(state) {}
 
   std::uint64_t bytes_sent() const { return 0; }
-  std::uint64_t bytes_exchanged() const { return 0; }
 
   void see(const Graph& graph) {
     state_.in = in_edges_of(graph, state_.options.weighted), state_.out = graph.out.view();

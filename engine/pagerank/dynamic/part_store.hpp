@@ -20,14 +20,13 @@ class PartStore : public RankState<Share, typename Link::Executor> {
   using Lists = typename Link::Lists;
   static constexpr bool kHoldsGraph = false;
 
-  /// Keeps references. `link` as in RankPlace.
-  PartStore(const Device& device, const Graph& graph, const Options& given, Router& peers, DeviceRanks* link)
-      : State(device, given), device_(device), peers_(peers), link_(device, graph, peers, link, *this) {
+  /// Keeps references.
+  PartStore(const Device& device, const Graph& graph, const Options& given, Router& peers)
+      : State(device, given), device_(device), peers_(peers), link_(device, graph, peers, *this) {
     make_vertices(graph, {});
   }
 
   std::uint64_t bytes_sent() const { return link_.bytes_sent(); }
-  std::uint64_t bytes_exchanged() const { return link_.bytes_exchanged(); }
 
   /// Sends the other ranks what own vertices offer: those that were learned, or all.
   void send_learned() { link_.send({learned_.data(), learned_count_}, {}); }

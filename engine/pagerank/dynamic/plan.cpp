@@ -33,14 +33,15 @@ std::uint64_t edge_bytes(const Options& options) {
   return sizeof(Vertex) + (options.weighted ? sizeof(float) : 0);
 }
 
-/// Of ranks with GPUs: changed rows on their way between these, or where they are not connected, what all
-/// vertices offer, on the host.
+/// Of ranks with GPUs: changed rows on their way between these, and where they are not connected, in and out
+/// of the host.
 struct ExchangeBytes {
   std::uint64_t device = 0, host = 0;
 };
 ExchangeBytes exchange_bytes(const Device& device, std::uint64_t vertices, std::uint64_t ranks) {
   if (!device.is_cuda() || ranks == 1) return {};
-  return {ranks * entries_at_once(vertices) * (sizeof(Vertex) + kHostVertex), vertices * kHostVertex};
+  return {ranks * entries_at_once(vertices) * Router::kEntryBytes<FixedRank>,
+          2 * exchanged_at_once(vertices, ranks)};
 }
 
 std::uint64_t whole_bytes(const Graph& graph, const Options& options) {

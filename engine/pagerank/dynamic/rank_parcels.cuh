@@ -1,6 +1,5 @@
-// Entries of vertices on their way to a GPU: targets of edges whose sources are worked on, and what other
-// ranks offer. The host packs so many at a time while kernels work on the ones before. No router is meant:
-// nothing here leaves the rank.
+// Entries of vertices on their way to a GPU: targets of edges whose sources are worked on. The host packs so
+// many at a time while kernels work on the ones before. No router is meant: nothing here leaves the rank.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +12,7 @@
 
 namespace sluice::pagerank {
 
-/// Entries side by side. Of the last three columns a use has `values`, or the other two.
+/// Entries side by side. Of the last three columns there are `values` (device_shares.cuh), or the other two.
 template <class Stored>
 struct ParcelColumns {
   Vertex* vertices = nullptr;
@@ -31,7 +30,6 @@ struct ParcelColumns {
 
 enum class ParcelUse {
   vertices,  ///< them alone
-  values,    ///< and their values
   sources,   ///< and the sources of the edges to them
   weights,   ///< and the weights of these
 };
@@ -62,31 +60,12 @@ class RankParcels {
       const Columns host(parcel.host.data(), capacity_), device(parcel.device.data(), capacity_);
       pack(host, begin, end);
       copy(device.vertices, host.vertices, size, stream);
-      if (use == ParcelUse::values) copy(device.values, host.values, size, stream);
       if (use == ParcelUse::sources || use == ParcelUse::weights)
         copy(device.sources, host.sources, size, stream);
       if (use == ParcelUse::weights) copy(device.weights, host.weights, size, stream);
       work(device, size);
       parcel.used.record(stream);
     }
-  }
-
-  /// Brings values of `count` vertices: pack as above, find(columns, size) launches what writes `values` on
-  /// the device, and take(columns, begin, end) has them on the host.
-  template <class Pack, class Find, class Take>
-  void fetch(std::uint64_t count, const cuda::Stream& stream, Pack&& pack, Find&& find, Take&& take) {
-    std::uint64_t begin = 0;
-    const auto found = [&](const Columns& device, std::uint64_t size) {
-      find(device, size);
-      const Columns host(parcels_[1 - next_].host.data(), capacity_);
-      cuda::check(cudaMemcpyAsync(host.values, device.values, size * sizeof(Stored), cudaMemcpyDeviceToHost,
-                                  stream.get()),
-                  "copying contributions");
-      stream.wait("contributions");
-      take(host, begin, begin + size);
-      begin += size;
-    };
-    send(count, ParcelUse::vertices, stream, pack, found);
   }
 
   std::uint64_t bytes_sent() const { return sent_; }

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "engine/pagerank/dynamic/backend.hpp"
+#include "engine/pagerank/dynamic/changed_rows.hpp"
 #include "engine/pagerank/stall.hpp"
 #include "partition/list_reader.hpp"
 
@@ -32,9 +33,11 @@ class DynamicSolver final : public DynamicRanks::State {
       : device_(device),
         paging_(place.paging),
         alone_(make_alone()),
-        peers_(place.ranks != nullptr ? *place.ranks : *alone_,
-               dynamic_ranges(graph, place.ranks != nullptr ? place.ranks->size() : 1)),
-        store_(device, graph, options, peers_, place.link) {
+        own_link_(place.link != nullptr ? nullptr : connect_gpus(place.ranks, device)),
+        peers_(ranks_of(place), device, place.link != nullptr ? place.link : own_link_.get(),
+               exchanged_at_once(graph.vertices(), static_cast<std::uint64_t>(ranks_of(place).size())),
+               dynamic_ranges(graph, ranks_of(place).size())),
+        store_(device, graph, options, peers_) {
     const auto& divisors = store_.divisors_on_host();
     const auto dangling = dangling_flags(options, peers_, {divisors.data(), divisors.size()});
     const HostArray<FixedRank> ranks =
@@ -53,7 +56,7 @@ class DynamicSolver final : public DynamicRanks::State {
     if constexpr (Store::kHoldsGraph) update(graph, changes, result);
 
     auto begin = Clock::now();
-    const std::uint64_t sent = store_.bytes_sent(), exchanged = store_.bytes_exchanged(), read = lists_read_,
+    const std::uint64_t sent = store_.bytes_sent(), exchanged = peers_.bytes_linked(), read = lists_read_,
                         before = vertices();
     mark(graph, changes, adopt(graph, changes), before);
     result.initially_affected = affected_;
@@ -68,7 +71,7 @@ class DynamicSolver final : public DynamicRanks::State {
     result.ever_affected = peers_.sum(store_.ever(), kAffected);
     result.traffic = lists.traffic();
     result.traffic.host_to_device_bytes += store_.bytes_sent() - sent;
-    result.traffic.exchanged_bytes += store_.bytes_exchanged() - exchanged;
+    result.traffic.exchanged_bytes += peers_.bytes_linked() - exchanged;
     result.traffic.read_bytes += lists_read_ - read;
     result.partitions_read = lists.partitions_read();
     store_.end_batch();
@@ -87,6 +90,10 @@ class DynamicSolver final : public DynamicRanks::State {
 
   static double seconds_since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
+  }
+
+  Communicator& ranks_of(const RankPlace& place) const {
+    return place.ranks != nullptr ? *place.ranks : *alone_;
   }
 
   // ---- the graph
@@ -251,6 +258,7 @@ class DynamicSolver final : public DynamicRanks::State {
   const Device& device_;
   PagingOptions paging_;
   std::unique_ptr<Communicator> alone_;
+  std::unique_ptr<DeviceRanks> own_link_;
   Router peers_;
   Store store_;
   std::uint64_t affected_ = 0;    ///< members on all ranks, when they were counted last

@@ -28,7 +28,7 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
   using Lists = ResidentLists;
   static constexpr bool kHoldsGraph = true;
 
-  CudaWholeStore(const Device& device, const Graph& graph, const Options& given, const Router&, DeviceRanks*)
+  CudaWholeStore(const Device& device, const Graph& graph, const Options& given, const Router&)
       : State(device, given), graph_(device, graph, given.weighted), rounds_(device) {
     see(graph);
     make_vertices(graph.vertices());
@@ -39,7 +39,6 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
   }  // what is under way uses the buffers
 
   std::uint64_t bytes_sent() const { return 0; }  // but for the batch
-  std::uint64_t bytes_exchanged() const { return 0; }
   void send_all() {}
 
   /// Returns the seconds of the GPU's work on the lists once it had the changes.

@@ -207,10 +207,7 @@ void SlicedRows::sort_rows(Making& m) {
   invert_kernel<<<grid, kBlock, 0, on>>>(order_.data(), rows_.data(), m.n, 0, m.row_of.data());
   cuda::check_launch("invert_kernel");
   if (m.ranks != nullptr) {
-    const Ownership& owners = *m.from.owners;
-    std::vector<ElementRange> ranges;
-    for (std::uint64_t r = 0; r < owners.size(); ++r) ranges.push_back({owners.begin(r), owners.end(r)});
-    m.ranks->all_gather_ranges(m.number_of.data(), ranges, sizeof(std::uint32_t), on);
+    m.ranks->all_gather_ranges(m.number_of.data(), ranges_of(*m.from.owners), sizeof(std::uint32_t), on);
     m.ranks->wait(on, "numbers of vertices");
   }
 }
