@@ -19,7 +19,7 @@
 #include "apps/job/output.hpp"
 #include "engine/core/error.hpp"
 #include "engine/exchange/launch.hpp"
-#include "engine/exchange/node_watch.hpp"
+#include "engine/exchange/node/node_watch.hpp"
 #include "io/output_file.hpp"
 
 namespace sluice::apps {

@@ -8,7 +8,7 @@
 #include "apps/job/ranks.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/host_memory.hpp"
-#include "engine/exchange/shared_memory.hpp"
+#include "engine/exchange/node/shared_memory.hpp"
 
 namespace sluice::apps {
 

@@ -1,5 +1,5 @@
 // Memory that two processes share.
-#include "engine/exchange/shared_memory.hpp"
+#include "engine/exchange/node/shared_memory.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -9,7 +9,7 @@
 #include <optional>
 #include <thread>
 
-#include "engine/exchange/node_watch.hpp"
+#include "engine/exchange/node/node_watch.hpp"
 
 namespace sluice {
 namespace {

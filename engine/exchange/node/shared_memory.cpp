@@ -1,4 +1,4 @@
-#include "engine/exchange/shared_memory.hpp"
+#include "engine/exchange/node/shared_memory.hpp"
 
 #include <fcntl.h>
 #include <fmt/core.h>

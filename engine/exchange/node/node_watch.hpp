@@ -12,7 +12,7 @@
 
 #include "engine/core/timeout.hpp"
 #include "engine/exchange/communicator.hpp"
-#include "engine/exchange/shared_memory.hpp"
+#include "engine/exchange/node/shared_memory.hpp"
 
 namespace sluice {
 

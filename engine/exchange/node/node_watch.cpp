@@ -1,4 +1,4 @@
-#include "engine/exchange/node_watch.hpp"
+#include "engine/exchange/node/node_watch.hpp"
 
 #include <fmt/core.h>
 #include <unistd.h>
