@@ -126,8 +126,8 @@ struct Peers {
         drop_bit(marks, v);
         done(v);
       }
-      __threadfence_system();
     }
+    publish();
   }
 
   /// Ends what the ranks have come to: all have each other's entries, and know what all have come to. What
@@ -174,7 +174,7 @@ struct Peers {
       for (std::uint64_t w = team.rank(); w < count; w += team.size()) to[w] = load(bits + begin + w);
     }
     if (team.rank() == 0) state->sent_bytes += count * sizeof(std::uint32_t) * (ranks - 1);
-    __threadfence_system();
+    publish();
   }
   /// Calls take(word, bits) for the words of other ranks' bits that have some.
   template <class Team, class Take>
@@ -191,6 +191,13 @@ struct Peers {
  private:
   /// So many looks at a message that has not come between two at what the host says.
   static constexpr unsigned kLooks = 4096;
+
+  /// What the block's threads wrote is in other ranks' memory before what follows it. One thread a block sees
+  /// to it: a fence of the system takes microseconds, and those of a grid's threads wait for each other.
+  __device__ static void publish() {
+    __syncthreads();
+    if (threadIdx.x == 0) __threadfence_system();
+  }
 
   __device__ PeerMessage* message(unsigned to, unsigned swap, unsigned from) const {
     return reinterpret_cast<PeerMessage*>(memory[to]) + swap % 2 * kMostPeers + from;
