@@ -86,10 +86,26 @@ inline constexpr std::string_view kPprFigures[] = {"push, threshold 8e-06, in bu
                                                    "exact, 6 steps, alone, p50",
                                                    "exact, 14 steps, in bulk"};
 
+inline constexpr std::string_view kScalingFigures[] = {"one rank",
+                                                       "replicate, strong",
+                                                       "replicate out of core, strong",
+                                                       "shard, strong",
+                                                       "pagerank, one rank",
+                                                       "pagerank",
+                                                       "bfs, one rank",
+                                                       "bfs",
+                                                       "sssp, one rank",
+                                                       "sssp",
+                                                       "wcc, one rank",
+                                                       "wcc",
+                                                       "kcore, one rank",
+                                                       "kcore"};
+
 inline constexpr std::array kFamilies{Family{"sampling", "Walks and samples", kSamplingFigures},
                                       Family{"outofcore", "Out of core", kOutOfCoreFigures},
                                       Family{"pagerank", "PageRank", kPageRankFigures},
                                       Family{"acc", "Active-Compute-Combine", kAccFigures},
-                                      Family{"ppr", "Personalized PageRank", kPprFigures}};
+                                      Family{"ppr", "Personalized PageRank", kPprFigures},
+                                      Family{"scaling", "Several ranks", kScalingFigures}};
 
 }  // namespace sluice::bench

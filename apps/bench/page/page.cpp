@@ -60,6 +60,8 @@ std::string cell_of(const Json& report, const std::string& name) {
     if (key.starts_with(share) && part.get<double>() >= 0.5)
       cell += fmt::format(", {:.0f}% of {}", part.get<double>(), key.substr(share.size()));
   }
+  if (const auto times = report.find(name + ": times one rank"); times != report.end())
+    cell += fmt::format(", {} times one rank", number(times->get<double>()));
   return cell;
 }
 
@@ -72,9 +74,11 @@ std::string run_line(std::size_t number_of_run, const Json& report) {
     if (!processor.empty()) line += fmt::format(" ({})", processor);
     line += fmt::format(", the machine's load {:.0f} before it", report.value("load", 0.0));
   }
-  line += fmt::format(", {}, commit {}: `{} {}", report["date"].get<std::string>(),
-                      report["commit"].get<std::string>(), is_old(report) ? "sluice bench" : "sluice-bench",
-                      suite_of(report));
+  line += fmt::format(", {}, commit {}: `", report["date"].get<std::string>(),
+                      report["commit"].get<std::string>());
+  if (const std::uint64_t ranks = report.value("ranks", std::uint64_t{1}); ranks > 1)
+    line += fmt::format("mpirun -n {} ", ranks);
+  line += fmt::format("{} {}", is_old(report) ? "sluice bench" : "sluice-bench", suite_of(report));
   for (const char* const option : {"device", "threads", "scale", "repetitions"}) {
     const std::string value =
         options.contains(option)
