@@ -85,10 +85,11 @@ class Router {
   /// New rows go to the last rank.
   void grow(std::uint64_t rows) { owners_.grow(rows); }
 
-  /// Makes `column` [rows][width] on every rank what the rows' owners have there.
+  /// Makes `column` [rows][width] on every rank what the rows' owners have there. In a plan there is nothing.
   template <class T>
   void share(T* column, const char* label, std::uint64_t width = 1) const {
-    if (!alone()) share_bytes(reinterpret_cast<std::byte*>(column), sizeof(T) * width, label);
+    if (alone() || host_budget().counts_only()) return;
+    share_bytes(reinterpret_cast<std::byte*>(column), sizeof(T) * width, label);
   }
   /// What comes then.
   ReceivedRows all_of_others() const;

@@ -41,10 +41,12 @@ class CudaLink {
       : device_(device),
         peers_(peers),
         state_(state),
-        made_(link != nullptr ? nullptr : make_device_ranks(peers.ranks())),
+        made_(link != nullptr ? nullptr : connect_gpus(&peers.ranks(), device)),
         link_(link != nullptr ? link : made_.get()),
         parcels_(device, std::max(graph.vertices(), graph.edges())) {
-    if (link_ != nullptr) device_shares_.emplace(device, peers, *link_, state);
+    // A plan does not connect GPUs.
+    if (link_ != nullptr || (device.plans() && !peers.alone()))
+      device_shares_.emplace(device, peers, link_, state);
   }
   ~CudaLink() {
     if (link_ != nullptr && std::uncaught_exceptions() > 0) link_->abort();  // others may not come any more
@@ -64,7 +66,8 @@ class CudaLink {
     state_.in = {in.vertices, 0, moved(offsets_.data(), peers_.first()), nullptr, nullptr};
     if (own == 0) return;
     copy_to_device(device_, offsets_.data(), in.offsets + peers_.first(), (own + 1) * sizeof(EdgeIndex));
-    state_.in.edges = in.offsets[peers_.last()] - in.offsets[peers_.first()];
+    const std::uint64_t last = std::min(peers_.last(), in.vertices);  // of a plan, vertices that come later
+    state_.in.edges = in.offsets[last] - in.offsets[peers_.first()];
   }
 
   // ---- entries of lists
@@ -132,8 +135,9 @@ class CudaLink {
   /// The same where all are others, or there are more vertices.
   void send_all() {
     if (peers_.alone()) return;
-    if (device_shares_) return device_shares_->send_all();
+    if (link_ != nullptr) return device_shares_->send_all();
     host_.reserve(device_, peers_.owners().vertices(), "contributions of all ranks");
+    if (device_.plans()) return;
     read_own();
     peers_.share(host_.data(), "contributions");
     receive(peers_.all_of_others());

@@ -43,8 +43,8 @@ class DeviceShares {
  public:
   using State = RankState<Share, cuda::CudaExecutor>;
 
-  /// Keeps references.
-  DeviceShares(const Device& device, Router& peers, DeviceRanks& link, State& state)
+  /// Keeps references; `link` is null in a plan.
+  DeviceShares(const Device& device, Router& peers, DeviceRanks* link, State& state)
       : peers_(peers),
         link_(link),
         state_(state),
@@ -62,13 +62,13 @@ class DeviceShares {
       if (all_empty(places)) break;
       gather_entries(changed.subspan(std::min<std::uint64_t>(done, changed.size())), places);
     }
-    link_.wait(stream().get(), kLabel);
+    link_->wait(stream().get(), kLabel);
   }
 
   /// The same of all own vertices.
   void send_all() {
     gather_rows(rows_as_a_whole(peers_.owners(), std::vector(peers_.size(), kAllRows)));
-    link_.wait(stream().get(), kLabel);
+    link_->wait(stream().get(), kLabel);
   }
 
  private:
@@ -100,21 +100,21 @@ class DeviceShares {
                                   stream().get()),
                   "copying contributions");
     });
-    link_.all_gather_ranges(shares, rows, sizeof(Stored), stream().get());
+    link_->all_gather_ranges(shares, rows, sizeof(Stored), stream().get());
   }
 
   /// As many of `changed` as this rank has places.
   void gather_entries(std::span<const Vertex> changed, std::span<const ElementRange> places) {
     const ElementRange& own = places[peers_.own()];
     pack_shares(state_, changed.data(), columns_at(own), own.end - own.begin);
-    link_.all_gather_ranges(entries_.data(), places, kEntryBytes, stream().get());
+    link_->all_gather_ranges(entries_.data(), places, kEntryBytes, stream().get());
     for_others(places, [&](const ElementRange& place) {
       take_shares(state_, columns_at(place), place.end - place.begin);
     });
   }
 
   Router& peers_;
-  DeviceRanks& link_;
+  DeviceRanks* link_;
   State& state_;
   std::uint64_t capacity_;
   Buffer<std::byte> entries_;  ///< [ranks][capacity] changed rows and what they offer
