@@ -126,18 +126,6 @@ void check_weights(const EdgeColumns& edges) {
   if (!good) throw InputError("the edges to insert: a weight is negative or not finite");
 }
 
-/// How many vertices there are once the edges are in.
-std::uint64_t vertices_with(const EdgeColumns& insertions, std::uint64_t vertices) {
-  for (const auto* ends : {&insertions.source, &insertions.target}) {
-    for (const Vertex v : *ends) vertices = std::max<std::uint64_t>(vertices, std::uint64_t{v} + 1);
-  }
-  if (vertices > kMaxVertices) {
-    throw InputError("the edges to insert: id " + std::to_string(vertices - 1) +
-                     " is more than a graph can have");
-  }
-  return vertices;
-}
-
 HostArray<std::int64_t> append_ids(const HostArray<std::int64_t>& old,
                                    const std::vector<std::int64_t>& added) {
   HostArray<std::int64_t> ids(old.size() + added.size(), "original ids");
@@ -220,6 +208,17 @@ UpdateResult update(Graph graph, const UpdateBatch& batch, std::uint64_t vertice
 
 }  // namespace
 
+std::uint64_t vertices_with(const EdgeColumns& insertions, std::uint64_t vertices) {
+  for (const auto* ends : {&insertions.source, &insertions.target}) {
+    for (const Vertex v : *ends) vertices = std::max<std::uint64_t>(vertices, std::uint64_t{v} + 1);
+  }
+  if (vertices > kMaxVertices) {
+    throw InputError("the edges to insert: id " + std::to_string(vertices - 1) +
+                     " is more than a graph can have");
+  }
+  return vertices;
+}
+
 UpdateResult update_graph(Graph graph, const UpdateBatch& batch, unsigned threads, HostMemory* memory,
                           HostMemory* travel) {
   const bool timed = graph.timed();
@@ -233,18 +232,29 @@ UpdateResult update_graph(Graph graph, const UpdateBatch& batch, unsigned thread
   });
 }
 
-std::uint64_t update_bytes(const Graph& graph, const UpdateBatch& batch) {
-  const bool timed = graph.timed();
-  const std::uint64_t values = (graph.weighted ? sizeof(float) : 0) + (timed ? sizeof(std::int64_t) : 0);
-  const std::uint64_t stored = (batch.insertions.size() + batch.deletions.size()) * (graph.directed ? 1 : 2);
-  // What is looked up and its order; beside them those of the other direction, where there are two.
-  const std::uint64_t copies = graph.directed ? 3 : 2;
-  const std::uint64_t sorted = stored * copies * (sizeof(Ends) + values);
+UpdateSize size_of_update(const Graph& graph, std::uint64_t lines, std::uint64_t vertices) {
   constexpr std::uint64_t kPackedBytes = 12;  // of a change that lies far from the next
-  const std::uint64_t found = stored * (copies * sizeof(RowEdit) + sizeof(EdgeChange) + kPackedBytes +
-                                        (graph.weighted ? sizeof(float) : 0));
-  const std::uint64_t lists = graph.edges_elsewhere ? 0 : graph.edges() * (sizeof(Vertex) + values);
-  return sorted + found + (graph.vertices() + 1) * sizeof(EdgeIndex) + lists;
+  const std::uint64_t weight = graph.weighted ? sizeof(float) : 0,
+                      time = graph.timed() ? sizeof(std::int64_t) : 0, values = weight + time,
+                      stored = lines * (graph.directed ? 1 : 2), directions = graph.directed ? 2 : 1;
+  // Records, edits and changes. While edits are found they are there twice, and so are records in order.
+  const std::uint64_t records = stored * (sizeof(Ends) + values), edits = stored * sizeof(RowEdit),
+                      changes = stored * (sizeof(EdgeChange) + kPackedBytes + weight),
+                      offsets = (vertices + 1) * sizeof(EdgeIndex),
+                      column = (graph.edges() + stored) * std::max<std::uint64_t>(sizeof(Vertex), time);
+  const bool in_file = graph.edges_elsewhere != nullptr;
+  const std::uint64_t inserted = stored * (sizeof(Vertex) + values) + (in_file ? edits : 0),
+                      added = (vertices - graph.vertices()) * sizeof(EdgeIndex),
+                      kept = changes + directions * (inserted + added),
+                      rewriting = edits + directions * added + (directions - 1) * inserted +
+                                  std::max(offsets, in_file ? inserted : column + inserted);
+  // Columns that processes share become each one's own.
+  std::uint64_t shared = 0;
+  const auto add = [&](const auto& array) { shared += array.bytes() - array.charged(); };
+  for (const Csr* rows : {&graph.out, &graph.in})
+    add(rows->offsets), add(rows->targets), add(rows->weights), add(rows->times);
+  const std::uint64_t most = std::max({records, 2 * edits, rewriting + shared});
+  return {vertices, stored, changes + directions * records + (directions - 1) * edits + most, kept + shared};
 }
 
 }  // namespace sluice

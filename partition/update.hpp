@@ -75,8 +75,16 @@ struct UpdateResult {
 UpdateResult update_graph(Graph graph, const UpdateBatch& batch, unsigned threads,
                           HostMemory* memory = nullptr, HostMemory* travel = nullptr);
 
-/// What update_graph() would take beside the graph and the batch, about: the batch in order of its edges,
-/// what it changes, and the lists of one direction a second time where they are in memory.
-std::uint64_t update_bytes(const Graph& graph, const UpdateBatch& batch);
+/// What update_graph() comes to, at most, as plans ask for it.
+struct UpdateSize {
+  std::uint64_t vertices = 0;    ///< of the graph then; 0: no more than it has
+  std::uint64_t changes = 0;     ///< EdgeChanges::size()
+  std::uint64_t most_bytes = 0;  ///< of host memory meanwhile, beside graph and batch
+  std::uint64_t kept_bytes = 0;  ///< of these, what stays: changes, and what the graph has more
+};
+/// Of a batch of so many edges, with which the graph has so many vertices.
+UpdateSize size_of_update(const Graph& graph, std::uint64_t lines, std::uint64_t vertices);
+/// How many there are once the edges are in, of `vertices` before. Throws InputError.
+std::uint64_t vertices_with(const EdgeColumns& insertions, std::uint64_t vertices);
 
 }  // namespace sluice

@@ -150,11 +150,12 @@ pagerank::Plan plan_rank_batch(Job& job, pagerank::RankMethod method, const Held
                                const pagerank::Options& rank, const pagerank::RankPlace& place) {
   const Graph& graph = job.graph();
   pagerank::require_stored_in_edges(graph);
-  const std::uint64_t update = update_bytes(graph, batch);
+  const UpdateSize update = size_of_update(graph, batch.insertions.size() + batch.deletions.size(),
+                                           vertices_with(batch.insertions, graph.vertices()));
   if (method != pagerank::RankMethod::from_scratch)
     return pagerank::plan_dynamic_ranks(job.device(), graph, rank, update, place);
   pagerank::Plan plan = pagerank::plan_pagerank(job.device(), graph, rank, place);
-  plan.host_bytes = std::max(plan.host_bytes, update);  // one after the other
+  plan.host_bytes = std::max(plan.host_bytes + update.kept_bytes, update.most_bytes);  // one after the other
   return plan;
 }
 

@@ -21,8 +21,8 @@ std::string bytes_line(const char* what, std::uint64_t bytes) {
 
 std::string fit_line(const char* what, std::uint64_t needed, const MemoryBudget& memory) {
   const std::uint64_t ceiling = memory.ceiling();
-  if (ceiling == ~std::uint64_t{0}) return bytes_line(what, needed);
-  return fmt::format("{:<22} {:>12} of {} allowed{}\n", what, format_size(needed), format_size(ceiling),
+  if (ceiling == ~std::uint64_t{0}) return fmt::format("{:<22} {:>12}\n", what, format_need(needed));
+  return fmt::format("{:<22} {:>12} of {} allowed{}\n", what, format_need(needed), format_size(ceiling),
                      needed > ceiling ? ": does not fit" : "");
 }
 
@@ -41,7 +41,7 @@ std::string rank_lines(const sampling::RunPlan& plan) {
             ? "no partition"
             : fmt::format("partitions {} to {}, vertices {} to {}", part.first, part.last - 1,
                           parts.begin(part.first), parts.begin(part.last) - 1);
-    text += fmt::format("  rank {:<15} {:>12} needed, {} brought: {}\n", rank, format_size(part.device_bytes),
+    text += fmt::format("  rank {:<15} {:>12} needed, {} brought: {}\n", rank, format_need(part.device_bytes),
                         format_size(static_cast<std::uint64_t>(part.brought_bytes)), cut);
   }
   if (plan.by_rank.size() > kShown) text += fmt::format("  and {} more\n", plan.by_rank.size() - kShown);
@@ -113,8 +113,7 @@ void Job::print_plan(const ppr::Plan& plan) const {
   if (plan.rows_bytes != 0) text += bytes_line("  side by side", plan.rows_bytes);
   text += fit_line("host memory", held_bytes() + need_of(plan).host_bytes, host_budget());
   text += bytes_line("  graph", graph_bytes());
-  if (plan.host_bytes > 0)
-    text += bytes_line(plan.fed ? "  lists on their way" : "  lists between ranks", plan.host_bytes);
+  if (plan.host_bytes > 0) text += bytes_line("  lists on their way", plan.host_bytes);
   text += fmt::format("{:<22} {:>12}\n", "queries at once", plan.threads);
   if (plan.partitions > 1) text += fmt::format("{:<22} {:>12} (about)\n", "partitions", plan.partitions);
   print_plan(text + bytes_line("result", plan.result_bytes), plan.partitions);

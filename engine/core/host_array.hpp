@@ -42,6 +42,8 @@ class HostArray {
   const T* data() const { return data_.get(); }
   std::size_t size() const { return size_; }
   std::size_t bytes() const { return size_ * sizeof(T); }
+  /// What of it is this process's to pay for.
+  std::size_t charged() const { return charged_; }
   bool empty() const { return size_ == 0; }
   T& operator[](std::size_t i) { return data_[i]; }
   const T& operator[](std::size_t i) const { return data_[i]; }

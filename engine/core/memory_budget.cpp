@@ -94,7 +94,8 @@ MemoryPlan::MemoryPlan(const MemoryBudget& planned, Host host)
     : MemoryBudget(planned.name_, planned.ceiling_),
       begin_(planned.used()),
       host_begin_(host_budget().used()),
-      host_peak_(host_budget().peak()) {
+      host_peak_(host_budget().peak()),
+      host_counted_(host_budget().counts_only_) {
   used_ = peak_ = begin_;
   within_ = planned.within_;
   counts_only_ = true;
@@ -104,7 +105,7 @@ MemoryPlan::MemoryPlan(const MemoryBudget& planned, Host host)
 }
 
 MemoryPlan::~MemoryPlan() {
-  host_budget().counts_only_ = false;
+  if (!host_counted_) host_budget().counts_only_ = false;
   host_budget().peak_ = host_peak_;
 }
 

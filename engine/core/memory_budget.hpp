@@ -83,6 +83,7 @@ class MemoryPlan final : public MemoryBudget {
 
  private:
   std::uint64_t begin_, host_begin_, host_peak_;
+  bool host_counted_;  ///< before: plans may lie within each other
 };
 
 }  // namespace sluice

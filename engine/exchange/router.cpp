@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/core/clock.hpp"
+#include "engine/core/memory_budget.hpp"
 #include "engine/exchange/agreement.hpp"
 #include "engine/exec/backend.hpp"
 
@@ -112,7 +113,7 @@ void Router::exchange_blocks(const RankBlocks<const std::byte>& send, const Rank
 
 void Router::share_bytes(void* memory, std::span<const ElementRange> ranges, std::size_t element_bytes,
                          const char* label, void* stream) const {
-  if (alone()) return;
+  if (alone() || host_budget().counts_only()) return;
   if (link_) {
     link_->all_gather_ranges(memory, ranges, element_bytes, stream);
     return wait_for_link(stream, label);

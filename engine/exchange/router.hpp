@@ -83,6 +83,7 @@ class Router {
 
   /// Makes `column` [rows][width] on every rank what the rows' owners have there. Here and below, what
   /// `stream` has begun is done before, and what came is there when the call returns; host memory has none.
+  /// In a plan there is nothing.
   template <class T>
   void share(T* column, const char* label, std::uint64_t width = 1, void* stream = nullptr) const {
     share_bytes(column, ranges_of(owners_), sizeof(T) * width, label, stream);

@@ -24,9 +24,10 @@
 //   exclusive_sum(counts, size)             counts become what is before each; returns the sum of all, which
 //                                           it puts behind them
 //
-// Operations run in the order in which they are called, each after the one before has ended. A body writes
-// its output through its lane: append(list, v), lowest(value), add(sum, value); where the lane says
-// kBinsByLevel, also bin(v, level) and beyond(v). An executor that says kPullsIntoBits asks for rows of
+// Operations run in the order in which they are called, each after the one before has ended. Of a run that is
+// only planned there is nothing to work on: for_each() and fill() do nothing then, and read() reads zeros. A
+// body writes its output through its lane: append(list, v), lowest(value), add(sum, value); where the lane
+// says kBinsByLevel, also bin(v, level) and beyond(v). An executor that says kPullsIntoBits asks for rows of
 // first_edge() by words of bits, and hands back so those whose take() is true (host_executor.hpp).
 #pragma once
 

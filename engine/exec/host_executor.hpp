@@ -267,10 +267,10 @@ class HostExecutor {
   }
 
   void fill(void* at, int byte, std::uint64_t bytes) {
-    if (bytes > 0) std::memset(at, byte, bytes);
+    if (bytes > 0 && !device_.plans()) std::memset(at, byte, bytes);
   }
   void read(std::uint64_t* to, const unsigned long long* from, std::uint64_t count, const char*) {
-    std::copy_n(from, count, to);
+    device_.plans() ? std::fill_n(to, count, 0) : std::copy_n(from, count, to);
   }
   void wait(const char*) {}
   /// In whose order work is done; null: at once.
@@ -325,7 +325,7 @@ class HostExecutor {
   /// Calls work(begin, end, lane) over [0, count) in blocks of at most `grain`.
   template <class Work>
   void blocks(std::uint64_t count, std::uint64_t grain, const LaneOutput& output, Work&& work) {
-    if (count == 0) return;
+    if (count == 0 || device_.plans()) return;
     const unsigned threads = count <= grain ? 1 : pool_.size();
     for (unsigned thread = 0; thread < threads; ++thread) lanes_[thread].begin(output, levels_, thread);
     pool_.blocks(count, grain, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {

@@ -53,12 +53,14 @@ class FedPpr final : public Backend {
         rows_(ppr_batch_rows(device, options, queries)),
         results_(device, rows_, options.top),
         wanted_(graph.vertices()) {
-    if (!paging_.shard) return;
-    // Several ranks make one at the same time, or not at all.
-    if (beside != nullptr) feeder_ = beside->rank_feeder();
-    if (!feeder_) feeder_ = make_rank_feeder(device, graph, options, paging);
-    memory_ = device.memory().available();
-    share_ = kLeastShare;
+    if (paging_.shard) {
+      // Several ranks make one at the same time, or not at all.
+      if (beside != nullptr) feeder_ = beside->rank_feeder();
+      if (!feeder_) feeder_ = make_feeder(device, graph, options, paging, 0);
+      memory_ = device.memory().available();
+      share_ = kLeastShare;
+    }
+    if (device.plans()) pending_.resize(1), begin();  // the first query
   }
 
   std::uint64_t rows() const override { return rows_; }
@@ -103,7 +105,7 @@ class FedPpr final : public Backend {
   bool begin() {
     if (!feeder_) {
       const std::uint64_t available = device_.memory().available();
-      feeder_ = make_page_feeder(device_, graph_, options_, paging_, available / share_);
+      feeder_ = make_feeder(device_, graph_, options_, paging_, available / share_);
       memory_ = device_.memory().available();
     }
     if (pending_.empty() && flights_.empty()) {

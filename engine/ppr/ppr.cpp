@@ -9,7 +9,6 @@
 #include "engine/core/clock.hpp"
 #include "engine/core/error.hpp"
 #include "engine/memory/paged_plan.hpp"
-#include "engine/memory/sweep_pages.hpp"
 #include "engine/ppr/adjacency/cache.hpp"
 #include "engine/ppr/adjacency/feeder.hpp"
 #include "engine/ppr/adjacency/graph_on_device.hpp"
@@ -18,22 +17,10 @@
 #include "engine/ppr/dense/state.hpp"
 #include "engine/ppr/query_rules.hpp"
 #include "engine/ppr/query_workspace.hpp"
-#include "engine/ppr/reached.hpp"
 
 namespace sluice::ppr {
 
 namespace {
-
-/// Of lists that this rank brings, in `most` bytes.
-SweepPagePlan plan_lists(const Device& device, const Graph& graph, const Options& options,
-                         const PagingOptions& paging, std::uint64_t most) {
-  const OwnRows own = OwnRows::of(graph.out.offsets.span(), paging.shard);
-  const SweepRows rows(CsrView{own.rows(), own.edges(), own.offsets.data(), nullptr, nullptr},
-                       graph.edges_elsewhere.get());
-  if (!needs_sweep_pages(device, rows, options.weighted, paging)) return {};
-  MemoryPlan memory(device.memory(), MemoryPlan::Host::counted);
-  return SweepPages(Device(device, memory), rows, options.weighted, paging, most).planned();
-}
 
 void require_meaning(const Device& device, const Graph& graph, const Starts& starts, const Options& options) {
   validate(options);
@@ -79,13 +66,14 @@ void plan_side_by_side(Plan& plan, const Graph& graph, const Options& options, s
 void plan_fed_on_gpu(Plan& plan, const Device& device, const Graph& graph, const Options& options,
                      const PagingOptions& paging) {
   const Device host({DeviceChoice::host, device.threads(), 0});
-  const PagingOptions fed = feeder_paging(graph, paging);
+  MemoryPlan memory(host.memory(), MemoryPlan::Host::counted);
+  const Device counting(host, memory);
+  const auto feeder =
+      make_feeder(counting, graph, options, feeder_paging(graph, paging), memory.available() / 2);
   const std::uint64_t edge = list_edge_bytes(options), allowed = device.memory().available();
-  const SweepPagePlan pages = plan_lists(host, graph, options, fed, host.memory().available() / 2);
   plan.fed = true;
-  plan.partitions = pages.partitions;
-  plan.host_bytes = pages.least_bytes + list_stage_bytes(graph, options);
-  if (paging.shard) plan.host_bytes += rank_feeder_bytes(host, graph, options, *paging.shard);
+  plan.partitions = feeder->traffic().partitions;
+  plan.host_bytes = memory.host_needed() + list_stage_bytes(graph, options);
   plan.smallest_bytes = smallest_fed_on_gpu(graph, options);
   plan.graph_bytes = list_cache_bytes(graph, options);
   const std::uint64_t taken = plan.graph_bytes + plan.batch_bytes;
@@ -263,12 +251,13 @@ Plan plan_ppr(const Device& device, const Graph& graph, const Starts& starts, co
               const PagingOptions& paging) {
   require_meaning(device, graph, starts, options);
   const InstanceRange range = starts.range(graph.vertices(), options.first_instance, options.last_instance);
-  const std::uint64_t n = graph.vertices(), allowed = device.memory().available();
+  const std::uint64_t allowed = device.memory().available();
   Plan plan;
   plan.result_bytes = (range.end - range.begin) * (options.top * (sizeof(std::int32_t) + sizeof(double)) + 4);
   plan.batch_bytes = ppr_batch_rows(device, options, range.end - range.begin) * ppr_row_bytes(options);
 #if defined(SLUICE_HAVE_CUDA)
   if (device.is_cuda()) {
+    const std::uint64_t n = graph.vertices();
     const WorkspaceShape first = first_workspace(n, options);
     plan.in_place = is_read_in_place(device, graph, options, paging);
     plan.graph_bytes = cuda_graph_bytes(graph, options, plan.in_place);
@@ -284,15 +273,21 @@ Plan plan_ppr(const Device& device, const Graph& graph, const Starts& starts, co
     return plan;
   }
 #endif
-  plan.smallest_bytes = ppr_row_bytes(options) + ReachedVertices::peak_bytes(1, n);
+  // The backend for so many queries, constructed.
+  const auto construct = [&](std::uint64_t queries, auto&& take) {
+    MemoryPlan memory(device.memory(), MemoryPlan::Host::counted);
+    const Device counting(device, memory);
+    const auto backend = make_ppr_backend(counting, graph, starts, options, paging, queries);
+    take(memory, *backend);
+  };
+  construct(1, [&](const MemoryPlan& memory, const Backend&) {
+    plan.smallest_bytes = memory.needed();
+    plan.host_bytes = memory.host_needed() - plan.smallest_bytes;  // they lie there
+  });
   plan.largest_query_bytes = worst_host_query(graph, options);
   if (is_out_of_core(device, graph, options, paging)) {
-    if (paging.shard) plan.host_bytes = rank_feeder_bytes(device, graph, options, *paging.shard);
-    // Ranks cut their lists once, beside the results of a batch; alone they are cut anew.
-    const std::uint64_t beside = paging.shard ? std::min(allowed, plan.batch_bytes) : 0;
-    const SweepPagePlan pages = plan_lists(device, graph, options, paging, (allowed - beside) / 2);
-    plan.partitions = pages.partitions;
-    plan.smallest_bytes += pages.least_bytes;
+    construct(range.end - range.begin,
+              [&](const MemoryPlan&, const Backend& run) { plan.partitions = run.traffic().partitions; });
     plan.threads = static_cast<unsigned>(std::min(range.end - range.begin, kMostFedQueries));
     return plan;
   }

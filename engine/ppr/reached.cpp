@@ -36,7 +36,7 @@ void ReachedVertices::make_table(std::uint64_t entries) {
   direct_ = slots < 2 * entries;
   table_ = Buffer<std::uint32_t>();
   table_ = Buffer<std::uint32_t>(device_, slots, kPurpose);
-  std::fill_n(table_.data(), slots, kEmpty);
+  if (!device_.plans()) std::fill_n(table_.data(), slots, kEmpty);
   // Slots are a power of two unless direct; a direct slot is the vertex's own, so the next is never tried.
   mask_ = direct_ ? 0 : static_cast<std::uint32_t>(slots - 1);
   shift_ = 64 - std::countr_zero(std::max<std::uint64_t>(slots, 2));

@@ -3,38 +3,11 @@
 
 #include "acc/cases.hpp"
 #include "core/host_ceiling.hpp"
+#include "core/peak.hpp"
 #include "engine/acc/solve.hpp"
-#include "partition/elsewhere.hpp"
 
 namespace sluice::test {
 namespace {
-
-/// What a run takes at most beside what is there before.
-struct Peak {
-  std::uint64_t device = 0, host = 0;
-
-  bool operator==(const Peak&) const = default;
-};
-
-std::ostream& operator<<(std::ostream& out, const Peak& peak) {
-  return out << peak.device << " of the device, " << peak.host << " of the host";
-}
-
-Peak planned(const acc::AccPlan& plan) {
-  return {plan.device_bytes, plan.host_bytes};
-}
-
-/// The host's peak never falls, so that memory is taken before, as much as it has ever been.
-template <class Run>
-Peak peak_of(Run&& run) {
-  const Device device({DeviceChoice::host, 2, 0});
-  MemoryBudget& host = host_budget();
-  const std::uint64_t before = host.peak() - host.used();
-  host.charge(before, "a test");
-  run(device);
-  host.release(before);
-  return {device.memory().peak(), host.peak() - host.used() - before};
-}
 
 TEST(AccPlan, NamesThePeakOfARun) {
   const Device device({DeviceChoice::host, 2, 0});

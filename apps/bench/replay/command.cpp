@@ -90,12 +90,14 @@ struct ReplayCommand {
   CommonOptions common;
 };
 
-/// The graph of a replay, with all edges, as far as plans look at it.
+/// The graph of a replay, with all edges, as far as plans look at it: lists of about equal length.
 Graph outline(const TemporalSource& edges) {
   Graph graph;
   for (Csr* rows : {&graph.out, &graph.in}) {
     rows->offsets = HostArray<EdgeIndex>(edges.vertices() + 1, "offsets");
-    std::fill(rows->offsets.begin(), rows->offsets.end(), edges.size());
+    for (std::uint64_t v = 0; v <= edges.vertices(); ++v)
+      rows->offsets[v] = edges.size() / std::max<std::uint64_t>(edges.vertices(), 1) * v;
+    rows->offsets[edges.vertices()] = edges.size();
   }
   return graph;
 }
@@ -107,7 +109,7 @@ pagerank::Plan plan_replay(const Device& device, const TemporalSource& edges, co
   pagerank::Plan plan = pagerank::plan_pagerank(device, graph, rank, place);
   plan.host_bytes += 3 * graph.vertices() * sizeof(double);
   for (std::size_t i = 0; i < options.methods.size(); ++i) {
-    const pagerank::Plan one = pagerank::plan_dynamic_ranks(device, graph, rank, 0, place);
+    const pagerank::Plan one = pagerank::plan_dynamic_ranks(device, graph, rank, {}, place);
     plan.state_bytes += one.state_bytes, plan.host_bytes += one.host_bytes;
     plan.device_bytes +=
         one.partitions == plan.partitions && plan.partitions > 1 ? one.state_bytes : one.device_bytes;

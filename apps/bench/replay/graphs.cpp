@@ -102,10 +102,7 @@ ReplayMemory::ReplayMemory(const TemporalSource& edges, const ReplayOptions& opt
   };
   // What a batch of so many insertions takes beside the lists.
   const auto batch = [](std::uint64_t count) {
-    UpdateBatch lines;
-    const std::uint64_t line = sluice::update_bytes(Graph(), lines);
-    lines.insertions.source.resize(1);
-    return count * (sluice::update_bytes(Graph(), lines) - line + 2 * sizeof(Vertex));
+    return size_of_update(Graph(), count, 0).most_bytes + count * 2 * sizeof(Vertex);
   };
   graph_bytes = 2 * lists(edges.size());
   update_bytes = lists(edges.size()) + batch(sizes.batch);

@@ -59,11 +59,16 @@ bool MessageParts::fit(std::uint64_t left, std::uint64_t rows, std::uint64_t edg
   return bytes(edges, states) + rows * vertex + slots <= left;
 }
 
-void MessageParts::plan_layout() {
-  tallies_ = HostArray<std::uint64_t>(lists_.vertices, "counts of messages");
+void MessageParts::plan_layout(std::uint64_t parts) {
   const auto ranks = static_cast<std::uint64_t>(rows_.ranks().size());
+  const std::uint64_t all = ranks * parts, strips = (pool_.size() + parts - 1) / parts * parts;
+  // No more than there is to travel.
+  const std::uint64_t buffers =
+      std::min(BlockExchange::buffer_bytes(ranks), 2 * sent_.size() * sizeof(std::int64_t));
   blocks_ =
-      HostArray<std::uint64_t>(BlockExchange::buffer_bytes(ranks) / sizeof(std::uint64_t), "round messages");
+      HostArray<std::uint64_t>(parts * (all + 1) + buffers / sizeof(std::uint64_t), "counts of messages");
+  host_budget().charge_and_release((strips * all + lists_.vertices) * sizeof(std::uint64_t),
+                                   "the places of messages");
 }
 
 void MessageParts::lay_out(Ownership parts, std::int64_t uniform, const UseLists& use) {

@@ -51,8 +51,8 @@ class MessageParts {
   /// all of them `uniform`. Throws InputError where an edge has no reverse of the same weight. All ranks call
   /// it.
   void lay_out(Ownership parts, std::int64_t uniform, const UseLists& use);
-  /// Of a run that is only planned: charges what that takes, about.
-  void plan_layout();
+  /// Of a run that is only planned: charges what that takes with so many parts on each rank.
+  void plan_layout(std::uint64_t parts);
 
   std::uint64_t size() const { return parts_.size(); }
   /// Rows of a part, and its edges by position in the whole graph.

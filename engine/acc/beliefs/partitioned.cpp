@@ -88,7 +88,7 @@ class PartitionedBeliefs final : public BeliefSolver {
     const std::uint64_t states = program_.states;
     HostArray<float> all(vertices_ * states, "results");
     round_beliefs(device_, beliefs_, all.data() + rows_.first() * states);
-    if (!device_.plans()) rows_.router().share(all.data(), "the results", states);
+    rows_.router().share(all.data(), "the results", states);
     return all;
   }
 
@@ -110,7 +110,11 @@ class PartitionedBeliefs final : public BeliefSolver {
     const std::vector<double> logs = coupling_logs(model);
     HostArray<LogProduct> priors(priors_.size(), "priors");
     HostArray<double> beliefs(beliefs_.size(), "beliefs");
-    if (device_.plans()) return messages_->plan_layout();
+    if (device_.plans()) {
+      AccStats stats;
+      backend_->count(stats);
+      return messages_->plan_layout(stats.partitions);
+    }
     std::copy_n(model.priors.data() + rows_.first() * model.states, beliefs.size(), beliefs.begin());
     BeliefStart start;
     start.program = program_;

@@ -31,9 +31,6 @@ std::unique_ptr<BeliefSolver> make_whole_cuda_beliefs(const AccGraph& graph, con
 std::unique_ptr<BeliefSolver> make_partitioned_beliefs(const AccGraph& graph, const BeliefModel& model,
                                                        const BeliefOptions& options);
 
-/// What a GPU needs of a whole graph beside the lists and the model.
-std::uint64_t whole_cuda_belief_bytes(std::uint64_t edges);
-
 /// Logarithms of the coupling, of the largest entry 0: a common factor of all entries changes no belief.
 std::vector<double> coupling_logs(const BeliefModel& model);
 /// The finest unit in which no sum can overflow: a function of the graph alone.

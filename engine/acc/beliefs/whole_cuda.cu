@@ -60,10 +60,6 @@ __global__ void __launch_bounds__(kBeliefBlock)
 
 namespace {
 
-std::uint64_t most_hubs(std::uint64_t edges) {
-  return edges / kHubDegree;
-}
-
 /// What every edge has brought, and which edge leads back.
 class WholeMessages final : public KeptMessages {
  public:
@@ -96,7 +92,7 @@ class WholeBeliefs final : public BeliefSolver {
   WholeBeliefs(const AccGraph& graph, const BeliefModel& model, const BeliefOptions& options)
       : device_(graph.device()),
         lists_(graph.out()),
-        hubs_(device_, most_hubs(lists_.edges), "hubs"),
+        hubs_(device_, lists_.edges / kHubDegree, "hubs"),
         found_(device_, 1, "hubs"),
         totals_(device_, 1, "totals"),
         totals_here_(device_, 1, "totals on their way"),
@@ -107,6 +103,7 @@ class WholeBeliefs final : public BeliefSolver {
         messages_{{device_, lists_.edges * model.states, "messages"},
                   {device_, lists_.edges * model.states, "messages"}},
         beliefs_(device_, priors_.size(), "beliefs") {
+    if (device_.plans()) return;
     program_.states = model.states;
     program_.shift = message_shift(longest_list());
     program_.damping = options.damping;
@@ -244,10 +241,6 @@ class WholeBeliefs final : public BeliefSolver {
 };
 
 }  // namespace
-
-std::uint64_t whole_cuda_belief_bytes(std::uint64_t edges) {
-  return most_hubs(edges) * sizeof(Vertex) + sizeof(BeliefLists) + sizeof(BeliefTotals);
-}
 
 std::unique_ptr<BeliefSolver> make_whole_cuda_beliefs(const AccGraph& graph, const BeliefModel& model,
                                                       const BeliefOptions& options) {

@@ -54,6 +54,7 @@ struct DeviceRows {
   std::uint64_t vertices = 0, edges = 0;
 
   CsrView view() const { return {vertices, edges, offsets.data(), targets.data(), weights.data()}; }
+  std::uint64_t bytes() const { return offsets.bytes() + targets.bytes() + weights.bytes(); }
   /// Takes memory for so many vertices and edges, and somewhat more, so that a graph that grows seldom asks
   /// for new memory, which takes a GPU longer to get than to rewrite the lists. What was there is lost.
   void reserve(const Device& device, std::uint64_t vertices, std::uint64_t edges, bool weighted);

@@ -5,6 +5,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/exec/algorithms/sort.hpp"
+#include "engine/memory/sweep_pages.hpp"
 
 namespace sluice::pagerank {
 
@@ -22,14 +23,6 @@ __global__ void __launch_bounds__(kBlock) list_targets_kernel(const EdgeChange* 
   places[i] = static_cast<std::uint32_t>(i);
 }
 
-/// Edges of the longest list.
-std::uint64_t longest_of(const Csr& rows) {
-  EdgeIndex most = 0;
-  for (std::uint64_t v = 0; v < rows.vertices(); ++v)
-    most = std::max(most, rows.offsets[v + 1] - rows.offsets[v]);
-  return most;
-}
-
 }  // namespace
 
 // ---- launchers
@@ -43,11 +36,12 @@ DeviceGraph::DeviceGraph(const Device& device, const Graph& graph, bool weighted
       measured_(device, 1, "the longest list"),
       longest_(device, 1, "the longest list") {
   copy_lists(out_, graph.out);
-  if (graph.directed) copy_lists(in_, graph.in);
+  // In-edges that are yet to be made are as many.
+  if (graph.directed) copy_lists(in_, device.plans() && graph.in.offsets.empty() ? graph.out : graph.in);
   set_views();
   // A graph that can be held but not rewritten is refused at once.
   make_spare(graph);
-  *longest_.data() = longest_of(graph.out);
+  if (!device.plans()) *longest_.data() = longest_list(graph.out.offsets.span());
 }
 
 void DeviceGraph::copy_lists(DeviceRows& rows, const Csr& from) {

@@ -25,7 +25,9 @@ class DeviceGraph {
   /// The changes of the last batch, [changes()].
   const EdgeChange* changes() const { return upload_.view().changes; }
   /// Edges of the longest list of out-edges; after a batch once its work has ended.
-  std::uint64_t longest_out() const { return *longest_.data(); }
+  std::uint64_t longest_out() const { return device_.plans() ? 0 : *longest_.data(); }
+  /// Of the lists, and what they are rewritten into.
+  std::uint64_t bytes() const { return out_.bytes() + in_.bytes() + spare_.bytes(); }
 
   /// Makes the graph what update_graph() made of it with `changes`: both directions are rewritten once, so it
   /// costs a copy of the lists and little more, whatever the batch. The work of the batch before has ended,

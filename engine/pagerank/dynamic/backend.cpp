@@ -35,7 +35,7 @@ RankSources sources_of(const Graph& graph, const Options& options, std::uint64_t
                        unsigned threads) {
   RankSources sources{HostArray<double>(last - first, "out-degrees"),
                       HostArray<Loop>(last - first, "self-loops")};
-  if (first == last) return sources;
+  if (first == last || host_budget().counts_only()) return sources;
   CsrView rows = graph.out.view();
   rows.vertices = last - first, rows.offsets += first;
   for_each_piece(rows, graph.edges_elsewhere.get(), true, options.weighted,
@@ -72,7 +72,7 @@ Settled total_of(const Router& peers, const Settled& own, RankNorm norm) {
 
 CsrView in_edges_of(const Graph& graph, bool weighted) {
   require_stored_in_edges(graph);
-  if (graph.directed && graph.in.offsets.empty() && graph.edges() > 0) {
+  if (graph.directed && graph.in.offsets.empty() && graph.edges() > 0 && !host_budget().counts_only()) {
     throw UsageError("dynamic PageRank needs in-edges beside the out-edges (sluice::transpose makes them)");
   }
   CsrView in = graph.directed && !graph.in.offsets.empty() ? graph.in.view() : graph.out.view();
@@ -87,6 +87,7 @@ SweepRows in_rows_of(const Graph& graph, bool weighted, std::uint64_t first, std
   rows.in.edges = rows.in.offsets[rows.in.vertices] - rows.in.offsets[0];
   rows.file = (graph.directed ? graph.in_elsewhere : graph.edges_elsewhere).get();
   if (rows.file != nullptr) rows.in.targets = nullptr, rows.in.weights = nullptr;
+  if (graph.directed && graph.in.offsets.empty()) rows.longest = longest_in_list(graph);
   return rows;
 }
 
@@ -96,8 +97,10 @@ RankSources grown_sources(RankSources known, const Graph& graph, const Options& 
   const RankSources added = sources_of(graph, options, first + before, last, threads);
   const auto join = [&](auto& column, const auto& more, const char* purpose) {
     std::remove_reference_t<decltype(column)> all(last - first, purpose);
-    std::copy(column.begin(), column.end(), all.begin());
-    std::copy(more.begin(), more.end(), all.begin() + before);
+    if (!host_budget().counts_only()) {
+      std::copy(column.begin(), column.end(), all.begin());
+      std::copy(more.begin(), more.end(), all.begin() + before);
+    }
     column = std::move(all);
   };
   join(known.divisors, added.divisors, "out-degrees");
@@ -128,6 +131,7 @@ HostArray<std::uint8_t> dangling_flags(const Options& options, const Router& pee
                                        std::span<const double> divisors) {
   if (options.dangling != Dangling::uniform) return {};
   HostArray<std::uint8_t> flags(peers.owners().vertices(), "flags of dangling vertices");
+  if (host_budget().counts_only()) return flags;
   for (std::uint64_t i = 0; i < divisors.size(); ++i) flags[peers.first() + i] = !(divisors[i] > 0);
   Router(peers.ranks(), peers.owners()).share(flags.data(), "flags of dangling vertices");
   return flags;
@@ -135,6 +139,8 @@ HostArray<std::uint8_t> dangling_flags(const Options& options, const Router& pee
 
 HostArray<FixedRank> starting_ranks(std::span<const double> given, std::span<const std::uint8_t> dangles,
                                     const Options& options, std::uint64_t first, std::uint64_t last) {
+  HostArray<FixedRank> ranks(last - first, "ranks");
+  if (host_budget().counts_only()) return ranks;
   double sum = 0, dangling = 0;  // in order of id, whatever the threads
   for (std::uint64_t v = 0; v < given.size(); ++v) {
     if (!(given[v] >= 0 && given[v] <= 1 + kSumSlack)) {
@@ -146,7 +152,6 @@ HostArray<FixedRank> starting_ranks(std::span<const double> given, std::span<con
   if (sum > 1 + kSumSlack) throw InputError("earlier ranks: they sum to more than 1");
   const double d = options.damping;
   const double factor = options.dangling == Dangling::uniform ? (1 - d) / ((1 - d) + d * dangling) : 1;
-  HostArray<FixedRank> ranks(last - first, "ranks");
   for (std::uint64_t v = first; v < last; ++v) ranks[v - first] = to_fixed(given[v] * factor);
   return ranks;
 }

@@ -24,14 +24,25 @@ class DynamicRanks::State {
   virtual std::uint64_t vertices() const = 0;
   virtual std::uint64_t first() const = 0;
   virtual std::uint64_t own() const = 0;
+  /// Of a run that is only planned: charges what follow() would, with a batch of this size, and says how
+  /// lists come.
+  virtual void plan(const Graph& graph, const UpdateSize& batch, Plan& plan) = 0;
 };
 
 /// Makes ranks of `graph` at `place`, from `ranks` that were given.
 using MakeDynamicRanks = std::unique_ptr<DynamicRanks::State>(const Device& device, const Graph& graph,
                                                               std::span<const double> ranks,
                                                               const Options& options, const RankPlace& place);
+/// Where it suits.
+MakeDynamicRanks make_dynamic_ranks;
 /// On a GPU that keeps a copy of the graph; the same bits.
 MakeDynamicRanks make_whole_cuda_ranks;
+/// What such a copy takes of the GPU, with ranks; and the room beside it for batches and new vertices, of
+/// which nobody knows when ranks begin.
+std::uint64_t whole_cuda_bytes(const Device& device, const Graph& graph, const Options& options);
+constexpr std::uint64_t room_for_batches(std::uint64_t whole_bytes) {
+  return whole_bytes / 12 + (std::uint64_t{1} << 20);
+}
 /// On a GPU that has the graph in partitions, or on one of a job's GPUs; the same bits.
 MakeDynamicRanks make_part_cuda_ranks;
 
@@ -60,7 +71,7 @@ Ownership dynamic_ranges(const Graph& graph, int ranks);
 Settled total_of(const Router& peers, const Settled& own, RankNorm norm);
 
 /// The in-edges, or their offsets where they are in a file; throws UsageError where a directed graph does not
-/// store them.
+/// store them. In a plan, where they are yet to be made, out-edges stand for them.
 CsrView in_edges_of(const Graph& graph, bool weighted);
 /// Those of vertices [first, last), and where they are.
 SweepRows in_rows_of(const Graph& graph, bool weighted, std::uint64_t first, std::uint64_t last);

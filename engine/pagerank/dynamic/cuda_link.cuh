@@ -52,7 +52,8 @@ class CudaLink {
     state_.in = {in.vertices, 0, moved(offsets_.data(), peers_.first()), nullptr, nullptr};
     if (own == 0) return;
     copy_to_device(device_, offsets_.data(), in.offsets + peers_.first(), (own + 1) * sizeof(EdgeIndex));
-    state_.in.edges = in.offsets[peers_.last()] - in.offsets[peers_.first()];
+    const std::uint64_t last = std::min(peers_.last(), in.vertices);  // of a plan, vertices that come later
+    state_.in.edges = in.offsets[last] - in.offsets[peers_.first()];
   }
 
   // ---- entries of lists

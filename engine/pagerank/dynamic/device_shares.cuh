@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/core/memory_budget.hpp"
 #include "engine/exchange/router.hpp"
 #include "engine/pagerank/dynamic/changed_rows.hpp"
 #include "engine/pagerank/dynamic/rank_parcels.cuh"
@@ -90,7 +91,7 @@ class DeviceShares {
   }
 
   void gather_rows(std::span<const ElementRange> rows) {
-    if (all_empty(rows)) return;
+    if (all_empty(rows) || host_budget().counts_only()) return;  // a plan has none
     Stored* const shares = state_.shares.data();
     for_others(rows, [&](const ElementRange& range) {
       cuda::check(cudaMemcpyAsync(state_.sent.data() + range.begin, shares + range.begin,

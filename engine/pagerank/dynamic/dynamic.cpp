@@ -33,12 +33,14 @@ namespace {
 template <class Share>
 using HostStore = PartStore<Share, HostLink<Share>>;
 
-std::unique_ptr<DynamicRanks::State> make_state(const Device& device, const Graph& graph,
-                                                std::span<const double> ranks, const Options& options,
-                                                const RankPlace& place) {
+}  // namespace
+
+std::unique_ptr<DynamicRanks::State> make_dynamic_ranks(const Device& device, const Graph& graph,
+                                                        std::span<const double> ranks, const Options& options,
+                                                        const RankPlace& place) {
   const PagingOptions& paging = place.paging;
   validate(options);
-  if (paging.transport == Transport::file && !graph.edges_elsewhere) {
+  if (paging.transport == Transport::file && !graph.edges_elsewhere && !device.plans()) {
     throw UsageError("--transport file: the graph is in host memory (leave it out)");
   }
   require_stored_in_edges(graph);
@@ -62,11 +64,9 @@ std::unique_ptr<DynamicRanks::State> make_state(const Device& device, const Grap
   return make_dynamic_solver<HostStore>(device, graph, ranks, options, place);
 }
 
-}  // namespace
-
 DynamicRanks::DynamicRanks(const Device& device, const Graph& graph, std::span<const double> ranks,
                            const Options& options, const RankPlace& place)
-    : state_(make_state(device, graph, ranks, options, place)) {}
+    : state_(make_dynamic_ranks(device, graph, ranks, options, place)) {}
 DynamicRanks::~DynamicRanks() = default;
 DynamicRanks::DynamicRanks(DynamicRanks&&) noexcept = default;
 

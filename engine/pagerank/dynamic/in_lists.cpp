@@ -9,6 +9,11 @@ InLists::InLists(const Device& device, const Graph& graph, bool weighted, std::u
   const CsrView& in = rows.in;
   const bool come_and_go = in.edges > 0 && needs_sweep_pages(device, rows, weighted, paging);
   if (in.edges == 0 || (!device.is_cuda() && !come_and_go)) return;
+  if (device.plans() && !come_and_go) {  // all of them stay, of which two slots are few
+    device.memory().charge_and_release(
+        in.edges * (weighted ? sizeof(Vertex) + sizeof(float) : sizeof(Vertex)), "in-edges");
+    return;
+  }
   // What comes again and again, or is read in place, is page-locked: that costs about one copy.
   const bool again = come_and_go && in.edges * sizeof(Vertex) >= kWorthLocking;
   if (rows.file == nullptr && (again || paging.transport == Transport::mapped)) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "engine/pagerank/static/pagerank.hpp"
+#include "partition/update.hpp"
 
 namespace sluice::pagerank {
 
@@ -12,11 +13,9 @@ namespace sluice::pagerank {
 bool stays_whole(const Device& device, const Graph& graph, const Options& options,
                  const PagingOptions& paging);
 
-/// What DynamicRanks and a batch would take beside the graph as it was read, on one rank of the job: ranks,
-/// what is known of sources, in-edges or two partitions of them, and `update_bytes` of host memory, which the
-/// graph's update takes (partition/update.hpp). In-edges that a directed graph in memory does not store are
-/// made once and stay.
+/// What DynamicRanks and a batch of this size would take beside the graph as it was read, on one rank of the
+/// job. In-edges that a directed graph in memory does not store are made once and stay.
 Plan plan_dynamic_ranks(const Device& device, const Graph& graph, const Options& options,
-                        std::uint64_t update_bytes, const RankPlace& place = {});
+                        const UpdateSize& batch, const RankPlace& place = {});
 
 }  // namespace sluice::pagerank

@@ -173,6 +173,7 @@ class RankState : public BatchState {
   void read_ranks(std::span<double> to) const {
     executor.wait("the ranks");
     HostArray<FixedRank> fixed(own, "ranks");
+    if (device_.plans()) return;
     copy_to_host(device_, fixed.data(), ranks.data(), fixed.bytes());
     const double scale = rank_scale(options.dangling, total);
     std::transform(fixed.begin(), fixed.end(), to.begin(),
@@ -283,7 +284,7 @@ class RankState : public BatchState {
 
   /// No vertex was affected yet. On the host a batch costs what it affects, not what the graph has.
   void clear_flags() {
-    if (kOnHost && !all_ever_) {
+    if (kOnHost && !all_ever_ && !device_.plans()) {
       const VertexList affected_once = list(kEverAffected);
       const auto all = view();
       over(affected_once.sizes[0],

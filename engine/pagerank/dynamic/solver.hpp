@@ -43,8 +43,8 @@ class DynamicSolver final : public DynamicRanks::State {
     const HostArray<FixedRank> ranks =
         starting_ranks(given, dangling.span(), options, peers_.first(), peers_.last());
     store_.begin(ranks.span());
-    store_.total = peers_.sum(sum_of(ranks.span()), "the ranks of vertices");
     store_.send_all();
+    if (!device.plans()) store_.total = peers_.sum(sum_of(ranks.span()), "the ranks of vertices");
   }
 
   DynamicRankResult follow(const Graph& graph, const EdgeChanges& changes, const DynamicRankOptions& dynamic,
@@ -82,6 +82,25 @@ class DynamicSolver final : public DynamicRanks::State {
   std::uint64_t vertices() const override { return peers_.owners().vertices(); }
   std::uint64_t first() const override { return peers_.first(); }
   std::uint64_t own() const override { return peers_.last() - peers_.first(); }
+
+  void plan(const Graph& graph, const UpdateSize& batch, Plan& plan) override {
+    if constexpr (Store::kHoldsGraph) {
+      device_.memory().charge_and_release(room_for_batches(plan.state_bytes), "batches");
+      plan.state_bytes -= store_.list_bytes();
+    } else {
+      const std::uint64_t last = peers_.last();
+      peers_.grow(std::max(graph.vertices(), batch.vertices));
+      store_.see(graph);
+      if (vertices() > graph.vertices()) store_.grow(graph, RankGrowth(graph.vertices(), vertices(), 0));
+      const std::uint64_t changed = std::min(batch.changes, own());
+      store_.learn({static_cast<Vertex*>(nullptr), changed}, {static_cast<RankSource*>(nullptr), changed});
+      store_.begin_marks();
+      store_.end_marks();
+      const SweepPagePlan lists =
+          Lists(device_, graph, store_.options.weighted, first(), last, paging_).planned();
+      plan.partitions = lists.partitions, plan.brought_bytes = lists.brought_bytes;
+    }
+  }
 
  private:
   using Clock = std::chrono::steady_clock;

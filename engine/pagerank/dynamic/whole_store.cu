@@ -38,6 +38,7 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
     cudaStreamSynchronize(this->executor.queue().get());
   }  // what is under way uses the buffers
 
+  std::uint64_t list_bytes() const { return graph_.bytes(); }
   std::uint64_t bytes_sent() const { return 0; }  // but for the batch
   void send_all() {}
 
@@ -151,6 +152,14 @@ std::unique_ptr<DynamicRanks::State> make_whole_cuda_ranks(const Device& device,
                                                            std::span<const double> ranks,
                                                            const Options& options, const RankPlace& place) {
   return make_dynamic_solver<CudaWholeStore>(device, graph, ranks, options, place);
+}
+
+std::uint64_t whole_cuda_bytes(const Device& device, const Graph& graph, const Options& options) {
+  MemoryPlan memory(device.memory());
+  const Device counting(device, memory);
+  const auto alone = make_alone();
+  const CudaWholeStore<EvenShare> store(counting, graph, options, Router(*alone), nullptr);
+  return memory.needed();
 }
 
 }  // namespace sluice::pagerank

@@ -84,7 +84,7 @@ class CudaListCache final : public ListCache {
     cuda::check(cudaMemsetAsync(missing_.data(), 0, missing_.bytes(), stream_.get()), "clearing");
     clear();
     lists_.reserve(stage_.lists);
-    if (paging_.shard && !feeder_) feeder_ = make_rank_feeder(host_, graph, options, paging_);
+    if (paging_.shard && !feeder_) feeder_ = make_feeder(host_, graph, options, paging_, 0);
   }
   ~CudaListCache() override { cudaStreamSynchronize(stream_.get()); }  // what is under way uses the buffers
 
@@ -166,8 +166,7 @@ class CudaListCache final : public ListCache {
   }
 
   ListFeeder& feeder() {
-    if (!feeder_)
-      feeder_ = make_page_feeder(host_, graph_, options_, paging_, host_.memory().available() / 2);
+    if (!feeder_) feeder_ = make_feeder(host_, graph_, options_, paging_, host_.memory().available() / 2);
     return *feeder_;
   }
 

@@ -39,16 +39,13 @@ SweepRows rows_of(const Graph& graph, const Options& options, const Communicator
 /// In partitions, the busiest first; those where nothing is wanted stay away. Takes no more than `bytes`
 /// of the memory that the device has left for slots, and keeps references to device and graph. Throws
 /// BudgetError where that is too little for two partitions, UsageError for a transport that is not possible.
-std::unique_ptr<ListFeeder> make_page_feeder(const Device& device, const Graph& graph, const Options& options,
-                                             const PagingOptions& paging, std::uint64_t bytes);
-
-/// From the ranks that own them (`paging.shard`): each owns a range of vertices, about as many edges as every
-/// other, and brings its own lists in partitions. All ranks make one, and feed and finish at their own pace.
+///
+/// With `paging.shard` from the ranks that own them: each owns a range of vertices, about as many edges as
+/// every other, and brings its own lists in partitions, for which it takes half of what is left. All ranks
+/// make one, and feed and finish at their own pace.
+std::unique_ptr<ListFeeder> make_feeder(const Device& device, const Graph& graph, const Options& options,
+                                        const PagingOptions& paging, std::uint64_t bytes);
 std::unique_ptr<ListFeeder> make_rank_feeder(const Device& device, const Graph& graph, const Options& options,
                                              const PagingOptions& paging);
-
-/// Memory for lists on their way between ranks, on each; all ranks call it.
-std::uint64_t rank_feeder_bytes(const Device& device, const Graph& graph, const Options& options,
-                                Communicator& ranks);
 
 }  // namespace sluice::ppr

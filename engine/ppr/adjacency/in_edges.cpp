@@ -17,12 +17,7 @@ InEdges::InEdges(const Graph& graph, unsigned threads) : stored_(graph.directed 
 }
 
 std::uint64_t InEdges::peak_bytes(const Graph& graph) {
-  if (!graph.directed || are_stored(graph)) return 0;
-  // Records are sorted by their targets (partition/build.hpp), and then written into rows.
-  const std::uint64_t weight = graph.out.weights.empty() ? 0 : sizeof(float),
-                      time = graph.out.times.empty() ? 0 : sizeof(std::int64_t);
-  const std::uint64_t record = 2 * sizeof(Vertex) + weight + time, entry = sizeof(Vertex) + weight + time;
-  return graph.edges() * (2 * record + entry) + (graph.vertices() + 1) * sizeof(EdgeIndex);
+  return !graph.directed || are_stored(graph) ? 0 : transpose_bytes(graph.out, graph.edges()).most;
 }
 
 }  // namespace sluice::ppr

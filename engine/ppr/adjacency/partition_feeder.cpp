@@ -47,8 +47,9 @@ class PageFeeder final : public ListFeeder {
 
 }  // namespace
 
-std::unique_ptr<ListFeeder> make_page_feeder(const Device& device, const Graph& graph, const Options& options,
-                                             const PagingOptions& paging, std::uint64_t bytes) {
+std::unique_ptr<ListFeeder> make_feeder(const Device& device, const Graph& graph, const Options& options,
+                                        const PagingOptions& paging, std::uint64_t bytes) {
+  if (paging.shard) return make_rank_feeder(device, graph, options, paging);
   return std::make_unique<PageFeeder>(device, graph, options, paging, bytes);
 }
 

@@ -215,12 +215,4 @@ std::unique_ptr<ListFeeder> make_rank_feeder(const Device& device, const Graph& 
   return std::make_unique<RankFeeder>(device, graph, options, paging);
 }
 
-std::uint64_t rank_feeder_bytes(const Device& device, const Graph& graph, const Options& options,
-                                Communicator& ranks) {
-  const PairLimits limits = limits_of(device, graph, options, ranks);
-  const std::uint64_t a_list = 2 * sizeof(Vertex) + sizeof(ListColumns) + sizeof(std::uint64_t);
-  return static_cast<std::uint64_t>(ranks.size()) *
-         (2 * limits.edges * list_edge_bytes(options) + limits.lists * a_list);
-}
-
 }  // namespace sluice::ppr

@@ -19,7 +19,9 @@ class WantedLists {
     clear();
   }
 
-  void clear() { std::fill(words_.begin(), words_.end(), 0); }
+  void clear() {
+    if (!host_budget().counts_only()) std::fill(words_.begin(), words_.end(), 0);
+  }
   /// Any thread.
   void add(Vertex v) { fetch_or(&words_[v / 64], std::uint64_t{1} << (v % 64)); }
   /// It has come.
