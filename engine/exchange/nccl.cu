@@ -106,8 +106,8 @@ class NcclRanks final : public DeviceRanks {
     if (before > 0 && after > before) most_taken = std::max(most_taken.load(), after - before);
   }
 
-  /// NCCL connects GPUs where an operation first needs it, for short messages otherwise than for long ones, which
-  /// takes half a second: not in the first round.
+  /// NCCL connects GPUs where an operation first needs it, for short messages otherwise than for long ones,
+  /// which takes half a second: not in the first round.
   void connect() {
     constexpr std::size_t kLong = std::size_t{4} << 20;
     const auto size = static_cast<std::size_t>(size_);
