@@ -158,7 +158,7 @@ std::uint64_t whole_cuda_bytes(const Device& device, const Graph& graph, const O
   MemoryPlan memory(device.memory());
   const Device counting(device, memory);
   const auto alone = make_alone();
-  const CudaWholeStore<EvenShare> store(counting, graph, options, Router(*alone), nullptr);
+  const CudaWholeStore<EvenShare> store(counting, graph, options, Router(*alone));
   return memory.needed();
 }
 
