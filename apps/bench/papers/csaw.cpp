@@ -141,6 +141,7 @@ class Csaw {
 
   void selection() {
     resident();
+    const Instance instances = std::min<Instance>(graph_.vertices(), extent_.picking);
     for (const Application& application : applications(8)) {
       double repeated = 0, linear = 0;
       for (const Technique& technique : kTechniques) {
@@ -153,7 +154,7 @@ class Csaw {
         samples::Options o = application.options;
         o.select = technique.select, o.collision = technique.collision;
         RunStats last;
-        auto milliseconds = sample(row, o, extent_.picking, last);
+        auto milliseconds = sample(row, o, instances, last);
         const double time = median(milliseconds);
         const auto picks = static_cast<double>(std::max<std::uint64_t>(last.selections, 1));
         const double searches = static_cast<double>(last.collision_searches) / picks;
