@@ -23,18 +23,6 @@ constexpr unsigned kBeliefRounds = 10, kBeliefRoundsOnHost = 1;  ///< seconds ea
 /// message that came back along it, its own written, and read again by its receiver.
 constexpr double kBeliefBytes = 4 + 4 + 8 + 3 * 2 * 8;
 
-/// Spread over all vertices, and not isolated.
-std::vector<Vertex> sources_of(const Graph& graph) {
-  std::vector<Vertex> sources;
-  const std::uint64_t n = graph.vertices();
-  for (unsigned i = 0; i < kSources && n > 0; ++i) {
-    std::uint64_t v = n / kSources * i + i % n;
-    while (v + 1 < n && graph.out.offsets[v] == graph.out.offsets[v + 1]) ++v;
-    sources.push_back(static_cast<Vertex>(v));
-  }
-  return sources;
-}
-
 class AccSuite {
  public:
   AccSuite(Device& device, const Options& options) : device_(device), options_(options) {}
@@ -117,7 +105,7 @@ class AccSuite {
     acc::AccStats last;
     for (unsigned r = 0; r <= options_.repetitions; ++r) {
       double slowness = 0, time = 0;
-      for (const Vertex source : sources_of(*graph_)) {
+      for (const Vertex source : sources_of(*graph_, kSources)) {
         const acc::BfsResult result = bfs(*on_device, source, options);
         time += result.stats.compute_seconds;
         slowness += result.stats.compute_seconds / std::max(1.0, traversed_edges(result));
@@ -160,7 +148,7 @@ class AccSuite {
     acc::AccStats last;
     for (unsigned r = 0; r <= options_.repetitions; ++r) {
       double time = 0;
-      for (const Vertex source : sources_of(*graph_)) {
+      for (const Vertex source : sources_of(*graph_, kSources)) {
         last = sssp(*on_device, source).stats;
         time += last.compute_seconds;
       }

@@ -22,17 +22,18 @@ struct Figure {
   double high = 0;
   std::string note;                                          ///< what it should be compared with, or empty
   std::vector<std::pair<std::string, double>> columns = {};  ///< what else was counted: `transfers`
+  std::string words = {};                                    ///< instead of a value: `needs a GPU`
 };
 
 struct Options {
   unsigned repetitions = 5;
-  unsigned scale = 20;  ///< graphs have 2^scale vertices
+  unsigned scale = 20;  ///< graphs have 2^scale vertices; 0, of papers: by experiment and device
   unsigned edge_factor = 16;
   std::uint64_t seed = 1;
   std::string graph;  ///< a graph file to measure instead of generated ones, or empty
   std::function<void(const std::string& name)> progress;  ///< called before each measurement
-  /// Is this figure to be measured? Empty: all are. Ablation, outofcore, pagerank, acc and ppr ask, and
-  /// scaling, for `walks`, for each figure of PageRank, and for each program.
+  /// Is this figure to be measured? Empty: all are. Ablation, outofcore, pagerank, acc and ppr ask, papers
+  /// for each table, and scaling for `walks`, for each figure of PageRank, and for each program.
   std::function<bool(const std::string& name)> wanted;
 
   bool wants(const std::string& name) const { return !wanted || wanted(name); }
@@ -72,6 +73,10 @@ std::vector<Figure> run_dynamic_pagerank(Device& device, const Options& options,
 
 /// Personalized PageRank: many queries at once, one alone, and how good their lists are.
 std::vector<Figure> run_ppr_suite(Device& device, const Options& options);
+
+/// The experiments of the four papers, a table each: `TABLE: ROW`. docs/papers.md shows them beside what was
+/// published.
+std::vector<Figure> run_papers(Device& device, const Options& options);
 
 /// Searches, paths, cores and components.
 std::vector<Figure> run_acc(Device& device, const Options& options);

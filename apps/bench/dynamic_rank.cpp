@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "apps/bench/bench.hpp"
+#include "apps/bench/random_batch.hpp"
 #include "apps/bench/workload.hpp"
 #include "apps/cli/names.hpp"
 #include "engine/exec/memory/recycled_memory.hpp"
@@ -77,24 +78,7 @@ class DynamicSuite {
   }
 
  private:
-  /// Lines that change `fraction` of the stored edges.
-  UpdateBatch random_batch(double fraction) {
-    const double lines = fraction * static_cast<double>(graph_.edges()) / (graph_.directed ? 1 : 2);
-    const auto half = static_cast<std::uint64_t>(std::max(1.0, std::round(lines / 2)));
-    UpdateBatch batch;
-    const auto add = [&](EdgeColumns& to, std::uint64_t u, std::uint64_t v) {
-      to.source.push_back(static_cast<Vertex>(u)), to.target.push_back(static_cast<Vertex>(v));
-      to.weight.push_back(1), to.time.push_back(0);
-    };
-    const HostArray<EdgeIndex>& offsets = graph_.out.offsets;
-    for (std::uint64_t i = 0; i < half; ++i) {
-      add(batch.insertions, random_() % graph_.vertices(), random_() % graph_.vertices());
-      const EdgeIndex edge = random_() % graph_.edges();
-      const auto source = std::upper_bound(offsets.begin(), offsets.end(), edge) - offsets.begin() - 1;
-      add(batch.deletions, static_cast<std::uint64_t>(source), graph_.out.targets[edge]);
-    }
-    return batch;
-  }
+  UpdateBatch random_batch(double fraction) { return bench::random_batch(graph_, fraction, random_); }
 
   static Followed follower(pagerank::RankMethod method) {
     Followed followed;

@@ -35,6 +35,7 @@ struct Suite {
   On on = On::graph;
   bool apart = true;  ///< its figures do not follow from each other: --only may choose some
   bool ranks = false;
+  bool sizes = false;  ///< it chooses graphs by its experiments and the device, unless --scale is given
 };
 
 constexpr Suite kSuites[] = {
@@ -44,11 +45,14 @@ constexpr Suite kSuites[] = {
     {"outofcore", "walks on a graph of which the device holds a quarter", run_outofcore},
     {"disk", "the same from a file that no cache holds, beside the disk's own rate", run_disk, On::file,
      false},
-    {"scaling", "walks, PageRank and programs on all ranks of mpirun beside one", run_scaling, On::graph, true, true},
+    {"scaling", "walks, PageRank and programs on all ranks of mpirun beside one", run_scaling, On::graph,
+     true, true},
     {"ablation", "C-SAW's techniques for partitions, one after the other", run_ablation},
     {"pagerank", "iterations, beside cuSPARSE on a GPU, and batches", run_pagerank},
     {"acc", "searches, paths, cores, components and beliefs", run_acc},
     {"ppr", "personalized PageRank: queries in bulk and alone, and how good their lists are", run_ppr_suite},
+    {"papers", "the experiments of C-SAW, SIMD-X, DF-P and MeLoPPR, for docs/papers.md", run_papers,
+     On::graph, true, false, true},
 };
 
 struct SuiteCommand {
@@ -62,6 +66,10 @@ constexpr std::array<std::string_view, 5> kSetBySuites{"--layout", "--distributi
 
 void print_figures(const std::vector<Figure>& figures) {
   for (const auto& figure : figures) {
+    if (!figure.words.empty()) {
+      apps::print(fmt::format("{:<48} {}\n", figure.name, figure.words));
+      continue;
+    }
     std::string line =
         fmt::format("{:<48} {:>10.4g} {:<12} ({:.4g} to {:.4g}){}{}", figure.name, figure.value, figure.unit,
                     figure.low, figure.high, figure.note.empty() ? "" : "  ", figure.note);
@@ -110,6 +118,11 @@ std::string processor() {
   return {};
 }
 
+apps::OptionValue value_of(const Figure& figure) {
+  if (!figure.words.empty()) return figure.words;
+  return figure.value;
+}
+
 /// `load`: of the machine, before the suite began.
 apps::Report report_of(const Command& command, const SuiteCommand& c, const Device& device, double load,
                        const std::vector<Figure>& figures) {
@@ -122,7 +135,7 @@ apps::Report report_of(const Command& command, const SuiteCommand& c, const Devi
                      {"processor", processor()},
                      {"load", load}};
   for (const auto& figure : figures) {
-    report.counters.emplace_back(figure.name + " [" + figure.unit + "]", figure.value);
+    report.counters.emplace_back(figure.name + " [" + figure.unit + "]", value_of(figure));
     for (const auto& [name, value] : figure.columns)
       report.counters.emplace_back(figure.name + ": " + name, value);
   }
@@ -159,6 +172,7 @@ void declare_workload(Command& command, const Suite& suite, SuiteCommand& c) {
   command.whole("--repetitions", c.repetitions, 1, "each figure is the median of so many");
   if (suite.on == On::graph) {
     command.whole("--scale", c.scale, 1, "generated graphs have 2^N vertices");
+    if (suite.sizes) command.options().back().default_text = "by experiment and device";
     command.whole("--edge-factor", c.edge_factor, 1, "and so many edges a vertex");
     command.input_file("--graph", c.graph, "measure on this graph file instead");
   }
@@ -170,6 +184,7 @@ void declare_workload(Command& command, const Suite& suite, SuiteCommand& c) {
 std::unique_ptr<Command> make_suite(const Suite& suite) {
   auto command = std::make_unique<Command>(suite.name, suite.summary);
   const auto c = std::make_shared<SuiteCommand>();
+  if (suite.sizes) c->scale = 0, c->repetitions = 3;
   declare_workload(*command, suite, *c);
   command->group("Output");
   command->flag("--force", c->common.force, "replace what exists");
@@ -180,7 +195,9 @@ std::unique_ptr<Command> make_suite(const Suite& suite) {
   command->group("Messages");
   apps::declare_messages(*command, c->common);
   command->set_idle(kSetBySuites);
-  const std::string graph = suite.on == On::file ? " graph.h5" : suite.on == On::graph ? " --scale 22" : "";
+  const std::string graph = suite.on == On::file                    ? " graph.h5"
+                            : suite.on == On::graph && !suite.sizes ? " --scale 22"
+                                                                    : "";
   command->set_example(fmt::format("sluice-bench {0}{1} --report {0}.json", suite.name, graph));
   if (suite.ranks) command->set_takes_ranks();
   command->run = [c, &suite](const Command& self) { run_suite(self, suite, *c); };

@@ -25,6 +25,18 @@ inline Graph load_graph(const Device& device, const Options& options,
   return bench::generate_graph(generate, rules);
 }
 
+/// Vertices that are not isolated, spread over all.
+inline std::vector<Vertex> sources_of(const Graph& graph, unsigned count) {
+  std::vector<Vertex> sources;
+  const std::uint64_t n = graph.vertices();
+  for (unsigned i = 0; i < count && n > 0; ++i) {
+    std::uint64_t v = n / count * i + i % n;
+    while (v + 1 < n && graph.out.offsets[v] == graph.out.offsets[v + 1]) ++v;
+    sources.push_back(static_cast<Vertex>(v));
+  }
+  return sources;
+}
+
 /// The median of values in order: of an even number the mean of the two in the middle.
 inline double middle_of(const std::vector<double>& sorted) {
   return (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]) / 2;

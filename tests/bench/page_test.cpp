@@ -1,4 +1,4 @@
-// docs/performance.md is what sluice-bench writes from the reports.
+// docs/performance.md and docs/papers.md are what sluice-bench writes from the reports.
 #include <algorithm>
 #include <fstream>
 
@@ -11,7 +11,8 @@ namespace {
 class Page : public BenchTest {
  protected:
   const std::string source_ = paths::kSource, reports_ = source_ + "/tests/bench/reports",
-                    peers_ = source_ + "/tests/bench/peers.json";
+                    peers_ = source_ + "/tests/bench/peers.json",
+                    papers_ = source_ + "/tests/bench/papers.json";
 };
 
 TEST_F(Page, IsWrittenFromTheReports) {
@@ -51,6 +52,58 @@ TEST_F(Page, ShowsFiguresBesideLimitsAndPeers) {
         "No report yet.\n"})
     EXPECT_NE(page.find(part), std::string::npos) << part << "\nin\n" << page;
   EXPECT_EQ(page.find("no family"), std::string::npos) << page;
+}
+
+TEST_F(Page, OfThePapersIsWrittenFromTheReports) {
+  run_bench({"page", reports_, "--papers", papers_, "--output", at("page.md")});
+
+  EXPECT_EQ(read_bytes(at("page.md")), read_bytes(source_ + "/docs/papers.md"))
+      << "write it anew: sluice-bench page tests/bench/reports --papers tests/bench/papers.json "
+         "--output docs/papers.md --force";
+}
+
+TEST_F(Page, ShowsExperimentsBesideWhatWasPublished) {
+  std::filesystem::create_directory(at("reports"));
+  std::ofstream(at("reports/a.json"))
+      << R"({"command": "papers", "options": {"device": "host", "threads": 2, "scale": 0, "repetitions": 3},
+             "device": "host, 2 threads", "date": "2026-01-02", "commit": "abc", "load": 0.2,
+             "A, sizes: graph []": "a ring, 4 vertices", "A, sizes: small [ms]": 1.5, "A, sizes: small: edges": 12,
+             "A, sizes: large [ms]": 30.25, "A, sizes: large: times small": 20.2,
+             "A, sizes: none []": "needs a GPU", "A, sizes: other []": "needs a GPU",
+             "B, sizes: none []": "too large", "another: small [ms]": 7})";
+  std::ofstream(at("reports/b.json")) << R"({"command": "acc", "options": {}, "device": "a GPU",
+                                             "date": "2026-01-02", "commit": "abc"})";
+  std::ofstream(at("papers.json")) << R"([{"paper": "Somebody's", "cited": "Somebody, 2020.", "experiments": [
+             {"figure": "Fig. 3", "title": "sizes", "published": "fast.", "sluice": "faster.",
+              "difference": "none.", "tables": ["A, sizes", "B, sizes"], "rows": {"large": "31 ms"}},
+             {"figure": "Fig. 4", "title": "none", "published": "p.", "sluice": "s.", "difference": "d.",
+              "tables": ["absent"]}]}])";
+
+  const std::string page =
+      run_bench({"page", at("reports"), "--papers", at("papers.json"), "--output", "-"}).out;
+
+  for (const char* part :
+       {"\n1. host, 2 threads, the machine's load 0 before it, 2026-01-02, commit abc: `sluice-bench papers "
+        "--device host --threads 2 --repetitions 3`\n",
+        "\n## Somebody's\n\nSomebody, 2020.\n",
+        "\n### Fig. 3: sizes\n\n- Published: fast.\n- Sluice: faster.\n- Difference: none.\n"
+        "\nRun 1: a ring, 4 vertices\n\n"
+        "| figure | published | Sluice | edges | times small |\n|---|---|---|---|---|\n"
+        "| small |  | 1.5 ms | 12 |  |\n| large | 31 ms | 30.25 ms |  | 20.2 |\n"
+        "\nNo figure, needs a GPU: none; other.\n"
+        "\nRun 1\n\nNo figure, too large: none.\n",
+        "\n### Fig. 4: none\n\n- Published: p.\n- Sluice: s.\n- Difference: d.\n"})
+    EXPECT_NE(page.find(part), std::string::npos) << part << "\nin\n" << page;
+  EXPECT_EQ(page.find("another"), std::string::npos) << page;
+  EXPECT_EQ(page.find("a GPU,"), std::string::npos) << page;
+}
+
+TEST_F(Page, RefusesTwoPagesAtOnceAndPapersWithoutTables) {
+  refuse_bench(2, "give one", {"page", reports_, "--output", at("page.md")});
+  refuse_bench(2, "give one",
+               {"page", reports_, "--peers", peers_, "--papers", papers_, "--output", at("page.md")});
+  std::ofstream(at("papers.json")) << R"([{"paper": "Somebody's"}])";
+  refuse_bench(3, "--papers: ", {"page", reports_, "--papers", at("papers.json"), "--output", at("page.md")});
 }
 
 TEST_F(Page, RefusesWhatIsNoReport) {

@@ -4,7 +4,10 @@
 namespace sluice::test {
 namespace {
 
-class Suites : public BenchTest {};
+class Suites : public BenchTest {
+ protected:
+  const std::string papers_ = std::string(paths::kSource) + "/tests/bench/papers.json";
+};
 
 TEST_F(Suites, DiskReadsTheGraphFromItsFile) {
   run_bench({"disk", graph(), "--device", "host", "--threads", "2", "--repetitions", "1", "--report",
@@ -86,6 +89,45 @@ TEST_F(Suites, PprSaysRatesTimesAndPrecision) {
     EXPECT_GT(said[method + ", precision at 200 []"], 0.3) << method;
     EXPECT_LE(said[method + ", precision at 200 []"], 1) << method;
   }
+}
+
+TEST_F(Suites, PapersHasEveryTableAndRowThatThePageShows) {
+  run_bench({"papers", "--device", "host", "--threads", "2", "--scale", "8", "--repetitions", "1", "--report",
+             at("papers.json")});
+
+  const auto report = json("papers.json");
+  const auto has = [&](const std::string& begin) {
+    for (const auto& [key, value] : report.items())
+      if (key.starts_with(begin)) return true;
+    return false;
+  };
+  for (const auto& paper : nlohmann::json::parse(read_bytes(papers_))) {
+    for (const auto& experiment : paper["experiments"]) {
+      for (const std::string table : experiment["tables"]) {
+        EXPECT_TRUE(has(table + ": ")) << table;
+        const auto rows = experiment.value("rows", nlohmann::json::object());
+        for (const auto& [row, published] : rows.items())
+          EXPECT_TRUE(has(table + ": " + row + " [")) << table << ": " << row;
+      }
+    }
+  }
+  EXPECT_EQ(report["SIMD-X filters, grid: kcore, jit []"], "needs a GPU");
+  EXPECT_EQ(report["DF-P batches, grid: batch 1e-07 []"], "less than an edge of this graph");
+  EXPECT_EQ(report["DF-P batches, grid: batch 1e-02, static: times static"], 1);
+  EXPECT_LT(report["DF-P batches, grid: batch 1e-01, dfp as published: largest error"], 1e-6);
+  EXPECT_EQ(report["MeLoPPR Kronecker, precision: alpha 0.85, k 200, one stage [%]"], 100);
+  EXPECT_GT(report["C-SAW selection: biased neighbor, bipartite, bitmap: % searches saved"], 0);
+}
+
+TEST_F(Suites, PapersMeasuresTheTablesThatAreAskedFor) {
+  run_bench({"papers", "--device", "host", "--graph", graph("kronecker", 7, {"--undirected"}),
+             "--repetitions", "1", "--only", "^SIMD-X directions", "--report", at("papers.json")});
+
+  const auto report = json("papers.json");
+  EXPECT_GT(report["SIMD-X directions, Kronecker: bfs, auto [ms]"], 0);
+  EXPECT_NE(report["SIMD-X directions, Kronecker: graph []"].get<std::string>().find("128 vertices"),
+            std::string::npos);
+  for (const auto& [key, value] : report.items()) EXPECT_EQ(key.find("C-SAW"), std::string::npos) << key;
 }
 
 TEST_F(Suites, ReportsNameTheRun) {

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <fstream>
-#include <utility>
 
 #include "apps/bench/page/families.hpp"
+#include "apps/bench/page/papers_page.hpp"
 #include "apps/bench/page/reports.hpp"
+#include "apps/bench/page/runs.hpp"
 #include "apps/cli/console.hpp"
 #include "engine/core/error.hpp"
 #include "io/output_file.hpp"
@@ -24,16 +25,7 @@ constexpr const char* kHead =
     "measured in the same run. Graphs are Kronecker graphs of edge factor 16, undirected, without isolated\n"
     "vertices; a graph of scale N was generated with 2^N vertices. One that caches hold may pass a limit of "
     "reads\n"
-    "beyond them.\n";
-
-/// Until sluice-bench was a program, suites were an argument of `sluice bench`.
-bool is_old(const Json& report) {
-  return report["command"] == "bench";
-}
-
-std::string suite_of(const Json& report) {
-  return is_old(report) ? report["options"]["suite"] : report["command"];
-}
+    "beyond them. [Papers](papers.md) has the experiments of four papers.\n";
 
 /// A member `NAME [UNIT]`, and UNIT; null: there is none.
 const Json* find_figure(const Json& report, const std::string& name, std::string& unit) {
@@ -43,10 +35,6 @@ const Json* find_figure(const Json& report, const std::string& name, std::string
     return &value;
   }
   return nullptr;
-}
-
-std::string number(double value) {
-  return fmt::format("{:.4g}", value);
 }
 
 /// `164.8 G edges/s, 88% of host to device`; empty: the report has no such figure.
@@ -63,38 +51,6 @@ std::string cell_of(const Json& report, const std::string& name) {
   if (const auto times = report.find(name + ": times one rank"); times != report.end())
     cell += fmt::format(", {} times one rank", number(times->get<double>()));
   return cell;
-}
-
-/// `[1] NVIDIA H100, 2026-11-23, commit f41b266: command; limits`.
-std::string run_line(std::size_t number_of_run, const Json& report) {
-  const Json& options = report["options"];
-  std::string line = fmt::format("{}. {}", number_of_run, report["device"].get<std::string>());
-  const std::string processor = report.value("processor", "");
-  if (report["device"].get<std::string>().starts_with("host")) {
-    if (!processor.empty()) line += fmt::format(" ({})", processor);
-    line += fmt::format(", the machine's load {:.0f} before it", report.value("load", 0.0));
-  }
-  line += fmt::format(", {}, commit {}: `", report["date"].get<std::string>(),
-                      report["commit"].get<std::string>());
-  if (const std::uint64_t ranks = report.value("ranks", std::uint64_t{1}); ranks > 1)
-    line += fmt::format("mpirun -n {} ", ranks);
-  line += fmt::format("{} {}", is_old(report) ? "sluice bench" : "sluice-bench", suite_of(report));
-  for (const char* const option : {"device", "threads", "scale", "repetitions"}) {
-    const std::string value =
-        options.contains(option)
-            ? options[option].is_string() ? options[option].get<std::string>() : options[option].dump()
-            : "0";
-    if (value != "0") line += fmt::format(" --{} {}", option, value);
-  }
-  line += "`";
-  const char* before = ". Limits: ";
-  for (const auto& [key, value] : report.items()) {
-    if (!key.starts_with("limit: ")) continue;
-    const auto unit = key.find(" [");
-    line += fmt::format("{}{} {} {}", std::exchange(before, ", "), key.substr(7, unit - 7),
-                        number(value.get<double>()), key.substr(unit + 2, key.size() - unit - 3));
-  }
-  return line + "\n";
 }
 
 std::string table_of(const Family& family, const std::vector<Json>& reports) {
@@ -133,21 +89,28 @@ std::string peers_of(const Family& family, const Json& peers) {
 }
 
 struct PageCommand {
-  std::string reports, peers, output;
+  std::string reports, peers, papers, output;
   bool force = false;
 };
 
-std::string page_of(const std::vector<Json>& reports, const Json& peers) {
+std::string performance_page(const std::vector<Json>& reports, const Json& peers) {
   std::string page = kHead;
   for (const Family& family : kFamilies)
     page += fmt::format("\n## {}\n\n", family.title) + table_of(family, reports) + peers_of(family, peers);
   return page;
 }
 
+std::string page_of(const PageCommand& c) {
+  const auto reports = read_reports(c.reports, {"command", "options", "device", "date", "commit"});
+  return c.papers.empty() ? performance_page(reports, read_json(c.peers))
+                          : papers_page(reports, read_json(c.papers));
+}
+
 void run_page(const PageCommand& c) {
   if (c.output.empty()) throw UsageError("--output FILE is missing");
-  const std::string page = page_of(
-      read_reports(c.reports, {"command", "options", "device", "date", "commit"}), read_json(c.peers));
+  if (c.peers.empty() == c.papers.empty())
+    throw UsageError("--peers FILE and --papers FILE name two pages: give one");
+  const std::string page = page_of(c);
   if (c.output == "-") return apps::print(page);
   io::OutputFile file(c.output, c.force);
   std::ofstream stream(file.temporary());
@@ -165,6 +128,7 @@ std::unique_ptr<apps::Command> make_page() {
   command->group("Page");
   command->text("REPORTS", "REPORTS", c->reports, "a folder of the suites' reports");
   command->input_file("--peers", c->peers, "figures of other systems, measured beside ours");
+  command->input_file("--papers", c->papers, "what papers published: the page of their experiments instead");
   command->output_file("--output", c->output, "where the page goes; '-' is standard output");
   command->flag("--force", c->force, "replace what exists");
   command->set_example(

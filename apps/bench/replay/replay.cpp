@@ -50,94 +50,12 @@ void add_error(ReplayRun& run, std::span<const double> ranks, std::span<const do
   }
 }
 
-/// The methods, and what they are compared with, on the graph as it is.
-class Replaying {
- public:
-  Replaying(const Device& device, const pagerank::Options& rank, const ReplayOptions& options,
-            const pagerank::RankPlace& place)
-      : device_(device), rank_(rank), options_(options), place_(place) {}
-
-  /// Begins with static ranks of the first graph.
-  void begin(const Graph& graph) {
-    if (options_.methods.empty()) return;
-    const auto first = all_of(pagerank::run_pagerank(device_, graph, rank_, {}, place_), graph);
-    if (options_.verify)
-      changes_.assign(options_.methods.size(),
-                      check_ranks(graph, rank_, first.span(), place_.ranks, device_.threads()).change);
-    for (std::size_t i = 0; i < options_.methods.size(); ++i)
-      ranks_.emplace_back(device_, graph, first.span(), rank_, place_);
-  }
-
-  /// Static ranks, then those of the methods.
-  void follow(const UpdateResult& update, ReplayBatch& report) {
-    const auto exact = reference_ranks(update.graph);
-    report.runs.push_back(run_static(update.graph, exact.span()));
-    for (std::size_t m = 0; m < ranks_.size(); ++m)
-      report.runs.push_back(run_dynamic(m, update, exact.span(), report.device_update_seconds));
-  }
-
- private:
-  HostArray<double> all_of(const pagerank::Result& result, const Graph& graph) const {
-    return pagerank::all_ranks(result.ranks.span(), result.first, graph.vertices(), place_.ranks);
-  }
-
-  HostArray<double> reference_ranks(const Graph& graph) const {
-    pagerank::Options options = rank_;
-    options.tolerance = std::min(options.tolerance, kReferenceTolerance);
-    options.norm = pagerank::RankNorm::linf;
-    options.max_iterations = kReferenceIterations;
-    return all_of(pagerank::run_pagerank(device_, graph, options, {}, place_), graph);
-  }
-
-  ReplayRun run_static(const Graph& graph, std::span<const double> exact) const {
-    const pagerank::Result result = pagerank::run_pagerank(device_, graph, rank_, {}, place_);
-    ReplayRun run;
-    // Ranks that follow batches have their graph at hand, so bringing it is not held against static either.
-    run.seconds = result.compute_seconds;
-    run.iterations = result.iterations;
-    run.converged = result.converged();
-    run.initially_affected = run.ever_affected = graph.vertices();
-    run.gathered_edges = result.gathered_edges;
-    const auto ranks = all_of(result, graph);
-    add_error(run, ranks.span(), exact);
-    if (options_.verify)
-      pagerank::verify_pagerank(graph, rank_, ranks.span(), result.last_l1, place_.ranks, device_.threads());
-    return run;
-  }
-
-  ReplayRun run_dynamic(std::size_t m, const UpdateResult& update, std::span<const double> exact,
-                        double& device_update_seconds) {
-    const pagerank::DynamicRankOptions dynamic{options_.methods[m], options_.frontier_tolerance,
-                                               options_.prune_tolerance};
-    pagerank::DynamicRanks& ranks = ranks_[m];
-    const pagerank::DynamicRankResult result = ranks.follow(update.graph, update.changes, dynamic);
-    device_update_seconds = result.update_seconds;
-    ReplayRun run;
-    run.method = dynamic.method;
-    run.seconds = result.setup_seconds + result.compute_seconds;
-    run.iterations = result.iterations;
-    run.converged = result.end == pagerank::RankEnd::converged;
-    run.initially_affected = result.initially_affected;
-    run.ever_affected = result.ever_affected;
-    run.gathered_edges = result.gathered_edges;
-    HostArray<double> own(ranks.own(), "ranks to compare");
-    ranks.read_ranks(own.span());
-    const auto found = pagerank::all_ranks(own.span(), ranks.first(), ranks.vertices(), place_.ranks);
-    add_error(run, found.span(), exact);
-    if (options_.verify) {
-      changes_[m] = pagerank::verify_followed(update.graph, rank_, dynamic, found.span(), result, changes_[m],
-                                              place_.ranks, device_.threads());
-    }
-    return run;
-  }
-
-  const Device& device_;
-  const pagerank::Options& rank_;
-  const ReplayOptions& options_;
-  const pagerank::RankPlace& place_;
-  std::vector<pagerank::DynamicRanks> ranks_;  ///< [methods]
-  std::vector<double> changes_;  ///< [methods] that an iteration would make to their ranks; to verify
-};
+std::vector<pagerank::DynamicRankOptions> methods_of(const ReplayOptions& options) {
+  std::vector<pagerank::DynamicRankOptions> methods;
+  for (const pagerank::RankMethod method : options.methods)
+    methods.push_back({method, options.frontier_tolerance, options.prune_tolerance});
+  return methods;
+}
 
 }  // namespace
 
@@ -151,6 +69,81 @@ void validate(const ReplayOptions& options) {
   for (const pagerank::RankMethod method : options.methods) {
     validate(pagerank::DynamicRankOptions{method, options.frontier_tolerance, options.prune_tolerance});
   }
+}
+
+ReplayMethods::ReplayMethods(const Device& device, const pagerank::Options& rank,
+                             std::vector<pagerank::DynamicRankOptions> methods, bool verify,
+                             const pagerank::RankPlace& place)
+    : device_(device), rank_(rank), methods_(std::move(methods)), verify_(verify), place_(place) {}
+
+void ReplayMethods::begin(const Graph& graph) {
+  if (methods_.empty()) return;
+  const auto first = all_of(pagerank::run_pagerank(device_, graph, rank_, {}, place_), graph);
+  if (verify_)
+    changes_.assign(methods_.size(),
+                    check_ranks(graph, rank_, first.span(), place_.ranks, device_.threads()).change);
+  for (std::size_t i = 0; i < methods_.size(); ++i)
+    ranks_.emplace_back(device_, graph, first.span(), rank_, place_);
+}
+
+void ReplayMethods::follow(const UpdateResult& update, ReplayBatch& report) {
+  const auto exact = reference_ranks(update.graph);
+  report.runs.push_back(run_static(update.graph, exact.span()));
+  for (std::size_t m = 0; m < ranks_.size(); ++m)
+    report.runs.push_back(run_dynamic(m, update, exact.span(), report.device_update_seconds));
+}
+
+HostArray<double> ReplayMethods::all_of(const pagerank::Result& result, const Graph& graph) const {
+  return pagerank::all_ranks(result.ranks.span(), result.first, graph.vertices(), place_.ranks);
+}
+
+HostArray<double> ReplayMethods::reference_ranks(const Graph& graph) const {
+  pagerank::Options options = rank_;
+  options.tolerance = std::min(options.tolerance, kReferenceTolerance);
+  options.norm = pagerank::RankNorm::linf;
+  options.max_iterations = kReferenceIterations;
+  return all_of(pagerank::run_pagerank(device_, graph, options, {}, place_), graph);
+}
+
+ReplayRun ReplayMethods::run_static(const Graph& graph, std::span<const double> exact) const {
+  const pagerank::Result result = pagerank::run_pagerank(device_, graph, rank_, {}, place_);
+  ReplayRun run;
+  // Ranks that follow batches have their graph at hand, so bringing it is not held against static either.
+  run.seconds = result.compute_seconds;
+  run.iterations = result.iterations;
+  run.converged = result.converged();
+  run.initially_affected = run.ever_affected = graph.vertices();
+  run.gathered_edges = result.gathered_edges;
+  const auto ranks = all_of(result, graph);
+  add_error(run, ranks.span(), exact);
+  if (verify_)
+    pagerank::verify_pagerank(graph, rank_, ranks.span(), result.last_l1, place_.ranks, device_.threads());
+  return run;
+}
+
+ReplayRun ReplayMethods::run_dynamic(std::size_t m, const UpdateResult& update, std::span<const double> exact,
+                                     double& device_update_seconds) {
+  const pagerank::DynamicRankOptions& dynamic = methods_[m];
+  pagerank::DynamicRanks& ranks = ranks_[m];
+  const pagerank::DynamicRankResult result = ranks.follow(update.graph, update.changes, dynamic);
+  device_update_seconds = result.update_seconds;
+  ReplayRun run;
+  run.method = dynamic.method;
+  run.seconds = result.setup_seconds + result.compute_seconds;
+  run.iterations = result.iterations;
+  run.converged = result.end == pagerank::RankEnd::converged;
+  run.initially_affected = result.initially_affected;
+  run.ever_affected = result.ever_affected;
+  run.gathered_edges = result.gathered_edges;
+  HostArray<double> own(ranks.own(), "ranks to compare");
+  ranks.read_ranks(own.span());
+  const auto found = pagerank::all_ranks(own.span(), ranks.first(), ranks.vertices(), place_.ranks);
+  add_error(run, found.span(), exact);
+  if (verify_) {
+    changes_[m] = pagerank::verify_followed(update.graph, rank_, dynamic, found.span(), result, changes_[m],
+                                            place_.ranks, device_.threads());
+  }
+  return run;
 }
 
 void TemporalEdges::read(std::uint64_t first, std::span<Vertex> sources, std::span<Vertex> targets) const {
@@ -184,7 +177,7 @@ void replay(const Device& device, const TemporalSource& edges, const pagerank::O
   RecycledMemory recycled(device);
   HostMemory* const kept_memory = device.is_cuda() ? &recycled : nullptr;
   const bool paged = kept_memory && !stays_whole(device, update.graph, rank, place.paging);
-  Replaying methods(device, rank, options, place);
+  ReplayMethods methods(device, rank, methods_of(options), options.verify, place);
   methods.begin(update.graph);
   for (std::uint32_t i = 0; i < options.batches && done < edges.size(); ++i) {
     const apps::HeldBatch batch = batch_of(edges, done, std::min(done + sizes.batch, edges.size()));

@@ -89,6 +89,36 @@ struct ReplayBatch {
   std::vector<ReplayRun> runs;       ///< static, then the methods in their order
 };
 
+/// Methods of dynamic PageRank that follow one graph side by side, each from its own ranks of the batch
+/// before, and static ranks beside them. Keeps references to all but `methods`.
+class ReplayMethods {
+ public:
+  /// With `verify`, every method's ranks are checked after every batch, as verify.hpp has it.
+  ReplayMethods(const Device& device, const pagerank::Options& rank,
+                std::vector<pagerank::DynamicRankOptions> methods, bool verify,
+                const pagerank::RankPlace& place);
+
+  /// All begin with static ranks of the first graph.
+  void begin(const Graph& graph);
+  /// Static ranks, then those of the methods in their order. Throws RunError where ranks do not verify.
+  void follow(const UpdateResult& update, ReplayBatch& report);
+
+ private:
+  HostArray<double> all_of(const pagerank::Result& result, const Graph& graph) const;
+  HostArray<double> reference_ranks(const Graph& graph) const;
+  ReplayRun run_static(const Graph& graph, std::span<const double> exact) const;
+  ReplayRun run_dynamic(std::size_t m, const UpdateResult& update, std::span<const double> exact,
+                        double& device_update_seconds);
+
+  const Device& device_;
+  const pagerank::Options& rank_;
+  std::vector<pagerank::DynamicRankOptions> methods_;
+  bool verify_;
+  const pagerank::RankPlace& place_;
+  std::vector<pagerank::DynamicRanks> ranks_;  ///< [methods]
+  std::vector<double> changes_;  ///< [methods] that an iteration would make to their ranks; to verify
+};
+
 /// Called after every batch; what it throws ends the replay.
 using ReplayObserver = std::function<void(const ReplayBatch&)>;
 

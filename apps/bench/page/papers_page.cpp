@@ -1,0 +1,149 @@
+#include "apps/bench/page/papers_page.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "apps/bench/page/runs.hpp"
+#include "engine/core/error.hpp"
+
+namespace sluice::bench {
+
+namespace {
+
+constexpr const char* kHead =
+    "# The papers' figures, and ours\n\n"
+    "Sluice joins the ideas of four papers. This page has their experiments, one by one: what was\n"
+    "published, what Sluice has of it, and what `sluice-bench papers` measured. `sluice-bench page`\n"
+    "writes it from the reports in `tests/bench/reports/` and from `tests/bench/papers.json`.\n\n"
+    "Figures are medians. Those that were published come from other graphs and other hardware, so that\n"
+    "only ratios compare. Stored edges count both directions of an undirected graph.\n";
+
+/// A figure of a table: `TABLE: NAME [UNIT]` of a report, and the columns `TABLE: NAME: COLUMN` behind it.
+struct Row {
+  std::string name, cell;
+  bool words = false;  ///< instead of a figure
+  std::vector<std::pair<std::string, std::string>> columns;
+};
+
+std::string text_of(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : number(value.get<double>());
+}
+
+std::vector<Row> rows_of(const Json& report, const std::string& table) {
+  std::vector<Row> rows;
+  for (const auto& [key, value] : report.items()) {
+    if (!key.starts_with(table + ": ")) continue;
+    const std::string name = key.substr(table.size() + 2);
+    if (const auto unit = name.rfind(" ["); name.ends_with("]") && unit != name.npos) {
+      const std::string of = name.substr(unit + 2, name.size() - unit - 3);
+      rows.push_back(
+          {name.substr(0, unit), text_of(value) + (of.empty() ? "" : " " + of), value.is_string(), {}});
+    } else if (!rows.empty() && name.starts_with(rows.back().name + ": ")) {
+      rows.back().columns.emplace_back(name.substr(rows.back().name.size() + 2), text_of(value));
+    }
+  }
+  return rows;
+}
+
+std::vector<std::string> columns_of(const std::vector<Row>& rows) {
+  std::vector<std::string> names;
+  for (const Row& row : rows)
+    for (const auto& [name, cell] : row.columns)
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  return names;
+}
+
+std::string line_of(const Row& row, const std::vector<std::string>& columns, const Json* published) {
+  std::string line = fmt::format("| {} |", row.name);
+  if (published != nullptr) line += fmt::format(" {} |", published->value(row.name, ""));
+  line += fmt::format(" {} |", row.cell);
+  for (const std::string& column : columns) {
+    const auto at = std::ranges::find(row.columns, column, &std::pair<std::string, std::string>::first);
+    line += fmt::format(" {} |", at == row.columns.end() ? "" : at->second);
+  }
+  return line + "\n";
+}
+
+std::string table_of(const std::vector<Row>& rows, const Json* published) {
+  const auto columns = columns_of(rows);
+  std::string text = fmt::format("\n| figure |{} Sluice |", published != nullptr ? " published |" : "");
+  std::string rule = published != nullptr ? "|---|---|---|" : "|---|---|";
+  for (const std::string& column : columns) text += fmt::format(" {} |", column), rule += "---|";
+  text += "\n" + rule + "\n";
+  for (const Row& row : rows) text += line_of(row, columns, published);
+  return text;
+}
+
+/// `needs a GPU: bfs, jit; bfs, ballot.`, a line for each reason.
+std::string missing_of(const std::vector<Row>& rows) {
+  std::vector<std::pair<std::string, std::string>> reasons;
+  for (const Row& row : rows) {
+    const auto at = std::ranges::find(reasons, row.cell, &std::pair<std::string, std::string>::first);
+    if (at == reasons.end())
+      reasons.emplace_back(row.cell, row.name);
+    else
+      at->second += "; " + row.name;
+  }
+  std::string text;
+  for (const auto& [reason, names] : reasons) text += fmt::format("\nNo figure, {}: {}.\n", reason, names);
+  return text;
+}
+
+/// What one run measured of a table; its row `graph` says on what.
+std::string run_of(std::size_t number_of_run, std::vector<Row> rows, const Json* published) {
+  std::string text = fmt::format("\nRun {}", number_of_run);
+  if (const auto graph = std::ranges::find(rows, "graph", &Row::name); graph != rows.end()) {
+    text += ": " + graph->cell;
+    rows.erase(graph);
+  }
+  text += "\n";
+  const auto words = std::ranges::stable_partition(rows, [](const Row& row) { return !row.words; });
+  const std::vector<Row> missing(words.begin(), words.end());
+  rows.erase(words.begin(), words.end());
+  if (!rows.empty()) text += table_of(rows, published);
+  return text + missing_of(missing);
+}
+
+std::string experiment_of(const Json& experiment, const std::vector<const Json*>& runs) {
+  const auto word = [&](const char* name) { return experiment.at(name).get<std::string>(); };
+  std::string text = fmt::format("\n### {}: {}\n\n", word("figure"), word("title"));
+  text += fmt::format("- Published: {}\n- Sluice: {}\n- Difference: {}\n", word("published"), word("sluice"),
+                      word("difference"));
+  const Json* const published = experiment.contains("rows") ? &experiment["rows"] : nullptr;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    for (const Json& table : experiment.at("tables")) {
+      auto rows = rows_of(*runs[i], table.get<std::string>());
+      if (!rows.empty()) text += run_of(i + 1, std::move(rows), published);
+    }
+  }
+  return text;
+}
+
+std::string sections(const Json& papers, const std::vector<const Json*>& runs) {
+  std::string text;
+  for (const Json& paper : papers) {
+    text += fmt::format("\n## {}\n\n{}\n", paper.at("paper").get<std::string>(),
+                        paper.at("cited").get<std::string>());
+    for (const Json& experiment : paper.at("experiments")) text += experiment_of(experiment, runs);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string papers_page(const std::vector<Json>& reports, const Json& papers) {
+  std::string page = kHead;
+  std::vector<const Json*> runs;
+  for (const Json& report : reports)
+    if (suite_of(report) == "papers") runs.push_back(&report);
+  page += runs.empty() ? "\nNo report yet.\n" : "\n";
+  for (std::size_t i = 0; i < runs.size(); ++i) page += run_line(i + 1, *runs[i]);
+  try {
+    return page + sections(papers, runs);
+  } catch (const Json::exception& error) {
+    throw InputError(fmt::format("--papers: {}", error.what()));
+  }
+}
+
+}  // namespace sluice::bench

@@ -1,0 +1,58 @@
+#include "apps/bench/page/runs.hpp"
+
+#include <fmt/core.h>
+
+#include <cstdint>
+#include <utility>
+
+namespace sluice::bench {
+
+namespace {
+
+/// Until sluice-bench was a program, suites were an argument of `sluice bench`.
+bool is_old(const Json& report) {
+  return report["command"] == "bench";
+}
+
+}  // namespace
+
+std::string suite_of(const Json& report) {
+  return is_old(report) ? report["options"]["suite"] : report["command"];
+}
+
+std::string number(double value) {
+  return fmt::format("{:.4g}", value);
+}
+
+std::string run_line(std::size_t number_of_run, const Json& report) {
+  const Json& options = report["options"];
+  std::string line = fmt::format("{}. {}", number_of_run, report["device"].get<std::string>());
+  const std::string processor = report.value("processor", "");
+  if (report["device"].get<std::string>().starts_with("host")) {
+    if (!processor.empty()) line += fmt::format(" ({})", processor);
+    line += fmt::format(", the machine's load {:.0f} before it", report.value("load", 0.0));
+  }
+  line += fmt::format(", {}, commit {}: `", report["date"].get<std::string>(),
+                      report["commit"].get<std::string>());
+  if (const std::uint64_t ranks = report.value("ranks", std::uint64_t{1}); ranks > 1)
+    line += fmt::format("mpirun -n {} ", ranks);
+  line += fmt::format("{} {}", is_old(report) ? "sluice bench" : "sluice-bench", suite_of(report));
+  for (const char* const option : {"device", "threads", "scale", "repetitions"}) {
+    const std::string value =
+        options.contains(option)
+            ? options[option].is_string() ? options[option].get<std::string>() : options[option].dump()
+            : "0";
+    if (value != "0") line += fmt::format(" --{} {}", option, value);
+  }
+  line += "`";
+  const char* before = ". Limits: ";
+  for (const auto& [key, value] : report.items()) {
+    if (!key.starts_with("limit: ")) continue;
+    const auto unit = key.find(" [");
+    line += fmt::format("{}{} {} {}", std::exchange(before, ", "), key.substr(7, unit - 7),
+                        number(value.get<double>()), key.substr(unit + 2, key.size() - unit - 3));
+  }
+  return line + "\n";
+}
+
+}  // namespace sluice::bench

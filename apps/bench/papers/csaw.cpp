@@ -1,0 +1,267 @@
+// C-SAW's experiments (SC'20): rates of its applications in memory (Fig. 9), selection without replacement
+// (Fig. 10 to 12), graphs in partitions (Fig. 13 to 15), and sizes of samples (Fig. 16).
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
+#include "apps/bench/papers/tables.hpp"
+#include "apps/cli/values.hpp"
+#include "engine/memory/resident_graph.hpp"
+#include "engine/sampling/run.hpp"
+
+namespace sluice::bench::papers {
+
+namespace {
+
+constexpr unsigned kHostScale = 16, kGpuScale = 22;
+
+/// How much of each application a device does: a host draws a hundredth of what a GPU does.
+struct Extent {
+  Instance instances, walks, pools, balls, picking;
+};
+constexpr Extent kHostExtent{4000, 4000, 8, 32, 4096}, kGpuExtent{4000, 4000, 1000, 256, 65536};
+constexpr std::uint32_t kWalkLength = 2000, kPool = 2000, kPoolSteps = 2000;
+
+/// Of techniques by turns: so many times the repetitions at most, while they take less than this.
+constexpr unsigned kMostTurns = 20;
+constexpr double kTurnsMilliseconds = 400;
+
+struct Application {
+  const char* name;
+  samples::Options options;
+};
+
+samples::Options of_kind(samples::Kind kind, Bias bias = Bias::none) {
+  samples::Options o;
+  o.kind = kind, o.bias = bias;
+  return o;
+}
+
+/// The four that C-SAW measures selection with, in its order; `size` neighbours of a vertex, two deep.
+std::vector<Application> applications(std::int64_t size) {
+  std::vector<Application> all{{"biased neighbor", of_kind(samples::Kind::neighbor, Bias::degree)},
+                               {"forest fire", of_kind(samples::Kind::forest_fire)},
+                               {"layer", of_kind(samples::Kind::layer, Bias::degree)},
+                               {"unbiased neighbor", of_kind(samples::Kind::neighbor)}};
+  const auto wide = static_cast<std::uint64_t>(size);
+  all[0].options.fanout = all[3].options.fanout = {size, size};
+  all[2].options.layer_sizes = {wide, wide * wide};
+  return all;
+}
+
+struct Technique {
+  const char* name;
+  Select select;
+  Collision collision;
+};
+constexpr Technique kTechniques[] = {
+    {"repeated", Select::repeated, Collision::linear},
+    {"updated", Select::updated, Collision::linear},
+    {"bipartite", Select::bipartite, Collision::linear},
+    {"bipartite, bitmap", Select::bipartite, Collision::strided_bitmap},
+};
+
+class Csaw {
+ public:
+  Csaw(Tables& tables, Device& device)
+      : tables_(tables), device_(device), extent_(device.is_cuda() ? kGpuExtent : kHostExtent) {}
+
+  void run() {
+    if (tables_.begin("C-SAW rates")) rates();
+    if (tables_.begin("C-SAW selection")) selection();
+    if (tables_.begin("C-SAW sizes")) sizes();
+    resident_.reset();
+    if (tables_.begin("C-SAW partitions")) partitions();
+  }
+
+ private:
+  ResidentGraph& resident() {
+    if (!resident_) {
+      graph_ = tables_.graph(kHostScale, kGpuScale);
+      resident_.emplace(device_, graph_);
+    }
+    tables_.on("Kronecker", graph_);
+    return *resident_;
+  }
+
+  static Starts starts_of(Instance count) {
+    Starts starts;
+    starts.mode = Starts::Mode::random, starts.count = count;
+    return starts;
+  }
+
+  /// Times in ms after a first run, which makes the tables; `last` is the last run.
+  template <class Run>
+  std::vector<double> times(const std::string& row, RunStats& last, const Run& run) {
+    tables_.measuring(row);
+    std::vector<double> values;
+    for (unsigned r = 0; r <= tables_.options().repetitions; ++r) {
+      last = run();
+      if (r > 0) values.push_back(last.compute_seconds * 1e3);
+    }
+    return values;
+  }
+
+  std::vector<double> sample(const std::string& row, samples::Options o, Instance instances, RunStats& last) {
+    o.seed = tables_.options().seed;
+    return times(row, last,
+                 [&] { return sampling::run_samples(*resident_, starts_of(instances), o, nullptr); });
+  }
+
+  void put_rate(const std::string& row, std::vector<double> milliseconds, const RunStats& last) {
+    std::vector<double> rates;
+    for (const double time : milliseconds)
+      rates.push_back(static_cast<double>(last.sampled_edges) / time * 1e-3);
+    tables_.put(row, std::move(rates), "M edges/s", {{"ms", median(std::move(milliseconds))}});
+  }
+
+  void rates() {
+    resident();
+    RunStats last;
+    auto all = applications(2);
+    all.push_back({"snowball", of_kind(samples::Kind::snowball)});
+    for (const Application& application : all) {
+      const bool ball = application.options.kind == samples::Kind::snowball;
+      const Instance instances = ball ? extent_.balls : extent_.instances;
+      auto milliseconds = sample(application.name, application.options, instances, last);
+      put_rate(std::string(application.name) + ", " + apps::format_count(instances) + " instances",
+               std::move(milliseconds), last);
+      resident_->drop_tables();
+    }
+    walks::Options walk;
+    walk.kind = walks::Kind::biased, walk.bias = Bias::degree, walk.length = kWalkLength;
+    walks("biased walk, ", walk, extent_.walks);
+    walk.kind = walks::Kind::multidimensional, walk.frontier_size = kPool, walk.length = kPoolSteps;
+    walks("multidimensional, FrontierSize " + apps::format_count(kPool) + ", ", walk, extent_.pools);
+  }
+
+  void walks(const std::string& name, walks::Options o, Instance instances) {
+    o.seed = tables_.options().seed;
+    RunStats last;
+    auto milliseconds =
+        times(name, last, [&] { return sampling::run_walks(*resident_, starts_of(instances), o, nullptr); });
+    put_rate(name + apps::format_count(instances) + " instances", std::move(milliseconds), last);
+    resident_->drop_tables();
+  }
+
+  void selection() {
+    resident();
+    for (const Application& application : applications(8)) {
+      put_selection(application, select_by_turns(application));
+      resident_->drop_tables();
+    }
+  }
+
+  /// What one technique took in every turn.
+  struct Selected {
+    std::vector<double> milliseconds;
+    RunStats last;
+
+    double per_pick(std::uint64_t count) const {
+      return static_cast<double>(count) / static_cast<double>(std::max<std::uint64_t>(last.selections, 1));
+    }
+  };
+
+  static bool has(const Application& application, const Technique& technique) {
+    return technique.collision == Collision::linear || application.options.kind != samples::Kind::layer;
+  }
+
+  /// Techniques take turns, so that what else the machine does falls on all of them. Short ones take more.
+  std::vector<Selected> select_by_turns(const Application& application) {
+    const Instance instances = std::min<Instance>(graph_.vertices(), extent_.picking);
+    const unsigned turns = tables_.options().repetitions;
+    std::vector<Selected> selected(std::size(kTechniques));
+    double spent = 0;
+    for (unsigned r = 0; r <= turns || (r <= kMostTurns * turns && spent < kTurnsMilliseconds); ++r) {
+      for (std::size_t t = 0; t < selected.size(); ++t) {
+        if (!has(application, kTechniques[t])) continue;
+        tables_.measuring(application.name);
+        samples::Options o = application.options;
+        o.select = kTechniques[t].select, o.collision = kTechniques[t].collision;
+        o.seed = tables_.options().seed;
+        selected[t].last = sampling::run_samples(*resident_, starts_of(instances), o, nullptr);
+        if (r == 0) continue;  // it makes the tables
+        selected[t].milliseconds.push_back(selected[t].last.compute_seconds * 1e3);
+        spent += selected[t].milliseconds.back();
+      }
+    }
+    return selected;
+  }
+
+  void put_selection(const Application& application, const std::vector<Selected>& selected) {
+    const double repeated = median(selected.front().milliseconds);
+    double linear = 0;
+    for (std::size_t t = 0; t < selected.size(); ++t) {
+      const std::string row = std::string(application.name) + ", " + kTechniques[t].name;
+      if (!has(application, kTechniques[t])) {
+        tables_.put_words(row, "layers have no bitmap");
+        continue;
+      }
+      const RunStats& last = selected[t].last;
+      const double searches = selected[t].per_pick(last.collision_searches);
+      Columns columns{{"times repeated", repeated / median(selected[t].milliseconds)},
+                      {"iterations a pick", selected[t].per_pick(last.selection_iterations)},
+                      {"searches a pick", searches}};
+      if (kTechniques[t].collision != Collision::linear && linear > 0)
+        columns.emplace_back("% searches saved", 100 * (1 - searches / linear));
+      linear = searches;
+      tables_.put(row, selected[t].milliseconds, "ms", std::move(columns));
+    }
+  }
+
+  /// One size varies, the other is at its largest.
+  void sizes() {
+    constexpr Instance kMost = 16000;
+    constexpr std::int64_t kLargest = 8;
+    resident();
+    const auto time = [&](Instance instances, std::int64_t size) {
+      samples::Options o = of_kind(samples::Kind::neighbor, Bias::degree);
+      o.fanout = {size, size, size};
+      const std::string row =
+          apps::format_count(instances) + " instances, NeighborSize " + std::to_string(size);
+      RunStats last;
+      auto milliseconds = sample(row, o, instances, last);
+      const auto edges = static_cast<double>(last.sampled_edges);
+      const double rate = edges / median(milliseconds) * 1e-3;
+      tables_.put(row, std::move(milliseconds), "ms", {{"edges", edges}, {"M edges/s", rate}});
+    };
+    for (const std::int64_t size : {1, 2, 4}) time(kMost, size);
+    for (const Instance instances : {2000, 4000, 8000, 16000}) time(instances, kLargest);
+    resident_->drop_tables();
+  }
+
+  /// What the suite of ablations measures with 4,000 instances.
+  void partitions() {
+    Options options = tables_.options();
+    if (options.scale == 0) options.scale = device_.is_cuda() ? kGpuScale : kHostScale;
+    options.wanted = [](const std::string& name) { return name.find(", 4000: ") != name.npos; };
+    double none = 0, vertices = 0;
+    for (const Figure& figure : run_ablation(device_, options)) {
+      if (figure.name == "vertices") vertices = figure.value;
+      if (figure.name == "stored edges")
+        tables_.on("Kronecker, four partitions, two of them on the device",
+                   static_cast<std::uint64_t>(vertices), static_cast<std::uint64_t>(figure.value));
+      const auto colon = figure.name.find(", 4000: ");
+      if (colon == figure.name.npos) continue;
+      const std::string row = figure.name.substr(0, colon) + ", " + figure.name.substr(colon + 8);
+      if (row.ends_with(", none")) none = figure.value;
+      Columns columns{{"times none", none / figure.value}};
+      columns.insert(columns.end(), figure.columns.begin(), figure.columns.end());
+      tables_.put(row, {figure.low, figure.value, figure.high}, "ms", std::move(columns));
+    }
+  }
+
+  Tables& tables_;
+  Device& device_;
+  Extent extent_;
+  Graph graph_;
+  std::optional<ResidentGraph> resident_;
+};
+
+}  // namespace
+
+void run_csaw(Tables& tables, Device& device) {
+  Csaw(tables, device).run();
+}
+
+}  // namespace sluice::bench::papers

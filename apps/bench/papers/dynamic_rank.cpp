@@ -1,0 +1,157 @@
+// Sahu's experiments (DF-P PageRank, 2024): every method with random batches of 1e-7 to 1e-1 of the edges
+// (Fig. 4 and 5), and the ways to split DF-P's work (Fig. 1).
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+
+#include "apps/bench/papers/tables.hpp"
+#include "apps/bench/random_batch.hpp"
+#include "apps/bench/replay/replay.hpp"
+#include "apps/cli/names.hpp"
+#include "engine/exec/memory/recycled_memory.hpp"
+
+namespace sluice::bench::papers {
+
+namespace {
+
+constexpr double kFractions[] = {1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1};
+constexpr unsigned kHostScale = 16, kGpuScale = 22;
+const pagerank::RankPlace kWhole{.paging = {.partitions = 1}};
+
+struct Method {
+  std::string name;
+  pagerank::DynamicRankOptions options;
+};
+
+std::vector<Method> all_methods() {
+  std::vector<Method> methods;
+  for (const auto method : {pagerank::RankMethod::naive_dynamic, pagerank::RankMethod::dynamic_traversal,
+                            pagerank::RankMethod::dynamic_frontier, pagerank::RankMethod::pruned_frontier})
+    methods.push_back({std::string(apps::name_of(apps::kRankMethods, method)), {method}});
+  methods.back().name = "dfp with the shortcut";
+  methods.push_back({"dfp as published", {pagerank::RankMethod::pruned_frontier}});
+  methods.back().options.affect_all = false;
+  return methods;
+}
+
+/// One method over the batches of a size.
+struct Runs {
+  std::vector<double> milliseconds, speedups;
+  double iterations = 0, affected = 0, linf = 0, l1 = 0;
+
+  void add(const ReplayRun& run, const ReplayRun& anew, double vertices) {
+    milliseconds.push_back(run.seconds * 1e3);
+    speedups.push_back(anew.seconds / run.seconds);
+    iterations += run.iterations;
+    affected += static_cast<double>(run.ever_affected) / vertices;
+    linf = std::max(linf, run.linf);
+    l1 += run.l1;
+  }
+};
+
+class RandomBatches {
+ public:
+  RandomBatches(Tables& tables, Device& device, Graph graph)
+      : tables_(tables), device_(device), graph_(std::move(graph)) {
+    rank_.dangling = pagerank::Dangling::self_loop;  // as the paper has it
+  }
+
+  void run() {
+    for (const double fraction : kFractions) {
+      if (batch_lines(graph_, fraction) < 1)
+        tables_.put_words(batch_name(fraction), "less than an edge of this graph");
+      else
+        batches_of(fraction);
+    }
+  }
+
+ private:
+  void batches_of(double fraction) {
+    const auto methods = all_methods();
+    std::vector<pagerank::DynamicRankOptions> options;
+    for (const Method& method : methods) options.push_back(method.options);
+    ReplayMethods followers(device_, rank_, options, false, kWhole);
+    followers.begin(graph_);
+    std::vector<Runs> runs(methods.size() + 1);
+    for (unsigned r = 0; r < tables_.options().repetitions; ++r) {
+      tables_.measuring(batch_name(fraction));
+      ReplayBatch batch;
+      UpdateResult update = updated(fraction);
+      followers.follow(update, batch);
+      for (std::size_t i = 0; i < runs.size(); ++i)
+        runs[i].add(batch.runs[i], batch.runs[0], static_cast<double>(update.graph.vertices()));
+      graph_ = std::move(update.graph);
+    }
+    put(fraction, "static", runs[0]);
+    for (std::size_t i = 0; i < methods.size(); ++i) put(fraction, methods[i].name, runs[i + 1]);
+  }
+
+  /// A GPU's changes stay page-locked from batch to batch.
+  UpdateResult updated(double fraction) {
+    const unsigned threads = device_.is_cuda() ? usable_cores() : device_.threads();
+    const UpdateBatch batch = random_batch(graph_, fraction, random_);
+    return update_graph(std::move(graph_), batch, threads, nullptr, device_.is_cuda() ? &travel_ : nullptr);
+  }
+
+  void put(double fraction, const std::string& method, const Runs& runs) {
+    const auto count = static_cast<double>(runs.milliseconds.size());
+    tables_.put(batch_name(fraction) + ", " + method, runs.milliseconds, "ms",
+                {{"times static", median(runs.speedups)},
+                 {"iterations", runs.iterations / count},
+                 {"% affected", 100 * runs.affected / count},
+                 {"L1 error", runs.l1 / count},
+                 {"largest error", runs.linf}});
+  }
+
+  Tables& tables_;
+  Device& device_;
+  Graph graph_;
+  pagerank::Options rank_;
+  RecycledMemory travel_{device_};
+  std::mt19937_64 random_{7};
+};
+
+void random_batches(Tables& tables, Device& device, const char* kind, io::GraphKind of) {
+  if (!tables.begin(std::string("DF-P batches, ") + kind)) return;
+  Graph graph = tables.graph(kHostScale, kGpuScale, of);
+  if (graph.directed && graph.in.offsets.empty()) {
+    tables.put_words("graph", "has no in-edges");
+    return;
+  }
+  tables.on(kind, graph);
+  RandomBatches(tables, device, std::move(graph)).run();
+}
+
+/// What the suite of PageRank measures of them; static ranks are those of the same batches.
+void splits(Tables& tables, Device& device) {
+  if (!tables.begin("DF-P splits")) return;
+  if (!device.is_cuda()) {
+    for (const auto& split : apps::kRankSplits)
+      tables.put_words(std::string("split ") + std::string(split.name), kNeedsGpu);
+    return;
+  }
+  Options options = tables.options();
+  options.wanted = [](const std::string& name) { return name.find(", splits") != name.npos; };
+  Graph graph = tables.graph(kHostScale, kGpuScale);
+  tables.on("Kronecker", graph);
+  std::map<std::string, double> statics;
+  for (const Figure& figure : run_dynamic_pagerank(device, options, "kronecker", std::move(graph))) {
+    const std::string row = figure.name.substr(figure.name.find("batch"));
+    const std::string batch = row.substr(0, row.find(','));
+    if (row.ends_with(", static")) statics[batch] = figure.value;
+    if (row.find(", update") != row.npos || row.find(", rewrite") != row.npos) continue;
+    tables.put(row, {figure.low, figure.value, figure.high}, "ms",
+               {{"times static", statics[batch] / figure.value}});
+  }
+}
+
+}  // namespace
+
+void run_dynamic_rank(Tables& tables, Device& device) {
+  random_batches(tables, device, "Kronecker", io::GraphKind::kronecker);
+  if (tables.options().graph.empty()) random_batches(tables, device, "grid", io::GraphKind::grid);
+  splits(tables, device);
+}
+
+}  // namespace sluice::bench::papers

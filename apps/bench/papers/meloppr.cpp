@@ -1,0 +1,203 @@
+// MeLoPPR's experiments (DAC'21): precision by the share of next-stage vertices (Fig. 6), memory and time
+// beside the search in one stage (Table II, Fig. 7), and queries side by side (Fig. 5).
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "apps/bench/papers/tables.hpp"
+#include "engine/ppr/evaluate.hpp"
+#include "engine/ppr/ppr.hpp"
+
+namespace sluice::bench::papers {
+
+namespace {
+
+/// As sparse as graphs of citations: with hubs, and without.
+constexpr unsigned kHostScale = 13, kGpuScale = 16, kEdgeFactor = 2;
+constexpr double kShares[] = {0.01, 0.02, 0.03, 0.1, 0.2, 0.3};
+constexpr Instance kEvaluated = 30, kEvaluatedOnGpu = 500;
+constexpr Instance kAsked = 1000, kAskedOnGpu = 4096;
+constexpr Instance kOneByOne = 20, kOneByOneOnGpu = 264;  ///< they go along edges hundreds of times
+
+class NoSink : public ppr::Sink {
+ public:
+  void write(const ppr::Batch&) override {}
+};
+
+/// Of six steps, in one stage or in two of three.
+ppr::Options six_steps(ppr::Method method) {
+  ppr::Options o;
+  o.method = method;
+  if (method == ppr::Method::exact) o.length = 6;
+  o.unexpanded = ppr::Unexpanded::share;
+  return o;
+}
+
+class MeloPpr {
+ public:
+  MeloPpr(Tables& tables, Device& device, const char* name, io::GraphKind kind)
+      : tables_(tables), device_(device), name_(name), kind_(kind) {}
+
+  void run() {
+    if (begin(", precision")) precision();
+    if (begin(", memory and time")) memory_and_time();
+  }
+
+  /// A query is one core's: what runs side by side are queries.
+  void run_side_by_side() {
+    if (begin(", parallelism")) parallelism();
+  }
+
+ private:
+  bool begin(const char* what) {
+    if (!tables_.begin(fmt::format("MeLoPPR {}{}", name_, what))) return false;
+    if (graph_.edges() == 0) graph_ = tables_.graph(kHostScale, kGpuScale, kind_, kEdgeFactor);
+    tables_.on(fmt::format("{} of edge factor {}", name_, kEdgeFactor), graph_);
+    return true;
+  }
+
+  static Starts starts_of(Instance queries) {
+    Starts starts;
+    starts.mode = Starts::Mode::random, starts.count = queries;
+    return starts;
+  }
+
+  ppr::Stats ask(const Device& device, Instance queries, ppr::Options o) {
+    o.seed = tables_.options().seed;
+    return ppr::run_ppr(device, graph_, starts_of(queries), o, nothing_);
+  }
+
+  void precision() {
+    struct Setting {
+      const char* name;
+      double alpha;
+      std::uint32_t top;
+    };
+    for (const Setting& setting :
+         {Setting{"alpha 0.85, k 200", 0.85, 200}, Setting{"alpha 0.95, k 100", 0.95, 100}}) {
+      ppr::Options o = six_steps(ppr::Method::exact);
+      o.alpha = setting.alpha, o.top = setting.top;
+      evaluate(std::string(setting.name) + ", one stage", o);
+      o = six_steps(ppr::Method::staged);
+      o.alpha = setting.alpha, o.top = setting.top;
+      for (const double share : kShares) {
+        o.expand = share;
+        evaluate(fmt::format("{}, {:.0f}%", setting.name, 100 * share), o);
+      }
+    }
+  }
+
+  /// Precision of the lists, strict and over vertices with a score alone, against those of one stage and
+  /// those that are not truncated.
+  void evaluate(const std::string& row, ppr::Options o) {
+    tables_.measuring(row);
+    o.seed = tables_.options().seed;
+    const Starts starts = starts_of(device_.is_cuda() ? kEvaluatedOnGpu : kEvaluated);
+    ppr::Evaluator evaluator(device_, graph_, starts, o, nothing_);
+    ppr::run_ppr(device_, graph_, starts, o, evaluator);
+    const double percent = 100 / static_cast<double>(evaluator.queries());
+    tables_.put(row, {percent * evaluator.truncated().strict}, "%",
+                {{"% of scored", percent * evaluator.truncated().of_scored},
+                 {"% of the limit", percent * evaluator.limit().strict},
+                 {"% of the limit's scored", percent * evaluator.limit().of_scored}});
+  }
+
+  void memory_and_time() {
+    ppr::Options single = six_steps(ppr::Method::exact);
+    single.state = ppr::State::sparse;  // as the paper and the stages have it
+    const Cost beside = measure("one stage, in a table", single);
+    put("one stage, in a table", beside, beside);
+    single.state = ppr::State::automatic;
+    cost("one stage, as Sluice chooses", single, beside);
+    ppr::Options staged = six_steps(ppr::Method::staged);
+    for (const double share : {0.3, 0.1, 0.01}) {
+      staged.expand = share;
+      cost(fmt::format("3,3 at {:.0f}%", 100 * share), staged, beside);
+    }
+    staged.one_by_one = true;
+    cost("3,3 at 1%, one by one", staged, beside);
+    staged.table = 4;
+    cost("3,3 at 1%, one by one, a table of 4 k", staged, beside);
+  }
+
+  /// 0 where memory is not counted by query.
+  static double ratio(double a, double b) { return b > 0 ? a / b : 0; }
+
+  struct Cost {
+    std::vector<double> microseconds;
+    double mean_kb = 0, most_kb = 0;
+  };
+
+  Instance queries_of(const ppr::Options& o) const {
+    if (o.one_by_one) return device_.is_cuda() ? kOneByOneOnGpu : kOneByOne;
+    return device_.is_cuda() ? kAskedOnGpu : kAsked;
+  }
+
+  /// After a first run, which makes what queries work in.
+  Cost measure(const std::string& row, const ppr::Options& o) {
+    tables_.measuring(row);
+    Cost cost;
+    for (unsigned r = 0; r <= tables_.options().repetitions; ++r) {
+      const ppr::Stats stats = ask(device_, queries_of(o), o);
+      const auto asked = static_cast<double>(stats.queries);
+      cost.mean_kb = static_cast<double>(stats.query_bytes) / asked * 1e-3;
+      cost.most_kb = static_cast<double>(stats.peak_query_bytes) * 1e-3;
+      if (r > 0) cost.microseconds.push_back(stats.compute_seconds / asked * 1e6);
+    }
+    return cost;
+  }
+
+  void put(const std::string& row, const Cost& cost, const Cost& beside) {
+    tables_.put(row, cost.microseconds, "us a query",
+                {{"times one stage", median(beside.microseconds) / median(cost.microseconds)},
+                 {"KB a query", cost.mean_kb},
+                 {"times less KB", ratio(beside.mean_kb, cost.mean_kb)},
+                 {"KB at most", cost.most_kb},
+                 {"times less at most", ratio(beside.most_kb, cost.most_kb)}});
+  }
+
+  void cost(const std::string& row, const ppr::Options& o, const Cost& beside) {
+    put(row, measure(row, o), beside);
+  }
+
+  void parallelism() {
+    if (device_.is_cuda()) {
+      tables_.put_words("balls of one query side by side", "a block of the GPU answers a query");
+      return;
+    }
+    tables_.put_words("balls of one query side by side", "a core answers a query");
+    const ppr::Options o = six_steps(ppr::Method::staged);
+    double alone = 0;
+    for (unsigned p = 1; p <= std::min(device_.threads(), 16u); p *= 2) {
+      const std::string row = fmt::format("{} {} side by side", p, p == 1 ? "query" : "queries");
+      tables_.measuring(row);
+      const Device some({.choice = DeviceChoice::host, .threads = p});
+      std::vector<double> rates;
+      for (unsigned r = 0; r <= tables_.options().repetitions; ++r) {
+        const ppr::Stats stats = ask(some, kAsked, o);
+        if (r > 0) rates.push_back(static_cast<double>(stats.queries) / stats.compute_seconds);
+      }
+      if (p == 1) alone = median(rates);
+      const double rate = median(rates);
+      tables_.put(row, std::move(rates), "queries/s", {{"times one", rate / alone}});
+    }
+  }
+
+  Tables& tables_;
+  Device& device_;
+  const char* name_;
+  io::GraphKind kind_;
+  NoSink nothing_;
+  Graph graph_;
+};
+
+}  // namespace
+
+void run_meloppr(Tables& tables, Device& device) {
+  MeloPpr hubs(tables, device, "Kronecker", io::GraphKind::kronecker);
+  hubs.run();
+  if (tables.options().graph.empty()) MeloPpr(tables, device, "uniform", io::GraphKind::uniform).run();
+  hubs.run_side_by_side();
+}
+
+}  // namespace sluice::bench::papers

@@ -1,0 +1,182 @@
+// SIMD-X's experiments (ATC'19): filters (Fig. 8, 9 and 12), fusion of kernels, and push beside pull.
+#include <functional>
+#include <memory>
+
+#include "apps/bench/papers/tables.hpp"
+#include "apps/bench/workload.hpp"
+#include "apps/cli/names.hpp"
+#include "engine/acc/solve.hpp"
+
+namespace sluice::bench::papers {
+
+namespace {
+
+constexpr unsigned kHostScale = 16, kGpuScale = 22, kGridHostScale = 14, kGridGpuScale = 20;
+constexpr unsigned kSources = 4;
+
+/// One of the paper's programs. `run` returns the work of all its sources.
+struct Program {
+  const char* name;
+  std::function<std::vector<acc::AccStats>(const acc::AccOptions&)> run;
+};
+
+/// Sources' means.
+struct Mean {
+  std::vector<double> milliseconds;
+  double rounds = 0, refills = 0, pulls = 0, launches = 0, registers = 0;
+};
+
+class Simdx {
+ public:
+  Simdx(Tables& tables, Device& device, Graph graph)
+      : tables_(tables),
+        device_(device),
+        graph_(std::move(graph)),
+        sources_(sources_of(graph_, kSources)),
+        lists_(device, graph_, {.in_edges = true, .weights = true}) {}
+
+  const Graph& graph() const { return graph_; }
+
+  /// Bfs pushes alone: rounds that pull look through all states in any case.
+  void filters() {
+    for (const Program& program : programs()) {
+      double ballot = 0;
+      for (const auto filter :
+           {acc::AccFilter::ballot, acc::AccFilter::jit, acc::AccFilter::online, acc::AccFilter::batch}) {
+        const std::string row =
+            std::string(program.name) + ", " + std::string(apps::name_of(apps::kAccFilters, filter));
+        if (!has_kernels(row)) continue;
+        const Mean mean = measure(row, program, {acc::AccDirection::push, filter});
+        if (filter == acc::AccFilter::ballot) ballot = median(mean.milliseconds);
+        put(row, mean, {{"times ballot", ballot / median(mean.milliseconds)}});
+      }
+    }
+  }
+
+  void fusions() {
+    for (const Program& program : programs()) {
+      double all = 0;
+      for (const auto fusion : {acc::AccFusion::all, acc::AccFusion::push_pull, acc::AccFusion::none}) {
+        const std::string row =
+            std::string(program.name) + ", " + std::string(apps::name_of(apps::kAccFusions, fusion));
+        if (!has_kernels(row)) continue;
+        const Mean mean = measure(row, program, {acc::AccDirection::automatic, acc::AccFilter::jit, fusion});
+        if (fusion == acc::AccFusion::all) all = median(mean.milliseconds);
+        put(row, mean,
+            {{"times all", all / median(mean.milliseconds)},
+             {"launches", mean.launches},
+             {"registers", mean.registers}});
+      }
+    }
+  }
+
+  void directions() {
+    double push = 0;
+    const Program bfs = programs().front();
+    for (const auto direction :
+         {acc::AccDirection::push, acc::AccDirection::pull, acc::AccDirection::automatic}) {
+      const std::string row =
+          std::string(bfs.name) + ", " + std::string(apps::name_of(apps::kAccDirections, direction));
+      const Mean mean = measure(row, bfs, {direction});
+      if (direction == acc::AccDirection::push) push = median(mean.milliseconds);
+      put(row, mean, {{"times push", push / median(mean.milliseconds)}, {"rounds that pull", mean.pulls}});
+    }
+  }
+
+ private:
+  std::vector<Program> programs() {
+    return {{"bfs",
+             [this](const acc::AccOptions& options) {
+               std::vector<acc::AccStats> stats;
+               for (const Vertex source : sources_) stats.push_back(bfs(lists_, source, options).stats);
+               return stats;
+             }},
+            {"sssp",
+             [this](const acc::AccOptions& options) {
+               std::vector<acc::AccStats> stats;
+               for (const Vertex source : sources_) stats.push_back(sssp(lists_, source, 0, options).stats);
+               return stats;
+             }},
+            {"kcore", [this](const acc::AccOptions& options) {
+               return std::vector<acc::AccStats>{core_numbers(simple(), 0, options).stats};
+             }}};
+  }
+
+  const acc::AccGraph& simple() {
+    if (!simple_) simple_ = std::make_unique<acc::AccGraph>(device_, graph_, acc::AccNeeds{.simple = true});
+    return *simple_;
+  }
+
+  /// Filters and fusions choose among a GPU's kernels.
+  bool has_kernels(const std::string& row) {
+    if (!device_.is_cuda()) tables_.put_words(row, kNeedsGpu);
+    return device_.is_cuda();
+  }
+
+  /// After a first run, which warms up.
+  Mean measure(const std::string& row, const Program& program, const acc::AccOptions& options) {
+    tables_.measuring(row);
+    Mean mean;
+    for (unsigned r = 0; r <= tables_.options().repetitions; ++r) {
+      const auto all = program.run(options);
+      if (r > 0) mean = added(std::move(mean), all);
+    }
+    return mean;
+  }
+
+  /// Counts are the same in every repetition, but for what depends on the order of atomic operations.
+  static Mean added(Mean mean, const std::vector<acc::AccStats>& all) {
+    Mean run;
+    double seconds = 0;
+    const auto count = static_cast<double>(all.size());
+    for (const acc::AccStats& stats : all) {
+      seconds += stats.compute_seconds;
+      run.rounds += static_cast<double>(stats.rounds) / count;
+      run.refills += static_cast<double>(stats.refills) / count;
+      run.pulls += static_cast<double>(stats.pulls) / count;
+      run.launches += static_cast<double>(stats.kernel_launches) / count;
+      run.registers = stats.registers;
+    }
+    run.milliseconds = std::move(mean.milliseconds);
+    run.milliseconds.push_back(seconds / count * 1e3);
+    return run;
+  }
+
+  void put(const std::string& row, const Mean& mean, Columns columns) {
+    columns.emplace_back("rounds", mean.rounds);
+    columns.emplace_back("ballot rounds", mean.refills);
+    tables_.put(row, mean.milliseconds, "ms", std::move(columns));
+  }
+
+  Tables& tables_;
+  Device& device_;
+  Graph graph_;
+  std::vector<Vertex> sources_;
+  acc::AccGraph lists_;
+  std::unique_ptr<acc::AccGraph> simple_;
+};
+
+/// The tables of one graph, which is made when the first of them is wanted.
+void tables_of(Tables& tables, Device& device, const char* kind, const std::function<Graph()>& make) {
+  std::unique_ptr<Simdx> programs;
+  const auto table = [&](const char* name, void (Simdx::*rows)()) {
+    if (!tables.begin(std::string("SIMD-X ") + name + ", " + kind)) return;
+    if (!programs) programs = std::make_unique<Simdx>(tables, device, make());
+    tables.on(kind, programs->graph());
+    (*programs.*rows)();
+  };
+  table("filters", &Simdx::filters);
+  table("fusion", &Simdx::fusions);
+  table("directions", &Simdx::directions);
+}
+
+}  // namespace
+
+void run_simdx(Tables& tables, Device& device) {
+  tables_of(tables, device, "Kronecker", [&] { return tables.graph(kHostScale, kGpuScale); });
+  if (!tables.options().graph.empty()) return;
+  tables_of(tables, device, "grid",
+            [&] { return tables.graph(kGridHostScale, kGridGpuScale, io::GraphKind::grid); });
+}
+
+}  // namespace sluice::bench::papers

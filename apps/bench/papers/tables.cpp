@@ -1,0 +1,72 @@
+#include "apps/bench/papers/tables.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "apps/bench/workload.hpp"
+#include "apps/cli/values.hpp"
+
+namespace sluice::bench {
+
+namespace papers {
+
+bool Tables::begin(std::string name) {
+  name_ = std::move(name);
+  return options_.wants(name_);
+}
+
+void Tables::on(const std::string& kind, std::uint64_t vertices, std::uint64_t edges) {
+  put_words("graph",
+            fmt::format("{}, {} vertices, {} stored edges", options_.graph.empty() ? kind : options_.graph,
+                        apps::format_count(vertices), apps::format_count(edges)));
+}
+
+void Tables::measuring(const std::string& row) const {
+  if (options_.progress) options_.progress(name_ + ": " + row);
+}
+
+void Tables::put(const std::string& row, std::vector<double> values, const char* unit, Columns columns) {
+  std::sort(values.begin(), values.end());
+  figures_.push_back({name_ + ": " + row,
+                      middle_of(values),
+                      unit,
+                      values.front(),
+                      values.back(),
+                      {},
+                      std::move(columns),
+                      {}});
+}
+
+void Tables::put_words(const std::string& row, std::string words) {
+  figures_.push_back({name_ + ": " + row, 0, "", 0, 0, {}, {}, std::move(words)});
+}
+
+Graph Tables::graph(unsigned host_scale, unsigned gpu_scale, io::GraphKind kind, unsigned edge_factor) const {
+  Options sized = options_;
+  if (sized.scale == 0) sized.scale = device_.is_cuda() ? gpu_scale : host_scale;
+  if (edge_factor > 0) sized.edge_factor = edge_factor;
+  return load_graph(device_, sized, kind);
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return middle_of(values);
+}
+
+std::string batch_name(double fraction) {
+  return fmt::format("batch {:.0e}", fraction);
+}
+
+}  // namespace papers
+
+std::vector<Figure> run_papers(Device& device, const Options& options) {
+  papers::Tables tables(device, options);
+  papers::run_dynamic_rank(tables, device);
+  papers::run_csaw(tables, device);
+  papers::run_meloppr(tables, device);
+  papers::run_simdx(tables, device);
+  return tables.take();
+}
+
+}  // namespace sluice::bench

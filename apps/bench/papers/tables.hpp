@@ -1,0 +1,60 @@
+// Figures of the papers' experiments, table by table.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/bench/bench.hpp"
+#include "io/generate/generate.hpp"
+
+namespace sluice::bench::papers {
+
+using Columns = std::vector<std::pair<std::string, double>>;
+
+/// What rows say whose technique only a GPU has.
+inline constexpr const char* kNeedsGpu = "needs a GPU";
+
+/// Names figures `TABLE: ROW`, as the page looks for them.
+class Tables {
+ public:
+  Tables(const Device& device, const Options& options) : device_(device), options_(options) {}
+
+  const Options& options() const { return options_; }
+
+  /// Rows from here on are of this table. False: it is not wanted.
+  bool begin(std::string name);
+  /// What the table is measured on, its first row.
+  void on(const std::string& kind, const Graph& graph) { on(kind, graph.vertices(), graph.edges()); }
+  void on(const std::string& kind, std::uint64_t vertices, std::uint64_t edges);
+  /// Says that a row is being measured.
+  void measuring(const std::string& row) const;
+
+  /// A row: the median of the values.
+  void put(const std::string& row, std::vector<double> values, const char* unit, Columns columns = {});
+  void put_words(const std::string& row, std::string words);
+
+  /// Of the device's size, or of --scale; or the file that was asked for.
+  Graph graph(unsigned host_scale, unsigned gpu_scale, io::GraphKind kind = io::GraphKind::kronecker,
+              unsigned edge_factor = 0) const;
+
+  std::vector<Figure> take() { return std::move(figures_); }
+
+ private:
+  const Device& device_;
+  const Options& options_;
+  std::string name_;
+  std::vector<Figure> figures_;
+};
+
+double median(std::vector<double> values);
+
+/// `batch 1e-06`
+std::string batch_name(double fraction);
+
+void run_dynamic_rank(Tables& tables, Device& device);
+void run_csaw(Tables& tables, Device& device);
+void run_meloppr(Tables& tables, Device& device);
+void run_simdx(Tables& tables, Device& device);
+
+}  // namespace sluice::bench::papers
