@@ -34,8 +34,7 @@ inline constexpr std::string_view kOutOfCoreFigures[] = {"uniform walk, two walk
                                                          "uniform walk, copied",
                                                          "uniform walk, coded",
                                                          "uniform walk, auto",
-                                                         "biased by weight, alias, copied",
-                                                         "64000 uniform walks, auto"};
+                                                         "biased by weight, alias, copied"};
 
 inline constexpr std::string_view kPageRankFigures[] = {"one iteration, f64",
                                                         "one iteration, f64, rows as stored",
