@@ -109,11 +109,12 @@ class NcclRanks final : public DeviceRanks {
   /// NCCL connects GPUs where an operation first needs it, for short messages otherwise than for long ones,
   /// which takes half a second: not in the first round.
   void connect() {
-    constexpr std::size_t kLong = std::size_t{4} << 20;
+    constexpr std::size_t kLong = std::size_t{4} << 20, kAll = std::size_t{64} << 20;
     const auto size = static_cast<std::size_t>(size_);
+    const std::size_t longest = std::min(kLong, kAll / size);
     std::byte* memory = nullptr;
-    cuda::check(cudaMalloc(reinterpret_cast<void**>(&memory), 2 * size * kLong), "connecting GPUs");
-    for (const std::size_t each : {sizeof(std::uint64_t), kLong}) {
+    cuda::check(cudaMalloc(reinterpret_cast<void**>(&memory), 2 * size * longest), "connecting GPUs");
+    for (const std::size_t each : {sizeof(std::uint64_t), longest}) {
       const std::vector<std::uint64_t> bytes(size, each);
       std::vector<ElementRange> ranges;
       for (std::size_t r = 0; r < size; ++r) ranges.push_back({r, r + 1});
