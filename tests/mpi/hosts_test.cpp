@@ -1,0 +1,103 @@
+// Ranks on four hosts, of one rank each, that reach each other by TCP alone (scripts/hosts): the bytes of one
+// process.
+#include <array>
+#include <chrono>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "mpi/ranks.hpp"
+#include "paths.hpp"
+
+namespace sluice::test {
+namespace {
+
+constexpr int kHosts = 4;
+/// Of the matrix, and how many cells that is. A sanitizer takes ten times as long: it sees two kinds.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr std::array<std::pair<const char*, int>, 2> kParts{{{"biased", 35}, {"snowball", 35}}};
+#else
+constexpr std::array<std::pair<const char*, int>, 2> kParts{{{"walk", 280}, {"sample", 280}}};
+#endif
+/// What scripts/hosts ends with where it can make none.
+constexpr int kNoHosts = 77;
+
+class OnHosts : public MpiTest {
+ protected:
+  void SetUp() override {
+    MpiTest::SetUp();
+    if (IsSkipped()) return;
+    const auto tried = on_hosts({"true"});
+    if (tried.status == kNoHosts) GTEST_SKIP() << tried.err;
+    ASSERT_EQ(tried.status, 0) << tried.err;
+  }
+
+  static Finished on_hosts(std::vector<std::string> program) {
+    // As on_ranks().
+    std::vector<std::string> words{"/usr/bin/env", "ASAN_OPTIONS=detect_leaks=0",
+                                   std::string(paths::kSource) + "/scripts/hosts", std::to_string(kHosts)};
+    words.insert(words.end(), program.begin(), program.end());
+    return Process(words).wait(std::chrono::seconds(300));
+  }
+};
+
+TEST_F(OnHosts, HaveARankEach) {
+  const auto finished = on_hosts({"sh", "-c", "echo $(hostname) $OMPI_COMM_WORLD_LOCAL_SIZE"});
+
+  std::set<std::string> names;
+  std::istringstream lines(finished.out);
+  for (std::string name, ranks; lines >> name >> ranks; names.insert(name)) EXPECT_EQ(ranks, "1");
+  EXPECT_EQ(names.size(), kHosts) << finished.out;
+}
+
+TEST_F(OnHosts, WalksAndSamplesOfTheWholeMatrixAreTheSame) {
+  const auto prepared = Process({paths::kMatrix, "prepare", folder_.path().string(), "300"}).wait();
+  ASSERT_EQ(prepared.status, 0) << prepared.err;
+
+  for (const auto& [name, cells] : kParts) {
+    const auto finished = on_hosts({paths::kMatrix, "run", folder_.path().string(), "--only", name,
+                                    "--device", "host", "--threads", "1"});
+    EXPECT_EQ(finished.status, 0) << finished.out << finished.err;
+    EXPECT_EQ(finished.out, std::to_string(cells) + " cells on 4 ranks, 0 different\n");
+  }
+}
+
+TEST_F(OnHosts, SolversGiveTheSame) {
+  run({"generate", "kronecker", "--scale", "10", "--undirected", "--weights", "uniform", "--output",
+       at("graph.h5"), "--quiet"});
+  const std::vector<std::vector<std::string>> jobs{
+      {"pagerank"},
+      {"ppr", "--top", "20", "--length", "3", "--instances", "50"},
+      {"ppr", "--top", "20", "--method", "montecarlo", "--walks", "100", "--instances", "50"},
+      {"bfs", "--source", "1"},
+      {"sssp", "--source", "1"},
+      {"wcc"},
+      {"kcore"}};
+  for (std::vector<std::string> job : jobs) {
+    job.insert(job.begin() + 1, at("graph.h5"));
+    job.insert(job.end(), {"--device", "host", "--threads", "1", "--quiet", "--force"});
+    std::vector<std::string> alone = job, shared = job;
+    alone.insert(alone.end(), {"--output", at("alone.h5")});
+    run(alone);
+    for (const char* const distribution : {"replicate", "shard"}) {
+      SCOPED_TRACE(job[0] + " " + distribution);
+      std::vector<std::string> words{paths::kProgram};
+      words.insert(words.end(), shared.begin(), shared.end());
+      words.insert(words.end(), {"--distribution", distribution, "--output", at("hosts.h5")});
+      const auto finished = on_hosts(words);
+      EXPECT_EQ(finished.status, 0) << finished.err;
+      EXPECT_EQ(read_bytes(at("alone.h5")), read_bytes(at("hosts.h5")));
+    }
+  }
+}
+
+TEST_F(OnHosts, OneThatFailsEndsTheJobWithOneLine) {
+  const auto finished = on_hosts({paths::kProgram, "walk", at("missing.h5"), "--kind", "uniform", "--output",
+                                  at("walks.h5"), "--device", "host", "--threads", "1"});
+
+  EXPECT_NE(finished.status, 0);
+  EXPECT_NE(finished.err.find("missing.h5"), std::string::npos) << finished.err;
+}
+
+}  // namespace
+}  // namespace sluice::test
