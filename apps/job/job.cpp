@@ -87,6 +87,7 @@ bool Job::drops_in_edges() const {
 }
 
 void Job::load(const std::string& graph_file) {
+  report_.open_seconds = watch_.seconds();
   const Stopwatch watch;
   graph_file_ = graph_file;
   info_ = io::read_graph_info(graph_file);

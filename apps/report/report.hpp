@@ -70,6 +70,7 @@ struct Report {
   std::optional<RunStats> run;     ///< walks and samples
   std::optional<SolverFigures> solver;
   std::optional<AccFigures> acc;
+  double open_seconds = 0;   ///< before that: opening the device
   double load_seconds = 0;   ///< reading the graph file
   double close_seconds = 0;  ///< completing the output
   double total_seconds = 0;
