@@ -130,7 +130,7 @@ __device__ PeerVoteRound peer_round(const Team& team, const View& view, const Pe
     if (now.pull) take_bits(team, view, now.swap, marks);
     if (all.sent > 0) found = take_entries(team, view, at, now.swap, place, finder);
   }
-  next.active = peers.stopped() ? 0 : all.found + all.sent;
+  next.active = all.found + all.sent;
   next.active_edges = all.found_edges;
   next.left_edges -= min(now.left_edges, now.pull ? now.active_edges : looked);
   next.own_active = found.active;
@@ -154,6 +154,7 @@ __device__ PeerVoteRound peer_round(const Team& team, const View& view, const Pe
   }
   next.blocks =
       next.pull != 0 ? 0 : blocks_for(view.work, next.active, max(found.active_edges, next.active_edges));
+  if (peers.stopped()) next.active = 0;
   team.sync();
   return next;
 }
