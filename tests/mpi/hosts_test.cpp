@@ -2,6 +2,7 @@
 // process.
 #include <array>
 #include <chrono>
+#include <fstream>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -65,6 +66,12 @@ TEST_F(OnHosts, WalksAndSamplesOfTheWholeMatrixAreTheSame) {
 TEST_F(OnHosts, SolversGiveTheSame) {
   run({"generate", "kronecker", "--scale", "10", "--undirected", "--weights", "uniform", "--output",
        at("graph.h5"), "--quiet"});
+  run({"pagerank", at("graph.h5"), "--quiet", "--output", at("old.h5")});
+  std::ofstream(at("insert.txt")) << "1 900 1\n5 77 0.5\n600 2 1\n";
+  std::ofstream(at("coupling.txt")) << "3 1\n1 2\n";
+  std::ofstream priors(at("priors.txt"));
+  for (int v = 0; v < 1024; ++v) priors << 1 + v % 3 << " 2\n";
+  priors.close();
   const std::vector<std::vector<std::string>> jobs{
       {"pagerank"},
       {"ppr", "--top", "20", "--length", "3", "--instances", "50"},
@@ -72,7 +79,9 @@ TEST_F(OnHosts, SolversGiveTheSame) {
       {"bfs", "--source", "1"},
       {"sssp", "--source", "1"},
       {"wcc"},
-      {"kcore"}};
+      {"kcore"},
+      {"bp", "--priors", at("priors.txt"), "--coupling", at("coupling.txt"), "--max-iterations", "9"},
+      {"pagerank", "--method", "dfp", "--previous", at("old.h5"), "--insert", at("insert.txt")}};
   for (std::vector<std::string> job : jobs) {
     job.insert(job.begin() + 1, at("graph.h5"));
     job.insert(job.end(), {"--device", "host", "--threads", "1", "--quiet", "--force"});
