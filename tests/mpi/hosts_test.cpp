@@ -105,7 +105,10 @@ TEST_F(OnHosts, OneThatFailsEndsTheJobWithOneLine) {
                                   at("walks.h5"), "--device", "host", "--threads", "1"});
 
   EXPECT_NE(finished.status, 0);
-  EXPECT_NE(finished.err.find("missing.h5"), std::string::npos) << finished.err;
+  const auto line = finished.err.find("sluice: ");
+  ASSERT_NE(line, std::string::npos) << finished.err;
+  EXPECT_NE(finished.err.find("missing.h5", line), std::string::npos) << finished.err;
+  EXPECT_EQ(finished.err.find("sluice: ", line + 1), std::string::npos) << finished.err;
 }
 
 }  // namespace
