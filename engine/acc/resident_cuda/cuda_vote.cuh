@@ -1,5 +1,6 @@
 // Votes on a GPU: their rounds (vote.cuh) inside one persistent kernel, or in several as --fusion says; long
-// long runs of rounds with little to do in one cluster. Over ranks one kernel makes them all (peer_vote.cuh).
+// long runs of rounds with little to do in one cluster. Over ranks one kernel makes all others
+// (peer_vote.cuh).
 #pragma once
 
 #include "engine/acc/resident_cuda/peer_vote.cuh"
@@ -32,6 +33,9 @@ __global__ void __launch_bounds__(cuda::kTeamBlock) vote_rounds_kernel(View view
     now = now.blocks > 0 && !limit.one ? on_few_blocks(grid, view.work, view.state, now, round)
                                        : round(grid, now);
     if (limit.one) break;
+  }
+  if constexpr (!View::Peers::kAlone) {
+    if (now.ends_alone()) now = end_alone(grid, view, now);
   }
   if (grid.rank() == 0) *view.state = now;
 }
@@ -99,11 +103,6 @@ class CudaVote {
     view_.trace = worklists_.trace();
     view_.direction = options.direction;
     view_.vertices = graph.vertices(), view_.edges = graph.edges();
-    if constexpr (kClusters) {
-      // Of kernels for pushes alone one more is no other fusion.
-      view_.clusters = options.fusion == AccFusion::push_pull &&
-                       cluster_fits(small_frontier_kernel<Program>, sizeof(SmallFrontierMemory));
-    }
   }
 
   Part& part() { return part_; }
@@ -112,11 +111,17 @@ class CudaVote {
     view_.peers = part_.peers();
     view_.in = part_.in();
     view_.largest_degree = part_.largest_degree();
+    if constexpr (kClusters) {
+      // Of kernels for pushes alone one more is no other fusion. Where ranks share a GPU, their kernels leave
+      // a cluster no room.
+      view_.clusters = options_.fusion == AccFusion::push_pull && part_.own_blocks(2) == 2 &&
+                       cluster_fits(small_frontier_kernel<View>, sizeof(ClusterMemory));
+    }
     part_.begin(view_.program);
     launch(vote_start_kernel<View>, start_blocks_, view_);
     stats.kernel_launches = 1;
     stats.registers = registers_of(vote_rounds_kernel<View>);
-    for (Round now = read_state(); now.active > 0; now = read_state()) {
+    for (Round now = read_state(); goes_on(now); now = read_state()) {
       launch(now);
       ++stats.kernel_launches;
     }
@@ -130,7 +135,15 @@ class CudaVote {
  private:
   using View = VoteView<Program, typename Part::Peers>;
   using Round = typename View::Round;
-  static constexpr bool kClusters = EarliestVote<Program> && Part::Peers::kAlone;
+  using ClusterMemory = SmallFrontierMemory<Round>;
+  static constexpr bool kClusters = EarliestVote<Program>;
+
+  static bool goes_on(const Round& now) {
+    if constexpr (Part::Peers::kAlone)
+      return now.active > 0;
+    else
+      return now.active > 0 || now.ends_alone();
+  }
 
   template <class... Args>
   void launch(void (*kernel)(Args...), unsigned blocks, const std::type_identity_t<Args>&... args) {
@@ -138,8 +151,10 @@ class CudaVote {
   }
   void launch(const Round& now) {
     if constexpr (kClusters) {
-      if (now.blocks == kOneCluster)
-        return launch_cluster(small_frontier_kernel<Program>, sizeof(SmallFrontierMemory), stream_, view_);
+      if (now.active > 0 && now.blocks == kOneCluster) {
+        view_.boundary = part_.boundary();
+        return launch_cluster(small_frontier_kernel<View>, sizeof(ClusterMemory), stream_, view_);
+      }
     }
     RoundLimit limit;
     limit.one = options_.fusion == AccFusion::none;

@@ -36,6 +36,7 @@ class WholePart {
   std::uint64_t largest_degree() const { return 0; }
   /// Of the blocks that a kernel could have.
   unsigned own_blocks(unsigned blocks) const { return blocks; }
+  const std::uint32_t* boundary() const { return nullptr; }
 
   template <class Program>
   void begin(const Program&) {}
@@ -45,6 +46,21 @@ class WholePart {
  private:
   CsrView out_, in_;
   Buffer<State> states_;
+};
+
+/// Marks a vertex of [first, last) that has a neighbour outside. Long lists are no cluster's work.
+struct MarkBoundary {
+  CsrView lists;
+  std::uint64_t first, last;
+  std::uint32_t* bits;
+
+  __device__ void operator()(std::uint64_t i, cuda::CudaLane&) const {
+    const EdgeIndex begin = lists.offsets[first + i], end = lists.offsets[first + i + 1];
+    if (end - begin >= cuda::kWarpDegree) return;
+    for (EdgeIndex e = begin; e < end; ++e)
+      if (lists.targets[e] - first >= last - first)
+        return static_cast<void>(take_bit(bits, static_cast<Vertex>(first + i)));
+  }
 };
 
 template <class State>
@@ -110,6 +126,19 @@ class PeerPart {
     return std::max(blocks / (peers_ ? peers_->sharing() : 1), 1u);
   }
 
+  /// Bits of own vertices that have another rank's as neighbour; of long lists any. Made when first asked
+  /// for.
+  const std::uint32_t* boundary() {
+    if (boundary_.empty()) {
+      boundary_ = Buffer<std::uint32_t>(device_, marks_.size(), "vertices at other ranks' ranges");
+      executor_.fill(boundary_.data(), 0, boundary_.bytes());
+      executor_.for_each(rows_.last() - rows_.first(), {},
+                         MarkBoundary{out_, rows_.first(), rows_.last(), boundary_.data()});
+      executor_.wait("vertices at other ranks' ranges");
+    }
+    return boundary_.data();
+  }
+
   /// States to begin with. All ranks call it, and what follows.
   template <class Program>
   void begin(const Program& program) {
@@ -165,7 +194,7 @@ class PeerPart {
   DeviceOwnership owners_;
   VertexStates<State, cuda::CudaExecutor> states_;
   Buffer<Vertex> listed_;
-  Buffer<std::uint32_t> marks_;
+  Buffer<std::uint32_t> marks_, boundary_;
   Buffer<PeerState> state_;
   Buffer<std::byte> own_memory_;
   Staging<std::uint32_t> stop_;

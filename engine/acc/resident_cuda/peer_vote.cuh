@@ -7,6 +7,35 @@
 
 namespace sluice::acc {
 
+__device__ inline AccRound round_of(const PeerVoteRound& now) {
+  return {now.round + now.ahead, 0};
+}
+
+/// The round behind one that a cluster has made alone. It is a push, too: whether rounds pull, all ranks
+/// decide.
+template <class Program, class Peers>
+__device__ PeerVoteRound after(const VoteView<Program, Peers>& view, const PeerVoteRound& was,
+                               const RoundCounts& found) {
+  PeerVoteRound next = was;
+  ++next.round;
+  next.since.rounds += 1, next.since.active += was.active, next.since.edges += was.active_edges;
+  next.active = next.own_active = found.active;
+  next.active_edges = found.active_edges;
+  next.left_edges -= min(was.left_edges, was.active_edges);
+  next.blocks = blocks_for(view.work, found.active, found.active_edges);
+  next.small_rounds = next.blocks == 0 ? 0 : was.small_rounds + 1;
+  return next;
+}
+
+/// The other ranks come to know of rounds that this one has made alone, and that were the last.
+template <class View, class Team>
+__device__ PeerVoteRound end_alone(const Team& team, const View& view, const PeerVoteRound& now) {
+  view.peers.swap(team, now.swap, now.since);
+  PeerVoteRound next = now;
+  ++next.swap, next.since = {};
+  return next;
+}
+
 /// Other ranks' active vertices are marked here too, and settled.
 template <class View, class Team>
 __device__ void take_bits(const Team& team, const View& view, unsigned swap, std::uint32_t* marks) {
@@ -89,7 +118,7 @@ template <class View, class Team>
 __device__ PeerVoteRound peer_round(const Team& team, const View& view, const PeerVoteRound& now) {
   const auto& peers = view.peers;
   const RoundPlace place = view.work.place(now.round);
-  const AccRound at{now.round + now.ahead, 0};
+  const AccRound at = round_of(now);
   std::uint32_t* const marks = view.work.bits[place.next];
   Finder finder(view.work, team.rank(), place);
   if (team.rank() == 0) *place.spare = RoundCounts{};
@@ -154,7 +183,9 @@ __device__ PeerVoteRound peer_round(const Team& team, const View& view, const Pe
   }
   next.blocks =
       next.pull != 0 ? 0 : blocks_for(view.work, next.active, max(found.active_edges, next.active_edges));
-  if (peers.stopped()) next.active = 0;
+  next.small_rounds = next.blocks == 0 ? 0 : now.small_rounds + 1;
+  if (view.clusters && next.alone != 0 && next.small_rounds > kSmallRounds) next.blocks = kOneCluster;
+  if (peers.stopped()) next.active = 0, next.since = {};
   team.sync();
   return next;
 }

@@ -4,7 +4,8 @@
 // their lists begin stay in shared memory, four lanes take a vertex's edges, and a minimum settles a target
 // at once (kEarliest in program.hpp), so that there are no marks and nothing to collect or to clear. On an
 // H200 a round of a search over a grid of 4096 x 4096 vertices takes 3.4 us so, and took 15.9 by the whole
-// grid of blocks.
+// grid of blocks. Over ranks a cluster makes rounds of a rank that alone has active vertices, none of them a
+// neighbour of another rank's: the others wait in their kernels.
 #pragma once
 
 #include "engine/acc/resident_cuda/cluster.cuh"
@@ -42,12 +43,13 @@ struct CountedFrontier : FrontierCount {
 inline constexpr unsigned kTooLarge = 1u << 20;
 
 /// A block's shared memory.
+template <class Round>
 struct SmallFrontierMemory {
   FrontierVertex lists[2][kClusterList];  ///< what a round reads, and what it makes
   FrontierCount sent[2][kClusterBlocks];  ///< by all blocks, of those lists
   CountedFrontier made[3];                ///< by this block so far; of the round after the next, cleared
   unsigned over[2];                       ///< is the first block through alone, by the round?
-  VoteRound last;                         ///< that the first block has made alone
+  Round last;                             ///< that the first block has made alone
   FrontierCount found;                    ///< in it
   RoundTotals totals;                     ///< the first block's
 };
@@ -55,15 +57,20 @@ struct SmallFrontierMemory {
 // ---- kernels
 
 /// A block's part.
-template <class Program>
+template <class View>
 class SmallFrontierRounds {
+  using Round = typename View::Round;
+
  public:
-  __device__ SmallFrontierRounds(const VoteView<Program>& view, SmallFrontierMemory& memory)
+  __device__ SmallFrontierRounds(const View& view, SmallFrontierMemory<Round>& memory)
       : view_(view), memory_(memory), block_(team_.block()), lane_(threadIdx.x % cuda::kWarp) {}
 
   /// From a round that has work on, until none is active or a round is none for a cluster.
   __device__ void run() {
-    VoteRound was, now = *view_.state;
+    Round was, now = *view_.state;
+    if constexpr (!View::Peers::kAlone) {
+      if (reaches_other_ranks(now)) return refuse(now);
+    }
     take_lists(now);
     do {
       was = now;
@@ -85,8 +92,31 @@ class SmallFrontierRounds {
 
   __device__ static unsigned share_of(unsigned size) { return (size + kClusterBlocks - 1) / kClusterBlocks; }
 
+  /// Is an active vertex a neighbour of another rank's? All blocks find the same.
+  __device__ bool reaches_other_ranks(const Round& now) {
+    const RoundPlace place = view_.work.place(now.round);
+    if (threadIdx.x == 0) memory_.over[0] = 0;
+    team_.sync();
+    bool reaches = false;
+    for (unsigned i = block_ * kClusterBlock + threadIdx.x; i < place.found->sizes[0];
+         i += kClusterBlocks * kClusterBlock)
+      reaches = reaches || has_bit(view_.boundary, view_.work.list(place.now, 0)[i]);
+    if (reaches) atomicExch(team_.of(memory_.over, 0), 1u);
+    team_.sync();
+    const bool any = *team_.of(memory_.over, 0) != 0;
+    team_.sync();
+    return any;
+  }
+
+  /// Leaves the round to the grid.
+  __device__ void refuse(Round now) const {
+    now.small_rounds = 0;
+    now.blocks = blocks_for(view_.work, now.active, now.active_edges);
+    if (block_ == 0 && threadIdx.x == 0) *view_.state = now;
+  }
+
   /// Each block takes its share of the worklist, whose vertices are then no longer marked.
-  __device__ void take_lists(const VoteRound& now) {
+  __device__ void take_lists(const Round& now) {
     const RoundPlace place = view_.work.place(now.round);
     const unsigned size = place.found->sizes[0], share = share_of(size);
     const unsigned first = min(block_ * share, size);
@@ -118,21 +148,21 @@ class SmallFrontierRounds {
   }
 
   /// The round behind the one that has found so much. Its `blocks` are 0 where it is none for a cluster.
-  __device__ VoteRound next_of(const VoteRound& was, const FrontierCount& all) const {
+  __device__ Round next_of(const Round& was, const FrontierCount& all) const {
     RoundCounts found;
     found.active = all.active % kTooLarge, found.active_edges = all.edges;
-    VoteRound next = after(view_, was, found);
+    Round next = after(view_, was, found);
     next.blocks = next.active > 0 && !next.pull && all.active < kTooLarge &&
                   next.active <= kMostClusterVertices && next.active_edges <= kMostClusterEdges;
     return next;
   }
 
-  __device__ VoteRound next_of(const VoteRound& was) const {
+  __device__ Round next_of(const Round& was) const {
     const FrontierCount of_lane = sent(was.round + 1);
     return next_of(was, {__reduce_add_sync(~0u, of_lane.active), __reduce_add_sync(~0u, of_lane.edges)});
   }
 
-  __device__ VoteRound together(const VoteRound& now) {
+  __device__ Round together(const Round& now) {
     const auto active = static_cast<unsigned>(now.active), share = share_of(active);
     const unsigned first = min(block_ * share, active);
     push(now, {false, first, min(share, active - first), up_to(sent(now.round).active)});
@@ -145,9 +175,9 @@ class SmallFrontierRounds {
   }
 
   /// The first block goes on until it has too much for itself; `was` becomes the last round that it made.
-  __device__ VoteRound alone(VoteRound& was) {
+  __device__ Round alone(Round& was) {
     if (block_ == 0) {
-      VoteRound now = was;
+      Round now = was;
       Part part{false, 0, static_cast<unsigned>(now.active), up_to(sent(now.round).active)};
       for (unsigned round = now.round;; ++round) {
         const bool works = threadIdx.x < kBlockThreads;
@@ -156,7 +186,7 @@ class SmallFrontierRounds {
         if (memory_.over[round % 2] != 0) break;
         if (!works) continue;
         if (threadIdx.x == kBlockThreads - 1) trace(now);
-        const VoteRound next = next_of(now, found_for(now.round + 1));
+        const Round next = next_of(now, found_for(now.round + 1));
         if (next.blocks != 0 && next.active <= kMostBlockVertices) {
           now = next;
           part = {true, 0, static_cast<unsigned>(next.active), 0};
@@ -201,7 +231,7 @@ class SmallFrontierRounds {
     return valid ? team_.of(list(round), owner)[part.first + i - before] : FrontierVertex{};
   }
 
-  __device__ void push(const VoteRound& now, const Part& part) {
+  __device__ void push(const Round& now, const Part& part) {
     if (threadIdx.x == 0) made(now.round + 2) = {};
     const unsigned sub = threadIdx.x % kVertexLanes;
     for (unsigned i = threadIdx.x / kVertexLanes; __any_sync(~0u, i < part.count);
@@ -209,8 +239,14 @@ class SmallFrontierRounds {
       const FrontierVertex u = vertex(now.round, part, i);
       if (sub == 0 && i < part.count) atomicOr(view_.settled + u.vertex / 32, 1u << (u.vertex % 32));
       for (unsigned k = sub; __any_sync(~0u, k < u.degree); k += kVertexLanes)
-        look(k < u.degree, u.vertex, u.begin + k, {now.round, 0});
+        look(now, k < u.degree, u.vertex, u.begin + k);
     }
+  }
+
+  /// Is v a neighbour of another rank's vertex?
+  __device__ bool at_boundary(Vertex v) const {
+    if constexpr (View::Peers::kAlone) return false;
+    return has_bit(view_.boundary, v);
   }
 
   __device__ EdgeIndex offset(std::uint64_t v) const {
@@ -218,7 +254,8 @@ class SmallFrontierRounds {
   }
 
   /// Sends along an edge, where `valid`; every lane of the warp must come.
-  __device__ void look(bool valid, Vertex u, EdgeIndex e, const AccRound& at) {
+  __device__ void look(const Round& now, bool valid, Vertex u, EdgeIndex e) {
+    const AccRound at = round_of(now);
     FrontierVertex to;
     bool news = false;
     if (valid) {
@@ -230,24 +267,25 @@ class SmallFrontierRounds {
       const auto before = fetch_min(view_.states + to.vertex, value);
       news = value < before && !view_.program.settled(before) && view_.program.active(value, before, at);
       to.degree = static_cast<unsigned>(min(degree, EdgeIndex{cuda::kWarpDegree}));
-      if (news && degree >= cuda::kWarpDegree) atomicExch(&made(at.round + 1).too_large, 1u);
+      const bool none_of_cluster = degree >= cuda::kWarpDegree || at_boundary(to.vertex);
+      if (news && none_of_cluster) atomicExch(&made(now.round + 1).too_large, 1u);
     }
     const unsigned lanes = __ballot_sync(~0u, news);
     if (lanes == 0) return;
     const unsigned edges = __reduce_add_sync(~0u, news ? to.degree : 0);
     unsigned place = 0;
     if (lane_ == 0) {
-      place = atomicAdd(&made(at.round + 1).active, static_cast<unsigned>(__popc(lanes)));
-      atomicAdd(&made(at.round + 1).edges, edges);
+      place = atomicAdd(&made(now.round + 1).active, static_cast<unsigned>(__popc(lanes)));
+      atomicAdd(&made(now.round + 1).edges, edges);
     }
     place = __shfl_sync(~0u, place, 0) + static_cast<unsigned>(__popc(lanes & ((1u << lane_) - 1)));
     if (news && place < kClusterList) {
-      list(at.round + 1)[place] = to;
+      list(now.round + 1)[place] = to;
       if (to.degree > 0) asm volatile("prefetch.global.L2 [%0];" ::"l"(view_.out.targets + to.begin));
     }
     if (__any_sync(~0u, news && place >= kClusterList)) {
-      if (lane_ == 0) atomicExch(&made(at.round + 1).too_large, 1u);
-      hand_over(view_.work.place(at.round), news && place >= kClusterList, to.vertex);
+      if (lane_ == 0) atomicExch(&made(now.round + 1).too_large, 1u);
+      hand_over(view_.work.place(now.round), news && place >= kClusterList, to.vertex);
     }
   }
 
@@ -263,7 +301,7 @@ class SmallFrontierRounds {
   }
 
   /// Leaves everything as the grid's rounds do, whose next one `now` is.
-  __device__ void hand_over(VoteRound was, const VoteRound& now) {
+  __device__ void hand_over(Round was, const Round& now) {
     const RoundPlace place = view_.work.place(was.round);
     const unsigned of_block = __shfl_sync(~0u, sent(now.round).active, static_cast<int>(block_)),
                    count = min(of_block % kTooLarge, kClusterList);
@@ -280,22 +318,23 @@ class SmallFrontierRounds {
   }
 
   /// By one thread of the first block.
-  __device__ void trace(const VoteRound& now) {
+  __device__ void trace(const Round& now) {
     AccRoundTrace round;
     round.active = now.active, round.edges = now.active_edges;
     TraceView{&memory_.totals, view_.trace.rounds}.add(round);
   }
 
-  const VoteView<Program>& view_;
-  SmallFrontierMemory& memory_;
+  const View& view_;
+  SmallFrontierMemory<Round>& memory_;
   ClusterTeam team_;
   unsigned block_, lane_;
 };
 
-template <class Program>
-__global__ void __launch_bounds__(kClusterBlock) small_frontier_kernel(VoteView<Program> view) {
+template <class View>
+__global__ void __launch_bounds__(kClusterBlock) small_frontier_kernel(View view) {
   extern __shared__ __align__(16) unsigned char shared[];
-  SmallFrontierRounds<Program>(view, *reinterpret_cast<SmallFrontierMemory*>(shared)).run();
+  using Memory = SmallFrontierMemory<typename View::Round>;
+  SmallFrontierRounds<View>(view, *reinterpret_cast<Memory*>(shared)).run();
 }
 
 }  // namespace sluice::acc

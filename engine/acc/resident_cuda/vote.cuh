@@ -28,6 +28,9 @@ struct PeerVoteRound : VoteRound {
   std::uint32_t marks_of_all = 0;  ///< do marks have other ranks' active vertices?
   unsigned long long own_active = 0;
   PeerWork since;  ///< what this rank has made alone since the last swap
+
+  /// Is nothing active anywhere, but the other ranks do not know yet?
+  SLUICE_HD bool ends_alone() const { return active == 0 && since.rounds > 0; }
 };
 
 /// A cluster in a kernel of its own (resident_cuda/small_frontier.cuh).
@@ -54,6 +57,7 @@ struct VoteView {
   bool clusters = false;  ///< may a round be one's?
   // Of all ranks:
   Peers peers;
+  const std::uint32_t* boundary = nullptr;  ///< bits of own vertices that have another rank's as neighbour
   std::uint64_t vertices = 0, edges = 0, largest_degree = 0;
 };
 
@@ -65,6 +69,10 @@ __device__ bool wants_pull(const VoteView<Program>& view, const VoteRound& was, 
   if (view.direction != AccDirection::automatic) return view.direction == AccDirection::pull;
   if (!was.pull) return begins_to_pull(found.active_edges, was.left_edges);
   return keeps_pulling(found.active, was.active, view.out.vertices);
+}
+
+__device__ inline AccRound round_of(const VoteRound& now) {
+  return {now.round, 0};
 }
 
 template <class Program>
