@@ -51,6 +51,9 @@ std::vector<Figure> run_sampling(Device& device, const Options& options);
 /// Walks on a graph of which the device holds a quarter.
 std::vector<Figure> run_outofcore(Device& device, const Options& options);
 
+/// What `auto` chooses for graphs that exceed the device, beside every forced transport and layout.
+std::vector<Figure> run_automatic(Device& device, const Options& options);
+
 /// Walks on a graph of which slots hold a quarter and the rest comes from the disk, beside the disk's own
 /// rate.
 std::vector<Figure> run_disk(Device& device, const Options& options);

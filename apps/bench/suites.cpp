@@ -43,6 +43,7 @@ constexpr Suite kSuites[] = {
      false},
     {"sampling", "walks and samples of every kind", run_sampling, On::graph, false},
     {"outofcore", "walks on a graph of which the device holds a quarter", run_outofcore},
+    {"auto", "what auto chooses there for 20 jobs, beside each transport and layout", run_automatic},
     {"disk", "the same from a file that no cache holds, beside the disk's own rate", run_disk, On::file,
      false},
     {"scaling", "walks, PageRank and programs on all ranks of mpirun beside one", run_scaling, On::graph,

@@ -1,6 +1,6 @@
 // Kernels of CudaExecutor over edges. A lane traverses short lists alone, a warp longer ones together, and
 // the whole grid those of hubs, in a second kernel. Lists in mapped host memory are a warp's from the first
-// edge on: a lane alone would fetch each sector over the link by itself.
+// edge on: a lane alone would fetch each sector over the link by itself. So are those of few vertices.
 #pragma once
 
 #include <cstdint>
@@ -63,16 +63,17 @@ __device__ __forceinline__ EdgeIndex line_begin(const VertexRange& vertices, Edg
   return begin - min(begin, EdgeIndex{at});
 }
 
-/// At most so many warps, a block's, share a list in mapped memory. Each of its lines takes a warp
+/// At most so many warps, a block's, share a list. Each of its lines in mapped memory takes a warp
 /// microseconds.
 inline constexpr std::uint64_t kSharers = kTeamBlock / kWarp;
 
-/// Of vertices whose lists are in mapped host memory. A warp takes a vertex at a time, so that all those at
-/// work are neighbours in the worklist: the link's translations reach only so far (exec/memory/link.hpp).
-/// Where vertices are fewer than warps, some warps share each: one that stops to send meanwhile need not.
+/// Of vertices that are few, or whose lists are in mapped host memory. A warp takes a vertex at a time, so
+/// that all those at work are neighbours in the worklist: the link's translations reach only so far
+/// (exec/memory/link.hpp). Where vertices are fewer than warps, some warps share each: one that stops to send
+/// meanwhile need not.
 template <class Body>
 __global__ void __launch_bounds__(kTeamBlock)
-    mapped_edges_kernel(VertexRange vertices, LaneOutput output, Hubs hubs, Body body) {
+    warp_edges_kernel(VertexRange vertices, LaneOutput output, Hubs hubs, Body body) {
   CudaLane out(output);
   const GridTeam grid;
   const unsigned lane = threadIdx.x % kWarp;

@@ -119,10 +119,10 @@ class CudaExecutor {
     if (vertices.count == 0) return;
     const Hubs hubs{hubs_.data(), hub_count_.data()};
     fill(hub_count_.data(), 0, hub_count_.bytes());
-    if (vertices.mapped != nullptr) {
+    if (vertices.mapped != nullptr || vertices.count <= kFewVertices) {
       const auto blocks = std::min<std::uint64_t>(vertices.count, kMostBlocks);
-      mapped_edges_kernel<<<static_cast<unsigned>(blocks), kTeamBlock, 0, stream_.get()>>>(vertices, output,
-                                                                                           hubs, body);
+      warp_edges_kernel<<<static_cast<unsigned>(blocks), kTeamBlock, 0, stream_.get()>>>(vertices, output,
+                                                                                         hubs, body);
     } else {
       edges_kernel<<<grid(vertices.count), kTeamBlock, 0, stream_.get()>>>(vertices, output, hubs, body);
     }
@@ -243,6 +243,9 @@ class CudaExecutor {
  private:
   static constexpr unsigned kMostBlocks = 1024;  ///< beyond them blocks take further vertices
   static constexpr std::uint64_t kReadAtOnce = 1024;
+  /// Vertices that are no more than warps are a warp's each: 160 with lists of 2,000 edges, as a round of
+  /// k-core has them in a partition, would else be five warps' and take 3 ms.
+  static constexpr std::uint64_t kFewVertices = kMostBlocks * (kTeamBlock / kWarp);
 
   static unsigned grid(std::uint64_t count) { return std::min(grid_for(count, kTeamBlock), kMostBlocks); }
   void launched() {

@@ -23,6 +23,27 @@ TEST_F(Suites, DiskReadsTheGraphFromItsFile) {
   EXPECT_EQ(bench({"disk", "--device", "host"}).status, 2);
 }
 
+/// Twenty jobs, each beside the choices that a user could force.
+TEST_F(Suites, AutoStandsBesideEveryChoice) {
+  run_bench({"auto", "--device", "host", "--threads", "2", "--scale", "9", "--repetitions", "1", "--report",
+             at("bench.json")});
+
+  const auto report = json("bench.json");
+  unsigned jobs = 0;
+  for (const auto& [name, value] : report.items()) {
+    if (name.find(" [times the best]") == std::string::npos) continue;
+    const std::string job = name.substr(0, name.find(" [times"));
+    ++jobs;
+    EXPECT_GT(value.get<double>(), 0.0) << job;
+    const double best =
+        std::min(report.at(job + ": copied ms").get<double>(), report.value(job + ": mapped ms", 1e300));
+    EXPECT_GT(best, 0.0) << job;
+    if (report.contains(job + ": coded ms")) continue;
+    EXPECT_NEAR(value.get<double>(), report.at(job + ": auto ms").get<double>() / best, 0.01) << job;
+  }
+  EXPECT_EQ(jobs, 20u);
+}
+
 TEST_F(Suites, StoppedLeavesNoReport) {
   Process process({paths::kBench, "sampling", "--scale", "12", "--device", "host", "--repetitions", "1000000",
                    "--report", at("bench.json")});

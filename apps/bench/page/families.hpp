@@ -15,13 +15,9 @@ struct Family {
 inline constexpr std::string_view kSamplingFigures[] = {"uniform walk, csr",
                                                         "uniform walk, wide",
                                                         "metropolis-hastings, wide",
-                                                        "restart, wide",
-                                                        "jump, wide",
                                                         "biased by weight, alias, wide",
                                                         "biased by weight, inverse transform, csr",
-                                                        "biased by weight, rejection, csr",
                                                         "node2vec 2, 0.5, weighted, exact",
-                                                        "node2vec 2, 0.5, weighted, exact, 2^17 walkers",
                                                         "neighbor 15,10, replace, revisit, one seed a vertex",
                                                         "neighbor 15,10, replace, revisit, 2^16 seeds",
                                                         "neighbor 15,10, distinct, visited rule, 2^20 seeds",
@@ -46,13 +42,8 @@ inline constexpr std::string_view kPageRankFigures[] = {"one iteration, f64",
                                                         "to 1e-10, self-loop",
                                                         "kronecker, batch 1e-06, static",
                                                         "kronecker, batch 1e-06, dfp",
-                                                        "kronecker, batch 1e-06, dfr",
                                                         "kronecker, batch 1e-04, static",
                                                         "kronecker, batch 1e-04, dfp",
-                                                        "kronecker, batch 1e-04, dfr",
-                                                        "grid, batch 1e-06, static",
-                                                        "grid, batch 1e-06, dfp",
-                                                        "grid, batch 1e-06, dfr",
                                                         "kronecker, batch 1e-06, update on the GPU"};
 
 inline constexpr std::string_view kAccFigures[] = {"bfs, 16 sources",
@@ -60,8 +51,6 @@ inline constexpr std::string_view kAccFigures[] = {"bfs, 16 sources",
                                                    "sssp, 16 sources",
                                                    "wcc",
                                                    "kcore",
-                                                   "kcore --k 16",
-                                                   "bp, 2 states, a round",
                                                    "bp, 2 states, rate",
                                                    "bfs on a grid",
                                                    "sssp on a grid"};
@@ -75,11 +64,22 @@ inline constexpr std::string_view kPprFigures[] = {"push, threshold 8e-06, in bu
                                                    "exact, 6 steps, in bulk",
                                                    "exact, 14 steps, in bulk"};
 
-inline constexpr std::string_view kScalingFigures[] = {
-    "replicate, strong", "shard, strong", "pagerank", "bfs", "sssp", "wcc", "kcore"};
+inline constexpr std::string_view kScalingFigures[] = {"replicate, strong",
+                                                       "shard, strong",
+                                                       "node2vec, shard, strong",
+                                                       "neighbor 15,10, shard, strong",
+                                                       "pagerank",
+                                                       "bfs",
+                                                       "sssp",
+                                                       "wcc",
+                                                       "kcore"};
+
+inline constexpr std::string_view kAutoFigures[] = {"the job that is most behind",
+                                                    "jobs more than 10% behind"};
 
 inline constexpr std::array kFamilies{Family{"sampling", "Walks and samples", kSamplingFigures},
                                       Family{"outofcore", "Out of core", kOutOfCoreFigures},
+                                      Family{"auto", "Out of core: what auto chooses", kAutoFigures},
                                       Family{"pagerank", "PageRank", kPageRankFigures},
                                       Family{"acc", "Active-Compute-Combine", kAccFigures},
                                       Family{"ppr", "Personalized PageRank", kPprFigures},

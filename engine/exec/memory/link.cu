@@ -12,7 +12,7 @@ namespace sluice::cuda {
 namespace {
 
 constexpr unsigned kBlock = 256;
-constexpr std::uint64_t kBytes = 32u << 20, kReads = 1u << 18;
+constexpr std::uint64_t kBytes = 4u << 20, kReads = 1u << 18;
 
 __global__ void __launch_bounds__(kBlock)
     read_kernel(const std::uint32_t* memory, std::uint64_t count, std::uint64_t first, std::uint32_t* sums) {

@@ -22,9 +22,8 @@ inline LinkRates expected_link(std::uint64_t in_place) {
   return rates;
 }
 
-/// Measures both within tens of milliseconds; a budget that cannot hold that gets the figures of DESIGN
-/// section 6. `in_place` is the page-locked memory that would be read: the more there is, the slower random
-/// reads of it are.
+/// Measures both within milliseconds; where the budget cannot hold that, expects them. `in_place` is the
+/// page-locked memory that would be read: the more there is, the slower random reads of it are.
 LinkRates measure_link(const Device& device, std::span<const std::uint32_t> in_place);
 
 namespace cuda {

@@ -1,0 +1,252 @@
+// sluice-bench auto: what `--transport auto` and `--layout auto` choose for graphs that exceed the device,
+// beside every choice that a user could force, in the same memory.
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/bench/bench.hpp"
+#include "apps/bench/workload.hpp"
+#include "apps/cli/errors.hpp"
+#include "engine/acc/solve.hpp"
+#include "engine/core/error.hpp"
+#include "engine/pagerank/static/pagerank.hpp"
+#include "engine/sampling/run.hpp"
+
+namespace sluice::bench {
+
+namespace {
+
+struct Choice {
+  const char* name;
+  Transport transport = Transport::automatic;
+  Layout layout = Layout::automatic;
+};
+
+constexpr Choice kAutomatic{"auto"};
+constexpr Choice kLists[] = {{"copied", Transport::copied, Layout::csr},
+                             {"mapped", Transport::mapped, Layout::csr}};
+constexpr Choice kCodedLists[] = {{"copied", Transport::copied, Layout::csr},
+                                  {"coded", Transport::copied, Layout::coded},
+                                  {"mapped", Transport::mapped, Layout::csr}};
+
+/// Device memory for a share of the edges, and beside them for all that is not edges.
+struct Memory {
+  double share = 0.25;
+  std::uint64_t edge_bytes = sizeof(Vertex), vertex_bytes = 64, instance_bytes = 0;
+
+  std::uint64_t of(const Graph& graph, std::uint64_t instances = 0) const {
+    constexpr std::uint64_t kFixed = 1u << 20;
+    return kFixed + graph.vertices() * vertex_bytes + instances * instance_bytes +
+           static_cast<std::uint64_t>(share * static_cast<double>(graph.edges() * edge_bytes));
+  }
+};
+
+constexpr double kQuarter = 1.0 / 4, kSixteenth = 1.0 / 16;
+constexpr std::uint64_t kFew = 4000, kSeeds = 1u << 16;
+constexpr unsigned kIterations = 10;
+constexpr const char* kTimes = "times the best";
+
+class AutomaticSuite {
+ public:
+  AutomaticSuite(const Device& device, const Options& options) : device_(device), options_(options) {}
+
+  std::vector<Figure> run() {
+    graph_ = load_graph(device_, options_);
+    describe();
+    walks_on("kronecker");
+    samples_on("kronecker");
+    solvers_on("kronecker", kQuarter);
+    solvers_on("kronecker", kSixteenth);
+    if (options_.graph.empty()) {
+      graph_ = load_graph(device_, options_, io::GraphKind::grid);
+      walk("grid, uniform walk, one a vertex", {}, 0, kQuarter);
+      breadth_first("grid", kQuarter);
+      components_of("grid", kQuarter);
+    }
+    sum_up();
+    return std::move(figures_);
+  }
+
+ private:
+  using Seconds = std::vector<double>;
+  /// Seconds of each repetition, after one that warms up.
+  using Runner = std::function<Seconds(Device&, const PagingOptions&, Layout)>;
+
+  void describe() {
+    for (const auto& [name, value] :
+         {std::pair{"vertices", graph_.vertices()}, {"stored edges", graph_.edges()}}) {
+      const auto figure = static_cast<double>(value);
+      figures_.push_back({name, figure, "", figure, figure, {}});
+    }
+  }
+
+  void sum_up() {
+    double most = 0, behind = 0;
+    for (const Figure& figure : figures_) {
+      if (figure.unit != kTimes) continue;
+      most = std::max(most, figure.value), behind += figure.value > 1.1;
+    }
+    figures_.push_back({"the job that is most behind", most, "times the best choice", most, most, {}});
+    figures_.push_back({"jobs more than 10% behind", behind, "of all", behind, behind, {}});
+  }
+
+  static std::string share_name(double share) { return share == kQuarter ? "a quarter" : "a sixteenth"; }
+
+  void walks_on(const std::string& graph) {
+    walk(graph + ", uniform walk, one a vertex", {}, 0, kQuarter);
+    walk(graph + ", uniform walk, one a vertex", {}, 0, kSixteenth);
+    walk(graph + ", uniform walk, 4,000", {}, kFew, kQuarter);
+    walks::Options biased, second_order;
+    biased.kind = walks::Kind::biased;
+    walk(graph + ", biased walk, 65,536", biased, kSeeds, kQuarter);
+    walk(graph + ", biased walk, 4,000", biased, kFew, kQuarter);
+    second_order.kind = walks::Kind::node2vec, second_order.p = 2, second_order.q = 0.5;
+    walk(graph + ", node2vec, 4,000", second_order, kFew, kQuarter);
+  }
+
+  void samples_on(const std::string& graph) {
+    samples::Options o;
+    o.fanout = {15, 10};
+    sample(graph + ", neighbor 15,10, 65,536 seeds", o, kSeeds, kQuarter);
+    sample(graph + ", neighbor 15,10, 4,000 seeds", o, kFew, kQuarter);
+  }
+
+  void solvers_on(const std::string& graph, double share) {
+    breadth_first(graph, share);
+    const acc::AccNeeds weighted{.weights = true}, simple{.simple = true};
+    solve(graph + ", sssp", weighted, {.share = share, .edge_bytes = 8},
+          [&](const acc::AccGraph& on) { return acc::sssp(on, sources_of(graph_, 1)[0]).stats; });
+    components_of(graph, share);
+    solve(graph + ", kcore", simple, {.share = share},
+          [](const acc::AccGraph& on) { return acc::core_numbers(on).stats; });
+    if (share == kQuarter) page_rank(graph, share);
+  }
+
+  void breadth_first(const std::string& graph, double share) {
+    solve(graph + ", bfs", {.in_edges = true}, {.share = share},
+          [&](const acc::AccGraph& on) { return acc::bfs(on, sources_of(graph_, 1)[0]).stats; });
+  }
+
+  void components_of(const std::string& graph, double share) {
+    solve(graph + ", wcc", {}, {.share = share},
+          [](const acc::AccGraph& on) { return acc::components(on).stats; });
+  }
+
+  static bool weighs(const walks::Options& o) {
+    return o.kind == walks::Kind::biased || o.kind == walks::Kind::node2vec;
+  }
+
+  /// `walkers` 0: one a vertex.
+  void walk(const std::string& name, walks::Options o, std::uint64_t walkers, double share) {
+    Starts starts;
+    if (walkers != 0) starts.mode = Starts::Mode::random, starts.count = walkers;
+    o.seed = options_.seed;
+    const bool coded = o.kind == walks::Kind::uniform;
+    const Memory memory{.share = share,
+                        .edge_bytes = weighs(o) ? 12u : 4u,
+                        .instance_bytes = sizeof(Vertex) * (o.length + 5)};
+    compare(name, share, coded ? std::span<const Choice>(kCodedLists) : kLists,
+            memory.of(graph_, walkers != 0 ? walkers : graph_.vertices()),
+            [&](Device& device, const PagingOptions& paging, Layout layout) {
+              ResidentGraph graph(device, graph_, paging);
+              o.layout = layout;
+              return repeated([&] { return sampling::run_walks(graph, starts, o, nullptr).compute_seconds; });
+            });
+  }
+
+  void sample(const std::string& name, samples::Options o, std::uint64_t seeds, double share) {
+    Starts starts;
+    starts.mode = Starts::Mode::random, starts.count = seeds;
+    o.seed = options_.seed;
+    const Memory memory{.share = share, .instance_bytes = 4096};
+    compare(
+        name, share, kLists, memory.of(graph_, seeds),
+        [&](Device& device, const PagingOptions& paging, Layout layout) {
+          ResidentGraph graph(device, graph_, paging);
+          o.layout = layout;
+          return repeated([&] { return sampling::run_samples(graph, starts, o, nullptr).compute_seconds; });
+        });
+  }
+
+  template <class Solve>
+  void solve(const std::string& name, const acc::AccNeeds& needs, const Memory& memory, const Solve& solve) {
+    compare(name, memory.share, kLists, memory.of(graph_),
+            [&](Device& device, const PagingOptions& paging, Layout) {
+              const acc::AccGraph graph(device, graph_, needs, {.paging = paging});
+              return repeated([&] { return solve(graph).compute_seconds; });
+            });
+  }
+
+  void page_rank(const std::string& graph, double share) {
+    pagerank::Options o;
+    o.tolerance = 0, o.max_iterations = kIterations;
+    compare(graph + ", pagerank, 10 iterations", share, kLists, Memory{.share = share}.of(graph_),
+            [&](Device& device, const PagingOptions& paging, Layout) {
+              return repeated([&] {
+                return pagerank::run_pagerank(device, graph_, o, {}, {.paging = paging}).compute_seconds;
+              });
+            });
+  }
+
+  template <class Run>
+  Seconds repeated(const Run& run) const {
+    Seconds seconds;
+    for (unsigned r = 0; r <= options_.repetitions; ++r) {
+      seconds.push_back(run());
+      apps::throw_if_stopped();
+    }
+    seconds.erase(seconds.begin());
+    std::sort(seconds.begin(), seconds.end());
+    return seconds;
+  }
+
+  Seconds timed(const Choice& choice, std::uint64_t memory, const Runner& run) const {
+    Device device({.choice = device_.is_cuda() ? DeviceChoice::cuda : DeviceChoice::host,
+                   .threads = device_.threads(),
+                   .device_memory = memory});
+    PagingOptions paging;
+    paging.transport = choice.transport, paging.cut = true;
+    return run(device, paging, choice.layout);
+  }
+
+  /// The figure is how many times the best forced choice's time the automatic one takes; below 1 it mixes
+  /// choices that no user can. A choice that is not possible there has no column.
+  void compare(std::string name, double share, std::span<const Choice> choices, std::uint64_t memory,
+               const Runner& run) {
+    name += ", " + share_name(share);
+    if (!options_.wants(name)) return;
+    if (options_.progress) options_.progress(name);
+    const Seconds automatic = timed(kAutomatic, memory, run);
+    Figure figure{name, 0, kTimes, 0, 0, {}};
+    figure.columns.emplace_back("auto ms", 1e3 * middle_of(automatic));
+    double best = 0;
+    for (const Choice& choice : choices) {
+      try {
+        const double seconds = middle_of(timed(choice, memory, run));
+        if (best == 0 || seconds < best) best = seconds;
+        figure.columns.emplace_back(std::string(choice.name) + " ms", 1e3 * seconds);
+      } catch (const UsageError&) {
+        figure.note += std::string(choice.name) + " not possible";
+      }
+    }
+    figure.value = middle_of(automatic) / best;
+    figure.low = automatic.front() / best, figure.high = automatic.back() / best;
+    figures_.push_back(std::move(figure));
+  }
+
+  const Device& device_;
+  const Options& options_;
+  Graph graph_;
+  std::vector<Figure> figures_;
+};
+
+}  // namespace
+
+std::vector<Figure> run_automatic(Device& device, const Options& options) {
+  return AutomaticSuite(device, options).run();
+}
+
+}  // namespace sluice::bench
