@@ -1,8 +1,10 @@
-// sluice-bench scaling: walks on all ranks of the job beside the same walks on one of them, with the graph on
-// every rank, in partitions that come and go on every rank, and shared out among them; and iterations of
-// PageRank, searches, paths, cores and components on all ranks and on one.
+// sluice-bench scaling: walks and samples on all ranks of the job beside the same on one of them, with the
+// graph on every rank, in partitions that come and go on every rank, and shared out among them; and
+// iterations of PageRank, searches, paths, cores and components on all ranks and on one.
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -27,6 +29,15 @@ constexpr double kWarmUp = 0.5;  ///< seconds of walks
 /// A third of the graph is on each device at a time: more than its part of it where three share it out.
 constexpr PagingOptions kThird{.partitions = 48, .slots = 16};
 
+constexpr std::uint64_t kSeeds = 1u << 20;
+
+/// So many walks or samples, of which each rank makes a range.
+struct Work {
+  std::string name;
+  std::uint64_t instances;
+  std::function<RunStats(ResidentGraph&, Instance from, Instance to)> run;
+};
+
 /// Who makes the walks: all ranks together, the first alone, or each all of them.
 enum class Who { all, first, each };
 
@@ -45,9 +56,7 @@ class ScalingSuite {
         options_(options),
         graph_(options.graph.empty()
                    ? load_graph(device, options)
-                   : apps::read_graph_once_a_node(options.graph, io::read_graph_info(options.graph))) {
-    walk_.seed = options.seed;
-  }
+                   : apps::read_graph_once_a_node(options.graph, io::read_graph_info(options.graph))) {}
 
   std::vector<Figure> run() {
     plain("ranks", world().size());
@@ -65,25 +74,75 @@ class ScalingSuite {
   void plain(const char* name, double value) { figures_.push_back({name, value, "", value, value, {}}); }
 
   void walks() {
+    const Work uniform = uniform_walks(1), more = uniform_walks(ranks());
+    const Work others[] = {node2vec(), neighbors()};
     {
       ResidentGraph whole(device_, graph_);
-      // Tables that pay for all walks, but not for a rank's share of them, are on every rank.
-      walk(whole, 1, Who::each);
-      one_ = study("one rank", whole, 1, Who::first);
-      study("replicate, strong", whole, 1);
-      study("replicate, weak", whole, ranks());
+      alone(whole, uniform, "");
+      study("replicate, strong", whole, uniform);
+      study("replicate, weak", whole, more);
+      for (const Work& work : others) alone(whole, work, work.name + ", ");
     }
     {
       ResidentGraph third(device_, graph_, kThird);
-      study("replicate out of core, strong", third, 1);
+      study("replicate out of core, strong", third, uniform);
     }
-    if (ranks() > 1) {
-      PagingOptions paging;
-      paging.shard = &world(), paging.transport = Transport::copied;
+    if (ranks() > 1) shared_out(uniform, more, others);
+  }
+
+  void shared_out(const Work& uniform, const Work& more, std::span<const Work> others) {
+    PagingOptions paging;
+    paging.shard = &world(), paging.transport = Transport::copied;
+    {
       ResidentGraph shared(device_, graph_, paging);
-      study("shard, strong", shared, 1);
-      study("shard, weak", shared, ranks());
+      study("shard, strong", shared, uniform);
+      study("shard, weak", shared, more);
+      for (const Work& work : others) study(work.name + ", shard, strong", shared, work);
     }
+    if (!device_.is_cuda()) return;
+    // GPUs could read each other's memory instead.
+    paging.peer_reads = false;
+    ResidentGraph shared(device_, graph_, paging);
+    study(others.back().name + ", shard, work travels, strong", shared, others.back());
+  }
+
+  /// On the first rank.
+  void alone(ResidentGraph& whole, const Work& work, const std::string& name) {
+    // Tables that pay for all walks, but not for a rank's share of them, are on every rank.
+    run(whole, work, Who::each);
+    one_[work.name] = study(name + "one rank", whole, work, Who::first);
+  }
+
+  Work uniform_walks(std::uint64_t rounds) const {
+    return {"walks", rounds * graph_.vertices(),
+            [this, rounds](ResidentGraph& graph, Instance from, Instance to) {
+              Starts starts;
+              starts.rounds = rounds;
+              return walk(graph, starts, {}, from, to);
+            }};
+  }
+  Work node2vec() const {
+    return {"node2vec", graph_.vertices(), [this](ResidentGraph& graph, Instance from, Instance to) {
+              walks::Options options;
+              options.kind = walks::Kind::node2vec, options.p = 2, options.q = 0.5;
+              return walk(graph, {}, options, from, to);
+            }};
+  }
+  RunStats walk(ResidentGraph& graph, const Starts& starts, walks::Options options, Instance from,
+                Instance to) const {
+    options.seed = options_.seed, options.first_instance = from, options.last_instance = to;
+    return sampling::run_walks(graph, starts, options, nullptr);
+  }
+  Work neighbors() const {
+    const std::uint64_t seeds = std::min<std::uint64_t>(graph_.vertices(), kSeeds);
+    return {"neighbor 15,10", seeds, [this, seeds](ResidentGraph& graph, Instance from, Instance to) {
+              Starts starts;
+              starts.mode = Starts::Mode::random, starts.count = seeds;
+              samples::Options options;
+              options.fanout = {15, 10}, options.seed = options_.seed;
+              options.first_instance = from, options.last_instance = to;
+              return sampling::run_samples(graph, starts, options, nullptr);
+            }};
   }
 
   /// With what ranks give each other sent while they sweep, and only behind that: GPUs that NCCL connects.
@@ -169,44 +228,42 @@ class ScalingSuite {
     return largest;
   }
 
-  /// `rounds` walks from every vertex. Returns the rate.
-  double study(const std::string& name, ResidentGraph& graph, std::uint64_t rounds, Who who = Who::all) {
+  /// Returns the rate.
+  double study(const std::string& name, ResidentGraph& graph, const Work& work, Who who = Who::all) {
     if (options_.progress) options_.progress(name);
     // The first makes tables and connections, and GPUs that waited for others take a while to run at full
     // speed.
     const double enough = device_.is_cuda() ? kWarmUp : 0;
     double warm = 0;
-    do warm += walk(graph, rounds, who).slowest;
+    do warm += run(graph, work, who).slowest;
     while (warm < enough);
     std::vector<Scaled> runs;
-    for (unsigned r = 0; r < options_.repetitions; ++r) runs.push_back(walk(graph, rounds, who));
+    for (unsigned r = 0; r < options_.repetitions; ++r) runs.push_back(run(graph, work, who));
     std::sort(runs.begin(), runs.end(), [](const Scaled& a, const Scaled& b) { return a.rate < b.rate; });
     const Scaled& usual = runs[runs.size() / 2];
     Figure figure{name, usual.rate, "M steps/s", runs.front().rate, runs.back().rate, {}};
     if (who == Who::all) {
-      figure.columns = {
-          {"times one rank", usual.rate / one_}, {"efficiency", usual.rate / one_ / world().size()},
-          {"slowest rank s", usual.slowest},     {"mean rank s", usual.mean},
-          {"fastest rank s", usual.fastest},     {"entries exchanged", usual.entries},
-          {"exchange %", usual.exchange}};
+      figure.columns = {{"times one rank", usual.rate / one_.at(work.name)},
+                        {"efficiency", usual.rate / one_.at(work.name) / world().size()},
+                        {"slowest rank s", usual.slowest},
+                        {"mean rank s", usual.mean},
+                        {"fastest rank s", usual.fastest},
+                        {"entries exchanged", usual.entries},
+                        {"exchange %", usual.exchange}};
     }
     figures_.push_back(std::move(figure));
     return usual.rate;
   }
 
-  Scaled walk(ResidentGraph& graph, std::uint64_t rounds, Who who) {
-    Starts starts;
-    starts.rounds = rounds;
-    const std::uint64_t instances = rounds * graph_.vertices();
+  Scaled run(ResidentGraph& graph, const Work& work, Who who) const {
     const std::uint64_t rank = who == Who::each ? 0 : static_cast<std::uint64_t>(world().rank());
     const std::uint64_t size = who == Who::all ? ranks() : 1;
     RunStats stats;
     double exchange = 0, seconds = 0;
     world().barrier("a study of walks");
     if (rank < size) {
-      walk_.first_instance = instances * rank / size, walk_.last_instance = instances * (rank + 1) / size;
       const double said = world().seconds(), begin = seconds_now();
-      stats = sampling::run_walks(graph, starts, walk_, nullptr);
+      stats = work.run(graph, work.instances * rank / size, work.instances * (rank + 1) / size);
       seconds = seconds_now() - begin;
       exchange = world().seconds() - said + stats.exchange_seconds;
     }
@@ -222,8 +279,7 @@ class ScalingSuite {
   Device& device_;
   const Options& options_;
   Graph graph_;
-  walks::Options walk_;
-  double one_ = 0;  ///< the rate of one rank
+  std::map<std::string, double> one_;  ///< the rate of one rank, by work
   std::vector<Figure> figures_;
 };
 

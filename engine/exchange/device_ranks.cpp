@@ -1,4 +1,5 @@
 #include "engine/exchange/nccl.hpp"
+#include "engine/exchange/peer_memory.hpp"
 #include "engine/exec/backend.hpp"
 #include "engine/exec/device.hpp"
 
@@ -18,6 +19,13 @@ std::unique_ptr<DeviceRanks> connect_gpus([[maybe_unused]] Communicator* ranks,
 #endif
   return nullptr;
 }
+
+#if !defined(SLUICE_HAVE_CUDA)
+std::unique_ptr<PeerMemory> PeerMemory::open(Communicator&, void*) {
+  return nullptr;
+}
+PeerMemory::~PeerMemory() = default;
+#endif
 
 void DeviceRanks::wait(void* stream, const char* label) {
   const auto done = [=, this] {

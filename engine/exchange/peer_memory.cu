@@ -41,6 +41,23 @@ Shared shared(const Communicator& ranks, void* own) {
   return part;
 }
 
+/// Do links carry atomics, as NVLink does and PCIe does not? Of a GPU that this process does not see, its
+/// memory opens or not.
+bool carries_atomics(const Shared& here, const Shared& there) {
+  int gpus = 0;
+  cuda::check(cudaGetDeviceCount(&gpus), "cudaGetDeviceCount");
+  for (int gpu = 0; gpu < gpus; ++gpu) {
+    cudaDeviceProp properties{};
+    cuda::check(cudaGetDeviceProperties(&properties, gpu), "cudaGetDeviceProperties");
+    if (std::memcmp(properties.uuid.bytes, there.gpu_id.data(), there.gpu_id.size()) != 0) continue;
+    int atomics = 0;
+    cuda::check(cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, here.gpu, gpu),
+                "cudaDeviceGetP2PAttribute");
+    return atomics != 0;
+  }
+  return true;
+}
+
 /// Another GPU's memory of the same process.
 bool enable_access(int gpu) {
   const cudaError_t status = cudaDeviceEnablePeerAccess(gpu, 0);
@@ -60,6 +77,7 @@ std::unique_ptr<PeerMemory> PeerMemory::open(Communicator& ranks, void* own) {
     Shared there;
     std::memcpy(static_cast<void*>(&there), bytes.data(), sizeof there);
     std::byte* memory = there.memory;
+    if (there.node == here.node && !there.same_gpu(here)) reached = reached && carries_atomics(here, there);
     if (there.same_process(here)) {
       if (there.same_gpu(here)) {
         ++peers->sharing_;

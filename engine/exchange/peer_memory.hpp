@@ -16,8 +16,8 @@ class PeerMemory {
   static constexpr std::size_t kLeastBytes = std::size_t{2} << 20;
 
   /// `own` is what this rank gives, an allocation of at least kLeastBytes. Null on all ranks where a GPU does
-  /// not reach another's memory, or processes share one. All ranks call it, and close what it returns before
-  /// any frees its memory.
+  /// not reach another's memory, atomics included, or processes share one. All ranks call it, and close what
+  /// it returns before any frees its memory.
   static std::unique_ptr<PeerMemory> open(Communicator& ranks, void* own);
   PeerMemory(const PeerMemory&) = delete;
   PeerMemory& operator=(const PeerMemory&) = delete;

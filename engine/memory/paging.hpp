@@ -43,6 +43,9 @@ struct PagingOptions {
   /// Each of these ranks owns a range of partitions, and work travels between them; null: every rank reaches
   /// the whole graph. All ranks then make the same runs.
   Communicator* shard = nullptr;
+  /// Where GPUs of these ranks reach each other's memory, lists are read there and no work travels. Off: for
+  /// benchmarks.
+  bool peer_reads = true;
 };
 
 }  // namespace sluice

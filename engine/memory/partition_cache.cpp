@@ -6,6 +6,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/exec/memory/link.hpp"
+#include "engine/memory/peer_partitions.hpp"
 #include "engine/memory/schedule/sweep_pass.hpp"
 
 namespace sluice {
@@ -31,24 +32,30 @@ LargePartitions large_of(const PagedPlan& plan) {
 
 PartitionCache::PartitionCache(const Device& device, std::span<const EdgeIndex> offsets,
                                const PageRequest& pages, PagedPlan plan, const PagingOptions& paging,
-                               const PageUse& use)
+                               const PageUse& use, std::span<const PageView> here)
     : plan_(std::move(plan)),
       paging_(paging),
       own_(OwnedPartitions::of(paging.shard, plan_.partitions.size())),
       steps_(use.steps),
       slots_(device, offsets, plan_.partitions, pages.columns, pages.sources,
-             {plan_.slots, plan_.large_slots}),
+             {here.empty() ? plan_.slots : 0, plan_.large_slots, 0, here}),
       transport_(plan_.partitions,
                  use.picks > 0 && paging.transport == Transport::automatic && slots_.can_map()
                      ? measure_link(device, slots_.host_words())
                      : LinkRates{},
                  reads_of(pages.columns, use.picks), plan_.slot_bytes),
-      scheduler_(partitions(), plan_.slots, paging.schedule, large_of(plan_)) {}
+      scheduler_(partitions(), plan_.slots, paging.schedule, large_of(plan_)) {
+  if (here.empty()) return;
+  std::vector<std::uint32_t> all(partitions());
+  std::iota(all.begin(), all.end(), 0u);
+  for (const std::uint32_t partition : all) scheduler_.replace({partition, partition});
+  scheduler_.arrive(all);
+}
 
 PartitionCache::PartitionCache(const ResidentGraph::Impl& graph, const PageRequest& pages, PagedPlan plan,
                                const PageUse& use)
-    : PartitionCache(graph.device, graph.graph.out.offsets.span(), pages, std::move(plan), graph.paging,
-                     use) {
+    : PartitionCache(graph.device, graph.graph.out.offsets.span(), pages, std::move(plan), graph.paging, use,
+                     graph.peers ? graph.peers->views() : std::span<const PageView>()) {
   if (paging_.transport == Transport::mapped && !slots_.can_map()) {
     throw UsageError(
         "--transport mapped: needs the edges and their tables in host memory (raise --host-memory, or "

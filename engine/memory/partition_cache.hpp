@@ -37,8 +37,10 @@ class PartitionCache {
 
   /// Keeps references to the device and to `offsets`, which `plan` cuts. Throws UsageError where the
   /// transport that is asked for is not possible, BudgetError.
+  /// `here`: where every partition is already, if they need not be brought.
   PartitionCache(const Device& device, std::span<const EdgeIndex> offsets, const PageRequest& pages,
-                 PagedPlan plan, const PagingOptions& paging, const PageUse& use);
+                 PagedPlan plan, const PagingOptions& paging, const PageUse& use,
+                 std::span<const PageView> here = {});
   /// The same of a graph's out-lists.
   PartitionCache(const ResidentGraph::Impl& graph, const PageRequest& pages, PagedPlan plan,
                  const PageUse& use);

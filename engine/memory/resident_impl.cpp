@@ -14,6 +14,7 @@
 #include "engine/graph/partition_map.hpp"
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/paged_plan.hpp"
+#include "engine/memory/peer_partitions.hpp"
 #include "engine/memory/tables/upload.hpp"
 #include "engine/select/build_tables.hpp"
 #include "partition/plan.hpp"
@@ -191,6 +192,7 @@ const std::uint64_t* ResidentGraph::Impl::packed_edges() {
 PagedPlan ResidentGraph::Impl::share_memory(const PageColumns& columns, std::uint64_t bytes_per_instance,
                                             std::uint64_t instances, std::uint64_t steps,
                                             std::uint64_t row_bytes) {
+  if (peers) return peers->plan(bytes_per_instance, instances, steps);
   PagedPlan plan = plan_shard(paging.shard, device, graph, paging, columns, bytes_per_instance, instances,
                               steps, 0, row_bytes);
   if (device.plans()) note({plan, columns, instances, steps});

@@ -46,16 +46,19 @@ struct BiasTables {
   }
 };
 
+class PeerPartitions;
+
 struct ResidentGraph::Impl {
   Impl(Device& on, const Graph& of, const PagingOptions& in_parts);
 
   Device& device;
   const Graph& graph;
   PagingOptions paging;
-  bool paged = false;       ///< edges are not on the device as a whole: see Slots
-  Ownership makers;         ///< of tables, by rank: parts of about as many edges
-  std::uint64_t available;  ///< of the device's memory, before the graph took any
-  GraphView view;           ///< pointers to the device's memory; no edges where `paged`
+  bool paged = false;                     ///< edges are not on the device as a whole: see Slots
+  const PeerPartitions* peers = nullptr;  ///< while a run reads other ranks' memory
+  Ownership makers;                       ///< of tables, by rank: parts of about as many edges
+  std::uint64_t available;                ///< of the device's memory, before the graph took any
+  GraphView view;                         ///< pointers to the device's memory; no edges where `paged`
   GraphView host_view;  ///< the same in host memory, for tables that are made there; no edges if in a file
   Buffer<EdgeIndex> offsets;
   Buffer<Vertex> targets;

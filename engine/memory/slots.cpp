@@ -1,6 +1,7 @@
 #include "engine/memory/slots.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "engine/core/memory_budget.hpp"
 #include "engine/exec/memory/copy_lane.hpp"
@@ -60,13 +61,16 @@ Slots::Slots(const Device& device, std::span<const EdgeIndex> offsets, const Par
   }
   can_map_ = (columns.coded || host.targets) && (!columns.weights || host.weights) &&
              (!columns.cumulative || host.cumulative) && (!columns.alias || host.thresholds);
+  can_map_ = can_map_ && count.here.empty();
   const Capacity all = capacity_for(true), usual = count.large > 0 ? capacity_for(false) : all;
-  most_edges_ = all.edges;
+  most_edges_ = all.edges, least_bytes_ = count.least_bytes;
   slots_.resize(count.slots);
   for (unsigned slot = 0; slot < count.slots; ++slot) make(slots_[slot], slot < count.large ? all : usual);
-  views_.resize(count.slots + 1);
-  views_[count.slots] = host;
+  views_.assign(count.here.begin(), count.here.end());
+  views_.resize(views_.size() + count.slots + 1);
+  views_.back() = host;
   slot_of_.assign(plan.size(), PageMap::kNoSlot);
+  if (!count.here.empty()) std::iota(slot_of_.begin(), slot_of_.end(), 0u);
   if (sources_.keep && read_from_file()) kept_.resize(plan.size());
   if (count.slots > 0) owners();
   const unsigned lanes = read_from_file() ? kFileLanes : kLanes;
@@ -101,7 +105,9 @@ Slots::Capacity Slots::capacity_for(bool oversized) const {
 
 void Slots::make(Slot& slot, const Capacity& capacity) const {
   const auto column = [&]<class T>(Buffer<T>& buffer, std::uint64_t size, bool wanted) {
-    if (wanted) buffer = Buffer<T>(device_, std::max<std::uint64_t>(size, 1), "slots for partitions");
+    if (wanted)
+      buffer = Buffer<T>(device_, std::max<std::uint64_t>({size, least_bytes_ / sizeof(T), 1}),
+                         "slots for partitions");
   };
   column(slot.begins, capacity.vertices, columns_.coded);
   column(slot.words, capacity.words, columns_.coded);
@@ -165,7 +171,7 @@ Slots::Published Slots::publish(std::span<const std::byte> also) {
   map.owners = owners();
   map.slot_of = reinterpret_cast<const std::uint32_t*>(look_up + slot_of);
   map.pages = reinterpret_cast<const PageView*>(look_up + pages);
-  map.in_place = size();
+  map.in_place = in_place_slot();
   return {map, look_up + beside};
 }
 

@@ -52,9 +52,12 @@ class Slots {
     std::atomic<std::uint64_t> transfers{0}, copied_bytes{0}, read_bytes{0};
   };
 
-  /// How many partitions fit; only the first `large` slots hold oversized ones.
+  /// How many partitions fit; only the first `large` slots hold oversized ones. Or, without slots, where
+  /// every partition is already: `here`.
   struct Count {
     unsigned slots, large;
+    std::uint64_t least_bytes = 0;        ///< of each column of a slot
+    std::span<const PageView> here = {};  ///< [partitions]
   };
 
   /// Slots for partitions of the plan, which cuts `offsets` (kept, like the plan); without slots, partitions
@@ -65,7 +68,6 @@ class Slots {
   Slots(const Slots&) = delete;
   Slots& operator=(const Slots&) = delete;
 
-  unsigned size() const { return static_cast<unsigned>(slots_.size()); }
   /// Can partitions be read in place, in host memory?
   bool can_map() const { return can_map_; }
   /// What is read of a list, one word at random, where partitions are read in place.
@@ -73,7 +75,7 @@ class Slots {
   /// Do partitions come from the graph's file?
   bool read_from_file() const { return !columns_.coded && !sources_.columns.targets; }
   /// From now on the partition is read in place.
-  void map(std::uint32_t partition) { slot_of_[partition] = size(); }
+  void map(std::uint32_t partition) { slot_of_[partition] = in_place_slot(); }
   /// Starts to bring a partition into a slot that no kernel reads.
   void begin(unsigned slot, std::uint32_t partition);
   /// Waits until no more than `left` of what was begun are under way, and at least one has come; returns what
@@ -96,7 +98,7 @@ class Slots {
   /// Views by slot, the mapped one last.
   std::span<const PageView> views() const { return views_; }
   /// Is a partition that is here read in place?
-  bool in_place(std::uint32_t partition) const { return slot_of_[partition] == size(); }
+  bool in_place(std::uint32_t partition) const { return slot_of_[partition] == in_place_slot(); }
   /// The columns of a partition that is here.
   const PageView& page(std::uint32_t partition) const { return views_[slot_of_[partition]]; }
   const Counters& counters() const { return counters_; }
@@ -126,6 +128,7 @@ class Slots {
     std::uint64_t edges = 0, vertices = 0, words = 0;
   };
 
+  std::uint32_t in_place_slot() const { return static_cast<std::uint32_t>(views_.size()) - 1; }
   Capacity capacity_for(bool oversized) const;
   void make(Slot& slot, const Capacity& capacity) const;
   void work();
@@ -144,6 +147,7 @@ class Slots {
   PageSources sources_;
   bool can_map_ = false;
   std::uint64_t most_edges_ = 0;  ///< of a partition
+  std::uint64_t least_bytes_ = 0;
   std::vector<Slot> slots_;
   std::vector<PageView> views_;         ///< [slots + 1]
   std::vector<std::uint32_t> slot_of_;  ///< [partitions]

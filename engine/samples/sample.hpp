@@ -6,6 +6,7 @@
 #include "engine/batch/starts.hpp"
 #include "engine/batch/starts_upload.hpp"
 #include "engine/core/error.hpp"
+#include "engine/memory/peer_partitions.hpp"
 #include "engine/memory/resident_impl.hpp"
 #include "engine/memory/run_stats.hpp"
 #include "engine/memory/tables/ensure_tables.hpp"
@@ -177,6 +178,10 @@ class SampleRun {
 
   void run_partitioned() {
     if (reads_weights()) pages_.columns.weights = true;
+    with_peer_partitions(graph_, pages_, stats_, [&] { grow_partitioned(); });
+  }
+
+  void grow_partitioned() {
     std::uint64_t bytes = paged_sample_bytes(graph_.graph, options_, most_seeds_, program_.sampler.depth(),
                                              graph_.device.memory().available());
     if (graph_.paging.shard) bytes *= 2;  // as much for what other ranks ask

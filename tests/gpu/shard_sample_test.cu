@@ -54,6 +54,35 @@ TEST(GpuShardSamples, EveryTechniqueGivesTheHosts) {
   }
 }
 
+/// Every rank reads the others' lists where they are, in their GPUs' memory: no entry and no walk travels,
+/// and each rank may have other instances, or none.
+TEST(GpuShardSamples, ListsAreReadInOtherRanksMemory) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  const Graph graph = scattered(brief() ? 300 : 1000);
+  Device host({DeviceChoice::host, 2, 0});
+  ResidentGraph whole(host, graph);
+  const std::vector<Job> jobs = sample_jobs(at_most(60, 12), graph.vertices());
+  std::vector<Outcome> expected;
+  for (const Job& job : jobs) expected.push_back(job.run(whole));
+  for (const int ranks : {2, 3}) {
+    on_ranks(ranks, graph, {.transport = Transport::copied}, 1u << 30,
+             [&](int rank, Meeting&, ResidentGraph& shared) {
+               for (std::size_t i = 0; i < jobs.size(); i += brief() ? 40 : 1) {
+                 EXPECT_GT(expected[i].count(), 0u) << jobs[i].name;
+                 EXPECT_TRUE(jobs[i].run(shared) == expected[i])
+                     << jobs[i].name << ", rank " << rank << " of " << ranks;
+               }
+               samples::Options options;
+               options.fanout = {3, 2}, options.last_instance = rank == 0 ? 0 : 50;
+               const RunStats stats = sampling::run_samples(shared, random_starts(100), options, nullptr);
+               EXPECT_EQ(stats.entries_sent + stats.entries_received, 0u);
+               EXPECT_EQ(stats.partition_transfers, 1u) << "its own part";
+               EXPECT_EQ(stats.sampled_edges > 0, rank != 0);
+             });
+  }
+}
+
 /// One rank's instances of a job.
 samples::Options share_of(samples::Options options, Instance first, Instance each, int rank) {
   options.first_instance = first * static_cast<Instance>(rank) + 11;

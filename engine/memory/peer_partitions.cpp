@@ -1,0 +1,153 @@
+#include "engine/memory/peer_partitions.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "engine/core/clock.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/size.hpp"
+#include "engine/exchange/agreement.hpp"
+#include "engine/graph/partition_map.hpp"
+
+namespace sluice {
+
+namespace {
+
+constexpr const char* kLabel = "partitions of other ranks";
+/// Look-up tables and the like, which lie beside instances.
+constexpr std::uint64_t kFixedBytes = 64u << 10;
+
+bool may_open(const ResidentGraph::Impl& graph, const PageRequest& pages) {
+  const PagingOptions& paging = graph.paging;
+  return paging.peer_reads && graph.device.is_cuda() && !graph.device.plans() && paging.partitions == 0 &&
+         paging.slots == 0 && paging.transport != Transport::mapped && paging.batching &&
+         paging.balance == Balance::automatic && !pages.columns.coded;
+}
+
+/// Of the largest part; a column is no smaller than what another process can be given.
+std::uint64_t bytes_of(const PartitionPlan& parts, const PageColumns& columns) {
+  constexpr std::uint64_t kColumns = 5;
+  return parts.largest() + kColumns * PeerMemory::kLeastBytes + columns.bytes_per_edge();
+}
+
+/// What is on the device for good need not stay in host memory.
+PageSources brought_once(PageSources sources) {
+  sources.keep = false;
+  return sources;
+}
+
+}  // namespace
+
+/// The graph is shared out among nobody.
+class PeerPartitions::Alone {
+ public:
+  explicit Alone(PeerPartitions& peers) : peers_(peers) {
+    peers_.graph_.paging.shard = nullptr, peers_.graph_.peers = &peers_;
+  }
+  ~Alone() { peers_.graph_.paging.shard = &peers_.ranks_, peers_.graph_.peers = nullptr; }
+  Alone(const Alone&) = delete;
+  Alone& operator=(const Alone&) = delete;
+
+ private:
+  PeerPartitions& peers_;
+};
+
+std::unique_ptr<PeerPartitions> PeerPartitions::open(ResidentGraph::Impl& graph, const PageRequest& pages) {
+  Communicator* const ranks = graph.paging.shard;
+  if (ranks == nullptr) return nullptr;
+  const auto size = static_cast<std::uint64_t>(ranks->size());
+  PartitionPlan parts =
+      PartitionPlan::of_count(graph.graph.out.offsets.span(), {0, pages.columns.bytes_per_edge()}, size);
+  const bool fits = may_open(graph, pages) && parts.size() == size &&
+                    bytes_of(parts, pages.columns) <= graph.device.memory().available() / 2;
+  if (any_left(ranks, fits ? 0 : 1, kLabel)) return nullptr;
+  std::unique_ptr<PeerPartitions> peers;
+  const std::exception_ptr lacks =
+      lack_of_memory([&] { peers.reset(new PeerPartitions(graph, pages, std::move(parts))); });
+  if (any_left(ranks, lacks ? 1 : 0, kLabel) || !peers->connect(pages.columns)) return nullptr;
+  return peers;
+}
+
+PeerPartitions::PeerPartitions(ResidentGraph::Impl& graph, const PageRequest& pages, PartitionPlan parts)
+    : graph_(graph),
+      ranks_(*graph.paging.shard),
+      parts_(std::move(parts)),
+      own_(graph.device, graph.graph.out.offsets.span(), parts_, pages.columns, brought_once(pages.sources),
+           {.slots = 1, .large = 0, .least_bytes = PeerMemory::kLeastBytes}) {
+  own_.begin(0, static_cast<std::uint32_t>(ranks_.rank()));
+  own_.wait();
+}
+
+/// False, on all ranks, where one does not reach another.
+bool PeerPartitions::connect(const PageColumns& columns) {
+  const auto size = static_cast<std::size_t>(ranks_.size()), rank = static_cast<std::size_t>(ranks_.rank());
+  const auto first = [&](std::size_t r) { return graph_.graph.out.offsets[parts_.begin(r)]; };
+  const PageView own = own_.views()[0];
+  views_.assign(size, PageView{});
+  const auto column = [&]<class T>(T* PageView::*pointer, bool wanted) {
+    if (!wanted) return true;
+    peers_.push_back(PeerMemory::open(ranks_, own.*pointer + first(rank)));
+    if (!peers_.back()) return false;
+    for (std::size_t r = 0; r < size; ++r)
+      views_[r].*pointer = moved(reinterpret_cast<T*>(peers_.back()->of_ranks()[r]), first(r));
+    return true;
+  };
+  const bool all = column(&PageView::targets, true) && column(&PageView::weights, columns.weights) &&
+                   column(&PageView::cumulative, columns.cumulative) &&
+                   column(&PageView::thresholds, columns.alias) && column(&PageView::others, columns.alias);
+  if (!all) close();
+  return all;
+}
+
+/// No rank's memory goes while another has it open.
+void PeerPartitions::close() {
+  peers_.clear();
+  ranks_.barrier(kLabel);
+}
+
+void PeerPartitions::run(FunctionRef<void()> body) {
+  const std::exception_ptr lacks = lack_of_memory([&] {
+    const Alone alone(*this);
+    body();
+  });
+  const bool any_lacks = any_left(&ranks_, lacks ? 1 : 0, kLabel);
+  close();
+  throw_if_lacking(lacks, any_lacks);
+}
+
+PagedPlan PeerPartitions::plan(std::uint64_t bytes_per_instance, std::uint64_t instances,
+                               std::uint64_t steps) const {
+  const std::uint64_t left = graph_.device.memory().available();
+  PagedPlan plan{parts_};
+  plan.slots = static_cast<unsigned>(parts_.size());
+  plan.batch = std::min({(left - std::min(left, kFixedBytes)) / bytes_per_instance,
+                         std::max<std::uint64_t>(instances, 1), kMostUnderWay});
+  plan.leg = steps, plan.instance_bytes = bytes_per_instance;
+  if (plan.batch == 0)
+    throw BudgetError(fmt::format(
+        "device memory: one instance needs {}, but {} are left beside the rank's part of the graph (raise "
+        "--device-memory)",
+        format_size(kFixedBytes + bytes_per_instance), format_size(left)));
+  return plan;
+}
+
+void PeerPartitions::count(RunStats& stats) const {
+  const Slots::Counters& brought = own_.counters();
+  stats.partition_transfers += brought.transfers;
+  stats.host_to_device_bytes += brought.copied_bytes, stats.read_bytes += brought.read_bytes;
+}
+
+void with_peer_partitions(ResidentGraph::Impl& graph, const PageRequest& pages, RunStats& stats,
+                          FunctionRef<void()> body) {
+  const double loading = seconds_now();
+  const auto peers = PeerPartitions::open(graph, pages);
+  if (!peers) return body();
+  peers->count(stats);
+  stats.load_seconds += seconds_now() - loading;
+  peers->run(body);
+}
+
+}  // namespace sluice
