@@ -37,7 +37,7 @@ void refuse_foreign(const Command& command, const SampleCommand& c) {
                           {"--count", {"node", "edge"}},
                           {"--revisit", {"neighbor", "forest-fire", "snowball", "layer"}},
                           {"--select", {"neighbor", "forest-fire", "layer"}},
-                          {"--collision", {"neighbor", "forest-fire"}},
+                          {"--collision", {"neighbor", "forest-fire", "layer"}},
                           {"--starts", {"neighbor", "forest-fire", "snowball", "layer"}},
                           {"--walks-per-vertex", {"neighbor", "forest-fire", "snowball", "layer"}}});
   const auto& fanout = c.sample.fanout;
@@ -135,7 +135,7 @@ std::unique_ptr<Command> make_sample() {
   command->flag("--revisit", o.revisit, "tree semantics: every copy of a vertex is expanded on its own");
   command->choice("--select", o.select, kSelects, "the technique of drawing; never changes the distribution");
   command->choice("--collision", o.collision, kCollisions,
-                  "neighbor, forest-fire: how a repeated pick is found; never changes a result");
+                  "neighbor, forest-fire, layer: how a repeated pick is found; never changes a result");
   command->group("Starts (default: one sample a vertex; node, edge: one sample)");
   declare_starts(*command, c->starts);
   declare_job(*command, c->common);

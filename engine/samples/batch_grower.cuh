@@ -256,18 +256,16 @@ class BatchGrower {
       stats_.selections += now.edges, stats_.selection_iterations += now.edges;
       return;
     }
-    const bool bits = program_.collision != Collision::linear;  // a tile cannot hold bitmaps
     // One launch is quicker than two where there is little to do.
     const bool many = now.entries >= kManyEntries;
-    if (many && !bits && largest <= kTilePicks && !program_.sampler.replacement() &&
+    if (many && largest <= kTilePicks && !program_.sampler.replacement() &&
         program_.select != Select::updated) {
       return first_choices(now, depth, static_cast<std::uint32_t>(largest));
     }
-    const std::uint64_t tile = bits ? 0 : kTilePicks;
-    if (!bits) launch_tiles(now, depth, nullptr, now.entries);
-    if (largest <= tile) return;
-    launch("copy_all_kernel", copy_all_kernel<Program>, now.edges, program_, view_of(now), depth, tile);
-    select_large(now, depth, tile, memory_.host_facts.data()->drawn);
+    launch_tiles(now, depth, nullptr, now.entries);
+    if (largest <= kTilePicks) return;
+    launch("copy_all_kernel", copy_all_kernel<Program>, now.edges, program_, view_of(now), depth);
+    select_large(now, depth, memory_.host_facts.data()->drawn);
   }
 
   void first_choices(SampleLevel& now, std::uint32_t depth, std::uint32_t lanes) {
@@ -285,13 +283,13 @@ class BatchGrower {
            depth, listed, count, memory_.totals.data());
   }
 
-  void select_large(SampleLevel& now, std::uint32_t depth, std::uint64_t smallest, std::uint64_t drawn) {
+  void select_large(SampleLevel& now, std::uint32_t depth, std::uint64_t drawn) {
     const Program program = with_collision(drawn);
     const std::uint64_t words = program.collision == Collision::linear ? 0 : max_degree_ / 32 + 1;
     const std::uint64_t warps = large_warps(device_);
     reserve_picks(warps, drawn, words);
     launch("select_large_kernel", select_large_kernel<Program>, warps * 32, program, view_of(now), depth,
-           warps, smallest, drawn, words, memory_.picks.data(), memory_.excluded.data(), memory_.words.data(),
+           warps, drawn, words, memory_.picks.data(), memory_.excluded.data(), memory_.words.data(),
            memory_.facts.data(), memory_.totals.data());
     refuse_exhausted();
   }

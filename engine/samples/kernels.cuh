@@ -244,7 +244,7 @@ __global__ void __launch_bounds__(kSampleBlock)
     select_kernel(Program program, LevelView level, std::uint32_t depth, const std::uint32_t* listed,
                   std::uint64_t count, PickTotals* totals) {
   constexpr unsigned kTiles = kSampleBlock / Size;
-  __shared__ std::uint32_t picks[kTiles][Size], excluded[kTiles][Size];
+  __shared__ std::uint32_t picks[kTiles][Size], excluded[kTiles][Size], words[kTiles][Size];
   const Tile<Size> tile;
   const unsigned own = threadIdx.x / Size;
   const std::uint64_t turn = thread_index() / Size;
@@ -266,9 +266,11 @@ __global__ void __launch_bounds__(kSampleBlock)
     if (rank < size)
       picks[own][rank] = program.draw_one(program.draws(entry), entry.vertex, row, rank, counters);
   } else {
-    // So few picks never use up their words.
+    words[own][rank] = 0;
+    tile.sync();
+    // So few picks never use up their random words.
     program.draw_distinct(tile, program.draws(entry), row, static_cast<std::uint32_t>(size),
-                          {picks[own], excluded[own], nullptr}, counters);
+                          {picks[own], excluded[own], words[own], nullptr, Size}, counters);
   }
   tile.sync();
   if (rank < size) {
@@ -283,21 +285,20 @@ __global__ void __launch_bounds__(kSampleBlock)
   count_picks(totals, rank == 0 ? static_cast<unsigned>(size) : 0, counters);
 }
 
-/// Selections of more than `smallest` edges that are not the whole list: one warp each, scratch in global
-/// memory.
+/// Selections that no tile keeps and that are not the whole list: one warp each, scratch in global memory.
 template <class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     select_large_kernel(Program program, LevelView level, std::uint32_t depth, std::uint64_t warps,
-                        std::uint64_t smallest, std::uint64_t scratch_size, std::uint64_t word_count,
-                        std::uint32_t* picks, std::uint32_t* excluded, std::uint32_t* words,
-                        LevelFacts* facts, PickTotals* totals) {
+                        std::uint64_t scratch_size, std::uint64_t word_count, std::uint32_t* picks,
+                        std::uint32_t* excluded, std::uint32_t* words, LevelFacts* facts,
+                        PickTotals* totals) {
   const Tile<32> warp;
   const std::uint64_t own = thread_index() / 32;
   const PickScratch scratch{picks + own * scratch_size, excluded + own * scratch_size,
                             words + own * word_count};
   for (std::uint64_t at = own; at < level.entries; at += warps) {
     const std::uint64_t begin = level.offsets[at], size = level.offsets[at + 1] - begin;
-    if (size <= smallest) continue;
+    if (size <= kTilePicks) continue;
     const FrontierEntry entry = level.frontier[at];
     const Row row = program.graph.row(entry.vertex);
     const std::uint32_t available = program.candidates(entry.vertex, row);
@@ -327,16 +328,16 @@ __global__ void __launch_bounds__(kSampleBlock)
   }
 }
 
-/// Whole lists of more than `smallest` entries: one lane an edge, so that a hub is shared by many warps.
+/// Whole lists that no tile takes: one lane an edge, so that a hub is shared by many warps.
 template <class Program>
 __global__ void __launch_bounds__(kSampleBlock)
-    copy_all_kernel(Program program, LevelView level, std::uint32_t depth, std::uint64_t smallest) {
+    copy_all_kernel(Program program, LevelView level, std::uint32_t depth) {
   const std::uint64_t edge = thread_index();
   if (edge >= level.edges) return;
   const auto begins = [&](std::uint64_t at) { return level.offsets[at] <= edge; };
   const std::uint64_t low = count_while(level.entries, begins) - 1;  // the edge's entry
   const std::uint64_t size = level.offsets[low + 1] - level.offsets[low];
-  if (size <= smallest) return;
+  if (size <= kTilePicks) return;
   const FrontierEntry entry = level.frontier[low];
   const Row row = program.graph.row(entry.vertex);
   if (size != row.degree || !program.takes_all(size, program.expansion(entry, depth), program.draws(entry),

@@ -50,7 +50,7 @@ class SampleRun {
     program_.sampler = sampler;
     program_.uniform = uniform;
     program_.seed = options.seed;
-    program_.collision = options.collision == Collision::automatic ? Collision::linear : options.collision;
+    program_.collision = technique_of(options.collision);
   }
 
   RunStats run() {

@@ -27,6 +27,7 @@ struct PickScratch {
   std::uint32_t* excluded = nullptr;
   std::uint32_t* words = nullptr;  ///< bitmaps only
   std::uint64_t* sums = nullptr;   ///< dynamic bias only: the list's CTPS
+  std::uint32_t most_words = ~0u;  ///< where fewer than a list's candidates need, they share bits
 };
 
 /// Tables of the sampler's fixed bias that the technique needs; null where it does not. All null: uniform.
@@ -155,7 +156,9 @@ struct SampleProgram {
 
  private:
   SLUICE_HD Taken<std::uint32_t> taken(const Row& row, const PickScratch& scratch) const {
-    return {collision, scratch.words, (row.degree + 31) / 32, scratch.picks};
+    const std::uint32_t words = (row.degree + 31) / 32;
+    const bool exact = words <= scratch.most_words;
+    return {collision, scratch.words, exact ? words : scratch.most_words, scratch.picks, exact};
   }
 
   /// Inverse transform over the list's CTPS.

@@ -12,7 +12,8 @@ enum class Bias { none, weight, degree };
 enum class Select { automatic, its, alias, rejection, repeated, updated, bipartite };
 
 /// How a pick finds that its candidate was taken already. Changes counters and speed, never a draw.
-enum class Collision { automatic, linear, bitmap, strided_bitmap };
+/// `strided_bytes` is the strided bitmap with words of 8 bits, for comparison.
+enum class Collision { automatic, linear, bitmap, strided_bitmap, strided_bytes };
 
 /// What tables take where the host does the work, in bytes an edge, at most, with some margin to use them.
 inline constexpr std::uint64_t kTableEdgeBytes = 16;

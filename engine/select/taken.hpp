@@ -9,6 +9,11 @@
 
 namespace sluice {
 
+/// Of few picks, comparing is quickest.
+SLUICE_HD Collision technique_of(Collision asked) {
+  return asked == Collision::automatic ? Collision::linear : asked;
+}
+
 /// What a selection did, for the ablation: C-SAW figures 10 to 12.
 struct PickCounters {
   std::uint32_t iterations = 0;  ///< first choices and redraws
@@ -22,20 +27,22 @@ struct PickCounters {
   }
 };
 
-/// The picks made so far. `words` (bitmaps only) holds one bit a candidate and is all zero before the
-/// first pick; clear() makes it so again.
+/// The picks made so far. `words` (bitmaps only) is all zero before the first pick; clear() makes it so
+/// again.
 template <class Index>
 struct Taken {
   Collision collision;
   std::uint32_t* words;
   std::uint32_t word_count;
   const Index* picks;
+  bool exact = true;  ///< has every candidate a bit of its own? Else one that is set has picks compared
 
   /// Is `value` among the first `count` picks? Each lane may ask for another value.
   SLUICE_HD bool has(Index value, std::uint32_t count, PickCounters& counters) const {
     if (collision != Collision::linear) {
       ++counters.searches;
-      return words[word_of(value)] >> bit_of(value) & 1;
+      const bool set = is_set(value);
+      if (exact || !set) return set;
     }
     for (std::uint32_t i = 0; i < count; ++i) {
       ++counters.searches;
@@ -44,13 +51,14 @@ struct Taken {
     return false;
   }
 
-  /// The same by a group of lanes that all ask for one value.
+  /// The same by a group of lanes that all ask for one value; no lane goes on before all have looked.
   template <class Group>
   SLUICE_HD bool group_has(const Group& group, Index value, std::uint32_t count,
                            PickCounters& counters) const {
     if (collision != Collision::linear) {
       counters.searches += group.rank() == 0;
-      return words[word_of(value)] >> bit_of(value) & 1;
+      const bool set = group.ballot(is_set(value)) != 0;
+      if (exact || !set) return set;
     }
     bool found = false;
     for (std::uint32_t i = group.rank(); i < count; i += Group::kSize) {
@@ -62,26 +70,45 @@ struct Taken {
 
   SLUICE_HD void add(Index value) const {
     if (collision == Collision::linear) return;
+    const Place place = place_of(value);
 #if defined(__CUDA_ARCH__)
-    atomicOr(words + word_of(value), 1u << bit_of(value));  // lanes may share a word
+    atomicOr(words + place.word, 1u << place.bit);  // lanes may share a word
 #else
-    words[word_of(value)] |= 1u << bit_of(value);
+    words[place.word] |= 1u << place.bit;
 #endif
   }
 
   SLUICE_HD void clear(Index value) const {
-    if (collision != Collision::linear) words[word_of(value)] = 0;
+    if (collision != Collision::linear) words[place_of(value).word] = 0;
+  }
+
+  /// For memory that was never cleared.
+  template <class Group>
+  SLUICE_HD void clear_all(const Group& group) const {
+    if (collision == Collision::linear) return;
+    for (std::uint32_t i = group.rank(); i < word_count; i += Group::kSize) words[i] = 0;
+    group.sync();
   }
 
  private:
-  // The strided bitmap puts neighbouring candidates into different words, so that lanes seldom meet in one.
-  SLUICE_HD std::uint32_t word_of(Index value) const {
-    return static_cast<std::uint32_t>(collision == Collision::strided_bitmap ? value % word_count
-                                                                             : value / 32);
+  struct Place {
+    std::uint32_t word, bit;
+  };
+
+  SLUICE_HD bool is_set(Index value) const {
+    const Place place = place_of(value);
+    return words[place.word] >> place.bit & 1;
   }
-  SLUICE_HD std::uint32_t bit_of(Index value) const {
-    return static_cast<std::uint32_t>(collision == Collision::strided_bitmap ? value / word_count
-                                                                             : value % 32);
+
+  // The strided bitmap puts neighbouring candidates into different words, so that lanes seldom meet in one.
+  SLUICE_HD Place place_of(Index value) const {
+    if (collision == Collision::bitmap)
+      return {static_cast<std::uint32_t>(value / 32 % word_count), static_cast<std::uint32_t>(value % 32)};
+    const std::uint32_t bits = collision == Collision::strided_bytes ? 8 : 32, in_word = 32 / bits;
+    const std::uint32_t strides = word_count * in_word;
+    const auto own = static_cast<std::uint32_t>(value % strides);
+    const auto bit = static_cast<std::uint32_t>(value / strides % bits);
+    return {own / in_word, own % in_word * bits + bit};
   }
 };
 

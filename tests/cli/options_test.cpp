@@ -44,8 +44,8 @@ TEST_F(Options, RowsThatHdf5CannotHold) {
 }
 
 TEST_F(Options, WithoutEffect) {
-  refuse(kUsage, "--collision has no meaning for --kind layer",
-         sample("layer", {"--layer-size", "3", "--collision", "bitmap"}));
+  refuse(kUsage, "--collision has no meaning for --kind snowball",
+         sample("snowball", {"--collision", "bitmap"}));
   refuse(kUsage, "--collision has no meaning with --replace",
          sample("neighbor", {"--fanout", "3", "--replace", "--collision", "bitmap"}));
   refuse(kUsage, "--collision has no meaning with --select updated",

@@ -179,13 +179,21 @@ inline std::vector<Job> sample_jobs(std::uint64_t instances, std::uint64_t verti
   for (const Bias bias : {Bias::none, Bias::weight, Bias::degree}) {
     const std::string suffix = "/bias" + std::to_string(static_cast<int>(bias));
     for (const Select select : {automatic, repeated, updated, bipartite}) {
-      for (const Collision collision : {Collision::linear, Collision::bitmap, Collision::strided_bitmap}) {
+      for (const Collision collision :
+           {Collision::linear, Collision::bitmap, Collision::strided_bitmap, Collision::strided_bytes}) {
         const std::string with = suffix + "/collision" + std::to_string(static_cast<int>(collision));
         add("neighbor" + with, instances, samples::Kind::neighbor, select, [&](samples::Options& o) {
           o.fanout = {15, 3}, o.bias = bias, o.collision = collision;
         });
         add("neighbor_large" + with, one_in(20), samples::Kind::neighbor, select, [&](samples::Options& o) {
           o.fanout = {300, 2}, o.bias = bias, o.collision = collision;
+        });
+        if (select != repeated) continue;  // which clashes most often
+        add("forest_fire" + with, instances, samples::Kind::forest_fire, select, [&](samples::Options& o) {
+          o.depth = 3, o.bias = bias, o.probability = 0.6, o.collision = collision;
+        });
+        add("layer" + with, one_in(4), samples::Kind::layer, select, [&](samples::Options& o) {
+          o.layer_sizes = {8, 40, 3}, o.bias = bias, o.collision = collision;
         });
       }
       add("neighbor_revisit" + suffix, instances, samples::Kind::neighbor, select, [&](samples::Options& o) {

@@ -20,14 +20,15 @@ namespace {
 using Picks = std::vector<std::uint32_t>;
 using Biases = std::vector<std::uint64_t>;
 
-class Distinct : public testing::TestWithParam<std::tuple<Select, Collision>> {
+/// The last parameter: has every candidate a bit of its own, or does one word serve all of them?
+class Distinct : public testing::TestWithParam<std::tuple<Select, Collision, bool>> {
  protected:
   template <class Candidates>
   Picks pick(const Candidates& candidates, std::uint32_t size, std::uint32_t count, Instance instance) {
-    picks_.assign(count, 0), excluded_.assign(count, 0), words_.resize((size + 31) / 32);
-    const auto [technique, collision] = GetParam();
+    const auto [technique, collision, exact] = GetParam();
+    picks_.assign(count, 0), excluded_.assign(count, 0), words_.resize(exact ? (size + 31) / 32 : 1);
     const Taken<std::uint32_t> taken{collision, words_.data(), static_cast<std::uint32_t>(words_.size()),
-                                     picks_.data()};
+                                     picks_.data(), exact};
     counters_ = {};
     DistinctPicker<SingleLane, Candidates, SampleDraws>({}, candidates, SampleDraws{1, 7, instance},
                                                         technique, taken, picks_.data(), excluded_.data())
@@ -137,7 +138,9 @@ TEST_P(Distinct, CountsEveryFirstChoice) {
 INSTANTIATE_TEST_SUITE_P(
     Techniques, Distinct,
     testing::Combine(testing::Values(Select::repeated, Select::updated, Select::bipartite),
-                     testing::Values(Collision::linear, Collision::bitmap, Collision::strided_bitmap)));
+                     testing::Values(Collision::linear, Collision::bitmap, Collision::strided_bitmap,
+                                     Collision::strided_bytes),
+                     testing::Bool()));
 
 }  // namespace
 }  // namespace sluice

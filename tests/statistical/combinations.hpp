@@ -45,7 +45,7 @@ inline std::vector<Select> selects_of(walks::Kind kind) {
 }
 
 inline std::string name_of(Collision collision) {
-  constexpr const char* kNames[] = {"automatic", "linear", "bitmap", "strided_bitmap"};
+  constexpr const char* kNames[] = {"automatic", "linear", "bitmap", "strided_bitmap", "strided_bytes"};
   return kNames[static_cast<int>(collision)];
 }
 

@@ -117,27 +117,43 @@ TEST_P(GrownSample, DrawsAreIndependent) {
 INSTANTIATE_TEST_SUITE_P(Kinds, GrownSample, testing::ValuesIn(techniques()), test_name);
 
 /// All columns of a run, to compare runs that must not differ.
-std::vector<std::uint64_t> columns(Bench& bench, const Starts& starts, const samples::Options& options) {
+std::vector<std::uint64_t> columns(Bench& bench, const Starts& starts, const samples::Options& options,
+                                   RunStats& stats) {
   std::vector<std::uint64_t> all;
   SampleReader reader([&](const SampleView& sample) {
     all.push_back(sample.edge.size());
     all.insert(all.end(), sample.edge.begin(), sample.edge.end());
   });
-  sampling::run_samples(bench.resident, starts, options, &reader);
+  stats = sampling::run_samples(bench.resident, starts, options, &reader);
   return all;
 }
 
 TEST(Samples, CollisionDetectionChangesNoDraw) {
-  for (const Select select : selects_of(samples::Kind::neighbor)) {
-    for (const Bias bias : kBiases) {
-      samples::Options options = sample(samples::Kind::neighbor, bias, false, 211);
-      options.select = select;
-      options.fanout = std::vector<std::int64_t>{40, 3};
-      const auto expected = columns(shared_zoo(), every_special(300), options);
-      for (const Collision collision : {Collision::linear, Collision::bitmap, Collision::strided_bitmap}) {
-        options.collision = collision;
-        EXPECT_TRUE(columns(shared_zoo(), every_special(300), options) == expected)
-            << name_of(select) << " " << name_of(bias) << " " << name_of(collision);
+  using enum samples::Kind;
+  for (const samples::Kind kind : {neighbor, forest_fire, layer}) {
+    for (const Select select : selects_of(kind)) {
+      for (const Bias bias : kBiases) {
+        samples::Options options = sample(kind, bias, false, 211);
+        options.select = select, options.probability = 0.9, options.collision = Collision::linear;
+        options.fanout = {40, 3}, options.layer_sizes = {40, 70};
+        RunStats linear, bits;
+        const auto expected = columns(shared_zoo(), every_special(300), options, linear);
+        for (const Collision collision :
+             {Collision::bitmap, Collision::strided_bitmap, Collision::strided_bytes}) {
+          SCOPED_TRACE(name_of(kind) + " " + name_of(select) + " " + name_of(bias) + " " +
+                       name_of(collision));
+          options.collision = collision;
+          EXPECT_TRUE(columns(shared_zoo(), every_special(300), options, bits) == expected);
+          EXPECT_EQ(bits.selection_iterations, linear.selection_iterations);
+          if (select == Select::updated) {
+            EXPECT_EQ(linear.collision_searches + bits.collision_searches, 0u);
+          } else if (kind == layer && select == Select::repeated) {
+            // A layer's bits are shared: a heavy pick that is hit again and again is compared each time.
+            EXPECT_NE(bits.collision_searches, linear.collision_searches);
+          } else {
+            EXPECT_LT(bits.collision_searches, linear.collision_searches);
+          }
+        }
       }
     }
   }

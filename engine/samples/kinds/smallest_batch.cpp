@@ -51,8 +51,10 @@ std::uint64_t smallest_batch_bytes(const ResidentGraph::Impl& graph, const Optio
     bytes += entries * kEntry + edges * (kEdge + kEntry);
     entries = std::min(edges, graph.view.vertices());
   }
-  if (largest > kTile) bytes += warps * largest * 2 * sizeof(std::uint32_t);
-  if (largest >= kBitmap) bytes += warps * (std::uint64_t{graph.max_degree} / 32 + 1) * sizeof(std::uint32_t);
+  const bool bitmap =
+      options.collision == Collision::automatic ? largest >= kBitmap : options.collision != Collision::linear;
+  const std::uint64_t words = bitmap ? std::uint64_t{graph.max_degree} / 32 + 1 : 0;
+  if (largest > kTile) bytes += warps * (largest * 2 + words) * sizeof(std::uint32_t);
   return bytes;
 }
 

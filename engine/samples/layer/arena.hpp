@@ -23,9 +23,9 @@ struct LayerSlots {
   SLUICE_HD LayerScratch at(std::uint64_t slot) const {
     return {base.frontier + slot * 2 * sizes.frontier, base.sums + slot * sizes.frontier,
             base.bases + slot * sizes.frontier,        base.picks + slot * sizes.layer,
-            base.excluded + slot * sizes.layer,        base.visited + slot * sizes.visited,
-            base.edges + slot * sizes.edges,           base.depth_counts + slot * sizes.depths,
-            base.seeds + slot * sizes.frontier};
+            base.excluded + slot * sizes.layer,        base.words + slot * sizes.words,
+            base.visited + slot * sizes.visited,       base.edges + slot * sizes.edges,
+            base.depth_counts + slot * sizes.depths,   base.seeds + slot * sizes.frontier};
   }
 };
 
@@ -38,20 +38,21 @@ class LayerArena {
         visited_(device, slots * sizes.visited, kPurpose),
         sums_(device, slots * 2 * sizes.frontier, kPurpose),
         picks_(device, slots * 2 * sizes.layer, kPurpose),
+        words_(device, slots * sizes.words, kPurpose),
         edges_(device, slots * sizes.edges, kPurpose),
         depth_counts_(device, slots * sizes.depths, kPurpose),
         slots_(slots) {}
 
   static std::uint64_t bytes_per_slot(const LayerSizes& sizes) {
     return (3 * sizes.frontier + sizes.visited) * sizeof(Vertex) + 2 * (sizes.frontier + sizes.layer) * 8 +
-           sizes.edges * sizeof(Edge) + sizes.depths * 4;
+           sizes.edges * sizeof(Edge) + (sizes.depths + sizes.words) * 4;
   }
 
   LayerSlots view() const {
     return {sizes_,
             {frontier_.data(), sums_.data(), sums_.data() + slots_ * sizes_.frontier, picks_.data(),
-             picks_.data() + slots_ * sizes_.layer, visited_.data(), edges_.data(), depth_counts_.data(),
-             seeds_.data()}};
+             picks_.data() + slots_ * sizes_.layer, words_.data(), visited_.data(), edges_.data(),
+             depth_counts_.data(), seeds_.data()}};
   }
   /// Appends the results of slots [from, from + size) to a store; slot from + i has seeds_of(i) seeds, or
   /// that is a LayerFault.
@@ -65,6 +66,7 @@ class LayerArena {
   LayerSizes sizes_;
   Buffer<Vertex> frontier_, seeds_, visited_;
   Buffer<std::uint64_t> sums_, picks_;
+  Buffer<std::uint32_t> words_;
   Buffer<Edge> edges_;
   Buffer<std::uint32_t> depth_counts_;
   std::uint64_t slots_;

@@ -158,7 +158,8 @@ RunStats run_layer(ResidentGraph& resident, BiasTables& tables, const Starts& st
   program.select = stats.select = layer_select(options.select);
   program.seed = options.seed;
   program.revisit = options.revisit;
-  program.sizes = LayerSizes::of(sampler, starts.most_seeds(), options.revisit);
+  program.collision = technique_of(options.collision);
+  program.sizes = LayerSizes::of(sampler, starts.most_seeds(), options.revisit, program.collision);
   if (program.sizes.layer > kMaxDraws / 2)
     throw UsageError("--layer-size: at most " + std::to_string(kMaxDraws / 2) + " edges a depth");
   const double tables_before = graph.table_seconds;

@@ -257,9 +257,9 @@ struct PagedLayerProgram : LayerProgram<Sampler> {
     for (std::uint32_t i = group.rank(); i < state.count; i += Group::kSize) scratch.picks[i] = total;
     group.sync();
     PickCounters own;
-    const Taken<std::uint64_t> taken{Collision::linear, nullptr, 0, scratch.picks};
     DistinctPicker<Group, LayerRegions, SampleDraws> picker(group, known, {seed, state.depth, instance},
-                                                            select, taken, scratch.picks, scratch.excluded);
+                                                            select, this->none_taken(group, scratch),
+                                                            scratch.picks, scratch.excluded);
     const bool made = picker.pick(state.count, own);
     group_sort(group, scratch.picks, state.count);
     LayerRegion* const next = regions_of(slot, 1 - state.flip);

@@ -23,6 +23,7 @@ struct LayerScratch {
   std::uint64_t* bases;         ///< [frontier]
   std::uint64_t* picks;         ///< [layer]
   std::uint64_t* excluded;      ///< [layer]
+  std::uint32_t* words;         ///< [words]
   Vertex* visited;              ///< [visited slots]; with --revisit only seeds
   Edge* edges;                  ///< [edges] result
   std::uint32_t* depth_counts;  ///< [depths] edges of each depth, result
@@ -31,10 +32,11 @@ struct LayerScratch {
 
 struct LayerSizes {
   std::uint64_t frontier = 0, layer = 0, visited = 0, edges = 0, depths = 0;
+  std::uint32_t words = 0;  ///< of a bitmap: a word a pick, whatever the size of the union
 
   /// For instances of at most `seeds` seeds.
   template <LayerSampler Sampler>
-  static LayerSizes of(const Sampler& sampler, std::uint64_t seeds, bool revisit) {
+  static LayerSizes of(const Sampler& sampler, std::uint64_t seeds, bool revisit, Collision collision) {
     LayerSizes sizes;
     sizes.depths = sampler.depth();
     for (std::uint32_t depth = 1; depth <= sizes.depths; ++depth) {
@@ -44,6 +46,7 @@ struct LayerSizes {
     }
     sizes.frontier = seeds > sizes.layer ? seeds : sizes.layer;
     sizes.visited = set_capacity(seeds + (revisit ? 0 : sizes.edges));
+    sizes.words = collision == Collision::linear ? 0 : static_cast<std::uint32_t>(sizes.layer);
     return sizes;
   }
 };
@@ -63,6 +66,7 @@ struct LayerProgram : LayerLists {
   Sampler sampler;
   StartsView starts;
   Select select = Select::bipartite;
+  Collision collision = Collision::linear;
   bool revisit = false;  ///< every drawn copy is an entry of the next frontier
   std::uint64_t seed = 1;
   LayerSizes sizes;
@@ -199,13 +203,20 @@ struct LayerProgram : LayerLists {
     if (count == available) {
       take_all(group, all, scratch.picks);
     } else {
-      const Taken<std::uint64_t> taken{Collision::linear, nullptr, 0, scratch.picks};
-      DistinctPicker<Group, LayerCandidates, SampleDraws> picker(group, all, draws, select, taken,
-                                                                 scratch.picks, scratch.excluded);
+      DistinctPicker<Group, LayerCandidates, SampleDraws> picker(
+          group, all, draws, select, none_taken(group, scratch), scratch.picks, scratch.excluded);
       if (!picker.pick(count, counters)) return false;
     }
     group_sort(group, scratch.picks, count);
     return true;
+  }
+
+  /// What finds picks that clash, before the first one.
+  template <class Group>
+  SLUICE_HD Taken<std::uint64_t> none_taken(const Group& group, const LayerScratch& scratch) const {
+    const Taken<std::uint64_t> taken{collision, scratch.words, sizes.words, scratch.picks, false};
+    taken.clear_all(group);
+    return taken;
   }
 
   template <class Group>
