@@ -229,7 +229,8 @@ class SamplingSuite {
                                             {"bipartite", Select::bipartite}}) {
       for (const auto& [structure, collision] : {std::pair{"linear", Collision::linear},
                                                  {"bitmap", Collision::bitmap},
-                                                 {"strided-bitmap", Collision::strided_bitmap}}) {
+                                                 {"strided-bitmap", Collision::strided_bitmap},
+                                                 {"strided bytes", Collision::strided_bytes}}) {
         o.select = select, o.collision = collision;
         RunStats last;
         Figure& figure = measure(

@@ -20,7 +20,7 @@ struct Extent {
   Instance instances, walks, pools, balls, picking;
 };
 constexpr Extent kHostExtent{4000, 4000, 8, 32, 4096}, kGpuExtent{4000, 4000, 1000, 256, 65536};
-constexpr std::uint32_t kWalkLength = 2000, kPool = 2000, kPoolSteps = 2000;
+constexpr std::uint32_t kWalkLength = 2000, kPools[] = {20, 2000}, kPoolSteps = 2000;
 
 /// Of techniques by turns: so many times the repetitions at most, while they take less than this.
 constexpr unsigned kMostTurns = 20;
@@ -59,6 +59,7 @@ constexpr Technique kTechniques[] = {
     {"updated", Select::updated, Collision::linear},
     {"bipartite", Select::bipartite, Collision::linear},
     {"bipartite, bitmap", Select::bipartite, Collision::strided_bitmap},
+    {"bipartite, bitmap of bytes", Select::bipartite, Collision::strided_bytes},
 };
 
 class Csaw {
@@ -131,8 +132,11 @@ class Csaw {
     walks::Options walk;
     walk.kind = walks::Kind::biased, walk.bias = Bias::degree, walk.length = kWalkLength;
     walks("biased walk, ", walk, extent_.walks);
-    walk.kind = walks::Kind::multidimensional, walk.frontier_size = kPool, walk.length = kPoolSteps;
-    walks("multidimensional, FrontierSize " + apps::format_count(kPool) + ", ", walk, extent_.pools);
+    walk.kind = walks::Kind::multidimensional, walk.length = kPoolSteps;
+    for (const std::uint32_t size : kPools) {
+      walk.frontier_size = size;
+      walks("multidimensional, FrontierSize " + apps::format_count(size) + ", ", walk, extent_.pools);
+    }
   }
 
   void walks(const std::string& name, walks::Options o, Instance instances) {
@@ -162,10 +166,6 @@ class Csaw {
     }
   };
 
-  static bool has(const Application& application, const Technique& technique) {
-    return technique.collision == Collision::linear || application.options.kind != samples::Kind::layer;
-  }
-
   /// Techniques take turns, so that what else the machine does falls on all of them. Short ones take more.
   std::vector<Selected> select_by_turns(const Application& application) {
     const Instance instances = std::min<Instance>(graph_.vertices(), extent_.picking);
@@ -174,7 +174,6 @@ class Csaw {
     double spent = 0;
     for (unsigned r = 0; r <= turns || (r <= kMostTurns * turns && spent < kTurnsMilliseconds); ++r) {
       for (std::size_t t = 0; t < selected.size(); ++t) {
-        if (!has(application, kTechniques[t])) continue;
         tables_.measuring(application.name);
         samples::Options o = application.options;
         o.select = kTechniques[t].select, o.collision = kTechniques[t].collision;
@@ -193,18 +192,16 @@ class Csaw {
     double linear = 0;
     for (std::size_t t = 0; t < selected.size(); ++t) {
       const std::string row = std::string(application.name) + ", " + kTechniques[t].name;
-      if (!has(application, kTechniques[t])) {
-        tables_.put_words(row, "layers have no bitmap");
-        continue;
-      }
       const RunStats& last = selected[t].last;
       const double searches = selected[t].per_pick(last.collision_searches);
       Columns columns{{"times repeated", repeated / median(selected[t].milliseconds)},
                       {"iterations a pick", selected[t].per_pick(last.selection_iterations)},
                       {"searches a pick", searches}};
-      if (kTechniques[t].collision != Collision::linear && linear > 0)
+      if (kTechniques[t].collision == Collision::linear) {
+        linear = searches;
+      } else if (linear > 0) {
         columns.emplace_back("% searches saved", 100 * (1 - searches / linear));
-      linear = searches;
+      }
       tables_.put(row, selected[t].milliseconds, "ms", std::move(columns));
     }
   }
