@@ -70,12 +70,11 @@ auto make_peer_solver(const AccGraph& graph, const Program& program, const AccOp
   };
   const Device& device = graph.device();
   if (device.plans()) {  // what a run can do without is not asked for
-    MemoryPlan trial(device.memory());
-    const Device counting(device, trial);
-    make(counting);
-    solver.reset();
-    if (trial.needed() <= device.memory().available())
-      device.memory().charge_and_release(trial.needed(), "rounds");
+    const std::uint64_t bytes = planned_bytes(device, [&](const Device& counting) {
+      make(counting);
+      solver.reset();
+    });
+    if (bytes <= device.memory().available()) device.memory().charge_and_release(bytes, "rounds");
   } else if (part.link() != nullptr) {
     make(device);
     if (any_left(&ranks, solver ? 0 : 1, "memory for rounds") || !solver->part().connect()) solver.reset();

@@ -41,7 +41,7 @@ class Device {
   /// charged to the host's budget too.
   MemoryBudget& memory() const { return *memory_; }
   /// Is the run only planned? Then it makes all choices and charges, and ends before its first batch.
-  bool plans() const { return memory_ != &own_memory_; }
+  bool plans() const { return memory_->counts_only(); }
   /// `NVIDIA H200` or `host, 2 threads`.
   const std::string& name() const { return name_; }
   /// Bytes of the CUDA context itself, reported beside the peak; 0 on the host.
@@ -58,6 +58,15 @@ class Device {
   mutable MemoryBudget own_memory_{"device"};
   MemoryBudget* memory_ = &own_memory_;
 };
+
+/// What `make(device)` takes at most, of the memory of a device like this one.
+template <class Make>
+std::uint64_t planned_bytes(const Device& device, Make&& make) {
+  MemoryPlan memory(device.memory());
+  const Device counting(device, memory);
+  make(counting);
+  return memory.needed();
+}
 
 /// Versions of the CUDA runtime and driver for `--version`: "13.0 (driver 13.0)" or "not built".
 std::string cuda_version();

@@ -15,15 +15,16 @@ BeliefModel outline(unsigned states) {
 }
 
 /// What a GPU takes for a whole graph.
-std::uint64_t whole_bytes(const Device& device, [[maybe_unused]] const Graph& graph,
+std::uint64_t whole_bytes([[maybe_unused]] const Device& device, [[maybe_unused]] const Graph& graph,
                           [[maybe_unused]] unsigned states) {
-  MemoryPlan memory(device.memory());
 #if defined(SLUICE_HAVE_CUDA)
-  const Device counting(device, memory);
-  const AccGraph whole(counting, graph, {.weights = true, .on_hosts = true}, {.paging = {.partitions = 1}});
-  make_whole_cuda_beliefs(whole, outline(states), {});
+  return planned_bytes(device, [&](const Device& counting) {
+    const AccGraph whole(counting, graph, {.weights = true, .on_hosts = true}, {.paging = {.partitions = 1}});
+    make_whole_cuda_beliefs(whole, outline(states), {});
+  });
+#else
+  return 0;
 #endif
-  return memory.needed();
 }
 
 }  // namespace

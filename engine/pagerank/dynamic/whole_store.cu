@@ -155,11 +155,10 @@ std::unique_ptr<DynamicRanks::State> make_whole_cuda_ranks(const Device& device,
 }
 
 std::uint64_t whole_cuda_bytes(const Device& device, const Graph& graph, const Options& options) {
-  MemoryPlan memory(device.memory());
-  const Device counting(device, memory);
-  const auto alone = make_alone();
-  const CudaWholeStore<EvenShare> store(counting, graph, options, Router(*alone));
-  return memory.needed();
+  return planned_bytes(device, [&](const Device& counting) {
+    const auto alone = make_alone();
+    const CudaWholeStore<EvenShare> store(counting, graph, options, Router(*alone));
+  });
 }
 
 }  // namespace sluice::pagerank
