@@ -113,7 +113,8 @@ void Job::print_plan(const ppr::Plan& plan) const {
   if (plan.rows_bytes != 0) text += bytes_line("  side by side", plan.rows_bytes);
   text += fit_line("host memory", held_bytes() + need_of(plan).host_bytes, host_budget());
   text += bytes_line("  graph", graph_bytes());
-  if (plan.host_bytes > 0) text += bytes_line("  lists on their way", plan.host_bytes);
+  const bool brought = plan.fed || !device_->is_cuda();
+  if (brought && plan.host_bytes > 0) text += bytes_line("  lists on their way", plan.host_bytes);
   text += fmt::format("{:<22} {:>12}\n", "queries at once", plan.threads);
   if (plan.partitions > 1) text += fmt::format("{:<22} {:>12} (about)\n", "partitions", plan.partitions);
   print_plan(text + bytes_line("result", plan.result_bytes), plan.partitions);

@@ -29,8 +29,9 @@ class MemoryBudget {
   }
 
   void set_ceiling(std::uint64_t bytes) { ceiling_ = bytes; }
-  /// From now on what is charged here is charged to `other` too, which must outlive this budget.
-  void lie_within(MemoryBudget& other) { within_ = &other; }
+  /// From now on what is charged here is charged to `other` too, which must outlive this budget. Within one
+  /// that counts alone, this one does.
+  void lie_within(MemoryBudget& other) { within_ = &other, counts_only_ = other.counts_only_; }
   std::uint64_t ceiling() const { return ceiling_; }
   std::uint64_t used() const { return used_.load(); }
   std::uint64_t peak() const { return peak_.load(); }

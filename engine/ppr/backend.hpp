@@ -12,7 +12,6 @@
 
 #include "engine/batch/starts.hpp"
 #include "engine/exec/memory/buffer.hpp"
-#include "engine/ppr/dense/state.hpp"
 #include "engine/ppr/ppr.hpp"
 
 namespace sluice::ppr {
@@ -31,6 +30,9 @@ class Backend {
   virtual void rest() = 0;
   /// Nothing more is asked here. Other ranks may still want lists of this one; returns once none does.
   virtual void finish() {}
+  /// Of a device that only counts: what so many queries would take, beside the least (plan_ppr). What this
+  /// holds is then that of another query.
+  virtual void plan(std::uint64_t queries, Plan& plan) = 0;
   /// What has been brought so far.
   virtual ListTraffic traffic() const { return {}; }
   /// Are lists read where the host has them, and not where the device would?
@@ -82,17 +84,6 @@ Stats run_ppr(Backend& backend, InstanceRange range, Sink& sink, const Progress&
 
 /// Of a query that reaches everything on the host: its vertices, once or in two places, and lists of them.
 std::uint64_t worst_host_query(const Graph& graph, const Options& options);
-/// Groups that go side by side on the host where so much memory is left: one for each of the workers beside
-/// its table, or none; where no query stays in a table, for as many as fit.
-DenseFit fit_host_rows(const Graph& graph, const Options& options, std::uint64_t workers,
-                       std::uint64_t queries, std::uint64_t memory);
-/// Queries that the host works on at once where so much memory is left: as many as fit if each reaches all of
-/// the graph, and at least one.
-unsigned host_queries_at_once(const Device& device, const Graph& graph, const Options& options,
-                              std::uint64_t left);
-/// The same of a GPU, and what its queries share: the graph, or what is not read in place of it.
-unsigned cuda_queries_at_once(const Options& options);
-std::uint64_t cuda_graph_bytes(const Graph& graph, const Options& options, bool in_place);
 
 /// Memory of a query's results.
 inline std::uint64_t ppr_row_bytes(const Options& options) {

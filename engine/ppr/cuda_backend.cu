@@ -55,11 +55,17 @@ class CudaPpr final : public Backend {
         pending_(device, rows_, "queries at work"),
         pending_there_(device, rows_, "queries at work"),
         next_(device, 1, "the next query"),
-        route_(limits(), first_workspace(graph.vertices(), options)) {
+        first_shape_(first_workspace(graph.vertices(), options)),
+        route_(limits(), first_shape_),
+        seed_offsets_(device, rows_ + 1, "seeds of queries"),
+        seed_offsets_there_(device, rows_ + 1, "seeds of queries") {
     if (limits().rows) dense_.emplace(device, *graph_, options);
     const std::vector<std::uint32_t> stages = stages_of(options);
     stages_ = Buffer<std::uint32_t>(device, stages.size(), "steps of stages");
     copy_to_device(device, stages_.data(), stages.data(), stages_.bytes());
+    if (!device.plans()) return;  // else one query, and as much memory for its lists
+    if (lists_) lists_->prepare(first_shape_.bytes());
+    workspaces_.prepare(device, first_shape_, 1, stream_);
   }
 
   ~CudaPpr() override { cudaStreamSynchronize(stream_.get()); }  // what is under way uses the buffers
@@ -87,6 +93,21 @@ class CudaPpr final : public Backend {
     if (lists_) lists_->finish();
   }
 
+  void plan(std::uint64_t queries, Plan& plan) override {
+    const std::uint64_t n = host_graph_.vertices();
+    plan.in_place = reads_in_place();
+    plan.fed = lists_ != nullptr;
+    plan.partitions = traffic().partitions;
+    plan.graph_bytes = lists_ ? lists_->index_bytes() : graph_->bytes();
+    plan.largest_query_bytes = WorkspaceShape::of(n, n, first_shape_.asked, first_shape_.steps).bytes();
+    rest();
+    make_way(first_shape_);
+    if (lists_) plan.cache_bytes = lists_->bytes();
+    plan.threads = workspaces_.prepare(device_, first_shape_, blocks_, stream_);
+    rest();
+    if (dense_ && queries > 0) plan_side_by_side(queries, plan);
+  }
+
   bool reads_in_place() const override { return graph_ && graph_->in_place(); }
   std::shared_ptr<GraphOnDevice> graph_on_device() const override { return graph_; }
   std::shared_ptr<ListFeeder> rank_feeder() const override {
@@ -99,7 +120,7 @@ class CudaPpr final : public Backend {
       return traffic;
     }
     ListTraffic traffic;
-    traffic.host_to_device_bytes = graph_->brought_bytes();
+    traffic.host_to_device_bytes = graph_->bytes();
     return traffic;
   }
 
@@ -115,8 +136,6 @@ class CudaPpr final : public Backend {
 
   /// Shares of seeds come from doubles, and are made by the host for both backends.
   void give_seeds(Instance first, std::uint64_t count) {
-    seed_offsets_.reserve(device_, count + 1, "seeds of queries");
-    seed_offsets_there_.reserve(device_, count + 1, "seeds of queries");
     batch_seeds_.clear();
     for (std::uint64_t row = 0; row < count; ++row) {
       seeds_.assign(starts_, host_graph_.vertices(), options_.seed, first + row);
@@ -170,14 +189,28 @@ class CudaPpr final : public Backend {
     return too_small_.size();
   }
 
-  /// Lists take less where a workspace would not fit beside them.
+  /// Lists take half of what the device has left, of one query alone all of it, but so that a workspace is
+  /// left beside them; and less where it would not fit.
   void make_way(const WorkspaceShape& shape) {
     if (!lists_) return;
     if (shape.bytes() > device_.memory().available() + workspaces_.bytes()) {
       workspaces_.give_back();
       lists_->give_back();
     }
-    lists_->prepare(shape.bytes(), alone_);
+    const std::uint64_t available = device_.memory().available(),
+                        left = available - std::min(available, shape.bytes());
+    lists_->prepare(alone_ ? left : std::min(available / 2, left));
+  }
+
+  /// A workspace that would be as large as a column of rows is never made (query_route.hpp), and a group is
+  /// as narrow as what is left of a batch.
+  void plan_side_by_side(std::uint64_t queries, Plan& plan) {
+    const std::uint64_t before = device_.memory().used();
+    if (!dense_->prepare(rows_)) return;
+    plan.rows_bytes = device_.memory().used() - before;
+    plan.largest_query_bytes = dense_->query_bytes();
+    dense_->prepare(options_.state == State::dense ? (queries - 1) % rows_ + 1 : 1);
+    plan.largest_query_bytes = std::max(plan.largest_query_bytes, dense_->query_bytes());
   }
 
   /// Where lists of all pending do not fit at once: a quarter of the queries goes on, with none to begin
@@ -287,7 +320,7 @@ class CudaPpr final : public Backend {
   const Starts& starts_;
   const Options& options_;
   cuda::Stream stream_;
-  unsigned blocks_ = cuda_queries_at_once(options_);
+  unsigned blocks_ = cuda::blocks_at_once(kernel_of(options_), kQueryBlock, 0);
   std::shared_ptr<GraphOnDevice> graph_;
   std::unique_ptr<ListCache> lists_;
   std::uint64_t rows_;
@@ -305,6 +338,7 @@ class CudaPpr final : public Backend {
   Clock::time_point begun_;
   Staging<std::uint32_t> pending_;  ///< rows of queries without an answer
   Buffer<std::uint32_t> pending_there_, next_, stages_;
+  WorkspaceShape first_shape_;
   QueryRoute route_;
   Workspaces workspaces_;
   std::optional<DenseQueries> dense_;  ///< where queries may come to it
@@ -316,17 +350,6 @@ class CudaPpr final : public Backend {
 };
 
 }  // namespace
-
-unsigned cuda_queries_at_once(const Options& options) {
-  return cuda::blocks_at_once(kernel_of(options), kQueryBlock, 0);
-}
-
-std::uint64_t cuda_graph_bytes(const Graph& graph, const Options& options, bool in_place) {
-  const std::uint64_t by_vertex =
-      (graph.vertices() + 1) * sizeof(EdgeIndex) + (options.weighted ? graph.vertices() * sizeof(double) : 0);
-  if (in_place) return by_vertex;
-  return by_vertex + graph.edges() * list_edge_bytes(options);
-}
 
 std::unique_ptr<Backend> make_cuda_ppr(const Device& device, const Graph& graph,
                                        std::shared_ptr<GraphOnDevice> on_device, const Starts& starts,

@@ -86,6 +86,12 @@ class FedPpr final : public Backend {
     feeder_.reset();
   }
 
+  void plan(std::uint64_t, Plan& plan) override {
+    plan.partitions = traffic().partitions;
+    plan.largest_query_bytes = worst_host_query(graph_, options_);
+    plan.threads = static_cast<unsigned>(std::min(rows_, kMostFedQueries));
+  }
+
   void finish() override {
     if (feeder_) feeder_->finish();
   }

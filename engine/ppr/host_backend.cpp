@@ -19,10 +19,27 @@ namespace sluice::ppr {
 
 namespace {
 
-std::uint64_t totals_bytes(const Graph& graph, const Options& options) {
-  return options.weighted ? graph.vertices() * sizeof(double) : 0;
+/// Groups that go side by side on the host where so much memory is left: one for each of the workers beside
+/// its table, or none; where no query stays in a table, for as many as fit.
+DenseFit fit_host_rows(const Graph& graph, const Options& options, std::uint64_t workers,
+                       std::uint64_t queries, std::uint64_t memory) {
+  const std::uint64_t n = graph.vertices();
+  const bool all = options.state == State::dense;
+  if (options.method != Method::exact || options.state == State::sparse || n == 0) return {};
+  const std::uint64_t tables = all ? 0 : workers * worst_host_query(graph, options),
+                      totals = options.weighted ? n * sizeof(double) : 0,
+                      taken = tables + InEdges::peak_bytes(graph) + totals;
+  // What is left beside tables is not for rows alone: sinks and writers have needs of their own.
+  const std::uint64_t left = memory - std::min(memory, taken), for_rows = all ? left : left / 2;
+  const DenseFit fit = DenseFit::on_host(n, queries, workers, TopList::bytes(n, options.top), for_rows);
+  return all || fit.groups == workers ? fit : DenseFit{};
 }
 
+/// As many as fit if each reaches all of the graph, and at least one.
+std::uint64_t queries_at_once(const Device& device, const Graph& graph, const Options& options) {
+  const std::uint64_t worst = std::max<std::uint64_t>(worst_host_query(graph, options), 1);
+  return std::clamp<std::uint64_t>(device.memory().available() / worst, 1, device.threads());
+}
 class HostPpr final : public Backend {
  public:
   HostPpr(const Device& device, const Graph& graph, const Starts& starts, const Options& options,
@@ -34,7 +51,7 @@ class HostPpr final : public Backend {
         rows_(ppr_batch_rows(device, options, queries)),
         expected_(std::min(rows_, queries)),
         results_(device, rows_, options.top) {
-    workers_.resize(host_queries_at_once(device, graph, options, device.memory().available()));
+    workers_.resize(queries_at_once(device, graph, options));
     rest();
   }
 
@@ -42,6 +59,7 @@ class HostPpr final : public Backend {
 
   Batch solve(Instance first, std::uint64_t count) override {
     if (!fit_) fit_ = fit_rows();
+    if (options_.state == State::dense && fit_->groups == 0) throw_too_little();
     for (auto& worker : workers_) worker->forget();
     const bool all_in_rows = options_.state == State::dense;
     const std::uint64_t at_once = all_in_rows ? fit_->groups : workers_.size();
@@ -53,6 +71,15 @@ class HostPpr final : public Backend {
     parallel_blocks(static_cast<unsigned>(at_once), at_once, 1,
                     [&](std::uint64_t worker, std::uint64_t, unsigned) { answer_group(*workers_[worker]); });
     return results_.batch(first, count);
+  }
+
+  void plan(std::uint64_t, Plan& plan) override {
+    const DenseFit fit = fit_rows();
+    plan.threads = static_cast<unsigned>(workers_.size());
+    plan.largest_query_bytes = worst_host_query(graph_, options_);
+    if (fit.groups == 0) return;
+    plan.rows_bytes = fit.bytes() + InEdges::peak_bytes(graph_);
+    plan.largest_query_bytes += fit.shape.query_bytes();
   }
 
   void rest() override {
@@ -84,8 +111,7 @@ class HostPpr final : public Backend {
   };
   /// What groups of all workers read.
   struct Shared {
-    Shared(const Device& device, const Graph& host_graph, const Options& options)
-        : in(host_graph, device.threads()) {
+    Shared(const Device& device, const Graph& host_graph, const Options& options) : in(device, host_graph) {
       graph.out = host_graph.out.view(), graph.in = in.rows().view();
       if (!options.weighted) return;
       totals = weight_totals(graph.out, device.threads());
@@ -97,10 +123,7 @@ class HostPpr final : public Backend {
   };
 
   DenseFit fit_rows() const {
-    const DenseFit fit =
-        fit_host_rows(graph_, options_, workers_.size(), expected_, device_.memory().available());
-    if (options_.state == State::dense && fit.groups == 0) throw_too_little();
-    return fit;
+    return fit_host_rows(graph_, options_, workers_.size(), expected_, device_.memory().available());
   }
 
   [[noreturn]] static void throw_too_little() {
@@ -182,25 +205,6 @@ std::uint64_t worst_host_query(const Graph& graph, const Options& options) {
                       list = TopList::bytes(n, options.top);
   if (options.state == State::dense) return DenseShape{n, 1}.group_bytes() + list;
   return list + (goes_one_by_one(options) ? 2 * reached + n * 20 : reached + n * 4);
-}
-
-DenseFit fit_host_rows(const Graph& graph, const Options& options, std::uint64_t workers,
-                       std::uint64_t queries, std::uint64_t memory) {
-  const std::uint64_t n = graph.vertices();
-  const bool all = options.state == State::dense;
-  if (options.method != Method::exact || options.state == State::sparse || n == 0) return {};
-  const std::uint64_t tables = all ? 0 : workers * worst_host_query(graph, options),
-                      taken = tables + InEdges::peak_bytes(graph) + totals_bytes(graph, options);
-  // What is left beside tables is not for rows alone: sinks and writers have needs of their own.
-  const std::uint64_t left = memory - std::min(memory, taken), for_rows = all ? left : left / 2;
-  const DenseFit fit = DenseFit::on_host(n, queries, workers, TopList::bytes(n, options.top), for_rows);
-  return all || fit.groups == workers ? fit : DenseFit{};
-}
-
-unsigned host_queries_at_once(const Device& device, const Graph& graph, const Options& options,
-                              std::uint64_t left) {
-  const std::uint64_t fit = left / std::max<std::uint64_t>(worst_host_query(graph, options), 1);
-  return static_cast<unsigned>(std::clamp<std::uint64_t>(fit, 1, device.threads()));
 }
 
 std::unique_ptr<Backend> make_host_ppr(const Device& device, const Graph& graph, const Starts& starts,

@@ -9,14 +9,10 @@
 #include "engine/core/clock.hpp"
 #include "engine/core/error.hpp"
 #include "engine/memory/paged_plan.hpp"
-#include "engine/ppr/adjacency/cache.hpp"
 #include "engine/ppr/adjacency/feeder.hpp"
 #include "engine/ppr/adjacency/graph_on_device.hpp"
-#include "engine/ppr/adjacency/in_edges.hpp"
 #include "engine/ppr/backend.hpp"
-#include "engine/ppr/dense/state.hpp"
 #include "engine/ppr/query_rules.hpp"
-#include "engine/ppr/query_workspace.hpp"
 
 namespace sluice::ppr {
 
@@ -35,49 +31,12 @@ void require_meaning(const Device& device, const Graph& graph, const Starts& sta
 }
 
 #if defined(SLUICE_HAVE_CUDA)
-/// Of a GPU's memory: the graph, and one query in the smallest workspace.
-std::uint64_t smallest_on_gpu(const Graph& graph, const Options& options, bool in_place) {
-  return cuda_graph_bytes(graph, options, in_place) + ppr_row_bytes(options) +
-         first_workspace(graph.vertices(), options).bytes();
-}
-
-/// The same where lists are brought: some of them, and one query in the smallest workspace.
-std::uint64_t smallest_fed_on_gpu(const Graph& graph, const Options& options) {
-  const std::uint64_t first = first_workspace(graph.vertices(), options).bytes();
-  return list_cache_bytes(graph, options) + ppr_row_bytes(options) + 2 * first;
-}
-
-/// Of `queries` in batches, with so much memory left. A workspace that would be as large as a column of rows
-/// is never made (query_route.hpp), and a group is as narrow as what is left of a batch.
-void plan_side_by_side(Plan& plan, const Graph& graph, const Options& options, std::uint64_t queries,
-                       std::uint64_t memory) {
-  const std::uint64_t n = graph.vertices(), in_edges = InEdgesOnDevice::bytes(graph, options.weighted);
-  if (queries == 0 || !InEdgesOnDevice::fit(graph, options.weighted, memory)) return;
-  const std::uint64_t rows = plan.batch_bytes / ppr_row_bytes(options), left = memory - in_edges;
-  const std::uint64_t batch = std::min(queries, rows), last = (queries - 1) % rows + 1;
-  const bool all = options.state == State::dense;
-  const DenseFit most = DenseFit::of(n, batch, left), narrowest = DenseFit::of(n, all ? last : 1, left);
-  if (narrowest.groups == 0) return;
-  plan.rows_bytes = in_edges + most.bytes();
-  plan.largest_query_bytes = std::max(most.shape.query_bytes(), narrowest.shape.query_bytes());
-}
-
-/// Lists come by way of the host.
-void plan_fed_on_gpu(Plan& plan, const Device& device, const Graph& graph, const Options& options,
-                     const PagingOptions& paging) {
-  const Device host({DeviceChoice::host, device.threads(), 0});
-  MemoryPlan memory(host.memory(), MemoryPlan::Host::counted);
-  const Device counting(host, memory);
-  const auto feeder =
-      make_feeder(counting, graph, options, feeder_paging(graph, paging), memory.available() / 2);
-  const std::uint64_t edge = list_edge_bytes(options), allowed = device.memory().available();
-  plan.fed = true;
-  plan.partitions = feeder->traffic().partitions;
-  plan.host_bytes = memory.host_needed() + list_stage_bytes(graph, options);
-  plan.smallest_bytes = smallest_fed_on_gpu(graph, options);
-  plan.graph_bytes = list_cache_bytes(graph, options);
-  const std::uint64_t taken = plan.graph_bytes + plan.batch_bytes;
-  plan.cache_bytes = std::min(graph.edges() * edge, (allowed - std::min(allowed, taken)) / 2);
+/// What a GPU takes for the whole graph, and one query in the smallest workspace.
+std::uint64_t whole_bytes(const Device& device, const Graph& graph, const Options& options) {
+  return planned_bytes(device, [&](const Device& counting) {
+    make_cuda_ppr(counting, graph, std::make_shared<GraphOnDevice>(counting, graph, options, false), {},
+                  options, 1);
+  });
 }
 #endif
 
@@ -190,7 +149,7 @@ bool is_out_of_core(const Device& device, const Graph& graph, [[maybe_unused]] c
 #if defined(SLUICE_HAVE_CUDA)
   if (device.is_cuda() && paging.partitions == 0 && paging.transport == Transport::automatic &&
       !graph.edges_elsewhere)
-    return smallest_on_gpu(graph, options, false) > device.memory().available();
+    return whole_bytes(device, graph, options) > device.memory().available();
 #endif
   return needs_pages(device, graph, paging);
 }
@@ -249,55 +208,25 @@ Stats run_ppr(Backend& backend, InstanceRange range, Sink& sink, const Progress&
 
 Plan plan_ppr(const Device& device, const Graph& graph, const Starts& starts, const Options& options,
               const PagingOptions& paging) {
-  require_meaning(device, graph, starts, options);
   const InstanceRange range = starts.range(graph.vertices(), options.first_instance, options.last_instance);
-  const std::uint64_t allowed = device.memory().available();
+  const std::uint64_t queries = range.end - range.begin;
   Plan plan;
-  plan.result_bytes = (range.end - range.begin) * (options.top * (sizeof(std::int32_t) + sizeof(double)) + 4);
-  plan.batch_bytes = ppr_batch_rows(device, options, range.end - range.begin) * ppr_row_bytes(options);
-#if defined(SLUICE_HAVE_CUDA)
-  if (device.is_cuda()) {
-    const std::uint64_t n = graph.vertices();
-    const WorkspaceShape first = first_workspace(n, options);
-    plan.in_place = is_read_in_place(device, graph, options, paging);
-    plan.graph_bytes = cuda_graph_bytes(graph, options, plan.in_place);
-    plan.largest_query_bytes = WorkspaceShape::of(n, n, first.asked, first.steps).bytes();
-    plan.smallest_bytes = smallest_on_gpu(graph, options, plan.in_place);
-    if (!plan.in_place && is_out_of_core(device, graph, options, paging))
-      plan_fed_on_gpu(plan, device, graph, options, paging);
-    const std::uint64_t taken = plan.graph_bytes + plan.cache_bytes + plan.batch_bytes;
-    if (!plan.in_place && !plan.fed && may_go_side_by_side(options))
-      plan_side_by_side(plan, graph, options, range.end - range.begin, allowed - std::min(allowed, taken));
-    const std::uint64_t fit = (allowed - std::min(allowed, taken)) / first.bytes();
-    plan.threads = static_cast<unsigned>(std::clamp<std::uint64_t>(fit, 1, cuda_queries_at_once(options)));
-    return plan;
-  }
-#endif
   // The backend for so many queries, constructed.
-  const auto construct = [&](std::uint64_t queries, auto&& take) {
+  const auto construct = [&](std::uint64_t for_queries, auto&& take) {
     MemoryPlan memory(device.memory(), MemoryPlan::Host::counted);
     const Device counting(device, memory);
-    const auto backend = make_ppr_backend(counting, graph, starts, options, paging, queries);
+    const auto backend = make_ppr_backend(counting, graph, starts, options, paging, for_queries);
     take(memory, *backend);
   };
   construct(1, [&](const MemoryPlan& memory, const Backend&) {
     plan.smallest_bytes = memory.needed();
-    plan.host_bytes = memory.host_needed() - plan.smallest_bytes;  // they lie there
+    plan.host_bytes = memory.host_needed() - (device.is_cuda() ? 0 : plan.smallest_bytes);  // which lie there
   });
-  plan.largest_query_bytes = worst_host_query(graph, options);
-  if (is_out_of_core(device, graph, options, paging)) {
-    construct(range.end - range.begin,
-              [&](const MemoryPlan&, const Backend& run) { plan.partitions = run.traffic().partitions; });
-    plan.threads = static_cast<unsigned>(std::min(range.end - range.begin, kMostFedQueries));
-    return plan;
-  }
-  const std::uint64_t left = allowed - std::min(allowed, plan.batch_bytes),
-                      batch = std::min(range.end - range.begin, plan.batch_bytes / ppr_row_bytes(options));
-  plan.threads = host_queries_at_once(device, graph, options, left);
-  const DenseFit fit = fit_host_rows(graph, options, plan.threads, batch, left);
-  if (fit.groups == 0) return plan;
-  plan.rows_bytes = fit.bytes() + InEdges::peak_bytes(graph);
-  plan.largest_query_bytes += fit.shape.query_bytes();
+  construct(queries, [&](const MemoryPlan&, Backend& run) {
+    plan.batch_bytes = run.rows() * ppr_row_bytes(options);
+    run.plan(queries, plan);
+  });
+  plan.result_bytes = queries * (options.top * (sizeof(std::int32_t) + sizeof(double)) + 4);
   return plan;
 }
 

@@ -77,7 +77,7 @@ struct Plan {
   std::uint64_t largest_query_bytes = 0;  ///< if it reaches all vertices
   std::uint64_t rows_bytes = 0;           ///< where queries go side by side
   std::uint64_t smallest_bytes = 0;       ///< without which nothing can be done
-  std::uint64_t host_bytes = 0;           ///< beside the graph: lists on their way, between ranks or to a GPU
+  std::uint64_t host_bytes = 0;           ///< beside the graph: what is on its way, between ranks or to a GPU
   std::uint64_t result_bytes = 0;
   unsigned threads = 1;  ///< queries at once
 };

@@ -23,6 +23,7 @@ class Workspaces {
     memory_.reserve(device, workspaces * shape.bytes(), "vertices that queries reached");
     first_ = shape.view(memory_.data());
     limit_ = shape.limit, workspaces_ = workspaces;
+    if (device.plans()) return workspaces;
     clear_workspaces_kernel<<<workspaces, kQueryBlock, 0, stream.get()>>>(first_, shape.bytes());
     cuda::check_launch("clear_workspaces_kernel");
     return workspaces;

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "engine/core/error.hpp"
-#include "engine/ppr/adjacency/cache.hpp"
 #include "engine/ppr/backend.hpp"
 #include "engine/ppr/evaluate.hpp"
 #include "engine/ppr/query_workspace.hpp"
@@ -114,7 +113,6 @@ TEST_F(GpuFedPpr, EmptiesACacheThatIsTooSmall) {
   EXPECT_EQ(small->memory().used(), 0u);
 }
 
-#if defined(SLUICE_HAVE_CUDA)  // for list_cache_bytes()
 /// A query from a vertex without out-edges takes a workspace for all vertices, which is more than half of
 /// what is left.
 TEST_F(GpuFedPpr, GivesMemoryOfListsToWorkspaces) {
@@ -130,7 +128,7 @@ TEST_F(GpuFedPpr, GivesMemoryOfListsToWorkspaces) {
   }
   const Starts starts = starts_of(queries);
   const Ran whole = ran(host_, in_memory, starts, options);
-  const auto small = open_gpu(workspace + list_cache_bytes(in_memory, options) + (3u << 18));
+  const auto small = open_gpu(workspace + plan_ppr(*gpu_, in_file, starts, options).graph_bytes + (3u << 18));
 
   const Ran fed = ran(*small, in_file, starts, options);
 
@@ -157,8 +155,9 @@ TEST_F(GpuFedPpr, GivesNearlyAllMemoryToOneQueryAlone) {
   options.length = 2;
   options.weighted = true;
   const std::uint64_t n = in_memory.vertices(), workspace = ppr::WorkspaceShape::of(n, n, 0).bytes();
-  const auto small = open_gpu(list_cache_bytes(in_memory, options) + workspace + lists + (64u << 10));
   const Starts starts = starts_of({{{hub, 1}}, {{1, 1}}, {{2, 1}}});
+  const std::uint64_t index = plan_ppr(*gpu_, in_file, starts, options).graph_bytes;
+  const auto small = open_gpu(index + workspace + lists + (64u << 10));
 
   const Ran fed = ran(*small, in_file, starts, options);
 
@@ -166,7 +165,6 @@ TEST_F(GpuFedPpr, GivesNearlyAllMemoryToOneQueryAlone) {
   EXPECT_LT(small->memory().ceiling() / 2, lists);
   EXPECT_LE(small->memory().peak(), small->memory().ceiling());
 }
-#endif
 
 TEST_F(GpuFedPpr, BringsAListThatIsLongerThanTheStage) {
   constexpr std::uint64_t kVertices = 1000, kLong = (1u << 20) + 12345;

@@ -9,6 +9,7 @@
 #include "engine/ppr/evaluate.hpp"
 #include "engine/ppr/query_rules.hpp"
 #include "gpu/gpu.hpp"
+#include "partition/elsewhere.hpp"
 #include "ppr/ran.hpp"
 
 namespace sluice::test {
@@ -160,6 +161,36 @@ TEST_F(GpuPpr, ReadsListsInPlace) {
       options.weighted = turn++ % 2 == 0;
       compare(*gpu_, graph, starts_of(queries_of(graph)), options, {.transport = Transport::mapped});
     }
+  }
+}
+
+/// A query that stays where it is takes no more than a plan says, and finds enough in as much memory.
+TEST_F(GpuPpr, PlansThePeakOfTheSmallestQuery) {
+  constexpr std::uint64_t kSeeds = 64;
+  const auto make = [] { return generated(io::GraphKind::rmat, 12, false, io::WeightRule::uniform); };
+  const Graph graph = make(), in_file = elsewhere(make());
+  Vertex lone = 0;
+  while (graph.out.offsets[lone] != graph.out.offsets[lone + 1]) ++lone;
+  const Starts starts = starts_of({{{lone, 1}}});
+  ppr::Options options;
+  options.length = 2;
+  options.state = ppr::State::sparse;
+  for (const bool weighted : {false, true}) {
+    options.weighted = weighted;
+    for (const Transport transport : {Transport::automatic, Transport::mapped}) {
+      const PagingOptions paging{.transport = transport};
+      const std::uint64_t smallest = plan_ppr(*gpu_, graph, starts, options, paging).smallest_bytes;
+      const auto ample = open_gpu(), small = open_gpu(smallest + kSeeds);
+      ran(*ample, graph, starts, options, paging);
+      EXPECT_GE(smallest + kSeeds, ample->memory().peak());
+      EXPECT_LE(smallest, ample->memory().peak());
+      compare(*small, graph, starts, options, paging);
+    }
+    const ppr::Plan fed = plan_ppr(*gpu_, in_file, starts, options);
+    EXPECT_TRUE(fed.fed);
+    const auto small = open_gpu(fed.smallest_bytes + kSeeds);
+    compare(*small, in_file, starts, options);
+    EXPECT_LE(fed.smallest_bytes - kSeeds, small->memory().peak());
   }
 }
 

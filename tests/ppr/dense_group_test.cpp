@@ -170,17 +170,18 @@ TEST(PprSideBySide, SaysWhereItCannot) {
 }
 
 TEST(PprInEdges, TakeNoMoreThanTheySay) {
+  const Device device({DeviceChoice::host, 2, 0});
   for (const io::WeightRule weights : {io::WeightRule::none, io::WeightRule::uniform}) {
     const Graph graph = generated(io::GraphKind::rmat, 10, false, weights);
     MemoryBudget& host = host_budget();
     const std::uint64_t ceiling = host.ceiling();
     host.set_ceiling(host.used() + ppr::InEdges::peak_bytes(graph));
-    EXPECT_NO_THROW(ppr::InEdges(graph, 2));
+    EXPECT_NO_THROW(ppr::InEdges(device, graph));
     host.set_ceiling(ceiling);
   }
   const Graph both = generated(io::GraphKind::rmat, 6, true, io::WeightRule::none);
   EXPECT_EQ(ppr::InEdges::peak_bytes(both), 0u);
-  EXPECT_EQ(&ppr::InEdges(both, 1).rows(), &both.out);
+  EXPECT_EQ(&ppr::InEdges(device, both).rows(), &both.out);
 }
 
 TEST(PprHostFit, IsAGroupForEachWorkerAsWideAsItsQueries) {

@@ -81,19 +81,16 @@ class CudaListCache final : public ListCache {
         feeder_(std::move(shared)) {
     copy_to_device(device, offsets_.data(), graph.out.offsets.data(), offsets_.bytes());
     traffic_.host_to_device_bytes = offsets_.bytes();
-    cuda::check(cudaMemsetAsync(missing_.data(), 0, missing_.bytes(), stream_.get()), "clearing");
+    clear(missing_, 0);
     clear();
     lists_.reserve(stage_.lists);
-    if (paging_.shard && !feeder_) feeder_ = make_feeder(host_, graph, options, paging_, 0);
+    if (paging_.shard || device.plans()) feeder();
   }
   ~CudaListCache() override { cudaStreamSynchronize(stream_.get()); }  // what is under way uses the buffers
 
-  void prepare(std::uint64_t workspace, bool all) override {
+  void prepare(std::uint64_t bytes) override {
     if (!targets_.empty()) return;
-    const std::uint64_t available = device_.memory().available(),
-                        left = available - std::min(available, workspace);
-    capacity_ = std::min<std::uint64_t>(
-        graph_.edges(), (all ? left : std::min(available / 2, left)) / list_edge_bytes(options_));
+    capacity_ = std::min<std::uint64_t>(graph_.edges(), bytes / list_edge_bytes(options_));
     targets_ = Buffer<Vertex>(device_, capacity_, "lists that queries came to");
     if (options_.weighted) weights_ = Buffer<float>(device_, capacity_, "lists that queries came to");
   }
@@ -109,8 +106,7 @@ class CudaListCache final : public ListCache {
   bool bring() override {
     const std::span<std::uint64_t> words = wanted_.words();
     copy_to_host(device_, words.data(), missing_.data(), missing_.bytes());
-    cuda::check(cudaMemsetAsync(missing_.data(), 0, missing_.bytes(), stream_.get()), "clearing");
-    stream_.wait("clearing");
+    clear(missing_, 0);
     missing_count_ = 0;
     std::uint64_t edges = 0;
     wanted_.take_from(0, graph_.vertices(), [&](Vertex v) {
@@ -125,8 +121,7 @@ class CudaListCache final : public ListCache {
 
   void clear() override {
     used_ = 0;
-    cuda::check(cudaMemsetAsync(places_.data(), 0xff, places_.bytes(), stream_.get()), "clearing");
-    stream_.wait("clearing");
+    clear(places_, 0xff);
   }
 
   void give_back() override {
@@ -148,6 +143,10 @@ class CudaListCache final : public ListCache {
 
   std::uint64_t bytes() const override { return targets_.bytes() + weights_.bytes(); }
 
+  std::uint64_t index_bytes() const override {
+    return offsets_.bytes() + places_.bytes() + totals_.bytes() + missing_.bytes() + staged_there_.bytes();
+  }
+
   std::shared_ptr<ListFeeder> rank_feeder() const override { return paging_.shard ? feeder_ : nullptr; }
 
   /// What is brought to the device, and what that takes of files and ranks.
@@ -163,6 +162,13 @@ class CudaListCache final : public ListCache {
   std::uint64_t degree(Vertex v) const {
     const EdgeIndex* const offsets = graph_.out.offsets.data() + v;
     return offsets[1] - offsets[0];
+  }
+
+  template <class T>
+  void clear(const Buffer<T>& column, int byte) {
+    if (device_.plans()) return;
+    cuda::check(cudaMemsetAsync(column.data(), byte, column.bytes(), stream_.get()), "clearing");
+    stream_.wait("clearing");
   }
 
   ListFeeder& feeder() {
@@ -259,18 +265,6 @@ class CudaListCache final : public ListCache {
 std::unique_ptr<ListCache> make_list_cache(const Device& device, const Graph& graph, const Options& options,
                                            const PagingOptions& paging, std::shared_ptr<ListFeeder> shared) {
   return std::make_unique<CudaListCache>(device, graph, options, paging, std::move(shared));
-}
-
-std::uint64_t list_cache_bytes(const Graph& graph, const Options& options) {
-  const std::uint64_t n = graph.vertices();
-  return (2 * n + 1) * sizeof(EdgeIndex) + (options.weighted ? n * sizeof(double) : 0) +
-         (n + 63) / 64 * sizeof(std::uint64_t) + std::min<std::uint64_t>(n, kListsAtOnce) * sizeof(Placed);
-}
-
-std::uint64_t list_stage_bytes(const Graph& graph, const Options& options) {
-  const Stage stage(graph, options);
-  return stage.edges * list_edge_bytes(options) + stage.lists * sizeof(Placed) +
-         (graph.vertices() + 63) / 64 * 8;
 }
 
 }  // namespace sluice::ppr

@@ -24,9 +24,8 @@ class ListCache {
  public:
   virtual ~ListCache() = default;
 
-  /// Takes memory for lists, if it has none: half of what the device has left, or `all` of it, but so that
-  /// `workspace` bytes are left beside it.
-  virtual void prepare(std::uint64_t workspace, bool all) = 0;
+  /// Takes memory for lists, if it has none: `bytes` at most.
+  virtual void prepare(std::uint64_t bytes) = 0;
   /// Says where lists are, and where those that are missing are to be noted.
   virtual void describe(QueryRules& rules) const = 0;
   /// Brings what queries have noted; none may be at work. False: it does not fit beside what is here, so
@@ -42,6 +41,8 @@ class ListCache {
   virtual void finish() = 0;
   /// Memory for lists on the device.
   virtual std::uint64_t bytes() const = 0;
+  /// What says where lists are, beside them.
+  virtual std::uint64_t index_bytes() const = 0;
   virtual ListTraffic traffic() const = 0;
   /// For others to share; null where lists come of no rank.
   virtual std::shared_ptr<ListFeeder> rank_feeder() const = 0;
@@ -54,10 +55,6 @@ class ListCache {
 std::unique_ptr<ListCache> make_list_cache(const Device& device, const Graph& graph, const Options& options,
                                            const PagingOptions& paging,
                                            std::shared_ptr<ListFeeder> shared = nullptr);
-/// What it takes of the device beside lists.
-std::uint64_t list_cache_bytes(const Graph& graph, const Options& options);
-/// And of the host, beside what feeders take.
-std::uint64_t list_stage_bytes(const Graph& graph, const Options& options);
 
 /// Of one query alone: throws BudgetError.
 [[noreturn]] void throw_too_many_lists(const ListCache& lists, const Graph& graph);

@@ -23,19 +23,17 @@ void bring(const Device& device, Buffer<T>& to, const T*& column, std::uint64_t 
 }  // namespace
 
 InEdgesOnDevice::InEdgesOnDevice(const Device& device, const Graph& graph, const CsrView& out) {
-  const InEdges in(graph, device.threads());
+  const InEdges in(device, graph);
   const Csr& rows = in.rows();
-  std::vector<Vertex> long_rows;
-  for (std::uint64_t v = 0; v < graph.vertices(); ++v) {
-    if (rows.offsets[v + 1] - rows.offsets[v] > kLongRow) long_rows.push_back(static_cast<Vertex>(v));
-  }
-  long_rows_ = Buffer<Vertex>(device, long_rows.size(), "in-edges");
-  copy_to_device(device, long_rows_.data(), long_rows.data(), long_rows_.bytes());
   HostArray<std::uint64_t> reciprocals(graph.vertices(), "reciprocals of degrees");
-  for (std::uint64_t v = 0; v < graph.vertices(); ++v) {
+  std::vector<Vertex> long_rows;
+  for (std::uint64_t v = 0; v < graph.vertices() && !device.plans(); ++v) {
+    if (rows.offsets[v + 1] - rows.offsets[v] > kLongRow) long_rows.push_back(static_cast<Vertex>(v));
     const std::uint64_t degree = graph.out.offsets[v + 1] - graph.out.offsets[v];
     reciprocals[v] = degree == 0 ? 0 : reciprocal_of(degree);
   }
+  long_rows_ = Buffer<Vertex>(device, long_rows.size(), "in-edges");
+  copy_to_device(device, long_rows_.data(), long_rows.data(), long_rows_.bytes());
   const std::uint64_t* column = reciprocals.data();
   bring(device, reciprocals_, column, reciprocals.size(), "reciprocals of degrees");
   view_ = graph.directed ? rows.view() : out;
@@ -46,26 +44,16 @@ InEdgesOnDevice::InEdgesOnDevice(const Device& device, const Graph& graph, const
   if (view_.weights != nullptr) bring(device, weights_, view_.weights, view_.edges, "in-edges");
 }
 
-std::uint64_t InEdgesOnDevice::bytes(const Graph& graph, bool weighted) {
-  const std::uint64_t edge = sizeof(Vertex) + (weighted ? sizeof(float) : 0);
-  const std::uint64_t n = graph.vertices(), reciprocals = n * sizeof(std::uint64_t);
-  return reciprocals + (graph.directed ? (n + 1) * sizeof(EdgeIndex) + graph.edges() * edge : 0);
-}
-
-bool InEdgesOnDevice::fit(const Graph& graph, bool weighted, std::uint64_t memory) {
-  return bytes(graph, weighted) <= memory / kShareOfInEdges;
-}
-
 GraphOnDevice::GraphOnDevice(const Device& device, const Graph& graph, const Options& options, bool in_place)
     : device_(device), graph_(graph), view_(graph.out.view()), in_place_(in_place) {
   if (!options.weighted) view_.weights = nullptr;
   if (options.weighted) {
-    const HostArray<double> totals = weight_totals(view_, device.threads());
+    const HostArray<double> totals = device.plans() ? HostArray<double>(view_.vertices, "sums of weights")
+                                                    : weight_totals(view_, device.threads());
     const double* sums = totals.data();
     bring(device, totals_, sums, view_.vertices, "sums of weights");
   }
   bring(device, offsets_, view_.offsets, view_.vertices + 1, "the graph's offsets");
-  brought_bytes_ = totals_.bytes() + offsets_.bytes();
   if (in_place) {
     locks_.emplace_back(device, view_.targets, view_.edges * sizeof(Vertex));
     if (options.weighted) locks_.emplace_back(device, view_.weights, view_.edges * sizeof(float));
@@ -73,19 +61,17 @@ GraphOnDevice::GraphOnDevice(const Device& device, const Graph& graph, const Opt
   }
   bring(device, targets_, view_.targets, view_.edges, "the graph's edges");
   if (options.weighted) bring(device, weights_, view_.weights, view_.edges, "the graph's weights");
-  brought_bytes_ += targets_.bytes() + weights_.bytes();
 }
 
 const InEdgesOnDevice* GraphOnDevice::in_edges() {
   if (in_) return in_.get();
-  const bool weighted = view_.weights != nullptr;
-  if (!InEdgesOnDevice::fit(graph_, weighted, device_.memory().available())) return nullptr;
+  const auto make = [this](const Device& device) {
+    return std::make_unique<InEdgesOnDevice>(device, graph_, view_);
+  };
   try {
-    in_ = std::make_unique<InEdgesOnDevice>(device_, graph_, view_);
+    if (planned_bytes(device_, make) <= device_.memory().available() / kShareOfInEdges) in_ = make(device_);
   } catch (const BudgetError&) {  // of host memory, where they have to be made
-    return nullptr;
   }
-  brought_bytes_ += InEdgesOnDevice::bytes(graph_, weighted);
   return in_.get();
 }
 

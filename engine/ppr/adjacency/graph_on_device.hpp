@@ -24,10 +24,10 @@ class InEdgesOnDevice {
   const Buffer<Vertex>& long_rows() const { return long_rows_; }
   /// [vertices] of out-degrees, 0 for 0 (mass.hpp).
   const std::uint64_t* reciprocals() const { return reciprocals_.data(); }
-  /// What this would bring.
-  static std::uint64_t bytes(const Graph& graph, bool weighted);
-  /// Is there the memory for it? So much is left.
-  static bool fit(const Graph& graph, bool weighted, std::uint64_t memory);
+  /// On the device.
+  std::uint64_t bytes() const {
+    return offsets_.bytes() + sources_.bytes() + weights_.bytes() + long_rows_.bytes() + reciprocals_.bytes();
+  }
 
   static constexpr std::uint64_t kLongRow = 512;
 
@@ -52,7 +52,11 @@ class GraphOnDevice {
   bool in_place() const { return in_place_; }
   /// Null where there is not the memory for them: on the device they take a part of what is left.
   const InEdgesOnDevice* in_edges();
-  std::uint64_t brought_bytes() const { return brought_bytes_; }
+  /// On the device.
+  std::uint64_t bytes() const {
+    return offsets_.bytes() + targets_.bytes() + weights_.bytes() + totals_.bytes() +
+           (in_ ? in_->bytes() : 0);
+  }
 
  private:
   const Device& device_;
@@ -65,7 +69,6 @@ class GraphOnDevice {
   Buffer<float> weights_;
   Buffer<double> totals_;
   std::unique_ptr<InEdgesOnDevice> in_;
-  std::uint64_t brought_bytes_ = 0;
 };
 
 }  // namespace sluice::ppr

@@ -23,8 +23,8 @@ void check_copy(cudaError_t status) {
 DenseQueries::DenseQueries(const Device& device, GraphOnDevice& graph, const Options& options)
     : device_(device), graph_(graph), options_(options) {}
 
-/// Memory for as many of them as there can be at once.
 bool DenseQueries::prepare(std::uint64_t count) {
+  if (graph_.in_edges() == nullptr) return false;
   const std::uint64_t memory = device_.memory().available() + bytes();
   const DenseFit fit = DenseFit::of(graph_.view().vertices, count, memory);
   shape_ = fit.shape, groups_ = fit.groups;
@@ -45,8 +45,8 @@ void DenseQueries::give_back() {
 
 bool DenseQueries::answer(const BatchView& batch, const QueryRules& rules, const std::uint32_t* rows,
                           std::uint64_t count, const cuda::Stream& stream) {
+  if (!prepare(count)) return false;
   const InEdgesOnDevice* const in = graph_.in_edges();
-  if (in == nullptr || !prepare(count)) return false;
   const auto pass_kernel = options_.weighted ? dense_pass_kernel<true> : dense_pass_kernel<false>;
   const std::uint64_t resident = cuda::blocks_at_once(pass_kernel, kDenseBlock, 0);
   DenseView view;

@@ -17,11 +17,13 @@ class DenseQueries {
   /// Keeps references to all of them. The graph is not read in place.
   DenseQueries(const Device& device, GraphOnDevice& graph, const Options& options);
 
+  /// Takes memory for as many of `count` queries as there can be at once. False where it is too short.
+  bool prepare(std::uint64_t count);
   /// Answers rows[0 .. count), on the device. False, and nothing is done, where memory is too short. The
   /// stream is waited for where diffusion is long, and goes on.
   bool answer(const BatchView& batch, const QueryRules& rules, const std::uint32_t* rows, std::uint64_t count,
               const cuda::Stream& stream);
-  /// Memory of each query that was answered last.
+  /// Memory of each query, as prepared last.
   std::uint64_t query_bytes() const { return shape_.query_bytes(); }
   /// Memory that is held beside the in-edges.
   std::uint64_t bytes() const { return masses_.bytes() + words_.bytes() + counts_.bytes(); }
@@ -29,7 +31,6 @@ class DenseQueries {
   void give_back();
 
  private:
-  bool prepare(std::uint64_t count);
   template <class Pass>
   void run_passes(Pass&& pass, const cuda::Stream& stream);
 
