@@ -44,6 +44,12 @@ struct KeyPeers {
     return static_cast<unsigned>(__popc(lanes & ((1u << threadIdx.x % kWarp) - 1)));
   }
   __device__ unsigned size() const { return static_cast<unsigned>(__popc(lanes)); }
+  /// Of the places that `next` counts for the key, one for each lane.
+  __device__ unsigned long long take_place(unsigned long long* next) const {
+    unsigned long long first = 0;
+    if (leads()) first = atomicAdd(next, static_cast<unsigned long long>(size()));
+    return __shfl_sync(lanes, first, static_cast<int>(leader())) + below();
+  }
   /// Of values below 2^52.
   __device__ unsigned long long sum(std::uint64_t value) const {
     constexpr unsigned kHalf = 26;
@@ -78,11 +84,7 @@ struct ScatterByKey {
 
   __device__ void operator()(std::uint64_t i, CudaLane&) const {
     const unsigned key = items.key(i);
-    const KeyPeers peers(key);
-    unsigned long long place = 0;
-    if (peers.leads()) place = atomicAdd(places + key, static_cast<unsigned long long>(peers.size()));
-    place = __shfl_sync(peers.lanes, place, static_cast<int>(peers.leader()));
-    sorted[place + peers.below()] = items.item(i);
+    sorted[KeyPeers(key).take_place(places + key)] = items.item(i);
   }
 };
 

@@ -9,6 +9,7 @@
 #include "engine/acc/rounds/bits.hpp"
 #include "engine/acc/rounds/round_work.hpp"
 #include "engine/core/ownership.hpp"
+#include "engine/exec/cuda_executor.cuh"
 #include "engine/exec/grid.cuh"
 
 namespace sluice::acc {
@@ -93,13 +94,7 @@ struct Peers {
     if (has_bit(marks, v) || !take_bit(marks, v)) return;
     const std::uint32_t owner = owners.owner(v);
     // Lanes that list for the same rank take their places together.
-    const unsigned lanes = __match_any_sync(__activemask(), owner), lane = threadIdx.x % cuda::kWarp,
-                   leader = static_cast<unsigned>(__ffs(static_cast<int>(lanes))) - 1;
-    unsigned long long place = 0;
-    if (lane == leader)
-      place = atomicAdd(state->listed + owner, static_cast<unsigned long long>(__popc(lanes)));
-    place = __shfl_sync(lanes, place, static_cast<int>(leader));
-    listed[owners.begins[owner] + place + static_cast<unsigned>(__popc(lanes & ((1u << lane) - 1)))] = v;
+    listed[owners.begins[owner] + cuda::KeyPeers(owner).take_place(state->listed + owner)] = v;
   }
 
   /// Vertices that wait to be sent.
