@@ -25,6 +25,8 @@ constexpr auto kPprDanglings = names_in_order<ppr::Dangling>("seed", "uniform");
 
 constexpr auto kPprUnexpanded = names_in_order<ppr::Unexpanded>("residual", "share");
 
+constexpr auto kPprTableLimits = names_in_order<ppr::TableLimit>("soft", "hard");
+
 constexpr auto kPprStates = names_in_order<ppr::State>("auto", "sparse", "dense");
 
 constexpr std::array<std::string_view, 1> kIdle{"--layout"};
@@ -47,7 +49,8 @@ void settle(const Command& command, PprCommand& c) {
              walks = c.ppr.method == ppr::Method::walks;
   for (const char* option : {"--stages", "--expand", "--unexpanded", "--one-by-one"})
     refuse(option, !staged, method);
-  refuse("--table", !c.ppr.one_by_one, "without --one-by-one");
+  for (const char* option : {"--table", "--table-limit"})
+    refuse(option, !c.ppr.one_by_one, "without --one-by-one");
   for (const char* option : {"--walks", "--confidence"}) refuse(option, !walks, method);
   refuse("--residual-threshold", !staged && !push, method);
   refuse("--tolerance", staged || walks, method);
@@ -82,6 +85,7 @@ std::vector<io::Attribute> attributes_of(const PprCommand& c) {
   if (staged && !threshold) attributes.emplace_back("expand", c.ppr.expand);
   if (staged) attributes.emplace_back("unexpanded", std::string(name_of(kPprUnexpanded, c.ppr.unexpanded)));
   if (staged && c.ppr.one_by_one) attributes.emplace_back("table", std::int64_t{c.ppr.table});
+  if (table_limit_of(c.ppr) != 0) attributes.emplace_back("table_limit", std::string("hard"));
   if (walks) attributes.emplace_back("walks", std::int64_t{c.ppr.walks});
   if (ends_at_tolerance(c.ppr)) attributes.emplace_back("tolerance", c.ppr.tolerance);
   return attributes;
@@ -135,6 +139,7 @@ ResolvedOptions counters_of(const PprCommand& c, const ppr::Stats& stats, double
           {"reached_vertices", stats.reached},
           {"peak_query_bytes", stats.peak_query_bytes},
           {"largest_mean_query_bytes", stats.query_bytes / queries},
+          {"peak_table_entries", stats.peak_table_entries},
           {"list_rounds", stats.traffic.rounds},
           {"list_restarts", stats.traffic.restarts},
           {"largest_error", stats.largest_error},
@@ -232,6 +237,9 @@ std::unique_ptr<Command> make_ppr() {
       "more work than together");
   command->whole("--table", c->ppr.table, 0,
                  "with --one-by-one: scores are kept for so many times --top vertices; 0: for all");
+  command->choice("--table-limit", c->ppr.table_limit, kPprTableLimits,
+                  "soft: a table that is too large is halved, but for what waits for the next stage; hard: "
+                  "it never has more entries");
   command->whole("--walks", c->ppr.walks, 1, "montecarlo: walks of each query");
   command->real("--confidence", "C", c->ppr.confidence,
                 "montecarlo: the reported error holds for all scores of a query with this probability");

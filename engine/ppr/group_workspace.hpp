@@ -30,7 +30,7 @@ class GroupWorkspace {
   }
 
   SLUICE_HD static WorkspaceView second(const WorkspaceView& workspace) {
-    return WorkspaceShape::move(workspace, workspace.second);
+    return WorkspaceShape::second(workspace);
   }
 
   // Counts are read where a barrier lies behind their last change.

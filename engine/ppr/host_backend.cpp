@@ -204,7 +204,9 @@ std::uint64_t worst_host_query(const Graph& graph, const Options& options) {
   const std::uint64_t n = graph.vertices(), reached = ReachedVertices::peak_bytes(n, n),
                       list = TopList::bytes(n, options.top);
   if (options.state == State::dense) return DenseShape{n, 1}.group_bytes() + list;
-  return list + (goes_one_by_one(options) ? 2 * reached + n * 20 : reached + n * 4);
+  if (!goes_one_by_one(options)) return list + reached + n * 4;
+  const std::uint64_t limit = table_limit_of(options), kept = limit == 0 ? n : std::min(limit, n);
+  return list + reached + ReachedVertices::peak_bytes(kept, n) + n * 20;
 }
 
 std::unique_ptr<Backend> make_host_ppr(const Device& device, const Graph& graph, const Starts& starts,

@@ -34,6 +34,12 @@ enum class State {
   dense,   ///< queries side by side, a row a vertex
 };
 
+/// What the size of a table of scores limits (one by one).
+enum class TableLimit {
+  soft,  ///< a ball goes in before half of the table is dropped; what waits for the next stage stays
+  hard,  ///< its entries at every moment, with what waits for the next stage, as in the paper
+};
+
 struct Options : RunOptions {
   Method method = Method::exact;
   double alpha = 0.85;       ///< the chance to go on
@@ -51,6 +57,7 @@ struct Options : RunOptions {
   Unexpanded unexpanded = Unexpanded::residual;
   bool one_by_one = false;  ///< staged: next-stage vertices go on one after the other instead of together
   std::uint32_t table = 0;  ///< one by one: c, scores are kept for c x k vertices at a time; 0: for all
+  TableLimit table_limit = TableLimit::soft;
 
   State state = State::automatic;
 

@@ -52,6 +52,7 @@ void count_figures(Stats& stats, std::span<const QueryFigures> figures) {
     stats.reached += query.reached;
     stats.query_bytes += query.peak_bytes;
     stats.peak_query_bytes = std::max(stats.peak_query_bytes, query.peak_bytes);
+    stats.peak_table_entries = std::max(stats.peak_table_entries, query.table_entries);
     stats.largest_error = std::max(stats.largest_error, query.error);
     stats.held += query.held;
   }

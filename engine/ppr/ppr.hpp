@@ -46,11 +46,12 @@ class Sink {
 
 struct Stats {
   std::uint64_t queries = 0;
-  std::uint64_t edges = 0;             ///< along which mass was sent
-  std::uint64_t reached = 0;           ///< vertices, over all queries
-  std::uint64_t query_bytes = 0;       ///< memory of a query, over all of them
-  std::uint64_t peak_query_bytes = 0;  ///< of the largest
-  double largest_error = 0, held = 0;  ///< `held` over all queries
+  std::uint64_t edges = 0;               ///< along which mass was sent
+  std::uint64_t reached = 0;             ///< vertices, over all queries
+  std::uint64_t query_bytes = 0;         ///< memory of a query, over all of them
+  std::uint64_t peak_query_bytes = 0;    ///< of the largest
+  std::uint64_t peak_table_entries = 0;  ///< one by one: the most that a query's table of scores had at once
+  double largest_error = 0, held = 0;    ///< `held` over all queries
   std::uint64_t batches = 0;
   double compute_seconds = 0, write_seconds = 0;
   ListTraffic traffic;             ///< lists that were brought

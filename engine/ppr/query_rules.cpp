@@ -1,6 +1,7 @@
 #include "engine/ppr/query_rules.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "engine/exec/threads.hpp"
 
@@ -16,16 +17,24 @@ constexpr std::uint64_t kMostStatesStep = 4;
 
 }  // namespace
 
+std::uint64_t table_limit_of(const Options& options) {
+  if (!goes_one_by_one(options) || options.table_limit != TableLimit::hard) return 0;
+  return std::uint64_t{options.table} * options.top;
+}
+
 WorkspaceShape first_workspace(std::uint64_t vertices, const Options& options) {
   if (goes_one_by_one(options)) {  // which sorts all that it has reached
     const auto steps = *std::max_element(options.stages.begin(), options.stages.end());
-    return WorkspaceShape::of(kFirstReached, vertices, vertices, static_cast<std::uint64_t>(steps));
+    const std::uint64_t limit = table_limit_of(options);
+    return WorkspaceShape::of(kFirstReached, vertices, vertices, static_cast<std::uint64_t>(steps),
+                              limit == 0 ? 0 : std::bit_ceil(limit));
   }
   return WorkspaceShape::of(kFirstReached, vertices, options.top <= kSortedHere ? 0 : options.top);
 }
 
 WorkspaceShape larger_workspace(const WorkspaceShape& workspace, std::uint64_t vertices) {
-  return WorkspaceShape::of(workspace.limit * kMostStatesStep, vertices, workspace.asked, workspace.steps);
+  return WorkspaceShape::of(workspace.limit * kMostStatesStep, vertices, workspace.asked, workspace.steps,
+                            workspace.table);
 }
 
 bool may_go_side_by_side(const Options& options) {
@@ -46,6 +55,7 @@ QueryRules rules_of(const Options& options) {
   rules.walk = WalkRules::of(options);
   rules.walks = options.walks;
   rules.table = std::uint64_t{options.table} * options.top;
+  rules.table_limit = options.table_limit;
   rules.stage_count = static_cast<std::uint32_t>(options.stages.size());
   return rules;
 }
@@ -75,6 +85,7 @@ QueryFigures figures_of(const GroupFigures& group, const Options& options) {
                                                   : figures.held + from_mass(kWholeMass - group.scored);
   figures.edges = group.edges;
   figures.reached = group.reached;
+  figures.table_entries = group.table_entries;
   figures.seconds = static_cast<double>(group.nanoseconds) * 1e-9;
   return figures;
 }

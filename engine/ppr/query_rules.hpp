@@ -19,9 +19,10 @@ struct QueryFigures {
   double error = 0;  ///< no score is off by more; of walks, with the confidence asked for
   double held = 0;   ///< staged: residual kept as score
   std::uint64_t edges = 0;
-  std::uint64_t reached = 0;     ///< vertices
-  std::uint64_t peak_bytes = 0;  ///< of memory, at once
-  double seconds = 0;            ///< until its list was there
+  std::uint64_t reached = 0;        ///< vertices
+  std::uint64_t table_entries = 0;  ///< one by one: in the table of scores, at most
+  std::uint64_t peak_bytes = 0;     ///< of memory, at once
+  double seconds = 0;               ///< until its list was there
 };
 
 /// Where a list that is not at hand begins.
@@ -49,6 +50,7 @@ struct QueryRules {
   WalkRules walk;
   std::uint32_t walks = 0;
   std::uint64_t table = 0;  ///< one by one: scores that are kept at a time; 0: all
+  TableLimit table_limit = TableLimit::soft;
 
   SLUICE_HD EdgeIndex place_of(Vertex v) const { return places == nullptr ? graph.offsets[v] : places[v]; }
   /// Most often its bit is set already, where many want the same.
@@ -88,6 +90,7 @@ struct GroupFigures {
   Mass scored = 0, held = 0;
   std::uint64_t edges = 0, nanoseconds = 0;
   std::uint32_t reached = 0;
+  std::uint32_t table_entries = 0;
   std::uint32_t abandoned = 0;  ///< it did not fit the workspace, or lacks lists
   std::uint32_t lacking = 0;    ///< lists that it came to and that are not at hand; some count several times
 };
@@ -106,6 +109,8 @@ struct BatchView {
   }
 };
 
+/// One by one: entries that the table of scores may have at any moment; 0: no such limit.
+std::uint64_t table_limit_of(const Options& options);
 /// The workspace that a run begins with; queries that do not fit are asked again in a larger one.
 WorkspaceShape first_workspace(std::uint64_t vertices, const Options& options);
 /// The next larger one.

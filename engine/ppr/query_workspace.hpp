@@ -52,15 +52,18 @@ struct WorkspaceView {
   std::uint32_t* lists[2] = {};        ///< [limit] slots whose mass is split in this round, and in the next
   std::uint64_t slots = 0, limit = 0;  ///< limit: vertices that it takes
   std::uint64_t mask = 0;              ///< 0: every vertex has its slot
-  std::uint64_t second = 0;            ///< bytes to the same query's second workspace; 0: it has one alone
   int shift = 0;
+  std::uint64_t second = 0;  ///< bytes to the same query's second workspace; 0: it has one alone
+  std::uint64_t steps = 0;   ///< bytes to what is behind it
+  std::uint64_t second_slots = 0, second_limit = 0, second_ranked = 0;
+  int second_shift = 0;
 
   SLUICE_HD std::uint64_t first_slot(Vertex vertex) const {
     return mask == 0 ? vertex : (vertex * std::uint64_t{0x9e3779b97f4a7c15u}) >> shift;
   }
   /// [steps] behind the second workspace.
   SLUICE_HD Mass* by_step() const {
-    return reinterpret_cast<Mass*>(reinterpret_cast<unsigned char*>(entries) + 2 * second);
+    return reinterpret_cast<Mass*>(reinterpret_cast<unsigned char*>(entries) + steps);
   }
 };
 
@@ -69,32 +72,32 @@ struct WorkspaceShape {
   std::uint64_t slots = 0, limit = 0, ranked = 0;
   std::uint64_t asked = 0;  ///< for sorting
   std::uint64_t steps = 0;  ///< one by one: of the longest stage; a query has two workspaces then
+  std::uint64_t table = 0;  ///< vertices that the second takes, a power of two; 0: as many as the first
+  std::uint64_t second_slots = 0, second_limit = 0, second_ranked = 0;
 
   /// For about `reached` vertices, a power of two: a table at most half full, or a slot a vertex where that
   /// is no more. `ranked` entries are for sorting a list.
   static WorkspaceShape of(std::uint64_t reached, std::uint64_t vertices, std::uint64_t ranked,
-                           std::uint64_t steps = 0) {
-    const std::uint64_t all = std::max<std::uint64_t>(vertices, 1);
-    if (2 * reached >= all) return {all, all, std::min(ranked, all), ranked, steps};
-    return {2 * reached, reached, std::min(ranked, reached), ranked, steps};
+                           std::uint64_t steps = 0, std::uint64_t table = 0) {
+    WorkspaceShape shape = alone(reached, vertices, ranked);
+    const WorkspaceShape second = table == 0 ? shape : alone(table, vertices, ranked);
+    shape.asked = ranked, shape.steps = steps, shape.table = table;
+    shape.second_slots = second.slots, shape.second_limit = second.limit;
+    shape.second_ranked = second.ranked;
+    return shape;
   }
 
   bool takes_all() const { return slots == limit; }
   /// Of a query; queries lie side by side.
   std::uint64_t bytes() const {
-    return steps == 0 ? workspace_bytes() : 2 * workspace_bytes() + rounded(steps * sizeof(Mass));
+    return steps == 0 ? first_bytes() : first_bytes() + second_bytes() + rounded(steps * sizeof(Mass));
   }
   WorkspaceView view(unsigned char* at) const {
-    WorkspaceView view;
-    view.slots = slots, view.limit = limit;
-    view.mask = takes_all() ? 0 : slots - 1;
-    view.second = steps == 0 ? 0 : workspace_bytes();
-    view.shift = 64 - std::countr_zero(std::max<std::uint64_t>(std::bit_floor(slots), 2));
-    view.entries = reinterpret_cast<WorkspaceEntry*>(at);
-    view.ranked = reinterpret_cast<RankedVertex*>(view.entries + slots);
-    view.reached = reinterpret_cast<std::uint32_t*>(view.ranked + ranked);
-    view.lists[0] = view.reached + limit;
-    view.lists[1] = view.lists[0] + limit;
+    WorkspaceView view = place(at, slots, limit, ranked, shift_of(slots));
+    if (steps == 0) return view;
+    view.second = first_bytes(), view.steps = first_bytes() + second_bytes();
+    view.second_slots = second_slots, view.second_limit = second_limit;
+    view.second_ranked = second_ranked, view.second_shift = shift_of(second_slots);
     return view;
   }
   /// The same workspace further on.
@@ -108,12 +111,41 @@ struct WorkspaceShape {
     for (int list = 0; list < 2; ++list) other.lists[list] = moved(view.lists[list]);
     return other;
   }
+  /// The second of the same query.
+  SLUICE_HD static WorkspaceView second(const WorkspaceView& view) {
+    return place(reinterpret_cast<unsigned char*>(view.entries) + view.second, view.second_slots,
+                 view.second_limit, view.second_ranked, view.second_shift);
+  }
 
  private:
+  static WorkspaceShape alone(std::uint64_t reached, std::uint64_t vertices, std::uint64_t ranked) {
+    const std::uint64_t all = std::max<std::uint64_t>(vertices, 1);
+    if (2 * reached >= all) return {all, all, std::min(ranked, all)};
+    return {2 * reached, reached, std::min(ranked, reached)};
+  }
+  static int shift_of(std::uint64_t slots) {
+    return 64 - std::countr_zero(std::max<std::uint64_t>(std::bit_floor(slots), 2));
+  }
+  SLUICE_HD static WorkspaceView place(unsigned char* at, std::uint64_t slots, std::uint64_t limit,
+                                       std::uint64_t ranked, int shift) {
+    WorkspaceView view;
+    view.slots = slots, view.limit = limit;
+    view.mask = slots == limit ? 0 : slots - 1;
+    view.shift = shift;
+    view.entries = reinterpret_cast<WorkspaceEntry*>(at);
+    view.ranked = reinterpret_cast<RankedVertex*>(view.entries + slots);
+    view.reached = reinterpret_cast<std::uint32_t*>(view.ranked + ranked);
+    view.lists[0] = view.reached + limit;
+    view.lists[1] = view.lists[0] + limit;
+    return view;
+  }
+
   static std::uint64_t rounded(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
-  std::uint64_t workspace_bytes() const {
+  static std::uint64_t workspace_bytes(std::uint64_t slots, std::uint64_t limit, std::uint64_t ranked) {
     return rounded(slots * sizeof(WorkspaceEntry) + ranked * sizeof(RankedVertex) + limit * 12);
   }
+  std::uint64_t first_bytes() const { return workspace_bytes(slots, limit, ranked); }
+  std::uint64_t second_bytes() const { return workspace_bytes(second_slots, second_limit, second_ranked); }
 };
 
 }  // namespace sluice::ppr

@@ -212,6 +212,8 @@ TEST_F(PprCli, RefusesWhatHasNoMeaning) {
   refused("--one-by-one", {"--one-by-one"});
   refused("--table", {"--method", "meloppr", "--table", "10"});
   refused("--table", {"--method", "meloppr", "--one-by-one", "--table", "1"});
+  refused("--table-limit", {"--method", "meloppr", "--table-limit", "hard"});
+  refused("--table-limit hard", {"--method", "meloppr", "--one-by-one", "--table-limit", "hard"});
   refused("--unexpanded", {"--unexpanded", "share"});
   refused("--state", {"--method", "push", "--state", "dense"});
   refused("--state", {"--device", "host", "--partitions", "3", "--state", "dense"});

@@ -104,6 +104,30 @@ TEST(GroupOneByOne, MakesATableThatHashesAnew) {
   EXPECT_GT(Expected(graph, options, seeds).figures.reached, 40u);
 }
 
+TEST(GroupOneByOne, HasATableOfItsLimit) {
+  const Graph graph = generated(io::GraphKind::grid, 12, true, io::WeightRule::none);
+  HostRules rules(graph);
+  ppr::Options options = one_by_one_methods()[6];
+  options.expand = 0.5;
+  const ppr::Seeds seeds = seeds_of(graph, {{2017, 1}});
+  const std::uint64_t n = graph.vertices();
+  const ppr::WorkspaceShape shape = ppr::WorkspaceShape::of(128, n, n, 2, 16);
+  EXPECT_LT(shape.bytes(), ppr::WorkspaceShape::of(128, n, n, 2).bytes());
+  const Space space(shape);
+  ASSERT_NE(ppr::WorkspaceShape::second(space.view()).mask, 0u);
+  const Expected expected(graph, options, seeds);
+  EXPECT_EQ(expected.figures.table_entries, 15u);
+  for (int again = 0; again < 2; ++again) {
+    const Listed found = answer_alone<ppr::GroupOneByOne>(space, rules.of(options), seeds);
+    expect_same(found, expected);
+    EXPECT_EQ(found.figures.table_entries, 15u);
+    EXPECT_TRUE(space.is_clear());
+  }
+  const Space less(ppr::WorkspaceShape::of(8, n, n, 2, 16));
+  EXPECT_NE(answer_alone<ppr::GroupOneByOne>(less, rules.of(options), seeds).figures.abandoned, 0u);
+  EXPECT_TRUE(less.is_clear());
+}
+
 TEST(GroupQuery, ReachesEverythingInAWorkspaceForAll) {
   // Where all lanes want the last slot at once, none of them must take the workspace for full.
   const Graph graph = stat::make_graph(2, {{0, 1}, {0, 1}, {0, 1}, {1, 0}}, false);

@@ -33,7 +33,7 @@ class Space {
         view_(shape.view(reinterpret_cast<unsigned char*>(memory_.data()))) {}
   const ppr::WorkspaceView& view() const { return view_; }
   bool is_clear() const {
-    return is_clear(view_) && (view_.second == 0 || is_clear(ppr::WorkspaceShape::move(view_, view_.second)));
+    return is_clear(view_) && (view_.second == 0 || is_clear(ppr::WorkspaceShape::second(view_)));
   }
 
  private:

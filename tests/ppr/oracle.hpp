@@ -184,7 +184,7 @@ inline std::vector<ppr::Options> group_methods() {
 /// Next-stage vertices one by one: all, some or none of them, by share and by residual, and with tables that
 /// come to their size.
 inline std::vector<ppr::Options> one_by_one_methods() {
-  std::vector<ppr::Options> all(6);
+  std::vector<ppr::Options> all(8);
   for (ppr::Options& options : all) {
     options.method = ppr::Method::staged;
     options.one_by_one = true;
@@ -197,7 +197,9 @@ inline std::vector<ppr::Options> one_by_one_methods() {
   all[3].expand = 0;
   all[4].stages = {2, 1, 2}, all[4].table = 10;
   all[5].stages = {3}, all[5].table = 3;
-  for (std::size_t i = 0; i < 6; ++i) {
+  all[6].stages = {2, 1, 2}, all[6].table = 3, all[6].table_limit = ppr::TableLimit::hard;
+  all[7] = all[6], all[7].table = 1, all[7].unexpanded = ppr::Unexpanded::share;
+  for (std::size_t i = 0; i < 8; ++i) {
     all.push_back(all[i]);
     all.back().dangling = ppr::Dangling::uniform;
   }

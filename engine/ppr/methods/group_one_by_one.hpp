@@ -1,6 +1,7 @@
 // MeLoPPR as published: next-stage vertices go on one by one, each on a ball of its own (linear
 // decomposition), so that a query takes the memory of one ball at a time, and a table of scores that may be
 // kept to a fixed size. It saves memory with such a table alone: the scores of all balls are kept otherwise.
+// With a hard limit (TableLimit) the table is never larger, not even while it takes in a ball.
 //
 // The query has two workspaces: one for the ball at work, which is empty between balls, and one for the sums
 // over balls, the table. Balls follow each other in the order of their mass, so that a table of fixed size
@@ -65,6 +66,7 @@ class GroupOneByOne {
     figures.held = held_;
     figures.edges = ball_.edges();
     figures.reached = table_.reached();
+    figures.table_entries = most_;
     figures.abandoned = stopped();
     figures.lacking = lacking_ + ball_.workspace().lacking();
     Mass scored = 0;
@@ -143,17 +145,55 @@ class GroupOneByOne {
     if (full() || ball_.workspace().lacking() != 0) return;
     group_.sync();  // all lanes have seen that neither workspace is full
     const bool last = is_last();
+    if (rules_.table_limit == TableLimit::hard) return take_first(last);
     ball_.workspace().take_reached([&](auto& entry) {
       const std::uint64_t slot = table_.slot_of(entry.vertex);
       const Mass waiting = load(&entry.waiting);
-      if (slot != table_.kNoSlot) add_to(slot, entry.score + (last ? waiting : 0), last ? 0 : waiting);
+      if (slot != table_.kNoSlot) add(table_[slot], entry.score + (last ? waiting : 0), last ? 0 : waiting);
     });
+    note_size();
     if (rules_.table != 0 && !full() && table_.reached() > rules_.table) trim();
   }
 
+  /// The same where the table has a hard limit. It joins the ball, which is empty afterwards, and the first
+  /// of all are the table: those that would score most if they did not go on.
+  SLUICE_HD void take_first(bool last) {
+    Workspace& ball = ball_.workspace();
+    if (last) ball_.settle([](Mass mass) { return mass; });
+    table_.take_reached([&](auto& entry) {
+      const std::uint64_t slot = ball.slot_of(entry.vertex);
+      if (slot != ball.kNoSlot) add(ball[slot], entry.score, entry.waiting);
+    });
+    if (full()) return;
+    const RankCut cut = first_of(ball);
+    std::uint32_t dropped = 0;
+    ball.take_reached([&](auto& entry) {
+      if (!cut.takes(by_worth(entry))) {
+        dropped += entry.waiting != 0;
+        return;
+      }
+      const std::uint64_t slot = table_.slot_of(entry.vertex);
+      if (slot != table_.kNoSlot) add(table_[slot], entry.score, entry.waiting);
+    });
+    dropped_ += group_.sum(dropped);
+    note_size();
+  }
+
+  /// As many of them as the table takes; none that has nothing.
+  SLUICE_HD RankCut first_of(const Workspace& all) {
+    std::uint32_t present = 0;
+    all.for_each_reached([&](auto& entry) { present += by_worth(entry).key != 0; });
+    present = group_.sum(present);
+    if (present <= rules_.table) return {1, 0};
+    return select_in<Workspace>(group_, shared_.ball, all.reached(), static_cast<std::uint32_t>(rules_.table),
+                                [&](std::uint32_t i) { return by_worth(all[all.reached_slot(i)]); });
+  }
+
+  SLUICE_HD void note_size() { most_ = table_.reached() > most_ ? table_.reached() : most_; }
+
   /// No other lane has this vertex now.
-  SLUICE_HD void add_to(std::uint64_t slot, Mass score, Mass waiting) {
-    auto& sum = table_[slot];
+  template <class Entry>
+  SLUICE_HD static void add(Entry& sum, Mass score, Mass waiting) {
     sum.score += score;
     sum.waiting += waiting;
   }
@@ -188,7 +228,7 @@ class GroupOneByOne {
     table_.forget();
     for (std::uint32_t i = group_.rank(); i < kept; i += Group::kSize) {
       const std::uint64_t slot = table_.slot_of(aside[i].vertex);
-      if (slot != table_.kNoSlot) add_to(slot, aside[i].score, aside[i].waiting);
+      if (slot != table_.kNoSlot) add(table_[slot], aside[i].score, aside[i].waiting);
       aside[i] = WorkspaceEntry{};
     }
     group_.sync();
@@ -198,6 +238,12 @@ class GroupOneByOne {
   template <class Entry>
   SLUICE_HD static RankedVertex by_need(const Entry& entry) {
     return {entry.waiting != 0 ? ~std::uint64_t{0} : entry.score, entry.vertex};
+  }
+
+  /// Its score if it does not go on.
+  template <class Entry>
+  SLUICE_HD static RankedVertex by_worth(const Entry& entry) {
+    return {entry.score + entry.waiting, entry.vertex};
   }
 
   /// Those that go on, in order, where the table's workspace has ranked vertices. The others keep what waits
@@ -214,7 +260,8 @@ class GroupOneByOne {
       const auto& entry = table_[table_.listed_slot(0, i)];
       return RankedVertex{entry.waiting, entry.vertex};
     };
-    const RankCut cut = next_stage<Workspace>(group_, shared_.ball, rules_, size, at);
+    const RankCut cut = next_stage<Workspace>(group_, shared_.ball, rules_, size, dropped_, at);
+    dropped_ = 0;
     place_from(0);
     Mass held = 0;
     for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) {
@@ -253,6 +300,8 @@ class GroupOneByOne {
   bool from_seeds_ = false;              ///< or it is the stage's last
   Mass held_ = 0;
   std::uint32_t lacking_ = 0;  ///< in balls before this one
+  std::uint32_t most_ = 0;     ///< entries of the table
+  std::uint64_t dropped_ = 0;  ///< from the table, though they waited for the next stage
 };
 
 }  // namespace sluice::ppr

@@ -38,23 +38,31 @@ SLUICE_HD void write_top_of(const Group& group, Shared& shared, const Workspace&
   }
 }
 
-/// Which of the vertices at(0) .. at(size - 1) MeLoPPR's next stage goes on from (next-stage nodes), by the
-/// mass that waits there: those where most waits, a share of them, or those where at least so much does.
+/// As select_first(), in a workspace of the group's.
 template <class Workspace, class Group, class Shared, class At>
-SLUICE_HD RankCut next_stage(const Group& group, Shared& shared, const QueryRules& rules, std::uint32_t size,
-                             At&& at) {
-  constexpr RankCut kAll{}, kNone{~std::uint64_t{0}, ~std::uint32_t{0}};
-  if (rules.least != 0) return {rules.least, 0};
-  const auto chosen = static_cast<std::uint64_t>(std::ceil(rules.expand * static_cast<double>(size)));
-  if (chosen >= size) return kAll;
-  if (chosen == 0) return kNone;
-  const auto wanted = static_cast<std::uint32_t>(chosen);
+SLUICE_HD RankCut select_in(const Group& group, Shared& shared, std::uint32_t size, std::uint32_t wanted,
+                            At&& at) {
   if constexpr (Workspace::kAlone) {
     SelectWorkspace select{};
     return select_first(group, select, size, wanted, at);
   } else {
     return select_first(group, shared.select, size, wanted, at);
   }
+}
+
+/// Which of the vertices at(0) .. at(size - 1) MeLoPPR's next stage goes on from (next-stage nodes), by the
+/// mass that waits there: those where most waits, a share of them and of `dropped` others, or those where at
+/// least so much does.
+template <class Workspace, class Group, class Shared, class At>
+SLUICE_HD RankCut next_stage(const Group& group, Shared& shared, const QueryRules& rules, std::uint32_t size,
+                             std::uint64_t dropped, At&& at) {
+  constexpr RankCut kAll{}, kNone{~std::uint64_t{0}, ~std::uint32_t{0}};
+  if (rules.least != 0) return {rules.least, 0};
+  const auto all = static_cast<double>(size + dropped);
+  const auto chosen = static_cast<std::uint64_t>(std::ceil(rules.expand * all));
+  if (chosen >= size) return kAll;
+  if (chosen == 0) return kNone;
+  return select_in<Workspace>(group, shared, size, static_cast<std::uint32_t>(chosen), at);
 }
 
 template <class Group, class Workspace = GroupWorkspace<Group>>
@@ -241,7 +249,7 @@ class GroupQuery {
   SLUICE_HD void choose() {
     const std::uint32_t size = ball_.list();
     if (stopped() || size == 0) return;
-    const RankCut cut = next_stage<Workspace>(group_, shared_, rules_, size,
+    const RankCut cut = next_stage<Workspace>(group_, shared_, rules_, size, 0,
                                               [&](std::uint32_t i) { return waiting_of(ball_.listed(i)); });
     Mass held = 0;
     ball_.keep_listed([&](auto& entry) {

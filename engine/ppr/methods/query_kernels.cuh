@@ -37,12 +37,13 @@ struct QueriesView {
 
 __global__ void __launch_bounds__(kQueryBlock)
     clear_workspaces_kernel(WorkspaceView first, std::uint64_t workspace_bytes) {
-  const WorkspaceView workspace = WorkspaceShape::move(first, blockIdx.x * workspace_bytes),
-                      second = WorkspaceShape::move(workspace, workspace.second);
-  for (std::uint64_t slot = threadIdx.x; slot < workspace.slots; slot += kQueryBlock) {
-    workspace.entries[slot] = WorkspaceEntry{};
-    if (workspace.second != 0) second.entries[slot] = WorkspaceEntry{};
-  }
+  const auto clear = [](const WorkspaceView& view) {
+    for (std::uint64_t slot = threadIdx.x; slot < view.slots; slot += kQueryBlock)
+      view.entries[slot] = WorkspaceEntry{};
+  };
+  const WorkspaceView workspace = WorkspaceShape::move(first, blockIdx.x * workspace_bytes);
+  clear(workspace);
+  if (workspace.second != 0) clear(WorkspaceShape::second(workspace));
 }
 
 template <class Query>
