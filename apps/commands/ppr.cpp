@@ -85,6 +85,7 @@ std::vector<io::Attribute> attributes_of(const PprCommand& c) {
   if (staged && !threshold) attributes.emplace_back("expand", c.ppr.expand);
   if (staged) attributes.emplace_back("unexpanded", std::string(name_of(kPprUnexpanded, c.ppr.unexpanded)));
   if (staged && c.ppr.one_by_one) attributes.emplace_back("table", std::int64_t{c.ppr.table});
+  if (c.ppr.score_units != 0) attributes.emplace_back("score_units", std::int64_t{c.ppr.score_units});
   if (table_limit_of(c.ppr) != 0) attributes.emplace_back("table_limit", std::string("hard"));
   if (walks) attributes.emplace_back("walks", std::int64_t{c.ppr.walks});
   if (ends_at_tolerance(c.ppr)) attributes.emplace_back("tolerance", c.ppr.tolerance);
@@ -240,6 +241,10 @@ std::unique_ptr<Command> make_ppr() {
   command->choice("--table-limit", c->ppr.table_limit, kPprTableLimits,
                   "soft: a table that is too large is halved, but for what waits for the next stage; hard: "
                   "it never has more entries");
+  command->whole(
+      "--score-units", c->ppr.score_units, 0,
+      "exact, meloppr: scores are 32-bit integers, and the mass of a query has so many units; 0: 64 "
+      "bits, 2^63");
   command->whole("--walks", c->ppr.walks, 1, "montecarlo: walks of each query");
   command->real("--confidence", "C", c->ppr.confidence,
                 "montecarlo: the reported error holds for all scores of a query with this probability");

@@ -99,7 +99,8 @@ class CudaPpr final : public Backend {
     plan.fed = lists_ != nullptr;
     plan.partitions = traffic().partitions;
     plan.graph_bytes = lists_ ? lists_->index_bytes() : graph_->bytes();
-    plan.largest_query_bytes = WorkspaceShape::of(n, n, first_shape_.asked, first_shape_.steps).bytes();
+    plan.largest_query_bytes =
+        WorkspaceShape::of(n, n, first_shape_.asked, first_shape_.steps, first_shape_.table).bytes();
     rest();
     make_way(first_shape_);
     if (lists_) plan.cache_bytes = lists_->bytes();

@@ -17,7 +17,18 @@ Options truth_of(const Options& options, std::uint32_t length) {
   truth.method = Method::exact;
   truth.length = length;
   truth.tolerance = kEvaluatedLimit;
+  truth.score_units = 0;
   return truth;
+}
+
+struct QueryList {
+  std::span<const Vertex> vertices;
+  std::span<const double> scores;
+};
+
+QueryList list_of(const Batch& batch, std::uint64_t row) {
+  const std::uint64_t first = row * batch.top;
+  return {batch.vertices.subspan(first, batch.top), batch.scores.subspan(first, batch.top)};
 }
 
 /// The vertices of a list, ascending.
@@ -51,16 +62,31 @@ double rounded(double share) {
   return std::round(share / kUnit) * kUnit;
 }
 
-Precision precision_of(std::span<const Vertex> list, std::span<const Vertex> truth, std::uint64_t vertices) {
-  const std::uint64_t size = std::min<std::uint64_t>(list.size(), vertices);
-  const auto scored = scored_of(list), right = scored_of(truth);
+/// How many of a list, by falling score, count in the lenient metric.
+std::size_t counted(std::span<const double> scores) {
+  const auto end = std::ranges::find_if(scores, [](double score) { return !(score > kLenientScore); });
+  return static_cast<std::size_t>(end - scores.begin());
+}
+
+double lenient(const QueryList& list, const QueryList& truth) {
+  const std::size_t size = counted(list.scores), right = counted(truth.scores),
+                    longer = std::max(size, right);
+  if (longer == 0) return 1;
+  return common(scored_of(list.vertices.first(size)), scored_of(truth.vertices.first(right))) /
+         static_cast<double>(longer);
+}
+
+Precision precision_of(const QueryList& list, const QueryList& truth, std::uint64_t vertices) {
+  const std::uint64_t size = std::min<std::uint64_t>(list.vertices.size(), vertices);
+  const auto scored = scored_of(list.vertices), right = scored_of(truth.vertices);
   return {rounded(common(filled(scored, size), filled(right, size)) / static_cast<double>(size)),
-          rounded(common(scored, right) / static_cast<double>(right.size()))};
+          rounded(common(scored, right) / static_cast<double>(right.size())), rounded(lenient(list, truth))};
 }
 
 void add(Precision& sum, const Precision& more) {
   sum.strict += more.strict;
   sum.of_scored += more.of_scored;
+  sum.lenient += more.lenient;
 }
 
 }  // namespace
@@ -88,8 +114,7 @@ class Evaluator::Truth {
     const Batch truth = backend_->solve(batch.first + first, count);
     precisions_.resize(count);
     parallel_blocks(device_.threads(), count, 1, [&](std::uint64_t row, std::uint64_t, unsigned) {
-      const auto list = batch.vertices.subspan((first + row) * batch.top, batch.top);
-      precisions_[row] = precision_of(list, truth.vertices.subspan(row * batch.top, batch.top), vertices_);
+      precisions_[row] = precision_of(list_of(batch, first + row), list_of(truth, row), vertices_);
     });
     for (const Precision& query : precisions_) add(sum, query);
   }

@@ -13,6 +13,9 @@ namespace sluice::ppr {
 /// What the untruncated scores that lists are compared with may miss in sum.
 inline constexpr double kEvaluatedLimit = 1e-8;
 
+/// 0.0001 where a query's mass is 100.
+inline constexpr double kLenientScore = 1e-6;
+
 /// Sums over queries of a precision at k against one truth, each rounded to 2^-30: the same in any order.
 struct Precision {
   /// Size of the intersection over k. Both lists are the k best of a vector over all vertices: where fewer
@@ -20,6 +23,9 @@ struct Precision {
   double strict = 0;
   /// The same over vertices with a score alone: size of the intersection over the size of the truth's list.
   double of_scored = 0;
+  /// As MeLoPPR's public code counts: vertices of both lists with a score above kLenientScore, those in
+  /// common over the longer list.
+  double lenient = 0;
 };
 
 /// Compares each list with that of GD(L), where there is an L, and with that of the untruncated scores, both

@@ -25,7 +25,8 @@ DenseFit fit_host_rows(const Graph& graph, const Options& options, std::uint64_t
                        std::uint64_t queries, std::uint64_t memory) {
   const std::uint64_t n = graph.vertices();
   const bool all = options.state == State::dense;
-  if (options.method != Method::exact || options.state == State::sparse || n == 0) return {};
+  if (options.method != Method::exact || options.state == State::sparse || options.score_units != 0 || n == 0)
+    return {};
   const std::uint64_t tables = all ? 0 : workers * worst_host_query(graph, options),
                       totals = options.weighted ? n * sizeof(double) : 0,
                       taken = tables + InEdges::peak_bytes(graph) + totals;

@@ -47,6 +47,20 @@ inline Mass to_mass(double share) {
   return static_cast<Mass>(std::ldexp(share, 63));
 }
 
+/// How many units a query's mass has: 2^63, or as many as fit integers of 32 bits.
+struct MassUnits {
+  Mass whole = kWholeMass;
+  double one = 0x1p-63;
+
+  /// 0: 2^63.
+  static MassUnits of(std::uint32_t units) {
+    return units == 0 ? MassUnits{} : MassUnits{units, 1.0 / units};
+  }
+  SLUICE_HD double share(Mass mass) const { return static_cast<double>(mass) * one; }
+  /// Rounded down; 0 <= share <= 1.
+  Mass mass(double share) const { return static_cast<Mass>(share * static_cast<double>(whole)); }
+};
+
 /// Is there at least `least` of it for each of so many edges (and for a vertex without one)?
 SLUICE_HD bool reaches(Mass mass, Mass least, std::uint64_t edges) {
   if (edges == 0) return mass >= least;
@@ -71,12 +85,21 @@ inline constexpr Mass kBarStep = 4;
 /// How the mass of a vertex splits: what goes on along its edges, and what it keeps as its score.
 struct Continuation {
   std::uint64_t follow = 0;  ///< alpha in units of 2^-64
+  bool coarse = false;       ///< of few units: one more matters
 
   static Continuation of(double alpha) { return {static_cast<std::uint64_t>(std::ldexp(alpha, 64))}; }
+  /// alpha is a fraction of 2^bits, rounded down: a product with a mass of 32 bits has 32 + bits.
+  static Continuation coarse_of(double alpha, int bits) {
+    return {static_cast<std::uint64_t>(std::ldexp(alpha, bits)) << (64 - bits), true};
+  }
+  double alpha() const { return std::ldexp(static_cast<double>(follow), -64); }
 
   SLUICE_HD Mass followed(Mass mass) const { return multiply_high(mass, follow); }
   /// (1 - alpha) mass, rounded down; mass > 0. What is followed was rounded down, so the rest was not.
-  SLUICE_HD Mass kept(Mass mass) const { return mass - followed(mass) - (follow != 0 ? 1 : 0); }
+  SLUICE_HD Mass kept(Mass mass) const {
+    const bool rounded = coarse ? mass * follow != 0 : follow != 0;
+    return mass - followed(mass) - (rounded ? 1 : 0);
+  }
 };
 
 /// What doubles may have been rounded up by in the two steps of a weighted split, and more.

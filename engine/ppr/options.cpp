@@ -53,6 +53,12 @@ void validate(const Options& options) {
     throw UsageError("--confidence: must be above 0 and below 1");
   if (options.method == Method::push && options.length != 0)
     throw UsageError("--length: push finds the limit (leave it out)");
+  if (options.score_units != 0) {
+    if (options.method == Method::push || options.method == Method::walks)
+      throw UsageError("--score-units: of exact and meloppr alone (leave it out)");
+    if (options.state == State::dense)
+      throw UsageError("--score-units: queries stay in tables (leave --state dense out)");
+  }
   if (options.method == Method::staged) validate_stages(options);
 }
 

@@ -59,6 +59,9 @@ struct Options : RunOptions {
   std::uint32_t table = 0;  ///< one by one: c, scores are kept for c x k vertices at a time; 0: for all
   TableLimit table_limit = TableLimit::soft;
 
+  /// Above 0, exact and staged: scores are integers of 32 bits, and a query's mass has so many units.
+  std::uint32_t score_units = 0;
+
   State state = State::automatic;
 
   std::uint32_t walks = 10000;  ///< walks: of each query
@@ -67,6 +70,9 @@ struct Options : RunOptions {
 
 /// Walks of a query: each has a draw of the stream to itself.
 inline constexpr std::uint32_t kMostWalks = kMaxDraws;
+
+/// Bits of alpha where scores are integers of 32.
+inline constexpr int kCoarseAlphaBits = 16;
 
 /// The length of a run that is truncated, 0 for the limit.
 std::uint32_t length_of(const Options& options);

@@ -15,6 +15,21 @@ constexpr std::uint64_t kVerticesAtOnce = 1u << 12;
 constexpr std::uint64_t kFirstReached = 1u << 11;
 constexpr std::uint64_t kMostStatesStep = 4;
 
+Continuation continuation_of(const Options& options) {
+  if (options.score_units == 0) return Continuation::of(options.alpha);
+  return Continuation::coarse_of(options.alpha, kCoarseAlphaBits);
+}
+
+/// What a score may miss because alpha is rounded down: the chance that a walk ends because of it. In a step
+/// it is the difference, if the walk is still under way.
+double missed_by_alpha(const Options& options) {
+  if (options.score_units == 0) return 0;
+  const std::uint32_t length = length_of(options);
+  const double steps = 1 / (1 - options.alpha);
+  return (options.alpha - continuation_of(options).alpha()) *
+         (length != 0 ? std::min<double>(length, steps) : steps);
+}
+
 }  // namespace
 
 std::uint64_t table_limit_of(const Options& options) {
@@ -38,16 +53,19 @@ WorkspaceShape larger_workspace(const WorkspaceShape& workspace, std::uint64_t v
 }
 
 bool may_go_side_by_side(const Options& options) {
-  return options.method == Method::exact && options.top <= kSortedHere && options.state != State::sparse;
+  return options.method == Method::exact && options.top <= kSortedHere && options.state != State::sparse &&
+         options.score_units == 0;
 }
 
 QueryRules rules_of(const Options& options) {
   QueryRules rules;
-  rules.continuation = Continuation::of(options.alpha);
+  rules.continuation = continuation_of(options);
+  rules.units = MassUnits::of(options.score_units);
   rules.method = options.method;
   rules.length = options.length;
-  rules.enough = to_mass(std::min(options.tolerance, 1.0));
-  if (options.residual_threshold > 0) rules.least = std::max<Mass>(to_mass(options.residual_threshold), 1);
+  rules.enough = rules.units.mass(std::min(options.tolerance, 1.0));
+  if (options.residual_threshold > 0)
+    rules.least = std::max<Mass>(rules.units.mass(options.residual_threshold), 1);
   rules.expand = options.expand;
   rules.unexpanded = options.unexpanded;
   rules.dangling = options.dangling;
@@ -80,9 +98,11 @@ HostArray<double> weight_totals(const CsrView& graph, unsigned threads) {
 
 QueryFigures figures_of(const GroupFigures& group, const Options& options) {
   QueryFigures figures;
-  figures.held = from_mass(group.held);
-  figures.error = options.method == Method::walks ? walk_error(options.walks, options.confidence)
-                                                  : figures.held + from_mass(kWholeMass - group.scored);
+  const MassUnits units = MassUnits::of(options.score_units);
+  figures.held = units.share(group.held);
+  figures.error = options.method == Method::walks
+                      ? walk_error(options.walks, options.confidence)
+                      : figures.held + units.share(units.whole - group.scored) + missed_by_alpha(options);
   figures.edges = group.edges;
   figures.reached = group.reached;
   figures.table_entries = group.table_entries;

@@ -39,6 +39,7 @@ struct QueryRules {
   const std::uint32_t* stages = nullptr;  ///< [stage_count] staged: steps of each
   std::uint32_t stage_count = 0;
   Continuation continuation;
+  MassUnits units;
   Method method = Method::exact;
   std::uint32_t length = 0;
   Mass enough = 0;  ///< where a run to a tolerance ends

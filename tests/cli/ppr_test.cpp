@@ -214,6 +214,8 @@ TEST_F(PprCli, RefusesWhatHasNoMeaning) {
   refused("--table", {"--method", "meloppr", "--one-by-one", "--table", "1"});
   refused("--table-limit", {"--method", "meloppr", "--table-limit", "hard"});
   refused("--table-limit hard", {"--method", "meloppr", "--one-by-one", "--table-limit", "hard"});
+  refused("--score-units", {"--method", "push", "--score-units", "1000"});
+  refused("--score-units", {"--state", "dense", "--score-units", "1000"});
   refused("--unexpanded", {"--unexpanded", "share"});
   refused("--state", {"--method", "push", "--state", "dense"});
   refused("--state", {"--device", "host", "--partitions", "3", "--state", "dense"});

@@ -53,6 +53,25 @@ TEST(PprEvaluation, CountsWhatListsHaveInCommon) {
   EXPECT_EQ(evaluator.limit().strict, 0.5);
 }
 
+TEST(PprEvaluation, LeavesSmallScoresOutWhereItIsLenient) {
+  const Graph graph = path();
+  const Device device({DeviceChoice::host, 1, 0});
+  ppr::Options options;
+  options.top = 4;
+  options.length = 3;
+  KeptRows rows;
+  const Starts starts = starts_of({{{5, 1}}});
+  ppr::Evaluator evaluator(device, graph, starts, options, rows);
+  const std::vector<Vertex> seeds{5}, list{5, 8, kNoVertex, kNoVertex};
+  const std::vector<double> scores{0.5, 1e-6, 0, 0};
+  const std::vector<ppr::QueryFigures> figures(1);
+
+  evaluator.write({0, 1, 4, seeds, list, scores, figures});
+
+  EXPECT_EQ(evaluator.truncated().lenient, 0.25);
+  EXPECT_EQ(evaluator.truncated().of_scored, 0.5);
+}
+
 TEST(PprEvaluation, FillsShortListsById) {
   const Graph graph = path();
   const Device device({DeviceChoice::host, 1, 0});

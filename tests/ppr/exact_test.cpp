@@ -25,6 +25,30 @@ TEST(PprMass, IsDividedByReciprocals) {
   }
 }
 
+TEST(ExactPpr, StatesTheErrorOfIntegersOf32Bits) {
+  for (const auto& [name, graph] : rank_graphs()) {
+    SCOPED_TRACE(name);
+    for (ppr::Options options : ppr_rules()) {
+      options.length = 6;
+      for (const auto& seeds : queries_of(graph)) {
+        const auto truth = dense_ppr(graph, options, seeds);
+        double before = 1;
+        for (const std::uint32_t units : {1000u, 1u << 20, ~0u}) {
+          options.score_units = units;
+          const SolvedQuery solved = solve(graph, options, seeds);
+          EXPECT_LE(largest_difference(solved.scores, truth), solved.figures.error);
+          EXPECT_LE(solved.figures.error, before + 1e-12);
+          before = solved.figures.error;
+          for (const double score : solved.scores) {
+            const double own = score * units;
+            EXPECT_NEAR(own, std::round(own), 1e-5);
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(ExactPpr, IsTheOracleAtEveryLength) {
   for (const auto& [name, graph] : rank_graphs()) {
     SCOPED_TRACE(name);

@@ -178,6 +178,10 @@ inline std::vector<ppr::Options> group_methods() {
     all.push_back(all[i]);
     all.back().dangling = ppr::Dangling::uniform;
   }
+  for (const std::size_t i : {0, 1}) {
+    all.push_back(all[i]);
+    all.back().score_units = i == 0 ? 1009 : ~0u;
+  }
   return all;
 }
 
@@ -198,6 +202,7 @@ inline std::vector<ppr::Options> one_by_one_methods() {
   all[4].stages = {2, 1, 2}, all[4].table = 10;
   all[5].stages = {3}, all[5].table = 3;
   all[6].stages = {2, 1, 2}, all[6].table = 3, all[6].table_limit = ppr::TableLimit::hard;
+  all[3].score_units = 100003, all[6].score_units = ~0u;
   all[7] = all[6], all[7].table = 1, all[7].unexpanded = ppr::Unexpanded::share;
   for (std::size_t i = 0; i < 8; ++i) {
     all.push_back(all[i]);

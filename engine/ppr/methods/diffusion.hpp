@@ -70,7 +70,7 @@ class Diffusion {
   SLUICE_HD void begin(Mass least) {
     Mass given = 0;
     now_ = 1;  // lists are filled for the round after this one
-    give_to_seeds(kWholeMass, least, given);
+    give_to_seeds(rules_.units.whole, least, given);
     under_way_ = group_.sum(given);
     now_ = 0;
     moved_ = true;

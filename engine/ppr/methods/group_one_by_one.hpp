@@ -76,7 +76,7 @@ class GroupOneByOne {
   }
 
   SLUICE_HD void write_top(Vertex* vertices, double* scores) {
-    write_top_of(group_, shared_.ball, ball_.workspace(), table_, rules_.top, vertices, scores);
+    write_top_of(group_, shared_.ball, ball_.workspace(), table_, rules_, vertices, scores);
   }
 
   /// Empties the workspaces for the next query.

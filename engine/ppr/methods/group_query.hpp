@@ -12,7 +12,9 @@ namespace sluice::ppr {
 /// The list of `table`, as TopList. It is put in order in `workspace`, which is the table or takes no less.
 template <class Group, class Shared, class Workspace>
 SLUICE_HD void write_top_of(const Group& group, Shared& shared, const Workspace& workspace,
-                            const Workspace& table, std::uint32_t top, Vertex* vertices, double* scores) {
+                            const Workspace& table, const QueryRules& rules, Vertex* vertices,
+                            double* scores) {
+  const std::uint32_t top = rules.top;
   std::uint32_t present = 0;
   table.for_each_reached([&](auto& entry) { present += entry.score != 0; });
   present = group.sum(present);
@@ -20,7 +22,7 @@ SLUICE_HD void write_top_of(const Group& group, Shared& shared, const Workspace&
   // Positive doubles are ordered as their bits are.
   const auto at = [&](std::uint32_t i) {
     const auto& entry = table[table.reached_slot(i)];
-    return RankedVertex{bits_of(from_mass(entry.score)), entry.vertex};
+    return RankedVertex{bits_of(rules.units.share(entry.score)), entry.vertex};
   };
   RankCut cut;  // takes all
   if (found < present) cut = select_first(group, shared.select, table.reached(), found, at);
@@ -138,7 +140,7 @@ class GroupQuery {
   }
 
   SLUICE_HD void write_top(Vertex* vertices, double* scores) {
-    write_top_of(group_, shared_, ball_.workspace(), ball_.workspace(), rules_.top, vertices, scores);
+    write_top_of(group_, shared_, ball_.workspace(), ball_.workspace(), rules_, vertices, scores);
   }
 
   /// Empties the workspace for the next query.

@@ -69,7 +69,7 @@ QueryFigures QuerySolver::figures() {
 void QuerySolver::write_top(std::span<Vertex> vertices, std::span<double> values) {
   const std::uint64_t entries = TopList::entries(scores().size(), options_.top);
   list_.reserve(device_, entries, "the list of a query");
-  TopList list({list_.data(), entries}, options_.top);
+  TopList list({list_.data(), entries}, options_.top, rules_.units);
   for (const Reached& entry : scores()) list.add(entry.vertex, entry.score);
   list.write(vertices, values);
 }

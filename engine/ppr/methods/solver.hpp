@@ -55,7 +55,7 @@ class QuerySolver {
   /// Calls use(vertex, score) for every score.
   template <class Use>
   void for_each_score(Use&& use) {
-    for (const Reached& entry : scores()) use(entry.vertex, from_mass(entry.score));
+    for (const Reached& entry : scores()) use(entry.vertex, rules_.units.share(entry.score));
   }
 
  private:

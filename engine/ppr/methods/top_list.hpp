@@ -22,10 +22,11 @@ class TopList {
   static std::uint64_t bytes(std::uint64_t vertices, std::uint32_t top) {
     return entries(vertices, top) * sizeof(RankedVertex);
   }
-  TopList(std::span<RankedVertex> memory, std::size_t top) : memory_(memory), top_(top) {}
+  TopList(std::span<RankedVertex> memory, std::size_t top, const MassUnits& units = {})
+      : memory_(memory), top_(top), units_(units) {}
 
   void add(Vertex vertex, Mass score) {
-    const RankedVertex v{bits_of(from_mass(score)), vertex};
+    const RankedVertex v{bits_of(units_.share(score)), vertex};
     if (!v.before(last_)) return;
     if (size_ == memory_.size()) cut();
     memory_[size_++] = v;
@@ -54,6 +55,7 @@ class TopList {
 
   std::span<RankedVertex> memory_;
   std::size_t top_, size_ = 0;
+  MassUnits units_;
   RankedVertex last_;  ///< no vertex behind it is listed
 };
 
