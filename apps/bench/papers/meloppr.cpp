@@ -3,10 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
 
+#include "apps/bench/papers/published_memory.hpp"
 #include "apps/bench/papers/tables.hpp"
 #include "engine/ppr/evaluate.hpp"
 #include "engine/ppr/ppr.hpp"
+#include "engine/ppr/seeds.hpp"
 
 namespace sluice::bench::papers {
 
@@ -17,6 +20,9 @@ constexpr unsigned kHostScale = 13, kGpuScale = 16, kEdgeFactor = 2;
 constexpr double kShares[] = {0.01, 0.02, 0.03, 0.1, 0.2, 0.3};
 constexpr Instance kEvaluated = 30, kEvaluatedOnGpu = 500;
 constexpr Instance kAsked = 1000, kAskedOnGpu = 4096;
+constexpr Instance kCounted = 20;
+constexpr std::uint32_t kTables[] = {1, 4, 10};
+constexpr std::uint64_t kPublishedTable = 10 * 200;       ///< c of 10, k of 200
 constexpr Instance kOneByOne = 20, kOneByOneOnGpu = 264;  ///< they go along edges hundreds of times
 
 class NoSink : public ppr::Sink {
@@ -41,6 +47,8 @@ class MeloPpr {
   void run() {
     if (begin(", precision")) precision();
     if (begin(", memory and time")) memory_and_time();
+    if (begin(", memory as published")) counted_as_published();
+    if (begin(", integers")) integers();
   }
 
   /// A query is one core's: what runs side by side are queries.
@@ -84,6 +92,11 @@ class MeloPpr {
         o.expand = share;
         evaluate(fmt::format("{}, {:.0f}%", setting.name, 100 * share), o);
       }
+      o.expand = 0.1, o.one_by_one = true, o.table_limit = ppr::TableLimit::hard;
+      for (const std::uint32_t table : kTables) {
+        o.table = table;
+        evaluate(fmt::format("{}, 10%, a table of {} k", setting.name, table), o);
+      }
     }
   }
 
@@ -98,6 +111,7 @@ class MeloPpr {
     const double percent = 100 / static_cast<double>(evaluator.queries());
     tables_.put(row, {percent * evaluator.truncated().strict}, "%",
                 {{"% of scored", percent * evaluator.truncated().of_scored},
+                 {"% lenient", percent * evaluator.truncated().lenient},
                  {"% of the limit", percent * evaluator.limit().strict},
                  {"% of the limit's scored", percent * evaluator.limit().of_scored}});
   }
@@ -116,8 +130,108 @@ class MeloPpr {
     }
     staged.one_by_one = true;
     cost("3,3 at 1%, one by one", staged, beside);
-    staged.table = 4;
-    cost("3,3 at 1%, one by one, a table of 4 k", staged, beside);
+    staged.table_limit = ppr::TableLimit::hard;
+    for (const std::uint32_t table : kTables) {
+      staged.table = table;
+      cost(fmt::format("3,3 at 1%, one by one, a table of {} k", table), staged, beside);
+    }
+  }
+
+  /// Of each query on its own.
+  void counted_as_published() {
+    const Device host({.choice = DeviceChoice::host, .threads = device_.threads()});
+    PublishedMemory published(host, graph_);
+    const auto row = [&](const std::string& name, double share) {
+      tables_.measuring(name);
+      double sum = 0, most = 0, ratios = 0;
+      for (Instance q = 0; q < kCounted; ++q) {
+        const Vertex seed = seed_of(q);
+        const double one_stage = published.one_stage(seed, 6);
+        const double own = share == 1 ? one_stage : published.two_stages(seed, 3, share, kPublishedTable);
+        sum += own, ratios += one_stage / own;
+        most = std::max(most, own);
+      }
+      tables_.put(name, {sum / kCounted * 1e-3}, "KB a query",
+                  {{"KB at most", most * 1e-3}, {"times less, mean of queries", ratios / kCounted}});
+    };
+    row("one stage", 1);
+    for (const double share : {0.1, 0.01}) row(fmt::format("3,3 at {:.0f}%", 100 * share), share);
+  }
+
+  Vertex seed_of(Instance query) const {
+    ppr::Seeds seeds;
+    seeds.assign(starts_of(kCounted), graph_.vertices(), tables_.options().seed, query);
+    return seeds.all()[0].vertex;
+  }
+
+  /// Lists of scores of 32 bits beside those of 64, of the same method.
+  void integers() {
+    std::uint64_t largest = 0;
+    for (std::uint64_t v = 0; v < graph_.vertices(); ++v)
+      largest =
+          std::max<std::uint64_t>(largest, graph_.out.view().offsets[v + 1] - graph_.out.view().offsets[v]);
+    const double average = static_cast<double>(graph_.edges()) / static_cast<double>(graph_.vertices());
+    for (const double alpha : {0.85, 0.95}) {
+      for (const ppr::Method method : {ppr::Method::exact, ppr::Method::staged}) {
+        ppr::Options o = six_steps(method);
+        o.alpha = alpha, o.top = alpha == 0.85 ? 200 : 100;
+        const std::string name = fmt::format("alpha {}, k {}, {}", alpha, o.top,
+                                             method == ppr::Method::exact ? "one stage" : "10%");
+        loss(name + ", d the average degree", o, average);
+        loss(name + ", d the largest degree", o, static_cast<double>(largest));
+        loss(name + ", 2^32 units", o, 0);
+      }
+    }
+  }
+
+  /// A query's mass has `degree` times as many units as its ball has vertices; 0: as many as there are.
+  void loss(const std::string& row, ppr::Options o, double degree) {
+    tables_.measuring(row);
+    constexpr double kMostUnits = ~std::uint32_t{0};
+    double common = 0, error = 0, units = 0;
+    for (Instance q = 0; q < kCounted; ++q) {
+      o.first_instance = q, o.last_instance = q + 1;
+      o.score_units = 0;
+      const Answer exact = answer(six_steps_of(o)), right = answer(o);
+      const double wanted = degree * static_cast<double>(exact.reached);
+      o.score_units =
+          static_cast<std::uint32_t>(degree == 0 ? kMostUnits : std::clamp(wanted, 1.0, kMostUnits));
+      const Answer own = answer(o);
+      common += own.common(right), error += own.error, units += o.score_units;
+    }
+    const double percent = 100.0 / kCounted;
+    tables_.put(row, {100 - percent * common}, "% lost of precision",
+                {{"units a query", units / kCounted}, {"% of the mass missed", percent * error}});
+  }
+
+  static ppr::Options six_steps_of(const ppr::Options& like) {
+    ppr::Options o = six_steps(ppr::Method::exact);
+    o.alpha = like.alpha, o.first_instance = like.first_instance, o.last_instance = like.last_instance;
+    return o;
+  }
+
+  struct Answer : ppr::Sink {
+    void write(const ppr::Batch& batch) override {
+      list.assign(batch.vertices.begin(), std::ranges::find(batch.vertices, kNoVertex));
+      std::ranges::sort(list);
+      reached = batch.figures[0].reached, error = batch.figures[0].error;
+    }
+    /// The share of another's list that is in this one.
+    double common(const Answer& other) const {
+      std::vector<Vertex> both;
+      std::ranges::set_intersection(list, other.list, std::back_inserter(both));
+      return static_cast<double>(both.size()) / static_cast<double>(other.list.size());
+    }
+    std::vector<Vertex> list;
+    std::uint64_t reached = 0;
+    double error = 0;
+  };
+
+  Answer answer(ppr::Options o) {
+    o.seed = tables_.options().seed;
+    Answer found;
+    ppr::run_ppr(device_, graph_, starts_of(kCounted), o, found);
+    return found;
   }
 
   /// 0 where memory is not counted by query.
