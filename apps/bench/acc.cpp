@@ -120,8 +120,11 @@ class AccSuite {
   }
 
   static std::string rounds_of(const acc::AccStats& stats) {
-    return text("%.0f rounds", static_cast<double>(stats.rounds)) +
-           text(", %.0f launches", static_cast<double>(stats.kernel_launches));
+    std::string words = text("%.0f rounds", static_cast<double>(stats.rounds)) +
+                        text(", %.0f launches", static_cast<double>(stats.kernel_launches));
+    if (stats.push_registers > 0) words += text(", %.0f registers to push", stats.push_registers);
+    if (stats.pull_registers > 0) words += text(", %.0f to pull", stats.pull_registers);
+    return words;
   }
 
   void ablations(Made<acc::AccGraph>& on_device) {
@@ -136,7 +139,8 @@ class AccSuite {
     }
     options = {};
     for (const auto& [name, fusion] :
-         {std::pair{"none", acc::AccFusion::none}, std::pair{"all", acc::AccFusion::all}}) {
+         {std::pair{"none", acc::AccFusion::none}, std::pair{"push-pull", acc::AccFusion::push_pull},
+          std::pair{"all", acc::AccFusion::all}}) {
       options.fusion = fusion;
       searches(on_device, std::string("bfs, --fusion ") + name, options);
     }

@@ -67,7 +67,7 @@ inline constexpr auto kAccDirections = names_in_order<acc::AccDirection>("auto",
 
 inline constexpr auto kAccFilters = names_in_order<acc::AccFilter>("jit", "ballot", "online", "batch");
 
-inline constexpr auto kAccFusions = names_in_order<acc::AccFusion>("none", "push-pull", "all");
+inline constexpr auto kAccFusions = names_in_order<acc::AccFusion>("auto", "none", "push-pull", "all");
 
 inline constexpr auto kBiases = names_in_order<Bias>("none", "weight", "degree");
 

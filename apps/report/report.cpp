@@ -94,7 +94,9 @@ void add_acc(Json& json, const AccFigures& acc) {
         {"edges", stats.edges},
         {"edges_per_second", per_second(stats.edges, stats.compute_seconds)},
         {"kernel_launches", stats.kernel_launches},
-        {"registers", stats.registers}};
+        {"registers", std::max(stats.push_registers, stats.pull_registers)},
+        {"push_registers", stats.push_registers},
+        {"pull_registers", stats.pull_registers}};
   if (!acc.end.empty()) {
     to["end"] = acc.end;
     to["converged"] = acc.converged;

@@ -30,7 +30,7 @@ void AccStats::add_more_traffic(const SweepTraffic& traffic) {
 void validate(const AccGraph& graph, const AccOptions& options) {
   if (graph.device().is_cuda()) {
     if (graph.complete()) return;
-    if (options.filter != AccFilter::jit || options.fusion != AccFusion::push_pull)
+    if (options.filter != AccFilter::jit || options.fusion != AccFusion::automatic)
       throw UsageError(
           "--filter and --fusion choose among kernels of a GPU that has the graph whole (on ranks and in "
           "partitions, or where the graph does not fit --device-memory, leave them out)");
@@ -40,7 +40,7 @@ void validate(const AccGraph& graph, const AccOptions& options) {
     throw UsageError(
         "--filter chooses among kernels of a GPU; on the host threads note what becomes active as they go "
         "(leave it out)");
-  if (options.fusion != AccFusion::push_pull)
+  if (options.fusion != AccFusion::automatic)
     throw UsageError("--fusion chooses what kernels of a GPU hold; the host has none (leave it out)");
 }
 

@@ -30,12 +30,17 @@ enum class AccFilter {
 };
 
 /// Which rounds share a kernel.
-enum class AccFusion { none, push_pull, all };
+enum class AccFusion {
+  automatic,  ///< all, but for long runs of small frontiers, which have a kernel of their own
+  none,       ///< none: a launch a round
+  push_pull,  ///< those of a phase of pushes, and those of a phase of pulls: two kernels
+  all,        ///< all
+};
 
 struct AccOptions {
   AccDirection direction = AccDirection::automatic;
   AccFilter filter = AccFilter::jit;
-  AccFusion fusion = AccFusion::push_pull;
+  AccFusion fusion = AccFusion::automatic;
 };
 
 class AccGraph;
@@ -72,7 +77,8 @@ struct AccStats {
   std::uint64_t rounds = 0, pulls = 0, levels = 0, edges = 0;
   std::uint64_t refills = 0;  ///< times that states were looked through for the next worklist
   std::uint64_t kernel_launches = 0;
-  unsigned registers = 0;       ///< that a thread of the persistent kernel holds
+  /// That a thread holds in the kernel for rounds that push, and that pull; 0: there is none.
+  unsigned push_registers = 0, pull_registers = 0;
   double setup_seconds = 0;     ///< other forms of the graph, and the graph to the device
   double compute_seconds = 0;   ///< rounds
   double transfer_seconds = 0;  ///< results to all ranks, and to host memory

@@ -17,7 +17,8 @@ std::vector<acc::AccOptions> all_options() {
   std::vector<acc::AccOptions> all;
   const std::array filters{acc::AccFilter::jit, acc::AccFilter::ballot, acc::AccFilter::online,
                            acc::AccFilter::batch};
-  const std::array fusions{acc::AccFusion::push_pull, acc::AccFusion::none, acc::AccFusion::all};
+  const std::array fusions{acc::AccFusion::automatic, acc::AccFusion::none, acc::AccFusion::push_pull,
+                           acc::AccFusion::all};
   for (std::size_t i = 0; i < filters.size(); ++i) {
     for (std::size_t j = 0; j < fusions.size(); ++j)
       if (!brief() || j == i % fusions.size())
@@ -59,6 +60,13 @@ void compare_searches(const Both& both, Vertex source, const acc::AccOptions& op
   expect_equal(found.parents, expected.parents);
   EXPECT_EQ(found.stats.rounds, expected.stats.rounds);
   EXPECT_EQ(found.stats.trace.size(), std::min<std::uint64_t>(found.stats.rounds, acc::kTracedRounds));
+}
+
+Graph kronecker() {
+  io::ConvertOptions rules;
+  rules.undirected = true;
+  rules.weights = io::WeightRule::uniform;
+  return bench::generate_graph({io::GraphKind::kronecker, rmat_scale()}, rules);
 }
 
 class GpuAcc : public OnGpu {};
@@ -109,10 +117,7 @@ TEST_F(GpuAcc, FindsTheHostsCoresAndComponents) {
 }
 
 TEST_F(GpuAcc, FillsAGridAndOverflowsItsBins) {
-  io::ConvertOptions rules;
-  rules.undirected = true;
-  rules.weights = io::WeightRule::uniform;
-  const Graph graph = bench::generate_graph({io::GraphKind::kronecker, rmat_scale()}, rules);
+  const Graph graph = kronecker();
   const Both both(host_, *gpu_, graph, {.in_edges = true, .weights = true});
   for (const Vertex source : sources(graph)) {
     compare_searches(both, source, {});
@@ -135,6 +140,34 @@ TEST_F(GpuAcc, WalksALongPathWithoutALaunchARound) {
   EXPECT_LT(bfs(both.on_gpu, 7).stats.kernel_launches, 10u);
   EXPECT_GT(bfs(both.on_gpu, 7, {.fusion = acc::AccFusion::none}).stats.kernel_launches, last - 10);
   expect_equal(sssp(both.on_gpu, 0).distances, sssp(both.on_host, 0).distances);
+}
+
+/// Runs of rounds that go the same way.
+std::uint64_t phases(const acc::AccStats& stats) {
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < stats.trace.size(); ++i)
+    count += i == 0 || stats.trace[i].pull != stats.trace[i - 1].pull;
+  return count;
+}
+
+/// What starts a solver is a launch of its own.
+TEST_F(GpuAcc, LaunchesARoundAPhaseOrAll) {
+  const Graph graph = kronecker();
+  const acc::AccGraph search(*gpu_, graph, {.in_edges = true});
+
+  const acc::AccStats none = bfs(search, 1, {.fusion = acc::AccFusion::none}).stats,
+                      phase = bfs(search, 1, {.fusion = acc::AccFusion::push_pull}).stats,
+                      all = bfs(search, 1, {.fusion = acc::AccFusion::all}).stats;
+
+  EXPECT_GT(phases(phase), 1u);
+  EXPECT_EQ(none.kernel_launches, 1 + none.rounds);
+  EXPECT_EQ(phase.kernel_launches, 1 + phases(phase));
+  EXPECT_EQ(all.kernel_launches, 2u);
+  EXPECT_EQ(all.push_registers, all.pull_registers);
+  EXPECT_LT(phase.push_registers, all.push_registers);
+  EXPECT_LT(phase.pull_registers, all.pull_registers);
+  EXPECT_LT(none.push_registers, all.push_registers);
+  EXPECT_LT(none.pull_registers, all.pull_registers);
 }
 
 /// Every program on a graph that is worked on in one way on the GPU, and whole on the host.
@@ -217,10 +250,7 @@ void expect_both(const acc::AccStats& stats) {
 }
 
 TEST_F(GpuAcc, WorksInPartitionsWhereTheGraphDoesNotFit) {
-  io::ConvertOptions rules;
-  rules.undirected = true;
-  rules.weights = io::WeightRule::uniform;
-  const Graph graph = bench::generate_graph({io::GraphKind::kronecker, rmat_scale()}, rules);
+  const Graph graph = kronecker();
   const std::uint64_t lists = graph.edges() * (sizeof(Vertex) + sizeof(float));
   const auto small = open_gpu(graph.vertices() * 40 + lists / 3 + (1u << 20));
   REQUIRE_GPU(small);

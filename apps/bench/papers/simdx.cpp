@@ -23,7 +23,7 @@ struct Program {
 /// Sources' means.
 struct Mean {
   std::vector<double> milliseconds;
-  double rounds = 0, refills = 0, pulls = 0, launches = 0, registers = 0;
+  double rounds = 0, refills = 0, pulls = 0, launches = 0, push_registers = 0, pull_registers = 0;
 };
 
 class Simdx {
@@ -65,7 +65,8 @@ class Simdx {
         put(row, mean,
             {{"times all", all / median(mean.milliseconds)},
              {"launches", mean.launches},
-             {"registers", mean.registers}});
+             {"push registers", mean.push_registers},
+             {"pull registers", mean.pull_registers}});
       }
     }
   }
@@ -135,7 +136,7 @@ class Simdx {
       run.refills += static_cast<double>(stats.refills) / count;
       run.pulls += static_cast<double>(stats.pulls) / count;
       run.launches += static_cast<double>(stats.kernel_launches) / count;
-      run.registers = stats.registers;
+      run.push_registers = stats.push_registers, run.pull_registers = stats.pull_registers;
     }
     run.milliseconds = std::move(mean.milliseconds);
     run.milliseconds.push_back(seconds / count * 1e3);

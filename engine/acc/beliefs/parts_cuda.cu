@@ -109,7 +109,7 @@ class CudaBeliefParts final : public BeliefPartBackend {
     stats.host_to_device_bytes += sent_;
     stats.read_bytes = read_;
     stats.kernel_launches += launches_;
-    stats.registers = registers_;
+    stats.pull_registers = registers_;
   }
 
  private:

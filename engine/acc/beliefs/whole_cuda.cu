@@ -136,7 +136,7 @@ class WholeBeliefs final : public BeliefSolver {
   void count(AccStats& stats) const override {
     stats.host_to_device_bytes += coupling_.bytes() + beliefs_.bytes();
     stats.kernel_launches += launches_;
-    stats.registers = registers_;
+    stats.pull_registers = registers_;
   }
 
   HostArray<float> beliefs() override {

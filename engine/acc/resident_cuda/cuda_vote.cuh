@@ -1,5 +1,5 @@
-// Votes on a GPU: their rounds (vote.cuh) inside one persistent kernel, or in several as --fusion says; long
-// long runs of rounds with little to do in one cluster. Over ranks one kernel makes all others
+// Votes on a GPU: their rounds (vote.cuh) inside one persistent kernel, and long runs of rounds with little
+// to do in one cluster; or in kernels as --fusion says. Over ranks one kernel makes all others
 // (peer_vote.cuh).
 #pragma once
 
@@ -10,35 +10,53 @@ namespace sluice::acc {
 
 // ---- kernels
 
-template <class View>
-__global__ void __launch_bounds__(cuda::kTeamBlock) vote_rounds_kernel(View view, RoundLimit limit) {
+template <class View, unsigned kPhases>
+__global__ void __launch_bounds__(cuda::kTeamBlock) vote_rounds_kernel(View view) {
   const cuda::GridTeam grid;
   const auto round = [&](const auto& team, const typename View::Round& now) {
     if constexpr (View::Peers::kAlone) {
-      return vote_round(team, view, now);
+      return vote_round<kPhases>(team, view, now);
     } else {
       return peer_round(team, view, now);
     }
   };
   auto now = *view.state;
   grid.sync();
-  while (now.active > 0 && (now.pull ? limit.pull : limit.push)) {
-    if (now.blocks == kOneCluster) {
-      // Long lists are no work for four lanes. (All of the grid find the same: this round's lists are made.)
-      const unsigned* const sizes = view.work.place(now.round).found->sizes;
-      if (load(sizes + 1) + load(sizes + 2) == 0) break;
-      now.small_rounds = 0;
-      now.blocks = blocks_for(view.work, now.active, now.active_edges);
+  if constexpr ((kPhases & kOneRound) != 0) {
+    now = round(grid, now);
+  } else {
+    while (now.active > 0 && contains<kPhases>(now.pull)) {
+      if constexpr ((kPhases & kPushes) != 0) {
+        if (now.blocks == kOneCluster) {
+          // Long lists are no work for four lanes. (All of the grid find the same: this round's lists are
+          // made.)
+          const unsigned* const sizes = view.work.place(now.round).found->sizes;
+          if (load(sizes + 1) + load(sizes + 2) == 0) break;
+          now.small_rounds = 0;
+          now.blocks = blocks_for(view.work, now.active, now.active_edges);
+        }
+        now = now.blocks > 0 ? on_few_blocks(grid, view.work, view.state, now, round) : round(grid, now);
+      } else {
+        now = round(grid, now);
+      }
     }
-    now = now.blocks > 0 && !limit.one ? on_few_blocks(grid, view.work, view.state, now, round)
-                                       : round(grid, now);
-    if (limit.one) break;
   }
   if constexpr (!View::Peers::kAlone) {
     if (now.ends_alone()) now = end_alone(grid, view, now);
   }
   if (grid.rank() == 0) *view.state = now;
 }
+
+template <class View>
+struct VoteKernels {
+  /// Of ranks all wait for each other in one kernel.
+  static constexpr bool kFuses = View::Peers::kAlone;
+  static constexpr unsigned kPhases = kPushes | kPulls;
+  template <unsigned kOf>
+  static auto of() {
+    return vote_rounds_kernel<View, kOf>;
+  }
+};
 
 /// (Over ranks states are there already.)
 template <class View>
@@ -86,14 +104,14 @@ class CudaVote {
   /// Keeps references. A PeerPart is to be connected before run().
   CudaVote(const Device& device, const AccGraph& graph, const Program& program, const AccOptions& options)
       : device_(device),
-        options_(options),
+        fusion_(options.fusion),
+        kernels_(options.fusion),
         start_blocks_(cuda::blocks_at_once(vote_start_kernel<View>, cuda::kTeamBlock, 0)),
-        blocks_(cuda::blocks_at_once(vote_rounds_kernel<View>, cuda::kTeamBlock, 0)),
         part_(device, graph, options.direction != AccDirection::push),
         settled_(device, (graph.vertices() + 31) / 32, "settled vertices"),
         state_(device, 1, "the round"),
         worklists_(device, part_.out(), part_.first(), graph.vertices(), options.filter,
-                   std::max(start_blocks_, blocks_), stream_) {
+                   std::max(start_blocks_, kernels_.most_blocks()), stream_) {
     view_.program = program;
     view_.out = part_.out();
     view_.states = part_.states();
@@ -112,15 +130,14 @@ class CudaVote {
     view_.in = part_.in();
     view_.largest_degree = part_.largest_degree();
     if constexpr (kClusters) {
-      // Of kernels for pushes alone one more is no other fusion. Where ranks share a GPU, their kernels leave
-      // a cluster no room.
-      view_.clusters = options_.fusion == AccFusion::push_pull && part_.own_blocks(2) == 2 &&
+      // Where ranks share a GPU, their kernels leave a cluster no room.
+      view_.clusters = fusion_ == AccFusion::automatic && part_.own_blocks(2) == 2 &&
                        cluster_fits(small_frontier_kernel<View>, sizeof(ClusterMemory));
     }
     part_.begin(view_.program);
     launch(vote_start_kernel<View>, start_blocks_, view_);
     stats.kernel_launches = 1;
-    stats.registers = registers_of(vote_rounds_kernel<View>);
+    kernels_.count_registers(stats);
     for (Round now = read_state(); goes_on(now); now = read_state()) {
       launch(now);
       ++stats.kernel_launches;
@@ -156,12 +173,8 @@ class CudaVote {
         return launch_cluster(small_frontier_kernel<View>, sizeof(ClusterMemory), stream_, view_);
       }
     }
-    RoundLimit limit;
-    limit.one = options_.fusion == AccFusion::none;
-    // Of ranks all wait for each other in one kernel.
-    if (Part::Peers::kAlone && options_.fusion == AccFusion::push_pull)
-      limit.push = !now.pull, limit.pull = now.pull;
-    launch(vote_rounds_kernel<View>, blocks_, view_, limit);
+    const bool pull = now.pull != 0;
+    launch(kernels_.kernel(pull), kernels_.blocks(pull), view_);
   }
 
   Round read_state() {
@@ -172,9 +185,10 @@ class CudaVote {
   }
 
   const Device& device_;
-  AccOptions options_;
+  AccFusion fusion_;
+  RoundKernels<VoteKernels<View>> kernels_;
   cuda::Stream stream_;
-  unsigned start_blocks_, blocks_;
+  unsigned start_blocks_;
   Part part_;
   Buffer<std::uint32_t> settled_;
   Buffer<Round> state_;

@@ -215,25 +215,35 @@ __device__ LevelRound level_round(const Team& team, const View& view, const Leve
   return next;
 }
 
-template <class View>
-__global__ void __launch_bounds__(cuda::kTeamBlock) level_rounds_kernel(View view, RoundLimit limit) {
+template <class View, unsigned kPhases>
+__global__ void __launch_bounds__(cuda::kTeamBlock) level_rounds_kernel(View view) {
   const cuda::GridTeam grid;
   LevelRound now = *view.state;
   grid.sync();
   while (!now.done) {
     if (now.all_active == 0) {
       refill(grid, view, view.work.place(now.round - 1), now.level + 1, now);
-    } else if (now.blocks > 0 && !limit.one) {
+    } else if ((kPhases & kOneRound) == 0 && now.blocks > 0) {
       now = on_few_blocks(
           grid, view.work, view.state, now,
           [&](const cuda::FewTeam& team, const LevelRound& round) { return level_round(team, view, round); });
     } else {
       now = level_round(grid, view, now);
     }
-    if (limit.one) break;
+    if ((kPhases & kOneRound) != 0) break;
   }
   if (grid.rank() == 0) *view.state = now;
 }
+
+template <class View>
+struct LevelKernels {
+  static constexpr bool kFuses = View::Peers::kAlone;
+  static constexpr unsigned kPhases = kPushes;
+  template <unsigned kOf>
+  static auto of() {
+    return level_rounds_kernel<View, kOf>;
+  }
+};
 
 /// (Over ranks states are there already.)
 template <class View>
@@ -261,15 +271,14 @@ class CudaLevels {
   /// Keeps references. A PeerPart is to be connected before run().
   CudaLevels(const Device& device, const AccGraph& graph, const Program& program, const AccOptions& options)
       : device_(device),
-        options_(options),
+        kernels_(options.fusion),
         start_blocks_(cuda::blocks_at_once(level_start_kernel<View>, cuda::kTeamBlock, 0)),
-        blocks_(cuda::blocks_at_once(level_rounds_kernel<View>, cuda::kTeamBlock, 0)),
         part_(device, graph),
         state_(device, 1, "the round"),
         rest_{{device, part_.out().vertices / 2, "vertices that are left"},
               {device, part_.out().vertices / 4, "vertices that are left"}},
         worklists_(device, part_.out(), part_.first(), graph.vertices(), options.filter,
-                   std::max(start_blocks_, blocks_), stream_) {
+                   std::max(start_blocks_, kernels_.most_blocks()), stream_) {
     view_.program = program;
     view_.out = part_.out();
     view_.states = part_.states();
@@ -286,11 +295,9 @@ class CudaLevels {
     part_.begin(view_.program);
     launch(level_start_kernel<View>, start_blocks_, view_);
     stats.kernel_launches = 1;
-    stats.registers = registers_of(level_rounds_kernel<View>);
-    RoundLimit limit;
-    limit.one = options_.fusion == AccFusion::none;
+    kernels_.count_registers(stats);
     while (!read_state().done) {
-      launch(level_rounds_kernel<View>, blocks_, view_, limit);
+      launch(kernels_.kernel(false), kernels_.blocks(false), view_);
       ++stats.kernel_launches;
     }
     worklists_.read_trace(device_, stats);
@@ -315,9 +322,9 @@ class CudaLevels {
   }
 
   const Device& device_;
-  AccOptions options_;
+  RoundKernels<LevelKernels<View>> kernels_;
   cuda::Stream stream_;
-  unsigned start_blocks_, blocks_;
+  unsigned start_blocks_;
   Part part_;
   Buffer<LevelRound> state_;
   Buffer<Vertex> rest_[2];

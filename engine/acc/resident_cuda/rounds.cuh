@@ -13,11 +13,26 @@
 
 namespace sluice::acc {
 
-/// How many rounds a launch may do, and of which direction (fusion).
-struct RoundLimit {
-  bool push = true, pull = true;
-  bool one = false;
+/// What a kernel of rounds contains (--fusion). What it does not contain takes none of its registers, so that
+/// more of its blocks may be resident.
+enum Phases : unsigned {
+  kPushes = 1,    ///< rounds that push
+  kPulls = 2,     ///< rounds that pull
+  kOneRound = 4,  ///< one of those; without it all up to one that the kernel does not contain
 };
+
+/// May a kernel make a round that pulls, or pushes?
+template <unsigned kPhases>
+__device__ bool contains(std::uint32_t pull) {
+  return (kPhases & (pull != 0 ? kPulls : kPushes)) != 0;
+}
+
+/// Does a round that the kernel may make pull?
+template <unsigned kPhases>
+__device__ bool pulls(std::uint32_t pull) {
+  if constexpr ((kPhases & kPulls) == 0) return false;
+  return (kPhases & kPushes) == 0 || pull != 0;
+}
 
 /// Rounds as the device has counted them.
 struct RoundTotals {
@@ -70,6 +85,52 @@ unsigned registers_of(void (*kernel)(Args...)) {
   cuda::check(cudaFuncGetAttributes(&attributes, kernel), "the kernel's registers");
   return static_cast<unsigned>(attributes.numRegs);
 }
+
+/// The kernels of a solver's rounds, one for pushes and one for pulls, or the same for both. `Kernels` has
+/// kPhases, all that rounds may need, and of<phases>(), the kernel that contains these.
+template <class Kernels>
+class RoundKernels {
+ public:
+  explicit RoundKernels(AccFusion fusion) {
+    constexpr unsigned kAll = Kernels::kPhases;
+    if constexpr (Kernels::kFuses) {
+      if (fusion == AccFusion::none) {
+        take<kPushes | kOneRound, kPulls | kOneRound>();
+      } else if (fusion == AccFusion::push_pull) {
+        take<kPushes, kPulls>();
+      } else {
+        take<kAll, kAll>();
+      }
+    } else {
+      take<kAll, kAll>();
+    }
+  }
+
+  auto kernel(bool pull) const { return kernels_[pull]; }
+  /// That are resident at once.
+  unsigned blocks(bool pull) const { return blocks_[pull]; }
+  unsigned most_blocks() const { return std::max(blocks_[0], blocks_[1]); }
+
+  void count_registers(AccStats& stats) const {
+    stats.push_registers = registers_of(kernels_[0]);
+    stats.pull_registers = (Kernels::kPhases & kPulls) != 0 ? registers_of(kernels_[1]) : 0;
+  }
+
+ private:
+  template <unsigned kPush, unsigned kPull>
+  void take() {
+    kernels_[0] = Kernels::template of<kPush>();
+    if constexpr ((Kernels::kPhases & kPulls) != 0) {
+      kernels_[1] = Kernels::template of<kPull>();
+    } else {
+      kernels_[1] = kernels_[0];
+    }
+    for (unsigned i = 0; i < 2; ++i) blocks_[i] = cuda::blocks_at_once(kernels_[i], cuda::kTeamBlock, 0);
+  }
+
+  decltype(Kernels::template of<Kernels::kPhases>()) kernels_[2];
+  unsigned blocks_[2];
+};
 
 /// Memory of the worklists.
 class WorklistMemory {

@@ -186,33 +186,34 @@ __device__ void settle_noted(const View& view, const Finder& finder) {
 }
 
 /// One round; returns what the next begins with.
-template <class Program, class Team>
+template <unsigned kPhases, class Program, class Team>
 __device__ VoteRound vote_round(const Team& team, const VoteView<Program>& view, const VoteRound& now) {
   const RoundPlace place = view.work.place(now.round);
   const AccRound at{now.round, 0};
   Finder finder(view.work, team.rank(), place);
   if (team.rank() == 0) *place.spare = RoundCounts{};
-  now.pull ? pull(team, view, at, place, finder) : push(team, view, at, place, finder);
+  const bool pulled = pulls<kPhases>(now.pull);
+  pulled ? pull(team, view, at, place, finder) : push(team, view, at, place, finder);
   finder.report();
   team.sync();
   const RoundCounts found = *place.found;
   const VoteRound next = after(view, now, found);
   const bool jit = view.work.filter == AccFilter::jit && found.overflow == 0;
-  if (!now.pull && jit) {
+  if (!pulled && jit) {
     settle_noted(view, finder);
     collect(team, view.work, place, finder);
   } else {
     settle(team, view, place);
-    if (!now.pull)
+    if (!pulled)
       collect(team, view.work, place, finder);
     else if (!next.pull)
       collect_marks(team, view.work, place);
   }
-  now.pull ? clear_marks(team, view.work, place) : clear_listed(team, view.work, place);
+  pulled ? clear_marks(team, view.work, place) : clear_listed(team, view.work, place);
   if (team.rank() == 0) {
     AccRoundTrace trace;
-    trace.pull = now.pull != 0;
-    trace.refilled = now.pull ? !next.pull : needs_ballot(view.work, place);
+    trace.pull = pulled;
+    trace.refilled = pulled ? !next.pull : needs_ballot(view.work, place);
     trace.active = now.active;
     trace.edges = found.edges;
     view.trace.add(trace);
