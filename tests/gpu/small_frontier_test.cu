@@ -1,5 +1,5 @@
 // Votes whose rounds have little to do, as one cluster makes them: what the host finds, and by the same
-// rounds.
+// rounds. And the ballot filter's worklists.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -245,6 +245,51 @@ TEST_F(GpuSmallFrontier, StartsAtManyVertices) {
     compare_nearest<true>(on_host, on_gpu, apart);
     if (brief()) break;
     compare_nearest<false>(on_host, on_gpu, apart);
+  }
+}
+
+/// Worklists of the marks that a round 0 has left.
+__global__ void __launch_bounds__(cuda::kTeamBlock) sorted_lists_kernel(acc::WorklistView view) {
+  acc::collect_sorted(cuda::GridTeam{}, view, view.place(0));
+}
+
+TEST_F(GpuSmallFrontier, ListsMarkedVerticesInOrder) {
+  const auto vertices = static_cast<Vertex>(at_most(300'007, 5'003));
+  std::vector<EdgeIndex> begins{0};
+  std::vector<std::uint32_t> marks((vertices + 31) / 32);
+  std::vector<Vertex> expected[cuda::kLists];
+  for (Vertex v = 0; v < vertices; ++v) {
+    const std::uint64_t degree = v % 97 == 0 ? 600 : v % 5 == 0 ? 20 : v % 3;
+    begins.push_back(begins.back() + degree);
+    // Few, all, and none of a range of vertices.
+    const bool marked = v / 1000 % 3 == 0 ? v * 2654435761u % 64 == 0 : v / 1000 % 3 == 1;
+    if (!marked) continue;
+    marks[v / 32] |= 1u << (v % 32);
+    expected[degree < cuda::kWarpDegree ? 0 : degree < cuda::kBlockDegree ? 1 : 2].push_back(v);
+  }
+  const cuda::Stream stream;
+  Buffer<EdgeIndex> offsets(*gpu_, begins.size(), "offsets");
+  copy_to_device(*gpu_, offsets.data(), begins.data(), offsets.bytes());
+  const CsrView lists{vertices, begins.back(), offsets.data()};
+  for (const unsigned blocks : {1u, 7u, cuda::blocks_at_once(sorted_lists_kernel, cuda::kTeamBlock, 0)}) {
+    SCOPED_TRACE(blocks);
+    const acc::WorklistMemory memory(*gpu_, lists, 0, vertices, acc::AccFilter::ballot, blocks, stream);
+    stream.wait("clearing");
+    const acc::WorklistView& view = memory.view();
+    copy_to_device(*gpu_, view.bits[1], marks.data(), marks.size() * sizeof(std::uint32_t));
+
+    cuda::launch_together(sorted_lists_kernel, blocks, cuda::kTeamBlock, stream.get(), view);
+
+    stream.wait("worklists");
+    acc::RoundCounts made;
+    copy_to_host(*gpu_, &made, view.counts + 1, sizeof made);
+    for (unsigned i = 0; i < cuda::kLists; ++i) {
+      ASSERT_EQ(made.sizes[i], expected[i].size());
+      std::vector<Vertex> found(expected[i].size());
+      copy_to_host(*gpu_, found.data(), view.lists[1] + std::uint64_t{i} * vertices,
+                   found.size() * sizeof(Vertex));
+      EXPECT_EQ(found, expected[i]);
+    }
   }
 }
 

@@ -105,7 +105,7 @@ class CudaVote {
   CudaVote(const Device& device, const AccGraph& graph, const Program& program, const AccOptions& options)
       : device_(device),
         fusion_(options.fusion),
-        kernels_(options.fusion),
+        kernels_(options),
         start_blocks_(cuda::blocks_at_once(vote_start_kernel<View>, cuda::kTeamBlock, 0)),
         part_(device, graph, options.direction != AccDirection::push),
         settled_(device, (graph.vertices() + 31) / 32, "settled vertices"),

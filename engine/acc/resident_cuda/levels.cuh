@@ -165,7 +165,7 @@ __device__ PeerWork swap_entries(const Team& team, const View& view, const AccRo
   return all;
 }
 
-template <class View, class Team>
+template <unsigned kPhases, class View, class Team>
 __device__ LevelRound level_round(const Team& team, const View& view, const LevelRound& now) {
   const RoundPlace place = view.work.place(now.round);
   const AccRound at{now.round, now.level};
@@ -199,7 +199,7 @@ __device__ LevelRound level_round(const Team& team, const View& view, const Leve
   next.blocks = next.waiting != 0
                     ? 0
                     : blocks_for(view.work, next.all_active, max(found.active_edges, all.found_edges));
-  collect(team, view.work, place, finder);
+  collect<(kPhases & kSortedLists) != 0>(team, view.work, place, finder);
   clear_listed(team, view.work, place);
   // What went to other ranks may have changed nothing there.
   if (team.rank() == 0 && all.active > 0) {
@@ -224,11 +224,12 @@ __global__ void __launch_bounds__(cuda::kTeamBlock) level_rounds_kernel(View vie
     if (now.all_active == 0) {
       refill(grid, view, view.work.place(now.round - 1), now.level + 1, now);
     } else if ((kPhases & kOneRound) == 0 && now.blocks > 0) {
-      now = on_few_blocks(
-          grid, view.work, view.state, now,
-          [&](const cuda::FewTeam& team, const LevelRound& round) { return level_round(team, view, round); });
+      now = on_few_blocks(grid, view.work, view.state, now,
+                          [&](const cuda::FewTeam& team, const LevelRound& round) {
+                            return level_round<kPhases>(team, view, round);
+                          });
     } else {
-      now = level_round(grid, view, now);
+      now = level_round<kPhases>(grid, view, now);
     }
     if ((kPhases & kOneRound) != 0) break;
   }
@@ -271,7 +272,7 @@ class CudaLevels {
   /// Keeps references. A PeerPart is to be connected before run().
   CudaLevels(const Device& device, const AccGraph& graph, const Program& program, const AccOptions& options)
       : device_(device),
-        kernels_(options.fusion),
+        kernels_(options),
         start_blocks_(cuda::blocks_at_once(level_start_kernel<View>, cuda::kTeamBlock, 0)),
         part_(device, graph),
         state_(device, 1, "the round"),

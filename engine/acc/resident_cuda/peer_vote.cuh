@@ -173,9 +173,9 @@ __device__ PeerVoteRound peer_round(const Team& team, const View& view, const Pe
     settle(team, view, place);
   }
   if (!now.pull) {
-    collect(team, view.work, place, finder);
+    collect<false>(team, view.work, place, finder);
   } else if (next.pull == 0) {
-    collect_marks(team, view.work, place);
+    collect_marks<false>(team, view.work, place);
   }
   if (next.pull != 0 && now.pull == 0) {
     swap_bits(team, view, next.swap++, marks);

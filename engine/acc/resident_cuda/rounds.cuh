@@ -16,9 +16,10 @@ namespace sluice::acc {
 /// What a kernel of rounds contains (--fusion). What it does not contain takes none of its registers, so that
 /// more of its blocks may be resident.
 enum Phases : unsigned {
-  kPushes = 1,    ///< rounds that push
-  kPulls = 2,     ///< rounds that pull
-  kOneRound = 4,  ///< one of those; without it all up to one that the kernel does not contain
+  kPushes = 1,       ///< rounds that push
+  kPulls = 2,        ///< rounds that pull
+  kOneRound = 4,     ///< one of those; without it all up to one that the kernel does not contain
+  kSortedLists = 8,  ///< worklists in the order of vertices (the ballot filter's)
 };
 
 /// May a kernel make a round that pulls, or pushes?
@@ -91,18 +92,13 @@ unsigned registers_of(void (*kernel)(Args...)) {
 template <class Kernels>
 class RoundKernels {
  public:
-  explicit RoundKernels(AccFusion fusion) {
-    constexpr unsigned kAll = Kernels::kPhases;
-    if constexpr (Kernels::kFuses) {
-      if (fusion == AccFusion::none) {
-        take<kPushes | kOneRound, kPulls | kOneRound>();
-      } else if (fusion == AccFusion::push_pull) {
-        take<kPushes, kPulls>();
-      } else {
-        take<kAll, kAll>();
-      }
+  explicit RoundKernels(const AccOptions& options) {
+    if constexpr (!Kernels::kFuses) {
+      take<Kernels::kPhases, Kernels::kPhases>();
+    } else if (options.filter == AccFilter::ballot) {
+      choose<kSortedLists>(options.fusion);
     } else {
-      take<kAll, kAll>();
+      choose<0>(options.fusion);
     }
   }
 
@@ -117,6 +113,18 @@ class RoundKernels {
   }
 
  private:
+  template <unsigned kBesides>
+  void choose(AccFusion fusion) {
+    constexpr unsigned kAll = Kernels::kPhases | kBesides;
+    if (fusion == AccFusion::none) {
+      take<kPushes | kOneRound | kBesides, kPulls | kOneRound | kBesides>();
+    } else if (fusion == AccFusion::push_pull) {
+      take<kPushes | kBesides, kPulls | kBesides>();
+    } else {
+      take<kAll, kAll>();
+    }
+  }
+
   template <unsigned kPush, unsigned kPull>
   void take() {
     kernels_[0] = Kernels::template of<kPush>();
@@ -144,6 +152,7 @@ class WorklistMemory {
         bins_(device, std::uint64_t{blocks} * cuda::kTeamBlock * kBin, "bins of threads"),
         batch_(device, filter == AccFilter::batch ? out.edges : 0, "batch of edges"),
         counts_(device, 3, "worklists"),
+        of_blocks_(device, filter == AccFilter::ballot ? cuda::kLists * blocks : 0, "worklists"),
         arrived_(device, 1, "a barrier"),
         totals_(device, 1, "trace"),
         trace_(device, kTracedRounds, "trace") {
@@ -154,6 +163,7 @@ class WorklistMemory {
     view_.bin_stride = std::uint64_t{blocks} * cuda::kTeamBlock;
     view_.batch = batch_.data();
     view_.counts = counts_.data();
+    view_.of_blocks = of_blocks_.data();
     view_.arrived = arrived_.data();
     view_.filter = filter;
     if (device.plans()) return;
@@ -189,7 +199,7 @@ class WorklistMemory {
   Buffer<std::uint32_t> bits_[2];
   Buffer<Vertex> bins_, batch_;
   Buffer<RoundCounts> counts_;
-  Buffer<unsigned> arrived_;
+  Buffer<unsigned> of_blocks_, arrived_;
   Buffer<RoundTotals> totals_;
   Buffer<AccRoundTrace> trace_;
   WorklistView view_;

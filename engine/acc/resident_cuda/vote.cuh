@@ -192,22 +192,23 @@ __device__ VoteRound vote_round(const Team& team, const VoteView<Program>& view,
   const AccRound at{now.round, 0};
   Finder finder(view.work, team.rank(), place);
   if (team.rank() == 0) *place.spare = RoundCounts{};
+  constexpr bool kSorted = (kPhases & kSortedLists) != 0;
   const bool pulled = pulls<kPhases>(now.pull);
   pulled ? pull(team, view, at, place, finder) : push(team, view, at, place, finder);
   finder.report();
   team.sync();
   const RoundCounts found = *place.found;
   const VoteRound next = after(view, now, found);
-  const bool jit = view.work.filter == AccFilter::jit && found.overflow == 0;
+  const bool jit = !kSorted && view.work.filter == AccFilter::jit && found.overflow == 0;
   if (!pulled && jit) {
     settle_noted(view, finder);
-    collect(team, view.work, place, finder);
+    collect<kSorted>(team, view.work, place, finder);
   } else {
     settle(team, view, place);
     if (!pulled)
-      collect(team, view.work, place, finder);
+      collect<kSorted>(team, view.work, place, finder);
     else if (!next.pull)
-      collect_marks(team, view.work, place);
+      collect_marks<kSorted>(team, view.work, place);
   }
   pulled ? clear_marks(team, view.work, place) : clear_listed(team, view.work, place);
   if (team.rank() == 0) {

@@ -48,6 +48,7 @@ struct WorklistView {
   std::uint64_t bin_stride = 0;
   Vertex* batch = nullptr;        ///< [edges], batch filter alone
   RoundCounts* counts = nullptr;  ///< [3]
+  unsigned* of_blocks = nullptr;  ///< [kLists][blocks], ballot filter alone: what each puts on a list
   unsigned* arrived = nullptr;    ///< at barriers of a few blocks
   AccFilter filter = AccFilter::jit;
 
@@ -165,9 +166,88 @@ __device__ __forceinline__ void collect_bins(const WorklistView& view, const Rou
   }
 }
 
-/// The same from the marks of all vertices.
+/// Calls body(v, list) for 32 vertices at a time, of those words from `first` up to `last` that have marks;
+/// `list` is kLists for a vertex without one.
+template <class Body>
+__device__ void over_marked(const WorklistView& view, unsigned parity, std::uint64_t first,
+                            std::uint64_t last, Body&& body) {
+  const unsigned lane = threadIdx.x % cuda::kWarp;
+  for (std::uint64_t base = first; base < last; base += cuda::kWarp) {
+    const std::uint32_t own = base + lane < last ? view.bits[parity][base + lane] : 0;
+    for (unsigned left = __ballot_sync(~0u, own != 0); left != 0; left &= left - 1) {
+      const int owner = __ffs(static_cast<int>(left)) - 1;
+      const std::uint32_t word = __shfl_sync(~0u, own, owner);
+      const auto v = static_cast<Vertex>((base + static_cast<unsigned>(owner)) * 32 + lane);
+      body(v, (word >> lane & 1) != 0 ? cuda::list_of_degree(view.degree(v)) : cuda::kLists);
+    }
+  }
+}
+
+/// What warps of a block put on each list, up to each warp; and where the block's own begin.
+struct SortedPlaces {
+  unsigned of_warps[cuda::kLists][cuda::kTeamBlock / cuda::kWarp];
+  unsigned begins[cuda::kLists];
+};
+
+/// Worklists from the marks of all vertices, in the order of vertices and without atomics (SIMD-X's ballot
+/// filter). A warp takes a range of words of marks twice: it counts them, then it knows where to write them.
+/// The whole grid waits in between, so the default filter, whose ballots are few, appends instead.
 template <class Team>
+__device__ void collect_sorted(const Team& team, const WorklistView& view, const RoundPlace& place) {
+  constexpr unsigned kWarps = cuda::kTeamBlock / cuda::kWarp;
+  __shared__ SortedPlaces places;
+  const unsigned lane = threadIdx.x % cuda::kWarp, warp = threadIdx.x / cuda::kWarp;
+  const std::uint64_t words = (view.last + 31) / 32, warps = std::uint64_t{team.blocks()} * kWarps,
+                      share = (words + warps - 1) / warps,
+                      first = min(words, share * (std::uint64_t{team.block()} * kWarps + warp)),
+                      last = min(words, first + share);
+  unsigned counts[cuda::kLists] = {};
+  over_marked(view, place.next, first, last, [&](Vertex, unsigned list) {
+    for (unsigned i = 0; i < cuda::kLists; ++i)
+      counts[i] += static_cast<unsigned>(__popc(__ballot_sync(~0u, list == i)));
+  });
+  if (lane == 0) {
+    for (unsigned i = 0; i < cuda::kLists; ++i) places.of_warps[i][warp] = counts[i];
+  }
+  __syncthreads();
+  if (threadIdx.x < cuda::kLists) {
+    unsigned sum = 0;
+    for (unsigned& of_warp : places.of_warps[threadIdx.x]) {
+      const unsigned of_this = of_warp;
+      of_warp = sum, sum += of_this;
+    }
+    view.of_blocks[threadIdx.x * team.blocks() + team.block()] = sum;
+  }
+  team.sync();
+  if (warp < cuda::kLists) {
+    unsigned long long before = 0, all = 0;
+    for (unsigned block = lane; block < team.blocks(); block += cuda::kWarp) {
+      const unsigned of_block = load(view.of_blocks + warp * team.blocks() + block);
+      all += of_block;
+      if (block < team.block()) before += of_block;
+    }
+    before = cuda::warp_sum(before), all = cuda::warp_sum(all);
+    if (lane == 0) {
+      places.begins[warp] = static_cast<unsigned>(before);
+      if (team.block() == 0) place.made->sizes[warp] = static_cast<unsigned>(all);
+    }
+  }
+  __syncthreads();
+  for (unsigned i = 0; i < cuda::kLists; ++i) counts[i] = places.begins[i] + places.of_warps[i][warp];
+  over_marked(view, place.next, first, last, [&](Vertex v, unsigned list) {
+    for (unsigned i = 0; i < cuda::kLists; ++i) {
+      const unsigned lanes = __ballot_sync(~0u, list == i);
+      if (list == i)
+        view.list(place.next, i)[counts[i] + static_cast<unsigned>(__popc(lanes & ((1u << lane) - 1)))] = v;
+      counts[i] += static_cast<unsigned>(__popc(lanes));
+    }
+  });
+}
+
+/// The same from the marks of all vertices.
+template <bool kSorted, class Team>
 __device__ void collect_marks(const Team& team, const WorklistView& view, const RoundPlace& place) {
+  if constexpr (kSorted) return collect_sorted(team, view, place);
   over_vertices(team, view, [&](Vertex v, bool valid) {
     const bool marked = valid && (view.bits[place.next][v / 32] >> (v % 32) & 1);
     if (__any_sync(~0u, marked)) append(view, place, marked, v);
@@ -222,12 +302,13 @@ __device__ __forceinline__ bool needs_ballot(const WorklistView& view, const Rou
   return view.filter == AccFilter::ballot || load(&place.found->overflow) != 0;
 }
 
-/// Makes the next round's lists after one that pushed.
-template <class Team>
+/// Makes the next round's lists after one that pushed; `kSorted`: of the ballot filter, in a grid.
+template <bool kSorted, class Team>
 __device__ void collect(const Team& team, const WorklistView& view, const RoundPlace& place,
                         const Finder& finder) {
+  if constexpr (kSorted) return collect_marks<true>(team, view, place);
   if (view.filter == AccFilter::batch) return collect_batch(team, view, place);
-  if (needs_ballot(view, place)) return collect_marks(team, view, place);
+  if (needs_ballot(view, place)) return collect_marks<false>(team, view, place);
   collect_bins(view, place, finder);
 }
 
