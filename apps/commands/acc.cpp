@@ -13,6 +13,14 @@ void declare_acc_graph(Command& command, AccCommand& c, const std::string& help)
   command.input_file("GRAPH", c.graph, help);
 }
 
+void declare_level_direction(Command& command, AccCommand& c) {
+  c.acc.direction = acc::AccDirection::push;
+  command.choice(
+      "--direction", c.acc.direction, kAccDirections,
+      "push from active vertices, pull to the others, or each round what a GPU expects to be less work; "
+      "pulls take a GPU that has an undirected graph whole");
+}
+
 void declare_worklists(Command& command, AccCommand& c) {
   command.choice("--filter", c.acc.filter, kAccFilters,
                  "how a GPU finds the active vertices of the next round; changes no result");

@@ -24,6 +24,8 @@ struct AccCommand {
 
 /// Declares GRAPH.
 void declare_acc_graph(Command& command, AccCommand& c, const std::string& help);
+/// Declares --direction of programs that work by levels; they push unless told otherwise.
+void declare_level_direction(Command& command, AccCommand& c);
 /// Declares --filter and --fusion: for programs that have worklists.
 void declare_worklists(Command& command, AccCommand& c);
 /// Declares the seed and what every job takes.

@@ -34,7 +34,9 @@ void run_kcore(const Command& command, const KcoreCommand& c) {
   if (c.k > 0) attributes.emplace_back("k", std::int64_t{c.k});
   const std::string name = c.k > 0 ? "member" : "core";
   auto& results = job.open_results(attributes, nullptr, text_columns_of(c.common, {name}));
-  const acc::AccGraph graph(job.device(), job.graph(), {.simple = true}, place_of(c));
+  // In-lists of an undirected graph are its out-lists, and take no memory.
+  const bool in_edges = c.acc.direction != acc::AccDirection::push;
+  const acc::AccGraph graph(job.device(), job.graph(), {.in_edges = in_edges, .simple = true}, place_of(c));
   const acc::CoreResult result = core_numbers(graph, c.k, c.acc);
   if (c.common.verify)
     acc::verify_cores(job.graph(), c.k, result.cores.span(), &world(), threads_of(c.common));
@@ -70,6 +72,7 @@ std::unique_ptr<Command> make_kcore() {
                     "a graph file; direction, self-loops and how often an edge is there are ignored");
   command->group("Cores");
   command->whole("--k", c->k, 1, "only who is in the k-core, which is less work (default: all core numbers)");
+  declare_level_direction(*command, *c);
   declare_worklists(*command, *c);
   declare_acc(*command, *c);
   command->set_example("sluice kcore graph.h5 --output cores.h5");

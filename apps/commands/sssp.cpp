@@ -39,7 +39,9 @@ void run_sssp(const Command& command, const SsspCommand& c) {
 
   auto& results = job.open_results({{"command", std::string("sssp")}, {"source", std::int64_t(c.source)}},
                                    nullptr, text_columns_of(c.common, {"distance"}));
-  const acc::AccGraph graph(job.device(), job.graph(), {.weights = true}, place_of(c));
+  // In-lists of an undirected graph are its out-lists, and take no memory.
+  const bool in_edges = c.acc.direction != acc::AccDirection::push && !job.graph().directed;
+  const acc::AccGraph graph(job.device(), job.graph(), {.in_edges = in_edges, .weights = true}, place_of(c));
   const acc::SsspResult result = sssp(graph, source, c.delta, c.acc);
   if (c.common.verify)
     acc::verify_sssp(job.graph(), source, result.distances.span(), &world(), threads_of(c.common));
@@ -62,6 +64,7 @@ std::unique_ptr<Command> make_sssp() {
   command->whole("--source", c->source, 0, "the vertex where paths begin");
   command->real("--delta", "D", c->delta,
                 "delta-stepping's width of a level; changes no distance (default: from the weights)");
+  declare_level_direction(*command, *c);
   declare_worklists(*command, *c);
   declare_acc(*command, *c);
   command->set_example("sluice sssp roads.h5 --source 0 --output distances.h5 --verify");

@@ -27,6 +27,15 @@ void AccStats::add_more_traffic(const SweepTraffic& traffic) {
   read_bytes += traffic.read_bytes;
 }
 
+bool may_pull(const AccGraph& graph, const AccOptions& options) {
+  const bool can = graph.device().is_cuda() && graph.complete() && graph.has_in_edges();
+  if (options.direction == AccDirection::pull && !can)
+    throw UsageError(
+        "--direction pull: sssp and kcore pull on a GPU alone, which has an undirected graph whole (leave it "
+        "out)");
+  return options.direction != AccDirection::push && can;
+}
+
 void validate(const AccGraph& graph, const AccOptions& options) {
   if (graph.device().is_cuda()) {
     if (graph.complete()) return;

@@ -135,6 +135,10 @@ concept SumProgram =
   { program.add(state, state) } -> std::same_as<typename P::State>;
 };
 
+/// What a vertex is sent joins before it meets the state, so that the vertex may collect it.
+template <class P>
+concept PullableProgram = BoundProgram<P> || SumProgram<P>;
+
 template <class P>
 concept MergeProgram = P::kCombine == Combine::merge&& std::same_as<typename P::State, Vertex>&& requires(
                                           const P program, Vertex v, AccEdge<Vertex> edge) {

@@ -98,6 +98,9 @@ auto make_cuda_solver(const AccGraph& graph, const Program& program, const AccOp
 /// Throws UsageError for options that have no meaning for how the graph is worked on.
 void validate(const AccGraph& graph, const AccOptions& options);
 
+/// May rounds of an aggregation pull? Throws UsageError where they cannot but must.
+bool may_pull(const AccGraph& graph, const AccOptions& options);
+
 inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
 
 template <class Program>
@@ -136,10 +139,18 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
   if (graph.device().is_cuda())
     throw UsageError("this program was compiled for the host alone (compile it with nvcc, or use the host)");
 #endif
+  [[maybe_unused]] const bool pulls = PullableProgram<Program> && may_pull(graph, options);
   if (graph.complete() && !graph.device().is_cuda()) {
     solve([&] { return make_solver<Program, HostExecutor, Whole>(graph, program, options); });
 #if defined(__CUDACC__)
   } else if (graph.complete()) {
+    if constexpr (PullableProgram<Program>) {
+      using Solver = CudaLevels<Program, WholePart<typename Program::State>, true>;
+      if (pulls) {
+        solve([&] { return std::make_unique<Solver>(graph.device(), graph, program, options); });
+        return result;
+      }
+    }
     solve([&] { return make_cuda_solver(graph, program, options); });
 #endif
   } else if constexpr (kTravels<Program>) {

@@ -28,9 +28,11 @@ struct SsspResult {
 };
 
 /// Least sums of weights along out-edges from `source`, added in double from the source on. `delta` 0: chosen
-/// from the weights; it changes no distance. Throws UsageError for a source as bfs() does, and for a negative
-/// delta.
-SsspResult sssp(const AccGraph& graph, Vertex source, double delta = 0, const AccOptions& options = {});
+/// from the weights; it changes no distance. A GPU that has the graph whole, with in-edges, may pull as the
+/// options say. Throws UsageError for a source as bfs() does, for a negative delta, and where it cannot pull
+/// but must.
+SsspResult sssp(const AccGraph& graph, Vertex source, double delta = 0,
+                const AccOptions& options = {.direction = AccDirection::push});
 
 struct CoreResult {
   HostArray<std::uint32_t> cores;  ///< [vertices]
@@ -38,8 +40,9 @@ struct CoreResult {
 };
 
 /// Core numbers of a graph that was made with AccNeeds::simple. With `k`: k for members of the k-core, less
-/// for the others.
-CoreResult core_numbers(const AccGraph& graph, std::uint32_t k = 0, const AccOptions& options = {});
+/// for the others. It pulls where sssp() would, and refuses to as that.
+CoreResult core_numbers(const AccGraph& graph, std::uint32_t k = 0,
+                        const AccOptions& options = {.direction = AccDirection::push});
 
 struct ComponentResult {
   HostArray<Vertex> components;  ///< [vertices] the smallest vertex of the component

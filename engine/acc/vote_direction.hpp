@@ -1,6 +1,6 @@
-// Which way a round of a vote goes: from active vertices, or to those that are not settled yet, whichever
+// Which way a round goes. A vote's: from active vertices, or to those that are not settled yet, whichever
 // looks at fewer edges (direction-optimizing search: Beamer, Asanovic, Patterson, SC'12). One rule wherever
-// the graph is; over ranks all of them come to the same.
+// the graph is; over ranks all of them come to the same. An aggregation's: whichever reads and writes less.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "engine/acc/options.hpp"
+#include "engine/acc/program.hpp"
 #include "engine/acc/rounds/rank_part.hpp"
 #include "engine/acc/rounds/round_work.hpp"
 #include "engine/core/macros.hpp"
@@ -28,6 +29,26 @@ SLUICE_HD bool begins_to_pull(std::uint64_t edges, std::uint64_t left) {
 /// After a pull in which `before` were active: are so many now?
 SLUICE_HD bool keeps_pulling(std::uint64_t active, std::uint64_t before, std::uint64_t vertices) {
   return active >= before || active > vertices / kPushFraction;
+}
+
+/// A pushed edge reads a state and changes it by an atomic; a pulled one reads a bit.
+inline constexpr std::uint64_t kPushedEdge = 2;
+
+/// Of an aggregation: active vertices have so many edges, and `left` lead to those whose states may change.
+SLUICE_HD bool less_to_pull(std::uint64_t edges, std::uint64_t left) {
+  return kPushedEdge * edges > left;
+}
+
+/// The lowest level whose vertices may still take what is sent at level `at`. What is sent once moves none
+/// that has come to `at`; bounds are never below it.
+template <class Program>
+SLUICE_HD std::uint64_t lowest_to_change(const Program&, std::uint64_t at) {
+  return at + (Program::kRepeats ? 0 : 1);
+}
+
+template <class Program>
+SLUICE_HD bool may_change(const Program& program, typename Program::State state, const AccRound& at) {
+  return program.level(state) >= lowest_to_change(program, at.level);
 }
 
 /// Vertices that are active in a round, and the edges that leave them.

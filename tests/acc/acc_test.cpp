@@ -288,6 +288,7 @@ TEST(AccOptionsTest, OfAGpuAreRefusedOnTheHost) {
 
   EXPECT_THROW(bfs(on_device, 0, {.filter = acc::AccFilter::ballot}), UsageError);
   EXPECT_THROW(bfs(on_device, 0, {.fusion = acc::AccFusion::none}), UsageError);
+  EXPECT_THROW(sssp(on_device, 0, 0, {.direction = acc::AccDirection::pull}), UsageError);
 }
 
 }  // namespace

@@ -212,6 +212,8 @@ TEST_F(AccCli, RefusesWhatHasNoMeaning) {
   refused("bfs", "--direction", {"--source", "0", "--direction", "sideways"});
   refused("bfs", "--filter", {"--source", "0", "--filter", "ballot"});
   refused("sssp", "--fusion", {"--source", "0", "--fusion", "all"});
+  refused("sssp", "--direction", {"--source", "0", "--direction", "pull"});
+  refused("kcore", "--direction", {"--direction", "pull"});
   refused("sssp", "--source V is missing", {});
   refused("sssp", "--delta", {"--source", "0", "--delta", "0"});
   refused("sssp", "--delta", {"--source", "0", "--delta", "nan"});

@@ -170,6 +170,51 @@ TEST_F(GpuAcc, LaunchesARoundAPhaseOrAll) {
   EXPECT_LT(none.pull_registers, all.pull_registers);
 }
 
+/// Of aggregations: in both directions where they may pull, whatever the filter and the fusion.
+TEST_F(GpuAcc, PullsDistancesAndCores) {
+  std::vector<NamedGraph> all = graphs();
+  all.push_back({"Kronecker", kronecker()});
+  for (const auto& [name, graph] : all) {
+    SCOPED_TRACE(name);
+    const Both search(host_, *gpu_, graph, {.in_edges = true, .weights = true}),
+        simple(host_, *gpu_, graph, {.in_edges = true, .simple = true});
+    const Vertex source = sources(graph).front();
+    const acc::SsspResult paths = sssp(search.on_host, source);
+    const acc::CoreResult cores = core_numbers(simple.on_host), members = core_numbers(simple.on_host, 3);
+    for (acc::AccOptions options : all_options()) {
+      for (const auto direction : {acc::AccDirection::automatic, acc::AccDirection::pull}) {
+        options.direction = direction;
+        const bool must = direction == acc::AccDirection::pull;
+        if (!must || search.on_gpu.has_in_edges()) {
+          const acc::SsspResult found = sssp(search.on_gpu, source, 0, options);
+          expect_equal(found.distances, paths.distances);
+          EXPECT_TRUE(!must || found.stats.pulls == found.stats.rounds);
+        }
+        const acc::CoreResult found = core_numbers(simple.on_gpu, 0, options);
+        expect_equal(found.cores, cores.cores);
+        EXPECT_TRUE(!must || found.stats.pulls == found.stats.rounds);
+        expect_equal(core_numbers(simple.on_gpu, 3, options).cores, members.cores);
+      }
+    }
+  }
+}
+
+TEST_F(GpuAcc, PullsCoresWhereManyVerticesGo) {
+  const Graph graph = kronecker();
+  const acc::AccGraph simple(*gpu_, graph, {.in_edges = true, .simple = true});
+  acc::AccOptions options{.fusion = acc::AccFusion::push_pull};
+
+  const acc::AccStats phase = core_numbers(simple, 64, options).stats;
+  options.fusion = acc::AccFusion::all;
+  const acc::AccStats all = core_numbers(simple, 64, options).stats;
+
+  EXPECT_GT(phase.pulls, 0u);
+  EXPECT_LT(phase.pulls, phase.rounds);
+  EXPECT_GE(phase.kernel_launches, 1 + phases(phase));
+  EXPECT_EQ(all.kernel_launches, 2u);
+  EXPECT_EQ(all.pulls, phase.pulls);
+}
+
 /// Every program on a graph that is worked on in one way on the GPU, and whole on the host.
 void compare_programs(const Device& host, const Device& gpu, const Graph& graph, const acc::AccPlace& place) {
   const acc::AccNeeds both_ways{.in_edges = true, .weights = true};
@@ -339,6 +384,7 @@ TEST_F(GpuAcc, RefusesWhatChoosesAmongKernelsOfWholeGraphs) {
 
   EXPECT_THROW(bfs(search, 0, {.filter = acc::AccFilter::ballot}), UsageError);
   EXPECT_THROW(bfs(search, 0, {.fusion = acc::AccFusion::none}), UsageError);
+  EXPECT_THROW(sssp(search, 0, 0, {.direction = acc::AccDirection::pull}), UsageError);
 }
 
 }  // namespace

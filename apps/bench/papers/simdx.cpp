@@ -104,7 +104,9 @@ class Simdx {
   }
 
   const acc::AccGraph& simple() {
-    if (!simple_) simple_ = std::make_unique<acc::AccGraph>(device_, graph_, acc::AccNeeds{.simple = true});
+    if (!simple_)
+      simple_ =
+          std::make_unique<acc::AccGraph>(device_, graph_, acc::AccNeeds{.in_edges = true, .simple = true});
     return *simple_;
   }
 
