@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/core/charged_vector.hpp"
+#include "io/convert/sorted_edges.hpp"
 
 namespace sluice::io {
 
@@ -43,6 +44,8 @@ class EdgeSource {
   virtual const EdgeSourceInfo& info() const = 0;
   /// Fills `batch` with the next edges in input order; false at the end.
   virtual bool next(EdgeBatch& batch) = 0;
+  /// All edges sorted, in place of next(), from a source that has a faster way than reading them.
+  virtual SortedInput sort(const SortRequest&) { return {}; }
   /// Bytes of input consumed and in all (compressed bytes for .gz), for progress; {0, 0} if unknown.
   virtual std::pair<std::uint64_t, std::uint64_t> progress() const { return {0, 0}; }
   /// One line for the user about something odd but harmless ("no 'p' line: ids taken as they are"), or empty.

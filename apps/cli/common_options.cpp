@@ -96,12 +96,16 @@ void declare_host(Command& command, CommonOptions& options) {
                "the system's folder); if named, also messages of bp that memory does not hold");
 }
 
-void declare_device(Command& command, CommonOptions& options) {
+void declare_backend(Command& command, CommonOptions& options) {
   command.choice("--device", options.device.choice, kDevices, "auto: a GPU if one is usable");
   declare_host(command, options);
   command.size(
       "--device-memory", options.device.device_memory,
       "ceiling, like 4GiB; on the host it bounds tables and queues (default: what is free, with a margin)");
+}
+
+void declare_device(Command& command, CommonOptions& options) {
+  declare_backend(command, options);
   command.flag("--share-gpu", options.share_gpu,
                "several ranks may take one GPU, each its share of the memory");
   command.choice("--layout", options.layout, kLayouts,

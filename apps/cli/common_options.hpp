@@ -58,7 +58,9 @@ void declare_report(Command& command, CommonOptions& options);
 void declare_results(Command& command, CommonOptions& options);
 /// --threads, --host-memory, --scratch
 void declare_host(Command& command, CommonOptions& options);
-/// --device, --device-memory, --layout and those that come with out-of-core support
+/// --device, --device-memory and those of the host
+void declare_backend(Command& command, CommonOptions& options);
+/// All of these, --layout and those that come with out-of-core support
 void declare_device(Command& command, CommonOptions& options);
 /// --progress, --quiet, --verbose
 void declare_messages(Command& command, CommonOptions& options);

@@ -18,6 +18,15 @@ struct GenerateCommand {
 };
 
 constexpr std::uint32_t kMostScale = 31;  // the largest power of two that is an id count of the engine
+/// With fewer edges threads are done before a GPU is ready.
+constexpr std::uint64_t kWorthGpu = std::uint64_t{1} << 22;
+
+DeviceOptions device_for(const GenerateCommand& c) {
+  DeviceOptions device = device_of_rank(c.common);
+  const std::uint64_t edges = (std::uint64_t{1} << c.scale) * c.edge_factor;
+  if (device.choice == DeviceChoice::automatic && edges < kWorthGpu) device.choice = DeviceChoice::host;
+  return device;
+}
 
 void run_generate(const Command& command, GenerateCommand& c) {
   const auto kind = c.generate.kind;
@@ -34,9 +43,11 @@ void run_generate(const Command& command, GenerateCommand& c) {
   c.generate.edge_factor = c.edge_factor;
   c.generate.seed = c.common.seed;
   c.generate.threads = threads_of(c.common);
+  const Device device(device_for(c));
+  c.generate.device = &device;
   c.convert.compact = c.compact;  // without --compact a generated graph keeps all 2^scale vertices
   const auto source = io::make_generator(c.generate);
-  build_graph(command, c.common, *source, c.common.output, c.convert);
+  build_graph(command, c.common, *source, c.common.output, c.convert, &device);
 }
 
 }  // namespace
@@ -60,7 +71,7 @@ std::unique_ptr<Command> make_generate() {
   command->flag("--force", c->common.force, "replace what exists");
   declare_report(*command, c->common);
   command->group("Machine");
-  declare_host(*command, c->common);
+  declare_backend(*command, c->common);
   command->group("Messages");
   declare_messages(*command, c->common);
   command->set_example("sluice generate kronecker --scale 20 --undirected --output graph.h5");

@@ -49,7 +49,7 @@ ResolvedOptions counters(const io::ConvertStats& stats) {
 }  // namespace
 
 void build_graph(const Command& command, const CommonOptions& common, io::EdgeSource& source,
-                 const std::string& output, io::ConvertOptions options) {
+                 const std::string& output, io::ConvertOptions options, const Device* device) {
   const Stopwatch watch;
   require_scratch(common);
   cover_outputs({output, common.report}, common.scratch);
@@ -67,6 +67,7 @@ void build_graph(const Command& command, const CommonOptions& common, io::EdgeSo
     Report report;
     report.command = command.name();
     report.options = command.resolved();
+    report.device = device;
     report.graph = GraphFacts{output,
                               stats.vertices,
                               stats.edges,

@@ -10,8 +10,9 @@
 
 namespace sluice::apps {
 
-/// Converts `source` into `output`; `options` are completed from `common`.
+/// Converts `source` into `output`; `options` are completed from `common`. `device`: what the source works
+/// on, for the report; null: nothing but files.
 void build_graph(const Command& command, const CommonOptions& common, io::EdgeSource& source,
-                 const std::string& output, io::ConvertOptions options);
+                 const std::string& output, io::ConvertOptions options, const Device* device = nullptr);
 
 }  // namespace sluice::apps

@@ -6,9 +6,9 @@
 #include <functional>
 
 #include "io/convert/convert.hpp"
-#include "io/convert/edge_sorter.hpp"
 #include "io/convert/id_set.hpp"
 #include "io/convert/keep_rule.hpp"
+#include "io/convert/sorted_edges.hpp"
 #include "io/graph_file/graph_file.hpp"
 
 namespace sluice::io {
@@ -120,7 +120,7 @@ inline std::uint64_t adjacency_bytes(std::uint64_t block_records) {
 
 /// Writes /out, or /in.
 template <class Record>
-void write_adjacency(const EdgeSorter<Record>& edges, const AdjacencyOptions& options, GraphWriter& writer,
+void write_adjacency(SortedEdges<Record>& edges, const AdjacencyOptions& options, GraphWriter& writer,
                      bool in) {
   AdjacencyWriter<Record> rows(options, writer, in);
   edges.scan([&](std::span<const Record> records) {

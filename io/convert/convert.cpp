@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "engine/core/error.hpp"
@@ -22,7 +23,6 @@
 #include "io/output_file.hpp"
 
 namespace sluice::io {
-
 namespace {
 
 /// What is left of the least budget beside the source, which takes less than a half.
@@ -60,13 +60,15 @@ class Conversion {
   ConvertStats run() {
     const auto declared = source_.info().vertices;
     if (declared && *declared > kMaxVertices && !track_ids_) throw too_many_vertices(*declared);
-    EdgeBatch batch;
-    source_.next(batch);
-    take_memory();
-    share_memory(0);
-    read(source_, batch);
-    report("sort", 0);
-    sorter_.finish();
+    if (!sort_at_source()) {
+      EdgeBatch batch;
+      source_.next(batch);
+      take_memory();
+      share_memory(0);
+      read(source_, batch);
+      report("sort", 0);
+      sorter_.finish();
+    }
     write();
     return stats_;
   }
@@ -77,6 +79,24 @@ class Conversion {
     std::uint64_t largest_id = 0;
     std::uint64_t self_loops = 0;
   };
+
+  /// Whether the source has sorted its edges itself.
+  bool sort_at_source() {
+    if constexpr (std::is_same_v<Record, PlainRecord>) {
+      if (options_.keep_self_loops || options_.keep_duplicates) return false;
+      report("sort", 0);
+      SortedInput input = source_.sort({undirected_, track_ids_ ? &ids_ : nullptr});
+      if (!input.edges) return false;
+      take_memory();
+      sorted_ = std::move(input.edges);
+      edges_ = sorted_.get();
+      any_edge_ = input.count > 0;
+      stats_.input_edges = input.count;
+      stats_.self_loops = input.self_loops;
+      return true;
+    }
+    return false;
+  }
 
   /// All that the source and its batches leave.
   void take_memory() {
@@ -280,8 +300,8 @@ class Conversion {
     if (!wide_ids_ && !stats_.compacted &&
         decide_compaction(counted ? ids_.count(options_.threads) : 0, counted ? ids_.first() : 0))
       ids_.index();
-    stats_.edges = sorter_.size();
-    stats_.duplicates += sorter_.dropped();
+    stats_.edges = edges_->size();
+    stats_.duplicates += edges_->dropped();
     GraphInfo info;
     info.vertices = stats_.vertices;
     info.edges = stats_.edges;
@@ -300,12 +320,12 @@ class Conversion {
                           block_records_,
                           {}};
     rows.progress = [&](double fraction) { report("write", fraction); };
-    write_adjacency(sorter_, rows, writer, false);
+    write_adjacency(*edges_, rows, writer, false);
     if (options_.reverse) {
       report("sort in-edges", 0);
-      sorter_.reverse();
+      edges_->reverse();
       rows.progress = [&](double fraction) { report("write in-edges", fraction); };
-      write_adjacency(sorter_, rows, writer, true);
+      write_adjacency(*edges_, rows, writer, true);
     }
     stats_.sort_runs += sorter_.runs();
     if (stats_.compacted) write_original_ids(writer);
@@ -325,17 +345,7 @@ class Conversion {
       block.push_back(static_cast<std::int64_t>(id));
       if (block.size() == kGrain) flush();
     };
-    if (wide_ids_) {
-      std::uint64_t ids[kGrain / 16];
-      for (std::uint64_t first = 0; first < wide_ids_->size(); first += std::size(ids)) {
-        const auto some =
-            std::span(ids).first(std::min<std::uint64_t>(std::size(ids), wide_ids_->size() - first));
-        wide_ids_->read(first, some);
-        std::for_each(some.begin(), some.end(), append);
-      }
-    } else {
-      ids_.for_each(append);
-    }
+    wide_ids_ ? wide_ids_->for_each(append) : ids_.for_each(append);
     flush();
   }
 
@@ -350,6 +360,8 @@ class Conversion {
   bool any_edge_ = false;
   std::uint64_t largest_id_ = 0;
   EdgeSorter<Record> sorter_;
+  std::unique_ptr<SortedEdges<PlainRecord>> sorted_;  ///< by the source
+  SortedEdges<Record>* edges_ = &sorter_;             ///< what is written
   IdSet ids_;
   std::unique_ptr<IdList> wide_ids_;  ///< set once a wide id was met and the graph is compacted
   ConvertStats stats_;

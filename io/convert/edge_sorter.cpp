@@ -161,7 +161,7 @@ void EdgeSorter<Record>::merge_all() {
 }
 
 template <class Record>
-void EdgeSorter<Record>::scan(const std::function<void(std::span<const Record>)>& visit) const {
+void EdgeSorter<Record>::scan(const std::function<void(std::span<const Record>)>& visit) {
   if (runs_.empty()) {
     for (const auto piece : pieces_) {
       if (!piece.empty()) visit(piece);

@@ -12,7 +12,7 @@
 
 #include "engine/core/host_array.hpp"
 #include "engine/exec/memory/scratch_file.hpp"
-#include "partition/edge_record.hpp"
+#include "io/convert/sorted_edges.hpp"
 
 namespace sluice::io {
 
@@ -30,7 +30,7 @@ struct Run {
 };
 
 template <class Record>
-class EdgeSorter {
+class EdgeSorter final : public SortedEdges<Record> {
  public:
   explicit EdgeSorter(SorterOptions options) : options_(std::move(options)) {}
 
@@ -45,13 +45,12 @@ class EdgeSorter {
   /// No more records: sorts what there is.
   void finish();
 
-  /// Records in order, piece by piece, as often as asked; after finish().
-  void scan(const std::function<void(std::span<const Record>)>& visit) const;
-  /// Swaps source and target of every record and sorts again, keeping all; after finish().
-  void reverse();
+  // After finish():
+  void scan(const std::function<void(std::span<const Record>)>& visit) override;
+  void reverse() override;
+  std::uint64_t size() const override { return size_; }
 
-  std::uint64_t size() const { return size_; }  ///< records kept, after finish()
-  std::uint64_t dropped() const { return dropped_; }
+  std::uint64_t dropped() const override { return dropped_; }
   std::uint64_t runs() const { return spilled_; }
 
  private:

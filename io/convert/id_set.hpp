@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "engine/core/host_array.hpp"
 #include "engine/exec/threads.hpp"
@@ -76,6 +77,8 @@ class IdSet {
     }
   }
 
+  /// A bit an id, the lowest first: what others have marked may be copied here.
+  std::span<std::uint64_t> words() { return words_.span(); }
   /// Ids below this fit.
   std::uint64_t range() const { return words_.size() * 64; }
   /// Bytes held once ids below `range` fit, counting the ranks to come. Growing takes no more: the new

@@ -35,6 +35,16 @@ class IdList {
   void read(std::uint64_t first, std::span<std::uint64_t> ids) const {
     file_.read(first * sizeof(std::uint64_t), std::as_writable_bytes(ids));
   }
+  /// Calls visit(id) for every id, ascending.
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    std::uint64_t ids[1024];
+    for (std::uint64_t first = 0; first < size(); first += std::size(ids)) {
+      const auto some = std::span(ids).first(std::min<std::uint64_t>(std::size(ids), size() - first));
+      read(first, some);
+      std::for_each(some.begin(), some.end(), visit);
+    }
+  }
 
  private:
   using Record = EdgeRecord<false, false>;  // its ends are the halves of an id

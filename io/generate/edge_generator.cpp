@@ -3,11 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 
 #include "engine/core/error.hpp"
 #include "engine/exec/threads.hpp"
-#include "engine/random/streams.hpp"
-#include "engine/random/uniform.hpp"
+#include "io/generate/device_edges.hpp"
 
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
 #define SLUICE_WIDE_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
@@ -18,10 +18,6 @@
 namespace sluice::io {
 namespace {
 
-/// 0.57, 0.57 + 0.19, 0.57 + 0.19 + 0.19 of 2^32, rounded down: the quadrants (0,0), (0,1), (1,0), and the
-/// rest.
-constexpr std::uint32_t kBelowA = 2448131358u, kBelowB = 3264175144u, kBelowC = 4080218931u;
-constexpr unsigned kLevelsPerBlock = 4;
 /// The label permutation's draws: behind all that an edge may use.
 constexpr std::uint32_t kPermutationDraw = 1u << 16;
 
@@ -29,18 +25,13 @@ constexpr std::uint32_t kPermutationDraw = 1u << 16;
 constexpr std::size_t kLanes = 16;
 using Lanes = std::array<std::uint32_t, kLanes>;
 
-/// Appends one level: a bit to the source and a bit to the target.
+/// One level for all lanes.
 inline void descend(const Lanes& random, Lanes& source, Lanes& target) {
-  for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    const std::uint32_t past_a = random[lane] >= kBelowA, past_b = random[lane] >= kBelowB;
-    const std::uint32_t past_c = random[lane] >= kBelowC;
-    source[lane] = source[lane] << 1 | past_b;
-    target[lane] = target[lane] << 1 | (past_a ^ past_b ^ past_c);
-  }
+  for (std::size_t lane = 0; lane < kLanes; ++lane) io::descend(random[lane], source[lane], target[lane]);
 }
 
-/// The ends of edges first, first + 1, ... before any relabelling. Compiled once more for AVX2, taken where
-/// there is one: it does the same integer arithmetic, four times as wide.
+/// The ends of edges first, first + 1, ... before any relabelling. Compiled once more for wider vectors,
+/// taken where there are any: it does the same integer arithmetic.
 SLUICE_WIDE_CLONES void draw_rmat(std::uint64_t first, std::uint64_t seed, unsigned scale, Lanes& source,
                                   Lanes& target) {
   source.fill(0), target.fill(0);
@@ -102,16 +93,11 @@ std::string EdgeGenerator::origin() const {
 }
 
 void EdgeGenerator::fill(std::uint64_t first, std::span<Vertex> source, std::span<Vertex> target) const {
-  switch (options_.kind) {
-    case GraphKind::rmat:
-    case GraphKind::kronecker:
-      return fill_rmat(first, source, target);
-    case GraphKind::uniform:
-      return fill_uniform(first, source, target);
-    case GraphKind::grid:
-      return fill_grid(first, source, target);
-    case GraphKind::ring:
-      return fill_ring(first, source, target);
+  if (options_.kind == GraphKind::rmat || options_.kind == GraphKind::kronecker)
+    return fill_rmat(first, source, target);
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    const EdgeEnds ends = at(first + i);
+    source[i] = ends.source, target[i] = ends.target;
   }
 }
 
@@ -129,39 +115,6 @@ void EdgeGenerator::fill_rmat(std::uint64_t first, std::span<Vertex> source, std
   }
 }
 
-void EdgeGenerator::fill_uniform(std::uint64_t first, std::span<Vertex> source,
-                                 std::span<Vertex> target) const {
-  for (std::size_t i = 0; i < source.size(); ++i) {
-    const std::uint64_t edge = first + i;
-    const PhiloxBlock block = philox({draw_word(Stream::generate, 0), static_cast<std::uint32_t>(edge),
-                                      static_cast<std::uint32_t>(edge >> 32), options_.scale},
-                                     options_.seed);
-    source[i] = static_cast<Vertex>(uniform_index(block.low(), vertices()));
-    target[i] = static_cast<Vertex>(uniform_index(block.high(), vertices()));
-  }
-}
-
-/// First the edges along the rows, then those along the columns; each from the smaller id to the larger.
-void EdgeGenerator::fill_grid(std::uint64_t first, std::span<Vertex> source, std::span<Vertex> target) const {
-  const std::uint64_t rows = std::uint64_t{1} << options_.scale / 2, columns = vertices() / rows;
-  const std::uint64_t along_rows = rows * (columns - 1);
-  for (std::size_t i = 0; i < source.size(); ++i) {
-    const std::uint64_t edge = first + i;
-    const bool along_row = edge < along_rows;
-    const std::uint64_t from =
-        along_row ? edge / (columns - 1) * columns + edge % (columns - 1) : edge - along_rows;
-    source[i] = static_cast<Vertex>(from);
-    target[i] = static_cast<Vertex>(from + (along_row ? 1 : columns));
-  }
-}
-
-void EdgeGenerator::fill_ring(std::uint64_t first, std::span<Vertex> source, std::span<Vertex> target) const {
-  for (std::size_t i = 0; i < source.size(); ++i) {
-    source[i] = static_cast<Vertex>(first + i);
-    target[i] = static_cast<Vertex>((first + i + 1) & (vertices() - 1));
-  }
-}
-
 namespace {
 
 constexpr std::uint64_t kPiece = 1u << 12;  // edges a thread makes at a time, in its own cache
@@ -172,6 +125,7 @@ class GeneratorSource final : public EdgeSource {
  public:
   explicit GeneratorSource(const GenerateOptions& options)
       : generator_(options),
+        device_(options.device),
         threads_(std::max(options.threads, 1u)),
         most_(std::clamp<std::uint64_t>(reader_memory() / (2 * sizeof(std::uint64_t)), kPiece,
                                         std::min(kBatchPerThread * threads_, kLargestBatch))) {
@@ -199,6 +153,16 @@ class GeneratorSource final : public EdgeSource {
     return true;
   }
 
+  SortedInput sort([[maybe_unused]] const SortRequest& request) override {
+#if defined(SLUICE_HAVE_CUDA)
+    if (device_ && device_->is_cuda()) {
+      next_ = generator_.edges();
+      return sort_on_device(*device_, generator_, request);
+    }
+#endif
+    return {};
+  }
+
   std::pair<std::uint64_t, std::uint64_t> progress() const override {
     return {next_ * 2 * sizeof(Vertex), generator_.edges() * 2 * sizeof(Vertex)};
   }
@@ -206,6 +170,7 @@ class GeneratorSource final : public EdgeSource {
  private:
   EdgeGenerator generator_;
   EdgeSourceInfo info_;
+  const Device* device_;
   unsigned threads_;
   std::uint64_t most_;  ///< edges at a time
   std::uint64_t next_ = 0;

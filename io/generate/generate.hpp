@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "engine/exec/device.hpp"
 #include "io/edge_source.hpp"
 
 namespace sluice::io {
@@ -19,6 +20,7 @@ struct GenerateOptions {
   unsigned edge_factor = 16;  ///< edges a vertex; without meaning for grid and ring
   std::uint64_t seed = 1;
   unsigned threads = 1;
+  const Device* device = nullptr;  ///< a GPU that draws and sorts the edges, or null: the threads do
 };
 
 /// `rmat`: a, b, c, d = 0.57, 0.19, 0.19, 0.05, ids as they fall. `kronecker`: the same probabilities, with

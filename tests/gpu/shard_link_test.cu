@@ -9,7 +9,7 @@
 #include "engine/samples/pool/pool.hpp"
 #include "engine/sampling/run.hpp"
 #include "gpu/gpu.hpp"
-#include "gpu/on_ranks.hpp"
+#include "gpu/thread_ranks.hpp"
 
 namespace sluice::test {
 namespace {

@@ -8,7 +8,7 @@
 #include "engine/samples/partitioned/partitioned_samples.hpp"
 #include "engine/sampling/run.hpp"
 #include "gpu/gpu.hpp"
-#include "gpu/on_ranks.hpp"
+#include "gpu/thread_ranks.hpp"
 #include "sampling/dynamic_samplers.hpp"
 #include "sampling/jobs.hpp"
 

@@ -11,8 +11,10 @@
 
 #include "engine/exchange/nccl.hpp"
 #include "engine/exec/device.hpp"
+#include "engine/memory/resident_impl.hpp"
 #include "exchange/thread_ranks.hpp"
 #include "gpu/gpu.hpp"
+#include "sampling/jobs.hpp"
 #if defined(SLUICE_HAVE_CUDA)
 #include <cuda_runtime.h>
 
@@ -137,6 +139,23 @@ inline void on_ranks_of_gpu(const std::function<void(const Device& host, const D
       body(host, *gpu, ranks, *link);
     });
   }
+}
+
+/// What ranks that share a graph out do, each with a graph of its own (memory cannot be page-locked twice)
+/// and so much memory of the GPU.
+using OnRank = std::function<void(int rank, Meeting&, ResidentGraph&)>;
+
+inline void on_ranks(int size, const Graph& graph, const PagingOptions& paging, std::uint64_t memory,
+                     const OnRank& body) {
+  Meeting::run(size, [&](int rank, Meeting& meeting) {
+    Device gpu({DeviceChoice::cuda, 1, memory});
+    ThreadCommunicator ranks(rank, meeting);
+    Graph own = scattered(graph.vertices());
+    PagingOptions shared = paging;
+    shared.shard = &ranks;
+    ResidentGraph resident(gpu, own, shared);
+    body(rank, meeting, resident);
+  });
 }
 
 }  // namespace sluice::test

@@ -49,7 +49,10 @@ TEST_P(EveryKind, GivesAnyRangeOfEdgesByItself) {
 
   ASSERT_EQ(generator.edges(), all.size());
   for (std::size_t i = 0; i < source.size(); ++i) {
-    EXPECT_EQ(all[333 + i], (std::pair<std::uint64_t, std::uint64_t>(source[i], target[i])));
+    const std::pair<std::uint64_t, std::uint64_t> expected(source[i], target[i]);
+    EXPECT_EQ(all[333 + i], expected);
+    const auto [u, v] = generator.at(333 + i);
+    EXPECT_EQ((std::pair<std::uint64_t, std::uint64_t>(u, v)), expected);
   }
 }
 

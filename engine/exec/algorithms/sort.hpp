@@ -23,4 +23,18 @@ void sort_segments(const Device& device, const std::uint32_t* keys_from, std::ui
 /// Scratch that sort_by_key takes for so many entries.
 std::uint64_t sort_scratch_bytes(std::uint64_t size, unsigned bits);
 
+/// Keys in device memory, ascending.
+struct DistinctKeys {
+  std::uint64_t* keys = nullptr;
+  std::uint64_t size = 0;
+};
+
+/// Orders `size` keys by their low `bits`, the only ones that are set, and leaves each once: in `keys` or in
+/// `spare`, which is as long. Waits for the stream.
+DistinctKeys sort_distinct(const Device& device, std::uint64_t* keys, std::uint64_t* spare,
+                           std::uint64_t size, unsigned bits, Buffer<unsigned char>& scratch, void* stream);
+
+/// Scratch that sort_distinct takes for so many keys.
+std::uint64_t distinct_scratch_bytes(std::uint64_t size, unsigned bits);
+
 }  // namespace sluice::cuda

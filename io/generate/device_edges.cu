@@ -1,0 +1,297 @@
+// To draw an edge takes a GPU less time than to read it from any other memory. So nothing but the records of
+// one range of sources is ever kept: a second range draws all edges once more. Records with equal ends are
+// alike, so they may reach the sort in any order.
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/core/error.hpp"
+#include "engine/core/size.hpp"
+#include "engine/exec/algorithms/sort.hpp"
+#include "engine/exec/cuda_check.cuh"
+#include "engine/exec/grid.cuh"
+#include "engine/exec/memory/buffer.hpp"
+#include "engine/exec/stream.cuh"
+#include "io/convert/id_set.hpp"
+#include "io/generate/device_edges.hpp"
+
+namespace sluice::io {
+namespace {
+
+using cuda::kTeamBlock, cuda::kWarp;
+
+constexpr unsigned kMostBlocks = 4096;           // beyond them threads take further edges
+constexpr unsigned kMostGroupBits = 16;          // sources are counted by so many of their top bits
+constexpr std::uint64_t kPiece = 1u << 21;       // records on their way to the host
+constexpr std::uint64_t kLeastPiece = 1u << 12;  // the same where host memory is small
+
+// ---- kernels
+
+/// Edges as their first direction is stored.
+struct Drawing {
+  EdgeGenerator generator;
+  bool undirected = false, reversed = false;
+
+  __device__ EdgeEnds at(std::uint64_t edge) const {
+    const EdgeEnds ends = generator.at(edge);
+    return reversed ? EdgeEnds{ends.target, ends.source} : ends;
+  }
+  /// In as few bits as ids have, so that the sort has fewer digits.
+  __device__ std::uint64_t key(Vertex source, Vertex target) const {
+    return std::uint64_t{source} << generator.scale() | target;
+  }
+};
+
+/// What is learnt of all edges; null: not asked for.
+struct Survey {
+  unsigned long long* self_loops;
+  unsigned long long* groups;  ///< [2^kMostGroupBits] records by the source's top bits
+  unsigned long long* ids;     ///< a bit for every id in an edge
+  unsigned shift;              ///< of sources to groups
+};
+
+__device__ void mark(unsigned long long* ids, Vertex id) {
+  const unsigned long long bit = 1ull << (id & 63);
+  if (!(ids[id >> 6] & bit)) atomicOr(ids + (id >> 6), bit);
+}
+
+__global__ void __launch_bounds__(kTeamBlock) survey_kernel(Drawing drawing, Survey survey) {
+  unsigned long long loops = 0;
+  const std::uint64_t edges = drawing.generator.edges();
+  for (std::uint64_t edge = cuda::GridTeam{}.rank(); edge < edges; edge += cuda::GridTeam{}.size()) {
+    const EdgeEnds ends = drawing.at(edge);
+    if (survey.ids) mark(survey.ids, ends.source), mark(survey.ids, ends.target);
+    if (ends.source == ends.target) {
+      ++loops;
+    } else if (survey.groups) {
+      atomicAdd(survey.groups + (ends.source >> survey.shift), 1ull);
+      if (drawing.undirected) atomicAdd(survey.groups + (ends.target >> survey.shift), 1ull);
+    }
+  }
+  __syncwarp();
+  loops = cuda::warp_sum(loops);
+  if (threadIdx.x % kWarp == 0 && loops != 0) atomicAdd(survey.self_loops, loops);
+}
+
+/// Keys of the records with sources from `begin` on, before `end`, in any order; `placed` of them so far. A
+/// warp takes the places of all its lanes at once.
+__global__ void __launch_bounds__(kTeamBlock)
+    draw_kernel(Drawing drawing, std::uint64_t begin, std::uint64_t end, std::uint64_t* keys,
+                unsigned long long* placed) {
+  const unsigned lane = threadIdx.x % kWarp, below = (1u << lane) - 1;
+  const std::uint64_t edges = drawing.generator.edges();
+  for (std::uint64_t first = cuda::GridTeam{}.rank() - lane; first < edges;
+       first += cuda::GridTeam{}.size()) {
+    EdgeEnds ends{};
+    if (first + lane < edges) ends = drawing.at(first + lane);
+    const bool kept = ends.source != ends.target;
+    const bool out = kept && ends.source >= begin && ends.source < end;
+    const bool back = kept && drawing.undirected && ends.target >= begin && ends.target < end;
+    const unsigned outs = __ballot_sync(~0u, out), backs = __ballot_sync(~0u, back);
+    const unsigned before = static_cast<unsigned>(__popc(outs));
+    const unsigned count = before + static_cast<unsigned>(__popc(backs));
+    unsigned long long place = 0;
+    if (lane == 0 && count != 0) place = atomicAdd(placed, static_cast<unsigned long long>(count));
+    place = __shfl_sync(~0u, place, 0);
+    if (out)
+      keys[place + static_cast<unsigned>(__popc(outs & below))] = drawing.key(ends.source, ends.target);
+    if (back)
+      keys[place + before + static_cast<unsigned>(__popc(backs & below))] =
+          drawing.key(ends.target, ends.source);
+  }
+}
+
+/// Keys as records have them.
+__global__ void __launch_bounds__(kTeamBlock)
+    unpack_kernel(std::uint64_t* keys, std::uint64_t count, unsigned scale) {
+  const std::uint64_t targets = (std::uint64_t{1} << scale) - 1;
+  for (std::uint64_t i = cuda::GridTeam{}.rank(); i < count; i += cuda::GridTeam{}.size())
+    keys[i] = keys[i] >> scale << 32 | (keys[i] & targets);
+}
+
+// ---- their order
+
+static_assert(sizeof(PlainRecord) == sizeof(std::uint64_t), "a record lies in memory as its key does");
+
+class DeviceEdges final : public SortedEdges<PlainRecord> {
+ public:
+  DeviceEdges(const Device& device, const EdgeGenerator& generator, const SortRequest& request)
+      : device_(device),
+        drawing_{generator, request.undirected, false},
+        counts_(device, 1, "counts of edges"),
+        piece_(std::clamp<std::uint64_t>(host_budget().available() / 64, kLeastPiece, kPiece)) {
+    for (auto& staging : staging_) staging = {device, piece_, "edges on their way to the host"};
+    take_memory();
+    look(request.ids, false);
+    plan_ranges();
+    for (std::size_t range = 0; range < ranges_.size(); ++range) {
+      make(range);
+      size_ += made_.size;
+    }
+  }
+
+  DeviceEdges(const DeviceEdges&) = delete;
+  DeviceEdges& operator=(const DeviceEdges&) = delete;
+  ~DeviceEdges() override { cudaStreamSynchronize(stream_.get()); }  // what is under way uses buffers
+
+  std::uint64_t self_loops() const { return self_loops_; }
+  std::uint64_t size() const override { return size_; }
+  std::uint64_t dropped() const override {
+    const std::uint64_t records = (drawing_.generator.edges() - self_loops_) * (drawing_.undirected ? 2 : 1);
+    return (records - size_) / (drawing_.undirected ? 2 : 1);
+  }
+
+  void scan(const std::function<void(std::span<const PlainRecord>)>& visit) override {
+    for (std::size_t range = 0; range < ranges_.size(); ++range) {
+      make(range);
+      hand_over(visit);
+    }
+  }
+
+  void reverse() override {
+    drawing_.reversed = !drawing_.reversed;
+    in_memory_ = kNone;
+    plan_ranges();
+  }
+
+ private:
+  struct Range {
+    std::uint64_t begin, end;  ///< sources
+  };
+  static constexpr std::size_t kNone = ~std::size_t{0};
+
+  unsigned scale() const { return drawing_.generator.scale(); }
+  unsigned key_bits() const { return std::max(2 * scale(), 1u); }
+  std::uint64_t most_records() const { return drawing_.generator.edges() * (drawing_.undirected ? 2 : 1); }
+  static std::uint64_t bytes_of(std::uint64_t records, unsigned bits) {
+    return 2 * records * sizeof(std::uint64_t) + cuda::distinct_scratch_bytes(records, bits);
+  }
+  unsigned grid(std::uint64_t count) const {
+    return std::min(cuda::grid_for(count, kTeamBlock), kMostBlocks);
+  }
+
+  /// Room for as many records as the budget holds, or as there can be. The survey has its memory later.
+  void take_memory() {
+    const std::uint64_t counts = sizeof(std::uint64_t) << group_bits(), free = device_.memory().available();
+    const std::uint64_t ids = (drawing_.generator.vertices() + 63) / 64 * sizeof(std::uint64_t);
+    const std::uint64_t left = free > counts + ids ? free - counts - ids : 0;
+    std::uint64_t records = std::max<std::uint64_t>(most_records(), 1);
+    while (records > 1 && bytes_of(records, key_bits()) > left)
+      records = std::min(records - records / 64 - 1, left / (2 * sizeof(std::uint64_t)) + 1);
+    keys_ = {device_, records, "generated edges"};
+    spare_ = {device_, records, "generated edges"};
+    scratch_ = {device_, cuda::distinct_scratch_bytes(records, key_bits()), "scratch of sorts"};
+  }
+
+  unsigned group_bits() const { return std::min(scale(), kMostGroupBits); }
+
+  /// Counts self-loops, and what else is asked for. Returns records by groups of sources.
+  std::vector<std::uint64_t> look(IdSet* ids, bool groups) {
+    const std::uint64_t words = (drawing_.generator.vertices() + 63) / 64;
+    Buffer<unsigned long long> marked, grouped;
+    if (ids) marked = {device_, words, "the set of used ids"};
+    if (groups) grouped = {device_, std::size_t{1} << group_bits(), "counts of edges"};
+    for (const auto* const zeroed : {&marked, &grouped, &counts_}) {
+      if (!zeroed->empty())
+        cuda::check(cudaMemsetAsync(zeroed->data(), 0, zeroed->bytes(), stream_.get()), "clearing memory");
+    }
+    survey_kernel<<<grid(drawing_.generator.edges()), kTeamBlock, 0, stream_.get()>>>(
+        drawing_, {counts_.data(), grouped.data(), marked.data(), scale() - group_bits()});
+    cuda::check_launch("a survey of edges");
+    stream_.wait("a survey of edges");
+    copy_to_host(device_, &self_loops_, counts_.data(), sizeof self_loops_);
+    if (ids) {
+      ids->cover(words * 64);
+      copy_to_host(device_, ids->words().data(), marked.data(), marked.bytes());
+    }
+    std::vector<std::uint64_t> by_group(grouped.size());
+    if (groups) copy_to_host(device_, by_group.data(), grouped.data(), grouped.bytes());
+    return by_group;
+  }
+
+  /// Ranges of sources, each as large as memory allows.
+  void plan_ranges() {
+    const std::uint64_t vertices = drawing_.generator.vertices();
+    ranges_.assign(1, {0, vertices});
+    if (most_records() <= keys_.size()) return;
+    const std::vector<std::uint64_t> records = look(nullptr, true);
+    const std::uint64_t sources = vertices >> group_bits();
+    std::uint64_t sum = 0;
+    ranges_.assign(1, {0, 0});
+    for (const std::uint64_t more : records) {
+      if (more > keys_.size()) throw too_small(more);
+      if (sum + more > keys_.size()) {
+        ranges_.push_back({ranges_.back().end, ranges_.back().end});
+        sum = 0;
+      }
+      sum += more;
+      ranges_.back().end += sources;
+    }
+  }
+
+  BudgetError too_small(std::uint64_t records) const {
+    return BudgetError("device memory: " + std::to_string(records) + " edges of neighbouring vertices need " +
+                       format_size(bytes_of(records, key_bits())) + ", " +
+                       format_size(bytes_of(keys_.size(), key_bits())) +
+                       " are left (raise --device-memory, or use --device host)");
+  }
+
+  /// Leaves the records of a range in made_.
+  void make(std::size_t range) {
+    if (std::exchange(in_memory_, range) == range) return;
+    cuda::check(cudaMemsetAsync(counts_.data(), 0, counts_.bytes(), stream_.get()), "clearing memory");
+    draw_kernel<<<grid(drawing_.generator.edges()), kTeamBlock, 0, stream_.get()>>>(
+        drawing_, ranges_[range].begin, ranges_[range].end, keys_.data(), counts_.data());
+    cuda::check_launch("drawing edges");
+    stream_.wait("drawing edges");
+    std::uint64_t placed = 0;
+    copy_to_host(device_, &placed, counts_.data(), sizeof placed);
+    made_ = cuda::sort_distinct(device_, keys_.data(), spare_.data(), placed, key_bits(), scratch_,
+                                stream_.get());
+    unpack_kernel<<<grid(made_.size), kTeamBlock, 0, stream_.get()>>>(made_.keys, made_.size, scale());
+    cuda::check_launch("unpacking edges");
+  }
+
+  /// Pieces of made_; the next one comes while one is looked at.
+  void hand_over(const std::function<void(std::span<const PlainRecord>)>& visit) {
+    const auto bring = [&](std::uint64_t at) {
+      if (at >= made_.size) return;
+      cuda::check(cudaMemcpyAsync(staging_[at / piece_ % 2].data(), made_.keys + at,
+                                  std::min(piece_, made_.size - at) * sizeof(std::uint64_t),
+                                  cudaMemcpyDeviceToHost, stream_.get()),
+                  "copying edges");
+    };
+    bring(0);
+    for (std::uint64_t at = 0; at < made_.size; at += piece_) {
+      stream_.wait("copying edges");
+      bring(at + piece_);
+      visit({staging_[at / piece_ % 2].data(), std::min(piece_, made_.size - at)});
+    }
+  }
+
+  const Device& device_;
+  Drawing drawing_;
+  cuda::Stream stream_;
+  Buffer<unsigned long long> counts_;
+  Buffer<std::uint64_t> keys_, spare_;
+  Buffer<unsigned char> scratch_;
+  std::uint64_t piece_;
+  std::array<Staging<PlainRecord>, 2> staging_;
+  std::vector<Range> ranges_;
+  std::size_t in_memory_ = kNone;  ///< the range whose records are in made_
+  cuda::DistinctKeys made_;
+  std::uint64_t size_ = 0, self_loops_ = 0;
+};
+
+}  // namespace
+
+SortedInput sort_on_device(const Device& device, const EdgeGenerator& generator, const SortRequest& request) {
+  auto edges = std::make_unique<DeviceEdges>(device, generator, request);
+  const std::uint64_t self_loops = edges->self_loops();
+  return {std::move(edges), generator.edges(), self_loops};
+}
+
+}  // namespace sluice::io
