@@ -78,6 +78,12 @@ void Descriptor::close() {
   if (const int fd = std::exchange(fd_, -1); fd >= 0 && ::close(fd) != 0 && errno != EINTR) fail(errno);
 }
 
+void Writeback::count(int file, std::uint64_t bytes) {
+  if ((waiting_ += bytes) < kAtOnce) return;
+  waiting_ = 0;
+  ::sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE);  // where it fails, the sync at the end tells
+}
+
 Descriptor make_scratch(const std::string& beside, const std::string& known_as) {
   std::string name = beside + ".scratch-XXXXXX";
   const int fd = ::mkostemp(name.data(), O_CLOEXEC);

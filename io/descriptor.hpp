@@ -47,6 +47,19 @@ class Descriptor {
   std::string known_as_;
 };
 
+/// Has the disk take what is written while more is made. The system by itself waits until gigabytes are
+/// there, or half a minute, and a sync at the end then waits for all of them.
+class Writeback {
+ public:
+  /// So many more bytes were written to the file.
+  void count(int file, std::uint64_t bytes);
+
+ private:
+  static constexpr std::uint64_t kAtOnce = 16u << 20;
+
+  std::uint64_t waiting_ = 0;
+};
+
 /// An unlinked file in the folder of `beside`: it vanishes with its descriptor. Faults name `known_as`.
 Descriptor make_scratch(const std::string& beside, const std::string& known_as);
 

@@ -170,6 +170,7 @@ struct GraphWriter::Impl {
           target.size, (target.written + bytes.size()) / std::max<std::uint64_t>(target.element_bytes, 1)));
     }
     data.write_all_at(bytes, target.offset + target.written);
+    writeback.count(data.get(), bytes.size());
     target.hash(bytes);
   }
 
@@ -210,6 +211,7 @@ struct GraphWriter::Impl {
   bool wide;
   OutputFile output;
   Descriptor data;
+  Writeback writeback;
   std::array<Part, kGraphParts> parts;
   std::vector<std::int64_t> widened;
   std::optional<std::uint64_t> finished;  ///< the checksum, once the file is complete

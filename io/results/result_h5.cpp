@@ -177,6 +177,7 @@ class H5Results final : public ResultWriter {
   void put_chunk(std::size_t dataset, std::span<const std::byte> chunk) {
     written_[dataset].write_chunk(file_.get(), chunk);
     count_written(chunk.size());
+    writeback_.count(h5::descriptor_of(file_.get()), chunk.size());
   }
 
   template <class Action>
@@ -198,6 +199,7 @@ class H5Results final : public ResultWriter {
 
   OutputFile output_;
   h5::Handle file_;
+  Writeback writeback_;
   std::vector<ChunkedDataset> written_;       // the first streams
   std::vector<Scratch> waiting_;              // full chunks of the others
   std::vector<std::vector<std::byte>> open_;  // the chunk that each is filling

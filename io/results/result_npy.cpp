@@ -83,6 +83,7 @@ class NpyResults final : public ResultWriter {
   void declared() override {
     buffers_.emplace_back();
     files_.push_back(open_file(datasets().back().name + ".npy"));
+    writebacks_.emplace_back();
     const std::string header = header_of(datasets().back());
     files_.back().write_all(std::as_bytes(std::span(header)));
     count_written(header.size());
@@ -92,7 +93,7 @@ class NpyResults final : public ResultWriter {
     std::vector<std::byte>& buffer = buffers_[dataset];
     if (buffer.size() + bytes.size() > kBufferBytes) flush(dataset);
     if (bytes.size() > kBufferBytes) {
-      files_[dataset].write_all(bytes);
+      put(dataset, bytes);
     } else {
       buffer.insert(buffer.end(), bytes.begin(), bytes.end());
     }
@@ -100,13 +101,19 @@ class NpyResults final : public ResultWriter {
   }
 
   void flush(std::size_t dataset) {
-    files_[dataset].write_all(buffers_[dataset]);
+    put(dataset, buffers_[dataset]);
     buffers_[dataset].clear();
+  }
+
+  void put(std::size_t dataset, std::span<const std::byte> bytes) {
+    files_[dataset].write_all(bytes);
+    writebacks_[dataset].count(files_[dataset].get(), bytes.size());
   }
 
   OutputFile output_;
   nlohmann::ordered_json attributes_ = nlohmann::ordered_json::object();
   std::vector<Descriptor> files_;
+  std::vector<Writeback> writebacks_;  // of files_
   std::vector<std::vector<std::byte>> buffers_;
 };
 

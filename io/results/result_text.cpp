@@ -96,6 +96,7 @@ class TextResults : public ResultWriter {
 
   void write(std::span<const std::byte> bytes) {
     sink_.write_all(bytes);
+    if (output_) writeback_.count(sink_.get(), bytes.size());
     count_written(bytes.size());
   }
   void write(const std::string& text) { write(std::as_bytes(std::span(text))); }
@@ -116,6 +117,7 @@ class TextResults : public ResultWriter {
   std::filesystem::path scratch_;
   std::optional<OutputFile> output_;
   Descriptor sink_;
+  Writeback writeback_;
 };
 
 /// Datasets one after the other, each under its name if there are several.
