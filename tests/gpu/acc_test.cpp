@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <utility>
 
 #include "acc/cases.hpp"
 #include "engine/acc/solve.hpp"
@@ -180,25 +181,41 @@ TEST_F(GpuAcc, LaunchesARoundAPhaseOrAll) {
 }
 
 /// Of aggregations: in both directions where they may pull, whatever the filter and the fusion.
-TEST_F(GpuAcc, PullsDistancesAndCores) {
+/// Directions in which rounds may pull, and whether they must.
+constexpr std::pair<acc::AccDirection, bool> kPulls[] = {{acc::AccDirection::automatic, false},
+                                                         {acc::AccDirection::pull, true}};
+
+TEST_F(GpuAcc, PullsDistances) {
   std::vector<NamedGraph> all = graphs();
   all.push_back({"Kronecker", kronecker()});
   for (const auto& [name, graph] : all) {
     SCOPED_TRACE(name);
-    const Both search(host_, *gpu_, graph, {.in_edges = true, .weights = true}),
-        simple(host_, *gpu_, graph, {.in_edges = true, .simple = true});
-    const Vertex source = sources(graph).front();
-    const acc::SsspResult paths = sssp(search.on_host, source);
-    const acc::CoreResult cores = core_numbers(simple.on_host), members = core_numbers(simple.on_host, 3);
-    for (acc::AccOptions options : all_options()) {
-      for (const auto direction : {acc::AccDirection::automatic, acc::AccDirection::pull}) {
-        options.direction = direction;
-        const bool must = direction == acc::AccDirection::pull;
-        if (!must || search.on_gpu.has_in_edges()) {
+    const Both search(host_, *gpu_, graph, {.in_edges = true, .weights = true});
+    for (const Vertex source : sources(graph)) {
+      const acc::SsspResult expected = sssp(search.on_host, source);
+      for (acc::AccOptions options : all_options()) {
+        for (const auto& [direction, must] : kPulls) {
+          if (must && !search.on_gpu.has_in_edges()) continue;
+          options.direction = direction;
           const acc::SsspResult found = sssp(search.on_gpu, source, 0, options);
-          expect_equal(found.distances, paths.distances);
+          expect_equal(found.distances, expected.distances);
           EXPECT_TRUE(!must || found.stats.pulls == found.stats.rounds);
         }
+      }
+    }
+  }
+}
+
+TEST_F(GpuAcc, PullsCores) {
+  std::vector<NamedGraph> all = graphs();
+  all.push_back({"Kronecker", kronecker()});
+  for (const auto& [name, graph] : all) {
+    SCOPED_TRACE(name);
+    const Both simple(host_, *gpu_, graph, {.in_edges = true, .simple = true});
+    const acc::CoreResult cores = core_numbers(simple.on_host), members = core_numbers(simple.on_host, 3);
+    for (acc::AccOptions options : all_options()) {
+      for (const auto& [direction, must] : kPulls) {
+        options.direction = direction;
         const acc::CoreResult found = core_numbers(simple.on_gpu, 0, options);
         expect_equal(found.cores, cores.cores);
         EXPECT_TRUE(!must || found.stats.pulls == found.stats.rounds);
