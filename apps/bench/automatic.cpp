@@ -229,7 +229,7 @@ class AutomaticSuite {
         if (best == 0 || seconds < best) best = seconds;
         figure.columns.emplace_back(std::string(choice.name) + " ms", 1e3 * seconds);
       } catch (const UsageError&) {
-        figure.note += std::string(choice.name) + " not possible";
+        figure.note += (figure.note.empty() ? "" : ", ") + std::string(choice.name) + " not possible";
       }
     }
     figure.value = middle_of(automatic) / best;

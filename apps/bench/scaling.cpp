@@ -34,6 +34,7 @@ constexpr std::uint64_t kSeeds = 1u << 20;
 /// So many walks or samples, of which each rank makes a range.
 struct Work {
   std::string name;
+  const char* unit;
   std::uint64_t instances;
   std::function<RunStats(ResidentGraph&, Instance from, Instance to)> run;
 };
@@ -114,7 +115,7 @@ class ScalingSuite {
   }
 
   Work uniform_walks(std::uint64_t rounds) const {
-    return {"walks", rounds * graph_.vertices(),
+    return {"walks", "M steps/s", rounds * graph_.vertices(),
             [this, rounds](ResidentGraph& graph, Instance from, Instance to) {
               Starts starts;
               starts.rounds = rounds;
@@ -122,7 +123,8 @@ class ScalingSuite {
             }};
   }
   Work node2vec() const {
-    return {"node2vec", graph_.vertices(), [this](ResidentGraph& graph, Instance from, Instance to) {
+    return {"node2vec", "M steps/s", graph_.vertices(),
+            [this](ResidentGraph& graph, Instance from, Instance to) {
               walks::Options options;
               options.kind = walks::Kind::node2vec, options.p = 2, options.q = 0.5;
               return walk(graph, {}, options, from, to);
@@ -135,7 +137,8 @@ class ScalingSuite {
   }
   Work neighbors() const {
     const std::uint64_t seeds = std::min<std::uint64_t>(graph_.vertices(), kSeeds);
-    return {"neighbor 15,10", seeds, [this, seeds](ResidentGraph& graph, Instance from, Instance to) {
+    return {"neighbor 15,10", "M edges/s", seeds,
+            [this, seeds](ResidentGraph& graph, Instance from, Instance to) {
               Starts starts;
               starts.mode = Starts::Mode::random, starts.count = seeds;
               samples::Options options;
@@ -241,7 +244,7 @@ class ScalingSuite {
     for (unsigned r = 0; r < options_.repetitions; ++r) runs.push_back(run(graph, work, who));
     std::sort(runs.begin(), runs.end(), [](const Scaled& a, const Scaled& b) { return a.rate < b.rate; });
     const Scaled& usual = runs[runs.size() / 2];
-    Figure figure{name, usual.rate, "M steps/s", runs.front().rate, runs.back().rate, {}};
+    Figure figure{name, usual.rate, work.unit, runs.front().rate, runs.back().rate, {}};
     if (who == Who::all) {
       figure.columns = {{"times one rank", usual.rate / one_.at(work.name)},
                         {"efficiency", usual.rate / one_.at(work.name) / world().size()},
