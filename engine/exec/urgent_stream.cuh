@@ -5,6 +5,13 @@
 
 namespace sluice::cuda {
 
+/// Device time between two events that have passed.
+inline double seconds_between(const Event& begin, const Event& end) {
+  float milliseconds = 0;
+  check(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()), "cudaEventElapsedTime");
+  return milliseconds * 1e-3;
+}
+
 /// A stream whose blocks go before those of others that have not begun, for work that waits more than it
 /// moves beside work that moves much.
 class UrgentStream {
@@ -19,6 +26,11 @@ class UrgentStream {
   ~UrgentStream() { cudaStreamDestroy(stream_); }
 
   cudaStream_t get() const { return stream_; }
+  /// As Stream::wait.
+  void wait(const char* label, Timeout timeout = kDeviceTimeout) const {
+    wait_stream(stream_, label, timeout);
+  }
+  void record(Event& event) const { check(cudaEventRecord(event.get(), stream_), "cudaEventRecord"); }
   /// What is put here from now on begins after what is on `stream`.
   void follow(const Stream& stream) {
     other_.record(stream);

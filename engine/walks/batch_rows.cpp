@@ -82,11 +82,11 @@ void BatchRows::leave(const Vertex* rows, BatchWriter& writer) {
 void BatchRows::leave_some(const Vertex* rows, std::uint64_t from, BatchWriter& writer) {
   const double leaving = seconds_now();
   Vertex* to = pieces_[turn_++ % 2].data();
-  const auto copy = [&](std::uint64_t origin) {
+  const auto copy = [&](std::uint64_t origin, std::uint64_t before) {
     const std::uint64_t count = origins_.count(origin),
                         some = std::min(piece_, count - std::min(count, from));
     const std::span<Vertex> part(to, some * row_);
-    copy_to_host(device_, to, rows + (origin * per_origin_ + from) * row_, part.size_bytes());
+    copy_to_host(device_, to, rows + (before + from) * row_, part.size_bytes());
     stats_.device_to_host_bytes += part.size_bytes();
     to += part.size();
     return part;
@@ -96,7 +96,7 @@ void BatchRows::leave_some(const Vertex* rows, std::uint64_t from, BatchWriter& 
     const Vertex* const begin = to;
     std::vector<std::uint64_t> counts;
     for (std::uint64_t origin = 0; origin < origins_.size(); ++origin) {
-      const auto part = copy(origin);
+      const auto part = copy(origin, origin * per_origin_);
       if (origin == origins_.own()) own_rows = part;
       counts.push_back(part.size());
     }
@@ -107,7 +107,7 @@ void BatchRows::leave_some(const Vertex* rows, std::uint64_t from, BatchWriter& 
     for (std::uint64_t rank = 0; rank < origins_.size(); ++rank)
       for (Vertex& v : own_rows) v = std::min(v, *theirs++);
   } else {
-    own_rows = copy(origins_.own());
+    own_rows = copy(origins_.own(), 0);
   }
   stats_.transfer_seconds += seconds_now() - leaving;
   const Instance first = origins_.own_first() + from;

@@ -28,8 +28,8 @@ class BatchRows {
   /// A leg of the current batch's rows leaves: steps (from, until], each row with an entry before them. Not
   /// the last leg.
   void leave_leg(const Vertex* rows, std::uint32_t from, std::uint32_t until, BatchWriter& writer);
-  /// The current batch's rows, or their last leg, in order of origin rank; what whole rows take of the host's
-  /// memory does not grow with them.
+  /// The current batch's rows, or their last leg: in order of origin rank where ranks have parts, otherwise
+  /// this rank's. What whole rows take of the host's memory does not grow with them.
   void leave(const Vertex* rows, BatchWriter& writer);
 
  private:

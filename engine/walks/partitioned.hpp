@@ -183,6 +183,8 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
     return program->transform_list(group, walker, answers(counted_already));
   }
   SLUICE_HD void end(Place& place) const { place.key = ended(); }
+  /// The walk goes on in another round.
+  SLUICE_HD void stay(const Walker& walker, Place& place) const { place.key = map.owner(walker.current); }
 
  private:
   /// Bytes that a scan of the walker's list reads in place: it goes through the list twice, and asks another

@@ -68,6 +68,13 @@ BatchPlan plan_batches(const Device& device, std::uint64_t row_bytes, std::uint6
   return {std::min(wanted, pitch), pitch};
 }
 
+void transpose(const Stream& stream, const Vertex* paths, Vertex* rows, std::uint64_t count,
+               std::uint64_t pitch, std::uint64_t row) {
+  const dim3 grid(grid_for(count, kTileSide), grid_for(row, kTileSide));
+  transpose_kernel<<<grid, dim3(kTileSide, kTileRows), 0, stream.get()>>>(paths, rows, count, pitch, row);
+  check_launch("transpose_kernel");
+}
+
 ResultLane::ResultLane(const Device& device, std::uint64_t elements) {
   if (elements == 0) return;
   rows_ = Buffer<Vertex>(device, elements, "rows of walks");
@@ -79,10 +86,7 @@ const Vertex* ResultLane::collect(const Stream& stream, const Vertex* paths, std
   Vertex* out = host_[turn_++ % 2].data();
   Timer timer;
   timer.start(stream);
-  const dim3 grid(grid_for(count, kTileSide), grid_for(row, kTileSide));
-  transpose_kernel<<<grid, dim3(kTileSide, kTileRows), 0, stream.get()>>>(paths, rows_.data(), count, pitch,
-                                                                          row);
-  check_launch("transpose_kernel");
+  transpose(stream, paths, rows_.data(), count, pitch, row);
   const std::size_t bytes = count * row * sizeof(Vertex);
   check(cudaMemcpyAsync(out, rows_.data(), bytes, cudaMemcpyDeviceToHost, stream.get()), "copying walks");
   timer.stop(stream);

@@ -28,6 +28,10 @@ struct BatchPlan {
 BatchPlan plan_batches(const Device& device, std::uint64_t row_bytes, std::uint64_t instances,
                        bool with_sink);
 
+/// paths[row][pitch] of `count` walks become rows[count][row], in the order of the stream.
+void transpose(const Stream& stream, const Vertex* paths, Vertex* rows, std::uint64_t count,
+               std::uint64_t pitch, std::uint64_t row);
+
 /// Two page-locked batches taken in turn.
 class ResultLane {
  public:

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "engine/walks/queue/queue_cuda.cuh"
+#include "engine/walks/transpose.hpp"
 
 namespace sluice::walks {
 
@@ -63,8 +64,9 @@ QueueBackend::QueueBackend(const QueueSetup& setup)
       keys_(setup.keys.count),
       apart_(!setup.paging.batching || setup.paging.balance != Balance::automatic),
       batching_(setup.paging.batching),
+      by_steps_(setup.by_steps()),
       balance_(setup.paging.balance),
-      timeout_(kDeviceTimeout + Timeout(setup.capacity * setup.row / 1'000'000)),
+      timeout_(kDeviceTimeout + Timeout(setup.capacity * setup.paths.row / 1'000'000)),
       waiting_(device_, keys_, "queues of walks"),
       next_(device_, keys_, "queues of walks"),
       gathered_(device_, setup.keys.resident ? std::size_t{setup.keys.others} * keys_ : 0, "counts of walks"),
@@ -89,12 +91,14 @@ void QueueBackend::expect(std::span<const std::uint64_t> waiting) {
 template <class Walk>
 void QueueBackend::order(const QueueSide<Walk>& from, const QueueSide<Walk>& to, std::uint64_t,
                          std::span<const WalkSegment> segments, std::uint32_t keys) {
-  const std::uint64_t count = walks_in(segments);  // all that is there
+  // All that is there, behind what has left.
+  const std::uint64_t count = walks_in(segments);
+  const std::uint64_t first = std::ranges::min(segments, {}, &WalkSegment::begin).begin;
   first_places_kernel<<<1, 32, 0, stream_.get()>>>(waiting_.data(), next_.data(), keys);
   check_launch("first_places_kernel");
   const std::size_t shared = keys <= kSharedKeys ? keys * (sizeof(unsigned long long) + sizeof(unsigned)) : 0;
-  order_walks_kernel<<<grid_for(count, kWalkBlock), kWalkBlock, shared, stream_.get()>>>(from, to, count,
-                                                                                         keys, next_.data());
+  order_walks_kernel<<<grid_for(count, kWalkBlock), kWalkBlock, shared, stream_.get()>>>(
+      QueueSide<Walk>{from.walks + first, from.keys + first}, to, count, keys, next_.data());
   check_launch("order_walks_kernel");
 }
 
@@ -118,9 +122,10 @@ std::span<const std::uint64_t> QueueBackend::gather(DeviceRanks& link, std::size
   return {gathered_on_host_.data(), ranks * keys_};
 }
 
-void QueueBackend::copy(void* to, const void* from, std::uint64_t bytes) {
-  if (bytes == 0) return;
-  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_.get()), "walks that stay");
+void QueueBackend::turn(const Vertex* steps, std::uint64_t walks, std::uint64_t row, Vertex* rows) {
+  stream_.lead(walking_);
+  transpose(walking_, steps, rows, walks, walks, row);
+  walking_.wait("rows of walks");
 }
 
 void QueueBackend::launch_together(std::span<const WalkSegment> segments, const Launch& launch) {
@@ -130,7 +135,9 @@ void QueueBackend::launch_together(std::span<const WalkSegment> segments, const 
     all.before[all.count++] = all.walks;
     all.walks += segment.count;
   }
-  launch(all, grid_for(all.walks, kWalkBlock), stream_.get());
+  stream_.lead(walking_);
+  launch(all, grid_for(all.walks, kWalkBlock), walking_.get());
+  stream_.follow(walking_);
 }
 
 /// A kernel a segment, or a walk; segments side by side on streams of their own, or one after the other.

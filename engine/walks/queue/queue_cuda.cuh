@@ -14,6 +14,7 @@
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/occupancy.cuh"
 #include "engine/exec/stream.cuh"
+#include "engine/exec/urgent_stream.cuh"
 #include "engine/walks/advance.cuh"
 #include "engine/walks/queue/queue_of.hpp"
 #include "engine/walks/walk_cuda.cuh"
@@ -88,8 +89,8 @@ __global__ void __launch_bounds__(kWalkBlock)
   count_arrivals(key, counts, arrivals);
 }
 
-/// One walk, as far as it goes; returns its key then. All lanes of a warp call it.
-template <class Program>
+/// One walk, as far as it goes, or a step; returns its key then. All lanes of a warp call it.
+template <bool kOneStep, class Program>
 __device__ __forceinline__ std::uint32_t advance_walk(const QueuedWalks<Program>& queued, std::uint32_t at,
                                                       bool takes_part, const QueueCounts& counts) {
   using Walks = typename QueuedWalks<Program>::Walks;
@@ -99,9 +100,12 @@ __device__ __forceinline__ std::uint32_t advance_walk(const QueuedWalks<Program>
     typename Walks::Place place;
     std::uint32_t rounds = 0;
     Vertex* path = nullptr;
-    if (takes_part) path = queued.queue.paths + queued.take(at, walker, place) * queued.queue.row;
-    const auto store = [&](std::uint32_t step, Vertex v) { path[step - queued.walks.from] = v; };
-    advance(queued.walks, walker, place, takes_part && walker.step < queued.walks.until, store, rounds);
+    if (takes_part) path = queued.queue.of(queued.take(at, walker, place));
+    const auto store = [&](std::uint32_t step, Vertex v) {
+      path[(step - queued.walks.from) * queued.queue.pitch()] = v;
+    };
+    advance<kOneStep>(queued.walks, walker, place, takes_part && walker.step < queued.walks.until, store,
+                      rounds);
     if (takes_part) {
       // Read again: registers that hold it meanwhile would cost walks at once.
       const auto before = queued.queue.walks[at];
@@ -117,7 +121,7 @@ __device__ __forceinline__ std::uint32_t advance_walk(const QueuedWalks<Program>
 }
 
 /// A grid may be smaller than the segments: then its blocks go on with what others have not taken.
-template <class Program>
+template <bool kOneStep, class Program>
 __global__ void __launch_bounds__(kWalkBlock)
     queued_walk_kernel(QueuedWalks<Program> queued, WalkSegments segments, QueueCounts counts) {
   extern __shared__ unsigned arrivals[];
@@ -126,7 +130,7 @@ __global__ void __launch_bounds__(kWalkBlock)
     const std::uint64_t i = std::uint64_t{block} * kWalkBlock + threadIdx.x;
     const bool takes_part = i < segments.walks;
     const auto at = takes_part ? static_cast<std::uint32_t>(segments.position(i)) : 0;
-    count_arrivals(advance_walk(queued, at, takes_part, counts), counts, arrivals);
+    count_arrivals(advance_walk<kOneStep>(queued, at, takes_part, counts), counts, arrivals);
   }
 }
 
@@ -141,13 +145,15 @@ class QueueBackend {
   /// Device time between two points of a queue's stream, once the host has waited for them.
   class Interval {
    public:
-    void start(const QueueBackend& queue) { timer_.start(queue.stream_); }
-    void stop(const QueueBackend& queue) { timer_.stop(queue.stream_), measured_ = true; }
+    void start(const QueueBackend& queue) { queue.stream_.record(begin_); }
+    void stop(const QueueBackend& queue) { queue.stream_.record(end_), measured_ = true; }
     /// Zero where nothing was measured since the last call.
-    double take_seconds() { return std::exchange(measured_, false) ? timer_.seconds() : 0; }
+    double take_seconds() {
+      return std::exchange(measured_, false) ? sluice::cuda::seconds_between(begin_, end_) : 0;
+    }
 
    private:
-    Timer timer_;
+    sluice::cuda::Event begin_, end_;
     bool measured_ = false;
   };
 
@@ -163,12 +169,15 @@ class QueueBackend {
   }
   template <class Program>
   void work(const QueuedWalks<Program>& queued, std::span<const WalkSegment> segments) {
+    auto kernel = queued_walk_kernel<false, Program>;
+    if constexpr (kByStep<Program>) {
+      if (by_steps_) kernel = queued_walk_kernel<true, Program>;
+    }
     const auto launch = [&](const WalkSegments& some, unsigned blocks, cudaStream_t stream) {
-      queued_walk_kernel<<<blocks, kWalkBlock, shared_bytes(), stream>>>(queued, some, counted());
+      kernel<<<blocks, kWalkBlock, shared_bytes(), stream>>>(queued, some, counted());
       check_launch("queued_walk_kernel");
     };
-    apart_ ? launch_apart(segments, blocks_at_once(queued_walk_kernel<Program>, kWalkBlock, shared_bytes()),
-                          launch)
+    apart_ ? launch_apart(segments, blocks_at_once(kernel, kWalkBlock, shared_bytes()), launch)
            : launch_together(segments, launch);
   }
 
@@ -181,11 +190,14 @@ class QueueBackend {
   /// [ranks][keys] the counts of all; what the stream has begun is done then.
   std::span<const std::uint64_t> gather(DeviceRanks& link, std::size_t ranks);
   double gather_seconds() { return gathering_.take_seconds(); }
-  void copy(void* to, const void* from, std::uint64_t bytes);
+  void turn(const Vertex* steps, std::uint64_t walks, std::uint64_t row, Vertex* rows);
   void wait(DeviceRanks* link) {
     link ? link->wait(stream(), "walks of other ranks") : stream_.wait("walks");
   }
-  void finish() noexcept { cudaStreamSynchronize(stream_.get()); }
+  void finish() noexcept {
+    cudaStreamSynchronize(walking_.get());
+    cudaStreamSynchronize(stream_.get());
+  }
   void* stream() const { return stream_.get(); }
   QueueTotals totals();
   const KernelTimes& times() { return times_; }
@@ -205,7 +217,7 @@ class QueueBackend {
 
   const Device& device_;
   std::uint32_t keys_;
-  bool apart_, batching_;
+  bool apart_, batching_, by_steps_;
   Balance balance_;
   Timeout timeout_;
   Buffer<unsigned long long> waiting_, next_;
@@ -215,7 +227,8 @@ class QueueBackend {
   Interval gathering_;
   KernelTimes times_;
   std::vector<std::unique_ptr<Lane>> lanes_;
-  Stream stream_;
+  Stream walking_;                     ///< rounds of walks
+  sluice::cuda::UrgentStream stream_;  ///< all else: it goes before rounds of the batch's other half
 };
 
 }  // namespace sluice::walks::cuda

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <utility>
 #include <vector>
@@ -76,7 +75,7 @@ class QueueBackend {
   // Only GPUs are connected.
   std::span<const std::uint64_t> gather(DeviceRanks&, std::size_t) const { return {}; }
   double gather_seconds() const { return 0; }
-  void copy(void* to, const void* from, std::uint64_t bytes) { std::memcpy(to, from, bytes); }
+  void turn(const Vertex*, std::uint64_t, std::uint64_t, Vertex*) const {}
   void wait(DeviceRanks*) {}
   void finish() {}
   void* stream() const { return nullptr; }
@@ -112,7 +111,7 @@ void QueueBackend::work(const QueuedWalks<Program>& all, std::span<const WalkSeg
       constexpr std::uint64_t kAhead = 16;
       if (cursor.follow(kAhead)) walks.prefetch_row(view.walks[cursor.at() + kAhead].current);
       lane.item = cursor.next();
-      lane.path = view.paths + queued.take(lane.item, lane.walker, lane.place) * view.row;
+      lane.path = view.of(queued.take(lane.item, lane.walker, lane.place));
       steps -= lane.walker.step;
     };
     const auto leave = [&](const Lane& lane) {

@@ -39,7 +39,11 @@ class QueueOf : public WalkQueue {
     backend_.finish();  // what is under way uses buffers
   }
 
-  void clear_rows(std::uint64_t values) override { backend_.clear(setup_.paths, values); }
+  void clear_rows(std::uint64_t values) override { backend_.clear(setup_.paths.paths, values); }
+  bool by_steps() const override { return setup_.by_steps(); }
+  void turn_rows(const Vertex* steps, std::uint64_t walks, Vertex* rows) override {
+    backend_.turn(steps, walks, setup_.paths.row, rows);
+  }
   void begin() override;
   void begin_leg() override;
   void advance(std::span<const std::uint32_t> keys) override;
@@ -70,9 +74,7 @@ class QueueOf : public WalkQueue {
 
  private:
   QueueSide<Walk> side(unsigned which) const { return {walks_[which].data(), keys_[which].data()}; }
-  QueueView<Walk> view() const {
-    return {side(side_), key_of_.data(), setup_.keys.count, setup_.paths, setup_.row};
-  }
+  QueueView<Walk> view() const { return {side(side_), setup_.paths, key_of_.data(), setup_.keys.count}; }
   void start(std::uint64_t count);
   void find_keys(std::uint64_t first, std::uint64_t count);
   void order(bool all);
@@ -80,7 +82,6 @@ class QueueOf : public WalkQueue {
   std::vector<std::uint64_t> count_on_devices(Crossing& crossing);
   std::vector<std::uint64_t> count_on_hosts(Crossing& crossing);
   void send(std::vector<std::uint64_t> receive);
-  void keep_own(std::uint64_t leaving, std::uint64_t arriving);
 
   const Device& device_;
   Buffer<std::uint32_t> key_of_;
@@ -265,48 +266,37 @@ std::vector<std::uint64_t> QueueOf<Backend, Walk>::count_on_hosts(Crossing& cros
   return receive;
 }
 
-/// What leaves goes to the other side of other ranks' memory, what stays to that of this rank's, behind what
-/// comes. Where all partitions are here, a GPU works by itself: the host waits for nothing.
+/// What leaves lies before what stays, and what comes is put behind it: the walks of all ranks are no more
+/// than one has memory for. Where all partitions are here, a GPU works by itself: the host waits for nothing.
 template <class Backend, class Walk>
 void QueueOf<Backend, Walk>::send(std::vector<std::uint64_t> receive) {
   std::vector<std::uint64_t> leave(waiting_.begin(),
                                    waiting_.begin() + static_cast<std::ptrdiff_t>(receive.size()));
   const std::uint64_t leaving = std::reduce(leave.begin(), leave.end()),
-                      arriving = std::reduce(receive.begin(), receive.end());
-  const QueueSide<Walk> from = side(side_), to = side(1 - side_);
+                      arriving = std::reduce(receive.begin(), receive.end()), stayed = top_;
+  Walk* const walks = side(side_).walks;
   if (setup_.link && setup_.keys.resident) {
     for (auto* counts : {&leave, &receive})
       for (std::uint64_t& count : *counts) count *= sizeof(Walk);
     travelling_.start(backend_);
-    setup_.link->all_to_all(from.walks, leave, to.walks, receive, stream());
+    setup_.link->all_to_all(walks, leave, walks + stayed, receive, stream());
     travelling_.stop(backend_);
   } else {
-    const RoutedColumn walks{from.walks, to.walks, sizeof(Walk)};
-    exchange_seconds_ += router_->send({&walks, 1}, leave, receive, stream(), kLabel);
+    const RoutedColumn column{walks, walks + stayed, sizeof(Walk)};
+    exchange_seconds_ += router_->send({&column, 1}, leave, receive, stream(), kLabel);
   }
-  keep_own(leaving, arriving);
-  if (setup_.keys.resident || arriving == 0) return;
-  backend_.expect(waiting_);
-  find_keys(0, arriving);
-  worked_.assign(1, {0, arriving});
-  collect();
-}
-
-template <class Backend, class Walk>
-void QueueOf<Backend, Walk>::keep_own(std::uint64_t leaving, std::uint64_t arriving) {
-  const QueueSide<Walk> from = side(side_), to = side(1 - side_);
-  const std::uint64_t kept = top_ - leaving;
-  backend_.copy(to.walks + arriving, from.walks + leaving, kept * sizeof(Walk));
-  side_ = 1 - side_, top_ = arriving + kept;
   for (std::uint32_t key = 0; key < setup_.keys.others; ++key) segments_[key].clear(), waiting_[key] = 0;
+  top_ += arriving;
   if (setup_.keys.resident) {  // under the one key that is left
-    segments_.back().assign(1, {0, top_});
-    waiting_.back() = top_;
+    segments_.back().assign(1, {leaving, top_ - leaving});
+    waiting_.back() = top_ - leaving;
     return;
   }
-  backend_.copy(to.keys + arriving, from.keys + leaving, kept * sizeof *to.keys);
-  for (auto& segments : segments_)
-    for (WalkSegment& segment : segments) segment.begin = segment.begin - leaving + arriving;
+  if (leaving + arriving == 0) return;
+  backend_.expect(waiting_);
+  if (arriving > 0) find_keys(stayed, arriving);
+  worked_.assign(1, {stayed, arriving});
+  collect();
 }
 
 /// The queue of one sampler's walks.

@@ -33,9 +33,12 @@ WalksInQueues::WalksInQueues(ResidentGraph::Impl& graph, WalkJob& job, const Pag
   // On the host, the threads that work are those that hand over. Walks that wait for two lists at once do so
   // as a whole.
   const unsigned halves = resident && link_ && !job_.asks() ? 2 : 1;
+  PathMemory paths{paths_.data(), rows_of(1)};
+  if (resident && link_ && job_.by_steps() && ranks_->size() > 1)
+    paths.per_origin = static_cast<std::uint32_t>(per_origin());
   for (unsigned half = 0; half < halves; ++half)
-    queues_.push_back(job_.make_queue({graph.device, cache_.paging(), ranks_, link_, keys_,
-                                       origins_.capacity(), paths_.data(), rows_of(1), half, halves}));
+    queues_.push_back(job_.make_queue(
+        {graph.device, cache_.paging(), ranks_, link_, keys_, origins_.capacity(), paths, half, halves}));
 }
 
 void WalksInQueues::run_all(InstanceRange range, WalkSink* sink) {
@@ -86,15 +89,25 @@ void WalksInQueues::run(Instance, std::uint64_t, BatchWriter& writer) {
   if (keys_.resident) ranks_->barrier("a batch of walks");
   const double start = seconds_now(), left = stats_.transfer_seconds + stats_.write_seconds;
   walk_batch(writer);
-  if (link_ && leaves_) {
-    const double sending = seconds_now();
-    // Of each step of a row one rank has the vertex, the others none, which is the largest.
-    link_->reduce_scatter_min(paths_.data(), rows_of(per_origin()), queues_[0]->stream());
-    link_->wait(queues_[0]->stream(), "rows of walks");
-    stats_.exchange_seconds += seconds_now() - sending;
-  }
+  const Vertex* const rows = link_ && leaves_ ? join_rows() : paths_.data();
   stats_.compute_seconds += seconds_now() - start - (stats_.transfer_seconds + stats_.write_seconds - left);
-  rows_->leave(paths_.data(), writer);
+  rows_->leave(rows, writer);
+}
+
+/// The rows of this rank are put together from what all ranks have of them.
+const Vertex* WalksInQueues::join_rows() {
+  WalkQueue& queue = *queues_[0];
+  const double sending = seconds_now();
+  // Of each step of a row one rank has the vertex, the others none, which is the largest.
+  link_->reduce_scatter_min(paths_.data(), rows_of(per_origin()), queue.stream());
+  link_->wait(queue.stream(), "rows of walks");
+  stats_.exchange_seconds += seconds_now() - sending;
+  const Vertex* const own = paths_.data() + own_rows();
+  if (!queues_[0]->by_steps()) return own;
+  // What lay there was another rank's, which has it now.
+  Vertex* const rows = paths_.data() + (origins_.own() == 0 ? rows_of(per_origin()) : 0);
+  queue.turn_rows(own, per_origin(), rows);
+  return rows;
 }
 
 /// Leg by leg. What the last one made is still on the device.

@@ -42,11 +42,14 @@ class WalksInQueues {
 
  private:
   std::uint64_t per_origin() const { return cache_.plan().batch; }
+  /// The first row that this rank writes.
+  std::uint64_t own_rows() const { return rows_of(origins_.own() * per_origin()); }
   std::uint32_t leg() const {
     return keys_.resident ? options_.length : static_cast<std::uint32_t>(cache_.plan().leg);
   }
   std::uint64_t rows_of(std::uint64_t walks) const { return walks * (std::uint64_t{leg()} + 1); }
   void connect();
+  const Vertex* join_rows();
   void walk_batch(BatchWriter& writer);
   void walk_leg();
   void walk_own();

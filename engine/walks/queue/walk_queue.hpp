@@ -37,6 +37,10 @@ class WalkQueue {
 
   /// Of the rows of all walks, `values` are cleared.
   virtual void clear_rows(std::uint64_t values) = 0;
+  /// QueueSetup::by_steps.
+  virtual bool by_steps() const = 0;
+  /// Paths that lie step by step, [row][walks], become rows.
+  virtual void turn_rows(const Vertex* steps, std::uint64_t walks, Vertex* rows) = 0;
   /// All walks that begin here wait at their starts.
   virtual void begin() = 0;
   /// The walks that came to the end of the last leg go on with the next, ActiveWalks::from.
@@ -67,10 +71,11 @@ struct QueueSetup {
   DeviceRanks* link;    ///< null: walks travel through the hosts
   const QueueKeys& keys;
   std::uint64_t capacity;  ///< of the batch
-  Vertex* paths;
-  std::uint64_t row;
+  PathMemory paths;
   unsigned half, halves;
 
+  /// kByStep.
+  bool by_steps() const { return paths.per_origin != 0; }
   /// The most walks of a half, and those of this one.
   std::uint64_t most() const { return (capacity + halves - 1) / halves; }
   std::uint64_t size() const { return (capacity + halves - 1 - half) / halves; }
@@ -98,6 +103,8 @@ class WalkJob {
   virtual void publish(PartitionCache& cache) = 0;
   /// WalksOn<Program, Partitioned>::kAsks.
   virtual bool asks() const = 0;
+  /// kByStep.
+  virtual bool by_steps() const = 0;
   /// What a slot takes of the look-up that a round publishes.
   virtual std::uint64_t slot_bytes() const = 0;
   virtual std::unique_ptr<WalkQueue> make_queue(const QueueSetup& setup) = 0;
@@ -112,6 +119,7 @@ class ProgramJob final : public WalkJob {
   ActiveWalks& batch() override { return walks_; }
   void publish(PartitionCache& cache) override { walks_.publish(cache, program_); }
   bool asks() const override { return WalksOn<Program, Partitioned>::kAsks; }
+  bool by_steps() const override { return kByStep<Program>; }
   std::uint64_t slot_bytes() const override { return sizeof(PageView) + sizeof(Program); }
   std::unique_ptr<WalkQueue> make_queue(const QueueSetup& setup) override {
     return std::make_unique<Queue>(setup, program_, walks_);
