@@ -16,6 +16,8 @@
 
 namespace sluice::ppr {
 
+class ParallelBalls;
+
 /// What is there between the steps of a query.
 class HostWorkspaceMemory {
  public:
@@ -61,7 +63,8 @@ class HostWorkspaceMemory {
   ChargedVector<RankedVertex> ranked;
   const ListsAtHand* lists = nullptr;  ///< at hand now
   HostWorkspaceMemory* second = nullptr;
-  std::uint32_t missing = 0;  ///< numbers of vertices whose lists were, by vertex; some have been split
+  ParallelBalls* balls = nullptr;  ///< null: a thread alone diffuses one after the other
+  std::uint32_t missing = 0;       ///< numbers of vertices whose lists were, by vertex; some have been split
 
  private:
   const Device& device_;
@@ -138,6 +141,7 @@ class HostWorkspace {
   // ---- lists that are at hand, and that are not
 
   const ListsAtHand& lists() const { return *memory_.lists; }
+  ParallelBalls* balls() const { return memory_.balls; }
   /// The list of one of the first `before` vertices is missing.
   void miss(std::uint32_t number, std::uint32_t before) const {
     if (counts_.lacking == 0) memory_.reserve_numbers(before);

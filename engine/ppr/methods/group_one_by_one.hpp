@@ -33,7 +33,8 @@ class GroupOneByOne {
         ball_(group, shared.ball, workspace, rules, seeds),
         table_(group, shared.counts, Workspace::second(workspace)),
         returning_(workspace.by_step()),
-        rules_(rules) {}
+        rules_(rules),
+        seeds_(seeds) {}
 
   /// All lanes get the same figures.
   SLUICE_HD GroupFigures solve() {
@@ -109,6 +110,9 @@ class GroupOneByOne {
   /// without out-edges in each step.
   SLUICE_HD void go_on() {
     const std::uint32_t steps = rules_.stages[stage_];
+    if constexpr (Workspace::kAlone) {
+      if (next_ == 0 && ball_.workspace().balls() != nullptr && is_worth_threads()) go_on_side_by_side(steps);
+    }
     for (; next_ < chosen_ && !full(); ++next_, step_ = 0) {
       const RankedVertex from = table_.ranked_at(next_);
       if (step_ == 0) ball_.begin_at(from.vertex, from.key);
@@ -122,6 +126,26 @@ class GroupOneByOne {
       if (joining != 0 || ball_.goes_on()) ball_.round(0, joining);
     }
     if (!waits()) take_ball();
+  }
+
+  /// Balls have about as many edges as the query so far: it takes threads tens of microseconds to meet.
+  bool is_worth_threads() const {
+    constexpr std::uint64_t kLeastEdges = 1u << 13;
+    return chosen_ > 1 && ball_.edges() * chosen_ >= kLeastEdges;
+  }
+
+  /// The same from all that are chosen, where other threads help.
+  void go_on_side_by_side(std::uint32_t steps) {
+    const auto merge = [this, last = is_last()](auto entries) {
+      const bool hard = rules_.table_limit == TableLimit::hard;
+      const Workspace& into = hard ? ball_.workspace() : table_;
+      for (const auto& entry : entries) add(into[into.slot_of(entry.vertex)], entry, last);
+      hard ? take_first(last) : keep_to_size();
+    };
+    ball_.own_edges() += ball_.workspace().balls()->run(
+        {rules_, seeds_, ball_.workspace().lists(), {table_.ranked(chosen_), chosen_}, {returning_, steps}},
+        merge);
+    next_ = chosen_;
   }
 
   SLUICE_HD bool goes_on_from_seeds(std::uint32_t steps) {
@@ -148,9 +172,12 @@ class GroupOneByOne {
     if (rules_.table_limit == TableLimit::hard) return take_first(last);
     ball_.workspace().take_reached([&](auto& entry) {
       const std::uint64_t slot = table_.slot_of(entry.vertex);
-      const Mass waiting = load(&entry.waiting);
-      if (slot != table_.kNoSlot) add(table_[slot], entry.score + (last ? waiting : 0), last ? 0 : waiting);
+      if (slot != table_.kNoSlot) add(table_[slot], entry, last);
     });
+    keep_to_size();
+  }
+
+  SLUICE_HD void keep_to_size() {
     note_size();
     if (rules_.table != 0 && !full() && table_.reached() > rules_.table) trim();
   }
@@ -191,7 +218,12 @@ class GroupOneByOne {
 
   SLUICE_HD void note_size() { most_ = table_.reached() > most_ ? table_.reached() : most_; }
 
-  /// No other lane has this vertex now.
+  /// No other lane has this vertex now. What waits in the last stage is score.
+  template <class Entry, class More>
+  SLUICE_HD static void add(Entry& sum, const More& more, bool last) {
+    const Mass waiting = more.waiting;
+    add(sum, more.score + (last ? waiting : 0), last ? 0 : waiting);
+  }
   template <class Entry>
   SLUICE_HD static void add(Entry& sum, Mass score, Mass waiting) {
     sum.score += score;
@@ -294,6 +326,7 @@ class GroupOneByOne {
   Workspace table_;
   Mass* returning_;  ///< [steps], of vertices without out-edges
   const QueryRules& rules_;
+  SeedsView seeds_;
   // Where the query is; the same in all lanes.
   std::uint32_t stage_ = 0, step_ = 0;
   std::uint32_t next_ = 0, chosen_ = 0;  ///< the ball at work is of this one of those chosen
