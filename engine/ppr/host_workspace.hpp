@@ -79,7 +79,7 @@ class HostWorkspaceMemory {
 class HostWorkspace {
  public:
   static constexpr bool kAlone = true;
-  static constexpr std::uint64_t kNoSlot = ~std::uint64_t{0};
+  static constexpr std::uint64_t kNoSlot = ReachedVertices::kNone;
   using Memory = HostWorkspaceMemory;
 
   HostWorkspace(const SingleLane&, WorkspaceCounts& counts, HostWorkspaceMemory& memory)
@@ -107,7 +107,11 @@ class HostWorkspace {
   RankedVertex& ranked_at(std::uint32_t i) const { return ranked(i + 1)[i]; }
 
   std::uint64_t slot_of(Vertex vertex) const { return memory_.reached.number_of(vertex); }
+  std::uint64_t find(Vertex vertex) const { return memory_.reached.find(vertex); }
   bool takes(std::uint64_t) const { return true; }
+
+  /// A list that begins may have vertices that are reached later.
+  void expect_listed(std::uint32_t count) const { memory_.reserve_numbers(count); }
 
   /// One list at a time has memory.
   void list(unsigned which, std::uint32_t number) const {
