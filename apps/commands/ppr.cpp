@@ -49,7 +49,7 @@ void settle(const Command& command, PprCommand& c) {
              walks = c.ppr.method == ppr::Method::walks;
   for (const char* option : {"--stages", "--expand", "--unexpanded", "--one-by-one"})
     refuse(option, !staged, method);
-  for (const char* option : {"--table", "--table-limit"})
+  for (const char* option : {"--table", "--table-limit", "--balls"})
     refuse(option, !c.ppr.one_by_one, "without --one-by-one");
   for (const char* option : {"--walks", "--confidence"}) refuse(option, !walks, method);
   refuse("--residual-threshold", !staged && !push, method);
@@ -241,6 +241,10 @@ std::unique_ptr<Command> make_ppr() {
   command->choice("--table-limit", c->ppr.table_limit, kPprTableLimits,
                   "soft: a table that is too large is halved, but for what waits for the next stage; hard: "
                   "it never has more entries");
+  command->whole(
+      "--balls", c->ppr.balls, 1,
+      "with --one-by-one, on the host, where it has the graph: so many balls of a query side by side, "
+      "on as many threads; each takes memory of its own. Elsewhere, a GPU included, 1");
   command->whole(
       "--score-units", c->ppr.score_units, 0,
       "exact, meloppr: scores are 32-bit integers, and the mass of a query has so many units; 0: 64 "

@@ -69,6 +69,15 @@ class GroupWorkspace {
     }
   }
 
+  /// Of a vertex that it has, or kNoSlot. No lane enters vertices meanwhile.
+  SLUICE_HD std::uint64_t find(Vertex vertex) const {
+    for (std::uint64_t slot = workspace_.first_slot(vertex);; slot = (slot + 1) & workspace_.mask) {
+      const Vertex found = workspace_.entries[slot].vertex;
+      if (found == vertex) return slot;
+      if (found == kNoVertex) return kNoSlot;
+    }
+  }
+
   /// Does it take all of so many vertices? If not, the workspace is full from now on: for a query that is to
   /// reach them.
   SLUICE_HD bool takes(std::uint64_t vertices) const {
@@ -80,6 +89,8 @@ class GroupWorkspace {
   /// A list is not at hand.
   SLUICE_HD void lack() const { fetch_add(&counts_.lacking, 1u); }
 
+  /// A list takes all vertices.
+  SLUICE_HD void expect_listed(std::uint32_t) const {}
   SLUICE_HD void list(unsigned which, std::uint64_t slot) const {
     const std::uint32_t place = fetch_add(&counts_.listed[which], 1u);
     if (place < workspace_.limit) workspace_.lists[which][place] = static_cast<std::uint32_t>(slot);

@@ -36,11 +36,34 @@ DenseFit fit_host_rows(const Graph& graph, const Options& options, std::uint64_t
   return all || fit.groups == workers ? fit : DenseFit{};
 }
 
-/// As many as fit if each reaches all of the graph, and at least one.
-std::uint64_t queries_at_once(const Device& device, const Graph& graph, const Options& options) {
-  const std::uint64_t worst = std::max<std::uint64_t>(worst_host_query(graph, options), 1);
-  return std::clamp<std::uint64_t>(device.memory().available() / worst, 1, device.threads());
+/// Balls of a query side by side, 1: none are; as many as fit if each reaches all of the graph.
+unsigned balls_at_once(const Device& device, const Graph& graph, const Options& options) {
+  if (!goes_one_by_one(options) || options.balls == 1) return 1;
+  const std::uint64_t available = device.memory().available(), n = graph.vertices(),
+                      alone = std::min(available, worst_host_query(graph, options)),
+                      ball = std::max<std::uint64_t>(ParallelBalls::ball_bytes(n), 1);
+  return static_cast<unsigned>(std::clamp<std::uint64_t>((available - alone) / ball, 1, options.balls));
 }
+
+/// What a query takes that reaches all of the graph, with so many balls side by side.
+std::uint64_t worst_query(const Graph& graph, const Options& options, unsigned balls) {
+  const std::uint64_t alone = worst_host_query(graph, options);
+  return balls == 1 ? alone : alone + balls * ParallelBalls::ball_bytes(graph.vertices());
+}
+
+/// Balls may be more than threads: one that is done then waits for those before it.
+unsigned threads_of_query(const Device& device, unsigned balls) {
+  return std::min(balls, std::max(device.threads(), 1u));
+}
+
+/// As many as fit if each reaches all of the graph, and at least one.
+std::uint64_t queries_at_once(const Device& device, const Graph& graph, const Options& options,
+                              unsigned balls) {
+  const std::uint64_t worst = std::max<std::uint64_t>(worst_query(graph, options, balls), 1),
+                      most = std::max(device.threads() / threads_of_query(device, balls), 1u);
+  return std::clamp<std::uint64_t>(device.memory().available() / worst, 1, most);
+}
+
 class HostPpr final : public Backend {
  public:
   HostPpr(const Device& device, const Graph& graph, const Starts& starts, const Options& options,
@@ -51,8 +74,9 @@ class HostPpr final : public Backend {
         options_(options),
         rows_(ppr_batch_rows(device, options, queries)),
         expected_(std::min(rows_, queries)),
+        balls_(balls_at_once(device, graph, options)),
         results_(device, rows_, options.top) {
-    workers_.resize(queries_at_once(device, graph, options));
+    workers_.resize(queries_at_once(device, graph, options, balls_));
     rest();
   }
 
@@ -77,7 +101,7 @@ class HostPpr final : public Backend {
   void plan(std::uint64_t, Plan& plan) override {
     const DenseFit fit = fit_rows();
     plan.threads = static_cast<unsigned>(workers_.size());
-    plan.largest_query_bytes = worst_host_query(graph_, options_);
+    plan.largest_query_bytes = worst_query(graph_, options_, balls_);
     if (fit.groups == 0) return;
     plan.rows_bytes = fit.bytes() + InEdges::peak_bytes(graph_);
     plan.largest_query_bytes += fit.shape.query_bytes();
@@ -86,7 +110,7 @@ class HostPpr final : public Backend {
   void rest() override {
     for (auto& worker : workers_) {
       worker.reset();
-      worker = std::make_unique<Worker>(device_, graph_, options_);
+      worker = std::make_unique<Worker>(device_, graph_, options_, balls_);
     }
     shared_.reset();
     fit_.reset();
@@ -98,13 +122,17 @@ class HostPpr final : public Backend {
     Clock::time_point begin;
   };
   struct Worker {
-    Worker(const Device& device, const Graph& graph, const Options& options)
-        : solver(device, graph.out.view(), options) {}
+    Worker(const Device& device, const Graph& graph, const Options& options, unsigned at_once)
+        : balls(at_once == 1 ? nullptr
+                             : std::make_unique<ParallelBalls>(device, graph.vertices(), at_once,
+                                                               threads_of_query(device, at_once))),
+          solver(device, graph.out.view(), options, balls.get()) {}
     void forget() {
       if (group) group->clear();
       in_group.clear();
     }
 
+    std::unique_ptr<ParallelBalls> balls;
     QuerySolver solver;
     Seeds seeds;
     std::unique_ptr<DenseGroup> group;  ///< once a query came to it
@@ -191,6 +219,7 @@ class HostPpr final : public Backend {
   const Starts& starts_;
   const Options& options_;
   std::uint64_t rows_, expected_;  ///< of a batch: at most, and by what is known
+  unsigned balls_;                 ///< of a query side by side
   Rows<Buffer> results_;
   std::optional<DenseFit> fit_;  ///< groups that there is the memory for
   std::atomic<bool> keep_to_tables_ = false;

@@ -16,6 +16,8 @@
 
 namespace sluice::ppr {
 
+class ParallelBalls;
+
 /// What is there between the steps of a query.
 class HostWorkspaceMemory {
  public:
@@ -61,7 +63,8 @@ class HostWorkspaceMemory {
   ChargedVector<RankedVertex> ranked;
   const ListsAtHand* lists = nullptr;  ///< at hand now
   HostWorkspaceMemory* second = nullptr;
-  std::uint32_t missing = 0;  ///< numbers of vertices whose lists were, by vertex; some have been split
+  ParallelBalls* balls = nullptr;  ///< null: a thread alone diffuses one after the other
+  std::uint32_t missing = 0;       ///< numbers of vertices whose lists were, by vertex; some have been split
 
  private:
   const Device& device_;
@@ -76,7 +79,7 @@ class HostWorkspaceMemory {
 class HostWorkspace {
  public:
   static constexpr bool kAlone = true;
-  static constexpr std::uint64_t kNoSlot = ~std::uint64_t{0};
+  static constexpr std::uint64_t kNoSlot = ReachedVertices::kNone;
   using Memory = HostWorkspaceMemory;
 
   HostWorkspace(const SingleLane&, WorkspaceCounts& counts, HostWorkspaceMemory& memory)
@@ -104,7 +107,11 @@ class HostWorkspace {
   RankedVertex& ranked_at(std::uint32_t i) const { return ranked(i + 1)[i]; }
 
   std::uint64_t slot_of(Vertex vertex) const { return memory_.reached.number_of(vertex); }
+  std::uint64_t find(Vertex vertex) const { return memory_.reached.find(vertex); }
   bool takes(std::uint64_t) const { return true; }
+
+  /// A list that begins may have vertices that are reached later.
+  void expect_listed(std::uint32_t count) const { memory_.reserve_numbers(count); }
 
   /// One list at a time has memory.
   void list(unsigned which, std::uint32_t number) const {
@@ -138,6 +145,7 @@ class HostWorkspace {
   // ---- lists that are at hand, and that are not
 
   const ListsAtHand& lists() const { return *memory_.lists; }
+  ParallelBalls* balls() const { return memory_.balls; }
   /// The list of one of the first `before` vertices is missing.
   void miss(std::uint32_t number, std::uint32_t before) const {
     if (counts_.lacking == 0) memory_.reserve_numbers(before);

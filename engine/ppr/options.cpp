@@ -27,6 +27,7 @@ void validate_stages(const Options& options) {
     throw UsageError("--expand: must be at least 0 and at most 1");
   if (options.table_limit == TableLimit::hard && options.table == 0)
     throw UsageError("--table-limit hard: a table of all scores has no limit (give --table)");
+  if (options.balls == 0) throw UsageError("--balls: must be at least 1");
   if (options.table == 1 && options.table_limit == TableLimit::soft)
     throw UsageError("--table: must be 0 or at least 2, for half of it stays when it is full");
 }

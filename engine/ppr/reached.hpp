@@ -42,6 +42,15 @@ class ReachedVertices {
       if (entries_.data()[number].vertex == vertex) return number;
     }
   }
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
+  /// The vertex's number, kNone where the query has not come to it.
+  std::uint64_t find(Vertex vertex) const {
+    for (std::uint32_t slot = first_slot(vertex);; slot = (slot + 1) & mask_) {
+      const std::uint32_t number = table_.data()[slot];
+      if (number == kEmpty) return kNone;
+      if (entries_.data()[number].vertex == vertex) return number;
+    }
+  }
   /// Forgets all, in time that grows with what there was. Entries may have been put in another order before.
   void clear();
   /// Forgets all but the first `count`. Entries may have been put in another order before.

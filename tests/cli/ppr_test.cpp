@@ -214,6 +214,10 @@ TEST_F(PprCli, RefusesWhatHasNoMeaning) {
   refused("--table", {"--method", "meloppr", "--one-by-one", "--table", "1"});
   refused("--table-limit", {"--method", "meloppr", "--table-limit", "hard"});
   refused("--table-limit hard", {"--method", "meloppr", "--one-by-one", "--table-limit", "hard"});
+  refused("--balls", {"--method", "meloppr", "--balls", "2"});
+  refused("--balls", {"--method", "meloppr", "--one-by-one", "--balls", "0"});
+  refused("--balls",
+          {"--device", "host", "--partitions", "3", "--method", "meloppr", "--one-by-one", "--balls", "2"});
   refused("--score-units", {"--method", "push", "--score-units", "1000"});
   refused("--score-units", {"--state", "dense", "--score-units", "1000"});
   refused("--unexpanded", {"--unexpanded", "share"});

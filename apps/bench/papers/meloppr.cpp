@@ -7,6 +7,7 @@
 
 #include "apps/bench/papers/published_memory.hpp"
 #include "apps/bench/papers/tables.hpp"
+#include "engine/ppr/backend.hpp"
 #include "engine/ppr/evaluate.hpp"
 #include "engine/ppr/ppr.hpp"
 #include "engine/ppr/seeds.hpp"
@@ -21,6 +22,8 @@ constexpr double kShares[] = {0.01, 0.02, 0.03, 0.1, 0.2, 0.3};
 constexpr Instance kEvaluated = 30, kEvaluatedOnGpu = 500;
 constexpr Instance kAsked = 1000, kAskedOnGpu = 4096;
 constexpr Instance kCounted = 20;
+constexpr Instance kAlone = 8;            ///< asked one after the other
+constexpr std::uint32_t kMostBalls = 16;  ///< of a query side by side
 constexpr std::uint32_t kTables[] = {1, 4, 10};
 constexpr std::uint64_t kPublishedTable = 10 * 200;       ///< c of 10, k of 200
 constexpr Instance kOneByOne = 20, kOneByOneOnGpu = 264;  ///< they go along edges hundreds of times
@@ -51,7 +54,7 @@ class MeloPpr {
     if (begin(", integers")) integers();
   }
 
-  /// A query is one core's: what runs side by side are queries.
+  /// Balls of a query, and queries.
   void run_side_by_side() {
     if (begin(", parallelism")) parallelism();
   }
@@ -274,12 +277,10 @@ class MeloPpr {
     put(row, measure(row, o), beside);
   }
 
+  /// A GPU has a block a query.
   void parallelism() {
-    if (device_.is_cuda()) {
-      tables_.put_words("balls of one query side by side", "a block of the GPU answers a query");
-      return;
-    }
-    tables_.put_words("balls of one query side by side", "a core answers a query");
+    if (device_.is_cuda()) return tables_.put_words("balls or queries side by side", "needs the host");
+    balls();
     const ppr::Options o = six_steps(ppr::Method::staged);
     double alone = 0;
     for (unsigned p = 1; p <= std::min(device_.threads(), 16u); p *= 2) {
@@ -295,6 +296,45 @@ class MeloPpr {
       const double rate = median(rates);
       tables_.put(row, std::move(rates), "queries/s", {{"times one", rate / alone}});
     }
+  }
+
+  /// Milliseconds of queries that are asked one after the other.
+  void balls() {
+    ppr::Options single = six_steps(ppr::Method::exact);
+    single.state = ppr::State::sparse;
+    const double beside = latency("one query, one stage", single, 0, 0);
+    ppr::Options staged = six_steps(ppr::Method::staged);
+    latency("one query, 3,3 at 10%, balls merged", staged, beside, 0);
+    staged.one_by_one = true;
+    for (const std::uint32_t table : {0u, 10u}) {
+      if (table != 0) staged.table_limit = ppr::TableLimit::hard, staged.table = table;
+      const std::string of = table == 0 ? "" : fmt::format(", a table of {} k", table);
+      double alone = 0;
+      for (staged.balls = 1; staged.balls <= kMostBalls; staged.balls *= 2) {
+        const double milliseconds =
+            latency(fmt::format("one query, 3,3 at 10%{}, P of {}", of, staged.balls), staged, beside, alone);
+        if (staged.balls == 1) alone = milliseconds;
+      }
+    }
+  }
+
+  double latency(const std::string& row, ppr::Options o, double one_stage, double one_ball) {
+    tables_.measuring(row);
+    o.seed = tables_.options().seed;
+    const Starts starts = starts_of(kAlone);
+    const auto backend = ppr::make_ppr_backend(device_, graph_, starts, o, {}, 1);
+    std::vector<double> milliseconds;
+    for (unsigned r = 0; r <= tables_.options().repetitions; ++r) {
+      double seconds = 0;
+      for (Instance q = 0; q < kAlone; ++q)
+        seconds += ppr::run_ppr(*backend, {q, q + 1}, nothing_).compute_seconds;
+      if (r > 0) milliseconds.push_back(seconds / kAlone * 1e3);
+    }
+    const double middle = median(milliseconds);
+    Columns columns{{"times one stage", one_stage > 0 ? one_stage / middle : 1}};
+    if (o.one_by_one) columns.emplace_back("times P of 1", one_ball > 0 ? one_ball / middle : 1);
+    tables_.put(row, std::move(milliseconds), "ms a query", std::move(columns));
+    return middle;
   }
 
   Tables& tables_;

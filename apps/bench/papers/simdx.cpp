@@ -1,4 +1,5 @@
-// SIMD-X's experiments (ATC'19): filters (Fig. 8, 9 and 12), fusion of kernels, and push beside pull.
+// SIMD-X's experiments (ATC'19): combine with atomics and without (Fig. 5), filters (Fig. 8, 9 and 12),
+// fusion of kernels, and push beside pull.
 #include <functional>
 #include <memory>
 
@@ -17,6 +18,7 @@ constexpr unsigned kSources = 4;
 /// One of the paper's programs. `run` returns the work of all its sources.
 struct Program {
   const char* name;
+  bool of_levels;
   std::function<std::vector<acc::AccStats>(const acc::AccOptions&)> run;
 };
 
@@ -72,33 +74,60 @@ class Simdx {
   }
 
   void directions() {
-    double push = 0;
-    const Program bfs = programs().front();
-    for (const auto direction :
-         {acc::AccDirection::push, acc::AccDirection::pull, acc::AccDirection::automatic}) {
-      const std::string row =
-          std::string(bfs.name) + ", " + std::string(apps::name_of(apps::kAccDirections, direction));
-      const Mean mean = measure(row, bfs, {direction});
-      if (direction == acc::AccDirection::push) push = median(mean.milliseconds);
-      put(row, mean, {{"times push", push / median(mean.milliseconds)}, {"rounds that pull", mean.pulls}});
+    for (const Program& program : programs()) {
+      double push = 0;
+      for (const auto direction :
+           {acc::AccDirection::push, acc::AccDirection::pull, acc::AccDirection::automatic}) {
+        const std::string row =
+            std::string(program.name) + ", " + std::string(apps::name_of(apps::kAccDirections, direction));
+        if (!has_direction(row, program, direction)) continue;
+        const Mean mean = measure(row, program, {direction});
+        if (direction == acc::AccDirection::push) push = median(mean.milliseconds);
+        put(row, mean, {{"times push", push / median(mean.milliseconds)}, {"rounds that pull", mean.pulls}});
+      }
+    }
+  }
+
+  /// Every edge of a push is an atomic operation on its target; a pull combines in a thread or a group, and
+  /// looks through all states in any case, whatever the filter.
+  void combines() {
+    struct Way {
+      const char* name;
+      acc::AccOptions options;
+    };
+    using enum acc::AccDirection;
+    const Way ways[] = {{"atomics", {push, acc::AccFilter::jit}},
+                        {"atomics, online", {push, acc::AccFilter::online}},
+                        {"atomics, ballot", {push, acc::AccFilter::ballot}},
+                        {"no atomics", {pull, acc::AccFilter::jit}}};
+    for (const Program& program : programs()) {
+      double atomics = 0;
+      for (const Way& way : ways) {
+        const std::string row = std::string(program.name) + ", " + way.name;
+        if (way.options.filter != acc::AccFilter::jit && !has_kernels(row)) continue;
+        if (!has_direction(row, program, way.options.direction)) continue;
+        const Mean mean = measure(row, program, way.options);
+        if (atomics == 0) atomics = median(mean.milliseconds);
+        put(row, mean, {{"times atomics", atomics / median(mean.milliseconds)}});
+      }
     }
   }
 
  private:
   std::vector<Program> programs() {
-    return {{"bfs",
+    return {{"bfs", false,
              [this](const acc::AccOptions& options) {
                std::vector<acc::AccStats> stats;
                for (const Vertex source : sources_) stats.push_back(bfs(lists_, source, options).stats);
                return stats;
              }},
-            {"sssp",
+            {"sssp", true,
              [this](const acc::AccOptions& options) {
                std::vector<acc::AccStats> stats;
                for (const Vertex source : sources_) stats.push_back(sssp(lists_, source, 0, options).stats);
                return stats;
              }},
-            {"kcore", [this](const acc::AccOptions& options) {
+            {"kcore", true, [this](const acc::AccOptions& options) {
                return std::vector<acc::AccStats>{core_numbers(simple(), 0, options).stats};
              }}};
   }
@@ -114,6 +143,11 @@ class Simdx {
   bool has_kernels(const std::string& row) {
     if (!device_.is_cuda()) tables_.put_words(row, kNeedsGpu);
     return device_.is_cuda();
+  }
+
+  /// Programs of levels pull on a GPU alone.
+  bool has_direction(const std::string& row, const Program& program, acc::AccDirection direction) {
+    return !program.of_levels || direction == acc::AccDirection::push || has_kernels(row);
   }
 
   /// After a first run, which warms up.
@@ -171,6 +205,7 @@ void tables_of(Tables& tables, Device& device, const char* kind, const std::func
   table("filters", &Simdx::filters);
   table("fusion", &Simdx::fusions);
   table("directions", &Simdx::directions);
+  table("combine", &Simdx::combines);
 }
 
 }  // namespace

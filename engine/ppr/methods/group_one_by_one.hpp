@@ -1,7 +1,6 @@
 // MeLoPPR as published: next-stage vertices go on one by one, each on a ball of its own (linear
-// decomposition), so that a query takes the memory of one ball at a time, and a table of scores that may be
-// kept to a fixed size. It saves memory with such a table alone: the scores of all balls are kept otherwise.
-// With a hard limit (TableLimit) the table is never larger, not even while it takes in a ball.
+// decomposition), so that a query takes the memory of one ball at a time, and a table of scores. It saves
+// memory where that is kept to a fixed size alone. A hard limit (TableLimit) holds while it takes in a ball.
 //
 // The query has two workspaces: one for the ball at work, which is empty between balls, and one for the sums
 // over balls, the table. Balls follow each other in the order of their mass, so that a table of fixed size
@@ -33,7 +32,8 @@ class GroupOneByOne {
         ball_(group, shared.ball, workspace, rules, seeds),
         table_(group, shared.counts, Workspace::second(workspace)),
         returning_(workspace.by_step()),
-        rules_(rules) {}
+        rules_(rules),
+        seeds_(seeds) {}
 
   /// All lanes get the same figures.
   SLUICE_HD GroupFigures solve() {
@@ -98,6 +98,7 @@ class GroupOneByOne {
     ++stage_;
     next_ = step_ = 0;
     from_seeds_ = false;
+    begins_stage_ = true, bar_ = kAnything;  // what does not go on has lost a part of its worth
     if (stage_ == rules_.stage_count || stopped()) return;
     chosen_ = choose();
     for (std::uint32_t step = group_.rank(); step < rules_.stages[stage_]; step += Group::kSize)
@@ -105,10 +106,12 @@ class GroupOneByOne {
     group_.sync();
   }
 
-  /// From each of the vertices chosen, by falling mass; then once from the seeds, with what came to vertices
-  /// without out-edges in each step.
+  /// From each of the vertices chosen, by falling mass; then once from the seeds, with what has to return.
   SLUICE_HD void go_on() {
     const std::uint32_t steps = rules_.stages[stage_];
+    if constexpr (Workspace::kAlone) {
+      if (next_ == 0 && ball_.workspace().balls() != nullptr && is_worth_threads()) go_on_side_by_side(steps);
+    }
     for (; next_ < chosen_ && !full(); ++next_, step_ = 0) {
       const RankedVertex from = table_.ranked_at(next_);
       if (step_ == 0) ball_.begin_at(from.vertex, from.key);
@@ -122,6 +125,37 @@ class GroupOneByOne {
       if (joining != 0 || ball_.goes_on()) ball_.round(0, joining);
     }
     if (!waits()) take_ball();
+  }
+
+  /// Balls have about as many edges as the query so far: it takes threads tens of microseconds to meet.
+  bool is_worth_threads() const { return chosen_ > 1 && ball_.edges() * chosen_ >= (1u << 13); }
+
+  /// The same from all that are chosen, where other threads help.
+  void go_on_side_by_side(std::uint32_t steps) {
+    const auto merge = [this, last = is_last()](auto entries) {
+      if (rules_.table_limit == TableLimit::hard) return take_first_of(entries, last);
+      for (const auto& entry : entries) add(table_[table_.slot_of(entry.vertex)], entry, last);
+      keep_to_size();
+    };
+    ball_.own_edges() += ball_.workspace().balls()->run(
+        {rules_, seeds_, ball_.workspace().lists(), {table_.ranked(chosen_), chosen_}, {returning_, steps}},
+        merge);
+    next_ = chosen_;
+  }
+
+  /// As take_first(), of a ball that another thread has diffused. Most of it never comes to a workspace.
+  template <class Entries>
+  void take_first_of(const Entries& entries, bool last) {
+    begin_candidates(static_cast<std::uint32_t>(entries.size()));
+    const Workspace& ball = ball_.workspace();
+    for (auto entry : entries) {
+      if (last) entry.score += entry.waiting, entry.waiting = 0;
+      if (!is_candidate(entry)) continue;
+      const std::uint64_t number = ball.slot_of(entry.vertex);
+      add(ball[number], entry.score, entry.waiting);
+      ball.list(0, static_cast<std::uint32_t>(number));
+    }
+    take_candidates();
   }
 
   SLUICE_HD bool goes_on_from_seeds(std::uint32_t steps) {
@@ -148,50 +182,102 @@ class GroupOneByOne {
     if (rules_.table_limit == TableLimit::hard) return take_first(last);
     ball_.workspace().take_reached([&](auto& entry) {
       const std::uint64_t slot = table_.slot_of(entry.vertex);
-      const Mass waiting = load(&entry.waiting);
-      if (slot != table_.kNoSlot) add(table_[slot], entry.score + (last ? waiting : 0), last ? 0 : waiting);
+      if (slot != table_.kNoSlot) add(table_[slot], entry, last);
     });
+    keep_to_size();
+  }
+
+  SLUICE_HD void keep_to_size() {
     note_size();
     if (rules_.table != 0 && !full() && table_.reached() > rules_.table) trim();
   }
 
-  /// The same where the table has a hard limit. It joins the ball, which is empty afterwards, and the first
-  /// of all are the table: those that would score most if they did not go on.
+  /// The same where the table has a hard limit: the first of both stay, those that would score most if they
+  /// did not go on. What the table has grows where it is. Others are candidates where they are before the
+  /// last entry that was dropped (bar_): worth only grows within a stage, so that no other can come in.
   SLUICE_HD void take_first(bool last) {
     Workspace& ball = ball_.workspace();
     if (last) ball_.settle([](Mass mass) { return mass; });
-    table_.take_reached([&](auto& entry) {
-      const std::uint64_t slot = ball.slot_of(entry.vertex);
-      if (slot != ball.kNoSlot) add(ball[slot], entry.score, entry.waiting);
-    });
+    begin_candidates(ball.reached());
+    for (std::uint32_t i = group_.rank(); i < ball.reached(); i += Group::kSize) {
+      const std::uint32_t slot = ball.reached_slot(i);
+      auto& entry = ball[slot];
+      if (is_candidate(entry))
+        ball.list(0, slot);
+      else
+        entry.score = entry.waiting = 0;
+    }
+    take_candidates();
+  }
+
+  SLUICE_HD void begin_candidates(std::uint32_t most) {
+    ball_.workspace().expect_listed(most + table_.reached());
+    ball_.workspace().empty_list(0);
+    left_out_ = 0;
+  }
+
+  /// If not, it is added where the table has its vertex, which no other lane has now.
+  template <class Entry>
+  SLUICE_HD bool is_candidate(const Entry& entry) {
+    const std::uint64_t slot = table_.find(entry.vertex);
+    if (slot != table_.kNoSlot) {
+      add(table_[slot], entry.score, entry.waiting);
+      return false;
+    }
+    if (bar_.takes(by_worth(entry))) return true;
+    left_out_ += entry.waiting != 0;
+    return false;
+  }
+
+  /// Candidates are on the ball's list; it is empty afterwards.
+  SLUICE_HD void take_candidates() {
+    Workspace& ball = ball_.workspace();
+    group_.sync();
+    const bool too_many = begins_stage_ || table_.reached() + ball.listed(0) > rules_.table;
+    group_.sync();  // all lanes have read the sizes
+    if (too_many) choose_first();
     if (full()) return;
-    const RankCut cut = first_of(ball);
-    std::uint32_t dropped = 0;
-    ball.take_reached([&](auto& entry) {
-      if (!cut.takes(by_worth(entry))) {
-        dropped += entry.waiting != 0;
-        return;
-      }
-      const std::uint64_t slot = table_.slot_of(entry.vertex);
+    const std::uint32_t size = ball.listed(0);
+    for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) {
+      const auto& entry = ball[ball.listed_slot(0, i)];
+      const bool stays = bar_.takes(by_worth(entry));
+      left_out_ += !stays && entry.waiting != 0;
+      const std::uint64_t slot = stays ? table_.slot_of(entry.vertex) : table_.kNoSlot;
       if (slot != table_.kNoSlot) add(table_[slot], entry.score, entry.waiting);
-    });
-    dropped_ += group_.sum(dropped);
+    }
+    group_.sync();
+    ball.take_reached([](auto&) {});
+    ball.empty_list(0);
+    dropped_ += group_.sum(left_out_);
     note_size();
   }
 
-  /// As many of them as the table takes; none that has nothing.
-  SLUICE_HD RankCut first_of(const Workspace& all) {
-    std::uint32_t present = 0;
-    all.for_each_reached([&](auto& entry) { present += by_worth(entry).key != 0; });
-    present = group_.sum(present);
-    if (present <= rules_.table) return {1, 0};
-    return select_in<Workspace>(group_, shared_.ball, all.reached(), static_cast<std::uint32_t>(rules_.table),
-                                [&](std::uint32_t i) { return by_worth(all[all.reached_slot(i)]); });
+  /// The table joins the candidates, but for vertices that a stage began at and that have no score yet.
+  SLUICE_HD void choose_first() {
+    Workspace& ball = ball_.workspace();
+    table_.take_reached([&](auto& entry) {
+      if (by_worth(entry).key == 0) return;
+      const std::uint64_t slot = ball.slot_of(entry.vertex);
+      if (slot == ball.kNoSlot) return;
+      add(ball[slot], entry.score, entry.waiting);
+      ball.list(0, static_cast<std::uint32_t>(slot));
+    });
+    begins_stage_ = false;
+    bar_ = kAnything;
+    if (full() || ball.listed(0) <= rules_.table) return;
+    bar_ =
+        select_in<Workspace>(group_, shared_.ball, ball.listed(0), static_cast<std::uint32_t>(rules_.table),
+                             [&](std::uint32_t i) { return by_worth(ball[ball.listed_slot(0, i)]); });
   }
 
   SLUICE_HD void note_size() { most_ = table_.reached() > most_ ? table_.reached() : most_; }
 
-  /// No other lane has this vertex now.
+  /// No other lane has this vertex now. What waits in the last stage is score.
+  template <class Entry, class More>
+  SLUICE_HD static void add(Entry& sum, const More& more, bool last) {
+    const Mass waiting = more.waiting;
+    add(sum, more.score + (last ? waiting : 0), last ? 0 : waiting);
+  }
   template <class Entry>
   SLUICE_HD static void add(Entry& sum, Mass score, Mass waiting) {
     sum.score += score;
@@ -288,20 +374,26 @@ class GroupOneByOne {
     group_.sync();
   }
 
+  static constexpr RankCut kAnything{1, 0};  ///< takes what has anything
+
   Group group_;
   Shared& shared_;
   Diffusion<Group, Workspace> ball_;
   Workspace table_;
   Mass* returning_;  ///< [steps], of vertices without out-edges
   const QueryRules& rules_;
+  SeedsView seeds_;
   // Where the query is; the same in all lanes.
   std::uint32_t stage_ = 0, step_ = 0;
   std::uint32_t next_ = 0, chosen_ = 0;  ///< the ball at work is of this one of those chosen
   bool from_seeds_ = false;              ///< or it is the stage's last
   Mass held_ = 0;
-  std::uint32_t lacking_ = 0;  ///< in balls before this one
-  std::uint32_t most_ = 0;     ///< entries of the table
-  std::uint64_t dropped_ = 0;  ///< from the table, though they waited for the next stage
+  std::uint32_t lacking_ = 0;   ///< in balls before this one
+  std::uint32_t most_ = 0;      ///< entries of the table
+  RankCut bar_ = kAnything;     ///< takes all of the table, and what may come into it
+  bool begins_stage_ = true;    ///< no ball has come to the table in it
+  std::uint32_t left_out_ = 0;  ///< this lane's part of what is dropped of a ball
+  std::uint64_t dropped_ = 0;   ///< from the table, though they waited for the next stage
 };
 
 }  // namespace sluice::ppr

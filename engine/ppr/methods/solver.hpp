@@ -9,6 +9,7 @@
 #include "engine/ppr/host_workspace.hpp"
 #include "engine/ppr/methods/group_one_by_one.hpp"
 #include "engine/ppr/methods/group_query.hpp"
+#include "engine/ppr/methods/parallel_balls.hpp"
 
 namespace sluice::ppr {
 
@@ -21,8 +22,10 @@ struct PausedQuery {
 
 class QuerySolver {
  public:
-  /// Keeps references to all of them.
-  QuerySolver(const Device& device, const CsrView& graph, const Options& options);
+  /// Keeps references to all of them. One by one, other threads diffuse `balls` of a query at once; null, or
+  /// where lists are missed: none does.
+  QuerySolver(const Device& device, const CsrView& graph, const Options& options,
+              ParallelBalls* balls = nullptr);
 
   /// Begins a query; what it has of another one goes.
   void begin(const Seeds& seeds, Instance query);

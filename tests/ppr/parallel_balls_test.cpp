@@ -1,0 +1,111 @@
+// Balls of a query side by side: the same lists and figures as one after the other, for any number of balls
+// and threads, whatever the table of scores may have.
+#include <gtest/gtest.h>
+
+#include "engine/core/error.hpp"
+#include "ppr/ran.hpp"
+
+namespace sluice::test {
+namespace {
+
+constexpr std::uint32_t kBalls[] = {1, 3, 16};
+constexpr unsigned kThreads[] = {1, 3};
+
+Ran ran_side_by_side(const Graph& graph, const Starts& starts, ppr::Options options, std::uint32_t balls,
+                     unsigned threads) {
+  options.balls = balls;
+  return ran(Device({DeviceChoice::host, threads, 0}), graph, starts, options);
+}
+
+void expect_same_side_by_side(const Graph& graph, const Starts& starts, const ppr::Options& options) {
+  const Ran expected = ran_side_by_side(graph, starts, options, 1, 1);
+  for (const std::uint32_t balls : kBalls) {
+    for (const unsigned threads : kThreads) {
+      SCOPED_TRACE(testing::Message() << balls << " balls on " << threads << " threads");
+
+      const Ran found = ran_side_by_side(graph, starts, options, balls, threads);
+
+      expect_same(found, expected);
+      EXPECT_EQ(found.stats.peak_table_entries, expected.stats.peak_table_entries);
+    }
+  }
+}
+
+TEST(ParallelBalls, FindWhatBallsOneAfterAnotherFind) {
+  for (const auto& [name, graph] : rank_graphs()) {
+    SCOPED_TRACE(name);
+    const Starts starts = starts_of(queries_of(graph));
+    for (ppr::Options options : one_by_one_methods()) {
+      options.weighted = options.stages.size() == 3;
+      expect_same_side_by_side(graph, starts, options);
+    }
+  }
+}
+
+TEST(ParallelBalls, KeepTheOrderInWhichTablesDropScores) {
+  // Balls of thousands of vertices, one a run, and tables that every ball overflows.
+  const Graph graph = generated(io::GraphKind::kronecker, 11, true, io::WeightRule::none);
+  const Starts starts = starts_of({{{17, 1}}, {{3, 1}, {40, 2}}});
+  ppr::Options options;
+  options.method = ppr::Method::staged;
+  options.one_by_one = true;
+  options.top = 20;
+  options.expand = 0.05;
+  options.stages = {2, 2, 1};
+  for (const std::uint32_t table : {0u, 2u, 10u, 40u}) {
+    for (const ppr::TableLimit limit : {ppr::TableLimit::soft, ppr::TableLimit::hard}) {
+      if (table == 0 && limit == ppr::TableLimit::hard) continue;
+      SCOPED_TRACE(testing::Message() << table << (limit == ppr::TableLimit::hard ? " hard" : " soft"));
+      options.table = table, options.table_limit = limit;
+      expect_same_side_by_side(graph, starts, options);
+    }
+  }
+}
+
+TEST(ParallelBalls, CountTheirMemory) {
+  const Graph graph = generated(io::GraphKind::kronecker, 10, true, io::WeightRule::none);
+  const Starts starts = starts_of({{{17, 1}}});
+  ppr::Options options;
+  options.method = ppr::Method::staged;
+  options.one_by_one = true;
+
+  const Ran alone = ran_side_by_side(graph, starts, options, 1, 1);
+  const Ran both = ran_side_by_side(graph, starts, options, 2, 2);
+
+  EXPECT_GT(both.stats.peak_query_bytes, alone.stats.peak_query_bytes);
+  const Device device({DeviceChoice::host, 2, 0});
+  options.balls = 2;
+  EXPECT_GE(plan_ppr(device, graph, starts, options).largest_query_bytes, both.stats.peak_query_bytes);
+}
+
+TEST(ParallelBalls, AreFewerWhereMemoryIsShort) {
+  const Graph graph = generated(io::GraphKind::kronecker, 10, true, io::WeightRule::none);
+  const Starts starts = starts_of({{{17, 1}}, {{5, 1}}});
+  ppr::Options options;
+  options.method = ppr::Method::staged;
+  options.one_by_one = true;
+  const Ran expected = ran_side_by_side(graph, starts, options, 1, 1);
+  options.balls = 64;
+
+  const Device device({DeviceChoice::host, 2, 1u << 20});
+
+  expect_same(ran(device, graph, starts, options), expected);
+}
+
+TEST(ParallelBalls, NeedTheGraphOnTheHost) {
+  const Graph graph = generated(io::GraphKind::kronecker, 8, true, io::WeightRule::none);
+  const Device device({DeviceChoice::host, 2, 0});
+  ppr::Options options;
+  options.method = ppr::Method::staged;
+  options.one_by_one = true;
+  options.balls = 2;
+  const PagingOptions parts{.partitions = 4, .slots = 2, .transport = Transport::copied};
+
+  EXPECT_THROW(ran(device, graph, starts_of({{{1, 1}}}), options, parts), UsageError);
+
+  options.one_by_one = false;  // where it does nothing
+  EXPECT_NO_THROW(ran(device, graph, starts_of({{{1, 1}}}), options, parts));
+}
+
+}  // namespace
+}  // namespace sluice::test
