@@ -74,6 +74,9 @@ void build_graph(const Command& command, const CommonOptions& common, io::EdgeSo
                               !(options.undirected || source.info().undirected),
                               options.weights != io::WeightRule::none,
                               stats.checksum};
+    report.load_seconds = stats.load_seconds;
+    report.sort_seconds = stats.sort_seconds;
+    report.close_seconds = stats.write_seconds;
     report.total_seconds = seconds;
     report.bytes_read = source.progress().second;
     report.bytes_written = stats.file_bytes;

@@ -144,6 +144,7 @@ Json seconds_of(const Report& report) {
   const RunStats run = run_of(report);
   Json parts{{"open", report.open_seconds},
              {"load", report.load_seconds + run.load_seconds},
+             {"sort", report.sort_seconds},
              {"table", run.table_seconds},
              {"compute", run.compute_seconds},
              {"transfer", run.transfer_seconds},

@@ -71,7 +71,8 @@ struct Report {
   std::optional<SolverFigures> solver;
   std::optional<AccFigures> acc;
   double open_seconds = 0;   ///< before that: opening the device
-  double load_seconds = 0;   ///< reading the graph file
+  double load_seconds = 0;   ///< reading the graph file, or edges
+  double sort_seconds = 0;   ///< of edges
   double close_seconds = 0;  ///< completing the output
   double total_seconds = 0;
   std::uint64_t bytes_read = 0;

@@ -70,6 +70,26 @@ class FirstFailure {
   std::exception_ptr failure_;
 };
 
+/// A thread that works beside the caller, on one task at a time.
+class Background {
+ public:
+  /// Waits for the task before, whose exception is thrown here.
+  template <class Task>
+  void begin(Task task) {
+    wait();
+    thread_.begin([this, task = std::move(task)](unsigned) { failure_.guard(task); });
+  }
+  /// Returns when the task has ended; throws what it threw.
+  void wait() {
+    thread_.wait();
+    failure_.rethrow();
+  }
+
+ private:
+  FirstFailure failure_;
+  BorrowedThreads thread_{1};  ///< the last: it ends before what it uses
+};
+
 /// Threads for many short rounds: between two of them they wait for the next.
 class ThreadPool {
  public:

@@ -4,7 +4,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <span>
 
+#include "engine/core/host_array.hpp"
+#include "engine/exec/thread_pool.hpp"
+#include "engine/exec/threads.hpp"
 #include "io/convert/convert.hpp"
 #include "io/convert/id_set.hpp"
 #include "io/convert/keep_rule.hpp"
@@ -23,99 +27,112 @@ struct AdjacencyOptions {
   std::function<void(double fraction)> progress;
 };
 
-inline constexpr std::uint64_t kOffsetsAtOnce = 1u << 14;  // handed to the writer at a time
 inline constexpr std::uint64_t kRecordsAtOnce =
     1u << 14;  // records a thread turns into targets and weights at a time
 
+/// All threads turn a block of records into rows while another thread hashes and writes the block before: a
+/// file is written by one thread at a time.
 template <class Record>
 class AdjacencyWriter {
  public:
   AdjacencyWriter(const AdjacencyOptions& options, GraphWriter& writer, bool in)
-      : options_(options),
-        writer_(writer),
-        in_(in),
-        offsets_(kOffsetsAtOnce, "CSR offsets"),
-        targets_(options.block_records, "CSR targets") {
-    if (weighted()) weights_ = HostArray<float>(options.block_records, "CSR weights");
-    if (Record::kTimed) times_ = HostArray<std::int64_t>(options.block_records, "CSR times");
+      : options_(options), writer_(writer), in_(in) {
+    for (Rows& rows : rows_) {
+      rows.offsets = HostArray<EdgeIndex>(options.block_records, "CSR offsets");
+      rows.targets = HostArray<Vertex>(options.block_records, "CSR targets");
+      if (weighted()) rows.weights = HostArray<float>(options.block_records, "CSR weights");
+      if (Record::kTimed) rows.times = HostArray<std::int64_t>(options.block_records, "CSR times");
+    }
   }
 
   void write(std::span<const Record> records) {
-    for (; !records.empty();
-         records = records.subspan(std::min<std::size_t>(records.size(), targets_.size()))) {
-      write_block(records.first(std::min<std::size_t>(records.size(), targets_.size())));
+    while (!records.empty()) {
+      const std::span<const Record> some = fitting(records);
+      write_block(some, some.empty() ? opened_ + options_.block_records : final_id(some.back().source()) + 1);
+      records = records.subspan(some.size());
     }
   }
 
   void finish() {
-    open_until(options_.vertices);
-    flush_offsets();
+    const std::uint64_t end = options_.vertices + 1;
+    while (opened_ < end) write_block({}, std::min(end, opened_ + options_.block_records));
+    written_behind_.wait();
   }
 
   std::uint64_t written() const { return position_; }
 
  private:
+  struct Rows {
+    HostArray<EdgeIndex> offsets;
+    HostArray<Vertex> targets;
+    HostArray<float> weights;
+    HostArray<std::int64_t> times;
+  };
+
   bool weighted() const { return options_.weights != WeightRule::none; }
   Vertex final_id(Vertex id) const { return options_.compaction ? options_.compaction->rank(id) : id; }
 
-  void write_block(std::span<const Record> records) {
+  /// The first records, as many as the buffers hold with the offsets of their vertices.
+  std::span<const Record> fitting(std::span<const Record> records) const {
+    records = records.first(std::min(records.size(), options_.block_records));
+    const auto fits = [&](const Record& record) {
+      return final_id(record.source()) < opened_ + options_.block_records;
+    };
+    if (fits(records.back())) return records;
+    return {records.begin(), std::partition_point(records.begin(), records.end(), fits)};
+  }
+
+  /// Records of vertices below `end`, whose offsets are known with them.
+  void write_block(std::span<const Record> records, std::uint64_t end) {
+    Rows& rows = rows_[turn_ ^= 1];
     parallel_blocks(options_.threads, records.size(), kRecordsAtOnce,
-                    [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-                      for (std::uint64_t i = begin; i < end; ++i) {
-                        targets_[i] = final_id(records[i].target());
-                        if constexpr (Record::kWeighted) weights_[i] = records[i].weight();
-                        if constexpr (Record::kTimed) times_[i] = records[i].time();
-                      }
-                      if (options_.weights == WeightRule::uniform) draw_weights(records, begin, end);
-                    });
-    for (const Record& record : records) {
-      if (record.source() != source_) {
-        source_ = record.source();
-        open_until(final_id(record.source()));
-      }
-      ++position_;
-    }
-    writer_.append_targets({targets_.data(), records.size()}, in_);
-    if (weighted()) writer_.append_weights({weights_.data(), records.size()}, in_);
-    if (Record::kTimed) writer_.append_times({times_.data(), records.size()}, in_);
+                    [&](std::uint64_t from, std::uint64_t to, unsigned) { fill(rows, records, from, to); });
+    const std::uint64_t vertices = end - opened_, edges = records.size();
+    if (records.empty()) std::fill_n(rows.offsets.begin(), vertices, position_);
+    opened_ = end;
+    position_ += edges;
+    written_behind_.begin([this, &rows, vertices, edges] {
+      writer_.append_offsets(rows.offsets.span().first(vertices), in_);
+      writer_.append_targets(rows.targets.span().first(edges), in_);
+      if (weighted()) writer_.append_weights(rows.weights.span().first(edges), in_);
+      if (Record::kTimed) writer_.append_times(rows.times.span().first(edges), in_);
+    });
   }
 
-  void draw_weights(std::span<const Record> records, std::uint64_t begin, std::uint64_t end) {
+  void fill(Rows& rows, std::span<const Record> records, std::uint64_t begin, std::uint64_t end) const {
     for (std::uint64_t i = begin; i < end; ++i) {
-      weights_[i] = uniform_weight(options_.seed, final_id(records[i].source()), targets_[i]);
+      rows.targets[i] = final_id(records[i].target());
+      if constexpr (Record::kWeighted) rows.weights[i] = records[i].weight();
+      if constexpr (Record::kTimed) rows.times[i] = records[i].time();
+      if (i == 0 || records[i].source() != records[i - 1].source()) open(rows, records, i);
+    }
+    if (options_.weights != WeightRule::uniform) return;
+    for (std::uint64_t i = begin; i < end; ++i) {
+      rows.weights[i] = uniform_weight(options_.seed, final_id(records[i].source()), rows.targets[i]);
     }
   }
 
-  /// The lists up to and including that of `vertex` begin here, or have ended.
-  void open_until(std::uint64_t vertex) {
-    for (; opened_ <= vertex; ++opened_) {
-      if (waiting_ == offsets_.size()) flush_offsets();
-      offsets_[waiting_++] = position_;
-    }
-  }
-
-  void flush_offsets() {
-    writer_.append_offsets({offsets_.data(), waiting_}, in_);
-    waiting_ = 0;
+  /// The list of record i's source begins there, as do those of the vertices without edges before it.
+  void open(Rows& rows, std::span<const Record> records, std::uint64_t i) const {
+    const std::uint64_t first = i == 0 ? opened_ : final_id(records[i - 1].source()) + std::uint64_t{1};
+    const std::uint64_t end = final_id(records[i].source()) + std::uint64_t{1};
+    std::fill(rows.offsets.begin() + (first - opened_), rows.offsets.begin() + (end - opened_),
+              position_ + i);
   }
 
   const AdjacencyOptions& options_;
   GraphWriter& writer_;
   bool in_;
-  HostArray<EdgeIndex> offsets_;
-  HostArray<Vertex> targets_;
-  HostArray<float> weights_;
-  HostArray<std::int64_t> times_;
-  std::size_t waiting_ = 0;     ///< offsets not yet handed over
+  Rows rows_[2];  ///< one is written while the other is filled
+  unsigned turn_ = 0;
   std::uint64_t opened_ = 0;    ///< vertices whose offset is known
   std::uint64_t position_ = 0;  ///< records written
-  Vertex source_ = kNoVertex;   ///< of the last record
+  Background written_behind_;   ///< the last: it ends before what it uses
 };
 
 /// Bytes that write_adjacency() takes for blocks of this many records.
 inline std::uint64_t adjacency_bytes(std::uint64_t block_records) {
-  return kOffsetsAtOnce * sizeof(EdgeIndex) +
-         block_records * (sizeof(Vertex) + sizeof(float) + sizeof(std::int64_t));
+  return 2 * block_records * (sizeof(EdgeIndex) + sizeof(Vertex) + sizeof(float) + sizeof(std::int64_t));
 }
 
 /// Writes /out, or /in.

@@ -3,12 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "engine/core/error.hpp"
@@ -32,6 +34,8 @@ constexpr std::uint64_t kMostBlock = 1u << 21;  // records written at a time
 constexpr std::uint64_t kGrain = 1u << 14;      // edges surveyed and stored by one thread at a time
 constexpr std::uint64_t kStretch = 1u << 17;    // edges stored at a time, for each thread
 constexpr std::uint64_t kIdEnd = std::uint64_t{1} << 63;
+
+using Clock = std::chrono::steady_clock;
 
 InputError id_too_large(const std::string& origin, std::uint64_t id) {
   return InputError(fmt::format("{}: id {} is not below 2^63", origin, id));
@@ -67,6 +71,7 @@ class Conversion {
       share_memory(0);
       read(source_, batch);
       report("sort", 0);
+      enter(&ConvertStats::sort_seconds);
       sorter_.finish();
     }
     write();
@@ -85,8 +90,12 @@ class Conversion {
     if constexpr (std::is_same_v<Record, PlainRecord>) {
       if (options_.keep_self_loops || options_.keep_duplicates) return false;
       report("sort", 0);
+      const auto phase = enter(&ConvertStats::sort_seconds);
       SortedInput input = source_.sort({undirected_, track_ids_ ? &ids_ : nullptr});
-      if (!input.edges) return false;
+      if (!input.edges) {
+        enter(phase);
+        return false;
+      }
       take_memory();
       sorted_ = std::move(input.edges);
       edges_ = sorted_.get();
@@ -110,9 +119,17 @@ class Conversion {
                       format_size(needed), format_size(host.ceiling())));
     }
     block_records_ =
-        std::clamp<std::uint64_t>(std::min(options_.threads * kStretch, memory_ / 256), 1u << 14, kMostBlock);
+        std::clamp<std::uint64_t>(std::min(options_.threads * kStretch, memory_ / 512), 1u << 14, kMostBlock);
     // One bit an id, and half as much for ranks and for growing, may take a quarter of the memory.
     id_limit_ = track_ids_ ? std::min(kMaxVertices, memory_) : kMaxVertices;
+  }
+
+  /// From now on time counts as that of `phase`; returns the phase before.
+  double ConvertStats::*enter(double ConvertStats::*phase) {
+    const Clock::time_point now = Clock::now();
+    stats_.*phase_ += std::chrono::duration<double>(now - entered_).count();
+    entered_ = now;
+    return std::exchange(phase_, phase);
   }
 
   void report(const char* phase, double fraction) const {
@@ -128,15 +145,24 @@ class Conversion {
   /// Takes `batch` and all that follow.
   void read(EdgeSource& source, EdgeBatch& batch) {
     for (; batch.size() > 0; source.next(batch)) {
+      const auto [done, all] = source.progress();
+      const double fraction = all ? static_cast<double>(done) / static_cast<double>(all) : 0;
       if (&source == &source_) stats_.input_edges += batch.size();
+      expect(&source == &source_ ? fraction : 1);
       const std::size_t taken = take(batch, 0);
       if (taken < batch.size()) {
         read_wide(batch, taken);
         return;
       }
-      const auto [done, all] = source.progress();
-      report("read", all ? static_cast<double>(done) / static_cast<double>(all) : 0);
+      report("read", fraction);
     }
+  }
+
+  /// So much of the input holds the edges that were read so far.
+  void expect(double fraction) {
+    if (fraction > 0)
+      sorter_.expect(static_cast<std::uint64_t>(
+          1.05 * static_cast<double>(records_of(stats_.input_edges, 0)) / fraction));
   }
 
   /// Stores the edges from `begin` on; returns where it met a wide id, or the end.
@@ -159,7 +185,9 @@ class Conversion {
       largest_id_ = std::max(largest_id_, all.largest_id);
       any_edge_ = true;
       if (!options_.keep_self_loops) stats_.self_loops += all.self_loops;
+      const auto phase = enter(&ConvertStats::sort_seconds);  // of what has to make room
       Record* const added = sorter_.add(records_of(end - begin, all.self_loops));
+      enter(phase);
       std::vector<std::uint64_t> starts(found.size());
       for (std::size_t i = 1; i < found.size(); ++i) {
         starts[i] = starts[i - 1] + records_of(kGrain, found[i - 1].self_loops);
@@ -311,6 +339,7 @@ class Conversion {
     info.compacted = stats_.compacted;
     info.has_in = options_.reverse;
     info.origin = source_.info().origin;
+    enter(&ConvertStats::write_seconds);
     GraphWriter writer(output_, info, options_.force);
     AdjacencyOptions rows{stats_.vertices,
                           stats_.compacted && !wide_ids_ ? &ids_ : nullptr,
@@ -323,7 +352,9 @@ class Conversion {
     write_adjacency(*edges_, rows, writer, false);
     if (options_.reverse) {
       report("sort in-edges", 0);
+      enter(&ConvertStats::sort_seconds);
       edges_->reverse();
+      enter(&ConvertStats::write_seconds);
       rows.progress = [&](double fraction) { report("write in-edges", fraction); };
       write_adjacency(*edges_, rows, writer, true);
     }
@@ -331,6 +362,7 @@ class Conversion {
     if (stats_.compacted) write_original_ids(writer);
     stats_.checksum = writer.finish();
     stats_.file_bytes = writer.bytes();
+    enter(&ConvertStats::write_seconds);
     if (options_.completed) options_.completed(stats_);
     writer.commit();
   }
@@ -365,6 +397,8 @@ class Conversion {
   IdSet ids_;
   std::unique_ptr<IdList> wide_ids_;  ///< set once a wide id was met and the graph is compacted
   ConvertStats stats_;
+  Clock::time_point entered_ = Clock::now();
+  double ConvertStats::*phase_ = &ConvertStats::load_seconds;
 };
 
 }  // namespace

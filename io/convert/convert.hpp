@@ -53,6 +53,7 @@ struct ConvertStats {
   bool compacted = false;
   std::uint64_t checksum = 0;
   std::uint64_t file_bytes = 0;
+  double load_seconds = 0, sort_seconds = 0, write_seconds = 0;  ///< together all of convert()
 };
 
 /// Converts; the bytes of the file are the same for any memory, threads and number of runs.

@@ -17,9 +17,23 @@ namespace {
 
 constexpr std::uint64_t kFirstBuffer = 1u << 16;  // records
 constexpr std::uint64_t kReadBlock = 256u << 10;  // bytes a run is read in: enough to make seeks cheap
+constexpr std::uint64_t kLeastBlock = 64u << 10;  // where several threads merge at a time
 constexpr std::uint64_t kMostBlock = 8u << 20;
 constexpr std::uint64_t kMostRuns = 256;    // merged at a time
 constexpr std::uint64_t kPiece = 1u << 20;  // records freed of duplicates by one thread
+constexpr std::uint64_t kGrain = 1u << 16;  // records copied by one thread at a time
+constexpr std::uint64_t kSamples = 16;      // keys looked at for each range of keys that is merged by itself
+
+/// Swaps source and target.
+template <class Record>
+void turn_all(std::span<const Record> records, Record* turned, unsigned threads) {
+  parallel_blocks(threads, records.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+    for (std::uint64_t i = begin; i < end; ++i) {
+      turned[i] = records[i];
+      turned[i].set_ends(records[i].target(), records[i].source());
+    }
+  });
+}
 
 }  // namespace
 
@@ -28,6 +42,7 @@ void EdgeSorter<Record>::set_memory(std::uint64_t bytes) {
   memory_ = bytes;
   if (buffer_.size() <= capacity()) return;
   spill();
+  wait_for_spill();
   buffer_ = {}, spare_ = {};
 }
 
@@ -39,25 +54,32 @@ Record* EdgeSorter<Record>::add(std::uint64_t count) {
                     count, format_size(2 * count * sizeof(Record)), format_size(memory_)));
   }
   if (used_ + count > capacity()) spill();
-  if (used_ + count > buffer_.size()) {
-    spare_ = {};
-    const std::uint64_t wanted = std::max({used_ + count, 2 * buffer_.size(), kFirstBuffer});
-    HostArray<Record> grown(std::min(wanted, capacity()), "sorting edges");
-    prefer_huge_pages(grown);
-    std::copy_n(buffer_.begin(), used_, grown.begin());
-    buffer_ = std::move(grown);
-  }
+  if (used_ + count > buffer_.size()) grow(used_ + count);
   Record* const added = buffer_.data() + used_;
   used_ += count;
   return added;
 }
 
+template <class Record>
+void EdgeSorter<Record>::grow(std::uint64_t wanted) {
+  wait_for_spill();
+  spare_ = {};
+  wanted = std::max({wanted, expected_ > buffer_.size() ? expected_ : 2 * buffer_.size(), kFirstBuffer});
+  HostArray<Record> grown(std::min(wanted, capacity()), "sorting edges");
+  prefer_huge_pages(grown);
+  parallel_blocks(options_.threads, used_, kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+    std::copy_n(buffer_.begin() + begin, end - begin, grown.begin() + begin);
+  });
+  buffer_ = std::move(grown);
+}
+
 /// Leaves the sorted records that stay in pieces_.
 template <class Record>
-void EdgeSorter<Record>::sort_buffer() {
-  if (spare_.size() < used_) {
+void EdgeSorter<Record>::sort_buffer(std::uint64_t spare_records) {
+  wait_for_spill();
+  if (spare_.size() < spare_records) {
     spare_ = {};
-    spare_ = HostArray<Record>(used_, "sorting edges");
+    spare_ = HostArray<Record>(spare_records, "sorting edges");
     prefer_huge_pages(spare_);
   }
   sort_records(std::span(buffer_.data(), used_), std::span(spare_.data(), used_), options_.threads);
@@ -87,77 +109,170 @@ void EdgeSorter<Record>::drop_in_pieces() {
   dropped_ += dropped;
 }
 
+/// The run is written while the other buffer fills.
 template <class Record>
 void EdgeSorter<Record>::spill() {
   if (used_ == 0) return;
-  sort_buffer();
+  sort_buffer(buffer_.size());
   if (!file_) file_ = std::make_unique<ScratchFile>(options_.scratch);
-  Run run{file_->size(), 0};
-  for (const auto piece : pieces_) {
-    file_->append(std::as_bytes(piece));
-    run.records += piece.size();
-  }
+  if (!spilling_) spilling_ = std::make_unique<Background>();
+  Run run{spilled_bytes_, 0};
+  for (const auto piece : pieces_) run.records += piece.size();
+  spilled_bytes_ += run.records * sizeof(Record);
   runs_.push_back(run);
   ++spilled_;
+  spilling_->begin([file = file_.get(), pieces = std::move(pieces_), run] {
+    std::uint64_t at = run.offset;
+    for (const auto piece : pieces) {
+      file->write(at, std::as_bytes(piece));
+      at += piece.size_bytes();
+    }
+  });
   pieces_.clear();
+  std::swap(buffer_, spare_);
   used_ = 0;
 }
 
 template <class Record>
+void EdgeSorter<Record>::wait_for_spill() {
+  if (spilling_) spilling_->wait();
+}
+
+template <class Record>
 void EdgeSorter<Record>::finish() {
-  size_ = 0;
   if (runs_.empty()) {
-    sort_buffer();
-    for (const auto piece : pieces_) size_ += piece.size();
+    sort_buffer(used_);
   } else {
     spill();
+    wait_for_spill();
     buffer_ = {};
   }
   spare_ = {};
-  if (!runs_.empty()) {
-    merge_all();
-    size_ = runs_[0].records;
-  }
+  merge_all();
+  size_ = 0;
+  for (const auto piece : pieces_) size_ += piece.size();
+  for (const Run& run : runs_) size_ += run.records;
 }
 
-/// Merges neighbouring runs, level by level, until one is left. Each level is a file of its own.
+/// Runs, or parts of them, that become one.
+template <class Record>
+struct EdgeSorter<Record>::Merge {
+  std::vector<Run> from;
+  Run to;
+  std::uint64_t dropped = 0;
+
+  void add(Run run) {
+    if (run.records > 0) from.push_back(run);
+    to.records += run.records;
+  }
+};
+
+/// Neighbouring runs are merged, level by level, until one reader each fits the memory; then threads merge
+/// ranges of keys, as many as that memory serves. Each level is a file of its own.
 template <class Record>
 void EdgeSorter<Record>::merge_all() {
-  const std::uint64_t fan_in = std::clamp<std::uint64_t>(memory_ / kReadBlock, 3, kMostRuns + 1) - 1;
-  while (runs_.size() > 1) {
-    auto merged = std::make_unique<ScratchFile>(options_.scratch);
-    std::vector<Run> level;
-    for (std::size_t first = 0; first < runs_.size(); first += fan_in) {
-      const std::size_t count = std::min<std::size_t>(fan_in, runs_.size() - first);
-      const std::uint64_t block = std::min(memory_ / (count + 1), kMostBlock) / sizeof(Record);
-      RunMerger<Record> merger;
-      for (std::size_t i = first; i < first + count; ++i) {
-        merger.add(RunReader<Record>(*file_, runs_[i].offset, runs_[i].records, block));
-      }
-      HostArray<Record> out(block, "merging sorted runs");
-      Run run{merged->size(), 0};
-      std::uint64_t filled = 0, last = kNoKey;
-      for (merger.start(); !merger.empty(); merger.pop()) {
-        if (options_.drop_duplicates && merger.key() == last) {
-          const Record& record = merger.record();
-          dropped_ += !options_.undirected || record.source() <= record.target();
-          continue;
-        }
-        last = merger.key();
-        out[filled++] = merger.record();
-        if (filled == out.size()) {
-          merged->append(std::as_bytes(out.span()));
-          run.records += filled;
-          filled = 0;
-        }
-      }
-      merged->append(std::as_bytes(out.span().first(filled)));
-      run.records += filled;
-      level.push_back(run);
-    }
-    file_ = std::move(merged);
-    runs_ = std::move(level);
+  const std::uint64_t readers = std::clamp<std::uint64_t>(memory_ / kReadBlock, 3, kMostRuns + 1);
+  while (runs_.size() >= readers) merge(neighbours(readers - 1));
+  if (runs_.size() > 1) merge(ranges(options_.threads == 1 ? 1 : 4 * options_.threads));
+}
+
+template <class Record>
+auto EdgeSorter<Record>::neighbours(std::uint64_t fan_in) const -> std::vector<Merge> {
+  std::vector<Merge> merges((runs_.size() + fan_in - 1) / fan_in);
+  for (std::size_t i = 0; i < runs_.size(); ++i) merges[i / fan_in].add(runs_[i]);
+  return merges;
+}
+
+/// About equal shares of all runs: a key belongs to one of them alone.
+template <class Record>
+auto EdgeSorter<Record>::ranges(std::uint64_t count) const -> std::vector<Merge> {
+  std::uint64_t records = 0;
+  for (const Run& run : runs_) records += run.records;
+  const std::uint64_t step = records / (count * kSamples) + 1;
+  std::vector<std::uint64_t> keys;
+  for (const Run& run : runs_) {
+    for (std::uint64_t i = step / 2; i < run.records; i += step) keys.push_back(key_at(run, i));
   }
+  std::sort(keys.begin(), keys.end());
+  std::vector<Merge> merges(count);
+  parallel_blocks(options_.threads, count, 1, [&](std::uint64_t i, std::uint64_t, unsigned) {
+    const auto begin_in = [&](const Run& run, std::uint64_t range) {
+      if (range == 0) return std::uint64_t{0};
+      return range == count || keys.empty() ? run.records
+                                            : lower_bound(run, keys[range * keys.size() / count]);
+    };
+    for (const Run& run : runs_) {
+      const std::uint64_t begin = begin_in(run, i);
+      merges[i].add({run.offset + begin * sizeof(Record), begin_in(run, i + 1) - begin});
+    }
+  });
+  return merges;
+}
+
+template <class Record>
+std::uint64_t EdgeSorter<Record>::key_at(const Run& run, std::uint64_t record) const {
+  Record read;
+  file_->read(run.offset + record * sizeof(Record), std::as_writable_bytes(std::span(&read, 1)));
+  return read.key();
+}
+
+/// The first record of a run whose key is not less.
+template <class Record>
+std::uint64_t EdgeSorter<Record>::lower_bound(const Run& run, std::uint64_t key) const {
+  std::uint64_t begin = 0, end = run.records;
+  while (begin < end) {
+    const std::uint64_t middle = begin + (end - begin) / 2;
+    key_at(run, middle) < key ? begin = middle + 1 : end = middle;
+  }
+  return begin;
+}
+
+/// Each result lies in the new file where it fits if no record is dropped.
+template <class Record>
+void EdgeSorter<Record>::merge(std::vector<Merge> merges) {
+  ScratchFile merged(options_.scratch);
+  std::uint64_t offset = 0, most = 0;
+  for (Merge& merge : merges) {
+    merge.to.offset = offset;
+    offset += merge.to.records * sizeof(Record);
+    most = std::max<std::uint64_t>(most, merge.from.size());
+  }
+  const auto at_once = static_cast<unsigned>(
+      std::clamp<std::uint64_t>(memory_ / ((most + 1) * kLeastBlock), 1, options_.threads));
+  const std::uint64_t block = std::min(memory_ / at_once / (most + 1), kMostBlock) / sizeof(Record);
+  parallel_blocks(at_once, merges.size(), 1,
+                  [&](std::uint64_t i, std::uint64_t, unsigned) { merge_one(merges[i], merged, block); });
+  runs_.clear();
+  for (const Merge& merge : merges) {
+    runs_.push_back(merge.to);
+    dropped_ += merge.dropped;
+  }
+  *file_ = std::move(merged);
+}
+
+template <class Record>
+void EdgeSorter<Record>::merge_one(Merge& merge, const ScratchFile& file, std::uint64_t block) const {
+  RunMerger<Record> merger;
+  for (const Run& run : merge.from) merger.add(RunReader<Record>(*file_, run.offset, run.records, block));
+  HostArray<Record> out(std::min(block, merge.to.records), "merging sorted runs");
+  merge.to.records = 0;
+  std::uint64_t filled = 0, last = kNoKey;
+  const auto flush = [&] {
+    file.write(merge.to.offset + merge.to.records * sizeof(Record), std::as_bytes(out.span().first(filled)));
+    merge.to.records += filled;
+    filled = 0;
+  };
+  for (merger.start(); !merger.empty(); merger.pop()) {
+    if (options_.drop_duplicates && merger.key() == last) {
+      const Record& record = merger.record();
+      merge.dropped += !options_.undirected || record.source() <= record.target();
+      continue;
+    }
+    last = merger.key();
+    out[filled++] = merger.record();
+    if (filled == out.size()) flush();
+  }
+  flush();
 }
 
 template <class Record>
@@ -169,22 +284,25 @@ void EdgeSorter<Record>::scan(const std::function<void(std::span<const Record>)>
     return;
   }
   const std::uint64_t block = std::min(memory_ / 2, kMostBlock) / sizeof(Record);
-  RunReader<Record> reader(*file_, runs_[0].offset, runs_[0].records, block);
-  for (auto records = reader.next_block(); !records.empty(); records = reader.next_block()) visit(records);
+  for (const Run& run : runs_) {
+    RunReader<Record> reader(*file_, run.offset, run.records, block);
+    for (auto records = reader.next_block(); !records.empty(); records = reader.next_block()) visit(records);
+  }
 }
 
 template <class Record>
 void EdgeSorter<Record>::reverse() {
-  const auto turn = [](const Record& record, Record& turned) {
-    turned = record;
-    turned.set_ends(record.target(), record.source());
-  };
   options_.drop_duplicates = false;
   if (runs_.empty()) {
-    used_ = 0;
+    spare_ = HostArray<Record>(size_, "sorting edges");
+    prefer_huge_pages(spare_);
+    std::uint64_t begin = 0;
     for (const auto piece : pieces_) {
-      for (const Record& record : piece) turn(record, buffer_[used_++]);  // never overtakes what it reads
+      turn_all(std::span<const Record>(piece), spare_.data() + begin, options_.threads);
+      begin += piece.size();
     }
+    std::swap(buffer_, spare_);
+    used_ = size_;
     finish();
     return;
   }
@@ -194,9 +312,8 @@ void EdgeSorter<Record>::reverse() {
   const std::uint64_t most = std::max<std::uint64_t>(reversed.capacity() / 4, 1);
   scan([&](std::span<const Record> records) {
     for (; !records.empty(); records = records.subspan(std::min<std::uint64_t>(most, records.size()))) {
-      const std::uint64_t count = std::min<std::uint64_t>(most, records.size());
-      Record* const added = reversed.add(count);
-      for (std::uint64_t i = 0; i < count; ++i) turn(records[i], added[i]);
+      const auto some = records.first(std::min<std::uint64_t>(most, records.size()));
+      turn_all(some, reversed.add(some.size()), options_.threads);
     }
   });
   file_.reset();

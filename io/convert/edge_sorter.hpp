@@ -12,6 +12,7 @@
 
 #include "engine/core/host_array.hpp"
 #include "engine/exec/memory/scratch_file.hpp"
+#include "engine/exec/thread_pool.hpp"
 #include "io/convert/sorted_edges.hpp"
 
 namespace sluice::io {
@@ -34,6 +35,8 @@ class EdgeSorter final : public SortedEdges<Record> {
  public:
   explicit EdgeSorter(SorterOptions options) : options_(std::move(options)) {}
 
+  /// Records that are expected in all: memory for them is taken at once.
+  void expect(std::uint64_t records) { expected_ = records; }
   /// Bytes that buffers may take from now on; what no longer fits is spilled.
   void set_memory(std::uint64_t bytes);
   std::uint64_t memory() const { return memory_; }
@@ -54,19 +57,31 @@ class EdgeSorter final : public SortedEdges<Record> {
   std::uint64_t runs() const { return spilled_; }
 
  private:
-  void sort_buffer();
+  struct Merge;
+
+  void grow(std::uint64_t wanted);
+  void sort_buffer(std::uint64_t spare_records);
   void drop_in_pieces();
   void spill();
+  void wait_for_spill();
   void merge_all();
+  std::vector<Merge> neighbours(std::uint64_t fan_in) const;
+  std::vector<Merge> ranges(std::uint64_t count) const;
+  std::uint64_t key_at(const Run& run, std::uint64_t record) const;
+  std::uint64_t lower_bound(const Run& run, std::uint64_t key) const;
+  void merge(std::vector<Merge> merges);
+  void merge_one(Merge& merge, const ScratchFile& to, std::uint64_t block) const;
 
   SorterOptions options_;
   std::uint64_t memory_ = 0;
   HostArray<Record> buffer_, spare_;
-  std::uint64_t used_ = 0;                 ///< of buffer_
+  std::uint64_t used_ = 0;  ///< of buffer_
+  std::uint64_t expected_ = 0;
   std::vector<std::span<Record>> pieces_;  ///< of buffer_, once sorted: gaps are where duplicates were
   std::unique_ptr<ScratchFile> file_;      ///< holds runs_
-  std::vector<Run> runs_;
-  std::uint64_t size_ = 0, dropped_ = 0, spilled_ = 0;
+  std::vector<Run> runs_;                  ///< after finish() one behind the other in the order of records
+  std::unique_ptr<Background> spilling_;   ///< writes the run that lies in spare_
+  std::uint64_t size_ = 0, dropped_ = 0, spilled_ = 0, spilled_bytes_ = 0;
 };
 
 extern template class EdgeSorter<EdgeRecord<false, false>>;

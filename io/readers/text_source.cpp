@@ -9,11 +9,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "engine/core/host_array.hpp"
+#include "engine/exec/thread_pool.hpp"
 #include "io/edge_source.hpp"
 #include "io/readers/fault.hpp"
 #include "io/readers/line_stream.hpp"
@@ -55,7 +55,7 @@ class TextSource final : public EdgeSource {
 
   bool next(EdgeBatch& batch) override {
     batch.clear();
-    if (threads_.empty() && !finished_) start();
+    if (!threads_ && !finished_) start();
     while (!finished_) {
       Slot& s = slot(to_deliver_);
       {
@@ -75,9 +75,9 @@ class TextSource final : public EdgeSource {
   }
 
   std::pair<std::uint64_t, std::uint64_t> progress() const override {
-    const std::uint64_t total = stream_->bytes().total();
-    return total > 0 ? std::pair(stream_->bytes().consumed(), total)
-                     : std::pair<std::uint64_t, std::uint64_t>();
+    const ByteStream& bytes = stream_->bytes();
+    if (bytes.total() == 0) return {};
+    return {bytes.compressed() ? bytes.consumed() : delivered_, bytes.total()};
   }
 
   std::string remark() const override { return format_->remark(); }
@@ -121,9 +121,8 @@ class TextSource final : public EdgeSource {
   }
 
   void start() {
-    threads_.reserve(parsers_ + 1);
-    threads_.emplace_back([this] { read_ahead(); });
-    for (unsigned i = 0; i < parsers_; ++i) threads_.emplace_back([this] { parse_ahead(); });
+    threads_.emplace(parsers_ + 1);
+    threads_->begin([this](unsigned thread) { thread == 0 ? read_ahead() : parse_ahead(); });
   }
 
   /// Ends the threads and gives the ring's memory back.
@@ -133,8 +132,7 @@ class TextSource final : public EdgeSource {
       stopping_ = true;
     }
     changed_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
-    threads_.clear();
+    threads_.reset();
     slots_.clear();
     spare_ = {};
   }
@@ -203,6 +201,7 @@ class TextSource final : public EdgeSource {
     // A caller's first batch brings no memory into the ring.
     if (slot.block.edges.source.capacity() < block_edges_) std::swap(slot.block.edges, spare_);
     line_ += slot.block.lines;
+    delivered_ += slot.read.size;
     edges_ += batch.size();
     ++to_deliver_;
     change(slot, State::free);
@@ -241,11 +240,12 @@ class TextSource final : public EdgeSource {
   EdgeBatch spare_;             ///< for the slot whose edges the caller has
   std::uint64_t to_parse_ = 0;  ///< the next block for a parser
   bool stopping_ = false;
-  std::vector<std::thread> threads_;
+  std::optional<BorrowedThreads> threads_;
 
   std::uint64_t to_deliver_ = 0;  ///< the next block for the caller
   std::uint64_t line_ = 0;        ///< lines before it
   std::uint64_t edges_ = 0;       ///< delivered so far
+  std::uint64_t delivered_ = 0;   ///< bytes of text that they stood in
   bool finished_ = false;
 };
 

@@ -1,4 +1,8 @@
 // What `convert` makes of inputs that say more of a graph than its edges, and what it says to the user.
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
 #include "cli/cli.hpp"
 
 namespace sluice::test {
@@ -49,6 +53,19 @@ TEST_F(Convert, NamesCompactWhereIdsBeginBehindZero) {
   EXPECT_EQ(convert("g.txt", "1000 2000\n").find("begin at"), std::string::npos) << "compacted by itself";
   EXPECT_EQ(convert("g.gr", "p sp 3 1\na 2 3 1\n").find("begin at"), std::string::npos)
       << "declared vertices";
+}
+
+TEST_F(Convert, TheReportNamesWhereTheTimeWent) {
+  std::string edges;
+  for (int i = 0; i < 20000; ++i) edges += fmt::format("{} {}\n", i, i * 7919 % 20000);
+
+  convert("g.txt", edges, {"--report", at("report.json")});
+
+  const auto seconds = nlohmann::json::parse(read_bytes(at("report.json")))["seconds"];
+  for (const char* key : {"load", "sort", "write"}) EXPECT_GT(seconds[key], 0) << key;
+  const double named = seconds["load"].get<double>() + seconds["sort"].get<double>() +
+                       seconds["write"].get<double>() + seconds["other"].get<double>();
+  EXPECT_GE(named, 0.999 * seconds["total"].get<double>());
 }
 
 TEST_F(Convert, NamesUndirectedWhereATitleSaysSo) {
