@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "engine/core/host_array.hpp"
 #include "engine/exec/thread_pool.hpp"
@@ -146,6 +147,21 @@ void write_adjacency(SortedEdges<Record>& edges, const AdjacencyOptions& options
       options.progress(static_cast<double>(rows.written()) / static_cast<double>(edges.size()));
   });
   rows.finish();
+}
+
+/// Writes all ids of a set or list, ascending.
+template <class Ids>
+void write_original_ids(const Ids& ids, GraphWriter& writer) {
+  std::vector<std::int64_t> block;
+  const auto flush = [&] {
+    writer.append_original_ids(block);
+    block.clear();
+  };
+  ids.for_each([&](std::uint64_t id) {
+    block.push_back(static_cast<std::int64_t>(id));
+    if (block.size() == kRecordsAtOnce) flush();
+  });
+  flush();
 }
 
 }  // namespace sluice::io

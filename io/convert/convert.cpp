@@ -19,6 +19,7 @@
 #include "engine/exec/threads.hpp"
 #include "io/convert/adjacency_writer.hpp"
 #include "io/convert/edge_sorter.hpp"
+#include "io/convert/id_faults.hpp"
 #include "io/convert/id_set.hpp"
 #include "io/convert/wide_ids.hpp"
 #include "io/graph_file/graph_file.hpp"
@@ -36,16 +37,6 @@ constexpr std::uint64_t kStretch = 1u << 17;    // edges stored at a time, for e
 constexpr std::uint64_t kIdEnd = std::uint64_t{1} << 63;
 
 using Clock = std::chrono::steady_clock;
-
-InputError id_too_large(const std::string& origin, std::uint64_t id) {
-  return InputError(fmt::format("{}: id {} is not below 2^63", origin, id));
-}
-
-InputError too_many_vertices(std::uint64_t vertices) {
-  return InputError(
-      fmt::format("ids up to {} exceed the {} vertices a graph can have; use --compact to drop unused ids",
-                  vertices - 1, kMaxVertices));
-}
 
 /// One conversion: read, sort, decide about compaction, write. `Record` carries what the graph stores of an
 /// edge.
@@ -217,9 +208,7 @@ class Conversion {
           if (!weights_good) {
             throw InputError(fmt::format("{}: a weight is negative or not finite", source_.info().origin));
           }
-          if (survey.largest_id >= kIdEnd) {
-            throw id_too_large(source_.info().origin, survey.largest_id);
-          }
+          if (survey.largest_id >= kIdEnd) throw id_too_large(source_.info().origin, survey.largest_id);
           found[from / kGrain] = survey;
         });
     return found;
@@ -251,20 +240,14 @@ class Conversion {
   /// Edges with equal ends leave the sort in input order, which is all the order that matters.
   void read_wide(EdgeBatch& batch, std::size_t begin) {
     if (!track_ids_) throw too_many_vertices(*std::max_element(batch.source.begin(), batch.source.end()) + 1);
-    EdgeSpool spool(options_.scratch, source_.info());
+    EdgeSpool spool(options_.scratch, options_.threads, source_.info());
     sorter_.finish();
     wide_ids_ = std::make_unique<IdList>(memory_ / 4, options_.threads, options_.scratch);
     spool_sorted(spool);
     ids_.for_each([&](std::uint64_t id) { wide_ids_->add(id); });
     ids_.clear();
     do {
-      for (std::size_t i = begin; i < batch.size(); ++i) {
-        largest_id_ = std::max({largest_id_, batch.source[i], batch.target[i]});
-        wide_ids_->add(batch.source[i]);
-        wide_ids_->add(batch.target[i]);
-        spool.append(batch.source[i], batch.target[i], Record::kWeighted ? batch.weight[i] : 1,
-                     Record::kTimed ? batch.time[i] : 0);
-      }
+      largest_id_ = std::max(largest_id_, spool.append(batch, begin, *wide_ids_));
       if (largest_id_ >= kIdEnd) throw id_too_large(source_.info().origin, largest_id_);
       begin = 0;
       batch.clear();
@@ -278,11 +261,7 @@ class Conversion {
     wide_ids_->read(0, {&first, 1});
     const bool compact = decide_compaction(wide_ids_->size(), first);
     track_ids_ = false;
-    if (compact) {
-      spool.rank_ids(*wide_ids_, memory_ / 4);
-    } else {
-      wide_ids_.reset();
-    }
+    compact ? spool.rank_ids(*wide_ids_, memory_ / 4) : wide_ids_.reset();
     const std::uint64_t largest = largest_id_;
     const auto replay = spool.replay();
     replay->next(batch);
@@ -341,14 +320,14 @@ class Conversion {
     info.origin = source_.info().origin;
     enter(&ConvertStats::write_seconds);
     GraphWriter writer(output_, info, options_.force);
+    const IdSet* const compaction = stats_.compacted && !wide_ids_ ? &ids_ : nullptr;
     AdjacencyOptions rows{stats_.vertices,
-                          stats_.compacted && !wide_ids_ ? &ids_ : nullptr,
+                          compaction,
                           options_.weights,
                           options_.seed,
                           options_.threads,
                           block_records_,
-                          {}};
-    rows.progress = [&](double fraction) { report("write", fraction); };
+                          [&](double part) { report("write", part); }};
     write_adjacency(*edges_, rows, writer, false);
     if (options_.reverse) {
       report("sort in-edges", 0);
@@ -359,26 +338,13 @@ class Conversion {
       write_adjacency(*edges_, rows, writer, true);
     }
     stats_.sort_runs += sorter_.runs();
-    if (stats_.compacted) write_original_ids(writer);
+    if (stats_.compacted)
+      wide_ids_ ? write_original_ids(*wide_ids_, writer) : write_original_ids(ids_, writer);
     stats_.checksum = writer.finish();
     stats_.file_bytes = writer.bytes();
     enter(&ConvertStats::write_seconds);
     if (options_.completed) options_.completed(stats_);
     writer.commit();
-  }
-
-  void write_original_ids(GraphWriter& writer) {
-    std::vector<std::int64_t> block;
-    const auto flush = [&] {
-      writer.append_original_ids(block);
-      block.clear();
-    };
-    const auto append = [&](std::uint64_t id) {
-      block.push_back(static_cast<std::int64_t>(id));
-      if (block.size() == kGrain) flush();
-    };
-    wide_ids_ ? wide_ids_->for_each(append) : ids_.for_each(append);
-    flush();
   }
 
   EdgeSource& source_;

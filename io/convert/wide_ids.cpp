@@ -1,6 +1,9 @@
 #include "io/convert/wide_ids.hpp"
 
+#include <algorithm>
 #include <utility>
+
+#include "engine/exec/threads.hpp"
 
 namespace sluice::io {
 
@@ -28,14 +31,26 @@ void IdList::close() {
   sorter_ = EdgeSorter<Record>({});
 }
 
-EdgeSpool::EdgeSpool(const std::string& scratch, const EdgeSourceInfo& info)
-    : scratch_(scratch), file_(std::make_unique<ScratchFile>(scratch)), info_(info) {
+EdgeSpool::EdgeSpool(const std::string& scratch, unsigned threads, const EdgeSourceInfo& info)
+    : scratch_(scratch), threads_(threads), file_(std::make_unique<ScratchFile>(scratch)), info_(info) {
   block_.reserve(kBlock);
 }
 
 void EdgeSpool::append(std::uint64_t source, std::uint64_t target, float weight, std::int64_t time) {
   block_.push_back({source, target, time, weight});
   if (block_.size() == kBlock) close();
+}
+
+std::uint64_t EdgeSpool::append(const EdgeBatch& batch, std::size_t begin, IdList& ids) {
+  std::uint64_t largest = 0;
+  for (std::size_t i = begin; i < batch.size(); ++i) {
+    largest = std::max({largest, batch.source[i], batch.target[i]});
+    ids.add(batch.source[i]);
+    ids.add(batch.target[i]);
+    append(batch.source[i], batch.target[i], info_.weighted ? batch.weight[i] : 1,
+           info_.timed ? batch.time[i] : 0);
+  }
+  return largest;
 }
 
 void EdgeSpool::close() {
@@ -48,10 +63,22 @@ std::span<EdgeSpool::Edge> EdgeSpool::read(std::uint64_t& offset, ChargedVector<
   file_->read(offset, std::as_writable_bytes(std::span(block)));
   offset += block.size() * sizeof(Edge);
   if (ranks_) {
-    for (Edge& edge : block)
-      edge.source = ranks_->ranked(edge.source), edge.target = ranks_->ranked(edge.target);
+    parallel_blocks(threads_, block.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+      rank(std::span(block).subspan(begin, end - begin));
+    });
   }
   return block;
+}
+
+void EdgeSpool::rank(std::span<Edge> edges) const {
+  constexpr std::size_t kTogether = 16;
+  for (; edges.size() >= kTogether; edges = edges.subspan(kTogether)) {
+    std::uint64_t* ids[2 * kTogether];
+    for (std::size_t i = 0; i < kTogether; ++i)
+      ids[2 * i] = &edges[i].source, ids[2 * i + 1] = &edges[i].target;
+    ranks_->rank(ids);
+  }
+  for (Edge& edge : edges) ranks_->rank({&edge.source, &edge.target});
 }
 
 void EdgeSpool::rank_ids(const IdList& list, std::uint64_t memory) {

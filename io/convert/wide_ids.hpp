@@ -60,11 +60,19 @@ class IdRanks {
       : first_(first), ids_(count, "ranks of sparse ids") {
     list.read(first, ids_.span());
   }
-  /// A rank, marked as one. Ids beyond these, and ranks, stay as they are.
-  std::uint64_t ranked(std::uint64_t id) const {
-    if (id > ids_[ids_.size() - 1]) return id;
-    return kRank | (first_ + static_cast<std::uint64_t>(std::lower_bound(ids_.begin(), ids_.end(), id) -
-                                                        ids_.begin()));
+  /// Ids become ranks, marked as such. Ids beyond these, and ranks, stay as they are. Each search waits for
+  /// memory at every step, so several go on side by side.
+  template <std::size_t N>
+  void rank(std::uint64_t* const (&ids)[N]) const {
+    std::uint64_t begin[N] = {};
+    for (std::uint64_t left = ids_.size(); left > 1;) {
+      const std::uint64_t half = left / 2;
+      for (std::size_t i = 0; i < N; ++i) begin[i] += ids_[begin[i] + half] <= *ids[i] ? half : 0;
+      left -= half;
+    }
+    for (std::size_t i = 0; i < N; ++i) {
+      if (*ids[i] <= ids_[ids_.size() - 1]) *ids[i] = kRank | (first_ + begin[i]);
+    }
   }
   static std::uint64_t unmarked(std::uint64_t rank) { return rank & ~kRank; }
 
@@ -78,8 +86,10 @@ class IdRanks {
 /// Edges with their full ids, waiting in scratch.
 class EdgeSpool {
  public:
-  EdgeSpool(const std::string& scratch, const EdgeSourceInfo& info);
+  EdgeSpool(const std::string& scratch, unsigned threads, const EdgeSourceInfo& info);
 
+  /// Takes the edges from `begin` on, and their ids to `ids`; returns the largest.
+  std::uint64_t append(const EdgeBatch& batch, std::size_t begin, IdList& ids);
   void append(std::uint64_t source, std::uint64_t target, float weight, std::int64_t time);
   void close();  ///< no more edges
 
@@ -97,12 +107,16 @@ class EdgeSpool {
     std::int64_t time;
     float weight;
   };
-  static constexpr std::size_t kBlock = 1u << 14;  // edges written and read at a time
+  static constexpr std::size_t kBlock = 1u << 15;  // edges written and read at a time
+  static constexpr std::size_t kGrain = 1u << 11;  // edges whose ids one thread replaces at a time
+
+  void rank(std::span<Edge> edges) const;
 
   /// Edges from byte `offset` on, ids replaced where ranks_ has them; none at the end.
   std::span<Edge> read(std::uint64_t& offset, ChargedVector<Edge>& block) const;
 
   std::string scratch_;
+  unsigned threads_;
   std::unique_ptr<ScratchFile> file_;
   EdgeSourceInfo info_;
   std::optional<IdRanks> ranks_;
