@@ -6,6 +6,7 @@
 #include "engine/batch/starts_upload.hpp"
 #include "engine/memory/slots.hpp"
 #include "engine/sampling/run.hpp"
+#include "engine/walks/kinds/jump.hpp"
 #include "engine/walks/kinds/node2vec.hpp"
 #include "engine/walks/kinds/uniform.hpp"
 #include "engine/walks/queue/queue_cuda.cuh"
@@ -91,6 +92,19 @@ TEST(GpuShard, UniformWalksAreThoseOfTheHost) {
   using Program = walks::WalkProgram<walks::UniformWalk, IndexTable<CsrEdges>, walks::Acceptance::always>;
   const auto graph = [] { return scattered(at_most(3000, 300)); };
   for (const int size : {2, 3}) expect_same<Program>(size, graph, walks::UniformWalk{}, {});
+}
+
+/// They make a step a round, and their paths lie step by step.
+TEST(GpuShard, JumpsAreThoseOfTheHost) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  using Program = walks::WalkProgram<walks::JumpWalk, IndexTable<CsrEdges>, walks::Acceptance::always>;
+  static_assert(walks::kByStep<Program>);
+  const auto graph = [] { return scattered(at_most(3000, 300)); };
+  walks::Options walk;
+  walk.kind = walks::Kind::jump, walk.probability = 0.3;
+  for (const int size : {2, 3})
+    expect_same<Program>(size, graph, walks::JumpWalk{Probability::of(walk.probability)}, walk);
 }
 
 /// Without weights, proposals are indices; questions travel, and scans need lists of two ranks.

@@ -139,7 +139,7 @@ template <class Program>
 inline constexpr bool kByStep = !Program::kScans;
 template <class Sampler, Acceptance kAcceptance>
 inline constexpr bool kByStep<WalkProgram<Sampler, IndexTable<CsrEdges>, kAcceptance>> =
-    HasRedirect<Sampler>&& kAcceptance == Acceptance::always;
+    HasRedirect<Sampler> ? kAcceptance == Acceptance::always : false;
 
 /// A round's work on a queue, between the halves of advance().
 template <class Program>

@@ -93,7 +93,8 @@ void QueueBackend::order(const QueueSide<Walk>& from, const QueueSide<Walk>& to,
                          std::span<const WalkSegment> segments, std::uint32_t keys) {
   // All that is there, behind what has left.
   const std::uint64_t count = walks_in(segments);
-  const std::uint64_t first = std::ranges::min(segments, {}, &WalkSegment::begin).begin;
+  std::uint64_t first = count > 0 ? segments[0].begin : 0;
+  for (const WalkSegment& segment : segments) first = std::min(first, segment.begin);
   first_places_kernel<<<1, 32, 0, stream_.get()>>>(waiting_.data(), next_.data(), keys);
   check_launch("first_places_kernel");
   const std::size_t shared = keys <= kSharedKeys ? keys * (sizeof(unsigned long long) + sizeof(unsigned)) : 0;

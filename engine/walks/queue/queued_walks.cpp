@@ -103,8 +103,8 @@ const Vertex* WalksInQueues::join_rows() {
   link_->wait(queue.stream(), "rows of walks");
   stats_.exchange_seconds += seconds_now() - sending;
   const Vertex* const own = paths_.data() + own_rows();
-  if (!queues_[0]->by_steps()) return own;
-  // What lay there was another rank's, which has it now.
+  if (!queue.by_steps()) return own;
+  // To where another rank's lay, which has them now.
   Vertex* const rows = paths_.data() + (origins_.own() == 0 ? rows_of(per_origin()) : 0);
   queue.turn_rows(own, per_origin(), rows);
   return rows;

@@ -42,7 +42,7 @@ class WalksInQueues {
 
  private:
   std::uint64_t per_origin() const { return cache_.plan().batch; }
-  /// The first row that this rank writes.
+  /// Where the rows begin that this rank writes.
   std::uint64_t own_rows() const { return rows_of(origins_.own() * per_origin()); }
   std::uint32_t leg() const {
     return keys_.resident ? options_.length : static_cast<std::uint32_t>(cache_.plan().leg);
