@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -13,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/core/clock.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/memory_budget.hpp"
 #include "engine/core/size.hpp"
@@ -35,8 +35,6 @@ constexpr std::uint64_t kMostBlock = 1u << 21;  // records written at a time
 constexpr std::uint64_t kGrain = 1u << 14;      // edges surveyed and stored by one thread at a time
 constexpr std::uint64_t kStretch = 1u << 17;    // edges stored at a time, for each thread
 constexpr std::uint64_t kIdEnd = std::uint64_t{1} << 63;
-
-using Clock = std::chrono::steady_clock;
 
 /// One conversion: read, sort, decide about compaction, write. `Record` carries what the graph stores of an
 /// edge.
@@ -117,9 +115,8 @@ class Conversion {
 
   /// From now on time counts as that of `phase`; returns the phase before.
   double ConvertStats::*enter(double ConvertStats::*phase) {
-    const Clock::time_point now = Clock::now();
-    stats_.*phase_ += std::chrono::duration<double>(now - entered_).count();
-    entered_ = now;
+    const double now = seconds_now();
+    stats_.*phase_ += now - std::exchange(entered_, now);
     return std::exchange(phase_, phase);
   }
 
@@ -151,9 +148,8 @@ class Conversion {
 
   /// So much of the input holds the edges that were read so far.
   void expect(double fraction) {
-    if (fraction > 0)
-      sorter_.expect(static_cast<std::uint64_t>(
-          1.05 * static_cast<double>(records_of(stats_.input_edges, 0)) / fraction));
+    const auto records = static_cast<double>(records_of(stats_.input_edges, 0));
+    if (fraction > 0) sorter_.expect(static_cast<std::uint64_t>(1.05 * records / fraction));
   }
 
   /// Stores the edges from `begin` on; returns where it met a wide id, or the end.
@@ -261,7 +257,11 @@ class Conversion {
     wide_ids_->read(0, {&first, 1});
     const bool compact = decide_compaction(wide_ids_->size(), first);
     track_ids_ = false;
-    compact ? spool.rank_ids(*wide_ids_, memory_ / 4) : wide_ids_.reset();
+    if (compact) {
+      spool.rank_ids(*wide_ids_, memory_ / 4);
+    } else {
+      wide_ids_.reset();
+    }
     const std::uint64_t largest = largest_id_;
     const auto replay = spool.replay();
     replay->next(batch);
@@ -363,7 +363,7 @@ class Conversion {
   IdSet ids_;
   std::unique_ptr<IdList> wide_ids_;  ///< set once a wide id was met and the graph is compacted
   ConvertStats stats_;
-  Clock::time_point entered_ = Clock::now();
+  double entered_ = seconds_now();
   double ConvertStats::*phase_ = &ConvertStats::load_seconds;
 };
 
