@@ -1,40 +1,39 @@
 #include "engine/batch/batch_writer.hpp"
 
-#include <future>
 #include <utility>
 
 #include "engine/core/clock.hpp"
+#include "engine/exec/thread_pool.hpp"
 
 namespace sluice {
 
 struct BatchWriter::Pending {
-  std::future<void> write;
+  bool any = false;
+  Background write;
 };
 
 BatchWriter::BatchWriter(double* waited) : waited_(waited), pending_(std::make_unique<Pending>()) {}
 
-BatchWriter::~BatchWriter() {
-  if (pending_->write.valid()) pending_->write.wait();
-}
+BatchWriter::~BatchWriter() = default;
 
 void BatchWriter::submit(std::function<void()> write) {
   finish();
   ++submitted_;
-  pending_->write = std::async(std::launch::async, std::move(write));
+  pending_->any = true;
+  pending_->write.begin(std::move(write));
 }
 
 bool BatchWriter::idle() const {
-  return !pending_->write.valid();
+  return !pending_->any;
 }
 
 void BatchWriter::finish() {
-  if (!pending_->write.valid()) return;
+  if (!std::exchange(pending_->any, false)) return;
   const double begin = seconds_now();
+  failed_ = true;  // unless wait() returns
   pending_->write.wait();
-  if (waited_) *waited_ += seconds_now() - begin;
-  failed_ = true;  // unless get() returns
-  pending_->write.get();
   failed_ = false;
+  if (waited_) *waited_ += seconds_now() - begin;
 }
 
 }  // namespace sluice
