@@ -40,7 +40,6 @@ class QueueOf : public WalkQueue {
   }
 
   void clear_rows(std::uint64_t values) override { backend_.clear(setup_.paths.paths, values); }
-  bool by_steps() const override { return setup_.by_steps(); }
   void turn_rows(const Vertex* steps, std::uint64_t walks, Vertex* rows) override {
     backend_.turn(steps, walks, setup_.paths.row, rows);
   }

@@ -23,6 +23,7 @@ WalksInQueues::WalksInQueues(ResidentGraph::Impl& graph, WalkJob& job, const Pag
       cache_(graph, pages, std::move(plan), PageUse{.picks = 1, .steps = options.length}),
       keys_(ranks_, cache_.partitions(), resident),
       paths_(graph.device, rows_of(origins_.capacity()), "a batch of walks"),
+      by_steps_(resident && link && job.by_steps() && graph.paging.shard->size() > 1),
       waiting_(cache_.partitions(), 0) {
   ActiveWalks& batch = job_.batch();
   batch.own_begin = cache_.own().begin, batch.own_end = cache_.own().end;
@@ -34,8 +35,7 @@ WalksInQueues::WalksInQueues(ResidentGraph::Impl& graph, WalkJob& job, const Pag
   // as a whole.
   const unsigned halves = resident && link_ && !job_.asks() ? 2 : 1;
   PathMemory paths{paths_.data(), rows_of(1)};
-  if (resident && link_ && job_.by_steps() && ranks_->size() > 1)
-    paths.per_origin = static_cast<std::uint32_t>(per_origin());
+  if (by_steps_) paths.per_origin = static_cast<std::uint32_t>(per_origin());
   for (unsigned half = 0; half < halves; ++half)
     queues_.push_back(job_.make_queue(
         {graph.device, cache_.paging(), ranks_, link_, keys_, origins_.capacity(), paths, half, halves}));
@@ -103,7 +103,7 @@ const Vertex* WalksInQueues::join_rows() {
   link_->wait(queue.stream(), "rows of walks");
   stats_.exchange_seconds += seconds_now() - sending;
   const Vertex* const own = paths_.data() + own_rows();
-  if (!queue.by_steps()) return own;
+  if (!by_steps_) return own;
   // To where another rank's lay, which has them now.
   Vertex* const rows = paths_.data() + (origins_.own() == 0 ? rows_of(per_origin()) : 0);
   queue.turn_rows(own, per_origin(), rows);

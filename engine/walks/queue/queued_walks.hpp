@@ -71,6 +71,7 @@ class WalksInQueues {
   PartitionCache cache_;
   QueueKeys keys_;
   Buffer<Vertex> paths_;
+  bool by_steps_;  ///< how they lie: PathMemory
   std::vector<std::unique_ptr<WalkQueue>> queues_;
   std::optional<BatchRows> rows_;
   std::vector<std::uint64_t> waiting_;  ///< by partition

@@ -37,8 +37,6 @@ class WalkQueue {
 
   /// Of the rows of all walks, `values` are cleared.
   virtual void clear_rows(std::uint64_t values) = 0;
-  /// QueueSetup::by_steps.
-  virtual bool by_steps() const = 0;
   /// Paths that lie step by step, [row][walks], become rows.
   virtual void turn_rows(const Vertex* steps, std::uint64_t walks, Vertex* rows) = 0;
   /// All walks that begin here wait at their starts.
