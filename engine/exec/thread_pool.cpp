@@ -33,6 +33,7 @@ class HostThread {
     for (;;) {
       busy_.wait(0, std::memory_order_acquire);
       task_();
+      task_ = nullptr;  // with what it holds, such as the memory of a batch
       busy_.store(0, std::memory_order_release);
       busy_.notify_one();
     }

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <fstream>
+#include <memory>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -100,6 +101,23 @@ TEST(ThreadPool, GoesOnAfterARoundThatFailed) {
   std::atomic<unsigned> called{0};
   pool.all([&](unsigned) { ++called; });
   EXPECT_EQ(called, 3u);
+}
+
+TEST(Background, DropsWhatItsTaskHeldWhenTheTaskHasEnded) {
+  const auto held = std::make_shared<int>(1);
+  Background background;
+
+  background.begin([held] {});
+  background.wait();
+
+  EXPECT_EQ(held.use_count(), 1) << "the thread holds it";
+}
+
+TEST(Background, ThrowsWhatItsTaskThrew) {
+  Background background;
+  background.begin([] { throw std::runtime_error("beside the caller"); });
+  EXPECT_THROW(background.wait(), std::runtime_error);
+  EXPECT_NO_THROW(background.wait()) << "once";
 }
 
 /// While it lives one more thread's stack fits, and not two.
