@@ -32,9 +32,10 @@ struct Options {
   std::uint64_t seed = 1;
   std::string graph;  ///< a graph file to measure instead of generated ones, or empty
   std::function<void(const std::string& name)> progress;  ///< called before each measurement
-  /// Is this figure to be measured? Empty: all are. Ablation, outofcore, pagerank, acc and ppr ask, papers
-  /// for each table, and scaling for `walks`, for each figure of PageRank, and for each program.
+  /// Is this figure to be measured? Empty: all are. Ablation, files, outofcore, pagerank, acc and ppr ask,
+  /// papers for each table, and scaling for `walks`, for each figure of PageRank, and for each program.
   std::function<bool(const std::string& name)> wanted;
+  std::string folder = ".";  ///< where files are made
 
   bool wants(const std::string& name) const { return !wanted || wanted(name); }
 };
@@ -57,6 +58,9 @@ std::vector<Figure> run_automatic(Device& device, const Options& options);
 /// Walks on a graph of which slots hold a quarter and the rest comes from the disk, beside the disk's own
 /// rate.
 std::vector<Figure> run_disk(Device& device, const Options& options);
+
+/// Jobs of the program from file to file, beside what the disk needs for the same bytes.
+std::vector<Figure> run_files(Device& device, const Options& options);
 
 /// Walks, PageRank, searches, paths, cores and components on all ranks of the job, which call it together,
 /// beside one of them.

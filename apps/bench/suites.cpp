@@ -46,6 +46,7 @@ constexpr Suite kSuites[] = {
     {"auto", "what auto chooses there for 20 jobs, beside each transport and layout", run_automatic},
     {"disk", "the same from a file that no cache holds, beside the disk's own rate", run_disk, On::file,
      false},
+    {"files", "jobs from file to file, beside what the disk needs for their bytes", run_files},
     {"scaling", "walks, PageRank and programs on all ranks of mpirun beside one", run_scaling, On::graph,
      true, true},
     {"ablation", "C-SAW's techniques for partitions, one after the other", run_ablation},
@@ -93,6 +94,7 @@ std::optional<std::regex> pattern_of(const SuiteCommand& c) {
 std::vector<Figure> measure(const Suite& suite, const SuiteCommand& c, Device& device) {
   const auto pattern = pattern_of(c);
   Options options{c.repetitions, c.scale, c.edge_factor, c.common.seed, c.graph, {}, {}};
+  if (!c.common.scratch.empty()) options.folder = c.common.scratch;
   options.progress = [&](const std::string& name) {
     apps::throw_if_stopped();
     if (c.common.verbose) apps::say(fmt::format("measuring {}\n", name));

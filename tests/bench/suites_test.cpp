@@ -23,6 +23,31 @@ TEST_F(Suites, DiskReadsTheGraphFromItsFile) {
   EXPECT_EQ(bench({"disk", "--device", "host"}).status, 2);
 }
 
+/// Jobs of the program, each beside the disk alone, with the seconds of its report.
+TEST_F(Suites, FilesStandBesideTheDisk) {
+  run_bench({"files", "--device", "host", "--threads", "2", "--scale", "9", "--repetitions", "1", "--scratch",
+             at(""), "--report", at("bench.json")});
+
+  const auto report = json("bench.json");
+  unsigned jobs = 0;
+  for (const auto& [name, value] : report.items()) {
+    if (name.find(" [times the disk]") == std::string::npos) continue;
+    const std::string job = name.substr(0, name.find(" [times"));
+    ++jobs;
+    const auto column = [&](const char* key) { return report.at(job + ": " + key).get<double>(); };
+    EXPECT_NEAR(value.get<double>() * column("disk s"), column("wall s"), 1e-3 * column("wall s")) << job;
+    EXPECT_GT(column("MB written"), 0) << job;
+    EXPECT_EQ(column("MB read") > 0, job != "generate") << job;
+    for (const char* phase : {"start", "open", "load", "sort", "table", "compute", "transfer", "exchange",
+                              "write", "without a name"})
+      EXPECT_LE(column((phase + std::string(" s")).c_str()), column("wall s")) << job << ' ' << phase;
+  }
+  EXPECT_EQ(jobs, 8u);
+  EXPECT_EQ(folder_.names(), std::vector<std::string>{"bench.json"}) << "a folder was left behind";
+  refuse_bench(2, "no figure",
+               {"files", "--device", "host", "--scale", "7", "--scratch", at(""), "--only", "absent"});
+}
+
 /// Twenty jobs, each beside the choices that a user could force.
 TEST_F(Suites, AutoStandsBesideEveryChoice) {
   run_bench({"auto", "--device", "host", "--threads", "2", "--scale", "9", "--repetitions", "1", "--report",

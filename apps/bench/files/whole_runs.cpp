@@ -1,0 +1,274 @@
+// sluice-bench files: jobs of the program from file to file, beside what the disk needs for the bytes that
+// they read and write. Both begin with what they read on the disk alone, and end when all is there (fsync).
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "apps/bench/bench.hpp"
+#include "apps/bench/workload.hpp"
+#include "engine/core/clock.hpp"
+#include "engine/core/error.hpp"
+#include "engine/exec/threads.hpp"
+#include "io/descriptor.hpp"
+#include "io/file_bytes.hpp"
+
+namespace sluice::bench {
+
+namespace {
+
+constexpr std::uint64_t kBlock = 8u << 20;
+constexpr unsigned kInFlight = 4;  ///< reads or writes
+
+/// A folder on the disk that is measured; it goes with what is in it.
+class Folder {
+ public:
+  explicit Folder(const std::string& parent) : path_(parent + "/sluice-bench-XXXXXX") {
+    if (::mkdtemp(path_.data()) == nullptr) throw RunError(io::system_message(path_, errno));
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() {
+    std::error_code left;
+    std::filesystem::remove_all(path_, left);
+  }
+  std::string at(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+/// A block that begins where the disk can take it from, of bytes that no disk packs.
+class Block {
+ public:
+  Block() : bytes_(static_cast<std::byte*>(std::aligned_alloc(4096, kBlock)), std::free) {
+    if (!bytes_) throw RunError("no memory for a block");
+    std::uint64_t word = 1;
+    for (std::uint64_t at = 0; at < kBlock; ++at) {
+      word = word * 6364136223846793005u + 1442695040888963407u;
+      bytes_.get()[at] = static_cast<std::byte>(word >> 56);
+    }
+  }
+  std::span<std::byte> first(std::uint64_t bytes) const { return {bytes_.get(), bytes}; }
+
+ private:
+  std::unique_ptr<std::byte, void (*)(void*)> bytes_;
+};
+
+/// Calls use(block, begin, bytes) for `bytes` in blocks, some at the same time.
+template <class Use>
+void in_blocks(std::uint64_t bytes, Use&& use) {
+  std::vector<Block> blocks(kInFlight);
+  parallel_blocks(kInFlight, (bytes + kBlock - 1) / kBlock, 1,
+                  [&](std::uint64_t number, std::uint64_t, unsigned thread) {
+                    const std::uint64_t begin = number * kBlock;
+                    use(blocks[thread], begin, std::min(kBlock, bytes - begin));
+                  });
+}
+
+void forget_cached(const std::string& path) {
+  io::Descriptor file(path, O_RDONLY);
+  file.sync();  // what is not on the disk yet cannot be dropped
+  ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
+}
+
+/// Seconds that the disk takes to write so many bytes, past the cache where the file system can.
+double seconds_to_write(const Folder& folder, std::uint64_t bytes) {
+  const std::string path = folder.at("written");
+  const std::uint64_t whole = (bytes + 4095) / 4096 * 4096;
+  const double begin = seconds_now();
+  {
+    const int direct = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_DIRECT | O_CLOEXEC, 0600);
+    io::Descriptor file = direct >= 0 ? io::Descriptor(direct, path)
+                                      : io::Descriptor(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC);
+    static_cast<void>(::posix_fallocate(file.get(), 0, static_cast<off_t>(whole)));  // or without
+    in_blocks(whole, [&](Block& block, std::uint64_t at, std::uint64_t size) {
+      file.write_all_at(block.first(size), at);
+    });
+    file.sync();
+  }
+  const double seconds = seconds_now() - begin;
+  ::unlink(path.c_str());
+  return seconds;
+}
+
+/// The same to read the first so many bytes of the files, of which the cache has none.
+double seconds_to_read(const std::vector<std::string>& paths, std::uint64_t bytes) {
+  double seconds = 0;
+  for (const std::string& path : paths) {
+    const std::uint64_t some = std::min<std::uint64_t>(bytes, std::filesystem::file_size(path));
+    bytes -= some;
+    forget_cached(path);
+    const io::FileBytes file(path, io::Caching::none);
+    const double begin = seconds_now();
+    in_blocks(some, [&](Block& block, std::uint64_t at, std::uint64_t size) {
+      file.read_at(block.first(size), at);
+    });
+    seconds += seconds_now() - begin;
+  }
+  return seconds;
+}
+
+/// A job, and files that it reads.
+struct Job {
+  std::string name;
+  std::vector<std::string> words, inputs;
+};
+
+/// What became of one run of a job.
+struct Ran {
+  double wall = 0, disk = 0;  ///< seconds
+  nlohmann::json report;
+};
+
+class WholeRuns {
+ public:
+  WholeRuns(const Device& device, const Options& options)
+      : options_(options),
+        program_(std::filesystem::read_symlink("/proc/self/exe").parent_path() / "sluice"),
+        folder_(options.folder),
+        threads_(std::to_string(device.is_cuda() ? usable_cores() : device.threads())),
+        device_(device.is_cuda() ? "cuda" : "host") {
+    if (!std::filesystem::exists(program_))
+      throw UsageError("files: " + program_ + " is not there, which it measures");
+  }
+
+  std::vector<Figure> run() {
+    prepare();
+    std::vector<Figure> figures;
+    for (const Job& job : jobs()) {
+      if (!options_.wants(job.name)) continue;
+      if (options_.progress) options_.progress(job.name);
+      figures.push_back(measure(job));
+    }
+    return figures;
+  }
+
+ private:
+  std::string graph() const { return options_.graph.empty() ? folder_.at("graph.h5") : options_.graph; }
+  std::vector<std::string> generation(const std::string& output) const {
+    return {"generate",      "kronecker",
+            "--scale",       std::to_string(options_.scale),
+            "--edge-factor", std::to_string(options_.edge_factor),
+            "--undirected",  "--compact",
+            "--weights",     "uniform",
+            "--seed",        std::to_string(options_.seed),
+            "--output",      output};
+  }
+
+  /// The graph, and a list of its edges, of as many as take less to write than to measure.
+  void prepare() {
+    if (options_.graph.empty()) start(generation(graph()));
+    if (!options_.wants(kConvert)) return;
+    const Graph lists = io::read_graph(graph());
+    std::ofstream text(folder_.at("edges.txt"));
+    std::string lines;
+    for (std::uint64_t v = 0; v < lists.vertices(); ++v) {
+      for (EdgeIndex edge = lists.out.offsets[v]; edge < lists.out.offsets[v + 1]; ++edge)
+        fmt::format_to(std::back_inserter(lines), "{} {}\n", v, lists.out.targets[edge]);
+      if (lines.size() < kBlock) continue;
+      text << lines;
+      lines.clear();
+    }
+    if (!(text << lines).flush()) throw RunError(folder_.at("edges.txt") + ": cannot be written");
+  }
+
+  std::vector<Job> jobs() const {
+    const std::string out = folder_.at("out");
+    const auto of_graph = [&](std::string name, std::vector<std::string> words, const char* ending) {
+      words.insert(words.begin() + 1, graph());
+      words.insert(words.end(), {"--output", out + ending});
+      return Job{std::move(name), std::move(words), {graph()}};
+    };
+    return {
+        {"generate", generation(out + ".h5"), {}},
+        {kConvert, {"convert", folder_.at("edges.txt"), out + ".h5"}, {folder_.at("edges.txt")}},
+        of_graph("walk, 40 steps, h5", {"walk", "--length", "40"}, ".h5"),
+        of_graph("walk, 40 steps, npy", {"walk", "--length", "40"}, ".npy"),
+        of_graph("walk, 40 steps, biased by weight", {"walk", "--kind", "biased", "--length", "40"}, ".h5"),
+        of_graph("sample, neighbor 10,5",
+                 {"sample", "--kind", "neighbor", "--fanout", "10,5", "--instances", seeds()}, ".h5"),
+        of_graph("pagerank to 1e-6", {"pagerank", "--tolerance", "1e-6"}, ".h5"),
+        of_graph("bfs", {"bfs", "--source", "0"}, ".h5")};
+  }
+  /// A seed for every other vertex.
+  std::string seeds() const { return std::to_string(std::uint64_t{1} << (options_.scale - 1)); }
+
+  /// The job by turns with the disk alone.
+  Figure measure(const Job& job) {
+    std::vector<Ran> all;
+    for (unsigned r = 0; r < options_.repetitions; ++r) all.push_back(run_once(job));
+    std::ranges::sort(all, {}, [](const Ran& ran) { return ran.wall / ran.disk; });
+    const Ran& middle = all[all.size() / 2];
+    const auto times = [](const Ran& ran) { return ran.wall / ran.disk; };
+    Figure figure{job.name, times(middle), "times the disk", times(all.front()), times(all.back()), {}};
+    const auto& bytes = middle.report.at("bytes");
+    figure.columns = {{"wall s", middle.wall},
+                      {"disk s", middle.disk},
+                      {"MB read", bytes.at("read").get<double>() * 1e-6},
+                      {"MB written", bytes.at("written").get<double>() * 1e-6}};
+    double named = 0;
+    for (const auto& [name, seconds] : middle.report.at("seconds").items()) {
+      if (name == "total" || name == "other") continue;
+      figure.columns.emplace_back(name + " s", seconds.get<double>());
+      named += seconds.get<double>();
+    }
+    figure.columns.emplace_back("without a name s", middle.wall - named);
+    return figure;
+  }
+
+  Ran run_once(const Job& job) {
+    for (const std::string& input : job.inputs) forget_cached(input);
+    Ran ran;
+    const double begin = seconds_now();
+    start(job.words);
+    ran.wall = seconds_now() - begin;
+    ran.report = nlohmann::json::parse(std::ifstream(folder_.at("report.json")));
+    const auto& bytes = ran.report.at("bytes");
+    ran.disk = seconds_to_read(job.inputs, bytes.at("read").get<std::uint64_t>()) +
+               seconds_to_write(folder_, bytes.at("written").get<std::uint64_t>());
+    return ran;
+  }
+
+  /// Runs the program to its end.
+  void start(std::vector<std::string> words) const {
+    words.insert(words.begin(), program_);
+    if (words[1] != "convert") words.insert(words.end(), {"--device", device_});
+    words.insert(words.end(),
+                 {"--threads", threads_, "--quiet", "--force", "--report", folder_.at("report.json")});
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    pid_t child = 0;
+    if (const int error =
+            ::posix_spawn(&child, program_.c_str(), nullptr, nullptr, arguments.data(), environ))
+      throw RunError(io::system_message(program_, error));
+    int status = 0;
+    if (::waitpid(child, &status, 0) != child || status != 0)
+      throw RunError(fmt::format("sluice {} failed", words[1]));
+  }
+
+  static constexpr const char* kConvert = "convert, text";
+
+  const Options& options_;
+  std::string program_;
+  Folder folder_;
+  std::string threads_, device_;
+};
+
+}  // namespace
+
+std::vector<Figure> run_files(Device& device, const Options& options) {
+  return WholeRuns(device, options).run();
+}
+
+}  // namespace sluice::bench
