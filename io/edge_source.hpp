@@ -48,6 +48,8 @@ class EdgeSource {
   virtual SortedInput sort(const SortRequest&) { return {}; }
   /// Bytes of input consumed and in all (compressed bytes for .gz), for progress; {0, 0} if unknown.
   virtual std::pair<std::uint64_t, std::uint64_t> progress() const { return {0, 0}; }
+  /// Of its files, once next() has returned false.
+  virtual std::uint64_t bytes_read() const { return progress().second; }
   /// One line for the user about something odd but harmless ("no 'p' line: ids taken as they are"), or empty.
   /// Complete once next() has returned false: some oddities show only at the end of the file.
   virtual std::string remark() const { return {}; }

@@ -78,7 +78,7 @@ void build_graph(const Command& command, const CommonOptions& common, io::EdgeSo
     report.sort_seconds = stats.sort_seconds;
     report.close_seconds = stats.write_seconds;
     report.total_seconds = seconds;
-    report.bytes_read = source.progress().second;
+    report.bytes_read = source.bytes_read();
     report.bytes_written = stats.file_bytes;
     report.counters = counters(stats);
     report_file.finish(report);

@@ -163,6 +163,7 @@ class GeneratorSource final : public EdgeSource {
     return {};
   }
 
+  std::uint64_t bytes_read() const override { return 0; }
   std::pair<std::uint64_t, std::uint64_t> progress() const override {
     return {next_ * 2 * sizeof(Vertex), generator_.edges() * 2 * sizeof(Vertex)};
   }
