@@ -7,6 +7,7 @@ PprWriter::PprWriter(io::ResultWriter& writer, const IdMap& ids, const Starts& s
   scores_ = writer.declare("scores", io::ElementType::f64, {top});
   vertices_ = columns_.declare("vertices", {top});
   seeds_ = columns_.declare("seeds");
+  writer.set_columns(static_cast<std::size_t>(seeds_) + 1);
   if (starts.most_seeds() == 1) return;
   query_seeds_ = columns_.declare("query_seeds");
   query_weights_ = writer.declare("query_weights", io::ElementType::f64, {});
@@ -14,9 +15,12 @@ PprWriter::PprWriter(io::ResultWriter& writer, const IdMap& ids, const Starts& s
 }
 
 void PprWriter::write(const ppr::Batch& batch) {
-  writer_.append(scores_, batch.scores.data(), batch.count);
-  columns_.append(vertices_, batch.vertices, batch.count);
-  columns_.append(seeds_, batch.seeds, batch.count);
+  const std::uint64_t top = batch.count == 0 ? 0 : batch.scores.size() / batch.count;
+  for_each_piece(batch.count, top, [&](std::uint64_t from, std::uint64_t rows) {
+    writer_.append(scores_, batch.scores.data() + from * top, rows);
+    columns_.append(vertices_, batch.vertices.subspan(from * top, rows * top), rows);
+    columns_.append(seeds_, batch.seeds.subspan(from, rows), rows);
+  });
   if (query_seeds_ >= 0) write_seeds(batch);
 }
 

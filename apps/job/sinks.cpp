@@ -4,13 +4,6 @@
 
 namespace sluice::apps {
 
-namespace {
-
-/// What is converted at a time, so that a large batch needs no second one of its size.
-constexpr std::uint64_t kPieceRows = 64u << 10;
-
-}  // namespace
-
 int VertexWriter::declare(const std::string& name, std::vector<std::uint64_t> row) {
   return writer_.declare(name, type(), std::move(row));
 }
@@ -26,15 +19,13 @@ void VertexWriter::append(int dataset, std::span<const Vertex> vertices, std::ui
     writer_.append(dataset, vertices.data(), rows);
     return;
   }
-  const std::uint64_t row = vertices.size() / rows,
-                      piece = std::max<std::uint64_t>(kPieceRows / std::max<std::uint64_t>(row, 1), 1);
-  for (std::uint64_t from = 0; from < rows; from += piece) {
-    const std::uint64_t count = std::min(piece, rows - from);
+  const std::uint64_t row = vertices.size() / rows;
+  for_each_piece(rows, row, [&](std::uint64_t from, std::uint64_t count) {
     const auto some = vertices.subspan(from * row, count * row);
     wide_.resize(some.size());
     std::transform(some.begin(), some.end(), wide_.begin(), [this](Vertex v) { return ids_.to_external(v); });
     writer_.append(dataset, wide_.data(), count);
-  }
+  });
 }
 
 void VertexColumns::add(const std::string& name, io::ElementType type, const void* values,
@@ -53,17 +44,17 @@ void VertexColumns::add_vertices(const std::string& name, std::span<const Vertex
 }
 
 void VertexColumns::write(io::ResultWriter& writer) const {
-  constexpr std::uint64_t kRowsAtOnce = 1u << 20;
   std::vector<int> datasets;
   for (const Column& column : columns_) {
     std::vector<std::uint64_t> row;
     if (column.width > 1) row.push_back(column.width);
     datasets.push_back(writer.declare(column.name, column.type, row));
   }
-  for (std::uint64_t first = first_; first < last_; first += kRowsAtOnce) {
-    const std::uint64_t count = std::min(kRowsAtOnce, last_ - first);
-    for (std::size_t i = 0; i < columns_.size(); ++i) append(writer, datasets[i], columns_[i], first, count);
-  }
+  writer.set_columns(columns_.size());
+  for_each_piece(last_ - first_, 1, [&](std::uint64_t from, std::uint64_t count) {
+    for (std::size_t i = 0; i < columns_.size(); ++i)
+      append(writer, datasets[i], columns_[i], first_ + from, count);
+  });
 }
 
 void VertexColumns::append(io::ResultWriter& writer, int dataset, const Column& column, std::uint64_t first,
@@ -88,6 +79,7 @@ WalkWriter::WalkWriter(io::ResultWriter& writer, const IdMap& ids, const walks::
   if (options.kind == walks::Kind::multidimensional) {
     edges_ = columns_.declare_padded("edges", {options.length, 2});
     pool_ = columns_.declare("pool", {options.frontier_size});
+    writer.set_columns(2);
   } else {
     walks_ = columns_.declare_padded("walks", {options.length + std::uint64_t{1}});
   }
@@ -105,12 +97,13 @@ void WalkWriter::require_rows_fit(io::ResultFormat format, const IdMap& ids, con
 }
 
 void WalkWriter::write(const WalkBatch& batch) {
-  if (walks_ >= 0) {
-    columns_.append(walks_, batch.walks, batch.count);
-  } else {
-    columns_.append(edges_, batch.edges, batch.count);
-    columns_.append(pool_, batch.pool, batch.count);
-  }
+  if (walks_ >= 0) return columns_.append(walks_, batch.walks, batch.count);
+  if (batch.count == 0) return;
+  const std::uint64_t edges = batch.edges.size() / batch.count, pool = batch.pool.size() / batch.count;
+  for_each_piece(batch.count, edges + pool, [&](std::uint64_t from, std::uint64_t rows) {
+    columns_.append(edges_, batch.edges.subspan(from * edges, rows * edges), rows);
+    columns_.append(pool_, batch.pool.subspan(from * pool, rows * pool), rows);
+  });
 }
 
 std::vector<std::string> SampleWriter::text_columns(const samples::Options& options) {
@@ -128,6 +121,7 @@ SampleWriter::SampleWriter(io::ResultWriter& writer, const IdMap& ids, const sam
   target_ = columns_.declare("target");
   depth_ = writer_.declare("depth", io::ElementType::i32, {});
   edge_ = writer_.declare("edge", io::ElementType::i64, {});
+  writer_.set_columns(static_cast<std::size_t>(edge_) + 1);
   edge_offsets_ = writer_.declare_offsets("instance_offsets");
   seeds_ = columns_.declare("seeds");
   seed_offsets_ = writer_.declare_offsets("seed_offsets");
@@ -141,8 +135,7 @@ void SampleWriter::write(const SampleBatch& batch) {
   if (batch.count == 0) return;
   // Text waits until all columns of a row are there: in pieces, it never holds many.
   std::uint64_t instance = 0, of_instance = 0;
-  for (std::uint64_t from = 0; from < batch.source.size(); from += kPieceRows) {
-    const std::uint64_t edges = std::min<std::uint64_t>(kPieceRows, batch.source.size() - from);
+  for_each_piece(batch.source.size(), 1, [&](std::uint64_t from, std::uint64_t edges) {
     if (instance_ >= 0) {
       numbers_.clear();
       while (numbers_.size() < edges) {
@@ -159,7 +152,7 @@ void SampleWriter::write(const SampleBatch& batch) {
     static_assert(sizeof(EdgeIndex) == sizeof(std::int64_t), "edge positions are written as they are");
     writer_.append(depth_, batch.depth.data() + from, edges);
     writer_.append(edge_, batch.edge.data() + from, edges);
-  }
+  });
   writer_.append_counts(edge_offsets_, batch.edge_counts);
   columns_.append(seeds_, batch.seeds, batch.seeds.size());
   writer_.append_counts(seed_offsets_, batch.seed_counts);

@@ -1,6 +1,7 @@
 // From the engine's batches to the datasets of a result file (CONTRACT section 3).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -14,6 +15,18 @@
 #include "io/results/result_writer.hpp"
 
 namespace sluice::apps {
+
+/// What is converted, or appended to one column before the next, at a time: a large batch then needs no
+/// second one of its size.
+inline constexpr std::uint64_t kPieceElements = 64u << 10;
+
+/// Calls append(from, rows) for all rows, of so many elements each, in pieces.
+template <class Append>
+void for_each_piece(std::uint64_t rows, std::uint64_t row_elements, Append&& append) {
+  const std::uint64_t piece =
+      std::max<std::uint64_t>(kPieceElements / std::max<std::uint64_t>(row_elements, 1), 1);
+  for (std::uint64_t from = 0; from < rows; from += piece) append(from, std::min(piece, rows - from));
+}
 
 /// Declares and writes datasets of vertex ids: i32 or i64, internal or original, kNoVertex as -1.
 class VertexWriter {

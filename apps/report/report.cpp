@@ -60,7 +60,7 @@ void add_run(Json& json, const RunStats& run) {
   json["mapped_rounds"] = run.mapped_rounds;
   json["entries_sent"] = run.entries_sent;
   json["entries_received"] = run.entries_received;
-  json["waves"] = run.batches;
+  json["batches"] = run.batches;
   json["selections"] = run.selections;
   json["selection_iterations"] = run.selection_iterations;
   json["collision_searches"] = run.collision_searches;

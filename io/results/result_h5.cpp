@@ -1,10 +1,12 @@
 // Results as HDF5: chunks of about a mebibyte, written whole past HDF5's chunk cache.
-// The file's bytes depend on the data alone: chunks have a fixed number of rows, the last is filled up with
-// zeros, and chunks lie in the order of declaration. So the first dataset streams into the file; full chunks
-// of the others wait in scratch until commit(). Declare the largest dataset first.
+// The file's bytes depend on the data alone: chunks have a fixed number of rows, and the last is filled up
+// with zeros. Chunks of columns lie in the order of their last rows, and stream into the file; those of
+// columns that are ahead of others wait in memory. Full chunks of other datasets wait in scratch until
+// commit(), and lie behind them in the order of declaration.
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <deque>
 
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
@@ -44,6 +46,8 @@ class ChunkedDataset {
     return std::max<std::uint64_t>(1, kChunkBytes / std::max<std::uint64_t>(declared_->row_bytes(), 1));
   }
   std::uint64_t chunk_bytes() const { return chunk_rows() * declared_->row_bytes(); }
+  /// Rows before the end of the next chunk.
+  std::uint64_t next_end() const { return rows_ + chunk_rows(); }
 
   /// Writes the next chunk, which is full.
   void write_chunk(hid_t file, std::span<const std::byte> chunk) {
@@ -139,6 +143,7 @@ class H5Results final : public ResultWriter {
   void declared() override {
     require_row_fits(ResultFormat::h5, datasets().back().name, datasets().back().row_bytes());
     open_.emplace_back();
+    early_.emplace_back();
     waiting_.emplace_back(output_.temporary(), output_.path());
   }
 
@@ -170,8 +175,19 @@ class H5Results final : public ResultWriter {
   }
 
   void hand_over(std::size_t dataset, std::span<const std::byte> chunk) {
-    if (dataset > 0) return waiting_[dataset].append(chunk);
+    if (dataset >= columns()) return waiting_[dataset].append(chunk);
+    if (next_column() != dataset)
+      return static_cast<void>(early_[dataset].emplace_back(chunk.begin(), chunk.end()));
     put_chunk(dataset, chunk);
+    for (std::size_t next; !early_[next = next_column()].empty(); early_[next].pop_front())
+      put_chunk(next, early_[next].front());
+  }
+
+  /// The column whose next chunk ends first.
+  std::size_t next_column() const {
+    const auto end = written_.begin() + static_cast<std::ptrdiff_t>(columns());
+    return static_cast<std::size_t>(
+        std::ranges::min_element(written_.begin(), end, {}, &ChunkedDataset::next_end) - written_.begin());
   }
 
   void put_chunk(std::size_t dataset, std::span<const std::byte> chunk) {
@@ -200,9 +216,10 @@ class H5Results final : public ResultWriter {
   OutputFile output_;
   h5::Handle file_;
   Writeback writeback_;
-  std::vector<ChunkedDataset> written_;       // the first streams
-  std::vector<Scratch> waiting_;              // full chunks of the others
-  std::vector<std::vector<std::byte>> open_;  // the chunk that each is filling
+  std::vector<ChunkedDataset> written_;
+  std::vector<std::deque<std::vector<std::byte>>> early_;  // full chunks of columns, before those of others
+  std::vector<Scratch> waiting_;                           // full chunks of what is no column
+  std::vector<std::vector<std::byte>> open_;               // the chunk that each is filling
 };
 
 }  // namespace

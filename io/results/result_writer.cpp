@@ -72,6 +72,10 @@ void ResultWriter::finish() {
   for (std::size_t i = 0; i < datasets_.size(); ++i) {
     if (datasets_[i].offsets && datasets_[i].rows == 0) append_counts(static_cast<int>(i), {});
   }
+  for (std::size_t i = 1; i < std::min(columns_, datasets_.size()); ++i) {
+    if (datasets_[i].rows != datasets_[0].rows)
+      throw RunError("internal error: " + path_ + ": the columns have unequal rows");
+  }
   complete();
 }
 

@@ -40,9 +40,9 @@ struct ResultDataset {
 /// "# name"; `text_columns` names the datasets of equal length to be printed side by side as columns instead,
 /// headed by
 /// "# name name ..."; datasets that are not named are left out then).
-/// The bytes of the file depend on the data alone, not on how it was cut into appends. What is declared first
-/// streams straight into the file (h5, text) and the rest waits in unlinked scratch beside it: declare the
-/// largest first.
+/// The bytes of the file depend on the data alone, not on how it was cut into appends. The dataset that is
+/// declared first streams straight into the file (h5, text), of h5 all columns do, and the rest waits in
+/// unlinked scratch beside it: declare the largest first.
 class ResultWriter {
  public:
   virtual ~ResultWriter() = default;
@@ -55,6 +55,9 @@ class ResultWriter {
   /// Declares where lists end that lie one after the other in another dataset: i64, 0 and then the running
   /// sum of what append_counts() is given.
   int declare_offsets(const std::string& name);
+  /// The first `datasets` that were declared are columns: they get equally many rows, in turn and few at a
+  /// time, since h5 holds back what one has before the others.
+  void set_columns(std::size_t datasets) { columns_ = datasets; }
   /// Appends `rows` rows stored at `data` (of the declared type).
   void append(int dataset, const void* data, std::uint64_t rows);
   /// For declare_offsets(): the lengths of the next lists.
@@ -82,12 +85,15 @@ class ResultWriter {
   virtual void publish() {}
 
   const std::vector<ResultDataset>& datasets() const { return datasets_; }
+  /// How many of them are columns; the first always is one.
+  std::size_t columns() const { return columns_; }
   const std::string& path() const { return path_; }
   void count_written(std::uint64_t bytes) { bytes_written_ += bytes; }
 
  private:
   std::string path_;
   std::vector<ResultDataset> datasets_;
+  std::size_t columns_ = 1;
   std::vector<std::int64_t> ends_;  ///< reused from append to append
   std::uint64_t bytes_written_ = 0;
   bool appending_ = false, finished_ = false;

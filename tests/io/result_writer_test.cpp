@@ -110,6 +110,52 @@ TEST(H5ResultsTest, BytesDependOnTheDataAlone) {
   EXPECT_EQ(folder.entries(), 3u);
 }
 
+/// Columns of unequal width lie in the file in one order, and are there before the end.
+TEST(H5ResultsTest, ColumnsStreamToBytesThatDependOnTheDataAlone) {
+  const TemporaryFolder folder;
+  constexpr std::size_t kRows = 700'000;
+  const std::vector<std::int64_t> wide = counting(2 * kRows);
+  const std::vector<std::int32_t> narrow(kRows, 7);
+  std::vector<std::int64_t> ends(kRows + 1);
+  std::iota(ends.begin(), ends.end(), 0);
+  const auto write = [&](const std::string& name, std::size_t step) {
+    const auto writer = make_result_writer(folder.file(name), ResultFormat::h5, false, kAttributes);
+    const int pairs = writer->declare("pairs", ElementType::i64, {2});
+    const int sevens = writer->declare("sevens", ElementType::i32, {});
+    const int counts = writer->declare_offsets("offsets");
+    writer->set_columns(2);
+    for (std::size_t at = 0; at < kRows; at += step) {
+      const std::size_t some = std::min(step, kRows - at);
+      writer->append(sevens, narrow.data() + at, some);
+      writer->append(pairs, wide.data() + 2 * at, some);
+      writer->append_counts(counts, std::vector<std::uint64_t>(some, 1));
+    }
+    EXPECT_EQ(writer->bytes_written(), 12u << 20) << "ten chunks of pairs, two of sevens";
+    writer->commit();
+    EXPECT_EQ(read_h5<std::int64_t>(folder.file(name), "pairs", H5T_NATIVE_INT64), wide);
+    EXPECT_EQ(read_h5<std::int32_t>(folder.file(name), "sevens", H5T_NATIVE_INT32), narrow);
+    EXPECT_EQ(read_h5<std::int64_t>(folder.file(name), "offsets", H5T_NATIVE_INT64), ends);
+    return read_file(folder.file(name));
+  };
+
+  const std::string whole = write("whole", kRows);
+
+  EXPECT_TRUE(write("lockstep", 777) == whole);
+  EXPECT_TRUE(write("halves", kRows / 2) == whole);
+  EXPECT_EQ(folder.entries(), 3u);
+}
+
+TEST(H5ResultsTest, ColumnsOfUnequalLengthAreAnError) {
+  const TemporaryFolder folder;
+  const auto writer = make_result_writer(folder.file("r.h5"), ResultFormat::h5, false, {});
+  const int first = writer->declare("first", ElementType::i64, {});
+  writer->declare("second", ElementType::i64, {});
+  writer->set_columns(2);
+  writer->append(first, counting(3).data(), 3);
+
+  EXPECT_NE(message_of<RunError>([&] { writer->commit(); }).find("unequal rows"), std::string::npos);
+}
+
 TEST(H5ResultsTest, ExactlyFullChunks) {
   const TemporaryFolder folder;
   const std::vector<std::int64_t> values = counting(2 << 17);

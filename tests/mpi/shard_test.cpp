@@ -63,14 +63,14 @@ TEST_F(Shard, ScansNeedTwoLists) {
 TEST_F(Shard, PartitionsThatFitComeOnce) {
   compare({"uniform", {"walk", "--kind", "uniform", "--length", "9"}}, 3, {});
   const auto held = nlohmann::json::parse(read_bytes(at("cell.json")));
-  EXPECT_LE(held["rounds"].get<std::uint64_t>(), 9 * held["waves"].get<std::uint64_t>());
+  EXPECT_LE(held["rounds"].get<std::uint64_t>(), 9 * held["batches"].get<std::uint64_t>());
   EXPECT_EQ(held["partition_transfers"], 3);
 
   // A batch of 5120 walks takes twice as much as there is beside the partitions.
   compare({"uniform", {"walk", "--kind", "uniform", "--length", "9", "--walks-per-vertex", "20"}}, 2,
           {"--device-memory", "300K"});
   const auto batches = nlohmann::json::parse(read_bytes(at("cell.json")));
-  EXPECT_GT(batches["waves"].get<std::uint64_t>(), 2u);  // of both ranks
+  EXPECT_GT(batches["batches"].get<std::uint64_t>(), 2u);  // of both ranks
 }
 
 /// A partition that comes again comes from host memory, unless the file is asked for.
@@ -108,7 +108,7 @@ TEST_F(Shard, LookUpsOfManyPartitionsFit) {
 
   expect_same(read_bytes(at("whole.h5")), cell, 2, {"--partitions", "1000", "--device-memory", "4500KiB"});
   const auto held = nlohmann::json::parse(read_bytes(at("cell.json")));
-  EXPECT_GT(held["waves"].get<std::uint64_t>(), 2u);
+  EXPECT_GT(held["batches"].get<std::uint64_t>(), 2u);
   EXPECT_EQ(held["partition_transfers"], held["partitions"]);
 }
 
