@@ -1,4 +1,6 @@
-// Traversal-based samples on the host: a thread grows one instance at a time, depth by depth.
+// Traversal-based samples on the host: a thread grows one instance at a time, depth by depth. Most of its
+// time it waits for lists and targets, so both are prefetched: where a list lies when its vertex joins the
+// frontier, and targets of several entries' selections before the first of them is looked at.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +17,7 @@
 #include "engine/samples/step.hpp"
 #include "engine/samples/store.hpp"
 #include "engine/samples/visited.hpp"
+#include "engine/select/tables.hpp"
 
 namespace sluice::samples::host {
 
@@ -31,9 +34,10 @@ class InstanceGrower {
     for (std::uint32_t depth = 1; depth <= program_.sampler.depth() && !frontier_.empty(); ++depth) {
       next_.clear();
       next_parents_.clear();
-      for (std::size_t i = 0; i < frontier_.size(); ++i) {
-        const Vertex parent = Program::kDynamic ? parents_[i] : kNoVertex;
-        expand(frontier_[i], program_.expansion(frontier_[i], depth, parent), edges_before, out, counters);
+      for (std::size_t entry = 0; entry < frontier_.size();) {
+        const std::size_t first = entry;
+        entry = select_some(first, depth, counters);
+        take_selected(first, depth, edges_before, out);
       }
       frontier_.swap(next_);
       parents_.swap(next_parents_);
@@ -61,19 +65,49 @@ class InstanceGrower {
     seeds_ = frontier_.size();
   }
 
-  void expand(const FrontierEntry& entry, const At& at, std::size_t edges_before, SampleStore& out,
-              BlockCounters& counters) {
-    const EdgeIndex offset = program_.graph.row(entry.vertex).offset;
-    for (const std::uint32_t index : selector_.select(program_, entry, at, counters)) {
-      const Edge edge{entry.vertex, program_.graph.target(offset + index), offset + index};
-      out.add_edge(edge.source, edge.target, at.depth, edge.position);
-      const Vertex arrival = program_.arrival(at, edge);
-      if (arrival == kNoVertex) continue;
-      if (!revisit && !visited_.insert(arrival)) continue;
-      next_.push_back({0, arrival, revisit ? seeds_ + out.edge.size() - 1 - edges_before : arrival});
-      if constexpr (Program::kDynamic) next_parents_.push_back(entry.vertex);
+  At expansion(std::size_t entry, std::uint32_t depth) const {
+    return program_.expansion(frontier_[entry], depth, Program::kDynamic ? parents_[entry] : kNoVertex);
+  }
+
+  /// Selects for frontier entries from `entry` on, for a few of them; returns the first of the others.
+  std::size_t select_some(std::size_t entry, std::uint32_t depth, BlockCounters& counters) {
+    picks_.clear();
+    ends_.clear();
+    while (entry < frontier_.size() && ends_.size() < kEntriesAhead && picks_.size() < kPicksAhead) {
+      const FrontierEntry& from = frontier_[entry];
+      const EdgeIndex offset = program_.graph.row(from.vertex).offset;
+      for (const std::uint32_t index :
+           selector_.select(program_, from, expansion(entry++, depth), counters)) {
+        prefetch(program_.graph.csr.targets + offset + index);
+        picks_.push_back(offset + index);
+      }
+      ends_.push_back(picks_.size());
+    }
+    return entry;
+  }
+
+  /// Their edges, and the vertices that these bring to the next frontier.
+  void take_selected(std::size_t entry, std::uint32_t depth, std::size_t edges_before, SampleStore& out) {
+    std::size_t pick = 0;
+    for (const std::size_t end : ends_) {
+      const At at = expansion(entry++, depth);
+      for (; pick < end; ++pick) take(at, picks_[pick], edges_before, out);
     }
   }
+
+  void take(const At& at, EdgeIndex position, std::size_t edges_before, SampleStore& out) {
+    const Edge edge{at.vertex, program_.graph.target(position), position};
+    out.add_edge(edge.source, edge.target, at.depth, edge.position);
+    const Vertex arrival = program_.arrival(at, edge);
+    if (arrival == kNoVertex) return;
+    if (!revisit && !visited_.insert(arrival)) return;
+    prefetch(program_.graph.csr.offsets + arrival);
+    next_.push_back({0, arrival, revisit ? seeds_ + out.edge.size() - 1 - edges_before : arrival});
+    if constexpr (Program::kDynamic) next_parents_.push_back(edge.source);
+  }
+
+  /// As many as a core can wait for; whole lists are not held back by others.
+  static constexpr std::size_t kEntriesAhead = 16, kPicksAhead = 64;
 
   Program program_;
   StartsView starts_;
@@ -81,6 +115,9 @@ class InstanceGrower {
   std::vector<FrontierEntry> frontier_, next_;
   std::vector<Vertex> parents_, next_parents_;  ///< dynamic samplers: where each entry came from
   EntrySelector<Program> selector_;
+  // Of the entries that are expanded together: positions of the edges that they select, one after the other.
+  std::vector<EdgeIndex> picks_;
+  std::vector<std::size_t> ends_;
   std::uint64_t seeds_ = 0;
 };
 
