@@ -6,15 +6,12 @@
 
 #include "cli/cli.hpp"
 #include "cli/one_process.hpp"
+#include "sanitized.hpp"
 
 namespace sluice::test {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr int kBudgets = 6;  // what is refused depends on no sanitizer
-#else
-constexpr int kBudgets = 40;
-#endif
+constexpr int kBudgets = unless_sanitized(40, 4);
 
 struct GridJob {
   std::string name;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/cli.hpp"
+#include "sanitized.hpp"
 
 namespace sluice::test {
 namespace {
@@ -15,11 +16,7 @@ constexpr std::uint64_t kMiB = 1u << 20;
 /// What no budget counts: the libraries' own buffers, stacks, and pages that malloc keeps.
 constexpr std::uint64_t kUncounted = 16 * kMiB;
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kSystemCounts = false;  // shadow memory
-#else
-constexpr bool kSystemCounts = true;
-#endif
+constexpr bool kSystemCounts = !kSanitized;  // not shadow memory
 
 struct Ceilings {
   std::uint64_t host, device;  ///< MiB; device 0: none

@@ -11,15 +11,12 @@
 #include <string>
 
 #include "engine/core/error.hpp"
+#include "sanitized.hpp"
 
 namespace sluice::test {
 
-#if defined(__SANITIZE_ADDRESS__)
 /// HDF5 reads memory that it freed when a file is damaged, and a sanitizer ends that.
-constexpr bool kMayDamage = false;
-#else
-constexpr bool kMayDamage = true;
-#endif
+constexpr bool kMayDamage = !test::kSanitized;
 
 template <class Read>
 void read_changed(const std::string& path, std::uint64_t bytes, std::uint64_t& at, Read&& read) {

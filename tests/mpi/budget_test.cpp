@@ -7,6 +7,7 @@
 #include <string>
 
 #include "mpi/ranks.hpp"
+#include "sanitized.hpp"
 
 namespace sluice::test {
 namespace {
@@ -19,11 +20,7 @@ constexpr std::uint64_t kMiB = 1u << 20;
 /// keeps.
 constexpr std::uint64_t kUncounted = 24 * kMiB;
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kSystemCounts = false;  // shadow memory
-#else
-constexpr bool kSystemCounts = true;
-#endif
+constexpr bool kSystemCounts = !kSanitized;  // not shadow memory
 
 class BudgetOnRanks : public MpiTest {
  protected:

@@ -6,6 +6,7 @@
 
 #include "mpi/ranks.hpp"
 #include "paths.hpp"
+#include "sanitized.hpp"
 
 namespace sluice::test {
 namespace {
@@ -136,11 +137,7 @@ TEST_F(RankFailure, AFullDisk) {
   umount2(place.c_str(), MNT_DETACH);
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr int kTrials = 3;  // everything takes several times as long
-#else
-constexpr int kTrials = 20;
-#endif
+constexpr int kTrials = unless_sanitized(20, 3);
 
 /// A job of a second or two, most of it drawing, little of it writing.
 class LongJob : public RankFailure {

@@ -9,17 +9,16 @@
 
 #include "mpi/ranks.hpp"
 #include "paths.hpp"
+#include "sanitized.hpp"
 
 namespace sluice::test {
 namespace {
 
 constexpr int kHosts = 4;
 /// Of the matrix, and how many cells that is. A sanitizer takes ten times as long: it sees two kinds.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr std::array<std::pair<const char*, int>, 2> kParts{{{"biased", 35}, {"snowball", 35}}};
-#else
-constexpr std::array<std::pair<const char*, int>, 2> kParts{{{"walk", 280}, {"sample", 280}}};
-#endif
+using Parts = std::array<std::pair<const char*, int>, 2>;
+constexpr Parts kParts =
+    unless_sanitized(Parts{{{"walk", 280}, {"sample", 280}}}, Parts{{{"biased", 35}, {"snowball", 35}}});
 /// What scripts/hosts ends with where it can make none.
 constexpr int kNoHosts = 77;
 

@@ -12,19 +12,15 @@
 #include "io/graph_file/graph_file.hpp"
 #include "pagerank/oracle.hpp"
 #include "paths.hpp"
+#include "sanitized.hpp"
 
 namespace sluice::test {
 namespace {
 
 const std::filesystem::path kData = paths::kSharedData;
 /// The oracle takes seconds for a million edges, and many times as long under sanitizers.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr std::uint64_t kMostEdges = 500'000;
-constexpr int kFewest = 45;
-#else
-constexpr std::uint64_t kMostEdges = ~std::uint64_t{0};
-constexpr int kFewest = 52;
-#endif
+constexpr std::uint64_t kMostEdges = unless_sanitized(~std::uint64_t{0}, std::uint64_t{500'000});
+constexpr int kFewest = unless_sanitized(52, 45);
 
 TEST(RealGraphs, HaveTheOraclesRanks) {
   if (!std::filesystem::exists(kData / "counts.json"))

@@ -5,11 +5,12 @@
 
 #include "engine/memory/resident_impl.hpp"
 #include "sampling/jobs.hpp"
+#include "sanitized.hpp"
 
 namespace sluice::test {
 namespace {
 
-constexpr std::uint64_t kInstances = 600;
+constexpr std::uint64_t kInstances = unless_sanitized(600, 60);
 
 std::vector<Job> all_jobs(std::uint64_t vertices) {
   std::vector<Job> jobs = walk_jobs(kInstances);
@@ -61,7 +62,7 @@ TEST(EdgePackings, ChangeNothing) {
   ASSERT_FALSE(unpacked.impl().packing.worthwhile());
   ASSERT_GT(exact.impl().max_degree, 1u << 12);
 
-  for (const Job& job : walk_jobs(2000)) {
+  for (const Job& job : walk_jobs(unless_sanitized(2000, 200))) {
     const Outcome expected = job.run(exact);
 
     EXPECT_TRUE(job.run(unpacked) == expected) << job.name;
@@ -90,7 +91,7 @@ TEST_P(Invariance, PartsOfTheInstancesTogetherAreTheWhole) {
   walk.kind = walks::Kind::biased;
   samples::Options sample;
   sample.fanout = {5, 5};
-  const Starts starts = random_starts(kInstances);
+  const Starts starts = random_starts(600);
   WalkDigest whole_walks, part_walks;
   SampleDigest whole_samples, part_samples;
 

@@ -12,11 +12,12 @@
 #include "partition/build.hpp"
 #include "sampling/dynamic_samplers.hpp"
 #include "sampling/jobs.hpp"
+#include "sanitized.hpp"
 
 namespace sluice::test {
 namespace {
 
-constexpr std::uint64_t kInstances = 400;
+constexpr std::uint64_t kInstances = unless_sanitized(200, 40);
 
 /// Walks that may run in partitions: the wide layout wants the whole graph.
 std::vector<Job> plain_walk_jobs() {
