@@ -14,6 +14,16 @@ if(CUDA)
   set(cuda -D CUDA=ON "-DCMAKE_CUDA_FLAGS=-std=c++20 --expt-relaxed-constexpr --extended-lambda")
 endif()
 
+# As the build itself does: the same sources are compiled many times a day.
+find_program(ccache ccache)
+if(ccache)
+  get_filename_component(root ${SOURCE_DIR}/../.. ABSOLUTE)
+  set(ENV{CCACHE_BASEDIR} ${root})
+  set(ENV{CCACHE_NOHASHDIR} 1)
+  set(ENV{CMAKE_CXX_COMPILER_LAUNCHER} ${ccache})
+  set(ENV{CMAKE_CUDA_COMPILER_LAUNCHER} ${ccache})
+endif()
+
 file(READ ${SOURCE_DIR}/../../docs/library.md page)
 if(NOT page MATCHES "```cmake\n([^`]+)```")
   message(FATAL_ERROR "docs/library.md has no block of CMake")

@@ -165,7 +165,7 @@ class WholeRuns {
             "--output",      output};
   }
 
-  /// The graph, and a list of its edges, of as many as take less to write than to measure.
+  /// The graph, and a list of its edges for `convert`.
   void prepare() {
     if (options_.graph.empty()) start(generation(graph()));
     if (!options_.wants(kConvert)) return;
