@@ -15,8 +15,8 @@ namespace sluice::test {
 namespace {
 
 constexpr int kHosts = 4;
-/// Of the matrix, and how many cells that is. A sanitizer takes ten times as long: it sees two kinds.
 using Parts = std::array<std::pair<const char*, int>, 2>;
+/// Of the matrix, and how many cells that is. A sanitizer takes ten times as long: it sees two kinds.
 constexpr Parts kParts =
     unless_sanitized(Parts{{{"walk", 280}, {"sample", 280}}}, Parts{{{"biased", 35}, {"snowball", 35}}});
 /// What scripts/hosts ends with where it can make none.

@@ -253,8 +253,11 @@ class WholeRuns {
             ::posix_spawn(&child, program_.c_str(), nullptr, nullptr, arguments.data(), environ))
       throw RunError(io::system_message(program_, error));
     int status = 0;
-    if (::waitpid(child, &status, 0) != child || status != 0)
-      throw RunError(fmt::format("sluice {} failed", words[1]));
+    pid_t ended = 0;
+    do {
+      ended = ::waitpid(child, &status, 0);
+    } while (ended < 0 && errno == EINTR);  // a signal to stop reaches the program, too
+    if (ended != child || status != 0) throw RunError(fmt::format("sluice {} failed", words[1]));
   }
 
   static constexpr const char* kConvert = "convert, text";
