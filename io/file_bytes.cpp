@@ -12,8 +12,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "engine/core/error.hpp"
 #include "engine/core/memory_budget.hpp"
@@ -193,6 +196,18 @@ bool FileBytes::in_cache(std::uint64_t offset, std::uint64_t bytes) const {
     at += pages * page;
   }
   return true;
+}
+
+ReadAhead::ReadAhead(std::string path) {
+  // A pipe's bytes are there once.
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(path, none)) return;
+  reading_.begin([this, path = std::move(path)] {
+    constexpr std::size_t kPiece = 256u << 10;
+    const FileBytes file(path);
+    std::vector<std::byte> piece(kPiece);
+    for (std::uint64_t at = 0; !ends_ && file.read_at(piece, at) == kPiece;) at += kPiece;
+  });
 }
 
 }  // namespace sluice::io

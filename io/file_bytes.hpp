@@ -3,11 +3,13 @@
 // is larger than memory.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 
+#include "engine/exec/thread_pool.hpp"
 #include "io/descriptor.hpp"
 
 namespace sluice::io {
@@ -42,6 +44,20 @@ class FileBytes {
   Descriptor cached_, direct_;
   void* map_ = nullptr;  ///< the file, to ask about; never touched
   std::uint64_t mapped_ = 0;
+};
+
+/// Brings a file to the system's cache, from its beginning on, for as long as this lives, beside other work
+/// that is no reading. What cannot be read is left to those who need it.
+class ReadAhead {
+ public:
+  explicit ReadAhead(std::string path);
+  ReadAhead(const ReadAhead&) = delete;
+  ReadAhead& operator=(const ReadAhead&) = delete;
+  ~ReadAhead() { ends_ = true; }
+
+ private:
+  std::atomic<bool> ends_{false};
+  Background reading_;
 };
 
 }  // namespace sluice::io

@@ -1,9 +1,13 @@
 // sluice-bench scaling: walks and samples on all ranks of the job beside the same on one of them, with the
 // graph on every rank, in partitions that come and go on every rank, and shared out among them; and
-// iterations of PageRank, searches, paths, cores and components on all ranks and on one.
+// iterations of PageRank, searches, paths, cores, components and queries of personalized PageRank on all
+// ranks and on one.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -16,6 +20,8 @@
 #include "engine/acc/solve.hpp"
 #include "engine/memory/resident_impl.hpp"
 #include "engine/pagerank/static/pagerank.hpp"
+#include "engine/ppr/backend.hpp"
+#include "engine/ppr/ppr.hpp"
 #include "engine/sampling/run.hpp"
 
 namespace sluice::bench {
@@ -30,6 +36,12 @@ constexpr double kWarmUp = 0.5;  ///< seconds of walks
 constexpr PagingOptions kThird{.partitions = 48, .slots = 16};
 
 constexpr std::uint64_t kSeeds = 1u << 20;
+constexpr Instance kQueries = 4096, kQueriesOnHost = 64;
+
+class NoScores : public ppr::Sink {
+ public:
+  void write(const ppr::Batch&) override {}
+};
 
 /// So many walks or samples, of which each rank makes a range.
 struct Work {
@@ -66,6 +78,7 @@ class ScalingSuite {
     if (options_.wants("walks")) walks();
     iterations();
     programs();
+    queries();
     return std::move(figures_);
   }
 
@@ -198,21 +211,50 @@ class ScalingSuite {
 
   /// Rounds on all ranks beside those on one.
   void program(const std::string& name, const acc::AccNeeds& needs, const Run& run) {
+    beside_one(name, [&](Who who) {
+      acc::AccPlace place;
+      if (who == Who::all) place.ranks = &world();
+      const auto graph = std::make_shared<acc::AccGraph>(device_, graph_, needs, place);
+      return [&run, graph] { return run(*graph).compute_seconds; };
+    });
+  }
+
+  /// Of which each rank answers an equal share.
+  void queries() {
+    const Instance count = device_.is_cuda() ? kQueries : kQueriesOnHost;
+    Starts starts;
+    starts.mode = Starts::Mode::random, starts.count = count;
+    ppr::Options options;
+    options.method = ppr::Method::push;
+    beside_one(fmt::format("ppr, {} queries", count), [&](Who who) {
+      const Instance rank = who == Who::all ? static_cast<Instance>(world().rank()) : 0;
+      const Instance size = who == Who::all ? ranks() : 1;
+      const std::shared_ptr<ppr::Backend> backend =
+          make_ppr_backend(device_, graph_, starts, options, {}, count);
+      return [=] {
+        NoScores nothing;
+        return run_ppr(*backend, {count * rank / size, count * (rank + 1) / size}, nothing).compute_seconds;
+      };
+    });
+  }
+
+  /// Work on all ranks beside the same on one; prepare(who) gives what does it once and says its seconds.
+  template <class Prepare>
+  void beside_one(const std::string& name, const Prepare& prepare) {
     if (!options_.wants(name)) return;
-    const double one = rounds_of(name + ", one rank", needs, run, Who::first, 0);
-    if (ranks() > 1) rounds_of(name, needs, run, Who::all, one);
+    const double one = time_of(name + ", one rank", prepare, Who::first, 0);
+    if (ranks() > 1) time_of(name, prepare, Who::all, one);
   }
 
   /// In milliseconds of the slowest rank; the first run warms up. Returns the median.
-  double rounds_of(const std::string& name, const acc::AccNeeds& needs, const Run& run, Who who, double one) {
+  template <class Prepare>
+  double time_of(const std::string& name, const Prepare& prepare, Who who, double one) {
     if (options_.progress) options_.progress(name);
     std::vector<double> times(options_.repetitions + 1, 0);
     world().barrier("rounds");
     if (who == Who::all || world().leads()) {
-      acc::AccPlace place;
-      if (who == Who::all) place.ranks = &world();
-      const acc::AccGraph graph(device_, graph_, needs, place);
-      for (double& time : times) time = run(graph).compute_seconds * 1e3;
+      const auto run = prepare(who);
+      for (double& time : times) time = run() * 1e3;
     }
     world().all_reduce(times, Reduce::max, "rounds");
     std::sort(times.begin() + 1, times.end());

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdlib>
 #include <memory>
 #include <span>
 #include <utility>
 
+#include "engine/core/large_memory.hpp"
 #include "engine/core/memory_budget.hpp"
 
 namespace sluice {
@@ -20,7 +22,9 @@ class HostArray {
   explicit HostArray(std::size_t size, const char* purpose = "an array") : size_(size) {
     host_budget().charge(bytes(), purpose);
     charged_ = bytes();
-    if (!host_budget().counts_only()) data_.reset(new T[size]);
+    if (host_budget().counts_only() || size == 0) return;
+    data_.reset(static_cast<T*>(allocate_aligned(bytes())));
+    std::uninitialized_default_construct_n(data_.get(), size);
   }
   /// Elements that lie in `storage`, which the array keeps. `charged` bytes are this process's to pay for.
   HostArray(std::shared_ptr<void> storage, T* data, std::size_t size, std::size_t charged,
@@ -59,7 +63,7 @@ class HostArray {
   struct Release {
     std::shared_ptr<void> storage;
     void operator()(T* data) const {
-      if (!storage) delete[] data;
+      if (!storage) std::free(data);
     }
   };
 

@@ -15,6 +15,8 @@ namespace sluice::samples::cuda {
 namespace {
 
 constexpr const char* kPurpose = "a batch of samples";
+/// Of a batch whose results leave: while it is written the next one grows.
+constexpr std::uint64_t kStagedBytes = std::uint64_t{64} << 20;
 
 // ---- kernels
 
@@ -226,7 +228,6 @@ BatchSizer::BatchSizer(std::uint64_t free_bytes, std::uint64_t expected, bool wi
   constexpr std::uint64_t kPlacedBytes = 20;
   constexpr std::uint64_t kUnknownFirst = 1024;
   constexpr std::uint64_t kMostEdges = std::uint64_t{1} << 31;
-  constexpr std::uint64_t kStagedBytes = std::uint64_t{1} << 30;
   const std::uint64_t usable = free_bytes / 2;
   const std::uint64_t each = kEdgeBytes + (with_sink ? kPlacedBytes : 0);
   if (expected == 0) {
@@ -238,6 +239,10 @@ BatchSizer::BatchSizer(std::uint64_t free_bytes, std::uint64_t expected, bool wi
   std::uint64_t batch = std::min(usable / bytes, kMostEdges / expected);
   if (with_sink) batch = std::min(batch, kStagedBytes / (expected * kPlacedBytes) + 1);
   batch_ = limit_ = std::clamp<std::uint64_t>(batch, 1, std::max<std::uint64_t>(instances, 1));
+}
+
+void BatchSizer::learn(std::uint64_t staged) {
+  if (staged <= kStagedBytes / 2) batch_ = std::min(batch_ * 2, limit_);
 }
 
 }  // namespace sluice::samples::cuda

@@ -44,7 +44,8 @@ class BatchSizer {
 
   std::uint64_t batch() const { return batch_; }
   void halve() { limit_ = batch_ = batch_ > 1 ? batch_ / 2 : 1; }
-  void learn() { batch_ = batch_ * 2 < limit_ ? batch_ * 2 : limit_; }
+  /// A batch has ended, of which so many bytes leave.
+  void learn(std::uint64_t staged);
 
  private:
   std::uint64_t batch_ = 1, limit_ = 1;

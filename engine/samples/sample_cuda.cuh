@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "engine/batch/run_batches.hpp"
 #include "engine/batch/sink.hpp"
@@ -37,26 +39,30 @@ class SampleBatches {
   std::uint64_t next(std::uint64_t) const { return sizer_.batch(); }
 
   void run(Instance first, std::uint64_t count, BatchWriter& writer) {
+    if (std::exchange(lacked_memory_, false)) stores_ = {};
     if (!grower_) {
       grower_.emplace(graph_, memory_, stream_, program_, starts_, options_.revisit, stats_);
       grower_->linear_asked = options_.collision == Collision::linear;
     }
     grower_->grow(first, count);
     if (!sink_) return;
-    const auto store = std::make_shared<SampleStore>();
-    collect_samples(graph_, memory_, grower_->depths(), grower_->seeds(), first, count, *store, stats_);
-    writer.submit([store, sink = sink_] { sink->write(store->batch()); });
+    // The batch before the last one has left, and its memory need not be brought in once more.
+    SampleStore& store = stores_[turn_++ % 2];
+    collect_samples(graph_, memory_, grower_->depths(), grower_->seeds(), first, count, store, stats_);
+    staged_ = store.bytes();
+    writer.submit([&store, sink = sink_] { sink->write(store.batch()); });
   }
 
   bool smaller(std::uint64_t count, const BatchWriter&) {
     if (count == 1) return false;
     grower_.reset();
     memory_ = SampleWorkspace();
+    lacked_memory_ = true;
     sizer_.halve();
     return true;
   }
 
-  void ran(std::uint64_t) { sizer_.learn(); }
+  void ran(std::uint64_t) { sizer_.learn(staged_); }
 
  private:
   static SampleWorkspace& workspace(ResidentGraph::Impl& graph) {
@@ -74,6 +80,10 @@ class SampleBatches {
   Stream stream_;
   std::optional<BatchGrower<Program>> grower_;
   BatchSizer sizer_;
+  std::array<SampleStore, 2> stores_;  ///< results that leave, in turns
+  unsigned turn_ = 0;
+  std::uint64_t staged_ = 0;  ///< bytes of the last batch's results
+  bool lacked_memory_ = false;
 };
 
 template <class Program>

@@ -43,7 +43,9 @@ __global__ void transpose_kernel(const Vertex* paths, Vertex* rows, std::uint64_
 
 BatchPlan plan_batches(const Device& device, std::uint64_t row_bytes, std::uint64_t instances,
                        bool with_sink) {
-  constexpr std::uint64_t kStagedBytes = std::uint64_t{1} << 30;  // two of these are page-locked
+  // Two of these are page-locked, which takes a second for 3 GiB. A disk takes longer for one than a GPU for
+  // the next.
+  constexpr std::uint64_t kStagedBytes = std::uint64_t{64} << 20;
   constexpr std::uint64_t kPathBytes = std::uint64_t{16} << 30;
   constexpr std::uint64_t kCounterBytes = std::uint64_t{64} << 10;  // what the run allocates beside the batch
   const std::uint64_t free = device.memory().available();

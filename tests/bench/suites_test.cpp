@@ -39,7 +39,7 @@ TEST_F(Suites, FilesStandBesideTheDisk) {
     EXPECT_GT(column("MB written"), 0) << job;
     EXPECT_EQ(column("MB read") > 0, job != "generate") << job;
     for (const char* phase : {"start", "open", "load", "sort", "table", "compute", "transfer", "exchange",
-                              "write", "without a name"})
+                              "write", "other", "end"})
       EXPECT_LE(column((phase + std::string(" s")).c_str()), column("wall s")) << job << ' ' << phase;
   }
   EXPECT_EQ(jobs, 8u);

@@ -69,6 +69,32 @@ TEST(SameAsHostLarge, InstancesThatBlocksGrow) {
   if (!brief()) expect_same(graph, *gpu, sample_jobs(400, graph.vertices()));
 }
 
+/// What leaves a GPU leaves in batches of 64 MiB; where sizes are not known, batches grow to that.
+TEST(SameAsHostLarge, ResultsLeaveInSeveralBatches) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  const Graph graph = rmat(std::min(rmat_scale(), 14u), true);
+  Device host({DeviceChoice::host, usable_cores(), 0});
+  ResidentGraph on_host(host, graph), on_gpu(*gpu, graph);
+  const auto same = [&](const char* name, const auto& run) {
+    Outcome expected, found;
+    run(on_host, expected);
+    const RunStats stats = run(on_gpu, found);
+    EXPECT_TRUE(found == expected) << name;
+    EXPECT_GT(stats.batches, brief() ? 0u : 2u) << name;
+  };
+  same("walks", [&](ResidentGraph& on, Outcome& to) {
+    return sampling::run_walks(on, random_starts(brief() ? 1000 : 1 << 20), {}, &to.walks);
+  });
+  for (const samples::Kind kind : {samples::Kind::neighbor, samples::Kind::forest_fire}) {
+    samples::Options options;
+    options.kind = kind, options.fanout = {10, 5};
+    same(kind == samples::Kind::neighbor ? "neighbors" : "fires", [&](ResidentGraph& on, Outcome& to) {
+      return sampling::run_samples(on, random_starts(brief() ? 1000 : 1 << 17), options, &to.samples);
+    });
+  }
+}
+
 TEST(SameAsHostPackings, EveryWalk) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);

@@ -1,7 +1,12 @@
-// A wait for a GPU has a deadline, and its error names what was waited for.
+// A wait for a GPU has a deadline, and its error names what was waited for. Copies come whole, however large.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
+
+#include "engine/core/host_array.hpp"
 #include "engine/exec/device.hpp"
+#include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/stream.cuh"
 #include "gpu/gpu.hpp"
 
@@ -28,6 +33,28 @@ TEST(Stream, GivesUpAtTheDeadline) {
 
   EXPECT_NO_THROW(stream.wait("a kernel that idles"));
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+}
+
+/// Several threads copy what is large and not page-locked.
+TEST(Copies, LargeOnesArriveWhole) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  constexpr std::size_t kSize = (70u << 20) / sizeof(std::uint32_t) + 3;
+  HostArray<std::uint32_t> numbers(kSize), back(kSize);
+  std::iota(numbers.begin(), numbers.end(), 1u);
+  const Staging<std::uint32_t> locked(*gpu, kSize, "page-locked numbers");
+  std::copy(numbers.begin(), numbers.end(), locked.data());
+  const std::uint64_t used = host_budget().used();
+  for (const std::uint32_t* const from : {numbers.data(), locked.data()}) {
+    const Buffer<std::uint32_t> there(*gpu, kSize, "numbers");
+
+    copy_to_device(*gpu, there.data(), from, there.bytes());
+
+    copy_to_host(*gpu, back.data(), there.data(), there.bytes());
+    EXPECT_TRUE(std::equal(back.begin(), back.end(), numbers.begin()));
+    EXPECT_EQ(host_budget().used(), used);
+    std::fill(back.begin(), back.end(), 0u);
+  }
 }
 
 }  // namespace

@@ -3,8 +3,10 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <chrono>
 #include <random>
 #include <span>
 #include <thread>
@@ -90,6 +92,27 @@ TEST(FileBytes, NothingStaysInTheCache) {
   cold.expect_read(cached, 0, kSize);
   EXPECT_TRUE(past.in_cache(0, kSize));
   cold.expect_read(past, 5, kSize);  // from there
+}
+
+TEST(FileBytes, AReadAheadLeavesTheFileInTheCache) {
+  const ColdFile cold;
+  const FileBytes file(cold.path(), Caching::none);  // which says what the cache holds
+  if (!file.past_cache()) GTEST_SKIP() << "this file system has no reads past its cache";
+  if (file.in_cache(0, kSize))
+    GTEST_SKIP() << "this file system keeps in its cache what it was asked to drop";
+  {
+    const ReadAhead ahead(cold.path());
+    for (unsigned waited = 0; !file.in_cache(0, kSize) && waited < 10'000; ++waited)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_TRUE(file.in_cache(0, kSize));
+}
+
+/// A pipe that nobody writes to would never be opened, and what was read of one would be lost.
+TEST(FileBytes, AReadAheadLeavesAloneWhatIsNoFile) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(::mkfifo(folder.file("pipe").c_str(), 0600), 0);
+  const ReadAhead pipe(folder.file("pipe")), none(folder.file("absent")), directory(folder.file(""));
 }
 
 /// Without memory for a block of its own a thread reads through the cache.

@@ -60,6 +60,8 @@ TEST_F(RanksReport, BenchSaysHowRanksScale) {
   EXPECT_GT(said["pagerank, one rank [G edges/s]"], 0);
   EXPECT_GT(said["pagerank [G edges/s]"], 0);
   EXPECT_GT(said["pagerank: times one rank"], 0);
+  EXPECT_GT(said["ppr, 64 queries [ms]"], 0);
+  EXPECT_GT(said["ppr, 64 queries: times one rank"], 0);
   EXPECT_EQ(bench_on(2, {"limits", "--device", "host"}).status, 2);
 }
 

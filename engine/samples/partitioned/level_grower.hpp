@@ -44,7 +44,7 @@ class LevelGrower {
         collects_(setup.collects),
         stats_(setup.stats),
         levels_(setup, cache),
-        selector_(setup.graph.device, levels_, cache) {
+        selector_(setup.graph.device, levels_, cache, setup.graph.peers != nullptr) {
     if (ranks_) owners_.emplace(*ranks_, setup.link, setup.graph.device, levels_, selector_, cache, stats_);
   }
 

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "engine/core/ownership.hpp"
 #include "engine/exec/executor.hpp"
 #include "engine/memory/partition_cache.hpp"
 #include "engine/samples/partitioned/items.hpp"
@@ -25,14 +27,37 @@ struct LevelTask {
   LevelWork work;
 };
 
+/// The stretch of its partition that has an item's list; kNoKey: the item does not wait. Lists of a stretch
+/// lie side by side.
+template <class Waits>
+struct StretchOfItem {
+  static constexpr std::uint32_t kStretches = 256;  ///< of a partition
+
+  Waits waits;
+  OwnershipView owners;
+
+  SLUICE_HD std::uint32_t operator()(std::uint64_t item) const {
+    const Vertex v = waits(item);
+    if (v == kNoVertex) return kNoKey;
+    const std::uint32_t owner = owners.owner(v);
+    const std::uint64_t begin = owners.begins[owner], size = owners.begins[owner + 1] - begin;
+    return owner * kStretches + static_cast<std::uint32_t>((v - begin) * kStretches / size);
+  }
+};
+
 /// `Levels` is host::Levels or cuda::Levels, which say what a backend does with entries.
 template <class Levels>
 class LevelSelector {
   using Program = typename Levels::Program;
 
  public:
-  LevelSelector(const Device& device, Levels& levels, PartitionCache& cache)
-      : device_(device), levels_(levels), cache_(cache), order_(cache.partitions(), kSampleBatch) {}
+  /// `far`: partitions lie in other GPUs' memory.
+  LevelSelector(const Device& device, Levels& levels, PartitionCache& cache, bool far)
+      : device_(device),
+        levels_(levels),
+        cache_(cache),
+        order_(cache.partitions(), kSampleBatch),
+        stretches_(far ? cache.partitions() * std::size_t{kStretches} : 0, kSampleBatch) {}
 
   /// Selects the edges of a level whose entries belong to `origins`; their lists are in this rank's
   /// partitions.
@@ -46,6 +71,8 @@ class LevelSelector {
   std::uint64_t bytes() const { return order_.items.bytes(); }
 
  private:
+  static constexpr std::uint32_t kStretches = StretchOfItem<EntryWaits>::kStretches;
+
   /// How many edges each entry selects, into its place in `offsets`. That is known beforehand, but for a
   /// dynamic bias, whose lists say how many candidates they have.
   void measure(const LevelTask& task) {
@@ -63,7 +90,11 @@ class LevelSelector {
   void visit(const LevelTask& task, const std::uint64_t* offsets) {
     const SampleLevel& level = task.level;
     const EntryWaits waits{levels_.program().graph, level.frontier.data(), offsets};
-    levels_.executor().order_by_key(level.entries, OwnerOfItem<EntryWaits>{waits, cache_.owners()}, order_);
+    if (stretches_.keys() > 0 && task.origins.size() == 1) {
+      order_by_stretch(level.entries, waits);
+    } else {
+      levels_.executor().order_by_key(level.entries, OwnerOfItem<EntryWaits>{waits, cache_.owners()}, order_);
+    }
     std::vector<std::uint64_t> waiting = order_.counts();
     cache_.drain(waiting, [&](std::span<const std::uint32_t> present) {
       levels_.work(task, order_, present);
@@ -71,10 +102,21 @@ class LevelSelector {
     });
   }
 
+  /// The same order of partitions, and in a partition by stretches: a GPU finds few addresses of another's
+  /// memory at once.
+  void order_by_stretch(std::uint64_t entries, const EntryWaits& waits) {
+    stretches_.items = std::move(order_.items);
+    levels_.executor().order_by_key(entries, StretchOfItem<EntryWaits>{waits, cache_.owners()}, stretches_);
+    order_.items = std::move(stretches_.items);
+    for (std::size_t p = 0; p < order_.begins.size(); ++p)
+      order_.begins[p] = stretches_.begins[p * kStretches];
+  }
+
   const Device& device_;
   Levels& levels_;
   PartitionCache& cache_;
-  OrderedItems order_;  ///< entries by partition
+  OrderedItems order_;      ///< entries by partition
+  OrderedItems stretches_;  ///< without keys: order_ alone is used
 };
 
 }  // namespace sluice::samples

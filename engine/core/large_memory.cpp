@@ -1,0 +1,20 @@
+#include "engine/core/large_memory.hpp"
+
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <new>
+
+namespace sluice {
+
+void* allocate_aligned(std::size_t bytes) {
+  constexpr std::size_t kLine = 64, kHugePage = 2u << 20;
+  const std::size_t alignment = bytes < 2 * kHugePage ? kLine : kHugePage;
+  const std::size_t size = (bytes + alignment - 1) / alignment * alignment;
+  void* memory = std::aligned_alloc(alignment, size);
+  if (!memory) throw std::bad_alloc();
+  if (alignment == kHugePage) madvise(memory, size, MADV_HUGEPAGE);
+  return memory;
+}
+
+}  // namespace sluice
