@@ -45,13 +45,13 @@ inline std::vector<long double> oracle_ranks(const Graph& graph, const pagerank:
   std::vector<long double> total(n), rank(n, 1.0L / n), next(n);
   for (const auto& edge : edges) total[edge.from] += edge.weight;
   const long double d = options.damping;
+  std::erase_if(edges, [&](const WeightedEdge& edge) { return !(total[edge.from] > 0); });
+  for (auto& edge : edges) edge.weight *= d / total[edge.from];  // what it carries of a rank
   for (std::uint32_t round = 1; round <= (iterations ? iterations : 100000); ++round) {
     long double lost = 0;
     for (std::uint64_t v = 0; v < n; ++v) lost += total[v] > 0 ? 0 : rank[v];
     std::fill(next.begin(), next.end(), (1 - d) / n + d * lost / n);
-    for (const auto& [from, to, weight] : edges) {
-      if (total[from] > 0) next[to] += d * rank[from] * weight / total[from];
-    }
+    for (const auto& [from, to, part] : edges) next[to] += rank[from] * part;
     long double change = 0;
     for (std::uint64_t v = 0; v < n; ++v) change = std::max(change, std::fabs(next[v] - rank[v]));
     rank.swap(next);
