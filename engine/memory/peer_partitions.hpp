@@ -3,9 +3,9 @@
 //
 // For samples, which draw several edges of a list: of 2^20 seeds, 15 and 10 neighbours, two H100s with a half
 // of Kronecker 24 each take 14 ms so, and 45 ms where entries travel to the owners of their lists. It takes
-// entries in order of where their lists lie (samples/partitioned/level_selector.hpp), 35 ms in any order: a GPU
-// keeps few translations of addresses in another's memory. Walks, which read one edge here and one there in no
-// order, make 0.37 G steps a second, and 11.4 where walks travel.
+// entries in order of where their lists lie (samples/partitioned/level_selector.hpp), 35 ms in any order: a
+// GPU keeps few translations of addresses in another's memory. Walks, which read one edge here and one there
+// in no order, make 0.37 G steps a second, and 11.4 where walks travel.
 #pragma once
 
 #include <memory>

@@ -72,8 +72,7 @@ inline constexpr std::string_view kScalingFigures[] = {"replicate, strong",
                                                        "bfs",
                                                        "sssp",
                                                        "wcc",
-                                                       "kcore",
-                                                       "ppr, 16384 queries"};
+                                                       "kcore"};
 
 inline constexpr std::string_view kAutoFigures[] = {"the job that is most behind",
                                                     "jobs more than 10% behind"};
