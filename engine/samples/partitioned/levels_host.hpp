@@ -17,6 +17,7 @@
 #include "engine/samples/partitioned/level_grower.hpp"
 #include "engine/samples/partitioned/sample.hpp"
 #include "engine/samples/visited.hpp"
+#include "engine/select/tables.hpp"
 
 namespace sluice::samples::host {
 
@@ -269,6 +270,16 @@ class Levels {
     if (worker.in_place) worker.read += read_bytes(program, entry.vertex, out - begin);
   }
 
+  /// Asks memory for where the list of a later entry lies, and for the list of one that comes before it.
+  static void prefetch_ahead(const LevelTask& task, const Program& program,
+                             std::span<const std::uint32_t> entries) {
+    constexpr std::size_t kLists = 4, kRows = 8;
+    const auto vertex = [&](std::size_t i) { return task.level.frontier.data()[entries[i]].vertex; };
+    const CsrView& csr = program.graph.csr;
+    if (entries.size() > kRows) prefetch(csr.offsets + vertex(kRows));
+    if (entries.size() > kLists) prefetch(csr.targets + csr.offsets[vertex(kLists)]);
+  }
+
   /// Works on entries of one partition, which are in order of origin rank.
   static void work(const LevelTask& task, Program program, std::span<const std::uint32_t> entries,
                    Worker& worker) {
@@ -276,6 +287,7 @@ class Levels {
     for (const LevelOrigin& origin : task.origins) {
       program.first = origin.first;
       for (; at != entries.end() && *at < origin.end; ++at) {
+        prefetch_ahead(task, program, {at, entries.end()});
         task.work == LevelWork::measure ? measure(program, task.level, *at, task.depth, worker)
                                         : select(program, task.level, *at, task.depth, worker);
       }
