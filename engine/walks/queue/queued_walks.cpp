@@ -43,7 +43,9 @@ WalksInQueues::WalksInQueues(ResidentGraph::Impl& graph, WalkJob& job, const Pag
 
 void WalksInQueues::run_all(InstanceRange range, WalkSink* sink) {
   leaves_ = sink != nullptr;
+  const double connecting = seconds_now();
   if (keys_.resident && link_) connect();
+  stats_.load_seconds += seconds_now() - connecting;
   // Between GPUs rows come to their rank whole.
   rows_.emplace(graph_.device, origins_, link_ ? nullptr : ranks_, per_origin(), options_.length, leg(), sink,
                 stats_);
@@ -227,12 +229,19 @@ namespace {
 
 using Walks = std::optional<WalksInQueues>;
 
+std::unique_ptr<DeviceRanks> link_of(const ResidentGraph::Impl& graph, RunStats& stats) {
+  const double connecting = seconds_now();
+  auto link = graph.link();
+  stats.load_seconds += seconds_now() - connecting;
+  return link;
+}
+
 /// Empty, on all ranks, where the parts of the graph do not fit, or the GPUs of ranks cannot be connected.
 /// True: the run is only planned.
 template <class Make>
 bool make_resident(ResidentGraph::Impl& graph, WalkJob& job, const PageRequest& pages, std::uint64_t steps,
                    std::uint64_t instances, std::uint64_t walk_bytes, std::unique_ptr<DeviceRanks>& link,
-                   Walks& walks, const Make& make) {
+                   Walks& walks, RunStats& stats, const Make& make) {
   Communicator& ranks = *graph.paging.shard;
   // A user's sampler may have more in its program than most.
   auto plan = plan_resident_shard(ranks, graph.device, graph.graph, graph.paging, pages.columns, walk_bytes,
@@ -242,7 +251,7 @@ bool make_resident(ResidentGraph::Impl& graph, WalkJob& job, const PageRequest& 
     graph.note({*std::move(plan), pages.columns, instances, steps, true});
     return true;
   }
-  link = graph.link();
+  link = link_of(graph, stats);
   if (graph.device.is_cuda() && !link) return false;
   try {
     together(&ranks, [&] { make(*std::move(plan), true); });
@@ -268,7 +277,7 @@ void walk_in_queues(ResidentGraph::Impl& graph, WalkJob& job, bool may_stay, con
     walks.emplace(graph, job, pages, starts, options, stats, range, std::move(plan), link.get(), resident);
   };
   if (may_stay && graph.paging.shard &&
-      make_resident(graph, job, pages, options.length, instances, walk_bytes, link, walks, make))
+      make_resident(graph, job, pages, options.length, instances, walk_bytes, link, walks, stats, make))
     return;
   if (!walks) {
     // Every rank holds the walks of all.
@@ -276,7 +285,7 @@ void walk_in_queues(ResidentGraph::Impl& graph, WalkJob& job, bool may_stay, con
     PagedPlan plan =
         graph.share_memory(pages.columns, walk_bytes * origins, instances, options.length, row_bytes);
     if (graph.device.plans()) return;
-    if (!link) link = graph.link();
+    if (!link) link = link_of(graph, stats);
     make(std::move(plan), false);
   }
   walks->run_all(range, sink);
