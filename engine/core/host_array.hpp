@@ -1,6 +1,7 @@
 // An owning, uninitialised array in host memory, charged to the host budget.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
@@ -22,8 +23,9 @@ class HostArray {
   explicit HostArray(std::size_t size, const char* purpose = "an array") : size_(size) {
     host_budget().charge(bytes(), purpose);
     charged_ = bytes();
-    if (host_budget().counts_only() || size == 0) return;
-    data_.reset(static_cast<T*>(allocate_aligned(bytes())));
+    if (host_budget().counts_only()) return;
+    // An empty one has an address as well: null is what was never made.
+    data_.reset(static_cast<T*>(allocate_aligned(std::max<std::size_t>(bytes(), 1))));
     std::uninitialized_default_construct_n(data_.get(), size);
   }
   /// Elements that lie in `storage`, which the array keeps. `charged` bytes are this process's to pay for.
