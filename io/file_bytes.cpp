@@ -199,7 +199,7 @@ bool FileBytes::in_cache(std::uint64_t offset, std::uint64_t bytes) const {
 }
 
 ReadAhead::ReadAhead(std::string path) {
-  // A pipe's bytes are there once.
+  // To open a pipe waits for one who writes to it.
   std::error_code none;
   if (!std::filesystem::is_regular_file(path, none)) return;
   reading_.begin([this, path = std::move(path)] {

@@ -8,6 +8,10 @@
 
 namespace sluice {
 
+/// Of a GPU's batch whose results leave: a disk takes longer for it than the GPU for the next one. Two are
+/// page-locked for walks, which took about a second for 1.5 GB.
+inline constexpr std::uint64_t kLeavingBytes = std::uint64_t{64} << 20;
+
 class BatchWriter {
  public:
   /// `waited`, which may be null: to which submit() and finish() add the seconds that they wait.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/batch/batch_writer.hpp"
 #include "engine/exec/algorithms/scan.hpp"
 #include "engine/exec/cuda_check.cuh"
 #include "engine/exec/stream.cuh"
@@ -15,8 +16,6 @@ namespace sluice::samples::cuda {
 namespace {
 
 constexpr const char* kPurpose = "a batch of samples";
-/// Of a batch whose results leave: while it is written the next one grows.
-constexpr std::uint64_t kStagedBytes = std::uint64_t{64} << 20;
 
 // ---- kernels
 
@@ -237,12 +236,12 @@ BatchSizer::BatchSizer(std::uint64_t free_bytes, std::uint64_t expected, bool wi
   }
   const std::uint64_t bytes = expected * each + 64 + (expected / 8 + 1) * kFrontierBytes;
   std::uint64_t batch = std::min(usable / bytes, kMostEdges / expected);
-  if (with_sink) batch = std::min(batch, kStagedBytes / (expected * kPlacedBytes) + 1);
+  if (with_sink) batch = std::min(batch, kLeavingBytes / (expected * kPlacedBytes) + 1);
   batch_ = limit_ = std::clamp<std::uint64_t>(batch, 1, std::max<std::uint64_t>(instances, 1));
 }
 
 void BatchSizer::learn(std::uint64_t staged) {
-  if (staged <= kStagedBytes / 2) batch_ = std::min(batch_ * 2, limit_);
+  if (staged <= kLeavingBytes / 2) batch_ = std::min(batch_ * 2, limit_);
 }
 
 }  // namespace sluice::samples::cuda

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <utility>
 
 #include "engine/batch/run_batches.hpp"
 #include "engine/batch/sink.hpp"
@@ -39,8 +38,8 @@ class SampleBatches {
   std::uint64_t next(std::uint64_t) const { return sizer_.batch(); }
 
   void run(Instance first, std::uint64_t count, BatchWriter& writer) {
-    if (std::exchange(lacked_memory_, false)) stores_ = {};
-    if (!grower_) {
+    if (!grower_) {  // the first time, or memory was short
+      stores_ = {};
       grower_.emplace(graph_, memory_, stream_, program_, starts_, options_.revisit, stats_);
       grower_->linear_asked = options_.collision == Collision::linear;
     }
@@ -57,7 +56,6 @@ class SampleBatches {
     if (count == 1) return false;
     grower_.reset();
     memory_ = SampleWorkspace();
-    lacked_memory_ = true;
     sizer_.halve();
     return true;
   }
@@ -83,7 +81,6 @@ class SampleBatches {
   std::array<SampleStore, 2> stores_;  ///< results that leave, in turns
   unsigned turn_ = 0;
   std::uint64_t staged_ = 0;  ///< bytes of the last batch's results
-  bool lacked_memory_ = false;
 };
 
 template <class Program>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/batch/batch_writer.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
 #include "engine/exec/cuda_check.cuh"
@@ -43,9 +44,6 @@ __global__ void transpose_kernel(const Vertex* paths, Vertex* rows, std::uint64_
 
 BatchPlan plan_batches(const Device& device, std::uint64_t row_bytes, std::uint64_t instances,
                        bool with_sink) {
-  // Two of these are page-locked, which takes a second for 3 GiB. A disk takes longer for one than a GPU for
-  // the next.
-  constexpr std::uint64_t kStagedBytes = std::uint64_t{64} << 20;
   constexpr std::uint64_t kPathBytes = std::uint64_t{16} << 30;
   constexpr std::uint64_t kCounterBytes = std::uint64_t{64} << 10;  // what the run allocates beside the batch
   const std::uint64_t free = device.memory().available();
@@ -59,7 +57,7 @@ BatchPlan plan_batches(const Device& device, std::uint64_t row_bytes, std::uint6
     throw BudgetError("device memory: one walk needs " + format_size(each) + " beside the graph, but " +
                       format_size(free) + " are left (raise --device-memory or lower --length)");
   }
-  const std::uint64_t staged = std::min(kStagedBytes, host_budget().available() / 4);
+  const std::uint64_t staged = std::min(kLeavingBytes, host_budget().available() / 4);
   const std::uint64_t limit =
       with_sink ? std::min(usable, 2 * std::max(staged, row_bytes)) : std::min(usable, kPathBytes);
   constexpr std::uint64_t kLine = 32;  // walks

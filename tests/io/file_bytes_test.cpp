@@ -108,7 +108,7 @@ TEST(FileBytes, AReadAheadLeavesTheFileInTheCache) {
   EXPECT_TRUE(file.in_cache(0, kSize));
 }
 
-/// A pipe that nobody writes to would never be opened, and what was read of one would be lost.
+/// To open a pipe that nobody writes to would never end, and so would this test.
 TEST(FileBytes, AReadAheadLeavesAloneWhatIsNoFile) {
   const TemporaryFolder folder;
   ASSERT_EQ(::mkfifo(folder.file("pipe").c_str(), 0600), 0);

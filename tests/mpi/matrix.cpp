@@ -158,8 +158,9 @@ std::string fault_of(const OnGraph& row, const Cell& cell, const std::string& ex
   if (report["entries_received"] != sent) return "entries that were lost";
   const bool travels = cell.distribution == "shard" && ranks > 1;
   // GPUs of one machine read each other's lists for samples of a traversal: none travels.
+  const std::string& kind = row.kind.arguments[2];
   const bool reads = !report["device"].get<std::string>().starts_with("host") && cell.partitions == 0 &&
-                     cell.slots == 0 && row.kind.arguments[0] == "sample";
+                     cell.slots == 0 && (kind == "neighbor" || kind == "forest-fire" || kind == "snowball");
   if (travels && sent == 0 && reads) return "";
   if (travels != (sent > 0)) return fmt::format("{} entries sent", sent);
   // Edges are drawn by their positions, so no rank brings a partition. Samples of sharded layers cut one a

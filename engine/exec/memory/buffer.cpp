@@ -50,8 +50,7 @@ unsigned copying_threads(const Device& device, const void* from, std::size_t byt
   return host_budget().available() / kPartOfBudget < threads * kCopied ? 0 : threads;
 }
 
-/// From pageable memory by way of page-locked pieces, as CUDA does by itself, but by several threads: 2.1 GB
-/// take one of them 0.25 s.
+/// From pageable memory by way of page-locked pieces, as CUDA does by itself with one thread.
 void copy_by_threads(const Device& device, std::byte* to, const std::byte* from, std::size_t bytes,
                      unsigned threads) {
   struct Piece {
