@@ -118,7 +118,7 @@ class NcclRanks final : public DeviceRanks {
       const std::vector<std::uint64_t> bytes(size, each);
       std::vector<ElementRange> ranges;
       for (std::size_t r = 0; r < size; ++r) ranges.push_back({r, r + 1});
-      all_to_all(memory, bytes, memory + size * each, bytes, nullptr);
+      all_to_all(memory, 0, bytes, memory + size * each, bytes, nullptr);
       all_gather_ranges(memory, ranges, each, nullptr);
       all_gather(memory + static_cast<std::size_t>(rank_) * each, memory + size * each, each, nullptr);
     }
@@ -148,7 +148,7 @@ class NcclRanks final : public DeviceRanks {
     bytes_sent_ += bytes * static_cast<std::uint64_t>(size_ - 1);
   }
 
-  void all_to_all(const void* from, std::span<const std::uint64_t> send, void* to,
+  void all_to_all(const void* from, std::uint64_t apart, std::span<const std::uint64_t> send, void* to,
                   std::span<const std::uint64_t> receive, void* stream) override {
     const auto on = static_cast<cudaStream_t>(stream);
     const auto* out = static_cast<const std::byte*>(from);
@@ -164,7 +164,7 @@ class NcclRanks final : public DeviceRanks {
         if (receive[p] > 0) check(nccl().receive(in, receive[p], ncclInt8, peer, comm_, on), "ncclRecv");
         bytes_sent_ += send[p];
       }
-      out += send[p], in += receive[p];
+      out += apart > 0 ? apart : send[p], in += receive[p];
     }
     check(nccl().group_end(), "ncclGroupEnd");
   }

@@ -36,10 +36,10 @@ class DeviceRanks {
                                  std::size_t element_bytes, void* stream) = 0;
   /// The `bytes` at `from` of every rank, by rank, at `to`.
   virtual void all_gather(const void* from, void* to, std::size_t bytes, void* stream) = 0;
-  /// `send[r]` bytes go to rank r and `receive[r]` come from it; at `from` and `to` they lie in order of
-  /// rank.
-  virtual void all_to_all(const void* from, std::span<const std::uint64_t> send, void* to,
-                          std::span<const std::uint64_t> receive, void* stream) = 0;
+  /// `send[r]` bytes go to rank r and `receive[r]` come from it. At `to` they lie in order of rank one behind
+  /// the other, and so at `from`, or rank r's begin `apart` * r bytes behind it, if that is not zero.
+  virtual void all_to_all(const void* from, std::uint64_t apart, std::span<const std::uint64_t> send,
+                          void* to, std::span<const std::uint64_t> receive, void* stream) = 0;
   /// Of `values`, `each` of every rank in order of rank, this rank's become the least of what any rank has
   /// there; the others are lost.
   virtual void reduce_scatter_min(std::uint32_t* values, std::uint64_t each, void* stream) = 0;

@@ -77,7 +77,7 @@ double Router::send(std::span<const RoutedColumn> columns, std::span<const std::
     const auto bytes = [&](std::uint64_t count) { return count * column.value_bytes; };
     std::ranges::transform(send, out.begin(), bytes);
     std::ranges::transform(receive, in.begin(), bytes);
-    link_->all_to_all(column.from, out, column.to, in, stream);
+    link_->all_to_all(column.from, 0, out, column.to, in, stream);
   }
   wait_for_link(stream, label);
   return seconds_now() - start;

@@ -26,10 +26,10 @@ __device__ __forceinline__ T broadcast_struct(T value, unsigned from) {
   return value;
 }
 
-/// A lane's walk goes on as far as it can, if it is `active`, with `kOneStep` until it has made a step:
-/// `place` says where it came to. Calls store(step, vertex) after every step, and adds its rounds. Programs
-/// that scan are called by whole warps, which scan together for each lane that wants it.
-template <bool kOneStep = false, class Walks, class Store>
+/// A lane's walk goes on as far as it can, if it is `active`: `place` says where it came to. Calls
+/// store(step, vertex) after every step, and adds its rounds. Programs that scan are called by whole warps,
+/// which scan together for each lane that wants it.
+template <class Walks, class Store>
 __device__ __forceinline__ void advance(const Walks& walks, Walker& walker, typename Walks::Place& place,
                                         bool active, const Store& store, std::uint32_t& rounds) {
   constexpr bool kScans = Walks::WalkProgram::kScans;
@@ -59,12 +59,6 @@ __device__ __forceinline__ void advance(const Walks& walks, Walker& walker, type
     if (round == Round::moved) store(walker.step, walker.current);
     active = round != Round::ended && walker.step < walks.until;
     if (!active) walks.end(place);
-    if constexpr (kOneStep) {
-      if (active && round == Round::moved) {
-        walks.stay(walker, place);
-        active = false;
-      }
-    }
   }
 }
 

@@ -98,10 +98,14 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
     std::tie(map, programs) = cache.publish([&](const PageView& page) { return on_page(program, page); });
   }
 
-  /// A walk of the batch goes on where it is.
-  SLUICE_HD void resume(std::uint64_t index, Walker& walker) const {
+  /// Walk `index` of the batch is this one.
+  SLUICE_HD void identify(std::uint64_t index, Walker& walker) const {
     walker.instance = instance(index);
     walker.start = starts.start(walker.instance);
+  }
+  /// It goes on where it is.
+  SLUICE_HD void resume(std::uint64_t index, Walker& walker) const {
+    identify(index, walker);
     walker.row = programs->graph.row(walker.current);
   }
   /// Asks memory for what resume() will read.
@@ -125,12 +129,14 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
     return place.key == ended() && walker.step == until && until < length ? next_leg() : place.key;
   }
 
-  /// The program of the partition that holds the walker's list; null if it is not here. Without a list any
-  /// will do.
-  SLUICE_HD const Program* program_of(const Walker& walker) const {
-    if (walker.row.degree == 0) return programs;
-    const std::uint32_t slot = map.slot(walker.current);
+  /// The program of the partition that has the vertex; null if it is not here.
+  SLUICE_HD const Program* program_at(Vertex v) const {
+    const std::uint32_t slot = map.slot(v);
     return slot == PageMap::kNoSlot ? nullptr : programs + slot;
+  }
+  /// The same for where the walker is. Without a list any will do.
+  SLUICE_HD const Program* program_of(const Walker& walker) const {
+    return walker.row.degree == 0 ? programs : program_at(walker.current);
   }
 
   // ---- a round, in the halves that whole.hpp lists. Round::absent: place.key says where to wait.
@@ -183,8 +189,6 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
     return program->transform_list(group, walker, answers(counted_already));
   }
   SLUICE_HD void end(Place& place) const { place.key = ended(); }
-  /// The walk goes on in another round.
-  SLUICE_HD void stay(const Walker& walker, Place& place) const { place.key = map.owner(walker.current); }
 
  private:
   /// Bytes that a scan of the walker's list reads in place: it goes through the list twice, and asks another

@@ -22,7 +22,7 @@
 #include "engine/walks/step.hpp"
 #include "engine/walks/walk_host.hpp"
 #if defined(__CUDACC__)
-#include "engine/walks/queue/queue_cuda.cuh"
+#include "engine/walks/queue/steps_cuda.cuh"
 #include "engine/walks/walk_cuda.cuh"
 #endif
 #include "engine/core/build_namespace.hpp"
@@ -310,7 +310,7 @@ class WalkRun {
           kStays<Program> && graph_.paging.batching && graph_.paging.balance == Balance::automatic;
       const auto go = [&]<class Queue>(std::type_identity<Queue>) {
         ProgramJob<Program, Queue> job(program);
-        walk_in_queues(graph_, job, stays, pages_, starts_.view(), options_, stats_, {begin_, end_}, sink_);
+        walk_in_queues({graph_, job, pages_, starts_.view(), options_, stats_, {begin_, end_}}, stays, sink_);
       };
       on_backend(
           graph_.device, [&] { go(std::type_identity<ProgramQueue<host::QueueBackend, Program>>{}); },

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <vector>
 
 #include "engine/batch/starts_upload.hpp"
 #include "engine/memory/slots.hpp"
@@ -9,11 +10,12 @@
 #include "engine/walks/kinds/jump.hpp"
 #include "engine/walks/kinds/node2vec.hpp"
 #include "engine/walks/kinds/uniform.hpp"
-#include "engine/walks/queue/queue_cuda.cuh"
 #include "engine/walks/queue/queued_walks.hpp"
+#include "engine/walks/queue/steps_cuda.cuh"
 #include "gpu/gpu.hpp"
 #include "gpu/thread_ranks.hpp"
 #include "sampling/jobs.hpp"
+#include "statistical/graphs.hpp"
 
 namespace sluice::test {
 namespace {
@@ -56,9 +58,8 @@ std::vector<Share> on_ranks(int size, const std::function<Graph()>& make, const 
     plan->batch = (plan->batch + 1) / 2;  // two batches
     ThreadDeviceRanks link(rank, meeting);
     walks::ProgramJob<Program, walks::ProgramQueue<walks::cuda::QueueBackend, Program>> job(program);
-    walks::WalksInQueues(impl, job, pages, from.view(), options, own.stats, {begin, end}, *std::move(plan),
-                         &link, true)
-        .run_all({begin, end}, &own.walks);
+    const walks::QueuedRun run{impl, job, pages, from.view(), options, own.stats, {begin, end}};
+    walks::WalksInQueues(run, *std::move(plan), &link, true).run_all({begin, end}, &own.walks);
   });
   return all;
 }
@@ -94,12 +95,25 @@ TEST(GpuShard, UniformWalksAreThoseOfTheHost) {
   for (const int size : {2, 3}) expect_same<Program>(size, graph, walks::UniformWalk{}, {});
 }
 
-/// They make a step a round, and their paths lie step by step.
+/// Long before their last step; rows of the first batch lie where those of the second go.
+TEST(GpuShard, WalksThatEndEarlyAreThoseOfTheHost) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  using Program = walks::WalkProgram<walks::UniformWalk, IndexTable<CsrEdges>, walks::Acceptance::always>;
+  const auto graph = [] {
+    std::vector<stat::Edge> path;
+    for (Vertex v = 0; v + 1 < 12; ++v) path.push_back({v, v + 1});
+    return stat::make_graph(12, path, false);
+  };
+  for (const int size : {2, 3}) expect_same<Program>(size, graph, walks::UniformWalk{}, {});
+}
+
+/// Their hooks see where a walk was before.
 TEST(GpuShard, JumpsAreThoseOfTheHost) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
   using Program = walks::WalkProgram<walks::JumpWalk, IndexTable<CsrEdges>, walks::Acceptance::always>;
-  static_assert(walks::kByStep<Program>);
+  static_assert(walks::ProgramQueue<walks::cuda::QueueBackend, Program>::kInSteps);
   const auto graph = [] { return scattered(at_most(3000, 300)); };
   walks::Options walk;
   walk.kind = walks::Kind::jump, walk.probability = 0.3;

@@ -64,7 +64,7 @@ class ThreadDeviceRanks final : public DeviceRanks {
       copy(static_cast<std::byte*>(to) + r * bytes, theirs, bytes);
     });
   }
-  void all_to_all(const void* from, std::span<const std::uint64_t> send, void* to,
+  void all_to_all(const void* from, std::uint64_t apart, std::span<const std::uint64_t> send, void* to,
                   std::span<const std::uint64_t> receive, void* stream) override {
     wait(stream, "a test");
     for (std::size_t r = 0; r < send.size(); ++r)
@@ -75,7 +75,9 @@ class ThreadDeviceRanks final : public DeviceRanks {
       const auto own = static_cast<std::ptrdiff_t>(rank_);
       if (theirs.sizes[static_cast<std::size_t>(rank_)] != receive[r])
         throw std::logic_error("ranks disagree on what goes from one to the other");
-      const auto before = std::accumulate(theirs.sizes.begin(), theirs.sizes.begin() + own, std::uint64_t{0});
+      const auto before =
+          apart > 0 ? apart * static_cast<std::uint64_t>(rank_)
+                    : std::accumulate(theirs.sizes.begin(), theirs.sizes.begin() + own, std::uint64_t{0});
       copy(at, theirs.from + before, receive[r]);
       at += receive[r];
     });

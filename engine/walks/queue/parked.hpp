@@ -75,27 +75,15 @@ struct QueueSide {
   std::uint32_t* keys;  ///< null in an order in which they will not be read
 };
 
-/// The paths of a batch. Where all walks make a step a round, those of an origin rank lie step by step: what
-/// a round stores lies close together, and the L2 cache joins it to whole lines.
-struct PathMemory {
-  Vertex* paths;                 ///< [walks of the batch][row], or [origins][row][per_origin]
-  std::uint64_t row;             ///< steps of a leg and one more
-  std::uint32_t per_origin = 0;  ///< 0: row by row
-
-  SLUICE_HD Vertex* of(std::uint32_t index) const {
-    if (per_origin == 0) return paths + index * row;
-    const std::uint64_t before = index / per_origin * per_origin;
-    return paths + before * row + (index - before);
-  }
-  /// From a step of a path to the next.
-  SLUICE_HD std::uint64_t pitch() const { return per_origin == 0 ? 1 : per_origin; }
-};
-
 /// A queue's memory as a round sees it.
 template <class Walk>
-struct QueueView : QueueSide<Walk>, PathMemory {
+struct QueueView : QueueSide<Walk> {
+  Vertex* paths;                ///< [walks of the batch][row]
+  std::uint64_t row;            ///< steps of a leg and one more
   const std::uint32_t* key_of;  ///< QueueKeys::of
   std::uint32_t count;          ///< of keys; what has ended waits under it
+
+  SLUICE_HD Vertex* path(std::uint32_t index) const { return paths + index * row; }
 };
 
 /// Walks of a queue are begun: one in `halves` of the batch, so that its parts have the same of every origin
@@ -114,7 +102,7 @@ struct BeginWalks {
     const Walker walker = walks.begin(index);
     typename Walks::Place place;
     place.key = walks.first_key(index, walker);
-    *queue.of(static_cast<std::uint32_t>(index)) = walker.start;
+    *queue.path(static_cast<std::uint32_t>(index)) = walker.start;
     queue.walks[i] = Parked::of(static_cast<std::uint32_t>(index), walker, place);
     return queue.key_of[place.key];
   }
@@ -131,15 +119,6 @@ struct FindKeys {
     return queue.key_of[queue.walks[first + i].waits_for(map)];
   }
 };
-
-/// Does a walk make a step a round, where all partitions of ranks are here? It leaves at almost every step,
-/// and lanes wait for the one that stays longest: with two H100s, Kronecker scale 22, biased walks take 48 ms
-/// so and 35 by steps, jumps 66 and 40. Uniform walks gain nothing: 30 and 30, with scale 24 82 and 88.
-template <class Program>
-inline constexpr bool kByStep = !Program::kScans;
-template <class Sampler, Acceptance kAcceptance>
-inline constexpr bool kByStep<WalkProgram<Sampler, IndexTable<CsrEdges>, kAcceptance>> =
-    HasRedirect<Sampler> ? kAcceptance == Acceptance::always : false;
 
 /// A round's work on a queue, between the halves of advance().
 template <class Program>

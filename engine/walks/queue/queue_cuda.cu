@@ -31,24 +31,10 @@ template <class Walk>
 __global__ void __launch_bounds__(kWalkBlock)
     order_walks_kernel(QueueSide<Walk> from, QueueSide<Walk> to, std::uint64_t count, std::uint32_t keys,
                        unsigned long long* next) {
-  extern __shared__ unsigned long long bases[];  // [keys]
+  extern __shared__ unsigned long long bases[];
   const std::uint64_t at = static_cast<std::uint64_t>(blockIdx.x) * kWalkBlock + threadIdx.x;
   const std::uint32_t key = at < count ? from.keys[at] : keys;
-  unsigned long long place = 0;
-  if (keys > kSharedKeys) {
-    place = take_place(next, key, key < keys);
-  } else {
-    auto* const places = reinterpret_cast<unsigned*>(bases + keys);
-    for (std::uint32_t k = threadIdx.x; k < keys; k += blockDim.x) places[k] = 0;
-    __syncthreads();
-    place = take_place(places, key, key < keys);
-    __syncthreads();
-    for (std::uint32_t k = threadIdx.x; k < keys; k += blockDim.x) {
-      if (places[k] != 0) bases[k] = atomicAdd(&next[k], static_cast<unsigned long long>(places[k]));
-    }
-    __syncthreads();
-    if (key < keys) place += bases[key];
-  }
+  const unsigned long long place = place_behind(next, key, keys, bases);
   if (key >= keys) return;
   to.walks[place] = from.walks[at];
   if (to.keys) to.keys[place] = key;
@@ -64,9 +50,8 @@ QueueBackend::QueueBackend(const QueueSetup& setup)
       keys_(setup.keys.count),
       apart_(!setup.paging.batching || setup.paging.balance != Balance::automatic),
       batching_(setup.paging.batching),
-      by_steps_(setup.by_steps()),
       balance_(setup.paging.balance),
-      timeout_(kDeviceTimeout + Timeout(setup.capacity * setup.paths.row / 1'000'000)),
+      timeout_(kDeviceTimeout + Timeout(setup.capacity * setup.row / 1'000'000)),
       waiting_(device_, keys_, "queues of walks"),
       next_(device_, keys_, "queues of walks"),
       gathered_(device_, setup.keys.resident ? std::size_t{setup.keys.others} * keys_ : 0, "counts of walks"),
@@ -79,6 +64,10 @@ QueueBackend::QueueBackend(const QueueSetup& setup)
 void QueueBackend::clear(Vertex* rows, std::uint64_t values) {
   check(cudaMemsetAsync(rows, 0xff, values * sizeof(Vertex), stream_.get()), "clearing paths");
   stream_.wait("clearing paths");
+}
+
+void QueueBackend::forget() {
+  check(cudaMemsetAsync(waiting_.data(), 0, waiting_.bytes(), stream_.get()), "clearing counts");
 }
 
 void QueueBackend::expect(std::span<const std::uint64_t> waiting) {
@@ -97,8 +86,7 @@ void QueueBackend::order(const QueueSide<Walk>& from, const QueueSide<Walk>& to,
   for (const WalkSegment& segment : segments) first = std::min(first, segment.begin);
   first_places_kernel<<<1, 32, 0, stream_.get()>>>(waiting_.data(), next_.data(), keys);
   check_launch("first_places_kernel");
-  const std::size_t shared = keys <= kSharedKeys ? keys * (sizeof(unsigned long long) + sizeof(unsigned)) : 0;
-  order_walks_kernel<<<grid_for(count, kWalkBlock), kWalkBlock, shared, stream_.get()>>>(
+  order_walks_kernel<<<grid_for(count, kWalkBlock), kWalkBlock, place_bytes(keys), stream_.get()>>>(
       QueueSide<Walk>{from.walks + first, from.keys + first}, to, count, keys, next_.data());
   check_launch("order_walks_kernel");
 }
@@ -136,9 +124,7 @@ void QueueBackend::launch_together(std::span<const WalkSegment> segments, const 
     all.before[all.count++] = all.walks;
     all.walks += segment.count;
   }
-  stream_.lead(walking_);
-  launch(all, grid_for(all.walks, kWalkBlock), walking_.get());
-  stream_.follow(walking_);
+  begin_round([&](cudaStream_t stream) { launch(all, grid_for(all.walks, kWalkBlock), stream); });
 }
 
 /// A kernel a segment, or a walk; segments side by side on streams of their own, or one after the other.

@@ -63,6 +63,28 @@ static __device__ __forceinline__ Count take_place(Count* places, std::uint32_t 
   return place + static_cast<Count>(__popc(peers & ((1u << lane) - 1)));
 }
 
+/// A place behind next[key] for the walk of each lane, those of a block and a key side by side and in their
+/// order; none has `keys`. Whole blocks call it; `shared`: [keys] of kPlaceBytes.
+inline constexpr std::size_t kPlaceBytes = sizeof(unsigned long long) + sizeof(unsigned);
+static __device__ __forceinline__ unsigned long long place_behind(unsigned long long* next, std::uint32_t key,
+                                                                  std::uint32_t keys,
+                                                                  unsigned long long* shared) {
+  if (keys > kSharedKeys) return take_place(next, key, key < keys);
+  auto* const places = reinterpret_cast<unsigned*>(shared + keys);
+  for (std::uint32_t k = threadIdx.x; k < keys; k += blockDim.x) places[k] = 0;
+  __syncthreads();
+  const unsigned place = take_place(places, key, key < keys);
+  __syncthreads();
+  for (std::uint32_t k = threadIdx.x; k < keys; k += blockDim.x) {
+    if (places[k] != 0) shared[k] = atomicAdd(&next[k], static_cast<unsigned long long>(places[k]));
+  }
+  __syncthreads();
+  return key < keys ? shared[key] + place : 0;
+}
+constexpr std::size_t place_bytes(std::uint32_t keys) {
+  return keys <= kSharedKeys ? keys * kPlaceBytes : 0;
+}
+
 /// Adds one to waiting[key] for every lane whose walk goes on; whole blocks call it. `shared`: [keys].
 static __device__ __forceinline__ void count_arrivals(std::uint32_t key, const QueueCounts& counts,
                                                       unsigned* shared) {
@@ -89,8 +111,8 @@ __global__ void __launch_bounds__(kWalkBlock)
   count_arrivals(key, counts, arrivals);
 }
 
-/// One walk, as far as it goes, or a step; returns its key then. All lanes of a warp call it.
-template <bool kOneStep, class Program>
+/// One walk, as far as it goes; returns its key then. All lanes of a warp call it.
+template <class Program>
 __device__ __forceinline__ std::uint32_t advance_walk(const QueuedWalks<Program>& queued, std::uint32_t at,
                                                       bool takes_part, const QueueCounts& counts) {
   using Walks = typename QueuedWalks<Program>::Walks;
@@ -100,12 +122,9 @@ __device__ __forceinline__ std::uint32_t advance_walk(const QueuedWalks<Program>
     typename Walks::Place place;
     std::uint32_t rounds = 0;
     Vertex* path = nullptr;
-    if (takes_part) path = queued.queue.of(queued.take(at, walker, place));
-    const auto store = [&](std::uint32_t step, Vertex v) {
-      path[(step - queued.walks.from) * queued.queue.pitch()] = v;
-    };
-    advance<kOneStep>(queued.walks, walker, place, takes_part && walker.step < queued.walks.until, store,
-                      rounds);
+    if (takes_part) path = queued.queue.path(queued.take(at, walker, place));
+    const auto store = [&](std::uint32_t step, Vertex v) { path[step - queued.walks.from] = v; };
+    advance(queued.walks, walker, place, takes_part && walker.step < queued.walks.until, store, rounds);
     if (takes_part) {
       // Read again: registers that hold it meanwhile would cost walks at once.
       const auto before = queued.queue.walks[at];
@@ -121,7 +140,7 @@ __device__ __forceinline__ std::uint32_t advance_walk(const QueuedWalks<Program>
 }
 
 /// A grid may be smaller than the segments: then its blocks go on with what others have not taken.
-template <bool kOneStep, class Program>
+template <class Program>
 __global__ void __launch_bounds__(kWalkBlock)
     queued_walk_kernel(QueuedWalks<Program> queued, WalkSegments segments, QueueCounts counts) {
   extern __shared__ unsigned arrivals[];
@@ -130,7 +149,7 @@ __global__ void __launch_bounds__(kWalkBlock)
     const std::uint64_t i = std::uint64_t{block} * kWalkBlock + threadIdx.x;
     const bool takes_part = i < segments.walks;
     const auto at = takes_part ? static_cast<std::uint32_t>(segments.position(i)) : 0;
-    count_arrivals(advance_walk<kOneStep>(queued, at, takes_part, counts), counts, arrivals);
+    count_arrivals(advance_walk(queued, at, takes_part, counts), counts, arrivals);
   }
 }
 
@@ -140,6 +159,7 @@ class QueueBackend {
  public:
   /// Walks are put in order all together: what a round leaves out is a small part of what is in memory.
   static constexpr bool kOrdersAll = true;
+  static constexpr bool kSteps = true;
   static constexpr std::size_t kMostKeys = WalkSegments::kMost;
 
   /// Device time between two points of a queue's stream, once the host has waited for them.
@@ -159,6 +179,10 @@ class QueueBackend {
 
   explicit QueueBackend(const QueueSetup& setup);
 
+  /// steps_cuda.cuh
+  template <class Walks>
+  static std::unique_ptr<SteppedWalks> make_stepped(const QueueSetup& setup, const Walks& walks);
+
   static bool wants_whole_keys() { return false; }  // they are
   void clear(Vertex* rows, std::uint64_t values);
   template <class Walk, class Body>
@@ -169,10 +193,7 @@ class QueueBackend {
   }
   template <class Program>
   void work(const QueuedWalks<Program>& queued, std::span<const WalkSegment> segments) {
-    auto kernel = queued_walk_kernel<false, Program>;
-    if constexpr (kByStep<Program>) {
-      if (by_steps_) kernel = queued_walk_kernel<true, Program>;
-    }
+    const auto kernel = queued_walk_kernel<Program>;
     const auto launch = [&](const WalkSegments& some, unsigned blocks, cudaStream_t stream) {
       kernel<<<blocks, kWalkBlock, shared_bytes(), stream>>>(queued, some, counted());
       check_launch("queued_walk_kernel");
@@ -181,6 +202,16 @@ class QueueBackend {
            : launch_together(segments, launch);
   }
 
+  /// A round's kernels, launch(stream), go behind what was begun, beside those of the batch's other half.
+  template <class Launch>
+  void begin_round(const Launch& launch) {
+    stream_.lead(walking_);
+    launch(walking_.get());
+    stream_.follow(walking_);
+  }
+  QueueCounts counted() const { return {waiting_.data(), keys_, done_.data()}; }
+  /// Nothing waits.
+  void forget();
   /// So many walks wait under each key that are not worked on.
   void expect(std::span<const std::uint64_t> waiting);
   template <class Walk>
@@ -190,6 +221,7 @@ class QueueBackend {
   /// [ranks][keys] the counts of all; what the stream has begun is done then.
   std::span<const std::uint64_t> gather(DeviceRanks& link, std::size_t ranks);
   double gather_seconds() { return gathering_.take_seconds(); }
+  /// steps[row][walks] become rows[walks][row]; blocks.
   void turn(const Vertex* steps, std::uint64_t walks, std::uint64_t row, Vertex* rows);
   void wait(DeviceRanks* link) {
     link ? link->wait(stream(), "walks of other ranks") : stream_.wait("walks");
@@ -211,13 +243,12 @@ class QueueBackend {
   };
 
   std::size_t shared_bytes() const { return keys_ <= kSharedKeys ? keys_ * sizeof(unsigned) : 0; }
-  QueueCounts counted() const { return {waiting_.data(), keys_, done_.data()}; }
   void launch_together(std::span<const WalkSegment> segments, const Launch& launch);
   void launch_apart(std::span<const WalkSegment> segments, unsigned blocks, const Launch& launch);
 
   const Device& device_;
   std::uint32_t keys_;
-  bool apart_, batching_, by_steps_;
+  bool apart_, batching_;
   Balance balance_;
   Timeout timeout_;
   Buffer<unsigned long long> waiting_, next_;

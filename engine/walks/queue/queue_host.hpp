@@ -38,6 +38,7 @@ class SegmentCursor {
 class QueueBackend {
  public:
   static constexpr bool kOrdersAll = false;
+  static constexpr bool kSteps = false;  ///< walks do not make a step a round
   static constexpr std::size_t kMostKeys = ~std::size_t{0};
 
   /// Hosts count what they say to each other.
@@ -75,7 +76,6 @@ class QueueBackend {
   // Only GPUs are connected.
   std::span<const std::uint64_t> gather(DeviceRanks&, std::size_t) const { return {}; }
   double gather_seconds() const { return 0; }
-  void turn(const Vertex*, std::uint64_t, std::uint64_t, Vertex*) const {}
   void wait(DeviceRanks*) {}
   void finish() {}
   void* stream() const { return nullptr; }
@@ -111,7 +111,7 @@ void QueueBackend::work(const QueuedWalks<Program>& all, std::span<const WalkSeg
       constexpr std::uint64_t kAhead = 16;
       if (cursor.follow(kAhead)) walks.prefetch_row(view.walks[cursor.at() + kAhead].current);
       lane.item = cursor.next();
-      lane.path = view.of(queued.take(lane.item, lane.walker, lane.place));
+      lane.path = view.path(queued.take(lane.item, lane.walker, lane.place));
       steps -= lane.walker.step;
     };
     const auto leave = [&](const Lane& lane) {

@@ -39,17 +39,16 @@ class QueueOf : public WalkQueue {
     backend_.finish();  // what is under way uses buffers
   }
 
-  void clear_rows(std::uint64_t values) override { backend_.clear(setup_.paths.paths, values); }
-  void turn_rows(const Vertex* steps, std::uint64_t walks, Vertex* rows) override {
-    backend_.turn(steps, walks, setup_.paths.row, rows);
-  }
+  void clear_rows(std::uint64_t values) override { backend_.clear(setup_.paths, values); }
   void begin() override;
   void begin_leg() override;
   void advance(std::span<const std::uint32_t> keys) override;
+  void go_on() override { advance({{setup_.keys.others}}); }
   void collect() override;
   std::span<const std::uint64_t> waiting() const override { return waiting_; }
   std::pair<Vertex, Vertex> first_pair(std::uint32_t key) override;
   Crossing exchange() override;
+  void wait() override { backend_.wait(setup_.link); }
   void* stream() override { return backend_.stream(); }
   QueueTotals totals() override { return backend_.totals(); }
   const KernelTimes& times() override { return backend_.times(); }
@@ -73,7 +72,9 @@ class QueueOf : public WalkQueue {
 
  private:
   QueueSide<Walk> side(unsigned which) const { return {walks_[which].data(), keys_[which].data()}; }
-  QueueView<Walk> view() const { return {side(side_), setup_.paths, key_of_.data(), setup_.keys.count}; }
+  QueueView<Walk> view() const {
+    return {side(side_), setup_.paths, setup_.row, key_of_.data(), setup_.keys.count};
+  }
   void start(std::uint64_t count);
   void find_keys(std::uint64_t first, std::uint64_t count);
   void order(bool all);
@@ -208,7 +209,7 @@ void QueueOf<Backend, Walk>::take(std::span<const std::uint64_t> counts) {
 
 template <class Backend, class Walk>
 std::pair<Vertex, Vertex> QueueOf<Backend, Walk>::first_pair(std::uint32_t key) {
-  backend_.wait(setup_.link);
+  wait();
   Walk walk;
   copy_to_host(device_, &walk, side(side_).walks + segments_[key].front().begin, sizeof walk);
   Walker walker;
@@ -236,15 +237,7 @@ std::vector<std::uint64_t> QueueOf<Backend, Walk>::count_on_devices(Crossing& cr
   const std::span<const std::uint64_t> all = backend_.gather(*setup_.link, ranks);
   exchange_seconds_ += backend_.gather_seconds() + travelling_.take_seconds();
   take(all.subspan(own * keys, keys));
-  std::vector<std::uint64_t> receive(ranks);
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    const auto theirs = all.subspan(rank * keys, keys);
-    receive[rank] = theirs[own];
-    crossing.travelled += std::reduce(theirs.begin(), theirs.begin() + static_cast<std::ptrdiff_t>(ranks));
-    crossing.left += std::reduce(theirs.begin(), theirs.end());
-  }
-  crossing.sent = std::reduce(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(ranks));
-  return receive;
+  return tally(all, ranks, own, crossing);
 }
 
 template <class Backend, class Walk>
@@ -278,7 +271,7 @@ void QueueOf<Backend, Walk>::send(std::vector<std::uint64_t> receive) {
     for (auto* counts : {&leave, &receive})
       for (std::uint64_t& count : *counts) count *= sizeof(Walk);
     travelling_.start(backend_);
-    setup_.link->all_to_all(walks, leave, walks + stayed, receive, stream());
+    setup_.link->all_to_all(walks, 0, leave, walks + stayed, receive, stream());
     travelling_.stop(backend_);
   } else {
     const RoutedColumn column{walks, walks + stayed, sizeof(Walk)};
@@ -307,6 +300,13 @@ class ProgramQueue final : public QueueOf<Backend, ParkedWalk<WalksOn<Program, P
  public:
   ProgramQueue(const QueueSetup& setup, const Program& program, const Walks& walks)
       : QueueOf<Backend, Walk>(setup), program_(program), walks_(walks) {}
+
+  /// May its walks make a step a round, all of them?
+  static constexpr bool kInSteps = Backend::kSteps && !Program::kScans;
+  static std::unique_ptr<SteppedWalks> make_stepped(const QueueSetup& setup, const Walks& walks) {
+    if constexpr (kInSteps) return Backend::make_stepped(setup, walks);
+    return nullptr;
+  }
 
  private:
   void begin_walks(const QueueView<Walk>& view, std::uint64_t count) override {

@@ -10,35 +10,47 @@
 
 namespace sluice::walks {
 
-WalksInQueues::WalksInQueues(ResidentGraph::Impl& graph, WalkJob& job, const PageRequest& pages,
-                             StartsView starts, const Options& options, RunStats& stats, InstanceRange range,
-                             PagedPlan plan, DeviceRanks* link, bool resident)
-    : graph_(graph),
-      job_(job),
-      options_(options),
-      stats_(stats),
-      ranks_(graph.paging.shard),
+namespace {
+
+/// Do walks whose ranks have all of their partitions make a step a round?
+bool walks_in_steps(const WalkJob& job, const Communicator& ranks) {
+  return job.in_steps() && ranks.size() > 1;
+}
+
+}  // namespace
+
+WalksInQueues::WalksInQueues(const QueuedRun& run, PagedPlan plan, DeviceRanks* link, bool resident)
+    : graph_(run.graph),
+      job_(run.job),
+      options_(run.options),
+      stats_(run.stats),
+      ranks_(graph_.paging.shard),
       link_(link),
-      origins_(graph.device, ranks_, range.begin, range.end, plan.batch),
-      cache_(graph, pages, std::move(plan), PageUse{.picks = 1, .steps = options.length}),
+      origins_(graph_.device, ranks_, run.range.begin, run.range.end, plan.batch),
+      cache_(graph_, run.pages, std::move(plan), PageUse{.picks = 1, .steps = options_.length}),
       keys_(ranks_, cache_.partitions(), resident),
-      paths_(graph.device, rows_of(origins_.capacity()), "a batch of walks"),
-      by_steps_(resident && link && job.by_steps() && graph.paging.shard->size() > 1),
+      paths_(graph_.device, rows_of(origins_.capacity()), "a batch of walks"),
       waiting_(cache_.partitions(), 0) {
   ActiveWalks& batch = job_.batch();
   batch.own_begin = cache_.own().begin, batch.own_end = cache_.own().end;
   batch.origins = origins_.firsts(), batch.origin_counts = origins_.counts(), batch.per_origin = per_origin();
-  batch.starts = starts;
-  batch.length = options.length;
+  batch.starts = run.starts;
+  batch.length = options_.length;
   batch.partitions = cache_.partitions();
-  // On the host, the threads that work are those that hand over. Walks that wait for two lists at once do so
-  // as a whole.
-  const unsigned halves = resident && link_ && !job_.asks() ? 2 : 1;
-  PathMemory paths{paths_.data(), rows_of(1)};
-  if (by_steps_) paths.per_origin = static_cast<std::uint32_t>(per_origin());
-  for (unsigned half = 0; half < halves; ++half)
-    queues_.push_back(job_.make_queue(
-        {graph.device, cache_.paging(), ranks_, link_, keys_, origins_.capacity(), paths, half, halves}));
+  // On the host, the threads that work are those that hand over.
+  const unsigned halves = resident && link_ ? 2 : 1;
+  const bool in_steps = resident && link_ && walks_in_steps(job_, *ranks_);
+  for (unsigned half = 0; half < halves; ++half) {
+    const QueueSetup setup{graph_.device,       cache_.paging(), ranks_,     link_, keys_, per_origin(),
+                           origins_.capacity(), paths_.data(),   rows_of(1), half,  halves};
+    if (in_steps) {
+      stepped_.push_back(job_.make_stepped(setup));
+      halves_.push_back(stepped_.back().get());
+    } else {
+      queues_.push_back(job_.make_queue(setup));
+      halves_.push_back(queues_.back().get());
+    }
+  }
 }
 
 void WalksInQueues::run_all(InstanceRange range, WalkSink* sink) {
@@ -55,13 +67,13 @@ void WalksInQueues::run_all(InstanceRange range, WalkSink* sink) {
     stats_.load_seconds += seconds_now() - loading;
   }
   run_batches(*this, range, options_.progress, stats_);
-  for (const auto& queue : queues_) {
-    const QueueTotals done = queue->totals();
+  for (WalkHalf* const half : halves_) {
+    const QueueTotals done = half->totals();
     stats_.steps += done.steps, stats_.selections += done.steps;
     stats_.selection_iterations += done.rounds;
     stats_.mapped_bytes += done.read;
-    stats_.kernels += queue->times();
-    stats_.exchange_seconds += queue->exchange_seconds();
+    stats_.kernels += half->times();
+    stats_.exchange_seconds += half->exchange_seconds();
   }
   if (link_) stats_.exchanged_bytes += link_->bytes_sent();
   cache_.count(stats_);
@@ -73,10 +85,10 @@ void WalksInQueues::connect() {
   const Buffer<std::uint64_t> from(graph_.device, size, "connections"),
       to(graph_.device, size, "connections");
   const std::vector<std::uint64_t> one(size, sizeof(std::uint64_t));
-  for (const auto& queue : queues_) {
-    void* const stream = queue->stream();
+  for (WalkHalf* const half : halves_) {
+    void* const stream = half->stream();
     link_->all_gather(from.data(), to.data(), sizeof(std::uint64_t), stream);
-    link_->all_to_all(from.data(), one, to.data(), one, stream);
+    link_->all_to_all(from.data(), 0, one, to.data(), one, stream);
     link_->reduce_scatter_min(reinterpret_cast<std::uint32_t*>(to.data()), 1, stream);
     link_->wait(stream, "connections between GPUs");
   }
@@ -98,17 +110,17 @@ void WalksInQueues::run(Instance, std::uint64_t, BatchWriter& writer) {
 
 /// The rows of this rank are put together from what all ranks have of them.
 const Vertex* WalksInQueues::join_rows() {
-  WalkQueue& queue = *queues_[0];
+  void* const stream = halves_[0]->stream();
   const double sending = seconds_now();
   // Of each step of a row one rank has the vertex, the others none, which is the largest.
-  link_->reduce_scatter_min(paths_.data(), rows_of(per_origin()), queue.stream());
-  link_->wait(queue.stream(), "rows of walks");
+  link_->reduce_scatter_min(paths_.data(), rows_of(per_origin()), stream);
+  link_->wait(stream, "rows of walks");
   stats_.exchange_seconds += seconds_now() - sending;
   const Vertex* const own = paths_.data() + own_rows();
-  if (!by_steps_) return own;
+  if (stepped_.empty()) return own;
   // To where another rank's lay, which has them now.
   Vertex* const rows = paths_.data() + (origins_.own() == 0 ? rows_of(per_origin()) : 0);
-  queue.turn_rows(own, per_origin(), rows);
+  stepped_[0]->turn_rows(own, per_origin(), rows);
   return rows;
 }
 
@@ -117,8 +129,8 @@ void WalksInQueues::walk_batch(BatchWriter& writer) {
   ActiveWalks& batch = job_.batch();
   batch.from = 0, batch.until = std::min(leg(), options_.length);
   if (!keys_.resident) job_.publish(cache_);
-  queues_[0]->clear_rows(rows_of(origins_.capacity()));
-  for (const auto& queue : queues_) queue->begin();
+  if (stepped_.empty()) queues_[0]->clear_rows(rows_of(origins_.capacity()));
+  for (WalkHalf* const half : halves_) half->begin();
   if (keys_.resident) return exchange_by_turns();
   walk_leg();
   while (batch.until < options_.length) {
@@ -182,8 +194,8 @@ void WalksInQueues::work(std::vector<std::uint32_t> keys) {
 }
 
 /// Walks of a queue change hands; false when all ranks have none of them left.
-bool WalksInQueues::exchange(WalkQueue& queue, Crossing& crossing) {
-  crossing = queue.exchange();
+bool WalksInQueues::exchange(WalkHalf& half, Crossing& crossing) {
+  crossing = half.exchange();
   stats_.entries_sent += crossing.sent, stats_.entries_received += crossing.received;
   return crossing.left > 0;
 }
@@ -192,24 +204,26 @@ bool WalksInQueues::exchange(WalkQueue& queue, Crossing& crossing) {
 
 /// Halves take turns: the host waits for what one of them hands over while the other works.
 void WalksInQueues::exchange_by_turns() {
-  std::vector<bool> left(queues_.size(), true);
+  std::vector<bool> left(halves_.size(), true);
   for (std::uint64_t turn = 0; std::ranges::find(left, true) != left.end(); ++turn) {
-    const std::size_t half = turn % queues_.size();
+    const std::size_t half = turn % halves_.size();
     if (!left[half]) continue;
-    WalkQueue& queue = *queues_[half];
     Crossing crossing;
-    left[half] = exchange(queue, crossing);
+    left[half] = exchange(*halves_[half], crossing);
     if (!left[half]) continue;
-    if (job_.asks() && turn >= queues_.size() && crossing.travelled == 0) bring_list(crossing.here > 0);
-    queue.advance({{keys_.others}});
+    if (job_.asks() && turn >= halves_.size() && crossing.travelled == 0)
+      bring_list(*queues_[half], crossing.here > 0);
+    halves_[half]->go_on();
     ++stats_.rounds;
   }
+  for (WalkHalf* const half : halves_) half->wait();
 }
 
-/// All walks that are left need a list of another rank beside their own: that of one of them comes, and
-/// walks that can go on do.
-void WalksInQueues::bring_list(bool some) {
-  if (some) hold({cache_.plan().partitions.owner(queues_[0]->first_pair(keys_.pairs).second)});
+/// All walks that are left in a queue need a list of another rank beside their own: that of one of them
+/// comes, and walks that can go on do.
+void WalksInQueues::bring_list(WalkQueue& queue, bool some) {
+  for (WalkHalf* const half : halves_) half->wait();  // what came last may be in use
+  if (some) hold({cache_.plan().partitions.owner(queue.first_pair(keys_.pairs).second)});
   ranks_->barrier("lists of other ranks");
 }
 
@@ -238,23 +252,23 @@ std::unique_ptr<DeviceRanks> link_of(const ResidentGraph::Impl& graph, RunStats&
 
 /// Empty, on all ranks, where the parts of the graph do not fit, or the GPUs of ranks cannot be connected.
 /// True: the run is only planned.
-template <class Make>
-bool make_resident(ResidentGraph::Impl& graph, WalkJob& job, const PageRequest& pages, std::uint64_t steps,
-                   std::uint64_t instances, std::uint64_t walk_bytes, std::unique_ptr<DeviceRanks>& link,
-                   Walks& walks, RunStats& stats, const Make& make) {
+bool make_resident(const QueuedRun& run, std::uint64_t walk_bytes, std::unique_ptr<DeviceRanks>& link,
+                   Walks& walks) {
+  ResidentGraph::Impl& graph = run.graph;
   Communicator& ranks = *graph.paging.shard;
   // A user's sampler may have more in its program than most.
-  auto plan = plan_resident_shard(ranks, graph.device, graph.graph, graph.paging, pages.columns, walk_bytes,
-                                  instances, job.asks(), 0, std::max(kSlotLookUp, job.slot_bytes()));
+  auto plan =
+      plan_resident_shard(ranks, graph.device, graph.graph, graph.paging, run.pages.columns, walk_bytes,
+                          run.instances(), run.job.asks(), 0, std::max(kSlotLookUp, run.job.slot_bytes()));
   if (!plan) return false;
   if (graph.device.plans()) {
-    graph.note({*std::move(plan), pages.columns, instances, steps, true});
+    graph.note({*std::move(plan), run.pages.columns, run.instances(), run.options.length, true});
     return true;
   }
-  link = link_of(graph, stats);
+  link = link_of(graph, run.stats);
   if (graph.device.is_cuda() && !link) return false;
   try {
-    together(&ranks, [&] { make(*std::move(plan), true); });
+    together(&ranks, [&] { walks.emplace(run, *std::move(plan), link.get(), true); });
   } catch (const BudgetError&) {
     walks.reset();
     if (link) link->abort();  // one rank's is gone
@@ -265,30 +279,27 @@ bool make_resident(ResidentGraph::Impl& graph, WalkJob& job, const PageRequest& 
 
 }  // namespace
 
-void walk_in_queues(ResidentGraph::Impl& graph, WalkJob& job, bool may_stay, const PageRequest& pages,
-                    StartsView starts, const Options& options, RunStats& stats, InstanceRange range,
-                    WalkSink* sink) {
-  const std::uint64_t row_bytes = (std::uint64_t{options.length} + 1) * sizeof(Vertex),
-                      walk_bytes = queued_walk_bytes(graph.device.is_cuda(), job.asks()) + row_bytes,
-                      instances = range.end - range.begin;
+void walk_in_queues(const QueuedRun& run, bool may_stay, WalkSink* sink) {
+  ResidentGraph::Impl& graph = run.graph;
+  const Communicator* const ranks = graph.paging.shard;
+  const auto size = static_cast<std::uint64_t>(ranks ? ranks->size() : 1);
+  const std::uint64_t row_bytes = (std::uint64_t{run.options.length} + 1) * sizeof(Vertex),
+                      walk_bytes = queued_walk_bytes(graph.device.is_cuda(), run.job.asks()) + row_bytes;
   std::unique_ptr<DeviceRanks> link;
   Walks walks;
-  const auto make = [&](PagedPlan plan, bool resident) {
-    walks.emplace(graph, job, pages, starts, options, stats, range, std::move(plan), link.get(), resident);
-  };
-  if (may_stay && graph.paging.shard &&
-      make_resident(graph, job, pages, options.length, instances, walk_bytes, link, walks, stats, make))
-    return;
+  if (may_stay && ranks) {
+    const bool in_steps = walks_in_steps(run.job, *ranks);
+    if (make_resident(run, in_steps ? stepped_walk_bytes(size) + row_bytes : walk_bytes, link, walks)) return;
+  }
   if (!walks) {
     // Every rank holds the walks of all.
-    const auto origins = static_cast<std::uint64_t>(graph.paging.shard ? graph.paging.shard->size() : 1);
-    PagedPlan plan =
-        graph.share_memory(pages.columns, walk_bytes * origins, instances, options.length, row_bytes);
+    PagedPlan plan = graph.share_memory(run.pages.columns, walk_bytes * size, run.instances(),
+                                        run.options.length, row_bytes);
     if (graph.device.plans()) return;
-    if (!link) link = link_of(graph, stats);
-    make(std::move(plan), false);
+    if (!link) link = link_of(graph, run.stats);
+    walks.emplace(run, std::move(plan), link.get(), false);
   }
-  walks->run_all(range, sink);
+  walks->run_all(run.range, sink);
 }
 
 }  // namespace sluice::walks

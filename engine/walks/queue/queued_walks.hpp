@@ -20,18 +20,30 @@
 
 namespace sluice::walks {
 
+/// Instances of one sampler's walks, and what they need. References are kept.
+struct QueuedRun {
+  ResidentGraph::Impl& graph;
+  WalkJob& job;
+  const PageRequest& pages;
+  StartsView starts;
+  const Options& options;
+  RunStats& stats;
+  InstanceRange range;
+
+  std::uint64_t instances() const { return range.end - range.begin; }
+};
+
 /// A run's walks, batch by batch. Where every rank holds all of its partitions (`resident`), all walks that
-/// are here go on until they leave for another rank or end, then change hands. The longest walk leaves at
-/// almost every step, so that there are about as many such rounds as steps. A GPU takes each batch in two
-/// halves by turns: what leaves one of them travels while it works on the other.
+/// are here go on until they leave for another rank or end, then change hands; on GPUs those that never scan
+/// make a step a round (SteppedWalks). The longest walk leaves at almost every step, so that there are about
+/// as many rounds as steps. A GPU takes each batch in two halves by turns: what leaves one of them travels
+/// while it works on the other.
 class WalksInQueues {
  public:
   /// `link`: null where walks travel through the hosts. All ranks make one, of the same plan; one may find
   /// too little memory. All receive first where the instances are, and what comes after is a rank's own, up
   /// to run_all().
-  WalksInQueues(ResidentGraph::Impl& graph, WalkJob& job, const PageRequest& pages, StartsView starts,
-                const Options& options, RunStats& stats, InstanceRange range, PagedPlan plan,
-                DeviceRanks* link, bool resident);
+  WalksInQueues(const QueuedRun& run, PagedPlan plan, DeviceRanks* link, bool resident);
 
   void run_all(InstanceRange range, WalkSink* sink);
 
@@ -57,8 +69,8 @@ class WalksInQueues {
   std::uint64_t waiting_own() const;
   void work(std::vector<std::uint32_t> keys);
   void exchange_by_turns();
-  bool exchange(WalkQueue& queue, Crossing& crossing);
-  void bring_list(bool some);
+  bool exchange(WalkHalf& half, Crossing& crossing);
+  void bring_list(WalkQueue& queue, bool some);
   void hold(std::vector<std::uint32_t> more);
 
   ResidentGraph::Impl& graph_;
@@ -71,8 +83,9 @@ class WalksInQueues {
   PartitionCache cache_;
   QueueKeys keys_;
   Buffer<Vertex> paths_;
-  bool by_steps_;  ///< how they lie: PathMemory
-  std::vector<std::unique_ptr<WalkQueue>> queues_;
+  std::vector<std::unique_ptr<WalkQueue>> queues_;      ///< one, or the batch's halves
+  std::vector<std::unique_ptr<SteppedWalks>> stepped_;  ///< or these
+  std::vector<WalkHalf*> halves_;                       ///< either
   std::optional<BatchRows> rows_;
   std::vector<std::uint64_t> waiting_;  ///< by partition
   bool leaves_ = false;                 ///< is there a sink?
@@ -93,8 +106,6 @@ std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& 
                                              std::uint64_t slot_bytes = kSlotLookUp);
 
 /// Walks by WalksInQueues; resident where ranks own partitions, these fit, and the job `may_stay`.
-void walk_in_queues(ResidentGraph::Impl& graph, WalkJob& job, bool may_stay, const PageRequest& pages,
-                    StartsView starts, const Options& options, RunStats& stats, InstanceRange range,
-                    WalkSink* sink);
+void walk_in_queues(const QueuedRun& run, bool may_stay, WalkSink* sink);
 
 }  // namespace sluice::walks

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "engine/exchange/communicator.hpp"
 #include "engine/exchange/nccl.hpp"
@@ -30,17 +32,49 @@ struct QueueTotals {
   std::uint64_t read = 0;  ///< bytes in place
 };
 
-/// A queue of a batch's walks, or of half of them, by QueueKeys.
-class WalkQueue {
- public:
-  virtual ~WalkQueue() = default;
+/// What a crossing is, by the counts of all ranks, [ranks][keys of QueueKeys]. Returns what comes from each.
+inline std::vector<std::uint64_t> tally(std::span<const std::uint64_t> all, std::size_t ranks,
+                                        std::size_t own, Crossing& crossing) {
+  const std::size_t keys = all.size() / ranks;
+  const auto sum = [](std::span<const std::uint64_t> counts) {
+    return std::reduce(counts.begin(), counts.end());
+  };
+  std::vector<std::uint64_t> receive(ranks);
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const auto theirs = all.subspan(rank * keys, keys);
+    receive[rank] = theirs[own];
+    crossing.travelled += sum(theirs.first(ranks)), crossing.left += sum(theirs);
+  }
+  crossing.sent = sum(all.subspan(own * keys, ranks)), crossing.received = sum(receive);
+  return receive;
+}
 
-  /// Of the rows of all walks, `values` are cleared.
-  virtual void clear_rows(std::uint64_t values) = 0;
-  /// Paths that lie step by step, [row][walks], become rows.
-  virtual void turn_rows(const Vertex* steps, std::uint64_t walks, Vertex* rows) = 0;
+/// A batch's walks, or half of them, that ranks work on together.
+class WalkHalf {
+ public:
+  virtual ~WalkHalf() = default;
+
   /// All walks that begin here wait at their starts.
   virtual void begin() = 0;
+  /// Works on all that is here; what comes of it, exchange() says.
+  virtual void go_on() = 0;
+  /// Walks that other ranks go on with leave, and theirs come; all ranks call it.
+  virtual Crossing exchange() = 0;
+  /// What it has begun is done then.
+  virtual void wait() = 0;
+  /// The stream that its kernels run on; null on the host.
+  virtual void* stream() = 0;
+  virtual QueueTotals totals() = 0;
+  virtual const KernelTimes& times() = 0;
+  /// Of GPUs; what hosts say to each other, the communicator counts.
+  virtual double exchange_seconds() const = 0;
+};
+
+/// A queue of such walks, by QueueKeys. Their paths are rows.
+class WalkQueue : public WalkHalf {
+ public:
+  /// Of the rows of all walks, `values` are cleared.
+  virtual void clear_rows(std::uint64_t values) = 0;
   /// The walks that came to the end of the last leg go on with the next, ActiveWalks::from.
   virtual void begin_leg() = 0;
   /// Works on all that waits under these keys, until every walk has ended or waits for what is not here. What
@@ -51,30 +85,29 @@ class WalkQueue {
   virtual std::span<const std::uint64_t> waiting() const = 0;
   /// Where the first walk under a key is, and whom it asks.
   virtual std::pair<Vertex, Vertex> first_pair(std::uint32_t key) = 0;
-  /// Walks that other ranks go on with leave, and theirs come; all ranks call it.
-  virtual Crossing exchange() = 0;
-  /// The stream that its kernels run on; null on the host.
-  virtual void* stream() = 0;
-  virtual QueueTotals totals() = 0;
-  virtual const KernelTimes& times() = 0;
-  /// Of GPUs; what hosts say to each other, the communicator counts.
-  virtual double exchange_seconds() const = 0;
 };
 
-/// What a queue is made from.
+/// Such walks that make a step a round, all of them: steps_cuda.cuh. Their paths lie step by step.
+class SteppedWalks : public WalkHalf {
+ public:
+  /// [row][walks] become rows.
+  virtual void turn_rows(const Vertex* steps, std::uint64_t walks, Vertex* rows) = 0;
+};
+
+/// What either is made from.
 struct QueueSetup {
   const Device& device;
   const PagingOptions& paging;
   Communicator* ranks;  ///< null: this one is alone
   DeviceRanks* link;    ///< null: walks travel through the hosts
   const QueueKeys& keys;
-  std::uint64_t capacity;  ///< of the batch
-  PathMemory paths;
+  std::uint64_t per_origin;  ///< walks of a batch that begin on each rank
+  std::uint64_t capacity;    ///< of the batch
+  Vertex* paths;             ///< [walks of the batch][row], or of each origin rank [row][per_origin]
+  std::uint64_t row;         ///< steps of a leg and one more
   unsigned half, halves;
 
-  /// kByStep.
-  bool by_steps() const { return paths.per_origin != 0; }
-  /// The most walks of a half, and those of this one.
+  /// The most walks of a half, and those of this one, where every so many-th is its own.
   std::uint64_t most() const { return (capacity + halves - 1) / halves; }
   std::uint64_t size() const { return (capacity + halves - 1 - half) / halves; }
 };
@@ -91,6 +124,24 @@ constexpr std::uint64_t queued_walk_bytes(bool cuda, bool asks) {
   return queue_room(2, cuda) * (walk + sizeof(std::uint32_t));
 }
 
+/// A walk that leaves for another rank, among those that make a step a round: its index in the batch, the
+/// vertex where it is, and the one before for hooks that see a walk.
+template <bool kSeen>
+struct Departure {
+  std::uint32_t index;
+  Vertex current;
+};
+template <>
+struct Departure<true> {
+  std::uint32_t index;
+  Vertex current, previous;
+};
+
+/// The same where walks make a step a round: room for all of them to leave for any rank, and to come.
+constexpr std::uint64_t stepped_walk_bytes(std::uint64_t ranks) {
+  return (ranks + 1) * sizeof(Departure<true>);
+}
+
 /// One run of walks by one sampler.
 class WalkJob {
  public:
@@ -101,11 +152,13 @@ class WalkJob {
   virtual void publish(PartitionCache& cache) = 0;
   /// WalksOn<Program, Partitioned>::kAsks.
   virtual bool asks() const = 0;
-  /// kByStep.
-  virtual bool by_steps() const = 0;
+  /// ProgramQueue::kInSteps
+  virtual bool in_steps() const = 0;
   /// What a slot takes of the look-up that a round publishes.
   virtual std::uint64_t slot_bytes() const = 0;
   virtual std::unique_ptr<WalkQueue> make_queue(const QueueSetup& setup) = 0;
+  /// Where in_steps().
+  virtual std::unique_ptr<SteppedWalks> make_stepped(const QueueSetup& setup) = 0;
 };
 
 /// `Queue` is the ProgramQueue of a backend.
@@ -117,10 +170,13 @@ class ProgramJob final : public WalkJob {
   ActiveWalks& batch() override { return walks_; }
   void publish(PartitionCache& cache) override { walks_.publish(cache, program_); }
   bool asks() const override { return WalksOn<Program, Partitioned>::kAsks; }
-  bool by_steps() const override { return kByStep<Program>; }
+  bool in_steps() const override { return Queue::kInSteps; }
   std::uint64_t slot_bytes() const override { return sizeof(PageView) + sizeof(Program); }
   std::unique_ptr<WalkQueue> make_queue(const QueueSetup& setup) override {
     return std::make_unique<Queue>(setup, program_, walks_);
+  }
+  std::unique_ptr<SteppedWalks> make_stepped(const QueueSetup& setup) override {
+    return Queue::make_stepped(setup, walks_);
   }
 
  private:
