@@ -31,7 +31,7 @@ namespace {
 using apps::world;
 
 constexpr double kWarmUp = 0.5;       ///< seconds of walks
-constexpr unsigned kMostWarmUps = 5;  ///< before each run a graph is shared out anew
+constexpr unsigned kMostWarmUps = 5;  ///< each run shares the graph out anew, which takes longer
 
 /// A third of the graph is on each device at a time: more than its part of it where three share it out.
 constexpr PagingOptions kThird{.partitions = 48, .slots = 16};

@@ -102,7 +102,7 @@ void BatchRows::leave_some(const Vertex* rows, std::uint64_t from, BatchWriter& 
     }
     const std::vector<std::uint64_t> come(counts.size(), own_rows.size());
     Router(*parts_).send(begin, theirs_.data(), counts, come, "rows of walks");
-    // Of each step of a row one rank has the vertex, the others none, which is the largest.
+    // Ranks that have a step's vertex agree on it; to others it is kNoVertex, the largest.
     const Vertex* theirs = theirs_.data();
     for (std::uint64_t rank = 0; rank < origins_.size(); ++rank)
       for (Vertex& v : own_rows) v = std::min(v, *theirs++);

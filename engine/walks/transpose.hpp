@@ -28,7 +28,11 @@ struct BatchPlan {
 BatchPlan plan_batches(const Device& device, std::uint64_t row_bytes, std::uint64_t instances,
                        bool with_sink);
 
-/// paths[row][pitch] of `count` walks become rows[count][row], in the order of the stream.
+/// The longest row that a grid can turn.
+inline constexpr std::uint64_t kMostTurned = 65535 * 32;
+
+/// paths[row][pitch] of `count` walks become rows[count][row], in the order of the stream; row <=
+/// kMostTurned.
 void transpose(const Stream& stream, const Vertex* paths, Vertex* rows, std::uint64_t count,
                std::uint64_t pitch, std::uint64_t row);
 

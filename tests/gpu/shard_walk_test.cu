@@ -59,7 +59,8 @@ std::vector<Share> on_ranks(int size, const std::function<Graph()>& make, const 
     ThreadDeviceRanks link(rank, meeting);
     walks::ProgramJob<Program, walks::ProgramQueue<walks::cuda::QueueBackend, Program>> job(program);
     const walks::QueuedRun run{impl, job, pages, from.view(), options, own.stats, {begin, end}};
-    walks::WalksInQueues(run, *std::move(plan), &link, true).run_all({begin, end}, &own.walks);
+    const auto mode = job.in_steps() ? walks::WalkMode::stepped : walks::WalkMode::resident;
+    walks::WalksInQueues(run, *std::move(plan), &link, mode).run_all({begin, end}, &own.walks);
   });
   return all;
 }
@@ -95,7 +96,7 @@ TEST(GpuShard, UniformWalksAreThoseOfTheHost) {
   for (const int size : {2, 3}) expect_same<Program>(size, graph, walks::UniformWalk{}, {});
 }
 
-/// Long before their last step; rows of the first batch lie where those of the second go.
+/// Walks end long before their last step; rows of the second batch lie where those of the first did.
 TEST(GpuShard, WalksThatEndEarlyAreThoseOfTheHost) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);

@@ -63,9 +63,11 @@ static __device__ __forceinline__ Count take_place(Count* places, std::uint32_t 
   return place + static_cast<Count>(__popc(peers & ((1u << lane) - 1)));
 }
 
-/// A place behind next[key] for the walk of each lane, those of a block and a key side by side and in their
-/// order; none has `keys`. Whole blocks call it; `shared`: [keys] of kPlaceBytes.
 inline constexpr std::size_t kPlaceBytes = sizeof(unsigned long long) + sizeof(unsigned);
+
+/// A place behind next[key] for each lane's walk; a lane without one says `keys`. Up to kSharedKeys, walks of
+/// a block and a key lie side by side, warps in any order. Whole blocks call it; `shared`: [keys] of
+/// kPlaceBytes.
 static __device__ __forceinline__ unsigned long long place_behind(unsigned long long* next, std::uint32_t key,
                                                                   std::uint32_t keys,
                                                                   unsigned long long* shared) {

@@ -224,7 +224,6 @@ Crossing QueueOf<Backend, Walk>::exchange() {
   // A GPU that works by itself knows its counts first, and asks the others for theirs.
   const bool by_devices = !collected_ && setup_.link;
   std::vector<std::uint64_t> receive = by_devices ? count_on_devices(crossing) : count_on_hosts(crossing);
-  crossing.received = std::reduce(receive.begin(), receive.end());
   crossing.here = top_ - crossing.sent + crossing.received;
   if (crossing.left > 0) send(std::move(receive));
   return crossing;
@@ -253,6 +252,7 @@ std::vector<std::uint64_t> QueueOf<Backend, Walk>::count_on_hosts(Crossing& cros
   std::vector<std::uint64_t> receive;
   for (const Message& message : in) {
     receive.push_back(message.to_you);
+    crossing.received += message.to_you;
     crossing.travelled += message.sent, crossing.left += message.left;
   }
   return receive;

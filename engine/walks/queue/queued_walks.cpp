@@ -7,19 +7,11 @@
 
 #include "engine/batch/run_batches.hpp"
 #include "engine/core/error.hpp"
+#include "engine/walks/transpose.hpp"
 
 namespace sluice::walks {
 
-namespace {
-
-/// Do walks whose ranks have all of their partitions make a step a round?
-bool walks_in_steps(const WalkJob& job, const Communicator& ranks) {
-  return job.in_steps() && ranks.size() > 1;
-}
-
-}  // namespace
-
-WalksInQueues::WalksInQueues(const QueuedRun& run, PagedPlan plan, DeviceRanks* link, bool resident)
+WalksInQueues::WalksInQueues(const QueuedRun& run, PagedPlan plan, DeviceRanks* link, WalkMode mode)
     : graph_(run.graph),
       job_(run.job),
       options_(run.options),
@@ -28,7 +20,7 @@ WalksInQueues::WalksInQueues(const QueuedRun& run, PagedPlan plan, DeviceRanks* 
       link_(link),
       origins_(graph_.device, ranks_, run.range.begin, run.range.end, plan.batch),
       cache_(graph_, run.pages, std::move(plan), PageUse{.picks = 1, .steps = options_.length}),
-      keys_(ranks_, cache_.partitions(), resident),
+      keys_(ranks_, cache_.partitions(), mode != WalkMode::brought),
       paths_(graph_.device, rows_of(origins_.capacity()), "a batch of walks"),
       waiting_(cache_.partitions(), 0) {
   ActiveWalks& batch = job_.batch();
@@ -38,12 +30,11 @@ WalksInQueues::WalksInQueues(const QueuedRun& run, PagedPlan plan, DeviceRanks* 
   batch.length = options_.length;
   batch.partitions = cache_.partitions();
   // On the host, the threads that work are those that hand over.
-  const unsigned halves = resident && link_ ? 2 : 1;
-  const bool in_steps = resident && link_ && walks_in_steps(job_, *ranks_);
+  const unsigned halves = keys_.resident && link_ ? 2 : 1;
   for (unsigned half = 0; half < halves; ++half) {
     const QueueSetup setup{graph_.device,       cache_.paging(), ranks_,     link_, keys_, per_origin(),
                            origins_.capacity(), paths_.data(),   rows_of(1), half,  halves};
-    if (in_steps) {
+    if (mode == WalkMode::stepped) {
       stepped_.push_back(job_.make_stepped(setup));
       halves_.push_back(stepped_.back().get());
     } else {
@@ -112,7 +103,7 @@ void WalksInQueues::run(Instance, std::uint64_t, BatchWriter& writer) {
 const Vertex* WalksInQueues::join_rows() {
   void* const stream = halves_[0]->stream();
   const double sending = seconds_now();
-  // Of each step of a row one rank has the vertex, the others none, which is the largest.
+  // Ranks that have a step's vertex agree on it; to others it is kNoVertex, the largest.
   link_->reduce_scatter_min(paths_.data(), rows_of(per_origin()), stream);
   link_->wait(stream, "rows of walks");
   stats_.exchange_seconds += seconds_now() - sending;
@@ -250,16 +241,31 @@ std::unique_ptr<DeviceRanks> link_of(const ResidentGraph::Impl& graph, RunStats&
   return link;
 }
 
+std::uint64_t row_bytes(const QueuedRun& run) {
+  return (std::uint64_t{run.options.length} + 1) * sizeof(Vertex);
+}
+
+std::uint64_t ranks_of(const QueuedRun& run) {
+  const Communicator* const ranks = run.graph.paging.shard;
+  return static_cast<std::uint64_t>(ranks ? ranks->size() : 1);
+}
+
+/// Of device memory, with its row.
+std::uint64_t walk_bytes(const QueuedRun& run, WalkMode mode) {
+  return row_bytes(run) + (mode == WalkMode::stepped
+                               ? stepped_walk_bytes(ranks_of(run))
+                               : queued_walk_bytes(run.graph.device.is_cuda(), run.job.asks()));
+}
+
 /// Empty, on all ranks, where the parts of the graph do not fit, or the GPUs of ranks cannot be connected.
 /// True: the run is only planned.
-bool make_resident(const QueuedRun& run, std::uint64_t walk_bytes, std::unique_ptr<DeviceRanks>& link,
-                   Walks& walks) {
+bool make_resident(const QueuedRun& run, WalkMode mode, std::unique_ptr<DeviceRanks>& link, Walks& walks) {
   ResidentGraph::Impl& graph = run.graph;
   Communicator& ranks = *graph.paging.shard;
   // A user's sampler may have more in its program than most.
-  auto plan =
-      plan_resident_shard(ranks, graph.device, graph.graph, graph.paging, run.pages.columns, walk_bytes,
-                          run.instances(), run.job.asks(), 0, std::max(kSlotLookUp, run.job.slot_bytes()));
+  auto plan = plan_resident_shard(ranks, graph.device, graph.graph, graph.paging, run.pages.columns,
+                                  walk_bytes(run, mode), run.instances(), run.job.asks(), 0,
+                                  std::max(kSlotLookUp, run.job.slot_bytes()));
   if (!plan) return false;
   if (graph.device.plans()) {
     graph.note({*std::move(plan), run.pages.columns, run.instances(), run.options.length, true});
@@ -268,7 +274,7 @@ bool make_resident(const QueuedRun& run, std::uint64_t walk_bytes, std::unique_p
   link = link_of(graph, run.stats);
   if (graph.device.is_cuda() && !link) return false;
   try {
-    together(&ranks, [&] { walks.emplace(run, *std::move(plan), link.get(), true); });
+    together(&ranks, [&] { walks.emplace(run, *std::move(plan), link.get(), mode); });
   } catch (const BudgetError&) {
     walks.reset();
     if (link) link->abort();  // one rank's is gone
@@ -281,23 +287,22 @@ bool make_resident(const QueuedRun& run, std::uint64_t walk_bytes, std::unique_p
 
 void walk_in_queues(const QueuedRun& run, bool may_stay, WalkSink* sink) {
   ResidentGraph::Impl& graph = run.graph;
-  const Communicator* const ranks = graph.paging.shard;
-  const auto size = static_cast<std::uint64_t>(ranks ? ranks->size() : 1);
-  const std::uint64_t row_bytes = (std::uint64_t{run.options.length} + 1) * sizeof(Vertex),
-                      walk_bytes = queued_walk_bytes(graph.device.is_cuda(), run.job.asks()) + row_bytes;
   std::unique_ptr<DeviceRanks> link;
   Walks walks;
-  if (may_stay && ranks) {
-    const bool in_steps = walks_in_steps(run.job, *ranks);
-    if (make_resident(run, in_steps ? stepped_walk_bytes(size) + row_bytes : walk_bytes, link, walks)) return;
+  // On many ranks, walks in steps take more memory than those in a queue.
+  for (const WalkMode mode : {WalkMode::stepped, WalkMode::resident}) {
+    const bool can = mode == WalkMode::resident ||
+                     (run.job.in_steps() && ranks_of(run) > 1 && run.options.length < cuda::kMostTurned);
+    if (!may_stay || !graph.paging.shard || !can || walks) continue;
+    if (make_resident(run, mode, link, walks)) return;
   }
   if (!walks) {
     // Every rank holds the walks of all.
-    PagedPlan plan = graph.share_memory(run.pages.columns, walk_bytes * size, run.instances(),
-                                        run.options.length, row_bytes);
+    PagedPlan plan = graph.share_memory(run.pages.columns, walk_bytes(run, WalkMode::brought) * ranks_of(run),
+                                        run.instances(), run.options.length, row_bytes(run));
     if (graph.device.plans()) return;
     if (!link) link = link_of(graph, run.stats);
-    walks.emplace(run, std::move(plan), link.get(), false);
+    walks.emplace(run, std::move(plan), link.get(), WalkMode::brought);
   }
   walks->run_all(run.range, sink);
 }

@@ -33,17 +33,22 @@ struct QueuedRun {
   std::uint64_t instances() const { return range.end - range.begin; }
 };
 
-/// A run's walks, batch by batch. Where every rank holds all of its partitions (`resident`), all walks that
-/// are here go on until they leave for another rank or end, then change hands; on GPUs those that never scan
-/// make a step a round (SteppedWalks). The longest walk leaves at almost every step, so that there are about
-/// as many rounds as steps. A GPU takes each batch in two halves by turns: what leaves one of them travels
-/// while it works on the other.
+enum class WalkMode {
+  brought,   ///< partitions come and go
+  resident,  ///< every rank holds all of its partitions
+  stepped,   ///< the same, and all walks make a step a round (SteppedWalks)
+};
+
+/// A run's walks, batch by batch. Where partitions are resident, all walks that are here go on until they
+/// leave for another rank or end, or make a step, then change hands. The longest walk leaves at almost every
+/// step, so that there are about as many rounds as steps. A GPU takes each batch in two halves by turns: what
+/// leaves one of them travels while it works on the other.
 class WalksInQueues {
  public:
   /// `link`: null where walks travel through the hosts. All ranks make one, of the same plan; one may find
   /// too little memory. All receive first where the instances are, and what comes after is a rank's own, up
   /// to run_all().
-  WalksInQueues(const QueuedRun& run, PagedPlan plan, DeviceRanks* link, bool resident);
+  WalksInQueues(const QueuedRun& run, PagedPlan plan, DeviceRanks* link, WalkMode mode);
 
   void run_all(InstanceRange range, WalkSink* sink);
 

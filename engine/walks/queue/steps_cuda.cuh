@@ -115,7 +115,7 @@ class SteppedQueue : public SteppedWalks {
   /// `batch` is kept.
   SteppedQueue(const QueueSetup& setup, const ActiveWalks& batch, bool seen);
 
-  /// Launches step_kernel, of so many blocks.
+  /// Launches step_kernel with blocks() blocks.
   virtual void make_step(std::uint32_t step, cudaStream_t stream) = 0;
   unsigned blocks() const { return static_cast<unsigned>(paths_.own_runs()); }
   Leaving leaving() const {

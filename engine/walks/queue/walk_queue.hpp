@@ -21,7 +21,7 @@ namespace sluice::walks {
 /// Walks of a queue between two rounds.
 struct Crossing {
   std::uint64_t sent = 0, received = 0;  ///< by this rank, to and from others
-  std::uint64_t here = 0;                ///< that this rank has now
+  std::uint64_t here = 0;                ///< that this rank has now, of a queue
   // Of all ranks.
   std::uint64_t travelled = 0, left = 0;  ///< that changed hands; that have not ended
 };
@@ -107,7 +107,7 @@ struct QueueSetup {
   std::uint64_t row;         ///< steps of a leg and one more
   unsigned half, halves;
 
-  /// The most walks of a half, and those of this one, where every so many-th is its own.
+  /// The most walks of a half of queues, and those of this one, which has one in `halves`.
   std::uint64_t most() const { return (capacity + halves - 1) / halves; }
   std::uint64_t size() const { return (capacity + halves - 1 - half) / halves; }
 };
@@ -137,7 +137,7 @@ struct Departure<true> {
   Vertex current, previous;
 };
 
-/// The same where walks make a step a round: room for all of them to leave for any rank, and to come.
+/// As queued_walk_bytes, where walks make a step a round: room for all to leave for any rank, and to come.
 constexpr std::uint64_t stepped_walk_bytes(std::uint64_t ranks) {
   return (ranks + 1) * sizeof(Departure<true>);
 }
