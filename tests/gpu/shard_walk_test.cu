@@ -92,6 +92,7 @@ TEST(GpuShard, UniformWalksAreThoseOfTheHost) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
   using Program = walks::WalkProgram<walks::UniformWalk, IndexTable<CsrEdges>, walks::Acceptance::always>;
+  static_assert(walks::ProgramQueue<walks::cuda::QueueBackend, Program>::kInSteps);
   const auto graph = [] { return scattered(at_most(3000, 300)); };
   for (const int size : {2, 3}) expect_same<Program>(size, graph, walks::UniformWalk{}, {});
 }

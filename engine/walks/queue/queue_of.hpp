@@ -28,16 +28,51 @@ inline std::uint64_t walks_in(std::span<const WalkSegment> segments) {
   return sum;
 }
 
-/// `Backend`: host::QueueBackend, cuda::QueueBackend.
-template <class Backend, class Walk>
-class QueueOf : public WalkQueue {
+/// What a WalkQueue and SteppedWalks, `Half`, have in common. `Backend`: host::QueueBackend,
+/// cuda::QueueBackend.
+template <class Backend, class Half>
+class HalfOn : public Half {
  public:
-  QueueOf(const QueueOf&) = delete;
-  QueueOf& operator=(const QueueOf&) = delete;
-  ~QueueOf() override {
-    if (setup_.link && std::uncaught_exceptions() > 0) setup_.link->abort();  // others may not come any more
-    backend_.finish();  // what is under way uses buffers
+  HalfOn(const HalfOn&) = delete;
+  HalfOn& operator=(const HalfOn&) = delete;
+
+  void wait() override { backend_.wait(setup_.link); }
+  void* stream() override { return backend_.stream(); }
+  QueueTotals totals() override { return backend_.totals(); }
+  const KernelTimes& times() override { return backend_.times(); }
+  double exchange_seconds() const override { return exchange_seconds_; }
+
+ protected:
+  explicit HalfOn(const QueueSetup& setup)
+      : setup_(setup), backend_(setup), key_of_(setup.device, setup.keys.of.size(), "the partition look-up") {
+    copy_to_device(setup.device, key_of_.data(), setup.keys.of.data(), key_of_.bytes());
   }
+  /// For destructors: what is under way uses buffers.
+  void finish() noexcept {
+    if (setup_.link && std::uncaught_exceptions() > 0) setup_.link->abort();  // others may not come any more
+    backend_.finish();
+  }
+  /// [ranks][keys] the counts of all, once the last exchange has been timed.
+  std::span<const std::uint64_t> gather() {
+    const std::span<const std::uint64_t> all = backend_.gather(*setup_.link, setup_.keys.others);
+    exchange_seconds_ += backend_.gather_seconds() + travelling_.take_seconds();
+    return all;
+  }
+  std::size_t own() const { return static_cast<std::size_t>(setup_.ranks->rank()); }
+
+  const QueueSetup setup_;
+  Backend backend_;
+  const Buffer<std::uint32_t> key_of_;  ///< QueueKeys::of
+  typename Backend::Interval travelling_;
+  double exchange_seconds_ = 0;
+};
+
+template <class Backend, class Walk>
+class QueueOf : public HalfOn<Backend, WalkQueue> {
+  using Base = HalfOn<Backend, WalkQueue>;
+
+ public:
+  ~QueueOf() override { Base::finish(); }
 
   void clear_rows(std::uint64_t values) override { backend_.clear(setup_.paths, values); }
   void begin() override;
@@ -48,11 +83,6 @@ class QueueOf : public WalkQueue {
   std::span<const std::uint64_t> waiting() const override { return waiting_; }
   std::pair<Vertex, Vertex> first_pair(std::uint32_t key) override;
   Crossing exchange() override;
-  void wait() override { backend_.wait(setup_.link); }
-  void* stream() override { return backend_.stream(); }
-  QueueTotals totals() override { return backend_.totals(); }
-  const KernelTimes& times() override { return backend_.times(); }
-  double exchange_seconds() const override { return exchange_seconds_; }
 
  protected:
   explicit QueueOf(const QueueSetup& setup);
@@ -66,11 +96,12 @@ class QueueOf : public WalkQueue {
   virtual Vertex asked_by(const Walker& walker) const = 0;
   virtual const ActiveWalks& batch() const = 0;
 
-  static constexpr const char* kLabel = "walks from other ranks";
-  const QueueSetup setup_;
-  Backend backend_;
+  using Base::backend_, Base::setup_;
 
  private:
+  using Base::exchange_seconds_, Base::key_of_, Base::travelling_;
+  static constexpr const char* kLabel = "walks from other ranks";
+
   QueueSide<Walk> side(unsigned which) const { return {walks_[which].data(), keys_[which].data()}; }
   QueueView<Walk> view() const {
     return {side(side_), setup_.paths, setup_.row, key_of_.data(), setup_.keys.count};
@@ -84,7 +115,6 @@ class QueueOf : public WalkQueue {
   void send(std::vector<std::uint64_t> receive);
 
   const Device& device_;
-  Buffer<std::uint32_t> key_of_;
   Buffer<Walk> walks_[2];
   Buffer<std::uint32_t> keys_[2];
   std::optional<Router> router_;
@@ -95,19 +125,11 @@ class QueueOf : public WalkQueue {
   std::vector<WalkSegment> worked_;                 ///< walks with new keys, to be put in order
   std::uint64_t base_ = 0;                          ///< where the order that collect() waits for begins
   bool collected_ = true;
-  typename Backend::Interval travelling_;
-  double exchange_seconds_ = 0;
 };
 
 template <class Backend, class Walk>
 QueueOf<Backend, Walk>::QueueOf(const QueueSetup& setup)
-    : setup_(setup),
-      backend_(setup),
-      device_(setup.device),
-      key_of_(device_, setup.keys.of.size(), "the partition look-up"),
-      waiting_(setup.keys.count, 0),
-      segments_(setup.keys.count) {
-  copy_to_device(device_, key_of_.data(), setup.keys.of.data(), key_of_.bytes());
+    : Base(setup), device_(setup.device), waiting_(setup.keys.count, 0), segments_(setup.keys.count) {
   const std::uint64_t room = queue_room(setup.most(), device_.is_cuda());
   for (auto& walks : walks_) walks = Buffer<Walk>(device_, room, "walks under way");
   for (auto& keys : keys_) keys = Buffer<std::uint32_t>(device_, room, "queues of walks");
@@ -209,7 +231,7 @@ void QueueOf<Backend, Walk>::take(std::span<const std::uint64_t> counts) {
 
 template <class Backend, class Walk>
 std::pair<Vertex, Vertex> QueueOf<Backend, Walk>::first_pair(std::uint32_t key) {
-  wait();
+  this->wait();
   Walk walk;
   copy_to_host(device_, &walk, side(side_).walks + segments_[key].front().begin, sizeof walk);
   Walker walker;
@@ -231,12 +253,9 @@ Crossing QueueOf<Backend, Walk>::exchange() {
 
 template <class Backend, class Walk>
 std::vector<std::uint64_t> QueueOf<Backend, Walk>::count_on_devices(Crossing& crossing) {
-  const std::size_t keys = waiting_.size(), ranks = setup_.keys.others;
-  const auto own = static_cast<std::size_t>(setup_.ranks->rank());
-  const std::span<const std::uint64_t> all = backend_.gather(*setup_.link, ranks);
-  exchange_seconds_ += backend_.gather_seconds() + travelling_.take_seconds();
-  take(all.subspan(own * keys, keys));
-  return tally(all, ranks, own, crossing);
+  const std::span<const std::uint64_t> all = this->gather();
+  take(all.subspan(this->own() * waiting_.size(), waiting_.size()));
+  return tally(all, setup_.keys.others, this->own(), crossing);
 }
 
 template <class Backend, class Walk>
@@ -271,11 +290,11 @@ void QueueOf<Backend, Walk>::send(std::vector<std::uint64_t> receive) {
     for (auto* counts : {&leave, &receive})
       for (std::uint64_t& count : *counts) count *= sizeof(Walk);
     travelling_.start(backend_);
-    setup_.link->all_to_all(walks, 0, leave, walks + stayed, receive, stream());
+    setup_.link->all_to_all(walks, 0, leave, walks + stayed, receive, this->stream());
     travelling_.stop(backend_);
   } else {
     const RoutedColumn column{walks, walks + stayed, sizeof(Walk)};
-    exchange_seconds_ += router_->send({&column, 1}, leave, receive, stream(), kLabel);
+    exchange_seconds_ += router_->send({&column, 1}, leave, receive, this->stream(), kLabel);
   }
   for (std::uint32_t key = 0; key < setup_.keys.others; ++key) segments_[key].clear(), waiting_[key] = 0;
   top_ += arriving;

@@ -289,13 +289,11 @@ void walk_in_queues(const QueuedRun& run, bool may_stay, WalkSink* sink) {
   ResidentGraph::Impl& graph = run.graph;
   std::unique_ptr<DeviceRanks> link;
   Walks walks;
+  const bool shared = may_stay && graph.paging.shard,
+             in_steps = run.job.in_steps() && ranks_of(run) > 1 && run.options.length < cuda::kMostTurned;
+  if (shared && in_steps && make_resident(run, WalkMode::stepped, link, walks)) return;
   // On many ranks, walks in steps take more memory than those in a queue.
-  for (const WalkMode mode : {WalkMode::stepped, WalkMode::resident}) {
-    const bool can = mode == WalkMode::resident ||
-                     (run.job.in_steps() && ranks_of(run) > 1 && run.options.length < cuda::kMostTurned);
-    if (!may_stay || !graph.paging.shard || !can || walks) continue;
-    if (make_resident(run, mode, link, walks)) return;
-  }
+  if (shared && !walks && make_resident(run, WalkMode::resident, link, walks)) return;
   if (!walks) {
     // Every rank holds the walks of all.
     PagedPlan plan = graph.share_memory(run.pages.columns, walk_bytes(run, WalkMode::brought) * ranks_of(run),

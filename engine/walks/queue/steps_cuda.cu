@@ -48,17 +48,13 @@ __global__ void __launch_bounds__(kWalkBlock) end_steps_kernel(SteppedPaths path
 // ---- launchers
 
 SteppedQueue::SteppedQueue(const QueueSetup& setup, const ActiveWalks& batch, bool seen)
-    : setup_(setup),
+    : HalfOn(setup),
       paths_{setup.paths, setup.row, setup.per_origin, setup.capacity, setup.half, setup.halves},
-      backend_(setup),
       batch_(batch),
       seen_(seen),
       walk_bytes_(seen ? sizeof(Departure<true>) : sizeof(Departure<false>)),
-      key_of_(setup.device, setup.keys.of.size(), "the partition look-up"),
       leaving_(setup.device, setup.keys.others * paths_.own_walks() * walk_bytes_, "walks that leave"),
-      arrived_(setup.device, paths_.own_walks() * walk_bytes_, "walks from other ranks") {
-  copy_to_device(setup.device, key_of_.data(), setup.keys.of.data(), key_of_.bytes());
-}
+      arrived_(setup.device, paths_.own_walks() * walk_bytes_, "walks from other ranks") {}
 
 void SteppedQueue::begin() {
   step_ = 0;
@@ -80,11 +76,10 @@ void SteppedQueue::go_on() {
 
 Crossing SteppedQueue::exchange() {
   Crossing crossing;
-  const std::size_t ranks = setup_.keys.others, own = static_cast<std::size_t>(setup_.ranks->rank());
-  const std::span<const std::uint64_t> all = backend_.gather(*setup_.link, ranks);
-  exchange_seconds_ += backend_.gather_seconds() + travelling_.take_seconds();
-  std::vector<std::uint64_t> receive = tally(all, ranks, own, crossing);
-  const auto mine = all.subspan(own * (all.size() / ranks), ranks);
+  const std::size_t ranks = setup_.keys.others;
+  const std::span<const std::uint64_t> all = gather();
+  std::vector<std::uint64_t> receive = tally(all, ranks, own(), crossing);
+  const auto mine = all.subspan(own() * (all.size() / ranks), ranks);
   std::vector<std::uint64_t> send(mine.begin(), mine.end());
   if (crossing.left == 0) {
     if (blocks() == 0) return crossing;

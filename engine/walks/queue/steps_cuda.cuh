@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <span>
 
@@ -92,21 +91,13 @@ __global__ void __launch_bounds__(kWalkBlock)
 // ---- launchers
 
 /// What does not depend on the sampler.
-class SteppedQueue : public SteppedWalks {
+class SteppedQueue : public HalfOn<QueueBackend, SteppedWalks> {
  public:
-  ~SteppedQueue() override {
-    if (std::uncaught_exceptions() > 0) setup_.link->abort();  // others may not come any more
-    backend_.finish();                                         // what is under way uses buffers
-  }
+  ~SteppedQueue() override { finish(); }
 
   void begin() override;
   void go_on() override;
   Crossing exchange() override;
-  void wait() override { backend_.wait(setup_.link); }
-  void* stream() override { return backend_.stream(); }
-  QueueTotals totals() override { return backend_.totals(); }
-  const KernelTimes& times() override { return backend_.times(); }
-  double exchange_seconds() const override { return exchange_seconds_; }
   void turn_rows(const Vertex* steps, std::uint64_t walks, Vertex* rows) override {
     backend_.turn(steps, walks, setup_.row, rows);
   }
@@ -122,19 +113,14 @@ class SteppedQueue : public SteppedWalks {
     return {leaving_.data(), paths_.own_walks(), key_of_.data(), setup_.keys.others};
   }
 
-  const QueueSetup setup_;
   const SteppedPaths paths_;
-  QueueBackend backend_;
 
  private:
   const ActiveWalks& batch_;
   bool seen_;  ///< kSeen of what leaves
   std::uint64_t walk_bytes_;
-  Buffer<std::uint32_t> key_of_;
   Buffer<std::byte> leaving_, arrived_;
-  QueueBackend::Interval travelling_;
   std::uint32_t step_ = 0;
-  double exchange_seconds_ = 0;
 };
 
 /// Walks of one sampler.
