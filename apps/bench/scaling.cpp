@@ -37,7 +37,8 @@ constexpr unsigned kMostWarmUps = 5;  ///< each run shares the graph out anew, w
 constexpr PagingOptions kThird{.partitions = 48, .slots = 16};
 
 constexpr std::uint64_t kSeeds = 1u << 20;
-constexpr Instance kQueries = 4096, kQueriesOnHost = 64;
+constexpr Instance kQueries = 65536, kQueriesOnHost = 64;
+constexpr double kResidual = 1e-4;  ///< with the default, a query reaches most of a graph of this size
 
 class NoScores : public ppr::Sink {
  public:
@@ -226,7 +227,7 @@ class ScalingSuite {
     Starts starts;
     starts.mode = Starts::Mode::random, starts.count = count;
     ppr::Options options;
-    options.method = ppr::Method::push;
+    options.method = ppr::Method::push, options.residual_threshold = kResidual;
     beside_one(fmt::format("ppr, {} queries", count), [&](Who who) {
       const Instance rank = who == Who::all ? static_cast<Instance>(world().rank()) : 0;
       const Instance size = who == Who::all ? ranks() : 1;

@@ -53,11 +53,11 @@ auto make_solver(const AccGraph& graph, const Program& program, const AccOptions
 }
 
 #if defined(__CUDACC__)
-/// Of a rank's part, in fused kernels that swap entries by themselves. Null, on all ranks, where a GPU does
-/// not hold its rank's lists, or does not reach the memory of another. All ranks call it.
+/// Of a rank's part, in fused kernels that tell each other what is active. Null, on all ranks, where a GPU
+/// does not hold its rank's lists, or does not reach the memory of another. All ranks call it.
 template <class Program>
 auto make_peer_solver(const AccGraph& graph, const Program& program, const AccOptions& options) {
-  using Part = PeerPart<typename Program::State>;
+  using Part = PeerPart<Program>;
   using Solver = std::conditional_t<VoteProgram<Program>, CudaVote<Program, Part>, CudaLevels<Program, Part>>;
   const RankPart& part = graph.rank_part();
   Communicator& ranks = part.ranks();
@@ -77,7 +77,7 @@ auto make_peer_solver(const AccGraph& graph, const Program& program, const AccOp
     if (bytes <= device.memory().available()) device.memory().charge_and_release(bytes, "rounds");
   } else if (part.link() != nullptr) {
     make(device);
-    if (any_left(&ranks, solver ? 0 : 1, "memory for rounds") || !solver->part().connect()) solver.reset();
+    if (any_left(&ranks, solver ? 0 : 1, "memory for rounds") || !solver->connect()) solver.reset();
   }
   return solver;
 }

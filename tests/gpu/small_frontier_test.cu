@@ -248,6 +248,19 @@ TEST_F(GpuSmallFrontier, StartsAtManyVertices) {
   }
 }
 
+/// A whole graph's lists.
+struct ListsPart {
+  using Peers = acc::NoPeers;
+
+  CsrView lists;
+
+  const CsrView& out() const { return lists; }
+  const EdgeIndex* degrees() const { return lists.offsets; }
+  std::uint64_t vertices() const { return lists.vertices; }
+  std::uint64_t first() const { return 0; }
+  std::uint64_t own_vertices() const { return lists.vertices; }
+};
+
 /// Worklists of the marks that a round 0 has left.
 __global__ void __launch_bounds__(cuda::kTeamBlock) sorted_lists_kernel(acc::WorklistView view) {
   acc::collect_sorted(cuda::GridTeam{}, view, view.place(0));
@@ -270,10 +283,10 @@ TEST_F(GpuSmallFrontier, ListsMarkedVerticesInOrder) {
   const cuda::Stream stream;
   Buffer<EdgeIndex> offsets(*gpu_, begins.size(), "offsets");
   copy_to_device(*gpu_, offsets.data(), begins.data(), offsets.bytes());
-  const CsrView lists{vertices, begins.back(), offsets.data()};
+  const ListsPart part{{vertices, begins.back(), offsets.data()}};
   for (const unsigned blocks : {1u, 7u, cuda::blocks_at_once(sorted_lists_kernel, cuda::kTeamBlock, 0)}) {
     SCOPED_TRACE(blocks);
-    const acc::WorklistMemory memory(*gpu_, lists, 0, vertices, acc::AccFilter::ballot, blocks, stream);
+    const acc::WorklistMemory memory(*gpu_, part, acc::AccFilter::ballot, blocks, stream);
     stream.wait("clearing");
     const acc::WorklistView& view = memory.view();
     copy_to_device(*gpu_, view.bits[1], marks.data(), marks.size() * sizeof(std::uint32_t));
@@ -286,8 +299,7 @@ TEST_F(GpuSmallFrontier, ListsMarkedVerticesInOrder) {
     for (unsigned i = 0; i < cuda::kLists; ++i) {
       ASSERT_EQ(made.sizes[i], expected[i].size());
       std::vector<Vertex> found(expected[i].size());
-      copy_to_host(*gpu_, found.data(), view.lists[1] + std::uint64_t{i} * vertices,
-                   found.size() * sizeof(Vertex));
+      copy_to_host(*gpu_, found.data(), view.lists[1] + view.begins.of[i], found.size() * sizeof(Vertex));
       EXPECT_EQ(found, expected[i]);
     }
   }

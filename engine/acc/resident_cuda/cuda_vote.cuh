@@ -11,7 +11,7 @@ namespace sluice::acc {
 // ---- kernels
 
 template <class View, unsigned kPhases>
-__global__ void __launch_bounds__(cuda::kTeamBlock) vote_rounds_kernel(View view) {
+__global__ void __launch_bounds__(cuda::kTeamBlock, kRoundBlocks) vote_rounds_kernel(View view) {
   const cuda::GridTeam grid;
   const auto round = [&](const auto& team, const typename View::Round& now) {
     if constexpr (View::Peers::kAlone) {
@@ -22,6 +22,9 @@ __global__ void __launch_bounds__(cuda::kTeamBlock) vote_rounds_kernel(View view
   };
   auto now = *view.state;
   grid.sync();
+  if constexpr (!View::Peers::kAlone) {
+    if (now.untold != 0 && now.active > 0) now = tell_found(grid, view, now);
+  }
   if constexpr ((kPhases & kOneRound) != 0) {
     now = round(grid, now);
   } else {
@@ -110,25 +113,23 @@ class CudaVote {
         part_(device, graph, options.direction != AccDirection::push),
         settled_(device, (graph.vertices() + 31) / 32, "settled vertices"),
         state_(device, 1, "the round"),
-        worklists_(device, part_.out(), part_.first(), graph.vertices(), options.filter,
-                   std::max(start_blocks_, kernels_.most_blocks()), stream_) {
+        worklists_(device, part_, options.filter, std::max(start_blocks_, kernels_.most_blocks()), stream_) {
     view_.program = program;
-    view_.out = part_.out();
     view_.states = part_.states();
     view_.settled = settled_.data();
     view_.state = state_.data();
-    view_.work = worklists_.view();
     view_.trace = worklists_.trace();
     view_.direction = options.direction;
     view_.vertices = graph.vertices(), view_.edges = graph.edges();
   }
 
-  Part& part() { return part_; }
+  /// Of a PeerPart: its ranks. False, on all of them: rounds are not made so. All ranks call it.
+  bool connect() { return part_.connect() && worklists_.begin(part_, stream_); }
 
   void run(AccStats& stats) {
     view_.peers = part_.peers();
-    view_.in = part_.in();
-    view_.largest_degree = part_.largest_degree();
+    view_.out = part_.out(), view_.in = part_.in();
+    view_.work = worklists_.view();
     if constexpr (kClusters) {
       // Where ranks share a GPU, their kernels leave a cluster no room.
       view_.clusters = fusion_ == AccFusion::automatic && part_.own_blocks(2) == 2 &&
@@ -169,7 +170,6 @@ class CudaVote {
   void launch(const Round& now) {
     if constexpr (kClusters) {
       if (now.active > 0 && now.blocks == kOneCluster) {
-        view_.boundary = part_.boundary();
         return launch_cluster(small_frontier_kernel<View>, sizeof(ClusterMemory), stream_, view_);
       }
     }

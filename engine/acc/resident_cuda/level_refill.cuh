@@ -22,9 +22,8 @@ struct LevelRound {
   unsigned long long active = 0;
   unsigned long long rest = 0;  ///< how many that list has
   // Over ranks:
-  unsigned long long all_active = 0;  ///< at most, on all
-  std::uint32_t swap = 1;             ///< the next one
-  std::uint32_t waiting = 0;          ///< are entries of the last to be received?
+  unsigned long long all_active = 0;
+  std::uint32_t swap = 1;  ///< the next one
 
   __device__ bool goes_on() const { return all_active > 0 && done == 0; }
 };
@@ -67,12 +66,30 @@ struct LevelsView {
 
 /// Puts v behind the `*size` entries of a list, where `valid`; every lane of the warp must come.
 __device__ __forceinline__ void keep(Vertex* list, unsigned* size, bool valid, Vertex v) {
-  const unsigned lanes = __ballot_sync(~0u, valid), lane = threadIdx.x % cuda::kWarp;
+  const unsigned lanes = __ballot_sync(~0u, valid);
   if (lanes == 0) return;
-  unsigned at = 0;
-  if (lane == 0) at = atomicAdd(size, static_cast<unsigned>(__popc(lanes)));
-  at = __shfl_sync(~0u, at, 0);
-  if (valid) list[at + static_cast<unsigned>(__popc(lanes & ((1u << lane) - 1)))] = v;
+  const unsigned at = take_places(size, lanes);
+  if (valid) list[at] = v;
+}
+
+/// Ranks tell each other of the vertices that they have found, once the team has come; all of it come.
+/// Returns what all ranks have come to.
+template <class View, class Team>
+__device__ PeerWork swap_found(const Team& team, const View& view, const PeerWork& work, LevelRound& next) {
+  const PeerWork all = view.peers.swap(team, next.swap++, work);
+  if (team.rank() == 0) view.peers.clear_told();
+  next.done = view.peers.stopped();
+  return all;
+}
+
+/// What other ranks told of in the last swap is active, too.
+template <class View, class Team>
+__device__ void hear_found(const Team& team, const View& view, const RoundPlace& place,
+                           const LevelRound& next) {
+  view.peers.receive(team, next.swap - 1, [&](bool valid, Vertex v, typename View::State state) {
+    if (valid) store(view.states + v, state);
+    append(view.work, place, valid, v);
+  });
 }
 
 /// Decides which way the round `next` goes, whose active vertices have so many edges.
@@ -83,6 +100,7 @@ __device__ void choose(const View& view, DirectedLevelRound& next, unsigned long
 
 /// Finds the lowest level from `least` on, and makes its vertices the worklists that the round of `place` has
 /// made none for. Once half of those it looks through are below, the others are listed for the next time.
+/// Each rank lists its own lowest level, which counts for nothing where another rank's is lower.
 template <unsigned kPhases, class View>
 __device__ void refill(const cuda::GridTeam& grid, const View& view, const RoundPlace& place,
                        unsigned long long least, typename View::Round& next) {
@@ -109,21 +127,20 @@ __device__ void refill(const cuda::GridTeam& grid, const View& view, const Round
   }
   grid.sync();
   lowest = load(&place.found->lowest);
-  if constexpr (!View::Peers::kAlone) {
-    lowest = view.peers.swap(grid, next.swap++, {.lowest = lowest}).lowest;
-    if (view.peers.stopped()) lowest = ~0ull;
+  const bool any = lowest <= last_level(view.program);
+  if constexpr (View::Peers::kAlone) {
+    next.done = !any;
+    if (!any) return;
   }
-  next.done = lowest > last_level(view.program);
-  if (next.done) return;
   const bool lists = 2 * load(&place.found->left) <= count;
   const std::uint32_t rest_in = next.rest_in == 1 ? 2 : 1;
   unsigned long long active = 0, edges = 0, left_edges = 0;
   over_all(grid, count, [&](std::uint64_t i, bool valid) {
     const Vertex v = valid ? vertex(i) : 0;
     const unsigned long long level = valid ? level_of(v) : 0;
-    const bool takes = valid && level == lowest;
+    const bool takes = valid && any && level == lowest;
     active += takes;
-    edges += takes ? view.work.degree(v) : 0;
+    edges += takes ? view.work.edges(v) : 0;
     if constexpr (View::kMayPull) {
       if (valid && level >= lowest_to_change(view.program, lowest))
         left_edges += view.in.offsets[v + 1ull] - view.in.offsets[v];
@@ -132,9 +149,14 @@ __device__ void refill(const cuda::GridTeam& grid, const View& view, const Round
       if (takes) atomicOr(view.work.bits[place.next] + v / 32, 1u << (v % 32));
     }
     if constexpr (!kSorted) {
-      if (__any_sync(~0u, takes)) append(view.work, place, takes, v);
+      if (__any_sync(~0u, takes)) {
+        append(view.work, place, takes, v);
+        view.peers.tell(next.swap, takes, v, view.states);
+      }
     }
-    if (lists) keep(view.rest[rest_in - 1], &place.found->rest, valid && level > lowest, v);
+    if (lists)
+      keep(view.rest[rest_in - 1], &place.found->rest,
+           valid && (View::Peers::kAlone ? level > lowest : level >= lowest), v);
   });
   active = cuda::warp_sum(active), edges = cuda::warp_sum(edges);
   if (threadIdx.x % cuda::kWarp == 0 && active > 0) {
@@ -147,17 +169,29 @@ __device__ void refill(const cuda::GridTeam& grid, const View& view, const Round
   }
   grid.sync();
   if constexpr (kSorted) collect_sorted(grid, view.work, place);
-  next.level = lowest;
   if (lists) next.rest_in = rest_in, next.rest = load(&place.found->rest);
   next.active = load(&place.found->refilled);
   next.refilled = 1;
-  next.all_active = View::Peers::kAlone ? next.active : 1;
-  const unsigned long long refilled_edges = load(&place.found->refilled_edges);
+  next.all_active = next.active;
+  unsigned long long refilled_edges = load(&place.found->refilled_edges);
+  if constexpr (!View::Peers::kAlone) {
+    const PeerWork all =
+        swap_found(grid, view, {.found = next.active, .found_edges = refilled_edges, .lowest = lowest}, next);
+    if (all.lowest < lowest) {
+      if (grid.rank() < cuda::kLists) place.made->sizes[grid.rank()] = 0;
+      grid.sync();
+      lowest = all.lowest, next.active = 0;
+    }
+    hear_found(grid, view, place, next);
+    next.all_active = all.found, refilled_edges = all.found_edges;
+    next.done |= lowest > last_level(view.program);
+  }
+  next.level = lowest;
   if constexpr (View::kMayPull) {
     next.left_edges = load(view.left_edges);
     choose(view, next, refilled_edges);
   }
-  next.blocks = pull_of(next) != 0 ? 0 : blocks_for(view.work, next.active, refilled_edges);
+  next.blocks = pull_of(next) != 0 ? 0 : blocks_for(view.work, next.all_active, refilled_edges);
   grid.sync();  // the next round clears what was read here
   if constexpr (View::kMayPull) {
     if (grid.rank() == 0) *view.left_edges = 0;

@@ -1,6 +1,6 @@
 // Aggregations on a GPU, level by level, inside one persistent kernel, or in several as --fusion says. Beyond
-// the level at work the next one is found from the states of all vertices, by a ballot. Ranks swap entries in
-// every round.
+// the level at work the next one is found from the states of all vertices, by a ballot. Ranks tell each other
+// in every round which of their vertices send.
 #pragma once
 
 #include "engine/acc/resident_cuda/level_pull.cuh"
@@ -20,57 +20,16 @@ __device__ bool take(const View& view, const AccRound& at, Vertex v, typename Vi
   return active;
 }
 
-template <class View, class Team>
-__device__ void take_entries(const Team& team, const View& view, const AccRound& at, unsigned swap,
-                             Finder& finder) {
-  view.peers.receive(team, swap,
-                     [&](Vertex v, typename View::State value) { take(view, at, v, value, finder); });
-}
-
-/// Entries that a thread of a few blocks takes; more are left to all blocks.
-inline constexpr unsigned kTakenAtOnce = 4;
-
-/// Ranks hand each other what a round has sent. `found` is then of what came, too; returns what all ranks
-/// have come to.
-template <class View, class Team>
-__device__ PeerWork swap_entries(const Team& team, const View& view, const AccRound& at,
-                                 const RoundPlace& place, RoundCounts& found, Finder& finder,
-                                 LevelRound& next) {
-  PeerWork work{.active = next.active,
-                .edges = found.edges,
-                .found = found.active,
-                .found_edges = found.active_edges,
-                .sent = view.peers.waiting()};
-  if (work.sent > 0) {
-    view.peers.template send<typename View::Program>(team, next.swap, view.states, [](Vertex) {});
-    team.sync();
-  }
-  const PeerWork all = view.peers.swap(team, next.swap, work);
-  if (team.rank() == 0) view.peers.clear_listed();
-  if (all.sent > 0) {
-    const unsigned long long came = view.peers.came();
-    next.waiting = team.size() < cuda::GridTeam{}.size() && came > kTakenAtOnce * team.size();
-    if (next.waiting == 0) take_entries(team, view, at, next.swap, finder);
-    finder.report();
-    team.sync();
-    found = *place.found;
-  }
-  ++next.swap;
-  next.done = view.peers.stopped();
-  return all;
-}
-
 /// Active vertices send.
 template <class View, class Team>
 __device__ void push_level(const Team& team, const View& view, const AccRound& at, const RoundPlace& place,
                            Finder& finder) {
-  over_edges(team, view.work, place, [&](Vertex u, EdgeIndex e) {
+  // What a sum's edges look at is far apart, and should be under way together; bounds have more registers to
+  // keep for each (a fifth slower so, sssp on Kronecker 24).
+  over_edges<SumProgram<typename View::Program> ? 4 : 0>(team, view.work, place, [&](Vertex u, EdgeIndex e) {
     const Vertex v = view.out.targets[e];
     ++finder.edges;
     const auto value = view.program.compute({u, v, e, at, view.states, view.out.weights});
-    if constexpr (!View::Peers::kAlone) {
-      if (!view.peers.owns(v)) return view.peers.reach(view.program, view.states, v, value, at);
-    }
     const bool active = take(view, at, v, value, finder);
     if (view.work.filter == AccFilter::batch)
       view.work.batch[atomicAdd(&place.found->batched, 1ull)] = active ? v : kNoVertex;
@@ -85,9 +44,6 @@ __device__ typename View::Round level_round(const Team& team, const View& view,
   const AccRound at{now.round, now.level};
   Finder finder(view.work, team.rank(), place);
   if (team.rank() == 0) *place.spare = RoundCounts{};
-  if constexpr (!View::Peers::kAlone) {
-    if (now.waiting != 0) take_entries(team, view, at, now.swap - 1, finder);
-  }
   const bool pulled = pulls<kPhases>(pull_of(now));
   if constexpr ((kPhases & kPulls) != 0) {
     if (pulled) LevelPull<View>(view, at, place, finder).run(team);
@@ -97,29 +53,34 @@ __device__ typename View::Round level_round(const Team& team, const View& view,
   }
   finder.report();
   team.sync();
-  RoundCounts found = *place.found;
+  const RoundCounts found = *place.found;
   auto next = now;
   ++next.round;
-  next.refilled = next.waiting = 0;
+  next.refilled = 0;
   PeerWork all{
       .active = now.active, .edges = found.edges, .found = found.active, .found_edges = found.active_edges};
-  if constexpr (!View::Peers::kAlone) all = swap_entries(team, view, at, place, found, finder, next);
+  if constexpr (!View::Peers::kAlone) {
+    collect<kSorted>(team, view.work, place, finder,
+                     [&](bool valid, Vertex v) { view.peers.tell(next.swap, valid, v, view.states); });
+    team.sync();
+    all = swap_found(team, view, all, next);
+    hear_found(team, view, place, next);
+  }
   next.active = found.active;
-  next.all_active = all.found + all.sent;
+  next.all_active = all.found;
   if constexpr (View::kMayPull) {
     if (!View::Program::kRepeats) next.left_edges -= min(next.left_edges, found.active_edges);
     choose(view, next, found.active_edges);
   }
-  next.blocks = next.waiting != 0 || pull_of(next) != 0
-                    ? 0
-                    : blocks_for(view.work, next.all_active, max(found.active_edges, all.found_edges));
-  if (!pulled)
-    collect<kSorted>(team, view.work, place, finder);
-  else if (pull_of(next) == 0)
-    collect_marks<kSorted>(team, view.work, place);
+  next.blocks = pull_of(next) != 0 ? 0 : blocks_for(view.work, next.all_active, all.found_edges);
+  if constexpr (View::Peers::kAlone) {
+    if (!pulled)
+      collect<kSorted>(team, view.work, place, finder);
+    else if (pull_of(next) == 0)
+      collect_marks<kSorted>(team, view.work, place);
+  }
   pulled ? clear_marks(team, view.work, place) : clear_listed(team, view.work, place);
-  // What went to other ranks may have changed nothing there.
-  if (team.rank() == 0 && all.active > 0) {
+  if (team.rank() == 0) {
     AccRoundTrace trace;
     trace.level = now.level;
     trace.pull = pulled;
@@ -134,7 +95,7 @@ __device__ typename View::Round level_round(const Team& team, const View& view,
 }
 
 template <class View, unsigned kPhases>
-__global__ void __launch_bounds__(cuda::kTeamBlock) level_rounds_kernel(View view) {
+__global__ void __launch_bounds__(cuda::kTeamBlock, kRoundBlocks) level_rounds_kernel(View view) {
   const cuda::GridTeam grid;
   auto now = *view.state;
   grid.sync();
@@ -199,26 +160,25 @@ class CudaLevels {
         part_(device, graph),
         state_(device, 1, "the round"),
         left_edges_(device, pulling ? 1 : 0, "the round"),
-        rest_{{device, part_.out().vertices / 2, "vertices that are left"},
-              {device, part_.out().vertices / 4, "vertices that are left"}},
-        worklists_(device, part_.out(), part_.first(), graph.vertices(), options.filter,
-                   std::max(start_blocks_, kernels_.most_blocks()), stream_) {
+        rest_{{device, part_.own_vertices() / 2, "vertices that are left"},
+              {device, part_.own_vertices() / 4, "vertices that are left"}},
+        worklists_(device, part_, options.filter, std::max(start_blocks_, kernels_.most_blocks()), stream_) {
     view_.program = program;
-    view_.out = part_.out();
     view_.states = part_.states();
     view_.state = state_.data();
-    view_.in = part_.in();
     view_.left_edges = left_edges_.data();
     view_.direction = options.direction;
     for (unsigned i = 0; i < 2; ++i) view_.rest[i] = rest_[i].data();
-    view_.work = worklists_.view();
     view_.trace = worklists_.trace();
   }
 
-  Part& part() { return part_; }
+  /// Of a PeerPart: its ranks. False, on all of them: rounds are not made so. All ranks call it.
+  bool connect() { return part_.connect() && worklists_.begin(part_, stream_); }
 
   void run(AccStats& stats) {
     view_.peers = part_.peers();
+    view_.out = part_.out(), view_.in = part_.in();
+    view_.work = worklists_.view();
     part_.begin(view_.program);
     if constexpr (pulling)
       cuda::check(cudaMemsetAsync(left_edges_.data(), 0, left_edges_.bytes(), stream_.get()),

@@ -1,15 +1,20 @@
-// What a fused solver works on: a whole graph on one GPU, or a rank's part of one, whose kernels hand each
-// other what other ranks' vertices are sent (peers.cuh).
+// What a fused solver works on: a whole graph on one GPU, or a rank's part of one, whose kernels tell each
+// other which vertices send (peers.cuh). A part's lists are then of all vertices, cut down to what leads to
+// the rank's own.
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "engine/acc/acc_graph.hpp"
 #include "engine/acc/resident_cuda/peers.cuh"
 #include "engine/acc/rounds/adjacency.hpp"
 #include "engine/acc/rounds/vertex_states.hpp"
+#include "engine/core/search.hpp"
 #include "engine/exchange/agreement.hpp"
 #include "engine/exchange/peer_memory.hpp"
 #include "engine/exec/cuda_executor.cuh"
@@ -26,17 +31,19 @@ class WholePart {
   WholePart(const Device& device, const AccGraph& graph, bool = false)
       : out_(graph.out()), in_(graph.in()), states_(device, graph.vertices(), "vertex states") {}
 
-  /// The lists of own vertices: offsets[v] is where that of v begins.
+  /// Lists of all vertices that active ones send along: offsets[v] is where that of v begins.
   const CsrView& out() const { return out_; }
+  /// The same of own vertices' lists, those of all ranks together.
+  const EdgeIndex* degrees() const { return out_.offsets; }
   /// Their in-lists; without offsets where there are none.
   const CsrView& in() const { return in_; }
+  std::uint64_t vertices() const { return out_.vertices; }
   std::uint64_t first() const { return 0; }
+  std::uint64_t own_vertices() const { return out_.vertices; }
   State* states() const { return states_.data(); }
   Peers peers() const { return {}; }
-  std::uint64_t largest_degree() const { return 0; }
   /// Of the blocks that a kernel could have.
   unsigned own_blocks(unsigned blocks) const { return blocks; }
-  const std::uint32_t* boundary() const { return nullptr; }
 
   template <class Program>
   void begin(const Program&) {}
@@ -48,25 +55,67 @@ class WholePart {
   Buffer<State> states_;
 };
 
-/// Marks a vertex of [first, last) that has a neighbour outside. Long lists are no cluster's work.
-struct MarkBoundary {
-  CsrView lists;
-  std::uint64_t first, last;
-  std::uint32_t* bits;
+struct EdgeRange {
+  EdgeIndex begin, end;
+};
 
-  __device__ void operator()(std::uint64_t i, cuda::CudaLane&) const {
-    const EdgeIndex begin = lists.offsets[first + i], end = lists.offsets[first + i + 1];
-    if (end - begin >= cuda::kWarpDegree) return;
-    for (EdgeIndex e = begin; e < end; ++e)
-      if (lists.targets[e] - first >= last - first)
-        return static_cast<void>(take_bit(bits, static_cast<Vertex>(first + i)));
+/// A rank's lists, and the range of vertices that another rank owns.
+struct ListCut {
+  CsrView lists;
+  std::uint64_t first;       ///< own vertex
+  std::uint64_t begin, end;  ///< the other rank's
+
+  /// Own vertex i's edges to them. Lists are ascending.
+  __device__ EdgeRange edges(std::uint64_t i) const {
+    const EdgeIndex from = lists.offsets[first + i], to = lists.offsets[first + i + 1];
+    const auto below = [&](EdgeIndex at, std::uint64_t bound) {
+      return count_while(to - at, [&](EdgeIndex e) { return lists.targets[at + e] < bound; });
+    };
+    const EdgeIndex at = from + below(from, begin);
+    return {at, at + below(at, end)};
   }
 };
 
-template <class State>
+/// How many they are; and which own vertices have some, where those are `marks`.
+struct CountCut {
+  ListCut cut;
+  std::uint64_t* sizes;
+  std::uint32_t* marks;
+
+  __device__ void operator()(std::uint64_t i, cuda::CudaLane&) const {
+    const auto edges = cut.edges(i);
+    sizes[i] = edges.end - edges.begin;
+    if (marks != nullptr && edges.begin < edges.end) take_bit(marks, static_cast<Vertex>(cut.first + i));
+  }
+};
+
+/// Writes them to the other rank, a warp a vertex.
+struct CopyCut {
+  ListCut cut;
+  const std::uint64_t* places;  ///< [own vertices]
+  EdgeIndex base;               ///< of this rank's edges there
+  EdgeIndex* offsets;           ///< there
+  Vertex* targets;
+  float* weights;
+
+  __device__ void operator()(std::uint64_t thread, cuda::CudaLane&) const {
+    const std::uint64_t i = thread / cuda::kWarp;
+    const auto edges = cut.edges(i);
+    const EdgeIndex to = base + places[i];
+    if (thread % cuda::kWarp == 0) offsets[cut.first + i] = to;
+    for (EdgeIndex e = edges.begin + thread % cuda::kWarp; e < edges.end; e += cuda::kWarp) {
+      targets[to + (e - edges.begin)] = cut.lists.targets[e];
+      if (weights != nullptr) weights[to + (e - edges.begin)] = cut.lists.weights[e];
+    }
+  }
+};
+
+template <class Program>
 class PeerPart {
  public:
-  using Peers = acc::Peers<State>;
+  using State = typename Program::State;
+  /// A vote's values do not depend on the states of what sends them.
+  using Peers = acc::Peers<State, !VoteProgram<Program>>;
 
   /// All lists of the rank are on the device, where it `pulls` and they fit in-lists, too. Keeps references.
   /// Throws BudgetError.
@@ -76,73 +125,56 @@ class PeerPart {
         executor_(device, rows_.lists().edges),
         owners_(device, rows_.owners(), "ranges of ranks"),
         states_(device, rows_, executor_, graph.vertices()),
-        listed_(device, graph.vertices(), "worklists"),
-        marks_(device, (graph.vertices() + kBitsOfWord - 1) / kBitsOfWord, "vertices of other ranks"),
+        boundary_(device, (graph.vertices() + kBitsOfWord - 1) / kBitsOfWord,
+                  "vertices at other ranks' ranges"),
         state_(device, 1, "messages of ranks"),
-        own_memory_(device, own_bytes(rows_), "messages of ranks"),
         stop_(device, 1, "messages of ranks"),
         lists_(device, rows_, rows_.out(), 0) {
     if (lists_.paged())
       throw BudgetError("a GPU has no memory for all lists of its rank beside their states");
-    out_ = view_of(lists_, rows_.lists());
     if (pulls && graph.has_in_edges()) make_in_lists();
+    // About as many edges lead to own vertices as leave them.
+    if (device.plans()) take_memory(rows_.lists().edges);
   }
 
-  /// Connects the ranks. False, on all of them: their GPUs do not reach each other's memory.
+  /// Connects the ranks. False, on all of them: their GPUs do not reach each other's memory, or have too
+  /// little for the edges that lead to their vertices. All ranks call it.
   bool connect() {
     *stop_.data() = 0;
-    executor_.fill(marks_.data(), 0, marks_.bytes());
+    executor_.fill(boundary_.data(), 0, boundary_.bytes());
     executor_.fill(state_.data(), 0, state_.bytes());
-    executor_.fill(own_memory_.data(), 0, Peers::kMessageBytes);
-    executor_.wait("connecting GPUs");
     // Rounds pull on all ranks, or on none.
-    std::uint64_t most[] = {in_.offsets == nullptr ? 1u : 0u, rows_.largest_degree()};
-    rows_.ranks().all_reduce(most, Reduce::max, "whether rounds can pull");
-    if (most[0] != 0) in_ = {};
-    largest_degree_ = most[1];
-    peers_ = PeerMemory::open(rows_.ranks(), own_memory_.data());
-    return peers_ != nullptr;
+    std::uint64_t none[] = {in_.offsets == nullptr ? 1u : 0u};
+    rows_.ranks().all_reduce(none, Reduce::max, "whether rounds can pull");
+    if (none[0] != 0) in_ = {};
+    return share_lists();
   }
 
   const CsrView& out() const { return out_; }
+  const EdgeIndex* degrees() const { return lists_.offsets() - rows_.first(); }
   const CsrView& in() const { return in_; }
+  std::uint64_t vertices() const { return states_.size(); }
   std::uint64_t first() const { return rows_.first(); }
+  std::uint64_t own_vertices() const { return rows_.last() - rows_.first(); }
   State* states() const { return states_.data(); }
   Peers peers() const {
     Peers view;
-    view.own = static_cast<unsigned>(rows_.ranks().rank());
-    view.ranks = static_cast<unsigned>(rows_.ranks().size());
-    view.first = rows_.first(), view.last = rows_.last(), view.vertices = states_.size();
+    view.own = own(), view.ranks = ranks();
+    view.first = rows_.first(), view.vertices = vertices();
     view.owners = owners_.view();
     if (peers_) std::ranges::copy(peers_->of_ranks(), view.memory);
-    view.listed = listed_.data(), view.marks = marks_.data();
+    view.boundary = boundary_.data();
     view.state = state_.data(), view.stop = stop_.data();
     return view;
   }
-  /// Of all ranks.
-  std::uint64_t largest_degree() const { return largest_degree_; }
   /// Threads of one process may be ranks on the same GPU: their kernels run side by side.
   unsigned own_blocks(unsigned blocks) const {
     return std::max(blocks / (peers_ ? peers_->sharing() : 1), 1u);
   }
 
-  /// Bits of own vertices that have another rank's as neighbour; of long lists any. Made when first asked
-  /// for.
-  const std::uint32_t* boundary() {
-    if (boundary_.empty()) {
-      boundary_ = Buffer<std::uint32_t>(device_, marks_.size(), "vertices at other ranks' ranges");
-      executor_.fill(boundary_.data(), 0, boundary_.bytes());
-      executor_.for_each(rows_.last() - rows_.first(), {},
-                         MarkBoundary{out_, rows_.first(), rows_.last(), boundary_.data()});
-      executor_.wait("vertices at other ranks' ranges");
-    }
-    return boundary_.data();
-  }
-
   /// States to begin with. All ranks call it, and what follows.
-  template <class Program>
   void begin(const Program& program) {
-    states_.begin(lists_.offsets(), program, !SumProgram<Program>);
+    states_.begin(lists_.offsets(), program, false);
     executor_.wait("the states to begin with");  // kernels go to another stream
   }
   /// Kernels that wait for those of a rank that has failed are stopped.
@@ -159,7 +191,7 @@ class PeerPart {
   void finish(AccStats& stats) {
     PeerState state;
     copy_to_host(device_, &state, state_.data(), sizeof state);
-    stats.exchanged_bytes += state.sent_bytes;
+    stats.exchanged_bytes += state.sent_bytes + sent_bytes_;
     lists_.lists().add_traffic(stats);
     if (in_lists_) in_lists_->lists().add_more_traffic(stats);
     states_.share("the results");
@@ -168,11 +200,90 @@ class PeerPart {
   }
 
  private:
-  static std::uint64_t own_bytes(const RankPart& rows) {
-    const auto ranks = static_cast<std::uint64_t>(rows.ranks().size());
-    return std::max<std::uint64_t>(Peers::bytes(rows.last() - rows.first(), rows.owners().vertices(), ranks),
-                                   PeerMemory::kLeastBytes);
+  /// Lists in a rank's memory, behind what swaps use.
+  struct Lists {
+    EdgeIndex* offsets = nullptr;  ///< [vertices + 1]
+    Vertex* targets = nullptr;
+    float* weights = nullptr;
+  };
+
+  unsigned own() const { return static_cast<unsigned>(rows_.ranks().rank()); }
+  unsigned ranks() const { return static_cast<unsigned>(rows_.ranks().size()); }
+
+  Lists lists_in(std::byte* memory, std::uint64_t edges) const {
+    Lists lists;
+    lists.offsets = reinterpret_cast<EdgeIndex*>(memory + Peers::bytes(vertices(), ranks()));
+    lists.targets = reinterpret_cast<Vertex*>(lists.offsets + vertices() + 1);
+    if (rows_.weighted()) lists.weights = reinterpret_cast<float*>(lists.targets + edges);
+    return lists;
   }
+  /// For so many edges that lead to own vertices.
+  void take_memory(std::uint64_t edges) {
+    const std::uint64_t bytes = Peers::bytes(vertices(), ranks()) + (vertices() + 1) * sizeof(EdgeIndex) +
+                                edges * (sizeof(Vertex) + (rows_.weighted() ? sizeof(float) : 0));
+    memory_ = Buffer<std::byte>(device_, std::max<std::uint64_t>(bytes, PeerMemory::kLeastBytes),
+                                "edges that lead to the rank's vertices");
+  }
+
+  ListCut cut_for(unsigned rank) const {
+    const auto begins = rows_.owners().begins();
+    return {view_of(lists_, rows_.lists()), rows_.first(), begins[rank], begins[rank + 1]};
+  }
+
+  /// Every rank gives each other one its own vertices' edges that lead to that one's.
+  bool share_lists() {
+    constexpr const char* kLabel = "edges of ranks";
+    Communicator& all = rows_.ranks();
+    const std::uint64_t rows = own_vertices();
+    std::vector<std::uint64_t> edges(std::size_t{ranks()} * ranks(), 0);  ///< [from][to]
+    Buffer<std::uint64_t> places;
+    std::exception_ptr lacks = lack_of_memory([&] {
+      places = Buffer<std::uint64_t>(device_, rows + 1, kLabel);
+      for (unsigned r = 0; r < ranks(); ++r) edges[own() * ranks() + r] = place(r, places);
+    });
+    if (any_left(&all, lacks ? 1 : 0, kLabel)) return false;
+    all.all_reduce(edges, Reduce::sum, kLabel);
+    std::vector<std::uint64_t> to(ranks(), 0), before(ranks(), 0);
+    for (unsigned from = 0; from < ranks(); ++from) {
+      for (unsigned r = 0; r < ranks(); ++r) {
+        if (from == own()) before[r] = to[r];
+        to[r] += edges[from * ranks() + r];
+      }
+    }
+    lacks = lack_of_memory([&] { take_memory(to[own()]); });
+    if (any_left(&all, lacks ? 1 : 0, kLabel)) return false;
+    executor_.fill(memory_.data(), 0, Peers::bytes(vertices(), ranks()));
+    executor_.wait(kLabel);
+    peers_ = PeerMemory::open(all, memory_.data());
+    if (peers_ == nullptr) return false;
+    for (unsigned r = 0; r < ranks(); ++r) {
+      place(r, places);
+      const Lists there = lists_in(peers_->of_ranks()[r], to[r]);
+      executor_.for_each(
+          rows * cuda::kWarp, {},
+          CopyCut{cut_for(r), places.data(), before[r], there.offsets, there.targets, there.weights});
+      const std::uint64_t sent = edges[own() * ranks() + r];
+      if (r != own())
+        sent_bytes_ +=
+            rows * sizeof(EdgeIndex) + sent * (sizeof(Vertex) + (there.weights ? sizeof(float) : 0));
+    }
+    const Lists here = lists_in(memory_.data(), to[own()]);
+    executor_.wait(kLabel);
+    copy_to_device(device_, here.offsets + vertices(), &to[own()], sizeof to[own()]);
+    // Ranks that share a GPU free nothing once others' kernels wait for theirs: that would wait for those.
+    places = {};
+    all.barrier(kLabel);
+    out_ = {vertices(), to[own()], here.offsets, here.targets, here.weights};
+    return true;
+  }
+
+  /// Where each own vertex's edges to a rank are among all such; returns how many there are.
+  std::uint64_t place(unsigned rank, Buffer<std::uint64_t>& places) {
+    executor_.for_each(own_vertices(), {},
+                       CountCut{cut_for(rank), places.data(), rank == own() ? nullptr : boundary_.data()});
+    return executor_.exclusive_sum(places.data(), own_vertices());
+  }
+
   CsrView view_of(const Adjacency& lists, const CsrView& rows) const {
     const SweepPage page = lists.lists().whole();
     return {rows.vertices, rows.edges, lists.offsets() - rows_.first(), page.sources, page.weights};
@@ -180,7 +291,7 @@ class PeerPart {
   /// Without them rounds push.
   void make_in_lists() {
     if (rows_.symmetric()) {
-      in_ = out_;
+      in_ = view_of(lists_, rows_.lists());
     } else if (!rows_.has_pages(rows_.in())) {
       lack_of_memory([&] { in_lists_.emplace(device_, rows_, rows_.in(), 0); });
       if (in_lists_ && in_lists_->paged()) in_lists_.reset();
@@ -193,16 +304,15 @@ class PeerPart {
   cuda::CudaExecutor executor_;
   DeviceOwnership owners_;
   VertexStates<State, cuda::CudaExecutor> states_;
-  Buffer<Vertex> listed_;
-  Buffer<std::uint32_t> marks_, boundary_;
+  Buffer<std::uint32_t> boundary_;
   Buffer<PeerState> state_;
-  Buffer<std::byte> own_memory_;
+  Buffer<std::byte> memory_;
   Staging<std::uint32_t> stop_;
   Adjacency lists_;
   std::optional<Adjacency> in_lists_;
   std::unique_ptr<PeerMemory> peers_;
   CsrView out_, in_;
-  std::uint64_t largest_degree_ = 0;
+  std::uint64_t sent_bytes_ = 0;
 };
 
 }  // namespace sluice::acc

@@ -22,6 +22,9 @@ enum Phases : unsigned {
   kSortedLists = 8,  ///< worklists in the order of vertices (the ballot filter's)
 };
 
+/// Blocks of a kernel of rounds that a multiprocessor holds: what they wait for is memory.
+inline constexpr unsigned kRoundBlocks = 2;
+
 /// May a kernel make a round that pulls, or pushes?
 template <unsigned kPhases>
 __device__ bool contains(std::uint32_t pull) {
@@ -140,24 +143,42 @@ class RoundKernels {
   unsigned blocks_[2];
 };
 
+// ---- kernels
+
+/// How many lists are of each degree.
+__global__ inline void __launch_bounds__(cuda::kTeamBlock)
+    count_lists_kernel(const EdgeIndex* offsets, std::uint64_t vertices, ListSizes* sizes) {
+  over_all(cuda::GridTeam{}, vertices, [&](std::uint64_t v, bool valid) {
+    const unsigned which = valid ? cuda::list_of_degree(offsets[v + 1] - offsets[v]) : cuda::kLists;
+    for (unsigned list = 0; list < cuda::kLists; ++list) {
+      const unsigned lanes = __ballot_sync(~0u, which == list);
+      if (threadIdx.x % cuda::kWarp == 0 && lanes != 0)
+        atomicAdd(&sizes->of[list], static_cast<unsigned>(__popc(lanes)));
+    }
+  });
+}
+
+// ---- memory
+
 /// Memory of the worklists.
 class WorklistMemory {
  public:
-  /// Of `out`, the lists of the vertices from `first` on, of `vertices` in all; offsets[v] is as the view's.
-  WorklistMemory(const Device& device, const CsrView& out, std::uint64_t first, std::uint64_t vertices,
-                 AccFilter filter, unsigned blocks, const cuda::Stream& stream)
-      : lists_{{device, out.vertices * cuda::kLists, "worklists"},
-               {device, out.vertices * cuda::kLists, "worklists"}},
-        bits_{{device, words(vertices), "active vertices"}, {device, words(vertices), "active vertices"}},
+  /// Of a part, which is to begin() before there is a view.
+  template <class Part>
+  WorklistMemory(const Device& device, const Part& part, AccFilter filter, unsigned blocks,
+                 const cuda::Stream& stream)
+      : device_(device),
+        lists_{{device, part.vertices(), "worklists"}, {device, part.vertices(), "worklists"}},
+        bits_{{device, words(part.vertices()), "active vertices"},
+              {device, words(part.vertices()), "active vertices"}},
         bins_(device, std::uint64_t{blocks} * cuda::kTeamBlock * kBin, "bins of threads"),
-        batch_(device, filter == AccFilter::batch ? out.edges : 0, "batch of edges"),
+        batch_(device, filter == AccFilter::batch ? part.out().edges : 0, "batch of edges"),
         counts_(device, 3, "worklists"),
         of_blocks_(device, filter == AccFilter::ballot ? cuda::kLists * blocks : 0, "worklists"),
         arrived_(device, 1, "a barrier"),
         totals_(device, 1, "trace"),
-        trace_(device, kTracedRounds, "trace") {
-    view_.first = first, view_.last = first + out.vertices;
-    view_.offsets = out.offsets;
+        trace_(device, kTracedRounds, "trace"),
+        sizes_(device, 1, "worklists") {
     for (unsigned i = 0; i < 2; ++i) view_.lists[i] = lists_[i].data(), view_.bits[i] = bits_[i].data();
     view_.bins = bins_.data();
     view_.bin_stride = std::uint64_t{blocks} * cuda::kTeamBlock;
@@ -171,6 +192,26 @@ class WorklistMemory {
     clear(arrived_, stream, "clearing a barrier");
     clear(totals_, stream, "clearing the trace");
     clear(trace_, stream, "clearing the trace");
+    if constexpr (Part::Peers::kAlone) begin(part, stream);
+  }
+
+  /// The part's lists are there. Returns true.
+  template <class Part>
+  bool begin(const Part& part, const cuda::Stream& stream) {
+    const CsrView& out = part.out();
+    view_.first = part.first(), view_.last = part.first() + part.own_vertices();
+    view_.vertices = out.vertices;
+    view_.offsets = out.offsets, view_.degrees = part.degrees();
+    clear(sizes_, stream, "counting lists");
+    constexpr unsigned kMostBlocks = 1024;  // beyond them blocks take further vertices
+    count_lists_kernel<<<std::min(cuda::grid_for(out.vertices, cuda::kTeamBlock), kMostBlocks),
+                         cuda::kTeamBlock, 0, stream.get()>>>(out.offsets, out.vertices, sizes_.data());
+    cuda::check_launch("counting lists");
+    stream.wait("counting lists");
+    ListSizes sizes;
+    copy_to_host(device_, &sizes, sizes_.data(), sizeof sizes);
+    for (unsigned i = 1; i < cuda::kLists; ++i) view_.begins.of[i] = view_.begins.of[i - 1] + sizes.of[i - 1];
+    return true;
   }
 
   const WorklistView& view() const { return view_; }
@@ -195,6 +236,7 @@ class WorklistMemory {
     cuda::check(cudaMemsetAsync(buffer.data(), 0, buffer.bytes(), stream.get()), label);
   }
 
+  const Device& device_;
   Buffer<Vertex> lists_[2];
   Buffer<std::uint32_t> bits_[2];
   Buffer<Vertex> bins_, batch_;
@@ -202,6 +244,7 @@ class WorklistMemory {
   Buffer<unsigned> of_blocks_, arrived_;
   Buffer<RoundTotals> totals_;
   Buffer<AccRoundTrace> trace_;
+  Buffer<ListSizes> sizes_;
   WorklistView view_;
 };
 

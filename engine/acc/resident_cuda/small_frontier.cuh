@@ -68,9 +68,6 @@ class SmallFrontierRounds {
   /// From a round that has work on, until none is active or a round is none for a cluster.
   __device__ void run() {
     Round was, now = *view_.state;
-    if constexpr (!View::Peers::kAlone) {
-      if (reaches_other_ranks(now)) return refuse(now);
-    }
     take_lists(now);
     do {
       was = now;
@@ -91,29 +88,6 @@ class SmallFrontierRounds {
   __device__ CountedFrontier& made(unsigned round) const { return memory_.made[round % 3]; }
 
   __device__ static unsigned share_of(unsigned size) { return (size + kClusterBlocks - 1) / kClusterBlocks; }
-
-  /// Is an active vertex a neighbour of another rank's? All blocks find the same.
-  __device__ bool reaches_other_ranks(const Round& now) {
-    const RoundPlace place = view_.work.place(now.round);
-    if (threadIdx.x == 0) memory_.over[0] = 0;
-    team_.sync();
-    bool reaches = false;
-    for (unsigned i = block_ * kClusterBlock + threadIdx.x; i < place.found->sizes[0];
-         i += kClusterBlocks * kClusterBlock)
-      reaches = reaches || has_bit(view_.boundary, view_.work.list(place.now, 0)[i]);
-    if (reaches) atomicExch(team_.of(memory_.over, 0), 1u);
-    team_.sync();
-    const bool any = *team_.of(memory_.over, 0) != 0;
-    team_.sync();
-    return any;
-  }
-
-  /// Leaves the round to the grid.
-  __device__ void refuse(Round now) const {
-    now.small_rounds = 0;
-    now.blocks = blocks_for(view_.work, now.active, now.active_edges);
-    if (block_ == 0 && threadIdx.x == 0) *view_.state = now;
-  }
 
   /// Each block takes its share of the worklist, whose vertices are then no longer marked.
   __device__ void take_lists(const Round& now) {
@@ -245,8 +219,10 @@ class SmallFrontierRounds {
 
   /// Is v a neighbour of another rank's vertex?
   __device__ bool at_boundary(Vertex v) const {
-    if constexpr (View::Peers::kAlone) return false;
-    return has_bit(view_.boundary, v);
+    if constexpr (View::Peers::kAlone)
+      return false;
+    else
+      return has_bit(view_.peers.boundary, v);
   }
 
   __device__ EdgeIndex offset(std::uint64_t v) const {
@@ -295,7 +271,7 @@ class SmallFrontierRounds {
       atomicOr(view_.work.bits[place.next] + v / 32, 1u << (v % 32));
       atomicOr(view_.settled + v / 32, 1u << (v % 32));
     }
-    const auto edges = cuda::warp_sum(valid ? view_.work.degree(v) : 0);
+    const auto edges = cuda::warp_sum(valid ? view_.work.edges(v) : 0);
     if (lane_ == 0) atomicAdd(&place.made->active_edges, edges);
     append(view_.work, place, valid, v);
   }
@@ -313,7 +289,9 @@ class SmallFrontierRounds {
     found.active = now.active;
     found.active_edges = atomicExch(&place.made->active_edges, 0ull);
     was.small_rounds = 0;
-    *view_.state = after(view_, was, found);
+    Round next = after(view_, was, found);
+    if constexpr (!View::Peers::kAlone) next.untold = 1;
+    *view_.state = next;
     *view_.trace.totals = memory_.totals;
   }
 

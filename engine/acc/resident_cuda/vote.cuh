@@ -19,13 +19,12 @@ struct VoteRound {
   __device__ bool goes_on() const { return active > 0; }
 };
 
-/// The same over ranks, whose sums `active` (at most so many) and `active_edges` are; left_edges has this
-/// round's, too.
+/// The same over ranks, whose sums `active` and `active_edges` are; left_edges has this round's, too.
 struct PeerVoteRound : VoteRound {
-  std::uint32_t swap = 1;          ///< the next one
-  std::uint32_t ahead = 0;         ///< rounds that another rank made alone
-  std::uint32_t alone = 0;         ///< are no vertices of other ranks active?
-  std::uint32_t marks_of_all = 0;  ///< do marks have other ranks' active vertices?
+  std::uint32_t swap = 1;    ///< the next one
+  std::uint32_t ahead = 0;   ///< rounds that another rank made alone
+  std::uint32_t alone = 0;   ///< are no vertices of other ranks active, nor neighbours of theirs?
+  std::uint32_t untold = 0;  ///< do other ranks not know of this rank's that are?
   unsigned long long own_active = 0;
   PeerWork since;  ///< what this rank has made alone since the last swap
 
@@ -57,8 +56,7 @@ struct VoteView {
   bool clusters = false;  ///< may a round be one's?
   // Of all ranks:
   Peers peers;
-  const std::uint32_t* boundary = nullptr;  ///< bits of own vertices that have another rank's as neighbour
-  std::uint64_t vertices = 0, edges = 0, largest_degree = 0;
+  std::uint64_t vertices = 0, edges = 0;
 };
 
 // ---- kernels
@@ -98,9 +96,6 @@ __device__ void push(const Team& team, const View& view, const AccRound& at, con
     bool active = false;
     if (!(view.settled[v / 32] >> (v % 32) & 1)) {
       const auto value = view.program.compute({u, v, e, at, view.states, view.out.weights});
-      if constexpr (!View::Peers::kAlone) {
-        if (!view.peers.owns(v)) return view.peers.reach(view.program, view.states, v, value, at);
-      }
       active = combine_into(view.program, view.states + v, value, at).active && finder.mark(v);
     }
     if (active) finder.note(v);

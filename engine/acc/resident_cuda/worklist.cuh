@@ -38,11 +38,20 @@ struct RoundPlace {
   RoundCounts* spare = nullptr;
 };
 
-/// Of a whole graph's vertices, or a rank's own. Pointers are to device memory.
+/// What worklists have a vertex for.
+struct ListSizes {
+  unsigned of[cuda::kLists] = {};  ///< vertices whose lists are of each degree
+};
+
+/// Of a whole graph's vertices, or of a rank's own and of those that lead to them. Pointers are to device
+/// memory.
 struct WorklistView {
-  std::uint64_t first = 0, last = 0;   ///< vertices
-  const EdgeIndex* offsets = nullptr;  ///< offsets[v] is where the list of v begins
-  Vertex* lists[2] = {};               ///< [kLists][last - first]
+  std::uint64_t first = 0, last = 0;   ///< own vertices
+  std::uint64_t vertices = 0;          ///< of all ranks
+  const EdgeIndex* offsets = nullptr;  ///< offsets[v] is where the list of v begins that is here
+  const EdgeIndex* degrees = nullptr;  ///< the same of own vertices' lists, those of all ranks together
+  ListSizes begins;                    ///< of each worklist in `lists`
+  Vertex* lists[2] = {};               ///< [vertices]
   std::uint32_t* bits[2] = {};         ///< of active ones, by vertex
   Vertex* bins = nullptr;              ///< [kBin][threads]
   std::uint64_t bin_stride = 0;
@@ -53,9 +62,9 @@ struct WorklistView {
   AccFilter filter = AccFilter::jit;
 
   __device__ std::uint64_t degree(Vertex v) const { return offsets[v + 1ull] - offsets[v]; }
-  __device__ Vertex* list(unsigned parity, unsigned which) const {
-    return lists[parity] + which * (last - first);
-  }
+  /// Of an own vertex, on all ranks.
+  __device__ std::uint64_t edges(Vertex v) const { return degrees[v + 1ull] - degrees[v]; }
+  __device__ Vertex* list(unsigned parity, unsigned which) const { return lists[parity] + begins.of[which]; }
   __device__ RoundPlace place(std::uint32_t round) const {
     return {round % 2, (round + 1) % 2, counts + round % 3, counts + (round + 1) % 3,
             counts + (round + 2) % 3};
@@ -81,7 +90,7 @@ class Finder {
   /// v is active in the next round, and marked as such.
   __device__ void count(Vertex v) {
     ++active_;
-    active_edges_ += view_.degree(v);
+    active_edges_ += view_.edges(v);
   }
 
   /// Notes v, which was marked.
@@ -122,6 +131,17 @@ class Finder {
   unsigned long long active_ = 0, active_edges_ = 0;
 };
 
+/// A place for each of these lanes, of those that `next` counts; every lane of the warp must come.
+template <class Count>
+__device__ __forceinline__ Count take_places(Count* next, unsigned lanes) {
+  const unsigned leader = static_cast<unsigned>(__ffs(static_cast<int>(lanes))) - 1,
+                 lane = threadIdx.x % cuda::kWarp;
+  Count first = 0;
+  if (lane == leader) first = atomicAdd(next, static_cast<Count>(__popc(lanes)));
+  return __shfl_sync(~0u, first, static_cast<int>(leader)) +
+         static_cast<Count>(__popc(lanes & ((1u << lane) - 1)));
+}
+
 /// Puts v on the list of its degree, where `valid`; every lane of the warp must come.
 __device__ __forceinline__ void append(const WorklistView& view, const RoundPlace& place, bool valid,
                                        Vertex v) {
@@ -129,13 +149,8 @@ __device__ __forceinline__ void append(const WorklistView& view, const RoundPlac
   for (unsigned list = 0; list < cuda::kLists; ++list) {
     const unsigned lanes = __ballot_sync(~0u, which == list);
     if (lanes == 0) continue;
-    const unsigned leader = static_cast<unsigned>(__ffs(static_cast<int>(lanes))) - 1,
-                   lane = threadIdx.x % cuda::kWarp;
-    unsigned at = 0;
-    if (lane == leader) at = atomicAdd(&place.made->sizes[list], static_cast<unsigned>(__popc(lanes)));
-    at = __shfl_sync(~0u, at, static_cast<int>(leader));
-    if (which == list)
-      view.list(place.next, list)[at + static_cast<unsigned>(__popc(lanes & ((1u << lane) - 1)))] = v;
+    const unsigned at = take_places(&place.made->sizes[list], lanes);
+    if (which == list) view.list(place.next, list)[at] = v;
   }
 }
 
@@ -157,12 +172,32 @@ __device__ void over_vertices(const Team& team, const WorklistView& view, Body&&
   }
 }
 
-/// The next round's lists from what threads have noted.
+/// What else is done with vertices that are put on lists, by whole warps: nothing.
+struct ListOnly {
+  __device__ void operator()(bool, Vertex) const {}
+};
+
+/// The next round's lists from what threads have noted; also(valid, v) for each.
+template <class Also>
 __device__ __forceinline__ void collect_bins(const WorklistView& view, const RoundPlace& place,
-                                             const Finder& finder) {
+                                             const Finder& finder, const Also& also) {
   for (unsigned i = 0; __any_sync(~0u, i < finder.noted()); ++i) {
     const bool valid = i < finder.noted();
-    append(view, place, valid, valid ? finder.noted(i) : 0);
+    const Vertex v = valid ? finder.noted(i) : 0;
+    append(view, place, valid, v);
+    also(valid, v);
+  }
+}
+
+/// Calls body(v, marked) for the 32 vertices of each word that has marks, where every lane of a warp has one
+/// of neighbouring words: `word`, or one without marks.
+template <class Body>
+__device__ void over_words(std::uint64_t word, std::uint32_t marks, Body&& body) {
+  const unsigned lane = threadIdx.x % cuda::kWarp;
+  for (unsigned left = __ballot_sync(~0u, marks != 0); left != 0; left &= left - 1) {
+    const int owner = __ffs(static_cast<int>(left)) - 1;
+    const std::uint32_t bits = __shfl_sync(~0u, marks, owner);
+    body(static_cast<Vertex>(__shfl_sync(~0u, word, owner) * 32 + lane), (bits >> lane & 1) != 0);
   }
 }
 
@@ -174,12 +209,9 @@ __device__ void over_marked(const WorklistView& view, unsigned parity, std::uint
   const unsigned lane = threadIdx.x % cuda::kWarp;
   for (std::uint64_t base = first; base < last; base += cuda::kWarp) {
     const std::uint32_t own = base + lane < last ? view.bits[parity][base + lane] : 0;
-    for (unsigned left = __ballot_sync(~0u, own != 0); left != 0; left &= left - 1) {
-      const int owner = __ffs(static_cast<int>(left)) - 1;
-      const std::uint32_t word = __shfl_sync(~0u, own, owner);
-      const auto v = static_cast<Vertex>((base + static_cast<unsigned>(owner)) * 32 + lane);
-      body(v, (word >> lane & 1) != 0 ? cuda::list_of_degree(view.degree(v)) : cuda::kLists);
-    }
+    over_words(base + lane, own, [&](Vertex v, bool marked) {
+      body(v, marked ? cuda::list_of_degree(view.degree(v)) : cuda::kLists);
+    });
   }
 }
 
@@ -245,12 +277,15 @@ __device__ void collect_sorted(const Team& team, const WorklistView& view, const
 }
 
 /// The same from the marks of all vertices.
-template <bool kSorted, class Team>
-__device__ void collect_marks(const Team& team, const WorklistView& view, const RoundPlace& place) {
+template <bool kSorted, class Team, class Also = ListOnly>
+__device__ void collect_marks(const Team& team, const WorklistView& view, const RoundPlace& place,
+                              const Also& also = {}) {
   if constexpr (kSorted) return collect_sorted(team, view, place);
   over_vertices(team, view, [&](Vertex v, bool valid) {
     const bool marked = valid && (view.bits[place.next][v / 32] >> (v % 32) & 1);
-    if (__any_sync(~0u, marked)) append(view, place, marked, v);
+    if (!__any_sync(~0u, marked)) return;
+    append(view, place, marked, v);
+    also(marked, v);
   });
 }
 
@@ -263,21 +298,55 @@ __device__ void collect_batch(const Team& team, const WorklistView& view, const 
   });
 }
 
+/// Calls visit(e) for every `step`th edge, `unrolled` at a time; 0: as the compiler thinks.
+template <unsigned unrolled, class Visit>
+__device__ __forceinline__ void over_list(EdgeIndex e, EdgeIndex end, unsigned step, const Visit& visit) {
+  if constexpr (unrolled == 0) {
+    for (; e < end; e += step) visit(e);
+  } else {
+#pragma unroll unrolled
+    for (; e < end; e += step) visit(e);
+  }
+}
+
+/// Those of the worklist of warps. Each takes its share of it, up to 32 vertices at a time, whose lists its
+/// lanes look up together: one after the other, that would be two reads before those of each list's edges.
+template <unsigned unrolled, class Team, class Visit>
+__device__ __forceinline__ void take_by_warps(const Team& team, const WorklistView& view,
+                                              const RoundPlace& place, const Visit& visit) {
+  const unsigned lane = threadIdx.x % cuda::kWarp;
+  const std::uint64_t warp = team.rank() / cuda::kWarp, warps = team.size() / cuda::kWarp,
+                      count = load(&place.found->sizes[1]),
+                      share = min((count + warps - 1) / warps, std::uint64_t{cuda::kWarp});
+  for (std::uint64_t base = warp * share; base < count; base += warps * share) {
+    const auto size = static_cast<unsigned>(min(share, count - base));
+    const Vertex own = lane < size ? view.list(place.now, 1)[base + lane] : 0;
+    const EdgeIndex begin = lane < size ? view.offsets[own] : 0,
+                    end = lane < size ? view.offsets[own + 1ull] : 0;
+    for (unsigned i = 0; i < size; ++i) {
+      const auto of = static_cast<int>(i);
+      const Vertex u = __shfl_sync(~0u, own, of);
+      over_list<unrolled>(__shfl_sync(~0u, begin, of) + lane, __shfl_sync(~0u, end, of), cuda::kWarp,
+                          [&](EdgeIndex e) { visit(u, e); });
+    }
+  }
+}
+
 /// Calls visit(u, e) for the edges of the worklists: a thread, a warp or a block takes a vertex.
-template <class Team, class Visit>
+template <unsigned unrolled = 0, class Team, class Visit>
 __device__ void over_edges(const Team& team, const WorklistView& view, const RoundPlace& place,
                            Visit&& visit) {
-  const unsigned lane = threadIdx.x % cuda::kWarp;
   const auto take = [&](unsigned which, std::uint64_t worker, std::uint64_t workers, unsigned first,
                         unsigned step) {
     const unsigned count = load(&place.found->sizes[which]);
     for (std::uint64_t i = worker; i < count; i += workers) {
       const Vertex u = view.list(place.now, which)[i];
-      for (EdgeIndex e = view.offsets[u] + first; e < view.offsets[u + 1ull]; e += step) visit(u, e);
+      over_list<unrolled>(view.offsets[u] + first, view.offsets[u + 1ull], step,
+                          [&](EdgeIndex e) { visit(u, e); });
     }
   };
   take(2, team.block(), team.blocks(), threadIdx.x, cuda::kTeamBlock);
-  take(1, team.rank() / cuda::kWarp, team.size() / cuda::kWarp, lane, cuda::kWarp);
+  take_by_warps<unrolled>(team, view, place, visit);
   take(0, team.rank(), team.size(), 0, 1);
 }
 
@@ -293,7 +362,7 @@ __device__ void clear_listed(const Team& team, const WorklistView& view, const R
 
 template <class Team>
 __device__ void clear_marks(const Team& team, const WorklistView& view, const RoundPlace& place) {
-  for (std::uint64_t w = team.rank(); w < (view.last + 31) / 32; w += team.size())
+  for (std::uint64_t w = team.rank(); w < (view.vertices + 31) / 32; w += team.size())
     view.bits[place.now][w] = 0;
 }
 
@@ -302,14 +371,15 @@ __device__ __forceinline__ bool needs_ballot(const WorklistView& view, const Rou
   return view.filter == AccFilter::ballot || load(&place.found->overflow) != 0;
 }
 
-/// Makes the next round's lists after one that pushed; `kSorted`: of the ballot filter, in a grid.
-template <bool kSorted, class Team>
+/// Makes the next round's lists after one that pushed; `kSorted`: of the ballot filter, in a grid. Of bins
+/// and marks (the usual filter's) also(valid, v) comes to know.
+template <bool kSorted, class Team, class Also = ListOnly>
 __device__ void collect(const Team& team, const WorklistView& view, const RoundPlace& place,
-                        const Finder& finder) {
+                        const Finder& finder, const Also& also = {}) {
   if constexpr (kSorted) return collect_marks<true>(team, view, place);
   if (view.filter == AccFilter::batch) return collect_batch(team, view, place);
-  if (needs_ballot(view, place)) return collect_marks<false>(team, view, place);
-  collect_bins(view, place, finder);
+  if (needs_ballot(view, place)) return collect_marks<false>(team, view, place, also);
+  collect_bins(view, place, finder, also);
 }
 
 /// How many blocks work on a round: one or a few where they are done sooner than a grid waits for itself; 0:
