@@ -72,7 +72,8 @@ inline constexpr std::string_view kScalingFigures[] = {"replicate, strong",
                                                        "bfs",
                                                        "sssp",
                                                        "wcc",
-                                                       "kcore"};
+                                                       "kcore",
+                                                       "ppr, 65536 queries"};
 
 inline constexpr std::string_view kAutoFigures[] = {"the job that is most behind",
                                                     "jobs more than 10% behind"};

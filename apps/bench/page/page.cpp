@@ -19,13 +19,13 @@ namespace {
 
 constexpr const char* kHead =
     "# Performance\n\n"
-    "`sluice-bench page` writes this page from the reports in `tests/bench/reports/` and from\n"
-    "`tests/bench/peers.json`. Figures are medians. A percentage is the part of a limit of the machine that "
-    "was\n"
-    "measured in the same run. Graphs are Kronecker graphs of edge factor 16, undirected, without isolated\n"
-    "vertices; a graph of scale N was generated with 2^N vertices. One that caches hold may pass a limit of "
-    "reads\n"
-    "beyond them. [Papers](papers.md) has the experiments of four papers.\n";
+    "`sluice-bench page` writes this page from `tests/bench/reports/` and `tests/bench/peers.json`. "
+    "Figures are medians; a\n"
+    "percentage is the part of a limit of the machine that was measured in the same run. Graphs are "
+    "Kronecker graphs of\n"
+    "edge factor 16, undirected, without isolated vertices; one of scale N was generated with 2^N. One "
+    "that caches hold may\n"
+    "pass a limit of reads beyond them. [Papers](papers.md) has the experiments of four papers.\n";
 
 /// A member `NAME [UNIT]`, and UNIT; null: there is none.
 const Json* find_figure(const Json& report, const std::string& name, std::string& unit) {
