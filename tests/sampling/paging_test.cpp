@@ -44,65 +44,67 @@ struct Cell {
   }
 };
 
-constexpr const char* kTransports[] = {"auto, ", "copied, ", "mapped, ", "file, "};
-constexpr const char* kBalances[] = {"", ", balanced", ", equal shares"};
+constexpr const char* kTransports[] = {"auto_", "copied_", "mapped_", "file_"};
+constexpr const char* kBalances[] = {"", "_balanced", "_equal_shares"};
+
+std::string name_of(const testing::TestParamInfo<Cell>& cell) {
+  return std::to_string(cell.param.partitions) + "_partitions_" + std::to_string(cell.param.slots) +
+         "_slots_" + kTransports[static_cast<int>(cell.param.transport)] +
+         (cell.param.schedule == SchedulePolicy::fifo ? "fifo" : "workload") +
+         kBalances[static_cast<int>(cell.param.balance)] + (cell.param.batching ? "" : "_one_by_one");
+}
+
+class Paging : public testing::TestWithParam<Cell> {};
+
+TEST_P(Paging, WalksAreThoseOfTheWholeGraph) {
+  const Graph graph = scattered(3000);
+  Device device({DeviceChoice::host, GetParam().threads, 0});
+  ResidentGraph whole(device, graph, {.partitions = 1}), parts(device, graph, GetParam().paging());
+
+  for (const Job& job : plain_walk_jobs()) {
+    const Outcome expected = job.run(whole);
+
+    EXPECT_GT(expected.count(), 0u) << job.name;
+    EXPECT_TRUE(job.run(parts) == expected) << job.name;
+  }
+}
+
+TEST_P(Paging, WalksOverCodedListsAreThoseOfTheWholeGraph) {
+  const Graph graph = scattered(3000);
+  Device device({DeviceChoice::host, GetParam().threads, 0});
+  ResidentGraph whole(device, graph, {.partitions = 1}), parts(device, graph, GetParam().paging());
+
+  for (const auto& [plain, coded] : coded_walk_jobs(kInstances)) {
+    const Outcome expected = plain.run(whole);
+
+    EXPECT_GT(expected.count(), 0u) << plain.name;
+    EXPECT_TRUE(coded.run(parts) == expected) << coded.name;
+  }
+}
+
+TEST_P(Paging, SamplesAreThoseOfTheWholeGraph) {
+  const Graph graph = scattered(3000);
+  Device device({DeviceChoice::host, GetParam().threads, 0});
+  ResidentGraph whole(device, graph, {.partitions = 1}), parts(device, graph, GetParam().paging());
+
+  for (const Job& job : sample_jobs(kInstances, graph.vertices())) {
+    const Outcome expected = job.run(whole);
+
+    EXPECT_GT(expected.count(), 0u) << job.name;
+    EXPECT_TRUE(job.run(parts) == expected) << job.name;
+  }
+}
 
 using enum SchedulePolicy;
 using enum Transport;
-constexpr Cell kCells[] = {{2, 2, copied, workload, 1},
-                           {7, 2, copied, workload, 2},
-                           {7, 3, copied, fifo, 3, true, Balance::on},
-                           {64, 2, copied, fifo, 1},
-                           {64, 20, copied, workload, 2, false, Balance::automatic},
-                           {7, 2, mapped, workload, 3, false, Balance::off},
-                           {64, 2, automatic, workload, 2}};
-
-std::string name_of(const Cell& cell) {
-  return std::to_string(cell.partitions) + " partitions, " + std::to_string(cell.slots) + " slots, " +
-         kTransports[static_cast<int>(cell.transport)] + (cell.schedule == fifo ? "fifo" : "workload") +
-         kBalances[static_cast<int>(cell.balance)] + (cell.batching ? "" : ", one by one");
-}
-
-/// A job on the whole graph, and one that is to make the same in partitions.
-using Pair = std::pair<Job, Job>;
-
-std::vector<Pair> same_jobs(const std::vector<Job>& jobs) {
-  std::vector<Pair> pairs;
-  for (const Job& job : jobs) pairs.emplace_back(job, job);
-  return pairs;
-}
-
-constexpr Vertex kScattered = 3000;
-
-void expect_same_in_every_cell(const std::vector<Pair>& jobs) {
-  const Graph graph = scattered(kScattered);
-  Device device({DeviceChoice::host, 2, 0});
-  ResidentGraph whole(device, graph, {.partitions = 1});
-  std::vector<Outcome> expected;
-  for (const auto& [job, in_parts] : jobs) {
-    expected.push_back(job.run(whole));
-    EXPECT_GT(expected.back().count(), 0u) << job.name;
-  }
-  for (const Cell& cell : kCells) {
-    SCOPED_TRACE(name_of(cell));
-    Device own({DeviceChoice::host, cell.threads, 0});
-    ResidentGraph parts(own, graph, cell.paging());
-    for (std::size_t i = 0; i < jobs.size(); ++i)
-      EXPECT_TRUE(jobs[i].second.run(parts) == expected[i]) << jobs[i].second.name;
-  }
-}
-
-TEST(Paging, WalksAreThoseOfTheWholeGraph) {
-  expect_same_in_every_cell(same_jobs(plain_walk_jobs()));
-}
-
-TEST(Paging, WalksOverCodedListsAreThoseOfTheWholeGraph) {
-  expect_same_in_every_cell(coded_walk_jobs(kInstances));
-}
-
-TEST(Paging, SamplesAreThoseOfTheWholeGraph) {
-  expect_same_in_every_cell(same_jobs(sample_jobs(kInstances, kScattered)));
-}
+INSTANTIATE_TEST_SUITE_P(Cells, Paging,
+                         testing::Values(Cell{2, 2, copied, workload, 1}, Cell{7, 2, copied, workload, 2},
+                                         Cell{7, 3, copied, fifo, 3, true, Balance::on},
+                                         Cell{64, 2, copied, fifo, 1},
+                                         Cell{64, 20, copied, workload, 2, false, Balance::automatic},
+                                         Cell{7, 2, mapped, workload, 3, false, Balance::off},
+                                         Cell{64, 2, automatic, workload, 2}),
+                         name_of);
 
 TEST(Paging, CountsWhatIsBrought) {
   const Graph graph = scattered(3000);

@@ -124,7 +124,11 @@ class CudaVote {
   }
 
   /// Of a PeerPart: its ranks. False, on all of them: rounds are not made so. All ranks call it.
-  bool connect() { return part_.connect() && worklists_.begin(part_, stream_); }
+  bool connect() {
+    if (!part_.connect()) return false;
+    worklists_.begin(part_, stream_);
+    return true;
+  }
 
   void run(AccStats& stats) {
     view_.peers = part_.peers();

@@ -18,8 +18,8 @@ namespace sluice::acc {
 struct NoPeers {
   static constexpr bool kAlone = true;
 
-  template <class States>
-  __device__ void tell(unsigned, bool, Vertex, const States*) const {}
+  template <class State>
+  __device__ void tell(unsigned, bool, Vertex, const State*) const {}
 };
 
 /// A lane waits for each.

@@ -195,9 +195,9 @@ class WorklistMemory {
     if constexpr (Part::Peers::kAlone) begin(part, stream);
   }
 
-  /// The part's lists are there. Returns true.
+  /// The part's lists are there.
   template <class Part>
-  bool begin(const Part& part, const cuda::Stream& stream) {
+  void begin(const Part& part, const cuda::Stream& stream) {
     const CsrView& out = part.out();
     view_.first = part.first(), view_.last = part.first() + part.own_vertices();
     view_.vertices = out.vertices;
@@ -211,7 +211,6 @@ class WorklistMemory {
     ListSizes sizes;
     copy_to_host(device_, &sizes, sizes_.data(), sizeof sizes);
     for (unsigned i = 1; i < cuda::kLists; ++i) view_.begins.of[i] = view_.begins.of[i - 1] + sizes.of[i - 1];
-    return true;
   }
 
   const WorklistView& view() const { return view_; }
