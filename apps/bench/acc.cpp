@@ -9,7 +9,6 @@
 #include "apps/bench/bench.hpp"
 #include "apps/bench/limits.hpp"
 #include "apps/bench/workload.hpp"
-#include "engine/acc/beliefs/beliefs.hpp"
 #include "engine/acc/solve.hpp"
 #include "engine/core/memory_budget.hpp"
 
@@ -186,14 +185,7 @@ class AccSuite {
     if (device_.is_cuda() ? plan.message_bytes > 0 : plan.host_bytes > host_budget().available())
       return;  // a GPU's, or the host's, are whole
     begin("bp");
-    acc::BeliefModel model;
-    model.states = 2;
-    model.coupling = {0.6, 0.4, 0.4, 0.6};
-    model.priors = HostArray<double>(2 * graph_->vertices(), "priors");
-    for (std::uint64_t v = 0; v < graph_->vertices(); ++v) {
-      model.priors[2 * v] = static_cast<double>(1 + v % 7) / 8;
-      model.priors[2 * v + 1] = 1 - model.priors[2 * v];
-    }
+    const acc::BeliefModel model = two_states(*graph_);
     const acc::AccGraph on_device = acc::belief_graph(device_, *graph_, 2);
     acc::BeliefOptions messages;
     messages.tolerance = 0;

@@ -1,24 +1,29 @@
 // sluice-bench scaling: walks and samples on all ranks of the job beside the same on one of them, with the
 // graph on every rank, in partitions that come and go on every rank, and shared out among them; and
-// iterations of PageRank, searches, paths, cores, components and queries of personalized PageRank on all
-// ranks and on one.
+// iterations of PageRank, searches, paths, cores, components, beliefs, queries of personalized PageRank and
+// batches of changes on all ranks and on one.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <random>
 #include <span>
 #include <string>
 #include <utility>
 
 #include "apps/bench/bench.hpp"
+#include "apps/bench/random_batch.hpp"
 #include "apps/bench/workload.hpp"
 #include "apps/job/ranks.hpp"
 #include "apps/job/shared_graph.hpp"
 #include "engine/acc/acc_graph.hpp"
+#include "engine/acc/beliefs/beliefs.hpp"
 #include "engine/acc/solve.hpp"
 #include "engine/memory/resident_impl.hpp"
+#include "engine/pagerank/dynamic/dynamic.hpp"
 #include "engine/pagerank/static/pagerank.hpp"
 #include "engine/ppr/backend.hpp"
 #include "engine/ppr/ppr.hpp"
@@ -39,6 +44,8 @@ constexpr PagingOptions kThird{.partitions = 48, .slots = 16};
 constexpr std::uint64_t kSeeds = 1u << 20;
 constexpr Instance kQueries = 65536, kQueriesOnHost = 64;
 constexpr double kResidual = 1e-4;  ///< with the default, a query reaches most of a graph of this size
+constexpr std::uint32_t kBeliefRounds = 10;
+constexpr double kBatch = 1e-4;  ///< of the edges change
 
 class NoScores : public ppr::Sink {
  public:
@@ -81,6 +88,7 @@ class ScalingSuite {
     iterations();
     programs();
     queries();
+    batches();
     return std::move(figures_);
   }
 
@@ -207,6 +215,12 @@ class ScalingSuite {
     program("sssp", {.weights = true}, [&](const acc::AccGraph& graph) { return sssp(graph, hub).stats; });
     program("wcc", {}, [](const acc::AccGraph& graph) { return components(graph).stats; });
     program("kcore", {.simple = true}, [](const acc::AccGraph& graph) { return core_numbers(graph).stats; });
+    if (!options_.wants("bp")) return;
+    const acc::BeliefModel model = two_states(graph_);
+    acc::BeliefOptions rounds;
+    rounds.tolerance = 0, rounds.max_iterations = kBeliefRounds;
+    program("bp, 2 states, 10 rounds", acc::belief_needs(device_, graph_, model.states),
+            [&](const acc::AccGraph& graph) { return propagate_beliefs(graph, model, rounds).stats; });
   }
 
   using Run = std::function<acc::AccStats(const acc::AccGraph&)>;
@@ -240,6 +254,40 @@ class ScalingSuite {
     });
   }
 
+  /// Random batches that ranks follow, all together and the first alone. The graph changes.
+  void batches() {
+    const std::string name = fmt::format("dfp, batch {:.0e}", kBatch);
+    if (!options_.wants(name)) return;
+    if (options_.progress) options_.progress(name);
+    graph_.weighted = false;
+    graph_.out.weights = {}, graph_.in.weights = {};
+    const bool alone = world().leads();
+    pagerank::RankPlace shared;
+    shared.ranks = &world();
+    pagerank::Options options;
+    const pagerank::Result first = pagerank::run_pagerank(device_, graph_, options);
+    std::optional<pagerank::DynamicRanks> one, all;
+    if (alone) one.emplace(device_, graph_, first.ranks.span(), options);
+    if (ranks() > 1) all.emplace(device_, graph_, first.ranks.span(), options, shared);
+    std::mt19937_64 random(options_.seed);
+    std::vector<double> one_times(options_.repetitions + 1), all_times(one_times.size());
+    for (unsigned r = 0; r <= options_.repetitions; ++r) {
+      UpdateResult update =
+          update_graph(std::move(graph_), random_batch(graph_, kBatch, random), device_.threads());
+      const auto follow = [&](std::optional<pagerank::DynamicRanks>& ranks, double& time) {
+        world().barrier("batches");
+        if (!ranks) return;
+        const pagerank::DynamicRankResult result = ranks->follow(update.graph, update.changes, {});
+        time = (result.setup_seconds + result.compute_seconds) * 1e3;
+      };
+      follow(one, one_times[r]);
+      follow(all, all_times[r]);
+      graph_ = std::move(update.graph);
+    }
+    const double usual = put_times(name + ", one rank", one_times, 0);
+    if (ranks() > 1) put_times(name, all_times, usual);
+  }
+
   /// Work on all ranks beside the same on one; prepare(who) gives what does it once and says its seconds.
   template <class Prepare>
   void beside_one(const std::string& name, const Prepare& prepare) {
@@ -248,7 +296,6 @@ class ScalingSuite {
     if (ranks() > 1) time_of(name, prepare, Who::all, one);
   }
 
-  /// In milliseconds of the slowest rank; the first run warms up. Returns the median.
   template <class Prepare>
   double time_of(const std::string& name, const Prepare& prepare, Who who, double one) {
     if (options_.progress) options_.progress(name);
@@ -258,6 +305,11 @@ class ScalingSuite {
       const auto run = prepare(who);
       for (double& time : times) time = run() * 1e3;
     }
+    return put_times(name, times, one);
+  }
+
+  /// Milliseconds of this rank; the first run warms up. Returns the median of the slowest rank's.
+  double put_times(const std::string& name, std::vector<double>& times, double one) {
     world().all_reduce(times, Reduce::max, "rounds");
     std::sort(times.begin() + 1, times.end());
     const double usual = times[1 + options_.repetitions / 2];

@@ -7,6 +7,7 @@
 
 #include "apps/bench/bench.hpp"
 #include "apps/bench/generated_graph.hpp"
+#include "engine/acc/beliefs/beliefs.hpp"
 #include "io/graph_file/graph_file.hpp"
 
 namespace sluice::bench {
@@ -35,6 +36,19 @@ inline std::vector<Vertex> sources_of(const Graph& graph, unsigned count) {
     sources.push_back(static_cast<Vertex>(v));
   }
   return sources;
+}
+
+/// Neighbours tend to be of the same state.
+inline acc::BeliefModel two_states(const Graph& graph) {
+  acc::BeliefModel model;
+  model.states = 2;
+  model.coupling = {0.6, 0.4, 0.4, 0.6};
+  model.priors = HostArray<double>(2 * graph.vertices(), "priors");
+  for (std::uint64_t v = 0; v < graph.vertices(); ++v) {
+    model.priors[2 * v] = static_cast<double>(1 + v % 7) / 8;
+    model.priors[2 * v + 1] = 1 - model.priors[2 * v];
+  }
+  return model;
 }
 
 /// The median of values in order: of an even number the mean of the two in the middle.
