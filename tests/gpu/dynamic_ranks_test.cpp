@@ -19,7 +19,8 @@ enum class Way { hosts, gpus };
 constexpr Way kWays[] = {Way::hosts, Way::gpus};
 
 /// What each rank's batches came to. Each has a graph of its own: memory cannot be page-locked twice. With
-/// `in_file` ranks read its edges from elsewhere.
+/// `in_file` ranks read its edges from elsewhere. Small iterations of GPUs that hold the graph are made
+/// together on the way through hosts, and one by one on the other: only those share out sums.
 std::vector<Followed> follow_on_ranks(const std::function<Course()>& make, const pagerank::Options& options,
                                       const pagerank::Result& start, std::size_t method, int size, Way way,
                                       const PagingOptions& paging, bool in_file) {
@@ -30,7 +31,8 @@ std::vector<Followed> follow_on_ranks(const std::function<Course()>& make, const
     const auto link = make_thread_link(rank, meeting);
     on_ranks[static_cast<std::size_t>(rank)] =
         follow(gpu, in_file ? course_elsewhere(make()) : make(), options, start, method,
-               {.paging = paging, .ranks = &ranks, .link = way == Way::gpus ? link.get() : nullptr});
+               {.paging = paging, .ranks = &ranks, .link = way == Way::gpus ? link.get() : nullptr},
+               way == Way::hosts);
   });
   return on_ranks;
 }
@@ -120,7 +122,7 @@ struct Exchanged {
   std::uint64_t bytes = 0, iterations = 0, all_rows = 0;
 };
 
-Exchanged exchanged(io::GraphKind kind, pagerank::RankMethod method) {
+Exchanged exchanged(io::GraphKind kind, pagerank::RankMethod method, const PagingOptions& paging) {
   constexpr int kSize = 3;
   const auto make = [&] { return course_of(generated(kind, 14, true, io::WeightRule::uniform), 2); };
   const auto at = static_cast<std::size_t>(std::ranges::find(kFollowers, method) - kFollowers);
@@ -131,7 +133,7 @@ Exchanged exchanged(io::GraphKind kind, pagerank::RankMethod method) {
   const pagerank::Result start = pagerank::run_pagerank(host, course.before, options);
   const Followed alone = follow(host, course, options, start, at, {});
 
-  const auto on_ranks = follow_on_ranks(make, options, start, at, kSize, Way::gpus, {}, false);
+  const auto on_ranks = follow_on_ranks(make, options, start, at, kSize, Way::gpus, paging, false);
 
   expect_same(on_ranks, alone);
   Exchanged all{0, alone.results[0].iterations,
@@ -140,9 +142,12 @@ Exchanged exchanged(io::GraphKind kind, pagerank::RankMethod method) {
   return all;
 }
 
+/// Each rank has its own part of the graph.
+constexpr PagingOptions kParts{.partitions = 3, .slots = 2};
+
 TEST(GpuDynamicOnRanks, SendFewRowsOneByOne) {
   REQUIRE_GPU(open_gpu());
-  const Exchanged few = exchanged(io::GraphKind::grid, pagerank::RankMethod::residual_frontier);
+  const Exchanged few = exchanged(io::GraphKind::grid, pagerank::RankMethod::residual_frontier, kParts);
 
   EXPECT_GT(few.bytes, 0u);
   EXPECT_LT(few.bytes, few.all_rows);
@@ -150,10 +155,26 @@ TEST(GpuDynamicOnRanks, SendFewRowsOneByOne) {
 
 TEST(GpuDynamicOnRanks, SendManyRowsAsAWhole) {
   REQUIRE_GPU(open_gpu());
-  const Exchanged many = exchanged(io::GraphKind::kronecker, pagerank::RankMethod::naive_dynamic);
+  const Exchanged many = exchanged(io::GraphKind::kronecker, pagerank::RankMethod::naive_dynamic, kParts);
 
   EXPECT_GT(many.iterations, 0u);
   EXPECT_GE(many.bytes, many.iterations * many.all_rows);
+}
+
+TEST(GpuDynamicOnRanks, ShareOutManySumsOfAWholeGraph) {
+  REQUIRE_GPU(open_gpu());
+  const Exchanged many = exchanged(io::GraphKind::kronecker, pagerank::RankMethod::naive_dynamic, {});
+
+  EXPECT_GT(many.iterations, 0u);
+  EXPECT_EQ(many.bytes, many.iterations * many.all_rows);
+}
+
+TEST(GpuDynamicOnRanks, FindFewSumsOfAWholeGraphEach) {
+  REQUIRE_GPU(open_gpu());
+  const Exchanged few = exchanged(io::GraphKind::grid, pagerank::RankMethod::residual_frontier, {});
+
+  EXPECT_GT(few.iterations, 0u);
+  EXPECT_EQ(few.bytes, 0u);
 }
 
 }  // namespace

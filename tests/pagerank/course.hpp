@@ -74,16 +74,18 @@ inline Course course_elsewhere(const Course& course) {
   return same;
 }
 
-/// Follows the course with methods that change, from `start`, the ranks of its first graph.
+/// Follows the course with methods that change, from `start`, the ranks of its first graph. `together` as
+/// DynamicRankOptions has it.
 inline Followed follow(const Device& device, const Course& course, const pagerank::Options& options,
                        const pagerank::Result& start, std::size_t first_method,
-                       const pagerank::RankPlace& place) {
+                       const pagerank::RankPlace& place, bool together = true) {
   pagerank::DynamicRanks ranks(device, course.before, start.ranks.span(), options, place);
   Followed followed;
   for (std::size_t i = 0; i < course.batches.size(); ++i) {
     const pagerank::RankMethod method = kFollowers[(first_method + (i == 2 ? 1 : 0)) % std::size(kFollowers)];
-    followed.results.push_back(
-        ranks.follow(course.batches[i].graph, course.batches[i].changes, {method, 1e-4, 1e-4}));
+    pagerank::DynamicRankOptions dynamic{method, 1e-4, 1e-4};
+    dynamic.together = together;
+    followed.results.push_back(ranks.follow(course.batches[i].graph, course.batches[i].changes, dynamic));
   }
   followed.ranks.resize(ranks.own());
   ranks.read_ranks(followed.ranks);

@@ -127,13 +127,12 @@ std::vector<Vertex> changed_sources(std::span<const EdgeChange> changes, const R
   return changed;
 }
 
-HostArray<std::uint8_t> dangling_flags(const Options& options, const Router& peers,
+HostArray<std::uint8_t> dangling_flags(const Options& options, std::uint64_t vertices, std::uint64_t first,
                                        std::span<const double> divisors) {
   if (options.dangling != Dangling::uniform) return {};
-  HostArray<std::uint8_t> flags(peers.owners().vertices(), "flags of dangling vertices");
+  HostArray<std::uint8_t> flags(vertices, "flags of dangling vertices");
   if (host_budget().counts_only()) return flags;
-  for (std::uint64_t i = 0; i < divisors.size(); ++i) flags[peers.first() + i] = !(divisors[i] > 0);
-  Router(peers.ranks(), peers.owners()).share(flags.data(), "flags of dangling vertices");
+  for (std::uint64_t i = 0; i < divisors.size(); ++i) flags[first + i] = !(divisors[i] > 0);
   return flags;
 }
 

@@ -35,7 +35,7 @@ using MakeDynamicRanks = std::unique_ptr<DynamicRanks::State>(const Device& devi
                                                               const Options& options, const RankPlace& place);
 /// Where it suits.
 MakeDynamicRanks make_dynamic_ranks;
-/// On a GPU that keeps a copy of the graph; the same bits.
+/// On a GPU, or on every rank's, that keeps a copy of the graph; the same bits.
 MakeDynamicRanks make_whole_cuda_ranks;
 /// What such a copy takes of the GPU, with ranks; and the room beside it for batches and new vertices, of
 /// which nobody knows when ranks begin.
@@ -43,7 +43,7 @@ std::uint64_t whole_cuda_bytes(const Device& device, const Graph& graph, const O
 constexpr std::uint64_t room_for_batches(std::uint64_t whole_bytes) {
   return whole_bytes / 12 + (std::uint64_t{1} << 20);
 }
-/// On a GPU that has the graph in partitions, or on one of a job's GPUs; the same bits.
+/// On a GPU that has the graph in partitions, or the part of its rank; the same bits.
 MakeDynamicRanks make_part_cuda_ranks;
 
 /// What a store is asked for, and what follows from it.
@@ -86,8 +86,8 @@ RankSources grown_sources(RankSources known, const Graph& graph, const Options& 
                           std::uint64_t last, unsigned threads);
 
 /// [vertices] 1 where a vertex has nowhere to leave its rank and every rank depends on that
-/// (Dangling::uniform), by the divisors of own vertices; all ranks call it.
-HostArray<std::uint8_t> dangling_flags(const Options& options, const Router& peers,
+/// (Dangling::uniform), by the divisors of some vertices, the first of which is `first`.
+HostArray<std::uint8_t> dangling_flags(const Options& options, std::uint64_t vertices, std::uint64_t first,
                                        std::span<const double> divisors);
 
 /// From normalised ranks of all vertices to those of [first, last) that are solved for. Throws InputError for

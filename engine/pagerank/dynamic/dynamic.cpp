@@ -4,6 +4,7 @@
 #include <string>
 
 #include "engine/core/error.hpp"
+#include "engine/exchange/agreement.hpp"
 #include "engine/pagerank/dynamic/host_link.hpp"
 #include "engine/pagerank/dynamic/part_store.hpp"
 #include "engine/pagerank/dynamic/plan.hpp"
@@ -56,9 +57,8 @@ std::unique_ptr<DynamicRanks::State> make_dynamic_ranks(const Device& device, co
   }
 #if defined(SLUICE_HAVE_CUDA)
   if (device.is_cuda()) {
-    const bool alone = place.ranks == nullptr || place.ranks->size() == 1;
-    const bool whole = alone && stays_whole(device, graph, options, paging);
-    return (whole ? make_whole_cuda_ranks : make_part_cuda_ranks)(device, graph, ranks, options, place);
+    const bool part = any_left(place.ranks, stays_whole(device, graph, options, paging) ? 0 : 1, "the graph");
+    return (!part ? make_whole_cuda_ranks : make_part_cuda_ranks)(device, graph, ranks, options, place);
   }
 #endif
   return make_dynamic_solver<HostStore>(device, graph, ranks, options, place);

@@ -169,12 +169,12 @@ class RankState : public BatchState {
     return values;
   }
 
-  /// Ranks of own vertices, [own].
-  void read_ranks(std::span<double> to) const {
+  /// Ranks of `count` of these vertices, from `from` on.
+  void read_ranks(std::uint64_t from, std::uint64_t count, std::span<double> to) const {
     executor.wait("the ranks");
-    HostArray<FixedRank> fixed(own, "ranks");
+    HostArray<FixedRank> fixed(count, "ranks");
     if (device_.plans()) return;
-    copy_to_host(device_, fixed.data(), ranks.data(), fixed.bytes());
+    copy_to_host(device_, fixed.data(), ranks.data() + (from - first), fixed.bytes());
     const double scale = rank_scale(options.dangling, total);
     std::transform(fixed.begin(), fixed.end(), to.begin(),
                    [scale](FixedRank rank) { return scaled_rank(rank, scale); });

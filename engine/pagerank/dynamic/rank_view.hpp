@@ -36,6 +36,8 @@ struct DynamicView : SettleRules {
   VertexList ever;                ///< vertices that were ever affected
   RankUpdate update;
   RankSplit split = RankSplit::in_out;
+  /// Members whose sums are found here: all, or own ones, where the GPUs of other ranks find the others.
+  std::uint64_t gathered_first = 0, gathered_count = ~std::uint64_t{0};
 
   /// 0 where the host has the out-edges: it looks at all sources then, of whatever class.
   SLUICE_HD std::uint64_t out_degree(Vertex v) const {
@@ -50,6 +52,8 @@ struct DynamicView : SettleRules {
   SLUICE_HD unsigned class_of_source(Vertex v) const {
     return split == RankSplit::in_out ? list_class(out_degree(v)) : 0;
   }
+  /// Whether its sum is to be found here.
+  SLUICE_HD bool gathers(Vertex v) const { return v - gathered_first < gathered_count; }
   /// Edges of its in-list that an iteration reads: where the sum is known, for a loop in it alone.
   SLUICE_HD std::uint64_t reads_of(Vertex v) const {
     return known[v] ? at.loops[v] == Loop::stored : at.in_degree(v);

@@ -46,7 +46,7 @@ __device__ void gather_rows(const DynamicView<Share>& view, const VertexList& me
        base += std::uint64_t{gridDim.x} * kRows) {
     const std::uint64_t i = base + threadIdx.x / Lanes;
     const Vertex v = i < count ? members.at(of_class, i) : 0;
-    const bool gathers = i < count && !view.known[v];
+    const bool gathers = i < count && !view.known[v] && view.gathers(v);
     FixedRank sum = gathers ? view.at.gather(v, lane, Lanes) : 0;
     if constexpr (Lanes > 1) sum = add_lanes<Lanes>(sum);
     if (gathers && lane == 0) view.sums[v] = sum;
@@ -65,6 +65,7 @@ __global__ void __launch_bounds__(kListBlock)
     gather_long_kernel(DynamicView<Share> view, VertexList members, unsigned of_class, std::uint64_t count) {
   for (std::uint64_t i = blockIdx.x; i < count; i += gridDim.x) {
     const Vertex v = members.at(of_class, i);
+    if (!view.gathers(v)) continue;
     const FixedRank sum = add_lanes<32>(
         view.at.gather(v, blockIdx.y * kListBlock + threadIdx.x, std::uint64_t{gridDim.y} * kListBlock));
     if (threadIdx.x % 32 == 0) fetch_add(&view.sums[v], sum);

@@ -7,7 +7,8 @@
 //
 // The last one holds the batch, too (kHoldsGraph), and is an exception for speed: it marks, iterates and
 // spreads in launches that follow each other without the host, which waits once an iteration, or once for
-// several (rounds.cuh). The other waits before it spreads, since ranks exchange sources then.
+// several (rounds.cuh). On several ranks each does all of it, but for the sums of many members, which the
+// GPUs share out. The other waits before it spreads, since ranks exchange sources then.
 #pragma once
 
 #include <algorithm>
@@ -39,12 +40,16 @@ class DynamicSolver final : public DynamicRanks::State {
                dynamic_ranges(graph, ranks_of(place).size())),
         store_(device, graph, options, peers_) {
     const auto& divisors = store_.divisors_on_host();
-    const auto dangling = dangling_flags(options, peers_, {divisors.data(), divisors.size()});
+    const std::uint64_t first = Store::kHoldsGraph ? 0 : peers_.first();
+    HostArray<std::uint8_t> dangling =
+        dangling_flags(options, vertices(), first, {divisors.data(), divisors.size()});
+    if (!Store::kHoldsGraph && !dangling.empty())
+      Router(peers_.ranks(), peers_.owners()).share(dangling.data(), "flags of dangling vertices");
     const HostArray<FixedRank> ranks =
-        starting_ranks(given, dangling.span(), options, peers_.first(), peers_.last());
+        starting_ranks(given, dangling.span(), options, first, first + divisors.size());
     store_.begin(ranks.span());
     store_.send_all();
-    if (!device.plans()) store_.total = peers_.sum(sum_of(ranks.span()), "the ranks of vertices");
+    if (!device.plans()) store_.total = of_all_ranks(sum_of(ranks.span()), "the ranks of vertices");
   }
 
   DynamicRankResult follow(const Graph& graph, const EdgeChanges& changes, const DynamicRankOptions& dynamic,
@@ -68,7 +73,7 @@ class DynamicSolver final : public DynamicRanks::State {
     begin = Clock::now();
     iterate(graph, lists, result, observer);
     result.compute_seconds = seconds_since(begin);
-    result.ever_affected = peers_.sum(store_.ever(), kAffected);
+    result.ever_affected = of_all_ranks(store_.ever(), kAffected);
     result.traffic = lists.traffic();
     result.traffic.host_to_device_bytes += store_.bytes_sent() - sent;
     result.traffic.exchanged_bytes += peers_.bytes_linked() - exchanged;
@@ -78,7 +83,7 @@ class DynamicSolver final : public DynamicRanks::State {
     return result;
   }
 
-  void read_ranks(std::span<double> ranks) const override { store_.read_ranks(ranks); }
+  void read_ranks(std::span<double> ranks) const override { store_.read_ranks(first(), own(), ranks); }
   std::uint64_t vertices() const override { return peers_.owners().vertices(); }
   std::uint64_t first() const override { return peers_.first(); }
   std::uint64_t own() const override { return peers_.last() - peers_.first(); }
@@ -115,6 +120,11 @@ class DynamicSolver final : public DynamicRanks::State {
     return place.ranks != nullptr ? *place.ranks : *alone_;
   }
 
+  /// Of what stores count: one that holds the graph counts what all ranks do.
+  std::uint64_t of_all_ranks(std::uint64_t count, const char* label) const {
+    return Store::kHoldsGraph ? count : peers_.sum(count, label);
+  }
+
   // ---- the graph
 
   /// Makes the store's copy of the graph what the batch made of the graph.
@@ -130,7 +140,7 @@ class DynamicSolver final : public DynamicRanks::State {
     peers_.grow(graph.vertices());
     store_.see(graph);
     if (growth.before < vertices()) {
-      store_.total = peers_.sum(store_.grow(graph, growth), "the ranks of vertices");
+      store_.total = of_all_ranks(store_.grow(graph, growth), "the ranks of vertices");
       store_.send_all();
     }
     if constexpr (Store::kHoldsGraph) {
@@ -214,7 +224,7 @@ class DynamicSolver final : public DynamicRanks::State {
     return all;
   }
 
-  void count_affected() { affected_ = peers_.sum(store_.affected(), kAffected); }
+  void count_affected() { affected_ = of_all_ranks(store_.affected(), kAffected); }
 
   // ---- iterations
 

@@ -1,6 +1,10 @@
 // The store of a GPU that holds the graph in both directions, and the batch (solver.hpp). Many iterations
 // with few affected vertices run in one launch (rounds.cuh); others end on the host, which reads a few
 // counters and decides whether there is another.
+//
+// GPUs of several ranks hold the same, and do the same. Of many members, whose sums take most of an
+// iteration, each finds those of its own range, and then they exchange sums: integers, so that all go on with
+// the same bits. Where members are few, that would take longer than to find all.
 #include "engine/pagerank/changes/device_graph.cuh"
 #include "engine/pagerank/dynamic/rounds.cuh"
 #include "engine/pagerank/dynamic/solver.hpp"
@@ -28,8 +32,9 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
   using Lists = ResidentLists;
   static constexpr bool kHoldsGraph = true;
 
-  CudaWholeStore(const Device& device, const Graph& graph, const Options& given, const Router&)
-      : State(device, given), graph_(device, graph, given.weighted), rounds_(device) {
+  /// Keeps a reference to the ranks.
+  CudaWholeStore(const Device& device, const Graph& graph, const Options& given, const Router& peers)
+      : State(device, given), peers_(peers), graph_(device, graph, given.weighted), rounds_(device) {
     see(graph);
     make_vertices(graph.vertices());
   }
@@ -134,7 +139,7 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
     const std::uint64_t before = this->affected();
     const auto view = this->view();
     this->clear_lists();
-    gather_members(*this, view, this->members(this->now()), this->sizes);
+    gather(view, before);
     settle_members(*this, view);
     if (this->spreads())
       expand_sources(*this, before, &this->counters()->settled.pushed, this->members(next));
@@ -143,6 +148,15 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
     return this->counted().settled;
   }
 
+  /// The sums of all members.
+  void gather(DynamicView<Share> view, std::uint64_t members) {
+    const bool shared = !peers_.alone() && members > this->own / kManyPart;
+    if (shared) view.gathered_first = peers_.first(), view.gathered_count = peers_.last() - peers_.first();
+    gather_members(*this, view, this->members(this->now()), this->sizes);
+    if (shared) peers_.share(view.sums, "sums of affected vertices", 1, this->executor.queue().get());
+  }
+
+  const Router& peers_;
   DeviceGraph graph_;
   std::uint64_t changes_ = 0;  ///< of the batch
   RankRounds rounds_;
