@@ -269,11 +269,11 @@ class ScalingSuite {
     std::optional<pagerank::DynamicRanks> one, all;
     if (alone) one.emplace(device_, graph_, first.ranks.span(), options);
     if (ranks() > 1) all.emplace(device_, graph_, first.ranks.span(), options, shared);
+    const unsigned threads = std::max(device_.threads(), usable_cores() / static_cast<unsigned>(ranks()));
     std::mt19937_64 random(options_.seed);
     std::vector<double> one_times(options_.repetitions + 1), all_times(one_times.size());
     for (unsigned r = 0; r <= options_.repetitions; ++r) {
-      UpdateResult update =
-          update_graph(std::move(graph_), random_batch(graph_, kBatch, random), device_.threads());
+      UpdateResult update = update_graph(std::move(graph_), random_batch(graph_, kBatch, random), threads);
       const auto follow = [&](std::optional<pagerank::DynamicRanks>& ranks, double& time) {
         world().barrier("batches");
         if (!ranks) return;

@@ -10,6 +10,9 @@
 
 namespace sluice {
 
+/// Ranks, at most, whose memory kernels have pointers to.
+inline constexpr unsigned kMostPeers = 32;
+
 class PeerMemory {
  public:
   /// An allocation of its own is no smaller: a handle stands for a whole one, which others may share.

@@ -29,7 +29,8 @@ void validate(const AccGraph& graph, const BeliefModel& model, const BeliefOptio
 std::unique_ptr<BeliefSolver> make_solver(const AccGraph& graph, const BeliefModel& model,
                                           const BeliefOptions& options) {
 #if defined(SLUICE_HAVE_CUDA)
-  if (graph.complete() && graph.device().is_cuda()) return make_whole_cuda_beliefs(graph, model, options);
+  if (graph.device().is_cuda())
+    if (auto resident = make_resident_beliefs(graph, model, options)) return resident;
 #endif
   return make_partitioned_beliefs(graph, model, options);
 }

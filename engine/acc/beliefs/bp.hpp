@@ -30,8 +30,9 @@ struct LogProduct {
   SLUICE_HD void divide(const LogProduct& other) { log -= other.log, zeros -= other.zeros; }
 };
 
-/// Trivially copyable; pointers are all to host or all to device memory. Edge e is a position in the lists of
-/// an undirected graph; the edge that leads back stands at reverse[e], which is e for a self-loop.
+/// Trivially copyable; pointers are all to host or all to device memory. Edge e is a position in lists of an
+/// undirected graph, in which the edge that leads back stands at reverse[e]: e for a self-loop. Those of the
+/// other ends of some edges may be on another rank: then copies of their messages stand behind the others.
 ///
 /// Where `kStates` is not 0 it is the number of states, said to the compiler: what is then kept in registers
 /// goes through memory otherwise.

@@ -20,7 +20,7 @@ std::uint64_t whole_bytes([[maybe_unused]] const Device& device, [[maybe_unused]
 #if defined(SLUICE_HAVE_CUDA)
   return planned_bytes(device, [&](const Device& counting) {
     const AccGraph whole(counting, graph, {.weights = true, .on_hosts = true}, {.paging = {.partitions = 1}});
-    make_whole_cuda_beliefs(whole, outline(states), {});
+    make_resident_beliefs(whole, outline(states), {});
   });
 #else
   return 0;

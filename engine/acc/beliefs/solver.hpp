@@ -1,6 +1,6 @@
-// Belief propagation, round by round: on a whole graph in a GPU's memory (beliefs/whole_cuda.cu), or in parts
-// that the host's threads or a GPU work on, one part or several, on one rank or several
-// (beliefs/partitioned.cpp). Both find the same bits.
+// Belief propagation, round by round: in the memory of one GPU, or of the GPUs of ranks that reach each other
+// (beliefs/resident_cuda.cu), or in parts that the host's threads or a GPU work on, one part or several, on
+// one rank or several (beliefs/partitioned.cpp). All find the same bits.
 #pragma once
 
 #include <memory>
@@ -26,8 +26,10 @@ class BeliefSolver {
 };
 
 /// Both keep references to the graph and the model's coupling alone.
-std::unique_ptr<BeliefSolver> make_whole_cuda_beliefs(const AccGraph& graph, const BeliefModel& model,
-                                                      const BeliefOptions& options);
+/// Null, on all ranks, where a GPU does not hold its rank's messages, or does not reach the memory of
+/// another. All ranks call it.
+std::unique_ptr<BeliefSolver> make_resident_beliefs(const AccGraph& graph, const BeliefModel& model,
+                                                    const BeliefOptions& options);
 std::unique_ptr<BeliefSolver> make_partitioned_beliefs(const AccGraph& graph, const BeliefModel& model,
                                                        const BeliefOptions& options);
 

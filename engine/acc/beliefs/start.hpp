@@ -1,5 +1,5 @@
 // How belief propagation begins, an edge or a vertex at a time: what vertices think themselves, on either
-// backend, and, of a whole graph on a GPU, where reverse edges stand and messages that say nothing yet.
+// backend, and, where GPUs hold the graph, where reverse edges stand.
 #pragma once
 
 #include <cstdint>
@@ -26,33 +26,24 @@ struct BeliefStart {
 
   BeliefPropagation program;  ///< its `beliefs` hold the priors as they were given
   CsrView lists;
-  std::uint64_t first = 0;         ///< the vertex of the first list
-  EdgeIndex* reverse = nullptr;    ///< [edges]
-  LogProduct* priors = nullptr;    ///< [vertices][states]
-  std::int64_t* messages[2] = {};  ///< [edges][states]
-  std::int64_t uniform = 0;        ///< a message that says nothing
+  std::uint64_t first = 0;       ///< the vertex of the first list
+  LogProduct* priors = nullptr;  ///< [vertices][states]
 
-  /// The vertex whose list holds e.
-  SLUICE_HD Vertex owner(EdgeIndex e) const {
-    return static_cast<Vertex>(count_below(lists.offsets, lists.vertices + 1, e + 1) - 1);
-  }
-
-  /// Of e in the list of v; kNoEdge: there is none of the same weight. The copies of an edge between two
+  /// Of e in the list of a row: the position of the edge that leads back, in the target's list, which is row
+  /// `target_row` of `others`. kNoEdge: there is none of the same weight. The copies of an edge between two
   /// vertices stand in the same order in both lists.
-  SLUICE_HD EdgeIndex reverse_of(Vertex v, EdgeIndex e) const {
-    const Vertex u = lists.targets[e];
-    const EdgeIndex back = first_edge(u, v) + (e - first_edge(v, u));
-    const bool there = back < lists.offsets[u + 1ull] && lists.targets[back] == v;
+  SLUICE_HD EdgeIndex reverse_of(std::uint64_t row, EdgeIndex e, const CsrView& others,
+                                 std::uint64_t target_row) const {
+    const auto v = static_cast<Vertex>(first + row);
+    const Vertex target = lists.targets[e];
+    const bool again = e > lists.offsets[row] && lists.targets[e - 1] == target;
+    const EdgeIndex copies = again ? e - first_edge(lists, row, target) : 0;
+    const EdgeIndex back = first_edge(others, target_row, v) + copies;
+    if (back >= others.offsets[target_row + 1] || others.targets[back] != v) return kNoEdge;
     // Of one state there is nothing to send.
-    const bool same = program.states == 1 || program.weight(back) == program.weight(e);
-    return there && same ? back : kNoEdge;
-  }
-
-  /// Self-loops send nothing: their factors count with the prior.
-  SLUICE_HD void begin_messages(EdgeIndex e) const {
-    const std::int64_t message = reverse[e] == e ? 0 : uniform;
-    for (unsigned x = 0; x < program.states; ++x)
-      messages[0][e * program.states + x] = messages[1][e * program.states + x] = message;
+    const bool same =
+        program.states == 1 || lists.weights == nullptr || others.weights[back] == lists.weights[e];
+    return same ? back : kNoEdge;
   }
 
   /// The prior of the vertex of a row, of the largest entry 1, with the factors of self-loops; it believes
@@ -63,7 +54,7 @@ struct BeliefStart {
     double* given = program.beliefs + row * states;
     double most = 0;
     for (unsigned x = 0; x < states; ++x) most = given[x] > most ? given[x] : most;
-    const EdgeIndex end = lists.offsets[row + 1], loops = first_edge(row, v);
+    const EdgeIndex end = lists.offsets[row + 1], loops = first_edge(lists, row, v);
     for (unsigned x = 0; x < states; ++x) {
       LogProduct product = as_factor(log_ratio(given[x], most));
       for (EdgeIndex e = loops; e < end && lists.targets[e] == v; ++e)
@@ -75,7 +66,7 @@ struct BeliefStart {
 
  private:
   /// The first edge of a row that leads to `to` or behind it.
-  SLUICE_HD EdgeIndex first_edge(std::uint64_t row, Vertex to) const {
+  SLUICE_HD static EdgeIndex first_edge(const CsrView& lists, std::uint64_t row, Vertex to) {
     const EdgeIndex begin = lists.offsets[row];
     return begin + count_below(lists.targets + begin, lists.offsets[row + 1] - begin, to);
   }

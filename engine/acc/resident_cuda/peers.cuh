@@ -11,6 +11,7 @@
 #include "engine/acc/rounds/bits.hpp"
 #include "engine/acc/rounds/round_work.hpp"
 #include "engine/core/ownership.hpp"
+#include "engine/exchange/peer_memory.hpp"
 
 namespace sluice::acc {
 
@@ -22,8 +23,7 @@ struct NoPeers {
   __device__ void tell(unsigned, bool, Vertex, const State*) const {}
 };
 
-/// A lane waits for each.
-inline constexpr unsigned kMostPeers = cuda::kWarp;
+static_assert(kMostPeers <= cuda::kWarp, "a lane waits for each");
 
 /// What a rank has come to since the swap before, or what all have.
 struct PeerWork {

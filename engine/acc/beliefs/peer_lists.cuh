@@ -1,0 +1,200 @@
+// The lists of ranks whose GPUs reach each other's memory, in which the others look up where edges lead back;
+// and how many edges lead from rank to rank.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+#include "engine/acc/beliefs/resident_kernels.cuh"
+#include "engine/acc/resident_cuda/parts.cuh"
+#include "engine/acc/rounds/rank_part.hpp"
+#include "engine/exchange/agreement.hpp"
+#include "engine/exchange/peer_memory.hpp"
+#include "engine/exec/cuda_executor.cuh"
+#include "engine/exec/memory/buffer.hpp"
+#include "engine/memory/device_ownership.hpp"
+#include "engine/memory/row_pieces.hpp"
+
+namespace sluice::acc {
+
+/// Numbers own vertices' edges to another rank, a warp a vertex.
+struct NumberCut {
+  ListCut cut;
+  const std::uint64_t* before;  ///< [own vertices] edges of the vertices before
+  std::uint32_t* places;
+
+  __device__ void operator()(std::uint64_t thread, cuda::CudaLane&) const {
+    const std::uint64_t i = thread / cuda::kWarp;
+    const EdgeRange edges = cut.edges(i);
+    for (EdgeIndex e = edges.begin + thread % cuda::kWarp; e < edges.end; e += cuda::kWarp)
+      places[e] = static_cast<std::uint32_t>(before[i] + (e - edges.begin));
+  }
+};
+
+class PeerLists {
+ public:
+  /// Where copies of this rank's messages begin among a rank's messages, and how many of all kinds it has.
+  struct Copies {
+    EdgeIndex begin, edges;
+  };
+
+  /// Keeps references. Throws BudgetError.
+  PeerLists(const Device& device, const RankPart& part)
+      : device_(device),
+        part_(part),
+        rows_(part.last() - part.first()),
+        edges_(part.lists().edges),
+        executor_(device, edges_),
+        owners_(device, part.owners(), "ranges of ranks"),
+        before_(device, rows_ + 1, "edges to other ranks"),
+        memory_(device,
+                std::max<std::uint64_t>(bytes_of(rows_, edges_, part.weighted()), PeerMemory::kLeastBytes),
+                "lists of ranks") {}
+
+  /// False, on all ranks: GPUs do not reach each other's memory. All ranks call it, and what follows.
+  bool connect() {
+    bring_lists();
+    peers_ = PeerMemory::open(part_.ranks(), memory_.data());
+    if (peers_ == nullptr) return false;
+    counts_.assign(ranks() * ranks(), 0);
+    std::vector<std::uint64_t> edges(ranks(), 0);
+    edges[own()] = edges_;
+    for (unsigned r = 0; r < ranks(); ++r)
+      if (r != own()) counts_[own() * ranks() + r] = number(r);
+    executor_.wait("edges to other ranks");
+    part_.ranks().all_reduce(counts_, Reduce::sum, "edges of ranks");
+    part_.ranks().all_reduce(edges, Reduce::sum, "edges of ranks");
+    all_edges_ = edges;
+    if (!can_number()) {
+      close();
+      return false;
+    }
+    return true;
+  }
+
+  /// Calls use(ReverseLists) for every rank, whose lists are here until it returns. Throws BudgetError.
+  template <class Use>
+  void for_each_rank(Use&& use) {
+    EdgeIndex copies = edges_;
+    for (unsigned r = 0; r < ranks(); ++r) {
+      const std::uint64_t rows = part_.owners().count(r);
+      const auto first = static_cast<Vertex>(part_.owners().begin(r));
+      if (r == own()) {
+        use(ReverseLists{lists(), first, nullptr, 0});
+        continue;
+      }
+      const Buffer<std::byte> copy(device_, bytes_of(rows, all_edges_[r], part_.weighted()),
+                                   "lists of another rank");
+      cuda::check(cudaMemcpyAsync(copy.data(), peers_->of_ranks()[r], copy.bytes(), cudaMemcpyDeviceToDevice,
+                                  executor_.queue().get()),
+                  "lists of another rank");
+      executor_.wait("lists of another rank");  // kernels go to another stream
+      use(lists_in(copy.data(), rows, all_edges_[r], first, copies));
+      copies += count(r, own());
+    }
+  }
+
+  /// Once no rank looks up edges any more. Then memory may be freed.
+  void close() {
+    part_.ranks().barrier("edges of ranks");
+    peers_.reset();
+    part_.ranks().barrier("edges of ranks");
+  }
+
+  /// Of own vertices, from row 0 and edge 0 on.
+  CsrView lists() const { return lists_in(memory_.data(), rows_, edges_, 0, 0).lists; }
+  const std::uint32_t* places() const { return lists_in(memory_.data(), rows_, edges_, 0, 0).places; }
+  OwnershipView owners() const { return owners_.view(); }
+  /// From all other ranks to this one's vertices, and as many back.
+  EdgeIndex edges_to_own() const {
+    EdgeIndex edges = 0;
+    for (unsigned r = 0; r < ranks(); ++r) edges += count(r, own());
+    return edges;
+  }
+  Copies copies_on(unsigned rank) const {
+    Copies copies{all_edges_[rank], all_edges_[rank]};
+    for (unsigned r = 0; r < ranks(); ++r) {
+      copies.edges += count(r, rank);
+      if (r < own()) copies.begin += count(r, rank);
+    }
+    return copies;
+  }
+  std::uint64_t bytes_brought() const { return brought_; }
+
+ private:
+  unsigned ranks() const { return static_cast<unsigned>(part_.ranks().size()); }
+  unsigned own() const { return static_cast<unsigned>(part_.ranks().rank()); }
+  std::uint64_t count(unsigned from, unsigned to) const { return counts_[from * ranks() + to]; }
+
+  static std::uint64_t bytes_of(std::uint64_t rows, EdgeIndex edges, bool weighted) {
+    return (rows + 1) * sizeof(EdgeIndex) +
+           edges * (sizeof(Vertex) + sizeof(std::uint32_t) + (weighted ? sizeof(float) : 0));
+  }
+  ReverseLists lists_in(std::byte* memory, std::uint64_t rows, EdgeIndex edges, Vertex first,
+                        EdgeIndex copies) const {
+    auto* const offsets = reinterpret_cast<EdgeIndex*>(memory);
+    auto* const targets = reinterpret_cast<Vertex*>(offsets + rows + 1);
+    auto* const places = reinterpret_cast<std::uint32_t*>(targets + edges);
+    const auto* const weights = part_.weighted() ? reinterpret_cast<const float*>(places + edges) : nullptr;
+    return {{rows, edges, offsets, targets, weights}, first, places, copies};
+  }
+
+  void bring_lists() {
+    const CsrView& from = part_.lists();
+    const CsrView to = lists();
+    const EdgeIndex first = rows_ > 0 ? from.offsets[0] : 0;
+    HostArray<EdgeIndex> offsets(rows_ + 1, "offsets of own edges");
+    offsets[0] = 0;
+    for (std::uint64_t row = 0; row < rows_; ++row) offsets[row + 1] = from.offsets[row + 1] - first;
+    const auto bring = [&]<class T>(const T* there, const T* column, std::uint64_t size) {
+      copy_to_device(device_, const_cast<T*>(there), column, size * sizeof(T));
+      brought_ += size * sizeof(T);
+    };
+    bring(to.offsets, offsets.data(), offsets.size());
+    for_each_piece(from, part_.out().file, true, part_.weighted(),
+                   [&](std::uint64_t begin, std::uint64_t end, const Vertex* targets, const float* weights) {
+                     const EdgeIndex at = from.offsets[begin], size = from.offsets[end] - at;
+                     bring(to.targets + (at - first), targets + at, size);
+                     if (part_.weighted()) bring(to.weights + (at - first), weights + at, size);
+                   });
+  }
+
+  /// Own edges to a rank: how many there are.
+  std::uint64_t number(unsigned rank) {
+    const ListCut cut{lists(), 0, part_.owners().begin(rank), part_.owners().end(rank)};
+    executor_.for_each(rows_, {}, CountCut{cut, before_.data(), nullptr});
+    const std::uint64_t edges = executor_.exclusive_sum(before_.data(), rows_);
+    executor_.for_each(rows_ * cuda::kWarp, {},
+                       NumberCut{cut, before_.data(), const_cast<std::uint32_t*>(places())});
+    return edges;
+  }
+
+  /// Whether as many edges lead from every rank to another as lead back, and numbers hold them. The same on
+  /// all ranks.
+  bool can_number() const {
+    for (unsigned from = 0; from < ranks(); ++from) {
+      for (unsigned to = 0; to < ranks(); ++to) {
+        if (count(from, to) != count(to, from)) throw InputError(kNoReverse);
+        if (count(from, to) > std::numeric_limits<std::uint32_t>::max()) return false;
+      }
+    }
+    return true;
+  }
+
+  const Device& device_;
+  const RankPart& part_;
+  std::uint64_t rows_;
+  EdgeIndex edges_;
+  cuda::CudaExecutor executor_;
+  DeviceOwnership owners_;
+  Buffer<std::uint64_t> before_;
+  Buffer<std::byte> memory_;
+  std::unique_ptr<PeerMemory> peers_;
+  std::vector<std::uint64_t> counts_, all_edges_;  ///< [from][to]; [ranks]
+  std::uint64_t brought_ = 0;
+};
+
+}  // namespace sluice::acc

@@ -1,0 +1,138 @@
+// Kernels of beliefs that lie in the memory of GPUs (beliefs/resident_cuda.cu): where the edges of a graph,
+// or of several ranks, are, and what is done to each.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/acc/beliefs/kernels.cuh"
+#include "engine/acc/beliefs/start.hpp"
+#include "engine/core/ownership.hpp"
+#include "engine/exchange/peer_memory.hpp"
+
+namespace sluice::acc {
+
+/// What is found out about the lists once.
+struct BeliefLists {
+  unsigned long long longest = 0;
+  unsigned hubs = 0;
+  unsigned missing = 0;  ///< not 0: an edge has no reverse
+};
+
+/// Lists in which those edges of a rank are looked up that lead to their vertices.
+struct ReverseLists {
+  CsrView lists;
+  Vertex first = 0;                       ///< the vertex of the first list
+  const std::uint32_t* places = nullptr;  ///< [edges] of another rank's lists, as PeerEdges has them
+  EdgeIndex copies = 0;                   ///< and where copies of that one's messages begin
+};
+
+/// A whole graph.
+struct OwnEdges {
+  static constexpr bool kAlone = true;
+
+  template <unsigned kStates>
+  __device__ void send_copy(EdgeIndex, Vertex, const std::int64_t*, unsigned) const {}
+};
+
+/// The part of a rank, whose kernels reach the memory of others. What its vertices receive from those of
+/// another rank, that one needs to know as well: it has copies of these messages, which lie in the order of
+/// this one's lists.
+struct PeerEdges {
+  static constexpr bool kAlone = false;
+
+  unsigned own = 0;
+  OwnershipView owners;
+  const std::uint32_t* places = nullptr;  ///< [own edges] among those to vertices of the same rank
+  std::int64_t* copies[kMostPeers] = {};  ///< of own messages, in the memory of each other rank
+
+  /// Neighbouring lanes write to neighbouring places, 16 bytes at a time where they can.
+  template <unsigned kStates>
+  __device__ void send_copy(EdgeIndex e, Vertex target, const std::int64_t* message, unsigned states) const {
+    const unsigned rank = owners.owner(target);
+    if (rank == own) return;
+    std::int64_t* const to = copies[rank] + std::uint64_t{places[e]} * states;
+    if constexpr (kStates == 2) {
+      *reinterpret_cast<longlong2*>(to) = {message[0], message[1]};
+    } else {
+      for (unsigned x = 0; x < states; ++x) to[x] = message[x];
+    }
+  }
+};
+
+// ---- kernels
+
+inline __global__ void __launch_bounds__(kBeliefBlock)
+    belief_lists_kernel(CsrView lists, Vertex* hubs, BeliefLists* found) {
+  unsigned long long longest = 0;
+  for (std::uint64_t row = lane_of_grid(); row < lists.vertices; row += lanes_of_grid()) {
+    const std::uint64_t degree = lists.offsets[row + 1] - lists.offsets[row];
+    longest = degree > longest ? degree : longest;
+    if (degree >= kHubDegree) hubs[atomicAdd(&found->hubs, 1u)] = static_cast<Vertex>(row);
+  }
+  longest = Tile<cuda::kWarp>{}.maximum(longest);
+  if (threadIdx.x % cuda::kWarp == 0 && longest > 0) atomicMax(&found->longest, longest);
+}
+
+/// Edges that a warp takes one behind the other: it looks up the row of the first.
+inline constexpr EdgeIndex kEdgesOfWarp = 1024;
+
+/// The row whose list holds e, which is no row before `row`.
+__device__ inline std::uint64_t row_from(const CsrView& lists, std::uint64_t row, EdgeIndex e) {
+  std::uint64_t step = 1;
+  for (; row + step < lists.vertices && lists.offsets[row + step] <= e; step *= 2) row += step;
+  for (step /= 2; step > 0; step /= 2)
+    if (row + step < lists.vertices && lists.offsets[row + step] <= e) row += step;
+  return row;
+}
+
+inline __global__ void __launch_bounds__(kBeliefBlock)
+    reverse_kernel(BeliefStart start, ReverseLists others, EdgeIndex* reverse, BeliefLists* found) {
+  const CsrView& lists = start.lists;
+  const unsigned lane = threadIdx.x % cuda::kWarp;
+  for (EdgeIndex begin = lane_of_grid() / cuda::kWarp * kEdgesOfWarp; begin < lists.edges;
+       begin += lanes_of_grid() / cuda::kWarp * kEdgesOfWarp) {
+    const EdgeIndex end = begin + kEdgesOfWarp < lists.edges ? begin + kEdgesOfWarp : lists.edges;
+    std::uint64_t row = count_below(lists.offsets, lists.vertices + 1, begin + 1) - 1;
+    for (EdgeIndex e = begin + lane; e < end; e += cuda::kWarp) {
+      row = row_from(lists, row, e);
+      const Vertex target_row = lists.targets[e] - others.first;
+      if (target_row >= others.lists.vertices) continue;
+      const EdgeIndex back = start.reverse_of(row, e, others.lists, target_row);
+      if (back == BeliefStart::kNoEdge) {
+        atomicOr(&found->missing, 1u);
+      } else {
+        reverse[e] = others.places != nullptr ? others.copies + others.places[back] : back;
+      }
+    }
+  }
+}
+
+/// Messages that say nothing, and their copies behind the `edges`. Self-loops send nothing: their factors
+/// count with the prior.
+inline __global__ void __launch_bounds__(kBeliefBlock)
+    begin_messages_kernel(const EdgeIndex* reverse, EdgeIndex edges, EdgeIndex copies, unsigned states,
+                          std::int64_t uniform, std::int64_t* messages, std::int64_t* next_messages) {
+  for (EdgeIndex e = lane_of_grid(); e < edges + copies; e += lanes_of_grid()) {
+    const std::int64_t message = e < edges && reverse[e] == e ? 0 : uniform;
+    for (unsigned x = 0; x < states; ++x) messages[e * states + x] = next_messages[e * states + x] = message;
+  }
+}
+
+inline __global__ void __launch_bounds__(kBeliefBlock) begin_vertices_kernel(BeliefStart start) {
+  for (std::uint64_t row = lane_of_grid(); row < start.lists.vertices; row += lanes_of_grid())
+    start.begin_vertex(row);
+}
+
+template <unsigned kStates, class Edges>
+__global__ void __launch_bounds__(kBeliefBlock)
+    messages_kernel(BeliefPropagation program, const Vertex* targets, EdgeIndex edges, Edges all,
+                    BeliefTotals* totals) {
+  for (EdgeIndex e = lane_of_grid(); e < edges; e += lanes_of_grid()) {
+    if (program.reverse[e] == e) continue;
+    if (!program.compute<kStates>(targets[e], e)) totals->take(-1);
+    const unsigned states = kStates != 0 ? kStates : program.states;
+    all.template send_copy<kStates>(e, targets[e], program.incoming + e * states, states);
+  }
+}
+
+}  // namespace sluice::acc
