@@ -44,7 +44,7 @@
 //                                         thousands of neighbours of a hub would try again and again
 //
 // A *merge* joins the ends of edges into trees, in which a state is a vertex nearer to the root (State is
-// Vertex). Its compute(edge) says whether an edge joins its ends, its combine(a, b) which of two roots stays,
+// Vertex); it has no init(): each vertex begins as a root. Its compute(edge) says whether an edge joins its ends, its combine(a, b) which of two roots stays,
 // and its active(root, largest) whether a vertex of that root still has to look at its edges once `largest`
 // is the root of most vertices.
 #pragma once
@@ -142,7 +142,6 @@ concept PullableProgram = BoundProgram<P> || SumProgram<P>;
 template <class P>
 concept MergeProgram = P::kCombine == Combine::merge&& std::same_as<typename P::State, Vertex>&& requires(
                                           const P program, Vertex v, AccEdge<Vertex> edge) {
-  { program.init(v, std::uint64_t{}) } -> std::same_as<Vertex>;
   { program.compute(edge) } -> std::same_as<bool>;
   { program.combine(v, v) } -> std::same_as<Vertex>;
   { program.active(v, v) } -> std::same_as<bool>;

@@ -23,7 +23,6 @@
 #if defined(__CUDACC__)
 #include "engine/acc/resident_cuda/cuda_vote.cuh"
 #include "engine/acc/resident_cuda/levels.cuh"
-#include "engine/acc/resident_cuda/merge.cuh"
 #include "engine/exec/cuda_executor.cuh"
 #endif
 
@@ -82,7 +81,7 @@ auto make_peer_solver(const AccGraph& graph, const Program& program, const AccOp
   return solver;
 }
 
-/// Of a whole graph, in fused kernels.
+/// Of a whole graph, in fused kernels, but for merges, which have few rounds.
 template <class Program>
 auto make_cuda_solver(const AccGraph& graph, const Program& program, const AccOptions& options) {
   if constexpr (VoteProgram<Program>) {
@@ -90,7 +89,7 @@ auto make_cuda_solver(const AccGraph& graph, const Program& program, const AccOp
   } else if constexpr (AggregationProgram<Program>) {
     return std::make_unique<CudaLevels<Program>>(graph.device(), graph, program, options);
   } else {
-    return std::make_unique<CudaMerge<Program>>(graph, program);
+    return make_solver<Program, cuda::CudaExecutor, Partitioned>(graph, program, options);
   }
 }
 #endif
@@ -123,6 +122,8 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
       if constexpr (requires { solver->plan(result.stats); }) solver->plan(result.stats);
       return true;
     }
+    // What a rank waits for the preparations of another is no time of rounds.
+    graph.rank_part().ranks().barrier("rounds");
     const double ready = seconds_now();
     result.stats.begin_rounds();
     solver->run(result.stats);

@@ -10,7 +10,6 @@ struct Components {
   using State = Vertex;
   static constexpr Combine kCombine = Combine::merge;
 
-  SLUICE_HD State init(Vertex v, std::uint64_t) const { return v; }
   SLUICE_HD bool compute(const AccEdge<State>&) const { return true; }
   SLUICE_HD State combine(State a, State b) const { return a < b ? a : b; }
   SLUICE_HD bool active(State root, State largest) const { return root != largest; }

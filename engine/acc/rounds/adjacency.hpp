@@ -59,6 +59,12 @@ class Adjacency {
     keys_ = {{}, std::vector<std::uint64_t>(partitions), counters_.data()};
   }
 
+  /// The lists of a whole graph, in memory that the executor reads.
+  Adjacency(const Device& device, const CsrView& lists)
+      : device_(device), first_(0), offsets_(lists.offsets) {
+    lists_.emplace(lists);
+  }
+
   const EdgeIndex* offsets() const { return offsets_; }
   const EdgeLists& lists() const { return *lists_; }
   bool paged() const { return lists_->pages() != nullptr; }

@@ -29,6 +29,9 @@ class EdgeLists {
     if (!device.plans()) upload(device);
   }
 
+  /// All lists, in memory that the executor reads.
+  explicit EdgeLists(const CsrView& lists) : rows_(lists), uploads_(false) {}
+
   /// Null: all lists are there.
   SweepPages* pages() const { return pages_.get(); }
   /// All rows, where all lists are there.
@@ -73,7 +76,7 @@ class EdgeLists {
   }
 
   SweepRows rows_;
-  bool uploads_;  ///< the host reads its own lists in place
+  bool uploads_;  ///< or reads lists where they are
   std::vector<PageLock> locks_;
   std::unique_ptr<SweepPages> pages_;
   Buffer<Vertex> targets_;

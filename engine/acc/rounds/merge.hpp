@@ -1,7 +1,7 @@
 // Merges. Every rank joins the ends of its own edges in trees of all vertices; then the trees of two ranks
 // become one's, until one has them all (rank_forests.hpp). Where every edge is there in both directions,
 // vertices of the largest tree are spared, and so are partitions that have no others: an edge out of that
-// tree is also seen from its other end. The largest tree is taken to be the one that holds a hub; a process
+// tree is also seen from its other end. The largest tree is taken to be the one that holds a hub; the host
 // with the whole graph asks a sample of vertices.
 #pragma once
 
@@ -32,14 +32,46 @@ struct MergeRows {
   SLUICE_HD bool is_spared(Vertex v, Vertex root) const {
     return root != kNoVertex && !program.active(load(states + v), root);
   }
+  SLUICE_HD bool counts(Vertex v, Vertex target, EdgeIndex e, const float* weights) const {
+    return program.compute(AccEdge<Vertex>{v, target, e, AccRound{1, 0}, states, weights});
+  }
   SLUICE_HD void join_edge(Vertex v, Vertex target, EdgeIndex e, const float* weights) const {
-    const AccEdge<Vertex> edge{v, target, e, AccRound{1, 0}, states, weights};
-    if (program.compute(edge)) join(program, states, v, target);
+    if (counts(v, target, e, weights)) join(program, states, v, target);
+  }
+};
+
+/// Every vertex is a root.
+struct BeginRoots {
+  Vertex* states;
+
+  template <class Lane>
+  SLUICE_HD void operator()(std::uint64_t v, Lane&) const {
+    states[v] = static_cast<Vertex>(v);
+  }
+};
+
+/// Every own vertex, which is a root, is hung below its first neighbour where that stays. Counts as
+/// JoinRange.
+template <class Program>
+struct HangBelowFirst {
+  MergeRows<Program> rows;
+  const Vertex* targets;
+  const float* weights;
+
+  template <class Lane>
+  SLUICE_HD void operator()(std::uint64_t row, Lane& lane) const {
+    const EdgeIndex e = rows.offsets[row];
+    if (e == rows.offsets[row + 1]) return;
+    const auto v = static_cast<Vertex>(rows.first + row);
+    if (may_hang(rows.program, v, targets[e]) && rows.counts(v, targets[e], e, weights))
+      store(rows.states + v, targets[e]);
+    lane.add(0, 1);
+    lane.add(1, 1);
   }
 };
 
 /// Edges [from, to) of the list of every own vertex that has some there and is not spared: sums[0] counts
-/// these edges, and sums[1] the vertices.
+/// these edges, and sums[1] the vertices. With the second edges go first ones that nothing hung below.
 template <class Program>
 struct JoinRange {
   MergeRows<Program> rows;
@@ -52,11 +84,34 @@ struct JoinRange {
   SLUICE_HD void operator()(std::uint64_t row, Lane& lane) const {
     const EdgeIndex list = rows.offsets[row], degree = rows.offsets[row + 1] - list;
     const auto v = static_cast<Vertex>(rows.first + row);
+    if (from == 1 && degree > 0 && !may_hang(rows.program, v, targets[list]))
+      rows.join_edge(v, targets[list], list, weights);
     if (degree <= from || rows.is_spared(v, spared_root)) return;
     const EdgeIndex last = degree < to ? degree : to;
     for (EdgeIndex e = list + from; e < list + last; ++e) rows.join_edge(v, targets[e], e, weights);
     lane.add(0, last - from);
     lane.add(1, 1);
+  }
+};
+
+/// The same of vertices that are joined before all others, or of those.
+template <class Program>
+struct JoinFew {
+  JoinRange<Program> join;
+  std::uint64_t rows;
+
+  template <class Lane>
+  SLUICE_HD void operator()(std::uint64_t i, Lane& lane) const {
+    if (const std::uint64_t row = first_joined(i); row < rows) join(row, lane);
+  }
+};
+template <class Program>
+struct JoinOthers {
+  JoinRange<Program> join;
+
+  template <class Lane>
+  SLUICE_HD void operator()(std::uint64_t row, Lane& lane) const {
+    if (!joins_first(row)) join(row, lane);
   }
 };
 
@@ -113,7 +168,8 @@ class Merge {
         states_(device_, rows_, executor_, graph.vertices()),
         counters_(device_, LaneOutput::kSums + 1, "counts"),
         forests_(device_, rows_, graph.vertices()),
-        lists_(device_, rows_, rows_.out(), 0) {
+        lists_(graph.complete() && device_.is_cuda() ? Adjacency(device_, graph.out())
+                                                     : Adjacency(device_, rows_, rows_.out(), 0)) {
     output_.sums = counters_.data();
     output_.lowest = counters_.data() + LaneOutput::kSums;
     view_ = {program, rows_.first(), lists_.offsets(), states_.data()};
@@ -144,23 +200,45 @@ class Merge {
  private:
   std::uint64_t own_rows() const { return rows_.last() - rows_.first(); }
 
+  void begin_roots() { executor_.for_each(states_.size(), {}, BeginRoots{states_.data()}); }
+  /// Makes the root of every vertex its state.
+  void compress_states() { executor_.for_each(states_.size(), output_, Compress{states_.data()}); }
+
+  /// First edges, with which all vertices are roots.
+  void hang() {
+    const SweepPage whole = lists_.lists().whole();
+    executor_.for_each(own_rows(), output_, HangBelowFirst<Program>{view_, whole.sources, whole.weights});
+  }
+  /// Edges behind those.
   void join_some(Vertex spared_root, EdgeIndex from, EdgeIndex to) {
     const SweepPage whole = lists_.lists().whole();
     executor_.for_each(own_rows(), output_,
                        JoinRange<Program>{view_, spared_root, from, to, whole.sources, whole.weights});
   }
 
-  /// Rounds of one edge of every vertex, and one of all that is left.
-  void run_whole(AccStats& stats) {
-    states_.begin(view_.offsets, view_.program, false);
-    for (EdgeIndex e = 0; e < kSampledEdges; ++e) join_range(stats, kNoVertex, e, e + 1);
-    const Vertex largest = rows_.symmetric() ? frequent_root({states_.data(), states_.size()}) : kNoVertex;
-    join_range(stats, largest, kSampledEdges, std::numeric_limits<Vertex>::max());
+  void join_second() {
+    if (!device_.is_cuda()) return join_some(kNoVertex, 1, kSampledEdges);
+    const SweepPage whole = lists_.lists().whole();
+    const JoinRange<Program> second{view_, kNoVertex, 1, kSampledEdges, whole.sources, whole.weights};
+    executor_.for_each(count_first_joined(own_rows()), output_, JoinFew<Program>{second, own_rows()});
+    compress_states();
+    executor_.for_each(own_rows(), output_, JoinOthers<Program>{second});
   }
 
-  void join_range(AccStats& stats, Vertex spared_root, EdgeIndex from, EdgeIndex to) {
-    join_some(spared_root, from, to);
-    executor_.for_each(states_.size(), output_, Compress{states_.data()});
+  /// Rounds of one edge of every vertex, and one of all that is left.
+  void run_whole(AccStats& stats) {
+    begin_roots();
+    hang();
+    end_round(stats);
+    join_second();
+    end_round(stats);
+    const Vertex largest = rows_.symmetric() ? frequent_root({states_.data(), states_.size()}) : kNoVertex;
+    join_some(largest, kSampledEdges, std::numeric_limits<Vertex>::max());
+    end_round(stats);
+  }
+
+  void end_round(AccStats& stats) {
+    compress_states();
     std::array<std::uint64_t, 2> sums;
     executor_.read(sums.data(), counters_.data(), sums.size(), "a round of a merge");
     executor_.fill(counters_.data(), 0, counters_.bytes());
@@ -168,7 +246,7 @@ class Merge {
   }
 
   void run_shared_out(AccStats& stats) {
-    states_.begin(view_.offsets, view_.program, true);
+    begin_roots();
     hub_ = find_hub();
     lists_.paged() ? join_partitions() : join_whole();
     std::uint64_t sums[] = {0, own_rows()};
@@ -192,7 +270,7 @@ class Merge {
 
   /// Makes the root of every vertex its state, and returns the hub's, whose tree is spared, or kNoVertex.
   Vertex compress_all() {
-    executor_.for_each(states_.size(), output_, Compress{states_.data()});
+    compress_states();
     executor_.wait("joining trees");
     if (!rows_.symmetric()) return kNoVertex;
     Vertex root = 0;
@@ -208,7 +286,9 @@ class Merge {
 
   /// Some edges of every vertex, and then all of those outside of the hub's tree.
   void join_whole() {
-    join_some(kNoVertex, 0, kSampledEdges);
+    hang();
+    compress_states();
+    join_second();
     join(lists_.lists().whole(), compress_all());
   }
 

@@ -23,6 +23,17 @@ SLUICE_HD T load(const T* at) {
 #endif
 }
 
+/// The same where a value that the word had earlier in this kernel does as well: a GPU reads what many threads
+/// ask for from its L1 then.
+template <class T>
+SLUICE_HD T load_cached(const T* at) {
+#if defined(__CUDA_ARCH__)
+  return __ldca(at);
+#else
+  return load(at);
+#endif
+}
+
 template <class T>
 SLUICE_HD void store(T* at, std::type_identity_t<T> value) {
 #if defined(__CUDA_ARCH__)

@@ -1,0 +1,48 @@
+// Which vertices are joined before all others.
+#include "engine/acc/forest.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace sluice::acc {
+namespace {
+
+TEST(FirstJoined, AreCountedAndNumbered) {
+  for (const std::uint64_t vertices : {0u, 1u, 31u, 32u, 33u, 2047u, 2048u, 2049u, 2080u, 5000u}) {
+    std::set<std::uint64_t> numbered, expected;
+    for (std::uint64_t i = 0; i < count_first_joined(vertices); ++i) {
+      if (first_joined(i) >= vertices) continue;
+      EXPECT_TRUE(numbered.insert(first_joined(i)).second) << "twice";
+    }
+    for (std::uint64_t v = 0; v < vertices; ++v)
+      if (joins_first(v)) expected.insert(v);
+    EXPECT_EQ(numbered, expected) << vertices;
+  }
+}
+
+struct Smallest {
+  using State = Vertex;
+  static constexpr Combine kCombine = Combine::merge;
+  bool compute(const AccEdge<Vertex>&) const { return true; }
+  Vertex combine(Vertex a, Vertex b) const { return a < b ? a : b; }
+  bool active(Vertex root, Vertex largest) const { return root != largest; }
+};
+
+TEST(Forest, HangsBelowWhatStays) {
+  EXPECT_TRUE(may_hang(Smallest{}, 5, 3));
+  EXPECT_FALSE(may_hang(Smallest{}, 3, 5));
+  EXPECT_FALSE(may_hang(Smallest{}, 3, 3));
+}
+
+TEST(Forest, JoinsTreesOfAnyDepth) {
+  // A chain 5 > 4 > 3 > 0 and a tree 7 > 6 > 1.
+  Vertex states[] = {0, 1, 2, 0, 3, 4, 1, 6};
+  join(Smallest{}, states, 5, 7);
+  for (Vertex v = 0; v < 8; ++v) compress(states, v);
+
+  EXPECT_EQ(std::vector(std::begin(states), std::end(states)), (std::vector<Vertex>{0, 0, 2, 0, 0, 0, 0, 0}));
+}
+
+}  // namespace
+}  // namespace sluice::acc
