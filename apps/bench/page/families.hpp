@@ -14,7 +14,6 @@ struct Family {
 
 inline constexpr std::string_view kSamplingFigures[] = {"uniform walk, csr",
                                                         "uniform walk, wide",
-                                                        "metropolis-hastings, wide",
                                                         "biased by weight, alias, wide",
                                                         "biased by weight, inverse transform, csr",
                                                         "node2vec 2, 0.5, weighted, exact",
@@ -25,12 +24,9 @@ inline constexpr std::string_view kSamplingFigures[] = {"uniform walk, csr",
                                                         "the same by weight",
                                                         "C-SAW: 4000 instances, 2 neighbours, depth 2"};
 
-inline constexpr std::string_view kOutOfCoreFigures[] = {"uniform walk, two walkers a vertex, csr",
-                                                         "uniform walk, two walkers a vertex, coded",
-                                                         "uniform walk, copied",
-                                                         "uniform walk, coded",
-                                                         "uniform walk, auto",
-                                                         "biased by weight, alias, copied"};
+inline constexpr std::string_view kOutOfCoreFigures[] = {
+    "uniform walk, two walkers a vertex, csr", "uniform walk, two walkers a vertex, coded",
+    "uniform walk, coded", "uniform walk, auto", "biased by weight, alias, copied"};
 
 inline constexpr std::string_view kPageRankFigures[] = {"one iteration, f64",
                                                         "one iteration, f64, rows as stored",
@@ -73,6 +69,8 @@ inline constexpr std::string_view kScalingFigures[] = {"replicate, strong",
                                                        "sssp",
                                                        "wcc",
                                                        "kcore",
+                                                       "bp, 2 states, 10 rounds",
+                                                       "dfp, batch 1e-04",
                                                        "ppr, 65536 queries"};
 
 inline constexpr std::string_view kAutoFigures[] = {"the job that is most behind",
