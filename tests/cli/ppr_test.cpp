@@ -5,12 +5,20 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/cli.hpp"
+#include "sanitized.hpp"
 
 namespace sluice::test {
 namespace {
 
+/// Queries are some: from each vertex, each of which an exact one may reach.
+constexpr unsigned kScale = unless_sanitized(8, 6), kHardScale = unless_sanitized(7, 5);
+constexpr std::uint64_t kQueries = 1u << kScale;
+
 class PprCli : public CliTest {
  protected:
+  std::string small() { return graph("kronecker", kScale); }
+  std::string hard() { return graph("rmat", kHardScale, {"--weights", "uniform"}); }
+
   nlohmann::json report() {
     nlohmann::json json;
     std::ifstream(at("report.json")) >> json;
@@ -21,12 +29,12 @@ class PprCli : public CliTest {
 };
 
 TEST_F(PprCli, WritesSeedsVerticesAndScores) {
-  run({"ppr", graph(), "--top", "10", "--output", at("p.h5"), "--report", at("report.json"), "--verify"});
+  run({"ppr", small(), "--top", "10", "--output", at("p.h5"), "--report", at("report.json"), "--verify"});
 
-  EXPECT_EQ(read_numbers(at("p.h5"), "seeds").size(), 256u);
-  EXPECT_EQ(read_numbers(at("p.h5"), "vertices").size(), 2560u);
+  EXPECT_EQ(read_numbers(at("p.h5"), "seeds").size(), kQueries);
+  EXPECT_EQ(read_numbers(at("p.h5"), "vertices").size(), 10 * kQueries);
   const auto said = report();
-  EXPECT_EQ(said["queries"], 256);
+  EXPECT_EQ(said["queries"], kQueries);
   EXPECT_TRUE(said["converged"]);
   EXPECT_LE(said["largest_error"], 1e-10);
   EXPECT_GT(said["peak_query_bytes"], 0);
@@ -49,18 +57,18 @@ TEST_F(PprCli, SaysThatTheToleranceWasMissed) {
 TEST_F(PprCli, VerifiesEveryMethodAndRule) {
   for (const std::string method : {"exact", "meloppr", "push", "montecarlo"}) {
     for (const std::string dangling : {"seed", "uniform"}) {
-      run({"ppr", graph("rmat", 7, {"--weights", "uniform"}), "--method", method, "--dangling", dangling,
-           "--weighted", "--verify", "--force", "--output", at("p.h5")});
+      run({"ppr", hard(), "--method", method, "--dangling", dangling, "--weighted", "--verify", "--force",
+           "--output", at("p.h5")});
     }
   }
-  const std::string file = graph("rmat", 7, {"--weights", "uniform"});
+  const std::string file = hard();
   for (const std::string method : {"exact", "meloppr", "push", "montecarlo"}) {
     run({"ppr", file, "--method", method, "--weighted", "--force", "--output", at("p.h5")});
     run({"ppr", file, "--method", method, "--weighted", "--verify", "--transport", "file", "--force",
          "--output", at("file.h5")});
     EXPECT_EQ(read_bytes(at("p.h5")), read_bytes(at("file.h5"))) << method;
   }
-  run({"ppr", graph(), "--method", "meloppr", "--one-by-one", "--table", "2", "--top", "10", "--unexpanded",
+  run({"ppr", small(), "--method", "meloppr", "--one-by-one", "--table", "2", "--top", "10", "--unexpanded",
        "share", "--verify", "--output", at("one.h5")});
 }
 
@@ -103,8 +111,8 @@ TEST_F(PprCli, PutsPartsTogether) {
 
 TEST_F(PprCli, GivesTheSameFileForAnyThreads) {
   for (const std::string method : {"exact", "meloppr", "push", "montecarlo"}) {
-    run({"ppr", graph(), "--method", method, "--threads", "1", "--force", "--output", at("one.h5")});
-    run({"ppr", graph(), "--method", method, "--threads", "4", "--force", "--output", at("four.h5")});
+    run({"ppr", small(), "--method", method, "--threads", "1", "--force", "--output", at("one.h5")});
+    run({"ppr", small(), "--method", method, "--threads", "4", "--force", "--output", at("four.h5")});
 
     EXPECT_EQ(read_bytes(at("one.h5")), read_bytes(at("four.h5"))) << method;
   }
@@ -145,9 +153,10 @@ TEST_F(PprCli, GivesTheSameFileOutOfCore) {
       {"--device-memory", "500KiB"},
       {"--host-memory", "2MiB", "--partitions", "20", "--verify"}};
   const std::string file = graph("kronecker", 12, {"--undirected", "--weights", "uniform"});
+  const std::string few = std::to_string(unless_sanitized(5, 2));
   for (const std::string method : {"exact", "meloppr", "push", "montecarlo"}) {
     std::vector<std::string> words{"ppr",         file,       "--method",        method,    "--weighted",
-                                   "--instances", "5",        "--force",         "--top",   "50",
+                                   "--instances", few,        "--force",         "--top",   "50",
                                    "--quiet",     "--report", at("report.json"), "--output"};
     if (method == "exact" || method == "push") words.insert(words.begin() + 2, {"--tolerance", "1e-3"});
     const auto with = [&](const std::string& output, const std::vector<std::string>& more) {
@@ -171,7 +180,7 @@ TEST_F(PprCli, GivesTheSameFileOutOfCore) {
 
 TEST_F(PprCli, EvaluatesOutOfCore) {
   const auto measured = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> words{"ppr",      graph(),      "--method",       "meloppr", "--top",
+    std::vector<std::string> words{"ppr",      small(),      "--method",       "meloppr", "--top",
                                    "20",       "--evaluate", "--verify",       "--force", "--output",
                                    at("p.h5"), "--report",   at("report.json")};
     words.insert(words.end(), more.begin(), more.end());

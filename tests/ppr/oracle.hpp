@@ -34,15 +34,14 @@ class DensePpr {
 
   void step() {
     const long double alpha = options_.alpha;
-    std::vector<long double> after(mass_.size());
+    std::vector<long double> after(mass_.size()), share(mass_.size());
     long double returning = 0;
     for (std::size_t v = 0; v < mass_.size(); ++v) {
       scores_[v] += (1 - alpha) * mass_[v];
       if (total_[v] == 0) returning += alpha * mass_[v];
+      share[v] = total_[v] > 0 ? alpha * mass_[v] / total_[v] : 0;  // of an edge of weight 1
     }
-    for (const auto& [from, to, weight] : edges_) {
-      if (total_[from] > 0) after[to] += alpha * mass_[from] * weight / total_[from];
-    }
+    for (const auto& [from, to, weight] : edges_) after[to] += share[from] * weight;
     const bool to_seeds = options_.dangling == ppr::Dangling::seed;
     for (std::size_t v = 0; v < after.size(); ++v)
       after[v] += returning * (to_seeds ? seeds_[v] : 1.0L / after.size());

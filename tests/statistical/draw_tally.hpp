@@ -2,8 +2,10 @@
 // ones).
 #pragma once
 
+#include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "statistical/copies.hpp"
@@ -71,6 +73,14 @@ class DrawTally {
     return static_cast<std::uint64_t>(options_.fanout[at]);
   }
 
+  /// Tests ask for those of the same few long lists again and again, once a technique.
+  static const std::vector<double>& known_inclusion(const std::vector<double>& biases, std::uint64_t wanted) {
+    static std::map<std::pair<std::vector<double>, std::uint64_t>, std::vector<double>> known;
+    const auto [at, fresh] = known.try_emplace({biases, wanted});
+    if (fresh) at->second = successive_inclusion(biases, wanted);
+    return at->second;
+  }
+
   State make_state(std::span<const Vertex> sources, std::int32_t depth) {
     const std::vector<double> biases = list_biases(graph_, sources, options_.bias);
     std::string name = std::to_string(wanted(depth)) + " from";
@@ -97,7 +107,7 @@ class DrawTally {
       if (wanted(depth) > 1) return {};  // several edges of long lists and their copies: not judged
       inclusion = single_in_first_copies(graph_, sources, successive_inclusion(biases, 1));
     } else {
-      inclusion = successive_inclusion(biases, wanted(depth));
+      inclusion = known_inclusion(biases, wanted(depth));
       if (options_.bias == Bias::none) {  // otherwise pairs have no closed form
         const double size = static_cast<double>(biases.size());
         const double drawn = std::min(size, static_cast<double>(wanted(depth)));
