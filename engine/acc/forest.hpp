@@ -12,8 +12,7 @@
 namespace sluice::acc {
 
 /// So many edges of every vertex are joined before it is known which tree holds most vertices: enough for
-/// nearly all of a graph's largest component to be one tree. By the first one a vertex is hung below its
-/// neighbour where it can be: without atomics, and then nearly all second ones lead into the same tree.
+/// nearly all of a graph's largest component to be one tree.
 inline constexpr unsigned kSampledEdges = 2;
 /// Those of few vertices are joined first where all of a GPU's threads would join the same few trees: of
 /// every 64th 32 of them. Then most of the others see that there is nothing to do. (One launch for all took
@@ -32,17 +31,10 @@ SLUICE_HD std::uint64_t count_first_joined(std::uint64_t vertices) {
 /// Vertices that are asked for their root, to find the largest tree.
 inline constexpr unsigned kSampledRoots = 1024;
 
-/// Whether v, which is a root, may simply be hung below u: u stays. No two vertices do that to each other,
-/// and each changes its own state alone, so that all of a graph's vertices may do so at once.
-template <MergeProgram P>
-SLUICE_HD bool may_hang(const P& program, Vertex v, Vertex u) {
-  return u != v && program.combine(v, u) == u;
-}
-
-/// Joins the trees of u and v. What was above a vertex earlier is in its tree now.
+/// Joins the trees of u and v.
 template <MergeProgram P>
 SLUICE_HD void join(const P& program, Vertex* states, Vertex u, Vertex v) {
-  Vertex a = load_cached(states + u), b = load_cached(states + v);
+  Vertex a = load(states + u), b = load(states + v);
   while (a != b) {
     const Vertex stays = program.combine(a, b), goes = stays == a ? b : a;
     Vertex above = load(states + goes);
@@ -53,10 +45,16 @@ SLUICE_HD void join(const P& program, Vertex* states, Vertex u, Vertex v) {
   }
 }
 
-/// Makes the root of v's tree its state, while no trees are joined.
+/// Makes the root of v's tree its state, while no trees are joined. Most are near: what all ask for comes
+/// from the L1 then. On a long path what those above have found meanwhile takes v further.
 SLUICE_HD void compress(Vertex* states, Vertex v) {
+  constexpr unsigned kNear = 4;
   Vertex root = load_cached(states + v);
-  for (Vertex above; (above = load_cached(states + root)) != root;) root = above;
+  for (unsigned steps = 0;; ++steps) {
+    const Vertex above = steps < kNear ? load_cached(states + root) : load(states + root);
+    if (above == root) break;
+    root = above;
+  }
   store(states + v, root);
 }
 

@@ -29,12 +29,6 @@ struct Smallest {
   bool active(Vertex root, Vertex largest) const { return root != largest; }
 };
 
-TEST(Forest, HangsBelowWhatStays) {
-  EXPECT_TRUE(may_hang(Smallest{}, 5, 3));
-  EXPECT_FALSE(may_hang(Smallest{}, 3, 5));
-  EXPECT_FALSE(may_hang(Smallest{}, 3, 3));
-}
-
 TEST(Forest, JoinsTreesOfAnyDepth) {
   // A chain 5 > 4 > 3 > 0 and a tree 7 > 6 > 1.
   Vertex states[] = {0, 1, 2, 0, 3, 4, 1, 6};

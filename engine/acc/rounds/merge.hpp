@@ -32,11 +32,9 @@ struct MergeRows {
   SLUICE_HD bool is_spared(Vertex v, Vertex root) const {
     return root != kNoVertex && !program.active(load(states + v), root);
   }
-  SLUICE_HD bool counts(Vertex v, Vertex target, EdgeIndex e, const float* weights) const {
-    return program.compute(AccEdge<Vertex>{v, target, e, AccRound{1, 0}, states, weights});
-  }
   SLUICE_HD void join_edge(Vertex v, Vertex target, EdgeIndex e, const float* weights) const {
-    if (counts(v, target, e, weights)) join(program, states, v, target);
+    const AccEdge<Vertex> edge{v, target, e, AccRound{1, 0}, states, weights};
+    if (program.compute(edge)) join(program, states, v, target);
   }
 };
 
@@ -50,28 +48,8 @@ struct BeginRoots {
   }
 };
 
-/// Every own vertex, which is a root, is hung below its first neighbour where that stays. Counts as
-/// JoinRange.
-template <class Program>
-struct HangBelowFirst {
-  MergeRows<Program> rows;
-  const Vertex* targets;
-  const float* weights;
-
-  template <class Lane>
-  SLUICE_HD void operator()(std::uint64_t row, Lane& lane) const {
-    const EdgeIndex e = rows.offsets[row];
-    if (e == rows.offsets[row + 1]) return;
-    const auto v = static_cast<Vertex>(rows.first + row);
-    if (may_hang(rows.program, v, targets[e]) && rows.counts(v, targets[e], e, weights))
-      store(rows.states + v, targets[e]);
-    lane.add(0, 1);
-    lane.add(1, 1);
-  }
-};
-
 /// Edges [from, to) of the list of every own vertex that has some there and is not spared: sums[0] counts
-/// these edges, and sums[1] the vertices. With the second edges go first ones that nothing hung below.
+/// these edges, and sums[1] the vertices.
 template <class Program>
 struct JoinRange {
   MergeRows<Program> rows;
@@ -84,8 +62,6 @@ struct JoinRange {
   SLUICE_HD void operator()(std::uint64_t row, Lane& lane) const {
     const EdgeIndex list = rows.offsets[row], degree = rows.offsets[row + 1] - list;
     const auto v = static_cast<Vertex>(rows.first + row);
-    if (from == 1 && degree > 0 && !may_hang(rows.program, v, targets[list]))
-      rows.join_edge(v, targets[list], list, weights);
     if (degree <= from || rows.is_spared(v, spared_root)) return;
     const EdgeIndex last = degree < to ? degree : to;
     for (EdgeIndex e = list + from; e < list + last; ++e) rows.join_edge(v, targets[e], e, weights);
@@ -204,12 +180,6 @@ class Merge {
   /// Makes the root of every vertex its state.
   void compress_states() { executor_.for_each(states_.size(), output_, Compress{states_.data()}); }
 
-  /// First edges, with which all vertices are roots.
-  void hang() {
-    const SweepPage whole = lists_.lists().whole();
-    executor_.for_each(own_rows(), output_, HangBelowFirst<Program>{view_, whole.sources, whole.weights});
-  }
-  /// Edges behind those.
   void join_some(Vertex spared_root, EdgeIndex from, EdgeIndex to) {
     const SweepPage whole = lists_.lists().whole();
     executor_.for_each(own_rows(), output_,
@@ -228,7 +198,7 @@ class Merge {
   /// Rounds of one edge of every vertex, and one of all that is left.
   void run_whole(AccStats& stats) {
     begin_roots();
-    hang();
+    join_some(kNoVertex, 0, 1);
     end_round(stats);
     join_second();
     end_round(stats);
@@ -286,7 +256,7 @@ class Merge {
 
   /// Some edges of every vertex, and then all of those outside of the hub's tree.
   void join_whole() {
-    hang();
+    join_some(kNoVertex, 0, 1);
     compress_states();
     join_second();
     join(lists_.lists().whole(), compress_all());

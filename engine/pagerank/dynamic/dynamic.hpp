@@ -90,7 +90,8 @@ class DynamicRanks {
   /// partitions, none of them without an affected vertex; and of several ranks of a job, which all have the
   /// graph, or its file, and make the same calls, each works on a range of vertices of about equally many
   /// in-edges. New vertices go to the last one. Throws UsageError for a directed graph in a file without
-  /// in-edges. A GPU that is alone and has the memory keeps the graph in both directions.
+  /// in-edges. A GPU that is alone and has the memory keeps the graph in both directions; so do those of all
+  /// ranks, which then share out the sums of many vertices alone.
   DynamicRanks(const Device& device, const Graph& graph, std::span<const double> ranks,
                const Options& options, const RankPlace& place = {});
   ~DynamicRanks();
