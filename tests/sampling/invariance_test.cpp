@@ -11,12 +11,10 @@ namespace sluice::test {
 namespace {
 
 constexpr std::uint64_t kInstances = unless_sanitized(600, 60);
-/// Enough for every thread to have some of each job, large samples being a twentieth of them.
-constexpr std::uint64_t kSamples = unless_sanitized(200, 60);
 
 std::vector<Job> all_jobs(std::uint64_t vertices) {
   std::vector<Job> jobs = walk_jobs(kInstances);
-  for (Job& job : sample_jobs(kSamples, vertices)) jobs.push_back(std::move(job));
+  for (Job& job : sample_jobs(kInstances, vertices)) jobs.push_back(std::move(job));
   return jobs;
 }
 

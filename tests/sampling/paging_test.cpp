@@ -18,8 +18,6 @@ namespace sluice::test {
 namespace {
 
 constexpr std::uint64_t kInstances = unless_sanitized(400, 40);
-/// A sample of a few depths meets every part of the graph, as a walk of 20 steps does not.
-constexpr std::uint64_t kSamples = unless_sanitized(100, 40);
 
 /// Walks that may run in partitions: the wide layout wants the whole graph.
 std::vector<Job> plain_walk_jobs() {
@@ -89,7 +87,7 @@ TEST_P(Paging, SamplesAreThoseOfTheWholeGraph) {
   Device device({DeviceChoice::host, GetParam().threads, 0});
   ResidentGraph whole(device, graph, {.partitions = 1}), parts(device, graph, GetParam().paging());
 
-  for (const Job& job : sample_jobs(kSamples, graph.vertices())) {
+  for (const Job& job : sample_jobs(kInstances, graph.vertices())) {
     const Outcome expected = job.run(whole);
 
     EXPECT_GT(expected.count(), 0u) << job.name;
@@ -428,7 +426,7 @@ TEST(Paging, WalksFromAFile) {
 
 TEST(Paging, SamplesFromAFile) {
   const Graph graph = scattered(3000);
-  expect_same_from_a_file(graph, sample_jobs(kSamples, graph.vertices()));
+  expect_same_from_a_file(graph, sample_jobs(kInstances, graph.vertices()));
 }
 
 TEST(Paging, AGraphInMemoryHasNoFile) {
