@@ -100,8 +100,8 @@ class DynamicSuite {
     RecycledMemory recycled(device_), travel(device_);
     const bool paged = device_.is_cuda() && place.paging.partitions != 1;
     for (unsigned r = 0; paged && r < kQuarterWarm; ++r) {
-      UpdateResult update =
-          update_graph(std::move(graph_), random_batch(fraction), host_threads(), &recycled);
+      const UpdateBatch batch = random_batch(fraction);
+      UpdateResult update = update_graph(std::move(graph_), batch, host_threads(), &recycled);
       for (std::size_t m = 0; m < ranks.size(); ++m)
         ranks[m].follow(update.graph, update.changes, followed[m].method);
       graph_ = std::move(update.graph);

@@ -273,7 +273,8 @@ class ScalingSuite {
     std::mt19937_64 random(options_.seed);
     std::vector<double> one_times(options_.repetitions + 1), all_times(one_times.size());
     for (unsigned r = 0; r <= options_.repetitions; ++r) {
-      UpdateResult update = update_graph(std::move(graph_), random_batch(graph_, kBatch, random), threads);
+      const UpdateBatch batch = random_batch(graph_, kBatch, random);
+      UpdateResult update = update_graph(std::move(graph_), batch, threads);
       const auto follow = [&](std::optional<pagerank::DynamicRanks>& ranks, double& time) {
         world().barrier("batches");
         if (!ranks) return;

@@ -14,9 +14,10 @@ namespace sluice::acc {
 /// So many edges of every vertex are joined before it is known which tree holds most vertices: enough for
 /// nearly all of a graph's largest component to be one tree.
 inline constexpr unsigned kSampledEdges = 2;
-/// Those of few vertices are joined first where all of a GPU's threads would join the same few trees: of
-/// every 64th 32 of them. Then most of the others see that there is nothing to do. (One launch for all took
-/// an H100 4.6 ms for 8.9 M vertices of a Kronecker graph: threads waited for the same words.)
+/// The second ones of few vertices are joined first, where all of a GPU's threads would join the same few
+/// trees: of the first 32 in every 64 * 32. Then most of the others see that there is nothing to do. (One
+/// launch for all took an H100 4.6 ms for 8.9 M vertices of a Kronecker graph: threads waited for the same
+/// words.)
 inline constexpr std::uint64_t kFirstJoined = 64;
 SLUICE_HD bool joins_first(std::uint64_t i) {
   return i / 32 % kFirstJoined == 0;
@@ -58,8 +59,11 @@ SLUICE_HD void compress(Vertex* states, Vertex v) {
   store(states + v, root);
 }
 
-/// Of several the smallest.
-inline Vertex most_frequent(std::vector<Vertex> roots) {
+/// The root that most of some vertices have, spread over all; of several the smallest.
+inline Vertex frequent_root(std::span<const Vertex> states) {
+  std::vector<Vertex> roots;
+  const std::size_t stride = states.size() / kSampledRoots + 1;
+  for (std::size_t v = 0; v < states.size(); v += stride) roots.push_back(states[v]);
   std::sort(roots.begin(), roots.end());
   Vertex best = roots.front();
   for (std::size_t i = 0, most = 0, next; i < roots.size(); i = next) {
@@ -67,14 +71,6 @@ inline Vertex most_frequent(std::vector<Vertex> roots) {
     if (next - i > most) most = next - i, best = roots[i];
   }
   return best;
-}
-
-/// The root that most of some vertices have, spread over all.
-inline Vertex frequent_root(std::span<const Vertex> states) {
-  std::vector<Vertex> roots;
-  const std::size_t stride = states.size() / kSampledRoots + 1;
-  for (std::size_t v = 0; v < states.size(); v += stride) roots.push_back(states[v]);
-  return most_frequent(std::move(roots));
 }
 
 }  // namespace sluice::acc

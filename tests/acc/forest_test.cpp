@@ -1,9 +1,13 @@
-// Which vertices are joined before all others.
+// Trees that edges join, and which vertices are joined before all others.
 #include "engine/acc/forest.hpp"
 
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <set>
+#include <vector>
+
+#include "engine/acc/programs/wcc.hpp"
 
 namespace sluice::acc {
 namespace {
@@ -21,18 +25,10 @@ TEST(FirstJoined, AreCountedAndNumbered) {
   }
 }
 
-struct Smallest {
-  using State = Vertex;
-  static constexpr Combine kCombine = Combine::merge;
-  bool compute(const AccEdge<Vertex>&) const { return true; }
-  Vertex combine(Vertex a, Vertex b) const { return a < b ? a : b; }
-  bool active(Vertex root, Vertex largest) const { return root != largest; }
-};
-
 TEST(Forest, JoinsTreesOfAnyDepth) {
   // A chain 5 > 4 > 3 > 0 and a tree 7 > 6 > 1.
   Vertex states[] = {0, 1, 2, 0, 3, 4, 1, 6};
-  join(Smallest{}, states, 5, 7);
+  join(Components{}, states, 5, 7);
   for (Vertex v = 0; v < 8; ++v) compress(states, v);
 
   EXPECT_EQ(std::vector(std::begin(states), std::end(states)), (std::vector<Vertex>{0, 0, 2, 0, 0, 0, 0, 0}));

@@ -147,7 +147,7 @@ TEST(GpuBeliefRanks, AreTheHosts) {
           compare_beliefs(host, gpu, graphs[i].graph, some_model(graphs[i].graph, 2 + i % 2),
                           {.damping = 0.3, .max_iterations = 6}, place);
       // GPUs that hold their parts send each other what hosts would.
-      EXPECT_EQ(found.stats.exchanged_bytes > 0, i % 2 == 0 && gpu.is_cuda());
+      EXPECT_EQ(found.stats.exchanged_bytes > 0, i % 2 == 0);
     }
   });
 }

@@ -186,22 +186,24 @@ class Merge {
                        JoinRange<Program>{view_, spared_root, from, to, whole.sources, whole.weights});
   }
 
-  void join_second() {
-    if (!device_.is_cuda()) return join_some(kNoVertex, 1, kSampledEdges);
-    const SweepPage whole = lists_.lists().whole();
-    const JoinRange<Program> second{view_, kNoVertex, 1, kSampledEdges, whole.sources, whole.weights};
-    executor_.for_each(count_first_joined(own_rows()), output_, JoinFew<Program>{second, own_rows()});
+  /// The sampled edges, so that few lanes at a time change the same words.
+  void join_sampled() {
+    join_some(kNoVertex, 0, 1);
     compress_states();
-    executor_.for_each(own_rows(), output_, JoinOthers<Program>{second});
+    const SweepPage whole = lists_.lists().whole();
+    const JoinRange<Program> others{view_, kNoVertex, 1, kSampledEdges, whole.sources, whole.weights};
+    executor_.for_each(count_first_joined(own_rows()), output_, JoinFew<Program>{others, own_rows()});
+    compress_states();
+    executor_.for_each(own_rows(), output_, JoinOthers<Program>{others});
   }
 
   /// Rounds of one edge of every vertex, and one of all that is left.
   void run_whole(AccStats& stats) {
     begin_roots();
-    join_some(kNoVertex, 0, 1);
-    end_round(stats);
-    join_second();
-    end_round(stats);
+    for (EdgeIndex e = 0; e < kSampledEdges; ++e) {
+      join_some(kNoVertex, e, e + 1);
+      end_round(stats);
+    }
     const Vertex largest = rows_.symmetric() ? frequent_root({states_.data(), states_.size()}) : kNoVertex;
     join_some(largest, kSampledEdges, std::numeric_limits<Vertex>::max());
     end_round(stats);
@@ -256,9 +258,11 @@ class Merge {
 
   /// Some edges of every vertex, and then all of those outside of the hub's tree.
   void join_whole() {
-    join_some(kNoVertex, 0, 1);
-    compress_states();
-    join_second();
+    if constexpr (E::kManyLanes) {
+      join_sampled();
+    } else {
+      join_some(kNoVertex, 0, kSampledEdges);
+    }
     join(lists_.lists().whole(), compress_all());
   }
 
