@@ -124,7 +124,7 @@ Slots::~Slots() {
     closing_ = true;
     waiting_.clear();
   }
-  changed_.notify_all();
+  begun_.notify_all();
 }
 
 void Slots::begin(unsigned slot, std::uint32_t partition) {
@@ -132,12 +132,13 @@ void Slots::begin(unsigned slot, std::uint32_t partition) {
   const std::lock_guard lock(mutex_);
   waiting_.push_back({slot, partition});
   ++under_way_;
-  changed_.notify_all();
+  begun_.notify_one();
 }
 
 std::vector<std::uint32_t> Slots::wait(unsigned left) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return failure_ || under_way_ == 0 || (under_way_ <= left && !come_.empty()); });
+  most_left_ = left;
+  arrived_.wait(lock, [&] { return failure_ || under_way_ == 0 || (under_way_ <= left && !come_.empty()); });
   if (failure_) std::rethrow_exception(failure_);
   std::vector<std::uint32_t> arrived;
   for (const Load& load : come_) {
@@ -181,7 +182,7 @@ void Slots::work() {
     Lane lane(device_);
     for (;;) {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
+      begun_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
       if (waiting_.empty()) return;
       const Load load = waiting_.front();
       waiting_.pop_front();
@@ -190,8 +191,7 @@ void Slots::work() {
       lock.lock();
       if (failure_) return;  // another lane's: nothing is under way any more
       come_.push_back(load);
-      --under_way_;
-      changed_.notify_all();
+      if (--under_way_ <= most_left_) arrived_.notify_one();
     }
   } catch (...) {
     failure = std::current_exception();
@@ -201,7 +201,7 @@ void Slots::work() {
   if (!failure_) failure_ = failure;
   waiting_.clear();
   under_way_ = 0;
-  changed_.notify_all();
+  arrived_.notify_one();
 }
 
 void Slots::bring(Lane& lane, const Load& load) {

@@ -159,10 +159,12 @@ class Slots {
   Counters counters_;
 
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable begun_;    ///< for bringing threads
+  std::condition_variable arrived_;  ///< for the one that waits
   std::deque<Load> waiting_;
   std::vector<Load> come_;  ///< since the last wait
   unsigned under_way_ = 0;
+  unsigned most_left_ = 0;  ///< that the one who waits leaves under way
   bool closing_ = false;
   std::exception_ptr failure_;
   std::vector<std::jthread> threads_;  // last: they end before what they use
