@@ -112,7 +112,9 @@ class CudaExecutor {
   template <class Body>
   void for_each(std::uint64_t count, const LaneOutput& output, const Body& body) {
     if (count == 0 || device_.plans()) return;
-    for_each_kernel<<<grid(count), kTeamBlock, 0, stream_.get()>>>(count, output, body);
+    unsigned blocks = grid(count);
+    if constexpr (requires { Body::kInOrder; }) blocks = grid_for(count, kTeamBlock);
+    for_each_kernel<<<blocks, kTeamBlock, 0, stream_.get()>>>(count, output, body);
     launched();
   }
 

@@ -30,6 +30,7 @@
 // says kBinsByLevel, also bin(v, level) and beyond(v). An executor that says kPullsIntoBits asks for rows of
 // first_edge() by words of bits, and hands back so those whose take() is true (host_executor.hpp). One that
 // says kManyLanes runs so many at once that they wait for each other where all change the same few words.
+// Bodies of for_each() that say kInOrder read what those for smaller i have written: these have begun then.
 #pragma once
 
 #include <concepts>

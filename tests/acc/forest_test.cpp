@@ -34,5 +34,16 @@ TEST(Forest, JoinsTreesOfAnyDepth) {
   EXPECT_EQ(std::vector(std::begin(states), std::end(states)), (std::vector<Vertex>{0, 0, 2, 0, 0, 0, 0, 0}));
 }
 
+TEST(Forest, LeavesTreesWhoseRootsAreFar) {
+  Vertex states[] = {0, 1, 1, 2, 3, 4, 5, 6};  // a chain down to 1
+  const std::vector<Vertex> before(std::begin(states), std::end(states));
+
+  EXPECT_FALSE(join(Components{}, states, 7, 0, 1));
+  EXPECT_EQ(std::vector(std::begin(states), std::end(states)), before);
+  EXPECT_TRUE(join(Components{}, states, 7, 0, 8));
+  for (Vertex v = 0; v < 8; ++v) compress(states, v);
+  EXPECT_EQ(std::vector(std::begin(states), std::end(states)), std::vector<Vertex>(8));
+}
+
 }  // namespace
 }  // namespace sluice::acc

@@ -143,6 +143,17 @@ TEST_F(GpuAcc, WalksALongPathWithoutALaunchARound) {
   expect_equal(sssp(both.on_gpu, 0).distances, sssp(both.on_host, 0).distances);
 }
 
+/// Every vertex hangs below the one before it when the last edge asks for the root, which is left then.
+TEST_F(GpuAcc, ClosesADirectedRing) {
+  const auto size = static_cast<Vertex>(at_most(100'000, 3'000));
+  std::vector<stat::Edge> ring;
+  for (Vertex v = 0; v < size; ++v) ring.push_back({v, (v + 1) % size, 1});
+  const Graph graph = stat::make_graph(size, ring, false);
+  const Both both(host_, *gpu_, graph, {});
+
+  expect_equal(components(both.on_gpu).components, components(both.on_host).components);
+}
+
 Vertex hub_of(const Graph& graph) {
   const EdgeIndex* const offsets = graph.out.offsets.data();
   Vertex hub = 0;

@@ -32,9 +32,10 @@ struct MergeRows {
   SLUICE_HD bool is_spared(Vertex v, Vertex root) const {
     return root != kNoVertex && !program.active(load(states + v), root);
   }
-  SLUICE_HD void join_edge(Vertex v, Vertex target, EdgeIndex e, const float* weights) const {
+  SLUICE_HD bool join_edge(Vertex v, Vertex target, EdgeIndex e, const float* weights,
+                           std::uint64_t most_steps = ~std::uint64_t{0}) const {
     const AccEdge<Vertex> edge{v, target, e, AccRound{1, 0}, states, weights};
-    if (program.compute(edge)) join(program, states, v, target);
+    return !program.compute(edge) || join(program, states, v, target, most_steps);
   }
 };
 
@@ -49,7 +50,7 @@ struct BeginRoots {
 };
 
 /// Edges [from, to) of the list of every own vertex that has some there and is not spared: sums[0] counts
-/// these edges, and sums[1] the vertices.
+/// these edges, and sums[1] the vertices. `left` not null: edges between roots far away are left, if any.
 template <class Program>
 struct JoinRange {
   MergeRows<Program> rows;
@@ -57,16 +58,34 @@ struct JoinRange {
   EdgeIndex from, to;
   const Vertex* targets;
   const float* weights;
+  unsigned long long* left = nullptr;
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t row, Lane& lane) const {
+    const EdgeIndex edges = join_edges(row);
+    lane.add(0, edges);
+    lane.add(1, edges > 0);
+  }
+  SLUICE_HD EdgeIndex join_edges(std::uint64_t row) const {
     const EdgeIndex list = rows.offsets[row], degree = rows.offsets[row + 1] - list;
     const auto v = static_cast<Vertex>(rows.first + row);
-    if (degree <= from || rows.is_spared(v, spared_root)) return;
+    if (degree <= from || rows.is_spared(v, spared_root)) return 0;
     const EdgeIndex last = degree < to ? degree : to;
-    for (EdgeIndex e = list + from; e < list + last; ++e) rows.join_edge(v, targets[e], e, weights);
-    lane.add(0, last - from);
-    lane.add(1, 1);
+    for (EdgeIndex e = list + from; e < list + last; ++e)
+      if (!rows.join_edge(v, targets[e], e, weights, left ? kNearRoot : ~std::uint64_t{0})) store(left, 1ull);
+    return last - from;
+  }
+};
+
+/// The same edges once more, if any were left.
+template <class Program>
+struct JoinLeft {
+  JoinRange<Program> join;
+  const unsigned long long* left;
+
+  template <class Lane>
+  SLUICE_HD void operator()(std::uint64_t row, Lane&) const {
+    if (*left > 0) join.join_edges(row);
   }
 };
 
@@ -142,7 +161,7 @@ class Merge {
         rows_(graph.rank_part()),
         executor_(device_, rows_.lists().edges),
         states_(device_, rows_, executor_, graph.vertices()),
-        counters_(device_, LaneOutput::kSums + 1, "counts"),
+        counters_(device_, LaneOutput::kSums + 2, "counts"),
         forests_(device_, rows_, graph.vertices()),
         lists_(graph.complete() && device_.is_cuda() ? Adjacency(device_, graph.out())
                                                      : Adjacency(device_, rows_, rows_.out(), 0)) {
@@ -188,9 +207,14 @@ class Merge {
 
   /// The sampled edges, so that few lanes at a time change the same words.
   void join_sampled() {
-    join_some(kNoVertex, 0, 1);
-    compress_states();
     const SweepPage whole = lists_.lists().whole();
+    unsigned long long* const left = output_.lowest + 1;
+    JoinRange<Program> first{view_, kNoVertex, 0, 1, whole.sources, whole.weights};
+    const JoinLeft<Program> again{first, left};
+    first.left = left;
+    executor_.for_each(own_rows(), output_, first);
+    compress_states();
+    executor_.for_each(own_rows(), {}, again);
     const JoinRange<Program> others{view_, kNoVertex, 1, kSampledEdges, whole.sources, whole.weights};
     executor_.for_each(count_first_joined(own_rows()), output_, JoinFew<Program>{others, own_rows()});
     compress_states();
@@ -309,7 +333,7 @@ class Merge {
   const RankPart& rows_;
   E executor_;
   VertexStates<Vertex, E> states_;
-  Buffer<unsigned long long> counters_;  ///< sums, and the lowest
+  Buffer<unsigned long long> counters_;  ///< sums, the lowest, and whether edges were left
   RankForests forests_;
   Adjacency lists_;
   LaneOutput output_;

@@ -12,8 +12,10 @@
 
 namespace sluice::acc {
 
-/// Makes the root of every vertex its state.
+/// Makes the root of every vertex its state. Ways lead to smaller vertices, whose turn has come before.
 struct Compress {
+  static constexpr bool kInOrder = true;
+
   Vertex* states;
 
   template <class Lane>
