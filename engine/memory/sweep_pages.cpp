@@ -185,10 +185,10 @@ void SweepPages::for_each(const Waiting& waiting, const Work& work) {
   });
 }
 
-std::vector<bool> SweepPages::read_in_place(std::span<const WantedLists> wanted) {
+std::vector<bool> SweepPages::read_in_place(std::span<const WantedLists> wanted, bool once) {
   if (!choice_) return std::vector<bool>(size());
   std::vector<bool> chosen = choice_->choose(
-      wanted, [&](std::uint32_t p) { return cache_->resident(p); }, cache_->empty_slots());
+      wanted, [&](std::uint32_t p) { return cache_->resident(p); }, cache_->empty_slots(), once);
   std::uint64_t edges = 0;
   for (std::size_t p = 0; p < chosen.size(); ++p) edges += chosen[p] ? wanted[p].edges : 0;
   in_place_rounds_ += edges > 0;

@@ -104,8 +104,9 @@ class SweepPages {
 
   /// The partitions [size()] that a round which wants so much of each had best read in place, and then does:
   /// it counts as traffic. Lists must be page-locked on a GPU. All partitions where that is asked for, and
-  /// none where lists are in a file, or on the host, whose slots would be its own memory.
-  std::vector<bool> read_in_place(std::span<const WantedLists> wanted);
+  /// none where lists are in a file, or on the host, whose slots would be its own memory. `once`: no other
+  /// round wants them.
+  std::vector<bool> read_in_place(std::span<const WantedLists> wanted, bool once = false);
   /// Such partitions.
   SweepPage in_place(PartitionRun run) const;
 

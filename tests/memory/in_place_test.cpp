@@ -74,6 +74,17 @@ TEST_F(InPlaceTest, FillsNoMoreSlotsThanAreEmpty) {
   EXPECT_EQ(choice_.choose(all, nowhere, 2), (std::vector<bool>{true, true, false, false}));
 }
 
+TEST_F(InPlaceTest, ReadsWholeLongListsInPlaceThatAreWantedOnce) {
+  const auto once = [&](const WantedLists& wanted) -> bool {
+    const auto nowhere = [](std::uint32_t) { return false; };
+    return choice_.choose(std::vector<WantedLists>{{}, wanted, {}, {}}, nowhere, 1, true)[1];
+  };
+
+  EXPECT_TRUE(once({kLists, kEdges}));
+  EXPECT_TRUE(once({kLists, kEdges})) << "an empty slot is not for these";
+  EXPECT_FALSE(once({kEdges / 10, kEdges}));
+}
+
 TEST_F(InPlaceTest, ReadsAllInPlaceWhereThatIsAskedFor) {
   InPlaceChoice always(plan_, kEdge, true);
 

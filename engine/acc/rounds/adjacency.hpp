@@ -108,17 +108,17 @@ class Adjacency {
     return keys_.weights;
   }
 
-  /// Calls use(page) for the partitions in which edges wait, so many in each.
+  /// Calls use(page) for the partitions in which edges wait, so many in each, and in no other round.
   template <Executor E, class Use>
   void visit_edges(E& executor, const std::vector<std::uint64_t>& waiting, Use&& use) {
-    visit(executor, waiting, use, [&](std::uint64_t p) {
+    visit(executor, waiting, true, use, [&](std::uint64_t p) {
       return WantedLists{std::min(waiting[p], pages().end(p) - pages().begin(p)), waiting[p]};
     });
   }
   /// The same where rows wait that look at a few of their edges.
   template <Executor E, class Use>
   void visit_rows(E& executor, const std::vector<std::uint64_t>& waiting, Use&& use) {
-    visit(executor, waiting, use, [&](std::uint64_t p) {
+    visit(executor, waiting, false, use, [&](std::uint64_t p) {
       return WantedLists{waiting[p], std::min(waiting[p] * kLookedAt, pages().edges(p))};
     });
   }
@@ -139,8 +139,8 @@ class Adjacency {
   }
 
   template <Executor E, class Use, class Of>
-  void visit(E& executor, const std::vector<std::uint64_t>& waiting, Use&& use, Of&& of) {
-    const std::vector<bool> in_place = pages().read_in_place(wanted(of));
+  void visit(E& executor, const std::vector<std::uint64_t>& waiting, bool once, Use&& use, Of&& of) {
+    const std::vector<bool> in_place = pages().read_in_place(wanted(of), once);
     for (const PartitionRun run : runs_of(in_place)) use(pages().in_place(run));
     bring(executor, waiting, in_place, use);
   }

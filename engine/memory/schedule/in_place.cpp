@@ -3,7 +3,9 @@
 namespace sluice {
 
 std::vector<bool> InPlaceChoice::choose(std::span<const WantedLists> wanted,
-                                        FunctionRef<bool(std::uint32_t)> resident, std::uint64_t empty) {
+                                        FunctionRef<bool(std::uint32_t)> resident, std::uint64_t empty,
+                                        bool once) {
+  const double most = once ? kMostInPlaceOnce : kMostInPlace;
   std::vector<bool> chosen(wanted.size());
   for (std::uint32_t p = 0; p < wanted.size(); ++p) {
     if (wanted[p].edges == 0) continue;
@@ -12,8 +14,8 @@ std::vector<bool> InPlaceChoice::choose(std::span<const WantedLists> wanted,
       chosen[p] = always_ || reads < kLaunchCost;
       continue;
     }
-    chosen[p] = static_cast<double>(reads) < kMostInPlace * static_cast<double>(copy);
-    if (chosen[p] && empty > 0 && spent_[p] + reads >= copy) chosen[p] = false, --empty;
+    chosen[p] = static_cast<double>(reads) < most * static_cast<double>(copy);
+    if (chosen[p] && !once && empty > 0 && spent_[p] + reads >= copy) chosen[p] = false, --empty;
     spent_[p] = chosen[p] ? spent_[p] + reads : 0;
   }
   return chosen;

@@ -28,6 +28,8 @@ class InPlaceChoice {
   /// Reads in place up to this share of a partition are preferred to a copy. Whole lines cross the link about
   /// as fast as a copy, but the copy goes on beside kernels, and may be wanted again.
   static constexpr double kMostInPlace = 0.75;
+  /// The same where nothing is wanted twice. The first copy of a run takes a millisecond beside its bytes.
+  static constexpr double kMostInPlaceOnce = 1.5;
   /// What it costs to work on a partition that is here: launches of its own, some 10 microseconds.
   static constexpr std::uint64_t kLaunchCost = 1u << 19;
 
@@ -36,9 +38,10 @@ class InPlaceChoice {
       : plan_(plan), edge_(edge), always_(always), spent_(plan.size()) {}
 
   /// The partitions that a round reads in place [partitions]; never one of which nothing is wanted. Where one
-  /// of `empty` slots is left, a partition is brought once reads in place have cost as much as a copy.
+  /// of `empty` slots is left, a partition is brought once reads in place have cost as much as a copy; not if
+  /// it is wanted in one round alone: `once`.
   std::vector<bool> choose(std::span<const WantedLists> wanted, FunctionRef<bool(std::uint32_t)> resident,
-                           std::uint64_t empty);
+                           std::uint64_t empty, bool once = false);
 
  private:
   std::uint64_t cost(const WantedLists& wanted) const {
