@@ -76,27 +76,22 @@ class AblationSuite {
 
   void sample(const char* name, samples::Options o, std::uint64_t instances) {
     o.seed = options_.seed;
-    const bool shares = !parts_.device().is_cuda();  // a GPU's samples take partitions in turn
-    rows(name, instances, shares,
-         [&] { return sampling::run_samples(parts_, starts_of(instances), o, nullptr); });
+    rows(name, instances, [&] { return sampling::run_samples(parts_, starts_of(instances), o, nullptr); });
   }
 
   /// Of 100 steps, not 2000 as published: one walk after another would launch millions of kernels.
   void walk(std::uint64_t instances) {
     walks::Options o;
     o.kind = walks::Kind::biased, o.bias = Bias::degree, o.length = 100, o.seed = options_.seed;
-    rows("biased walk", instances, true,
+    rows("biased walk", instances,
          [&] { return sampling::run_walks(parts_, starts_of(instances), o, nullptr); });
   }
 
-  /// A figure for each row; without `shares` those that switch the balance of shares are left out.
+  /// A figure for each row.
   template <class Run>
-  void rows(const char* name, std::uint64_t instances, bool shares, const Run& run) {
+  void rows(const char* name, std::uint64_t instances, const Run& run) {
     for (const Row& row : kRows) {
-      if (!shares && row.balance == Balance::on) continue;
-      PagingOptions& paging = parts_.impl().paging;
-      paging = row.paging();
-      if (!shares) paging.balance = Balance::automatic;
+      parts_.impl().paging = row.paging();
       measure(std::string(name) + ", " + std::to_string(instances) + ": " + row.name, run);
     }
     parts_.drop_tables();

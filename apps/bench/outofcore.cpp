@@ -1,10 +1,12 @@
-// sluice-bench outofcore: walks on a graph of which the device holds a quarter, beside what the link carries.
+// sluice-bench outofcore: walks, samples and programs on a graph of which the device holds a quarter, beside
+// what the link carries.
 #include <algorithm>
 #include <utility>
 
 #include "apps/bench/bench.hpp"
 #include "apps/bench/limits.hpp"
 #include "apps/bench/workload.hpp"
+#include "engine/acc/solve.hpp"
 #include "engine/memory/coded_graph.hpp"
 #include "engine/sampling/run.hpp"
 
@@ -14,6 +16,7 @@ namespace {
 
 /// A quarter of the partitions is on the device at a time. Walks and their paths lie beside them.
 constexpr PagingOptions kQuarter{.partitions = 64, .slots = 16, .transport = Transport::copied};
+constexpr PagingOptions kQuarterAutomatic{.partitions = 64, .slots = 16};
 
 /// Coded lists in the same memory: a quarter of what the lists take as they are.
 PagingOptions quarter_of_plain(const Graph& graph, unsigned threads) {
@@ -60,12 +63,76 @@ class OutOfCoreSuite {
       walk(count + "coded", coded, 1, same_memory, instances);
       walk(count + "auto", unasked, 1, automatic, instances);
     }
+    weighted.kind = walks::Kind::node2vec, weighted.p = 2, weighted.q = 0.5;
+    walk("64000 node2vec walks, auto", weighted, 1, kQuarterAutomatic, 64'000);
+    sample();
+    programs();
     return std::move(figures_);
   }
 
  private:
   void plain(const char* name, double value, const char* unit) {
     figures_.push_back({name, value, unit, value, value, {}});
+  }
+
+  void sample() {
+    const auto seeds = std::min<std::uint64_t>(graph_.vertices(), device_.is_cuda() ? 1u << 20 : 1u << 12);
+    const std::string name = text("neighbor 15,10, distinct, %.0f seeds, auto", static_cast<double>(seeds));
+    samples::Options neighbor;
+    neighbor.fanout = {15, 10}, neighbor.seed = options_.seed;
+    Starts starts;
+    starts.mode = Starts::Mode::random, starts.count = seeds;
+    measure<ResidentGraph>(
+        name, "G edges/s",
+        [&] { return std::make_unique<ResidentGraph>(device_, graph_, kQuarterAutomatic); },
+        [&](ResidentGraph& graph) {
+          const RunStats stats = sampling::run_samples(graph, starts, neighbor, nullptr);
+          return std::pair(static_cast<double>(stats.sampled_edges) / stats.compute_seconds * 1e-9, stats);
+        });
+  }
+
+  void programs() {
+    const Vertex source = sources_of(graph_, 1)[0];
+    solve("bfs, auto", {.in_edges = true}, [&](const auto& graph) { return acc::bfs(graph, source).stats; });
+    solve("sssp, auto", {.weights = true}, [&](const auto& graph) { return acc::sssp(graph, source).stats; });
+    solve("wcc, auto", {}, [](const auto& graph) { return acc::components(graph).stats; });
+    solve("kcore, auto", {.simple = true}, [](const auto& graph) { return acc::core_numbers(graph).stats; });
+  }
+
+  template <class Run>
+  void solve(const char* name, const acc::AccNeeds& needs, const Run& run) {
+    measure<acc::AccGraph>(
+        name, "ms",
+        [&] {
+          return std::make_unique<acc::AccGraph>(device_, graph_, needs,
+                                                 acc::AccPlace{.paging = kQuarterAutomatic});
+        },
+        [&](const acc::AccGraph& graph) {
+          const acc::AccStats stats = run(graph);
+          return std::pair(1e3 * stats.compute_seconds, stats);
+        });
+  }
+
+  /// What `run` says of the graph that `make` makes, beside its statistics, after a run that makes tables.
+  template <class On, class Make, class Run>
+  void measure(const std::string& name, const char* unit, const Make& make, const Run& run) {
+    if (!options_.wants(name)) return;
+    if (options_.progress) options_.progress(name);
+    const std::unique_ptr<On> graph = make();
+    std::vector<double> values;
+    std::string note;
+    for (unsigned r = 0; r <= options_.repetitions; ++r) {
+      const auto [value, stats] = run(*graph);
+      if (r > 0) values.push_back(value);
+      const auto rate = [&](std::uint64_t bytes) {
+        return static_cast<double>(bytes) / stats.compute_seconds * 1e-9;
+      };
+      note = text("%.0f transfers, ", static_cast<double>(stats.partition_transfers)) +
+             text("%.1f GB/s copied, ", rate(stats.host_to_device_bytes)) +
+             text("%.1f GB/s read in place", rate(stats.mapped_bytes));
+    }
+    std::sort(values.begin(), values.end());
+    figures_.push_back({name, values[values.size() / 2], unit, values.front(), values.back(), note});
   }
 
   void walk(const std::string& name, walks::Options walk_options, std::uint64_t walks_per_vertex,

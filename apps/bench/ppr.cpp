@@ -19,11 +19,11 @@ constexpr Instance kLeastInBulk = 4096, kLeastInBulkOnHost = 200, kInBulk = 50'0
 constexpr double kBulkSeconds = 0.5;   ///< slower methods answer fewer in bulk
 constexpr Instance kWarmingAlone = 8;  ///< queries asked one by one before those that are measured
 constexpr Instance kAlone = 200;       ///< and those, while they take no longer than
-constexpr double kAloneSeconds = 2;
+constexpr double kAloneSeconds = 1;
 constexpr Instance kEvaluated = 500;  ///< queries compared with untruncated scores
 /// Edges that are looked at to find those scores, in all and for one query: larger graphs have fewer of them
 /// found, or none.
-constexpr double kEvaluatedEdges = 2e10, kEvaluatedEdgesOnHost = 1e9, kEvaluatedEdgesOfOne = 5e8;
+constexpr double kEvaluatedEdges = 4e9, kEvaluatedEdgesOnHost = 1e9, kEvaluatedEdgesOfOne = 5e8;
 constexpr double kStepsToTheLimit = 113;  ///< 0.85 to their power is kEvaluatedLimit
 
 class NoSink : public ppr::Sink {

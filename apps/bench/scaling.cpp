@@ -47,8 +47,7 @@ constexpr double kResidual = 1e-4;  ///< with the default, a query reaches most 
 constexpr std::uint32_t kBeliefRounds = 10;
 constexpr double kBatch = 1e-4;  ///< of the edges change
 
-class NoScores : public ppr::Sink {
- public:
+struct NoScores : ppr::Sink {
   void write(const ppr::Batch&) override {}
 };
 
@@ -99,13 +98,18 @@ class ScalingSuite {
 
   void walks() {
     const Work uniform = uniform_walks(1), more = uniform_walks(ranks());
-    const Work others[] = {node2vec(), neighbors()};
+    samples::Options fans;
+    fans.fanout = {15, 10};
+    const Work others[] = {
+        node2vec(), sampled("neighbor 15,10", fans, std::min<std::uint64_t>(graph_.vertices(), kSeeds))};
     {
       ResidentGraph whole(device_, graph_);
       alone(whole, uniform, "");
       study("replicate, strong", whole, uniform);
       study("replicate, weak", whole, more);
       for (const Work& work : others) alone(whole, work, work.name + ", ");
+      for (const Work& work : instance_groups())
+        alone(whole, work, work.name + ", "), study(work.name, whole, work);
     }
     {
       ResidentGraph third(device_, graph_, kThird);
@@ -158,15 +162,19 @@ class ScalingSuite {
     options.seed = options_.seed, options.first_instance = from, options.last_instance = to;
     return sampling::run_walks(graph, starts, options, nullptr);
   }
-  Work neighbors() const {
-    const std::uint64_t seeds = std::min<std::uint64_t>(graph_.vertices(), kSeeds);
-    return {"neighbor 15,10", "M edges/s", seeds,
-            [this, seeds](ResidentGraph& graph, Instance from, Instance to) {
+  /// Biased neighbor sampling by instance groups, as C-SAW's Fig. 17 has it.
+  std::vector<Work> instance_groups() const {
+    samples::Options options;
+    options.bias = Bias::degree, options.fanout = {8, 8, 8};
+    return {sampled("C-SAW scaling: biased neighbor, 2,000 instances", options, 2000),
+            sampled("C-SAW scaling: biased neighbor, 8,000 instances", options, 8000)};
+  }
+  Work sampled(std::string name, samples::Options options, std::uint64_t seeds) const {
+    return {std::move(name), "M edges/s", seeds,
+            [this, options, seeds](ResidentGraph& graph, Instance from, Instance to) mutable {
               Starts starts;
               starts.mode = Starts::Mode::random, starts.count = seeds;
-              samples::Options options;
-              options.fanout = {15, 10}, options.seed = options_.seed;
-              options.first_instance = from, options.last_instance = to;
+              options.seed = options_.seed, options.first_instance = from, options.last_instance = to;
               return sampling::run_samples(graph, starts, options, nullptr);
             }};
   }
@@ -197,9 +205,8 @@ class ScalingSuite {
     }
     world().all_reduce(seconds, Reduce::max, "iterations of PageRank");
     std::vector<double> rates;
-    for (std::size_t i = 1; i < seconds.size(); ++i) {
+    for (std::size_t i = 1; i < seconds.size(); ++i)
       if (seconds[i] > 0) rates.push_back(static_cast<double>(graph_.edges()) / seconds[i] * 1e-9);
-    }
     if (rates.empty()) return 0;
     std::sort(rates.begin(), rates.end());
     const double usual = rates[rates.size() / 2];

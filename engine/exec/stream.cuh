@@ -3,6 +3,10 @@
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
+#include <memory>
+#include <vector>
+
 #include "engine/exec/backend.hpp"
 #include "engine/exec/cuda_check.cuh"
 
@@ -63,6 +67,39 @@ class Timer {
 
  private:
   Event begin_, end_;
+};
+
+/// Kernels side by side: a stream for each, and how long it took.
+class SideStreams {
+ public:
+  const Stream& operator[](std::size_t i) {
+    while (sides_.size() <= i) sides_.push_back(std::make_unique<Side>());
+    return sides_[i]->stream;
+  }
+  /// What comes to stream i from now on, until stop(), is timed.
+  void start(std::size_t i) {
+    const Stream& stream = (*this)[i];
+    sides_[i]->timer.start(stream);
+  }
+  void stop(std::size_t i) { sides_[i]->timer.stop(sides_[i]->stream); }
+  /// Until all is done.
+  void wait(const char* label, Timeout timeout = kDeviceTimeout) const {
+    for (const auto& side : sides_) side->stream.wait(label, timeout);
+  }
+  /// Of the first `count` streams, once they have been waited for.
+  std::vector<double> seconds(std::size_t count) const {
+    std::vector<double> all;
+    for (std::size_t i = 0; i < count; ++i) all.push_back(sides_[i]->timer.seconds());
+    return all;
+  }
+
+ private:
+  struct Side {
+    Stream stream;
+    Timer timer;
+  };
+
+  std::vector<std::unique_ptr<Side>> sides_;
 };
 
 }  // namespace sluice::cuda

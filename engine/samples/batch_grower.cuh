@@ -11,11 +11,11 @@
 #include "engine/memory/resident_impl.hpp"
 #include "engine/memory/run_stats.hpp"
 #include "engine/samples/collect.hpp"
-#include "engine/samples/dynamic_cuda.cuh"
 #include "engine/samples/errors.hpp"
 #include "engine/samples/kernels.cuh"
 #include "engine/samples/level.hpp"
 #include "engine/samples/next_level.cuh"
+#include "engine/samples/select_cuda.cuh"
 #include "engine/samples/step.hpp"
 #include "engine/select/group_set.hpp"
 
@@ -26,15 +26,16 @@ template <class Program>
 class BatchGrower {
  public:
   BatchGrower(ResidentGraph::Impl& graph, SampleWorkspace& memory, const Stream& stream,
-              const Program& program, const StartsView& starts, bool revisit, RunStats& stats)
+              const Program& program, const StartsView& starts, bool revisit, bool linear_asked,
+              RunStats& stats)
       : device_(graph.device),
-        max_degree_(graph.max_degree),
         memory_(memory),
         program_(program),
         starts_(starts),
         revisit_(revisit),
         stats_(stats),
-        stream_(stream) {
+        stream_(stream),
+        launches_(graph, memory, linear_asked, stats) {
     memory_.levels.resize(std::max<std::size_t>(memory_.levels.size(), program.sampler.depth()));
     memory_.facts.reserve(device_, 1, "counters");
     memory_.totals.reserve(device_, kCounterSlots, "counters");
@@ -88,13 +89,10 @@ class BatchGrower {
 
  protected:
   static constexpr const char* kPurpose = kSampleBatch;
-  static constexpr std::uint64_t kManyEntries = 1u << 16;
 
   template <class Kernel, class... Args>
   void launch(const char* name, Kernel kernel, std::uint64_t threads, Args... args) {
-    kernel<<<grid_for(threads, kSampleBlock), kSampleBlock, 0, stream_.get()>>>(args...);
-    check_launch(name);
-    ++stats_.kernel_launches;
+    launches_.launch(name, stream_, threads, ~0u, kernel, args...);
   }
 
   std::uint64_t read_total(const std::uint64_t* from) {
@@ -104,13 +102,6 @@ class BatchGrower {
     stream_.wait("samples");
     return *memory_.total.data();
   }
-  void read_facts() {
-    check(cudaMemcpyAsync(memory_.host_facts.data(), memory_.facts.data(), sizeof(LevelFacts),
-                          cudaMemcpyDeviceToHost, stream_.get()),
-          "reading counters");
-    stream_.wait("samples");
-  }
-
   /// Seeds were reached from nowhere.
   void plant_parents() {
     SampleLevel& seeds = memory_.levels[0];
@@ -128,7 +119,12 @@ class BatchGrower {
     if (now.fanout == 0) check_measure();
     reserve_edges(now);
     find_bounds(now);
-    if (now.edges > 0) select_edges(now, depth, largest);
+    if (now.edges == 0) return;
+    const Selection<AllEntries> all{
+        view_of(now), {now.entries}, now.entries,        depth,
+        largest,      stream_,       now.offsets.data(), &memory_.facts.data()->clashing};
+    launches_.select(program_, all);
+    if (Program::kDynamic || largest > kTilePicks) launches_.refuse_exhausted(stream_);
   }
 
   /// For edges whose number is known.
@@ -161,8 +157,8 @@ class BatchGrower {
     if constexpr (Program::kDynamic) {
       now.offsets.reserve(device_, now.entries + 1, kPurpose);
       now.available.reserve(device_, now.entries, kPurpose);
-      launch("measure_kernel", measure_kernel<Program>, now.entries * 32, program_, view_of(now), depth,
-             now.offsets.data(), facts);
+      launch("measure_kernel", measure_kernel<AllEntries, Program>, now.entries * 32, program_, view_of(now),
+             AllEntries{now.entries}, depth, now.offsets.data(), facts);
       return sum_sizes(now);
     } else {
       return measure_tabled(now, depth, facts);
@@ -178,7 +174,7 @@ class BatchGrower {
   std::uint64_t measure_tabled(SampleLevel& now, std::uint32_t depth, LevelFacts* facts) {
     if (program_.sampler.replacement()) {
       launch("even_kernel", even_kernel<Program>, now.entries, program_, view_of(now), depth, facts);
-      read_facts();
+      launches_.read_facts(stream_);
       const std::uint64_t size = memory_.host_facts.data()->largest;
       if (memory_.host_facts.data()->uneven == 0 && size <= 32) {
         now.fanout = static_cast<std::uint32_t>(size);
@@ -202,120 +198,9 @@ class BatchGrower {
     check(cudaMemcpyAsync(memory_.total.data(), now.offsets.data() + now.entries, sizeof(std::uint64_t),
                           cudaMemcpyDeviceToHost, stream_.get()),
           "reading a count");
-    read_facts();
+    launches_.read_facts(stream_);
     now.edges = *memory_.total.data();
     return memory_.host_facts.data()->largest;
-  }
-
-  void select_edges(SampleLevel& now, std::uint32_t depth, std::uint64_t largest) {
-    if constexpr (Program::kDynamic) {
-      select_dynamic(now, depth);
-    } else {
-      select_tabled(now, depth, largest);
-    }
-  }
-
-  /// Short lists by as many warps as are useful, longer ones by as many as there is scratch for.
-  void select_dynamic(SampleLevel& now, std::uint32_t depth) {
-    const LevelFacts facts = *memory_.host_facts.data();
-    constexpr std::uint32_t kShort = GraphView::kHubDegree;
-    select_lists(now, depth, {0, kShort}, std::min<std::uint64_t>(facts.widest, kShort), facts.drawn);
-    if (facts.widest > kShort) select_lists(now, depth, {kShort, ~0u}, facts.widest, facts.drawn);
-    refuse_exhausted();
-  }
-
-  /// Of lists of at most `widest` entries, `drawn` edges each at most.
-  void select_lists(SampleLevel& now, std::uint32_t depth, ListLengths lengths, std::uint64_t widest,
-                    std::uint64_t drawn) {
-    const bool distinct = !program_.sampler.replacement();
-    if (distinct) drawn = std::min(drawn, widest);
-    const Program program = with_collision(drawn);
-    constexpr std::uint64_t kMostScratch = std::uint64_t{256} << 20;
-    const std::uint64_t held =
-        memory_.sums.bytes() + memory_.picks.bytes() + memory_.excluded.bytes() + memory_.words.bytes();
-    const DynamicScratch scratch = size_scratch(
-        program.select != Select::rejection, distinct && program.collision != Collision::linear, widest,
-        drawn, std::min(kMostScratch, held + device_.memory().available() / 2), large_warps(device_));
-    const std::uint64_t sums = scratch.warps * scratch.sums, picks = scratch.warps * scratch.picks;
-    if (sums > memory_.sums.size() || picks > memory_.picks.size() ||
-        scratch.warps * scratch.words > memory_.words.size()) {
-      // The limit counts what is held: all of it is given back before any is taken anew.
-      memory_.sums = {}, memory_.picks = {}, memory_.excluded = {}, memory_.words = {};
-    }
-    memory_.sums.reserve(device_, sums, "CTPS of lists as they are expanded");
-    reserve_picks(scratch.warps, scratch.picks, scratch.words);
-    launch("select_dynamic_kernel", select_dynamic_kernel<Program>, scratch.warps * 32, program, view_of(now),
-           depth, lengths, scratch, memory_.sums.data(), memory_.picks.data(), memory_.excluded.data(),
-           memory_.words.data(), memory_.facts.data(), memory_.totals.data());
-  }
-
-  void select_tabled(SampleLevel& now, std::uint32_t depth, std::uint64_t largest) {
-    if (now.fanout) {
-      const std::uint64_t warps = (now.entries + 32 / largest - 1) / (32 / largest);
-      launch("draw_kernel", draw_kernel<Program>, warps * 32, program_, view_of(now), depth, now.fanout);
-      stats_.selections += now.edges, stats_.selection_iterations += now.edges;
-      return;
-    }
-    // One launch is quicker than two where there is little to do.
-    const bool many = now.entries >= kManyEntries;
-    if (many && largest <= kTilePicks && !program_.sampler.replacement() &&
-        program_.select != Select::updated) {
-      return first_choices(now, depth, static_cast<std::uint32_t>(largest));
-    }
-    launch_tiles(now, depth, nullptr, now.entries);
-    if (largest <= kTilePicks) return;
-    launch("copy_all_kernel", copy_all_kernel<Program>, now.edges, program_, view_of(now), depth);
-    select_large(now, depth, memory_.host_facts.data()->drawn);
-  }
-
-  void first_choices(SampleLevel& now, std::uint32_t depth, std::uint32_t lanes) {
-    memory_.clashing.reserve(device_, now.entries, kPurpose);
-    const std::uint64_t warps = (now.entries + 32 / lanes - 1) / (32 / lanes);
-    launch("first_choice_kernel", first_choice_kernel<Program>, warps * 32, program_, view_of(now), depth,
-           lanes, memory_.clashing.data(), memory_.facts.data(), memory_.totals.data());
-    read_facts();
-    const std::uint64_t clashing = memory_.host_facts.data()->clashing;
-    if (clashing > 0) launch_tiles(now, depth, memory_.clashing.data(), clashing);
-  }
-
-  void launch_tiles(SampleLevel& now, std::uint32_t depth, const std::uint32_t* listed, std::uint64_t count) {
-    launch("select_kernel", select_kernel<kTilePicks, Program>, count * kTilePicks, program_, view_of(now),
-           depth, listed, count, memory_.totals.data());
-  }
-
-  void select_large(SampleLevel& now, std::uint32_t depth, std::uint64_t drawn) {
-    const Program program = with_collision(drawn);
-    const std::uint64_t words = program.collision == Collision::linear ? 0 : max_degree_ / 32 + 1;
-    const std::uint64_t warps = large_warps(device_);
-    reserve_picks(warps, drawn, words);
-    launch("select_large_kernel", select_large_kernel<Program>, warps * 32, program, view_of(now), depth,
-           warps, drawn, words, memory_.picks.data(), memory_.excluded.data(), memory_.words.data(),
-           memory_.facts.data(), memory_.totals.data());
-    refuse_exhausted();
-  }
-
-  /// The program as it finds collisions among so many picks.
-  Program with_collision(std::uint64_t drawn) const {
-    constexpr std::uint64_t kBitmapFrom = 256;  // beyond, comparing with all picks costs more than a bitmap
-    Program program = program_;
-    if (program.collision == Collision::linear && drawn >= kBitmapFrom && !linear_asked) {
-      program.collision = Collision::bitmap;
-    }
-    return program;
-  }
-
-  void reserve_picks(std::uint64_t warps, std::uint64_t picks, std::uint64_t words) {
-    memory_.picks.reserve(device_, warps * picks, "scratch of large selections");
-    memory_.excluded.reserve(device_, warps * picks, "scratch of large selections");
-    if (words == 0) return;
-    memory_.words.reserve(device_, warps * words, "bitmaps of large selections");
-    check(cudaMemsetAsync(memory_.words.data(), 0, memory_.words.bytes(), stream_.get()), "clearing bitmaps");
-  }
-
-  /// Selections that ran out of random words have stored no edges.
-  void refuse_exhausted() {
-    read_facts();
-    if (memory_.host_facts.data()->exhausted) throw too_many_redraws();
   }
 
  public:
@@ -374,12 +259,8 @@ class BatchGrower {
     return table;
   }
 
- public:
-  bool linear_asked = false;  ///< `--collision linear`: never replaced by a bitmap
-
  protected:
   const Device& device_;
-  std::uint32_t max_degree_;
   SampleWorkspace& memory_;
   Program program_;
   StartsView starts_;
@@ -389,6 +270,7 @@ class BatchGrower {
   std::uint64_t instances_ = 0;
   std::uint32_t depths_ = 0;
   const Stream& stream_;
+  SelectLaunches<Program> launches_;
   Timer timer_;
 };
 

@@ -9,6 +9,7 @@
 #include "engine/memory/run_stats.hpp"
 #include "engine/samples/kernels.cuh"
 #include "engine/samples/options.hpp"
+#include "engine/samples/visited_table.cuh"
 #include "engine/select/group_set.hpp"
 
 namespace sluice::samples::cuda {

@@ -44,24 +44,25 @@ struct ListLengths {
 // ---- kernels
 
 /// The candidates of each entry and how many edges it selects.
-template <class Program>
+template <class Turns, class Program>
 __global__ void __launch_bounds__(kSampleBlock)
-    measure_kernel(Program program, LevelView level, std::uint32_t depth, std::uint64_t* sizes,
+    measure_kernel(Program program, LevelView level, Turns turns, std::uint32_t depth, std::uint64_t* sizes,
                    LevelFacts* facts) {
   const Tile<32> warp;
   const std::uint64_t turn = thread_index() / 32;
-  if (turn >= level.entries) return;
-  const FrontierEntry entry = level.frontier[turn];
+  if (turn >= turns.size()) return;
+  const std::uint64_t own = turns[turn];
+  const FrontierEntry entry = level.frontier[own];
   const Row row = program.graph.row(entry.vertex);
-  const TracedExpansion at = program.expansion(entry, depth, level.parents[turn]);
+  const TracedExpansion at = program.expansion(entry, depth, level.parents[own]);
   ListMeasure list{row.degree, true};
   if (!program.every_is_candidate) list = DynamicList<Program>(program, at, row).measure(warp, nullptr);
   if (warp.rank() != 0) return;
   if (!list.fits) raise(&facts->too_large, std::uint64_t{entry.vertex} + 1);
   const SampleDraws random = program.draws(entry);
   const std::uint64_t size = program.size(at, random, list.candidates);
-  level.available[turn] = list.candidates;
-  sizes[turn] = size;
+  level.available[own] = list.candidates;
+  sizes[own] = size;
   raise(&facts->largest, size);
   if (size > 0 && !program.takes_all(size, at, random, list.candidates)) {
     raise(&facts->drawn, size);
@@ -70,29 +71,30 @@ __global__ void __launch_bounds__(kSampleBlock)
 }
 
 /// Selections of any size from lists of some lengths.
-template <class Program>
+template <class Turns, class Program>
 __global__ void __launch_bounds__(kSampleBlock)
-    select_dynamic_kernel(Program program, LevelView level, std::uint32_t depth, ListLengths lengths,
-                          DynamicScratch sizes, std::uint64_t* sums, std::uint32_t* picks,
-                          std::uint32_t* excluded, std::uint32_t* words, LevelFacts* facts,
-                          PickTotals* totals) {
+    select_dynamic_kernel(Program program, LevelView level, Turns turns, std::uint32_t depth,
+                          ListLengths lengths, DynamicScratch sizes, std::uint64_t* sums,
+                          std::uint32_t* picks, std::uint32_t* excluded, std::uint32_t* words,
+                          LevelFacts* facts, PickTotals* totals) {
   const Tile<32> warp;
-  const std::uint64_t own = thread_index() / 32;
-  if (own >= sizes.warps) return;
-  const PickScratch scratch{picks + own * sizes.picks, excluded + own * sizes.picks,
-                            words + own * sizes.words, sums + own * sizes.sums};
-  for (std::uint64_t turn = own; turn < level.entries; turn += sizes.warps) {
-    const std::uint64_t begin = level.offsets[turn], size = level.offsets[turn + 1] - begin;
+  const std::uint64_t worker = thread_index() / 32;
+  if (worker >= sizes.warps) return;
+  const PickScratch scratch{picks + worker * sizes.picks, excluded + worker * sizes.picks,
+                            words + worker * sizes.words, sums + worker * sizes.sums};
+  for (std::uint64_t turn = worker; turn < turns.size(); turn += sizes.warps) {
+    const std::uint64_t own = turns[turn];
+    const std::uint64_t begin = level.offsets[own], size = level.offsets[own + 1] - begin;
     if (size == 0) continue;
-    const FrontierEntry entry = level.frontier[turn];
+    const FrontierEntry entry = level.frontier[own];
     const Row row = program.graph.row(entry.vertex);
-    const TracedExpansion at = program.expansion(entry, depth, level.parents[turn]);
+    const TracedExpansion at = program.expansion(entry, depth, level.parents[own]);
     const SampleDraws random = program.draws(entry);
-    const bool whole = program.takes_all(size, at, random, level.available[turn]);
+    const bool whole = program.takes_all(size, at, random, level.available[own]);
     if (!lengths.include(row.degree, whole)) continue;
     const DynamicList<Program> list(program, at, row);
     if (whole) {
-      put_all(warp, program, level, begin, turn, row, [&](std::uint32_t i) { return list.is_candidate(i); });
+      put_all(warp, program, level, begin, own, row, [&](std::uint32_t i) { return list.is_candidate(i); });
       continue;
     }
     PickCounters counters;
@@ -108,7 +110,7 @@ __global__ void __launch_bounds__(kSampleBlock)
     warp.sync();
     group_sort(warp, scratch.picks, size);
     for (std::uint32_t j = warp.rank(); j < size; j += 32)
-      level.put(program.graph, begin + j, turn, row, scratch.picks[j]);
+      level.put(program.graph, begin + j, own, row, scratch.picks[j]);
     warp.sync();
     count_picks(totals, warp.rank() == 0 ? static_cast<unsigned>(size) : 0, counters);
   }

@@ -7,9 +7,8 @@
 #include "engine/core/search.hpp"
 #include "engine/exec/cuda_check.cuh"
 #include "engine/exec/group.cuh"
-#include "engine/samples/level.hpp"
+#include "engine/samples/level_view.cuh"
 #include "engine/samples/step.hpp"
-#include "engine/samples/visited_table.cuh"
 #include "engine/select/group_set.hpp"
 
 namespace sluice::samples::cuda {
@@ -18,47 +17,6 @@ using namespace sluice::cuda;  // streams, groups and checks of a GPU
 
 inline constexpr unsigned kSampleBlock = 256;
 inline constexpr unsigned kTilePicks = 32;  ///< the largest selection that a tile keeps in shared memory
-
-/// Pointers of a level.
-struct LevelView {
-  std::uint64_t entries, edges;
-  std::uint32_t fanout;
-  const FrontierEntry* frontier;
-  std::uint64_t *offsets, *begins, *ends, *before;
-  std::uint32_t* indices;
-  Vertex* targets;
-  std::uint32_t* owners;
-  Vertex* parents;  // dynamic samplers only, as `available`
-  std::uint32_t* available;
-  Vertex* arrivals;  // in partitions, and of samplers with an update, only
-
-  __device__ __forceinline__ std::uint64_t offset(std::uint64_t entry) const {
-    return fanout ? entry * fanout : offsets[entry];
-  }
-  __device__ __forceinline__ std::uint64_t owner(std::uint64_t edge) const {
-    return fanout ? edge / fanout : owners[edge];
-  }
-  /// Stores an edge of an entry whose list is `row`.
-  __device__ __forceinline__ void put(const GraphView& graph, std::uint64_t edge, std::uint64_t entry,
-                                      const Row& row, std::uint32_t index) const {
-    const Vertex target = graph.target(row.offset + index);
-    __stcs(indices + edge, index);
-    __stcs(targets + edge, target);
-    if (!fanout) owners[edge] = static_cast<std::uint32_t>(entry);
-  }
-  /// An edge's position in /out/indices.
-  __device__ __forceinline__ EdgeIndex position(const GraphView& graph, Vertex source,
-                                                std::uint64_t edge) const {
-    return graph.csr.offsets[source] + indices[edge];
-  }
-};
-
-inline LevelView view_of(const SampleLevel& level) {
-  return {level.entries,          level.edges,          level.fanout,        level.frontier.data(),
-          level.offsets.data(),   level.begins.data(),  level.ends.data(),   level.before.data(),
-          level.indices.data(),   level.targets.data(), level.owners.data(), level.parents.data(),
-          level.available.data(), level.arrivals.data()};
-}
 
 __device__ __forceinline__ std::uint64_t thread_index() {
   return static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -99,7 +57,7 @@ __device__ __forceinline__ void raise(unsigned long long* fact, unsigned long lo
   if (value > *reinterpret_cast<volatile unsigned long long*>(fact)) atomicMax(fact, value);
 }
 
-/// How many edges each entry selects, and the largest of these numbers.
+/// How many edges each entry selects, the largest of these numbers, and whether any takes a whole list.
 template <class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     size_kernel(Program program, LevelView level, std::uint32_t depth, std::uint64_t* sizes,
@@ -113,9 +71,11 @@ __global__ void __launch_bounds__(kSampleBlock)
   const auto capped = static_cast<unsigned>(own_size.size < 0xffffffffu ? own_size.size : 0xffffffffu);
   const unsigned largest = __reduce_max_sync(~0u, capped),
                  drawn = __reduce_max_sync(~0u, own_size.whole ? 0 : capped);
+  const bool uneven = program.sampler.replacement() && __any_sync(~0u, own_size.whole);
   if (threadIdx.x % 32 == 0) {
     raise(&facts->largest, largest);
     raise(&facts->drawn, drawn);
+    if (uneven) raise(&facts->uneven, 1);
   }
 }
 
@@ -144,88 +104,99 @@ __device__ __forceinline__ void count_picks(PickTotals* totals, unsigned selecti
   }
 }
 
-/// With replacement, fanout at most 32: a warp holds as many whole entries as it has lanes for, one draw a
-/// lane.
-template <class Program>
+/// With replacement, at most `lanes` <= 32 draws an entry, none of which takes its whole list: a warp holds
+/// as many whole entries as it has lanes for, one draw a lane. `totals`: where entries are listed.
+template <class Turns, class Program>
 __global__ void __launch_bounds__(kSampleBlock)
-    draw_kernel(Program program, LevelView level, std::uint32_t depth, std::uint32_t fanout) {
-  const std::uint32_t entries_a_warp = 32 / fanout, lane = threadIdx.x % 32;
-  const std::uint32_t slot = lane / fanout, draw = lane - slot * fanout;
-  const std::uint64_t at = thread_index() / 32 * entries_a_warp + slot;
-  const bool active = slot < entries_a_warp && at < level.entries;
-  FrontierEntry entry;
-  Row row;
-  std::uint32_t index = 0;
-  bool drawn = false;
-  PickCounters counters;
-  if (active) {
-    entry = level.frontier[at];
-    row = program.graph.row(entry.vertex);
-    drawn = program.candidates(entry.vertex, row) > 0;
-    if (drawn) index = program.draw_one(program.draws(entry), entry.vertex, row, draw, counters);
-  }
-  std::uint32_t rank = 0;  // edges leave in order of position
-  for (std::uint32_t other = 0; other < fanout; ++other) {
-    const std::uint32_t theirs = __shfl_sync(~0u, index, slot * fanout + other);
-    rank += theirs < index || (theirs == index && other < draw);
-  }
-  if (drawn) level.put(program.graph, level.offset(at) + rank, at, row, index);
+    draw_kernel(Program program, LevelView level, Turns turns, std::uint32_t depth, std::uint32_t lanes,
+                PickTotals* totals) {
+  const std::uint32_t entries_a_warp = 32 / lanes, lane = threadIdx.x % 32;
+  const std::uint32_t slot = lane / lanes, draw = lane - slot * lanes;
+  const std::uint64_t step = std::uint64_t{gridDim.x} * (kSampleBlock / 32) * entries_a_warp;
+  turns.each(thread_index() / 32 * entries_a_warp, step, [&](std::uint64_t first) {
+    const bool active = slot < entries_a_warp && first + slot < turns.size();
+    std::uint64_t at = 0;
+    FrontierEntry entry;
+    Row row;
+    std::uint32_t index = ~0u;  // behind all that are drawn
+    bool drawn = false;
+    PickCounters counters;
+    if (active) {
+      at = turns[first + slot];
+      entry = level.frontier[at];
+      row = program.graph.row(entry.vertex);
+      drawn = Turns::kListed ? draw < level.offsets[at + 1] - level.offsets[at]
+                             : program.candidates(entry.vertex, row) > 0;
+      if (drawn) index = program.draw_one(program.draws(entry), entry.vertex, row, draw, counters);
+    }
+    std::uint32_t rank = 0;  // edges leave in order of position
+    for (std::uint32_t other = 0; other < lanes; ++other) {
+      const std::uint32_t theirs = __shfl_sync(~0u, index, slot * lanes + other);
+      rank += theirs < index || (theirs == index && other < draw);
+    }
+    if (drawn) level.put(program.graph, level.offset(at) + rank, at, row, index);
+    if constexpr (Turns::kListed) {
+      counters.iterations = drawn;
+      count_picks(totals, drawn, counters);
+    }
+  });
 }
 
 /// Without replacement, at most `lanes` <= 32 picks an entry: the first choices of as many whole entries as a
 /// warp has lanes for. Where they differ they are the picks; entries whose choices clash are listed for
 /// select_kernel, which makes all of their picks again.
-template <class Program>
+template <class Turns, class Program>
 __global__ void __launch_bounds__(kSampleBlock)
-    first_choice_kernel(Program program, LevelView level, std::uint32_t depth, std::uint32_t lanes,
-                        std::uint32_t* clashing, LevelFacts* facts, PickTotals* totals) {
+    first_choice_kernel(Program program, LevelView level, Turns turns, std::uint32_t lanes,
+                        std::uint32_t* clashing, unsigned long long* clashes, PickTotals* totals) {
   __shared__ std::uint32_t listed[kSampleBlock];
   __shared__ std::uint32_t listed_count;
   __shared__ std::uint64_t listed_begin;
-  if (threadIdx.x == 0) listed_count = 0;
-  __syncthreads();
   const std::uint32_t entries_a_warp = 32 / lanes, lane = threadIdx.x % 32;
   const std::uint32_t slot = lane / lanes, draw = lane - slot * lanes;
-  const std::uint64_t at = thread_index() / 32 * entries_a_warp + slot;
-  const bool active = slot < entries_a_warp && at < level.entries;
-  std::uint64_t begin = 0;
-  std::uint32_t size = 0, index = 0;
-  FrontierEntry entry;
-  Row row;
-  bool hard = false, whole = false;
-  if (active) {
-    begin = level.offsets[at];
-    size = static_cast<std::uint32_t>(level.offsets[at + 1] - begin);
-    entry = level.frontier[at];
-    row = program.graph.row(entry.vertex);
-    const std::uint32_t available = program.candidates(entry.vertex, row);
-    whole = size == available;
-    hard = whole && available < row.degree;
-    index = draw;
-    if (!whole && draw < size) index = program.first_choice(program.draws(entry), row, draw);
-  }
-  std::uint32_t order = 0;
-  bool clash = hard;
-  for (std::uint32_t other = 0; other < lanes; ++other) {
-    const std::uint32_t theirs = __shfl_sync(~0u, index, slot * lanes + other);
-    order += other < size && theirs < index;
-    clash |= other < size && draw < size && other != draw && theirs == index;
-  }
-  const unsigned own_lanes = (lanes == 32 ? ~0u : (1u << lanes) - 1) << (slot * lanes & 31);
-  const bool again = (__ballot_sync(~0u, clash) & own_lanes) != 0 && size > 0;
-  if (active && draw < size && !again) level.put(program.graph, begin + order, at, row, index);
-  if (active && draw == 0 && again) listed[atomicAdd(&listed_count, 1u)] = static_cast<std::uint32_t>(at);
-  const bool drawn = active && draw < size && !again && !whole;
-  PickCounters counters;
-  counters.iterations = drawn;
-  counters.searches = drawn && draw > 0;
-  count_picks(totals, drawn, counters);
-  __syncthreads();
-  if (threadIdx.x == 0 && listed_count > 0) {
-    listed_begin = atomicAdd(&facts->clashing, static_cast<unsigned long long>(listed_count));
-  }
-  __syncthreads();
-  if (threadIdx.x < listed_count) clashing[listed_begin + threadIdx.x] = listed[threadIdx.x];
+  const std::uint64_t entries_a_block = kSampleBlock / 32 * entries_a_warp;
+  turns.each(blockIdx.x * entries_a_block, gridDim.x * entries_a_block, [&](std::uint64_t first) {
+    if constexpr (Turns::kListed) __syncthreads();  // the list has left
+    if (threadIdx.x == 0) listed_count = 0;
+    __syncthreads();
+    const std::uint64_t turn = first + threadIdx.x / 32 * entries_a_warp + slot;
+    const bool active = slot < entries_a_warp && turn < turns.size();
+    std::uint64_t at = 0, begin = 0;
+    std::uint32_t size = 0, index = 0;
+    FrontierEntry entry;
+    Row row;
+    bool hard = false, whole = false;
+    if (active) {
+      at = turns[turn];
+      begin = level.offsets[at];
+      size = static_cast<std::uint32_t>(level.offsets[at + 1] - begin);
+      entry = level.frontier[at];
+      row = program.graph.row(entry.vertex);
+      const std::uint32_t available = program.candidates(entry.vertex, row);
+      whole = size == available;
+      hard = whole && available < row.degree;
+      index = draw;
+      if (!whole && draw < size) index = program.first_choice(program.draws(entry), row, draw);
+    }
+    std::uint32_t order = 0;
+    bool clash = hard;
+    for (std::uint32_t other = 0; other < lanes; ++other) {
+      const std::uint32_t theirs = __shfl_sync(~0u, index, slot * lanes + other);
+      order += other < size && theirs < index;
+      clash |= other < size && draw < size && other != draw && theirs == index;
+    }
+    const unsigned own_lanes = (lanes == 32 ? ~0u : (1u << lanes) - 1) << (slot * lanes & 31);
+    const bool again = (__ballot_sync(~0u, clash) & own_lanes) != 0 && size > 0;
+    if (active && draw < size && !again) level.put(program.graph, begin + order, at, row, index);
+    if (active && draw == 0 && again) listed[atomicAdd(&listed_count, 1u)] = static_cast<std::uint32_t>(at);
+    const bool drawn = active && draw < size && !again && !whole;
+    count_picks(totals, drawn, {.iterations = drawn, .searches = drawn && draw > 0});
+    __syncthreads();
+    if (threadIdx.x == 0 && listed_count > 0)
+      listed_begin = atomicAdd(clashes, static_cast<unsigned long long>(listed_count));
+    __syncthreads();
+    if (threadIdx.x < listed_count) clashing[listed_begin + threadIdx.x] = listed[threadIdx.x];
+  });
 }
 
 /// All candidates of an entry's list, which `is_candidate` tells, from the level's edge `begin` on.
@@ -238,18 +209,20 @@ __device__ __forceinline__ void put_all(const Group& group, const Program& progr
   });
 }
 
-/// Any selection of at most `Size` edges: one tile an entry, of those listed or of all.
+/// What tiles of a block keep of the selections that they make.
+template <unsigned Size>
+struct TilePicks {
+  static constexpr unsigned kTiles = kSampleBlock / Size;
+
+  std::uint32_t picks[kTiles][Size], excluded[kTiles][Size], words[kTiles][Size];
+};
+
+/// Any selection of at most `Size` edges, by a tile.
 template <unsigned Size, class Program>
-__global__ void __launch_bounds__(kSampleBlock)
-    select_kernel(Program program, LevelView level, std::uint32_t depth, const std::uint32_t* listed,
-                  std::uint64_t count, PickTotals* totals) {
-  constexpr unsigned kTiles = kSampleBlock / Size;
-  __shared__ std::uint32_t picks[kTiles][Size], excluded[kTiles][Size], words[kTiles][Size];
-  const Tile<Size> tile;
+__device__ __forceinline__ void select_by_tile(const Tile<Size>& tile, const Program& program,
+                                               const LevelView& level, std::uint64_t at, std::uint32_t depth,
+                                               TilePicks<Size>& kept, PickTotals* totals) {
   const unsigned own = threadIdx.x / Size;
-  const std::uint64_t turn = thread_index() / Size;
-  if (turn >= count) return;
-  const std::uint64_t at = listed ? listed[turn] : turn;
   const std::uint64_t begin = level.offsets[at], size = level.offsets[at + 1] - begin;
   if (size == 0 || size > Size) return;
   const FrontierEntry entry = level.frontier[at];
@@ -264,20 +237,20 @@ __global__ void __launch_bounds__(kSampleBlock)
   }
   if (program.sampler.replacement()) {
     if (rank < size)
-      picks[own][rank] = program.draw_one(program.draws(entry), entry.vertex, row, rank, counters);
+      kept.picks[own][rank] = program.draw_one(program.draws(entry), entry.vertex, row, rank, counters);
   } else {
-    words[own][rank] = 0;
+    kept.words[own][rank] = 0;
     tile.sync();
     // So few picks never use up their random words.
     program.draw_distinct(tile, program.draws(entry), row, static_cast<std::uint32_t>(size),
-                          {picks[own], excluded[own], words[own], nullptr, Size}, counters);
+                          {kept.picks[own], kept.excluded[own], kept.words[own], nullptr, Size}, counters);
   }
   tile.sync();
   if (rank < size) {
-    const std::uint32_t own_pick = picks[own][rank];
+    const std::uint32_t own_pick = kept.picks[own][rank];
     std::uint32_t order = 0;
     for (std::uint32_t other = 0; other < size; ++other) {
-      const std::uint32_t theirs = picks[own][other];
+      const std::uint32_t theirs = kept.picks[own][other];
       order += theirs < own_pick || (theirs == own_pick && other < rank);
     }
     level.put(program.graph, begin + order, at, row, own_pick);
@@ -285,18 +258,44 @@ __global__ void __launch_bounds__(kSampleBlock)
   count_picks(totals, rank == 0 ? static_cast<unsigned>(size) : 0, counters);
 }
 
-/// Selections that no tile keeps and that are not the whole list: one warp each, scratch in global memory.
-template <class Program>
+/// One tile an entry, of those listed or of all.
+template <unsigned Size, class Program>
 __global__ void __launch_bounds__(kSampleBlock)
-    select_large_kernel(Program program, LevelView level, std::uint32_t depth, std::uint64_t warps,
-                        std::uint64_t scratch_size, std::uint64_t word_count, std::uint32_t* picks,
-                        std::uint32_t* excluded, std::uint32_t* words, LevelFacts* facts,
-                        PickTotals* totals) {
+    select_kernel(Program program, LevelView level, std::uint32_t depth, const std::uint32_t* listed,
+                  std::uint64_t count, PickTotals* totals) {
+  __shared__ TilePicks<Size> kept;
+  const std::uint64_t turn = thread_index() / Size;
+  if (turn >= count) return;
+  select_by_tile(Tile<Size>(), program, level, listed ? listed[turn] : turn, depth, kept, totals);
+}
+
+/// The same where the host does not know how many are listed, or a grid has a share of the device. (With one
+/// kernel for both a whole level's samples were a tenth slower.)
+template <unsigned Size, class Program>
+__global__ void __launch_bounds__(kSampleBlock)
+    select_listed_kernel(Program program, LevelView level, ListedEntries turns, std::uint32_t depth,
+                         PickTotals* totals) {
+  __shared__ TilePicks<Size> kept;
+  const Tile<Size> tile;
+  turns.each(thread_index() / Size, std::uint64_t{gridDim.x} * kSampleBlock / Size, [&](std::uint64_t turn) {
+    select_by_tile(tile, program, level, turns[turn], depth, kept, totals);
+    tile.sync();  // the next entry's picks
+  });
+}
+
+/// Selections that no tile keeps and that are not the whole list: one warp each, scratch in global memory.
+template <class Turns, class Program>
+__global__ void __launch_bounds__(kSampleBlock)
+    select_large_kernel(Program program, LevelView level, Turns turns, std::uint32_t depth,
+                        std::uint64_t warps, std::uint64_t scratch_size, std::uint64_t word_count,
+                        std::uint32_t* picks, std::uint32_t* excluded, std::uint32_t* words,
+                        LevelFacts* facts, PickTotals* totals) {
   const Tile<32> warp;
   const std::uint64_t own = thread_index() / 32;
   const PickScratch scratch{picks + own * scratch_size, excluded + own * scratch_size,
                             words + own * word_count};
-  for (std::uint64_t at = own; at < level.entries; at += warps) {
+  for (std::uint64_t turn = own; turn < turns.size(); turn += warps) {
+    const std::uint64_t at = turns[turn];
     const std::uint64_t begin = level.offsets[at], size = level.offsets[at + 1] - begin;
     if (size <= kTilePicks) continue;
     const FrontierEntry entry = level.frontier[at];
@@ -328,22 +327,27 @@ __global__ void __launch_bounds__(kSampleBlock)
   }
 }
 
-/// Whole lists that no tile takes: one lane an edge, so that a hub is shared by many warps.
-template <class Program>
+/// Whole lists that no tile takes: one lane an edge, so that a hub is shared by many warps. `begins`: [turns
+/// + 1] edges of the entries before.
+template <class Turns, class Program>
 __global__ void __launch_bounds__(kSampleBlock)
-    copy_all_kernel(Program program, LevelView level, std::uint32_t depth) {
-  const std::uint64_t edge = thread_index();
-  if (edge >= level.edges) return;
-  const auto begins = [&](std::uint64_t at) { return level.offsets[at] <= edge; };
-  const std::uint64_t low = count_while(level.entries, begins) - 1;  // the edge's entry
-  const std::uint64_t size = level.offsets[low + 1] - level.offsets[low];
-  if (size <= kTilePicks) return;
-  const FrontierEntry entry = level.frontier[low];
-  const Row row = program.graph.row(entry.vertex);
-  if (size != row.degree || !program.takes_all(size, program.expansion(entry, depth), program.draws(entry),
-                                               program.candidates(entry.vertex, row)))
-    return;
-  level.put(program.graph, edge, low, row, static_cast<std::uint32_t>(edge - level.offsets[low]));
+    copy_all_kernel(Program program, LevelView level, Turns turns, std::uint32_t depth,
+                    const std::uint64_t* begins) {
+  const std::uint64_t edges = begins[turns.size()];
+  for (std::uint64_t edge = thread_index(); edge < edges; edge += std::uint64_t{gridDim.x} * kSampleBlock) {
+    const auto begun = [&](std::uint64_t turn) { return begins[turn] <= edge; };
+    const std::uint64_t turn = count_while(turns.size(), begun) - 1;  // the edge's entry's
+    const std::uint64_t size = begins[turn + 1] - begins[turn];
+    if (size <= kTilePicks) continue;
+    const std::uint64_t at = turns[turn];
+    const FrontierEntry entry = level.frontier[at];
+    const Row row = program.graph.row(entry.vertex);
+    if (size != row.degree || !program.takes_all(size, program.expansion(entry, depth), program.draws(entry),
+                                                 program.candidates(entry.vertex, row)))
+      continue;
+    const auto index = static_cast<std::uint32_t>(edge - begins[turn]);
+    level.put(program.graph, level.offsets[at] + index, at, row, index);
+  }
 }
 
 }  // namespace sluice::samples::cuda

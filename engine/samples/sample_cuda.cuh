@@ -40,8 +40,8 @@ class SampleBatches {
   void run(Instance first, std::uint64_t count, BatchWriter& writer) {
     if (!grower_) {  // the first time, or memory was short
       stores_ = {};
-      grower_.emplace(graph_, memory_, stream_, program_, starts_, options_.revisit, stats_);
-      grower_->linear_asked = options_.collision == Collision::linear;
+      grower_.emplace(graph_, memory_, stream_, program_, starts_, options_.revisit,
+                      options_.collision == Collision::linear, stats_);
     }
     grower_->grow(first, count);
     if (!sink_) return;

@@ -115,15 +115,52 @@ TEST(GpuPaging, WalksOfPartitionsSideBySide) {
   }
 }
 
-TEST(GpuPaging, SamplesHaveNoShares) {
+TEST(GpuPaging, SamplesOfPartitionsSideBySide) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  const Graph graph = scattered(at_most(3000, 600));
+  for (const Balance balance : {Balance::on, Balance::off}) {
+    for (const bool batching : {true, false}) {
+      PagingOptions paging{.partitions = 7, .slots = 3, .transport = Transport::copied};
+      paging.batching = batching, paging.balance = balance;
+      expect_same_samples(graph, *gpu, paging, instances_if_brief(paging, 400));
+    }
+  }
+}
+
+TEST(GpuPaging, TimesKernelsOfSamplesSideBySide) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
   const Graph graph = scattered(3000);
-  ResidentGraph parts(*gpu, graph, {.partitions = 7, .slots = 3, .balance = Balance::on});
   samples::Options options;
-  options.fanout = {4};
+  options.fanout = {4, 4};
+  const auto times = [&](Balance balance) {
+    ResidentGraph parts(*gpu, graph, {.partitions = 4, .slots = 4, .balance = balance});
+    return sampling::run_samples(parts, {}, options, nullptr).kernels;
+  };
 
-  EXPECT_THROW(sampling::run_samples(parts, {}, options, nullptr), UsageError);
+  EXPECT_EQ(times(Balance::automatic).rounds, 0u);
+  EXPECT_GT(times(Balance::on).rounds, 0u);
+  EXPECT_GT(times(Balance::off).mean_seconds, 0);
+}
+
+/// Of more entries than are tried one by one: first choices of all, then those that clash.
+TEST(GpuPaging, ManySamplesChooseFirst) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  const Graph graph = scattered(at_most(3000, 600));
+  const std::uint64_t instances = at_most(300000, 1000);
+  Device host({DeviceChoice::host, usable_cores(), 0});
+  ResidentGraph whole(host, graph);
+  for (const Transport transport : {Transport::copied, Transport::mapped}) {
+    ResidentGraph parts(*gpu, graph, {.partitions = 3, .slots = 2, .transport = transport});
+    for (const bool replace : {false, true}) {
+      samples::Options options;
+      options.fanout = {3, 2}, options.replace = replace, options.revisit = replace;
+      const Job job = sample_job("neighbor", random_starts(instances), options);
+      EXPECT_TRUE(job.run(parts) == job.run(whole)) << replace;
+    }
+  }
 }
 
 TEST(GpuPagingLarge, WalksOnAnRmatInAQuarterOfItsMemory) {

@@ -14,8 +14,9 @@ namespace {
 constexpr const char* kHead =
     "# The papers' figures, and ours\n\n"
     "Sluice joins the ideas of four papers. This page has their experiments, one by one: what was\n"
-    "published, what Sluice has of it, and what `sluice-bench papers` measured. `sluice-bench page`\n"
-    "writes it from the reports in `tests/bench/reports/` and from `tests/bench/papers.json`.\n\n"
+    "published, what Sluice has of it, and what `sluice-bench papers` measured, or on ranks\n"
+    "`sluice-bench scaling`. `sluice-bench page` writes it from the reports in `tests/bench/reports/`\n"
+    "and from `tests/bench/papers.json`.\n\n"
     "Figures are medians. Those that were published come from other graphs and other hardware, so that\n"
     "only ratios compare. Stored edges count both directions of an undirected graph.\n";
 
@@ -135,8 +136,9 @@ std::string sections(const Json& papers, const std::vector<const Json*>& runs) {
 std::string papers_page(const std::vector<Json>& reports, const Json& papers) {
   std::string page = kHead;
   std::vector<const Json*> runs;
-  for (const Json& report : reports)
-    if (suite_of(report) == "papers") runs.push_back(&report);
+  for (const char* suite : {"papers", "scaling"})
+    for (const Json& report : reports)
+      if (suite_of(report) == suite) runs.push_back(&report);
   page += runs.empty() ? "\nNo report yet.\n" : "\n";
   for (std::size_t i = 0; i < runs.size(); ++i) page += run_line(i + 1, *runs[i]);
   try {

@@ -16,8 +16,8 @@
 #include <type_traits>
 
 #include "engine/graph/graph_view.hpp"
-#include "engine/samples/edge_update.hpp"
 #include "engine/samples/layer/candidates.hpp"
+#include "engine/samples/layer/edge_update.hpp"
 #include "engine/select/bias.hpp"
 #include "engine/select/hooks.hpp"
 

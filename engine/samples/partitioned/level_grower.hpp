@@ -37,8 +37,6 @@ struct LevelSetup {
 template <class Levels>
 class LevelGrower {
  public:
-  static constexpr bool kOneAfterAnother = Levels::kOneAfterAnother;
-
   LevelGrower(const LevelSetup<typename Levels::Program>& setup, PartitionCache& cache)
       : ranks_(setup.graph.paging.shard),
         collects_(setup.collects),

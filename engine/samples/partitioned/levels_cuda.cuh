@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "engine/exec/cuda_executor.cuh"
+#include "engine/exec/stream.cuh"
+#include "engine/memory/schedule/balance.hpp"
 #include "engine/samples/batch_grower.cuh"
 #include "engine/samples/collect.hpp"
 #include "engine/samples/partitioned/level_grower.hpp"
@@ -24,47 +26,49 @@ struct LevelsWorkspace {
   CudaExecutor executor_;
 };
 
-/// What was measured of a partition's entries, to their places.
-struct PutSizes {
-  const std::uint64_t* sizes;
-  const std::uint32_t* order;
-  std::uint64_t* level_sizes;
+/// How many edges the entries select whose turn it is.
+struct SizesOfListed {
+  LevelView level;
+  ListedEntries turns;
+  std::uint64_t* sizes;
 
-  __device__ void operator()(std::uint64_t i, CudaLane&) const { level_sizes[order[i]] = sizes[i]; }
-};
-
-/// The edges of a partition's entries, to their places.
-template <class Program>
-struct PutEdges {
-  Program program;
-  LevelView level, part;
-  const std::uint32_t* order;
-  std::uint32_t depth;
-
-  __device__ void operator()(std::uint64_t edge, CudaLane&) const {
-    const std::uint64_t own = part.owner(edge), entry = order[own];
-    const std::uint64_t to = level.offsets[entry] + (edge - part.offset(own));
-    level.indices[to] = part.indices[edge];
-    level.targets[to] = part.targets[edge];
-    level.owners[to] = static_cast<std::uint32_t>(entry);
-    if constexpr (Program::kUpdates) {
-      const FrontierEntry from = part.frontier[own];
-      const Vertex parent = Program::kDynamic ? part.parents[own] : kNoVertex;
-      const Edge selected{from.vertex, part.targets[edge], part.position(program.graph, from.vertex, edge)};
-      level.arrivals[to] = program.arrival(program.expansion(from, depth, parent), selected);
-    }
+  __device__ void operator()(std::uint64_t turn, CudaLane&) const {
+    const std::uint64_t at = turns[turn];
+    sizes[turn] = level.offsets[at + 1] - level.offsets[at];
   }
 };
 
-/// Adds up what the entries of a partition that is read in place look at.
+/// Where the edges of listed entries lead, as the sampler's update says: a group an entry.
+template <class Program>
+struct ArriveOnPage {
+  Program program;
+  LevelView level;
+  ListedEntries turns;
+  std::uint32_t depth;
+
+  template <class Group, class Counters>
+  __device__ bool operator()(const Group& group, std::uint64_t turn, Counters&) const {
+    const std::uint64_t at = turns[turn];
+    const FrontierEntry from = level.frontier[at];
+    const Vertex parent = Program::kDynamic ? level.parents[at] : kNoVertex;
+    for (std::uint64_t e = level.offsets[at] + group.rank(); e < level.offsets[at + 1]; e += Group::kSize) {
+      const Edge selected{from.vertex, level.targets[e], level.position(program.graph, from.vertex, e)};
+      level.arrivals[e] = program.arrival(program.expansion(from, depth, parent), selected);
+    }
+    return true;
+  }
+};
+
+/// Adds up what the listed entries of a partition that is read in place look at.
 template <class Program>
 struct AddReadBytes {
   Program program;
-  LevelView part;
+  LevelView level;
+  ListedEntries turns;
 
-  __device__ void operator()(std::uint64_t at, CudaLane& lane) const {
-    const std::uint64_t edges = part.offset(at + 1) - part.offset(at);
-    lane.add(0, read_bytes(program, part.frontier[at].vertex, edges));
+  __device__ void operator()(std::uint64_t turn, CudaLane& lane) const {
+    const std::uint64_t at = turns[turn], edges = level.offsets[at + 1] - level.offsets[at];
+    lane.add(0, read_bytes(program, level.frontier[at].vertex, edges));
   }
 };
 
@@ -73,16 +77,15 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
  public:
   using Program = P;
   using Exec = CudaExecutor;
-  static constexpr bool kOneAfterAnother = true;  ///< partitions, each with the whole GPU
 
   Levels(const LevelSetup<Program>& setup, PartitionCache& cache)
       : LevelsWorkspace(setup.graph.device),
         Base(setup.graph, workspace_, executor_.queue(), setup.program, setup.starts, setup.revisit,
-             setup.stats),
+             setup.linear_asked, setup.stats),
         cache_(cache),
         graph_(setup.graph),
         read_(setup.graph.device, LaneOutput::kSums, "counters") {
-    this->linear_asked = setup.linear_asked;
+    memory_.clashes.reserve(device_, kMostSides, "counters");
     executor_.fill(read_.data(), 0, read_.bytes());
   }
 
@@ -103,8 +106,9 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
     view.frontier += origin.begin;
     if constexpr (Program::kDynamic) {
       view.parents += origin.begin, view.available += origin.begin;
-      this->launch("measure_kernel", measure_kernel<Program>, view.entries * 32, program_, view, depth,
-                   level.offsets.data() + origin.begin, memory_.facts.data());
+      this->launch("measure_kernel", measure_kernel<AllEntries, Program>, view.entries * 32, program_, view,
+                   AllEntries{view.entries}, depth, level.offsets.data() + origin.begin,
+                   memory_.facts.data());
     } else {
       this->launch("size_kernel", size_kernel<Program>, view.entries, program_, view, depth,
                    level.offsets.data() + origin.begin, memory_.facts.data());
@@ -120,23 +124,45 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
   /// The most edges of an entry.
   void note_largest(std::uint64_t largest) { memory_.host_facts.data()->largest = largest; }
 
-  /// Works on the entries in order of partition that wait for those that are present, a partition at a time.
+  /// Works on the entries in order of partition that wait for those that are present: side by side, but for
+  /// work that needs scratch or is one kernel after another.
   void work(const LevelTask& task, const OrderedItems& order, std::span<const std::uint32_t> present) {
     const Program base = program_;
-    const LevelFacts facts = *memory_.host_facts.data();  // of the whole depth, for what follows
-    for (const std::uint32_t partition : present) {
-      const std::uint32_t* const items = order.items.data() + order.begins[partition];
-      program_ = on_page(base, cache_.page(partition));
-      for (const LevelOrigin& batch : batches(task, items, order.count(partition))) {
+    const bool selects = task.work == LevelWork::select;
+    const bool aside = selects && !Program::kUpdates && Launches::side_by_side(largest());
+    const bool timed = aside && cache_.paging().balance != Balance::automatic;
+    if (selects) memory_.clashing.reserve(device_, order.size(), kSampleBatch);
+    if (selects && largest() > kTilePicks)
+      memory_.listed_begins.reserve(device_, order.size() + 1, kSampleBatch);
+    const std::vector<Waiting> all = waiting(order, present);
+    const std::vector<unsigned> shares = shares_for(all);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      program_ = on_page(base, cache_.page(all[i].partition));
+      const std::uint32_t* const items = order.items.data() + all[i].begin;
+      const std::size_t side = i % kMostSides;
+      if (timed) sides_.start(side);
+      for (const LevelOrigin& batch : batches(task, items, all[i].size)) {
         program_.first = batch.first;
-        take(task.level, items + batch.begin, batch.end - batch.begin);
-        task.work == LevelWork::measure ? measure_part(task, items + batch.begin)
-                                        : select_part(task, items + batch.begin, cache_.in_place(partition));
+        const ListedEntries turns{items + batch.begin, batch.end - batch.begin};
+        if (!selects) {
+          measure_listed(task, turns);
+          continue;
+        }
+        const LevelView level = view_of(task.level);
+        select_listed({level, turns, turns.most, task.depth, largest(), aside ? sides_[side] : stream_,
+                       memory_.listed_begins.data(), memory_.clashes.data() + side,
+                       memory_.clashing.data() + all[i].begin + batch.begin, shares[i]});
+        if (cache_.in_place(all[i].partition))
+          executor_.for_each(turns.most, {.sums = read_.data()},
+                             AddReadBytes<Program>{program_, level, turns});
       }
+      if (timed) sides_.stop(side);
     }
     executor_.wait("samples");  // the slots may be filled anew
+    sides_.wait("samples");
+    if (selects && !aside) launches_.refuse_exhausted(stream_);
+    if (timed) stats_.kernels.add(sides_.seconds(std::min(all.size(), kMostSides)));
     program_ = base;
-    *memory_.host_facts.data() = facts;
   }
 
   /// Adds what was counted to the run's figures.
@@ -146,8 +172,7 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
     executor_.read(&read, read_.data(), 1, "samples");
     executor_.fill(read_.data(), 0, read_.bytes());
     stats_.mapped_bytes += read;
-    stats_.kernel_launches += executor_.launches() - launches_;
-    launches_ = executor_.launches();
+    stats_.kernel_launches += executor_.launches() - std::exchange(counted_, executor_.launches());
   }
 
   /// Brings the batch's samples to the host. Throws BudgetError.
@@ -165,39 +190,66 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
 
  private:
   using Base = BatchGrower<Program>;
-  using Base::device_, Base::memory_, Base::program_, Base::stats_, Base::stream_;
+  using Launches = SelectLaunches<Program>;
+  using Base::device_, Base::memory_, Base::program_, Base::stats_, Base::stream_, Base::launches_;
+  static constexpr std::size_t kMostSides = 32;  ///< beyond, partitions share streams
 
-  void measure_part(const LevelTask& task, const std::uint32_t* order) {
-    SampleLevel& part = memory_.part;
-    part.offsets.reserve(device_, part.entries + 1, kSampleBatch);
-    part.available.reserve(device_, part.entries, kSampleBatch);
+  void measure_listed(const LevelTask& task, const ListedEntries& turns) {
     if constexpr (Program::kDynamic)
-      this->launch("measure_kernel", measure_kernel<Program>, part.entries * 32, program_, view_of(part),
-                   task.depth, part.offsets.data(), memory_.facts.data());
-    executor_.for_each(part.entries, {}, PutSizes{part.offsets.data(), order, task.level.offsets.data()});
+      this->launch("measure_kernel", measure_kernel<ListedEntries, Program>, turns.most * 32, program_,
+                   view_of(task.level), turns, task.depth, task.level.offsets.data(), memory_.facts.data());
   }
 
-  void select_part(const LevelTask& task, const std::uint32_t* order, bool in_place) {
-    SampleLevel& part = memory_.part;
-    const std::uint64_t largest = Base::measure(part, task.depth);
-    part.reserve_edges(device_, false);
-    this->select_edges(part, task.depth, largest);
-    executor_.for_each(part.edges, {},
-                       PutEdges<Program>{program_, view_of(task.level), view_of(part), order, task.depth});
-    if (in_place)
-      executor_.for_each(part.entries, {.sums = read_.data()},
-                         AddReadBytes<Program>{program_, view_of(part)});
+  void select_listed(const Selection<ListedEntries>& some) {
+    check(cudaMemsetAsync(some.clashes, 0, sizeof *some.clashes, some.stream.get()), "clearing counters");
+    if (some.largest > kTilePicks) {
+      executor_.for_each(some.count, {}, SizesOfListed{some.level, some.turns, memory_.listed_begins.data()});
+      exclusive_sum(device_, memory_.listed_begins.data(), memory_.listed_begins.data(), some.count,
+                    memory_.scan, stream_.get());
+    }
+    launches_.select(program_, some);
+    if constexpr (Program::kUpdates)
+      executor_.template for_each_group<NoCounters>(
+          some.count, Groups::warps, ArriveOnPage<Program>{program_, some.level, some.turns, some.depth});
   }
+
+  /// Entries that wait for a partition, or for neighbours that are read in place.
+  struct Waiting {
+    std::uint32_t partition;
+    std::uint64_t begin, size;  ///< in order of partition
+  };
+  std::vector<Waiting> waiting(const OrderedItems& order, std::span<const std::uint32_t> present) const {
+    std::vector<Waiting> all;
+    for (const std::uint32_t p : present) {
+      const bool joins = !all.empty() && cache_.in_place(p) && cache_.in_place(all.back().partition) &&
+                         order.begins[p] == all.back().begin + all.back().size;
+      if (!joins) all.push_back({p, order.begins[p], 0});
+      all.back().size += order.count(p);
+    }
+    return all;
+  }
+  /// Blocks for each.
+  std::vector<unsigned> shares_for(std::span<const Waiting> all) const {
+    const Balance balance = cache_.paging().balance;
+    if (balance == Balance::automatic) return std::vector<unsigned>(all.size(), ~0u);
+    std::vector<std::uint64_t> sizes;
+    for (const Waiting& each : all) sizes.push_back(each.size);
+    constexpr unsigned kBlocksAtOnce = 2048 / kSampleBlock;  // of a multiprocessor
+    return shares_of(sizes, device_.multiprocessors() * kBlocksAtOnce, balance);
+  }
+  std::uint64_t largest() const { return memory_.host_facts.data()->largest; }
 
   /// What is worked on together of a partition's entries: all of them, or those of each origin rank, or of
   /// each instance.
   std::vector<LevelOrigin> batches(const LevelTask& task, const std::uint32_t* order, std::uint64_t count) {
     const bool each = !cache_.paging().batching;
     if (!each && task.origins.size() == 1) return {{task.origins[0].first, 0, count}};
-    take(task.level, order, count);
-    executor_.wait("samples");
     std::vector<FrontierEntry> entries(count);
-    copy_to_host(device_, entries.data(), memory_.part.frontier.data(), count * sizeof(FrontierEntry));
+    memory_.listed.reserve(device_, count, kSampleBatch);
+    executor_.for_each(
+        count, {}, TakeEntries{order, task.level.frontier.data(), nullptr, memory_.listed.data(), nullptr});
+    executor_.wait("samples");
+    copy_to_host(device_, entries.data(), memory_.listed.data(), count * sizeof(FrontierEntry));
     std::vector<std::uint32_t> listed(count);
     copy_to_host(device_, listed.data(), order, count * sizeof(std::uint32_t));
     std::vector<LevelOrigin> found;
@@ -212,22 +264,12 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
     return found;
   }
 
-  /// The entries of a level that `order` lists become memory_.part.
-  void take(const SampleLevel& level, const std::uint32_t* order, std::uint64_t count) {
-    SampleLevel& part = memory_.part;
-    part.entries = count;
-    part.frontier.reserve(device_, count, kSampleBatch);
-    if constexpr (Program::kDynamic) part.parents.reserve(device_, count, kSampleBatch);
-    executor_.for_each(count, {},
-                       TakeEntries{order, level.frontier.data(), level.parents.data(), part.frontier.data(),
-                                   part.parents.data()});
-  }
-
   PartitionCache& cache_;
   ResidentGraph::Impl& graph_;
   Buffer<unsigned long long> read_;     ///< [0] bytes that were read in place
   std::shared_ptr<SampleStore> store_;  ///< the batch's samples
-  std::uint64_t launches_ = 0;          ///< that were counted
+  std::uint64_t counted_ = 0;           ///< launches of the executor
+  SideStreams sides_;                   ///< for partitions
 };
 
 }  // namespace sluice::samples::cuda

@@ -26,7 +26,6 @@ class Levels {
  public:
   using Program = P;
   using Exec = HostExecutor;
-  static constexpr bool kOneAfterAnother = false;
 
   Levels(const LevelSetup<Program>& setup, PartitionCache& cache)
       : device_(setup.graph.device),

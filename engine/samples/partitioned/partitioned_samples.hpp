@@ -93,10 +93,6 @@ void run_partitioned_samples(ResidentGraph::Impl& graph, const PageRequest& page
                              std::uint64_t bytes_per_instance, std::uint32_t depths,
                              const RunOptions& options, Instance begin, Instance end, SampleSink* sink,
                              RunStats& stats) {
-  if constexpr (requires { requires Grower::kOneAfterAnother; }) {
-    if (graph.paging.balance != Balance::automatic)
-      throw UsageError("--balance: on a GPU samples work on one partition after another; leave it out");
-  }
   if (graph.device.plans())
     return static_cast<void>(graph.share_memory(pages.columns, bytes_per_instance, end - begin, depths));
   PartitionedSamples<Grower, Make> job(graph, pages, make, bytes_per_instance, depths, sink, stats);

@@ -135,17 +135,16 @@ void QueueBackend::launch_apart(std::span<const WalkSegment> segments, unsigned 
   std::vector<std::uint64_t> sizes;
   for (const WalkSegment& segment : segments) sizes.push_back(segment.count);
   const std::vector<unsigned> shares = shares_of(sizes, blocks, balance_);
-  while (lanes_.size() < (side_by_side ? sizes.size() : 1)) lanes_.push_back(std::make_unique<Lane>());
   const auto part = [&](std::size_t segment, std::uint64_t from, std::uint64_t count) {
     WalkSegments some{};
     some.begin[0] = segments[segment].begin + from, some.count = 1, some.walks = count;
     const unsigned wanted = grid_for(count, kWalkBlock);
     launch(some, side_by_side ? std::min(wanted, shares[segment]) : wanted,
-           lanes_[side_by_side ? segment : 0]->stream.get());
+           sides_[side_by_side ? segment : 0].get());
   };
   const std::uint64_t launches = batching_ ? 1 : *std::max_element(sizes.begin(), sizes.end());
   if (side_by_side) {
-    for (std::size_t s = 0; s < sizes.size(); ++s) lanes_[s]->timer.start(lanes_[s]->stream);
+    for (std::size_t s = 0; s < sizes.size(); ++s) sides_.start(s);
   }
   // In turn, so that no segment waits for another's launches.
   for (std::uint64_t i = 0; i < launches; ++i) {
@@ -153,14 +152,11 @@ void QueueBackend::launch_apart(std::span<const WalkSegment> segments, unsigned 
       const std::uint64_t own = batching_ ? 1 : sizes[s];
       if (i >= own) continue;
       part(s, i, batching_ ? sizes[s] : 1);
-      if (side_by_side && i + 1 == own) lanes_[s]->timer.stop(lanes_[s]->stream);
+      if (side_by_side && i + 1 == own) sides_.stop(s);
     }
   }
-  for (const auto& lane : lanes_) lane->stream.wait("walks", timeout_);
-  if (!side_by_side) return;
-  std::vector<double> seconds;
-  for (std::size_t s = 0; s < sizes.size(); ++s) seconds.push_back(lanes_[s]->timer.seconds());
-  times_.add(seconds);
+  sides_.wait("walks", timeout_);
+  if (side_by_side) times_.add(sides_.seconds(sizes.size()));
 }
 
 QueueTotals QueueBackend::totals() {

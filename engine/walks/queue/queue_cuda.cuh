@@ -238,12 +238,6 @@ class QueueBackend {
 
  private:
   using Launch = FunctionRef<void(const WalkSegments& segments, unsigned blocks, cudaStream_t stream)>;
-  /// Where one segment's kernels run, and for how long.
-  struct Lane {
-    Stream stream;
-    Timer timer;
-  };
-
   std::size_t shared_bytes() const { return keys_ <= kSharedKeys ? keys_ * sizeof(unsigned) : 0; }
   void launch_together(std::span<const WalkSegment> segments, const Launch& launch);
   void launch_apart(std::span<const WalkSegment> segments, unsigned blocks, const Launch& launch);
@@ -259,7 +253,7 @@ class QueueBackend {
   Buffer<WalkCounters> done_;
   Interval gathering_;
   KernelTimes times_;
-  std::vector<std::unique_ptr<Lane>> lanes_;
+  sluice::cuda::SideStreams sides_;    ///< of segments
   Stream walking_;                     ///< rounds of walks
   sluice::cuda::UrgentStream stream_;  ///< all else: it goes before rounds of the batch's other half
 };
