@@ -125,11 +125,13 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
   void note_largest(std::uint64_t largest) { memory_.host_facts.data()->largest = largest; }
 
   /// Works on the entries in order of partition that wait for those that are present: side by side, but for
-  /// work that needs scratch or is one kernel after another.
+  /// work that needs scratch or is one kernel after another. In other GPUs' memory one partition after
+  /// another: a GPU finds few addresses there at once (StretchOfItem).
   void work(const LevelTask& task, const OrderedItems& order, std::span<const std::uint32_t> present) {
     const Program base = program_;
     const bool selects = task.work == LevelWork::select;
-    const bool aside = selects && !Program::kUpdates && Launches::side_by_side(largest());
+    const bool aside =
+        selects && !Program::kUpdates && Launches::side_by_side(largest()) && graph_.peers == nullptr;
     const bool timed = aside && cache_.paging().balance != Balance::automatic;
     if (selects) memory_.clashing.reserve(device_, order.size(), kSampleBatch);
     if (selects && largest() > kTilePicks)
