@@ -131,17 +131,25 @@ std::string sections(const Json& papers, const std::vector<const Json*>& runs) {
   return text;
 }
 
+/// Does a report have anything of what is shown?
+bool has_table(const Json& report, const Json& papers) {
+  for (const Json& paper : papers)
+    for (const Json& experiment : paper.at("experiments"))
+      for (const Json& table : experiment.at("tables"))
+        if (!rows_of(report, table.get<std::string>()).empty()) return true;
+  return false;
+}
+
 }  // namespace
 
 std::string papers_page(const std::vector<Json>& reports, const Json& papers) {
   std::string page = kHead;
   std::vector<const Json*> runs;
-  for (const char* suite : {"papers", "scaling"})
-    for (const Json& report : reports)
-      if (suite_of(report) == suite) runs.push_back(&report);
-  page += runs.empty() ? "\nNo report yet.\n" : "\n";
-  for (std::size_t i = 0; i < runs.size(); ++i) page += run_line(i + 1, *runs[i]);
   try {
+    for (const Json& report : reports)
+      if (has_table(report, papers)) runs.push_back(&report);
+    page += runs.empty() ? "\nNo report yet.\n" : "\n";
+    for (std::size_t i = 0; i < runs.size(); ++i) page += run_line(i + 1, *runs[i]);
     return page + sections(papers, runs);
   } catch (const Json::exception& error) {
     throw InputError(fmt::format("--papers: {}", error.what()));
