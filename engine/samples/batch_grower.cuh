@@ -120,9 +120,13 @@ class BatchGrower {
     reserve_edges(now);
     find_bounds(now);
     if (now.edges == 0) return;
-    const Selection<AllEntries> all{
-        view_of(now), {now.entries}, now.entries,        depth,
-        largest,      stream_,       now.offsets.data(), &memory_.facts.data()->clashing};
+    const Selection<AllEntries> all{view_of(now),
+                                    {now.entries},
+                                    depth,
+                                    largest,
+                                    stream_,
+                                    now.offsets.data(),
+                                    &memory_.facts.data()->clashing};
     launches_.select(program_, all);
     if (Program::kDynamic || largest > kTilePicks) launches_.refuse_exhausted(stream_);
   }

@@ -54,10 +54,10 @@ inline LevelView view_of(const SampleLevel& level) {
 struct AllEntries {
   static constexpr bool kListed = false;
 
-  std::uint64_t count;
+  std::uint64_t most;  ///< so many
 
   __device__ __forceinline__ std::uint64_t operator[](std::uint64_t turn) const { return turn; }
-  __device__ __forceinline__ std::uint64_t size() const { return count; }
+  __device__ __forceinline__ std::uint64_t size() const { return most; }
   /// Calls body(turn) for `first`, or for every step behind it; body may ask whether there is such a turn.
   template <class Body>
   __device__ __forceinline__ void each(std::uint64_t first, std::uint64_t, const Body& body) const {

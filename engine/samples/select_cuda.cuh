@@ -21,12 +21,11 @@ template <class Turns>
 struct Selection {
   LevelView level;
   Turns turns;
-  std::uint64_t count;  ///< of turns
   std::uint32_t depth;
   std::uint64_t largest;  ///< no selection is larger
   const Stream& stream;
   const std::uint64_t* begins;        ///< [turns + 1] edges of the turns before, if any selection is large
-  unsigned long long* clashes;        ///< zero: how many entries' first choices clash
+  unsigned long long* clashes;        ///< how many entries' first choices clash; of a whole level zero
   std::uint32_t* clashing = nullptr;  ///< [turns] room for those
   unsigned most_blocks = ~0u;         ///< of a launch without scratch of its own
 };
@@ -44,6 +43,13 @@ class SelectLaunches {
 
   /// May selections go on beside each other, on several streams? Large ones share scratch.
   static bool side_by_side(std::uint64_t largest) { return !Program::kDynamic && largest <= kTilePicks; }
+  /// Blocks for which those take turns.
+  static unsigned blocks_side_by_side() {
+    if constexpr (Program::kDynamic)
+      return 1;
+    else
+      return blocks_at_once(select_listed_kernel<kTilePicks, Program>, kSampleBlock, 0);
+  }
 
   template <class Turns>
   void select(const Program& program, const Selection<Turns>& some) {
@@ -119,15 +125,16 @@ class SelectLaunches {
     if (Turns::kListed ? replacement && small && !facts.uneven : some.level.fanout > 0)
       return draw(program, some);
     // One launch is quicker than two where there is little to do.
-    if (some.count >= kManyEntries && !replacement && small && program.select != Select::updated)
+    if (some.turns.most >= kManyEntries && !replacement && small && program.select != Select::updated)
       return choose_first(program, some);
     if constexpr (Turns::kListed) {
       select_listed(program, some, some.turns);
     } else {
-      select_all(program, some, nullptr, some.count);
+      select_all(program, some, nullptr, some.turns.most);
     }
     if (small) return;
-    const unsigned most = Turns::kListed ? multiprocessors() * 8 : ~0u;  // how many edges the device knows
+    // Of listed entries only the device knows how many edges they have.
+    const unsigned most = Turns::kListed ? device_.multiprocessors() * 8 : ~0u;
     launch("copy_all_kernel", some.stream, some.level.edges, std::min(most, some.most_blocks),
            copy_all_kernel<Turns, Program>, program, some.level, some.turns, some.depth, some.begins);
     select_large(program, some, facts.drawn);
@@ -140,7 +147,7 @@ class SelectLaunches {
 
   template <class Turns>
   void draw(const Program& program, const Selection<Turns>& some) {
-    launch("draw_kernel", some.stream, warps_for(some.count, some.largest) * 32, some.most_blocks,
+    launch("draw_kernel", some.stream, warps_for(some.turns.most, some.largest) * 32, some.most_blocks,
            draw_kernel<Turns, Program>, program, some.level, some.turns, some.depth,
            static_cast<std::uint32_t>(some.largest), memory_.totals.data());
     if (Turns::kListed) return;
@@ -152,14 +159,16 @@ class SelectLaunches {
   void choose_first(const Program& program, const Selection<Turns>& some) {
     std::uint32_t* clashing = some.clashing;
     if constexpr (!Turns::kListed) {
-      memory_.clashing.reserve(device_, some.count, kSampleBatch);
+      memory_.clashing.reserve(device_, some.turns.most, kSampleBatch);
       clashing = memory_.clashing.data();
+    } else {
+      check(cudaMemsetAsync(some.clashes, 0, sizeof *some.clashes, some.stream.get()), "clearing counters");
     }
-    launch("first_choice_kernel", some.stream, warps_for(some.count, some.largest) * 32, some.most_blocks,
-           first_choice_kernel<Turns, Program>, program, some.level, some.turns,
+    launch("first_choice_kernel", some.stream, warps_for(some.turns.most, some.largest) * 32,
+           some.most_blocks, first_choice_kernel<Turns, Program>, program, some.level, some.turns,
            static_cast<std::uint32_t>(some.largest), clashing, some.clashes, memory_.totals.data());
     if constexpr (Turns::kListed) {
-      select_listed(program, some, {clashing, some.count, some.clashes});
+      select_listed(program, some, {clashing, some.turns.most, some.clashes});
     } else {
       read_facts(some.stream);
       const std::uint64_t clashes = memory_.host_facts.data()->clashing;

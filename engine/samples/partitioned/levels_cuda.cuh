@@ -132,12 +132,13 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
     const bool selects = task.work == LevelWork::select;
     const bool aside =
         selects && !Program::kUpdates && Launches::side_by_side(largest()) && graph_.peers == nullptr;
-    const bool timed = aside && cache_.paging().balance != Balance::automatic;
     if (selects) memory_.clashing.reserve(device_, order.size(), kSampleBatch);
     if (selects && largest() > kTilePicks)
       memory_.listed_begins.reserve(device_, order.size() + 1, kSampleBatch);
     const std::vector<Waiting> all = waiting(order, present);
-    const std::vector<unsigned> shares = shares_for(all);
+    const Balance balance = aside ? cache_.paging().balance : Balance::automatic;
+    const std::vector<unsigned> shares = shares_for(all, balance);
+    const bool timed = balance != Balance::automatic && all.size() <= kMostSides;
     for (std::size_t i = 0; i < all.size(); ++i) {
       program_ = on_page(base, cache_.page(all[i].partition));
       const std::uint32_t* const items = order.items.data() + all[i].begin;
@@ -151,7 +152,7 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
           continue;
         }
         const LevelView level = view_of(task.level);
-        select_listed({level, turns, turns.most, task.depth, largest(), aside ? sides_[side] : stream_,
+        select_listed({level, turns, task.depth, largest(), aside ? sides_[side] : stream_,
                        memory_.listed_begins.data(), memory_.clashes.data() + side,
                        memory_.clashing.data() + all[i].begin + batch.begin, shares[i]});
         if (cache_.in_place(all[i].partition))
@@ -163,7 +164,7 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
     executor_.wait("samples");  // the slots may be filled anew
     sides_.wait("samples");
     if (selects && !aside) launches_.refuse_exhausted(stream_);
-    if (timed) stats_.kernels.add(sides_.seconds(std::min(all.size(), kMostSides)));
+    if (timed) stats_.kernels.add(sides_.seconds(all.size()));
     program_ = base;
   }
 
@@ -194,7 +195,7 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
   using Base = BatchGrower<Program>;
   using Launches = SelectLaunches<Program>;
   using Base::device_, Base::memory_, Base::program_, Base::stats_, Base::stream_, Base::launches_;
-  static constexpr std::size_t kMostSides = 32;  ///< beyond, partitions share streams
+  static constexpr std::size_t kMostSides = 32;  ///< beyond, partitions share streams, and are not timed
 
   void measure_listed(const LevelTask& task, const ListedEntries& turns) {
     if constexpr (Program::kDynamic)
@@ -203,16 +204,17 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
   }
 
   void select_listed(const Selection<ListedEntries>& some) {
-    check(cudaMemsetAsync(some.clashes, 0, sizeof *some.clashes, some.stream.get()), "clearing counters");
     if (some.largest > kTilePicks) {
-      executor_.for_each(some.count, {}, SizesOfListed{some.level, some.turns, memory_.listed_begins.data()});
-      exclusive_sum(device_, memory_.listed_begins.data(), memory_.listed_begins.data(), some.count,
+      executor_.for_each(some.turns.most, {},
+                         SizesOfListed{some.level, some.turns, memory_.listed_begins.data()});
+      exclusive_sum(device_, memory_.listed_begins.data(), memory_.listed_begins.data(), some.turns.most,
                     memory_.scan, stream_.get());
     }
     launches_.select(program_, some);
     if constexpr (Program::kUpdates)
       executor_.template for_each_group<NoCounters>(
-          some.count, Groups::warps, ArriveOnPage<Program>{program_, some.level, some.turns, some.depth});
+          some.turns.most, Groups::warps,
+          ArriveOnPage<Program>{program_, some.level, some.turns, some.depth});
   }
 
   /// Entries that wait for a partition, or for neighbours that are read in place.
@@ -231,13 +233,11 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
     return all;
   }
   /// Blocks for each.
-  std::vector<unsigned> shares_for(std::span<const Waiting> all) const {
-    const Balance balance = cache_.paging().balance;
+  static std::vector<unsigned> shares_for(std::span<const Waiting> all, Balance balance) {
     if (balance == Balance::automatic) return std::vector<unsigned>(all.size(), ~0u);
     std::vector<std::uint64_t> sizes;
     for (const Waiting& each : all) sizes.push_back(each.size);
-    constexpr unsigned kBlocksAtOnce = 2048 / kSampleBlock;  // of a multiprocessor
-    return shares_of(sizes, device_.multiprocessors() * kBlocksAtOnce, balance);
+    return shares_of(sizes, Launches::blocks_side_by_side(), balance);
   }
   std::uint64_t largest() const { return memory_.host_facts.data()->largest; }
 
