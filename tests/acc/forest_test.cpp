@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/acc/programs/wcc.hpp"
+#include "engine/acc/rounds/merge.hpp"
 
 namespace sluice::acc {
 namespace {
@@ -43,6 +44,40 @@ TEST(Forest, LeavesTreesWhoseRootsAreFar) {
   EXPECT_TRUE(join(Components{}, states, 7, 0, 8));
   for (Vertex v = 0; v < 8; ++v) compress(states, v);
   EXPECT_EQ(std::vector(std::begin(states), std::end(states)), std::vector<Vertex>(8));
+}
+
+/// Counts like an executor's lane.
+struct CountingLane {
+  std::uint64_t sums[2] = {};
+  void add(unsigned sum, std::uint64_t value) { sums[sum] += value; }
+};
+
+/// Two chains, and an edge from the end of one to the end of the other.
+TEST(JoinRange, LeavesAnEdgeBetweenFarRootsUntilTreesAreCompressed) {
+  constexpr Vertex kChain = 2 * kNearRoot + 9, kBoth = 2 * kChain;
+  std::vector<Vertex> states;
+  for (Vertex v = 0; v < kBoth; ++v) states.push_back(v % kChain == 0 ? v : v - 1);
+  const std::vector<Vertex> before = states, targets{kBoth - 1};
+  const std::vector<EdgeIndex> offsets{0, 1};
+  const MergeRows<Components> rows{Components{}, kChain - 1, offsets.data(), states.data()};
+  JoinRange<Components> join{rows, kNoVertex, 0, 1, targets.data(), nullptr};
+  unsigned long long left = 0;
+  const JoinLeft<Components> again{join, &left};
+  CountingLane lane;
+
+  again(0, lane);
+  EXPECT_EQ(states, before) << "none was left";
+  join.left = &left;
+  join(0, lane);
+  EXPECT_EQ(states, before);
+  EXPECT_EQ(left, 1u);
+  EXPECT_EQ(lane.sums[0], 1u);
+  EXPECT_EQ(lane.sums[1], 1u);
+  for (Vertex v = 0; v < kBoth; ++v) compress(states.data(), v);
+  again(0, lane);
+  for (Vertex v = 0; v < kBoth; ++v) compress(states.data(), v);
+  EXPECT_EQ(states, std::vector<Vertex>(kBoth));
+  EXPECT_EQ(lane.sums[0], 1u) << "counted twice";
 }
 
 }  // namespace

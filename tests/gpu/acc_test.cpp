@@ -143,15 +143,19 @@ TEST_F(GpuAcc, WalksALongPathWithoutALaunchARound) {
   expect_equal(sssp(both.on_gpu, 0).distances, sssp(both.on_host, 0).distances);
 }
 
-/// Every vertex hangs below the one before it when the last edge asks for the root, which is left then.
-TEST_F(GpuAcc, ClosesADirectedRing) {
-  const auto size = static_cast<Vertex>(at_most(100'000, 3'000));
-  std::vector<stat::Edge> ring;
-  for (Vertex v = 0; v < size; ++v) ring.push_back({v, (v + 1) % size, 1});
-  const Graph graph = stat::make_graph(size, ring, false);
+/// Two chains, of which the last vertex is an end, and leads to the end of the other: when its turn comes,
+/// both roots are far, and without that edge there were two components.
+TEST_F(GpuAcc, JoinsTheEndsOfLongChains) {
+  const auto chain = static_cast<Vertex>(at_most(400'000, 3'000)), last = 2 * chain;
+  std::vector<stat::Edge> edges{{last, last - 1, 1}, {chain - 1, last, 1}};
+  for (Vertex v = 0; v + 1 < last; ++v)
+    if (v != chain - 1) edges.push_back({v, v + 1, 1});
+  const Graph graph = stat::make_graph(last + std::uint64_t{1}, edges, false);
   const Both both(host_, *gpu_, graph, {});
 
-  expect_equal(components(both.on_gpu).components, components(both.on_host).components);
+  const auto found = components(both.on_gpu).components;
+  expect_equal(found, components(both.on_host).components);
+  EXPECT_EQ(found[chain], 0u);
 }
 
 Vertex hub_of(const Graph& graph) {

@@ -17,6 +17,7 @@
 #include "engine/acc/rounds/rank_forests.hpp"
 #include "engine/acc/rounds/vertex_states.hpp"
 #include "engine/exec/executor.hpp"
+#include "engine/graph/residency.hpp"
 
 namespace sluice::acc {
 

@@ -12,7 +12,8 @@
 
 namespace sluice::acc {
 
-/// Makes the root of every vertex its state. Ways lead to smaller vertices, whose turn has come before.
+/// Makes the root of every vertex its state. Where the smaller root stays, ways lead to vertices whose turn
+/// has come before.
 struct Compress {
   static constexpr bool kInOrder = true;
 
