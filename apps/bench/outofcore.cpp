@@ -16,7 +16,7 @@ namespace {
 
 /// A quarter of the partitions is on the device at a time. Walks and their paths lie beside them.
 constexpr PagingOptions kQuarter{.partitions = 64, .slots = 16, .transport = Transport::copied};
-constexpr PagingOptions kQuarterAutomatic{.partitions = 64, .slots = 16};
+constexpr PagingOptions kQuarterAutomatic{.partitions = kQuarter.partitions, .slots = kQuarter.slots};
 
 /// Coded lists in the same memory: a quarter of what the lists take as they are.
 PagingOptions quarter_of_plain(const Graph& graph, unsigned threads) {
@@ -114,50 +114,45 @@ class OutOfCoreSuite {
   }
 
   /// What `run` says of the graph that `make` makes, beside its statistics, after a run that makes tables.
+  /// Returns the GB/s that were copied, 0 where the figure is not wanted.
   template <class On, class Make, class Run>
-  void measure(const std::string& name, const char* unit, const Make& make, const Run& run) {
-    if (!options_.wants(name)) return;
+  double measure(const std::string& name, const char* unit, const Make& make, const Run& run) {
+    if (!options_.wants(name)) return 0;
     if (options_.progress) options_.progress(name);
     const std::unique_ptr<On> graph = make();
     std::vector<double> values;
     std::string note;
+    double copied = 0;
     for (unsigned r = 0; r <= options_.repetitions; ++r) {
       const auto [value, stats] = run(*graph);
       if (r > 0) values.push_back(value);
-      const auto rate = [&](std::uint64_t bytes) {
-        return static_cast<double>(bytes) / stats.compute_seconds * 1e-9;
+      const auto rate = [seconds = stats.compute_seconds](std::uint64_t bytes) {
+        return static_cast<double>(bytes) / seconds * 1e-9;
       };
+      copied = rate(stats.host_to_device_bytes);
       note = text("%.0f transfers, ", static_cast<double>(stats.partition_transfers)) +
-             text("%.1f GB/s copied, ", rate(stats.host_to_device_bytes)) +
+             text("%.0f rounds, ", static_cast<double>(stats.rounds)) + text("%.1f GB/s copied, ", copied) +
              text("%.1f GB/s read in place", rate(stats.mapped_bytes));
     }
     std::sort(values.begin(), values.end());
     figures_.push_back({name, values[values.size() / 2], unit, values.front(), values.back(), note});
+    return copied;
   }
 
   void walk(const std::string& name, walks::Options walk_options, std::uint64_t walks_per_vertex,
             const PagingOptions& paging, Instance instances = 0) {
-    if (!options_.wants(name)) return;
-    if (options_.progress) options_.progress(name);
-    ResidentGraph graph(device_, graph_, paging);
     Starts starts;
     starts.rounds = walks_per_vertex;
     if (instances != 0) starts.mode = Starts::Mode::random, starts.count = instances;
     walk_options.seed = options_.seed;
-    std::vector<double> rates;
-    RunStats stats;
-    for (unsigned r = 0; r <= options_.repetitions; ++r) {  // the first makes the tables
-      stats = sampling::run_walks(graph, starts, walk_options, nullptr);
-      if (r > 0) rates.push_back(static_cast<double>(stats.steps) / stats.compute_seconds * 1e-9);
-    }
-    std::sort(rates.begin(), rates.end());
-    const double copied = static_cast<double>(stats.host_to_device_bytes) / stats.compute_seconds * 1e-9;
-    std::string note = text("%.0f transfers, ", static_cast<double>(stats.partition_transfers)) +
-                       text("%.0f rounds, ", static_cast<double>(stats.rounds)) +
-                       text("%.0f batches, ", static_cast<double>(stats.batches)) +
-                       text("%.1f GB/s copied", copied);
-    figures_.push_back({name, rates[rates.size() / 2], "G steps/s", rates.front(), rates.back(), note});
-    if (limits_.to_device > 0) set_share(figures_.back(), copied / limits_.to_device, "host to device");
+    const double copied = measure<ResidentGraph>(
+        name, "G steps/s", [&] { return std::make_unique<ResidentGraph>(device_, graph_, paging); },
+        [&](ResidentGraph& graph) {
+          const RunStats stats = sampling::run_walks(graph, starts, walk_options, nullptr);
+          return std::pair(static_cast<double>(stats.steps) / stats.compute_seconds * 1e-9, stats);
+        });
+    if (copied > 0 && limits_.to_device > 0)
+      set_share(figures_.back(), copied / limits_.to_device, "host to device");
   }
 
   Device& device_;

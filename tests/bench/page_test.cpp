@@ -33,7 +33,7 @@ TEST_F(Page, ShowsFiguresBesideLimitsAndPeers) {
              "one iteration, f64 [G edges/s]": 164.82, "one iteration, f64: % of host to device": 88.2,
              "a figure of no family []": 1})";
   std::ofstream(at("reports/b.json"))
-      << R"({"command": "scaling", "options": {"device": "cuda"}, "device": "a GPU", "ranks": 2,
+      << R"({"command": "scaling", "options": {"device": "cuda", "only": "bfs|sssp"}, "device": "a GPU", "ranks": 2,
              "date": "2026-01-02", "commit": "abc", "bfs, one rank [ms]": 3.0, "bfs [ms]": 2.0,
              "bfs: times one rank": 1.5})";
   std::ofstream(at("peers.json"))
@@ -47,7 +47,7 @@ TEST_F(Page, ShowsFiguresBesideLimitsAndPeers) {
        {"1. a GPU, 2026-01-02, commit abc: `sluice-bench pagerank --device cuda --scale 22`. Limits: host to "
         "device 55.5 GB/s\n",
         "| one iteration, f64 | 164.8 G edges/s, 88% of host to device |\n",
-        "commit abc: `mpirun -n 2 sluice-bench scaling --device cuda`\n",
+        "commit abc: `mpirun -n 2 sluice-bench scaling --device cuda --only 'bfs|sssp'`\n",
         "| bfs | 2 ms, 1.5 times one rank |\n", "| an iteration | 2 ms | another: 3 ms | a GPU | one run |\n",
         "No report yet.\n"})
     EXPECT_NE(page.find(part), std::string::npos) << part << "\nin\n" << page;
