@@ -163,7 +163,7 @@ class AutomaticSuite {
     o.seed = options_.seed;
     const Memory memory{.share = share, .instance_bytes = 4096};
     compare(
-        name, share, kLists, memory.of(graph_, seeds),
+        name, share, kCodedLists, memory.of(graph_, seeds),
         [&](Device& device, const PagingOptions& paging, Layout layout) {
           ResidentGraph graph(device, graph_, paging);
           o.layout = layout;

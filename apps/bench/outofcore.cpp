@@ -65,7 +65,8 @@ class OutOfCoreSuite {
     }
     weighted.kind = walks::Kind::node2vec, weighted.p = 2, weighted.q = 0.5;
     walk("64000 node2vec walks, auto", weighted, 1, kQuarterAutomatic, 64'000);
-    sample();
+    sample("csr", Layout::csr, kQuarterAutomatic);
+    sample("coded", Layout::coded, automatic);
     programs();
     return std::move(figures_);
   }
@@ -75,16 +76,16 @@ class OutOfCoreSuite {
     figures_.push_back({name, value, unit, value, value, {}});
   }
 
-  void sample() {
+  void sample(const char* layout, Layout asked, const PagingOptions& paging) {
     const auto seeds = std::min<std::uint64_t>(graph_.vertices(), device_.is_cuda() ? 1u << 20 : 1u << 12);
-    const std::string name = text("neighbor 15,10, distinct, %.0f seeds, auto", static_cast<double>(seeds));
+    const std::string name =
+        text("neighbor 15,10, distinct, %.0f seeds, ", static_cast<double>(seeds)) + layout;
     samples::Options neighbor;
-    neighbor.fanout = {15, 10}, neighbor.seed = options_.seed;
+    neighbor.fanout = {15, 10}, neighbor.seed = options_.seed, neighbor.layout = asked;
     Starts starts;
     starts.mode = Starts::Mode::random, starts.count = seeds;
     measure<ResidentGraph>(
-        name, "G edges/s",
-        [&] { return std::make_unique<ResidentGraph>(device_, graph_, kQuarterAutomatic); },
+        name, "G edges/s", [&] { return std::make_unique<ResidentGraph>(device_, graph_, paging); },
         [&](ResidentGraph& graph) {
           const RunStats stats = sampling::run_samples(graph, starts, neighbor, nullptr);
           return std::pair(static_cast<double>(stats.sampled_edges) / stats.compute_seconds * 1e-9, stats);

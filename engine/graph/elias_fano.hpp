@@ -116,4 +116,15 @@ struct EliasFano {
   }
 };
 
+/// Sorted lists of a graph or of a part of it, coded.
+struct CodedLists {
+  const std::uint32_t* begins = nullptr;  ///< by vertex, in `words`
+  const std::uint32_t* words = nullptr;   ///< null: lists are as they are
+
+  /// Entry `index` of a vertex's list, in a graph of so many vertices.
+  SLUICE_HD Vertex target(std::uint64_t vertices, Vertex v, std::uint32_t degree, std::uint32_t index) const {
+    return EliasFano::of(vertices, degree).read(words + begins[v], index);
+  }
+};
+
 }  // namespace sluice

@@ -7,6 +7,7 @@
 #include "engine/core/ownership.hpp"
 #include "engine/core/search.hpp"
 #include "engine/core/types.hpp"
+#include "engine/graph/elias_fano.hpp"
 #include "engine/graph/graph_view.hpp"
 #include "engine/graph/read_bytes.hpp"
 
@@ -26,9 +27,7 @@ struct PageView {
   std::uint64_t* cumulative = nullptr;  ///< CTPS
   std::uint64_t* thresholds = nullptr;  ///< alias slots
   std::uint32_t* others = nullptr;
-  // Coded lists: by vertex, and by word of the whole graph.
-  const std::uint32_t* begins = nullptr;
-  const std::uint32_t* words = nullptr;
+  CodedLists coded;  ///< by vertex, and by word of the whole graph
 };
 
 /// Is an edge there?

@@ -51,14 +51,23 @@ PageRequest::PageRequest(const ResidentGraph::Impl& graph) {
   sources.keep = graph.paging.shard && graph.paging.transport != Transport::file;
 }
 
+bool PageRequest::take_codes(ResidentGraph::Impl& graph, Layout layout) {
+  sources.coded = graph.coded_lists(layout);
+  columns.coded = sources.coded != nullptr;
+  if (columns.coded && !graph.device.plans()) columns.begins = sources.coded->begins();
+  if (layout == Layout::coded && !columns.coded) {
+    throw UsageError(
+        "--layout coded: needs sorted lists and enough host memory (raise --host-memory, or use csr or "
+        "auto)");
+  }
+  return columns.coded;
+}
+
 Slots::Slots(const Device& device, std::span<const EdgeIndex> offsets, const PartitionPlan& plan,
              PageColumns columns, PageSources sources, Count count)
     : device_(device), offsets_(offsets), plan_(plan), columns_(columns), sources_(std::move(sources)) {
   const PageView& host = sources_.columns;
-  if (columns.coded) {
-    sources_.columns.begins = sources_.coded->begins();
-    sources_.columns.words = sources_.coded->words();
-  }
+  if (columns.coded) sources_.columns.coded = {sources_.coded->begins(), sources_.coded->words()};
   can_map_ = (columns.coded || host.targets) && (!columns.weights || host.weights) &&
              (!columns.cumulative || host.cumulative) && (!columns.alias || host.thresholds);
   can_map_ = can_map_ && count.here.empty();
@@ -86,12 +95,12 @@ OwnershipView Slots::owners() {
 
 std::span<const std::uint32_t> Slots::host_words() const {
   const PageView& host = sources_.columns;
-  if (columns_.coded) return {host.words, host.begins[offsets_.size() - 1]};
+  if (columns_.coded) return {host.coded.words, host.coded.begins[offsets_.size() - 1]};
   return {host.targets, offsets_.back()};
 }
 
 Slots::Capacity Slots::capacity_for(bool oversized) const {
-  const std::uint32_t* const begins = sources_.columns.begins;
+  const std::uint32_t* const begins = sources_.columns.coded.begins;
   Capacity capacity;
   for (std::uint64_t p = 0; p < plan_.size(); ++p) {
     const std::uint64_t begin = plan_.begin(p), end = plan_.end(p);
@@ -218,8 +227,9 @@ void Slots::bring_coded(Lane& lane, const Load& load) {
     counters_.copied_bytes += size * sizeof(std::uint32_t);
   };
   const PageView& host = sources_.columns;
-  copy(slot.begins, host.begins + begin, end - begin);
-  copy(slot.words, host.words + host.begins[begin], host.begins[end] - host.begins[begin]);
+  copy(slot.begins, host.coded.begins + begin, end - begin);
+  copy(slot.words, host.coded.words + host.coded.begins[begin],
+       host.coded.begins[end] - host.coded.begins[begin]);
 }
 
 void Slots::bring_columns(Lane& lane, const Load& load) {
@@ -316,8 +326,8 @@ PageView Slots::rebased(const Slot& slot, std::uint32_t partition) const {
   PageView view;
   if (columns_.coded) {
     const std::uint64_t begin = plan_.begin(partition);
-    view.begins = moved(slot.begins.data(), begin);
-    view.words = moved(slot.words.data(), sources_.columns.begins[begin]);
+    view.coded = {moved(slot.begins.data(), begin),
+                  moved(slot.words.data(), sources_.columns.coded.begins[begin])};
     return view;
   }
   view.targets = moved(slot.targets.data(), first);

@@ -41,6 +41,10 @@ struct PageRequest {
   PageRequest() = default;
   explicit PageRequest(const ResidentGraph::Impl& graph);
 
+  /// Wants the lists coded, where `layout` does (wants_codes) and they can be; says whether they are. Throws
+  /// UsageError where they must be and cannot.
+  bool take_codes(ResidentGraph::Impl& graph, Layout layout);
+
   PageColumns columns;
   PageSources sources;
 };

@@ -94,7 +94,8 @@ __global__ void __launch_bounds__(kSampleBlock)
     if (!lengths.include(row.degree, whole)) continue;
     const DynamicList<Program> list(program, at, row);
     if (whole) {
-      put_all(warp, program, level, begin, own, row, [&](std::uint32_t i) { return list.is_candidate(i); });
+      put_all<Turns>(warp, program, level, begin, own, entry.vertex, row,
+                     [&](std::uint32_t i) { return list.is_candidate(i); });
       continue;
     }
     PickCounters counters;
@@ -110,7 +111,7 @@ __global__ void __launch_bounds__(kSampleBlock)
     warp.sync();
     group_sort(warp, scratch.picks, size);
     for (std::uint32_t j = warp.rank(); j < size; j += 32)
-      level.put(program.graph, begin + j, own, row, scratch.picks[j]);
+      level.put(begin + j, own, scratch.picks[j], program.graph.target(row.offset + scratch.picks[j]));
     warp.sync();
     count_picks(totals, warp.rank() == 0 ? static_cast<unsigned>(size) : 0, counters);
   }

@@ -134,7 +134,8 @@ __global__ void __launch_bounds__(kSampleBlock)
       const std::uint32_t theirs = __shfl_sync(~0u, index, slot * lanes + other);
       rank += theirs < index || (theirs == index && other < draw);
     }
-    if (drawn) level.put(program.graph, level.offset(at) + rank, at, row, index);
+    if (drawn)
+      level.put(level.offset(at) + rank, at, index, Turns::target(program, entry.vertex, row, index));
     if constexpr (Turns::kListed) {
       counters.iterations = drawn;
       count_picks(totals, drawn, counters);
@@ -187,7 +188,8 @@ __global__ void __launch_bounds__(kSampleBlock)
     }
     const unsigned own_lanes = (lanes == 32 ? ~0u : (1u << lanes) - 1) << (slot * lanes & 31);
     const bool again = (__ballot_sync(~0u, clash) & own_lanes) != 0 && size > 0;
-    if (active && draw < size && !again) level.put(program.graph, begin + order, at, row, index);
+    if (active && draw < size && !again)
+      level.put(begin + order, at, index, Turns::target(program, entry.vertex, row, index));
     if (active && draw == 0 && again) listed[atomicAdd(&listed_count, 1u)] = static_cast<std::uint32_t>(at);
     const bool drawn = active && draw < size && !again && !whole;
     count_picks(totals, drawn, {.iterations = drawn, .searches = drawn && draw > 0});
@@ -200,12 +202,12 @@ __global__ void __launch_bounds__(kSampleBlock)
 }
 
 /// All candidates of an entry's list, which `is_candidate` tells, from the level's edge `begin` on.
-template <class Group, class Program, class IsCandidate>
+template <class Turns, class Group, class Program, class IsCandidate>
 __device__ __forceinline__ void put_all(const Group& group, const Program& program, const LevelView& level,
-                                        std::uint64_t begin, std::uint64_t at, const Row& row,
+                                        std::uint64_t begin, std::uint64_t at, Vertex v, const Row& row,
                                         const IsCandidate& is_candidate) {
   keep_in_order(group, row.degree, is_candidate, [&](std::uint32_t order, std::uint32_t i) {
-    level.put(program.graph, begin + order, at, row, i);
+    level.put(begin + order, at, i, Turns::target(program, v, row, i));
   });
 }
 
@@ -218,7 +220,7 @@ struct TilePicks {
 };
 
 /// Any selection of at most `Size` edges, by a tile.
-template <unsigned Size, class Program>
+template <class Turns, unsigned Size, class Program>
 __device__ __forceinline__ void select_by_tile(const Tile<Size>& tile, const Program& program,
                                                const LevelView& level, std::uint64_t at, std::uint32_t depth,
                                                TilePicks<Size>& kept, PickTotals* totals) {
@@ -231,8 +233,8 @@ __device__ __forceinline__ void select_by_tile(const Tile<Size>& tile, const Pro
   const std::uint32_t rank = tile.rank();
   PickCounters counters;
   if (program.takes_all(size, program.expansion(entry, depth), program.draws(entry), available)) {
-    put_all(tile, program, level, begin, at, row,
-            [&](std::uint32_t i) { return program.is_candidate(entry.vertex, row, i); });
+    put_all<Turns>(tile, program, level, begin, at, entry.vertex, row,
+                   [&](std::uint32_t i) { return program.is_candidate(entry.vertex, row, i); });
     return;
   }
   if (program.sampler.replacement()) {
@@ -253,7 +255,7 @@ __device__ __forceinline__ void select_by_tile(const Tile<Size>& tile, const Pro
       const std::uint32_t theirs = kept.picks[own][other];
       order += theirs < own_pick || (theirs == own_pick && other < rank);
     }
-    level.put(program.graph, begin + order, at, row, own_pick);
+    level.put(begin + order, at, own_pick, Turns::target(program, entry.vertex, row, own_pick));
   }
   count_picks(totals, rank == 0 ? static_cast<unsigned>(size) : 0, counters);
 }
@@ -266,7 +268,7 @@ __global__ void __launch_bounds__(kSampleBlock)
   __shared__ TilePicks<Size> kept;
   const std::uint64_t turn = thread_index() / Size;
   if (turn >= count) return;
-  select_by_tile(Tile<Size>(), program, level, listed ? listed[turn] : turn, depth, kept, totals);
+  select_by_tile<AllEntries>(Tile<Size>(), program, level, listed ? listed[turn] : turn, depth, kept, totals);
 }
 
 /// The same where the host does not know how many are listed, or a grid has a share of the device. (With one
@@ -278,7 +280,7 @@ __global__ void __launch_bounds__(kSampleBlock)
   __shared__ TilePicks<Size> kept;
   const Tile<Size> tile;
   turns.each(thread_index() / Size, std::uint64_t{gridDim.x} * kSampleBlock / Size, [&](std::uint64_t turn) {
-    select_by_tile(tile, program, level, turns[turn], depth, kept, totals);
+    select_by_tile<ListedEntries>(tile, program, level, turns[turn], depth, kept, totals);
     tile.sync();  // the next entry's picks
   });
 }
@@ -304,8 +306,8 @@ __global__ void __launch_bounds__(kSampleBlock)
     PickCounters counters;
     if (program.takes_all(size, program.expansion(entry, depth), program.draws(entry), available)) {
       if (available == row.degree) continue;  // copy_all_kernel's
-      put_all(warp, program, level, begin, at, row,
-              [&](std::uint32_t i) { return program.is_candidate(entry.vertex, row, i); });
+      put_all<Turns>(warp, program, level, begin, at, entry.vertex, row,
+                     [&](std::uint32_t i) { return program.is_candidate(entry.vertex, row, i); });
       continue;
     }
     if (program.sampler.replacement()) {
@@ -320,7 +322,8 @@ __global__ void __launch_bounds__(kSampleBlock)
     warp.sync();
     group_sort(warp, scratch.picks, size);
     for (std::uint32_t j = warp.rank(); j < size; j += 32) {
-      level.put(program.graph, begin + j, at, row, scratch.picks[j]);
+      const std::uint32_t index = scratch.picks[j];
+      level.put(begin + j, at, index, Turns::target(program, entry.vertex, row, index));
     }
     warp.sync();
     count_picks(totals, warp.rank() == 0 ? static_cast<unsigned>(size) : 0, counters);
@@ -346,7 +349,7 @@ __global__ void __launch_bounds__(kSampleBlock)
                                                  program.candidates(entry.vertex, row)))
       continue;
     const auto index = static_cast<std::uint32_t>(edge - begins[turn]);
-    level.put(program.graph, level.offsets[at] + index, at, row, index);
+    level.put(level.offsets[at] + index, at, index, Turns::target(program, entry.vertex, row, index));
   }
 }
 

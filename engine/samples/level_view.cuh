@@ -28,10 +28,9 @@ struct LevelView {
   __device__ __forceinline__ std::uint64_t owner(std::uint64_t edge) const {
     return fanout ? edge / fanout : owners[edge];
   }
-  /// Stores an edge of an entry whose list is `row`.
-  __device__ __forceinline__ void put(const GraphView& graph, std::uint64_t edge, std::uint64_t entry,
-                                      const Row& row, std::uint32_t index) const {
-    const Vertex target = graph.target(row.offset + index);
+  /// Stores an edge of an entry: where it stands in its list, and where it leads.
+  __device__ __forceinline__ void put(std::uint64_t edge, std::uint64_t entry, std::uint32_t index,
+                                      Vertex target) const {
     __stcs(indices + edge, index);
     __stcs(targets + edge, target);
     if (!fanout) owners[edge] = static_cast<std::uint32_t>(entry);
@@ -50,9 +49,16 @@ inline LevelView view_of(const SampleLevel& level) {
           level.available.data(), level.arrivals.data()};
 }
 
-/// Whose turn it is to be worked on: every entry's of a level, each of whose groups of lanes has one.
+/// Whose turn it is to be worked on: every entry's of a level, each of whose groups of lanes has one. The
+/// graph is here as a whole: a look for codes in put() would be one more branch of every edge.
 struct AllEntries {
   static constexpr bool kListed = false;
+
+  template <class Program>
+  __device__ __forceinline__ static Vertex target(const Program& program, Vertex, const Row& row,
+                                                  std::uint32_t index) {
+    return program.graph.target(row.offset + index);
+  }
 
   std::uint64_t most;  ///< so many
 
@@ -68,6 +74,12 @@ struct AllEntries {
 /// Some that are listed, by a grid that may be smaller. `counted` not null: no more than that are.
 struct ListedEntries {
   static constexpr bool kListed = true;
+
+  template <class Program>
+  __device__ __forceinline__ static Vertex target(const Program& program, Vertex v, const Row& row,
+                                                  std::uint32_t index) {
+    return program.target_on_page(v, row, index);
+  }
 
   const std::uint32_t* entries;
   std::uint64_t most;

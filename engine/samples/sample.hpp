@@ -65,6 +65,7 @@ class SampleRun {
       program_.sampler.replacement() ? prepare_index() : prepare_distinct();
     }
     stats_.select = program_.select;
+    take_codes();
     stats_.table_seconds = graph_.table_seconds - tables_before;
     stats_.host_to_device_bytes += starts_.bytes();
     stats_.instances = end_ - begin_;
@@ -176,15 +177,46 @@ class SampleRun {
     return Sampler::kBias == BiasClass::fixed && program_.tables.positive;
   }
 
+  /// Has the lists coded, if the sample can do with that and it pays.
+  void take_codes() {
+    const bool asked = options_.layout == Layout::coded;
+    if (!graph_.paged || !program_.may_be_coded()) {
+      if (!asked) return;
+      throw UsageError(graph_.paged
+                           ? "--layout coded: this sample reads lists as they are; use csr or auto"
+                           : "--layout coded: the graph is not worked on in partitions; use csr or auto");
+    }
+    // Ranks that share out the graph must agree, and one may have less memory than another.
+    if (!asked && (options_.layout == Layout::csr || graph_.paging.shard || in_place_pays())) return;
+    if (pages_.take_codes(graph_, options_.layout)) stats_.layout = Layout::coded;
+  }
+
+  /// With few selections, reading lists as they are, where they lie, takes less time than to code and bring
+  /// them.
+  bool in_place_pays() {
+    if (!wants_codes(graph_.device, graph_.graph, options_.layout, graph_.coded_sizes)) return false;
+    PageColumns columns = pages_.columns;
+    columns.coded = true;
+    const PagedPlan coded = plan_pages(graph_.device, graph_.graph, graph_.paging, columns, expected_bytes(),
+                                       end_ - begin_, program_.sampler.depth());
+    return reads_in_place(coded, graph_.paging, graph_.graph.edges() * sizeof(Vertex), end_ - begin_,
+                          static_cast<std::uint64_t>(expected().edges));
+  }
+
+  ExpectedSample expected() const {
+    return expected_sample(graph_.graph, options_, most_seeds_, program_.sampler.depth());
+  }
+  std::uint64_t expected_bytes() const {
+    // As much for what other ranks ask.
+    return expected().bytes(graph_.device.memory().available()) * (graph_.paging.shard ? 2 : 1);
+  }
+
   void run_partitioned() {
     if (reads_weights()) pages_.columns.weights = true;
     with_peer_partitions(graph_, pages_, stats_, [&] { grow_partitioned(); });
   }
 
   void grow_partitioned() {
-    std::uint64_t bytes = paged_sample_bytes(graph_.graph, options_, most_seeds_, program_.sampler.depth(),
-                                             graph_.device.memory().available());
-    if (graph_.paging.shard) bytes *= 2;  // as much for what other ranks ask
     const auto link = graph_.link();
     using Program = SampleProgram<Sampler>;
     const LevelSetup<Program> setup{graph_,
@@ -196,8 +228,9 @@ class SampleRun {
                                     link.get(),
                                     stats_};
     const auto go = [&]<class Levels>(std::type_identity<Levels>) {
-      run_partitioned_samples<LevelGrower<Levels>>(graph_, pages_, setup, bytes, program_.sampler.depth(),
-                                                   options_, begin_, end_, sink_, stats_);
+      run_partitioned_samples<LevelGrower<Levels>>(graph_, pages_, setup, expected_bytes(),
+                                                   program_.sampler.depth(), options_, begin_, end_, sink_,
+                                                   stats_);
     };
     on_backend(
         graph_.device, [&] { go(std::type_identity<host::Levels<Program>>{}); },

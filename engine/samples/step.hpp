@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "engine/core/macros.hpp"
+#include "engine/graph/elias_fano.hpp"
 #include "engine/random/streams.hpp"
 #include "engine/random/uniform.hpp"
 #include "engine/samples/traversal.hpp"
@@ -50,6 +51,7 @@ struct SampleProgram {
   bool every_is_candidate = false;  ///< dynamic bias: known to be positive and in bounds without counting
   std::uint64_t seed = 1;
   Instance first = 0;  ///< instance of the batch's entry 0
+  CodedLists coded;    ///< in partitions, where nothing reads a list but target_on_page
 
   /// Trials of rejection for one pick, and how many picks then fit a stream.
   static constexpr std::uint32_t kTrials = 64;
@@ -146,6 +148,17 @@ struct SampleProgram {
   SLUICE_HD bool is_candidate(Vertex v, const Row& row, std::uint32_t index) const {
     if (!tables.positive) return true;
     return bias(v, row, index) > 0;
+  }
+
+  /// Is a list read for the targets of its selected entries alone?
+  static constexpr bool kMayBeCoded = !kDynamic && !kUpdates;
+  bool may_be_coded() const { return kMayBeCoded && uniform && !tables.positive; }
+  /// Target of an entry of a list that is in a partition, or in memory as a whole.
+  SLUICE_HD Vertex target_on_page(Vertex v, const Row& row, std::uint32_t index) const {
+    if constexpr (kMayBeCoded) {
+      if (coded.words) return coded.target(graph.vertices(), v, row.degree, index);
+    }
+    return graph.target(row.offset + index);
   }
 
   /// The vertex that a selected edge brings to the frontier.

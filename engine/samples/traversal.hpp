@@ -18,10 +18,11 @@
 //   update(graph, at, edge)            which vertex the edge brings to the frontier; default: its target;
 //                                      kNoVertex: none
 // Offsets and degrees of all vertices may be read at any time; of edges, only those of the list that is
-// expanded, and none by neighbor_size: in partitions no other is there.
-// `at` is an Expansion, and for dynamic samplers a TracedExpansion in all hooks. Biases of a list must add up
-// to less than 2^64: a dynamic bias that does not is refused when it is met. One list gives at most kMaxDraws
-// draws (2^24; by rejection 2^18): a run that wants more ends with an error, but whole lists may be longer.
+// expanded, and none by neighbor_size: in partitions no other is there. Where all edges are alike and there
+// is no update, no hook reads edges, and partitions may come coded. `at` is an Expansion, and for dynamic
+// samplers a TracedExpansion in all hooks. Biases of a list must add up to less than 2^64: a dynamic bias
+// that does not is refused when it is met. One list gives at most kMaxDraws draws (2^24; by rejection 2^18):
+// a run that wants more ends with an error, but whole lists may be longer.
 #pragma once
 
 #include <concepts>

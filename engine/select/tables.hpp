@@ -105,15 +105,14 @@ struct IndexTable {
 /// Uniform bias over coded lists: an index.
 struct CodedIndexTable {
   static constexpr bool kSpareWord = true;
-  const std::uint32_t* begins = nullptr;  ///< [vertices], in `words`
-  const std::uint32_t* words = nullptr;
+  CodedLists lists;
 
   SLUICE_HD bool locate(const GraphView& view, Vertex v, const Row& row, const PhiloxBlock& block,
                         Probe& probe) const {
     if (row.degree == 0) return false;
     const auto index = static_cast<std::uint32_t>(uniform_index(block.low(), row.degree));
     probe.position = row.offset + index;
-    probe.target = EliasFano::of(view.vertices(), row.degree).read(words + begins[v], index);
+    probe.target = lists.target(view.vertices(), v, row.degree, index);
     return true;
   }
   SLUICE_HD static std::uint32_t read_bytes(const Row&) { return kCodedBytes; }

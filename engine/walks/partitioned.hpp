@@ -24,7 +24,7 @@ inline IndexTable<CsrEdges> on_page(const IndexTable<CsrEdges>& table, const Pag
   return table;
 }
 inline CodedIndexTable on_page(const CodedIndexTable&, const PageView& page) {
-  return {page.begins, page.words};
+  return {page.coded};
 }
 inline CtpsTable<CsrEdges> on_page(const CtpsTable<CsrEdges>& table, const PageView& page) {
   return {table.edges, page.cumulative};

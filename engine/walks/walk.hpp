@@ -139,17 +139,9 @@ class WalkRun {
     // Ranks that share out the graph must agree, and one may have less memory than another.
     if (graph_.paging.shard && options_.layout == Layout::automatic) return false;
     if (!graph_.paged || (options_.layout == Layout::automatic && in_place_pays())) return false;
-    pages_.sources.coded = graph_.coded_lists(options_.layout);
-    pages_.columns.coded = pages_.sources.coded != nullptr;
-    if (pages_.columns.coded && !graph_.device.plans())
-      pages_.columns.begins = pages_.sources.coded->begins();
-    if (options_.layout == Layout::coded && !pages_.columns.coded) {
-      throw UsageError(
-          "--layout coded: needs sorted lists and enough host memory (raise --host-memory, or use csr or "
-          "auto)");
-    }
-    if (pages_.columns.coded) stats_.layout = Layout::coded;
-    return pages_.columns.coded;
+    if (!pages_.take_codes(graph_, options_.layout)) return false;
+    stats_.layout = Layout::coded;
+    return true;
   }
 
   /// With few walks, reading lists as they are, where they lie, takes less time than to code and bring them.

@@ -52,10 +52,12 @@ TEST_F(Options, WithoutEffect) {
          sample("forest-fire", {"--select", "updated", "--collision", "linear"}));
   for (const char* option : {"--replace", "--select=updated", "--collision=bitmap"})
     refuse(kUsage, "where --fanout -1 takes every neighbour", sample("neighbor", {"--fanout=-1,-1", option}));
-  for (const char* layout : {"wide", "coded"}) {
-    refuse(kUsage, std::string("--layout ") + layout + ": samples read lists as they are",
-           sample("neighbor", {"--fanout", "3", "--layout", layout}));
-  }
+  refuse(kUsage, "--layout wide: this sample reads lists as they are",
+         sample("neighbor", {"--fanout", "3", "--layout", "wide"}));
+  refuse(kUsage, "--layout coded: this sample reads lists as they are",
+         sample("layer", {"--layer-size", "3", "--layout", "coded"}));
+  refuse(kUsage, "--layout coded: the graph is not worked on in partitions",
+         sample("neighbor", {"--fanout", "3", "--layout", "coded"}));
   refuse(kUsage, "--layout wide: this walk reads lists",
          walk(graph(), {"--kind", "multidimensional", "--layout", "wide"}));
   refuse(kUsage, "--layout wide: --kind jump with --select alias",

@@ -48,6 +48,9 @@ void expect_same_samples(const Graph& graph, Device& gpu, const PagingOptions& p
     EXPECT_GT(expected.count(), 0u) << job.name;
     EXPECT_TRUE(job.run(parts) == expected) << job.name;
   }
+  for (const auto& [plain, coded] :
+       watched(coded_sample_jobs(instances, graph.vertices()), paging.partitions, 3))
+    EXPECT_TRUE(coded.run(parts) == plain.run(whole)) << "coded " << coded.name;
 }
 
 class GpuPaging : public testing::TestWithParam<PagingOptions> {};

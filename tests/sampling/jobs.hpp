@@ -231,6 +231,35 @@ inline std::vector<Job> sample_jobs(std::uint64_t instances, std::uint64_t verti
   return jobs;
 }
 
+/// Samples whose lists may be coded in partitions: the same with each of the two layouts.
+inline std::vector<std::pair<Job, Job>> coded_sample_jobs(std::uint64_t instances, std::uint64_t vertices) {
+  std::vector<std::pair<Job, Job>> jobs;
+  const auto add = [&](const std::string& name, std::uint64_t count, const auto& tune) {
+    samples::Options options;
+    options.seed = 7, options.layout = Layout::csr;
+    tune(options);
+    const Job plain = sample_job(name, seed_lists(count, vertices), options);
+    options.layout = Layout::coded;
+    jobs.emplace_back(plain, sample_job(name, seed_lists(count, vertices), options));
+  };
+  const std::uint64_t few = std::max<std::uint64_t>(instances / 20, 1);
+  for (const Select select : {Select::repeated, Select::updated, Select::bipartite}) {
+    const std::string suffix = "/select" + std::to_string(static_cast<int>(select));
+    add("neighbor" + suffix, instances, [&](samples::Options& o) { o.fanout = {15, 3}, o.select = select; });
+    add("neighbor_large" + suffix, few, [&](samples::Options& o) { o.fanout = {300, 2}, o.select = select; });
+    add("forest_fire" + suffix, instances, [&](samples::Options& o) {
+      o.kind = samples::Kind::forest_fire, o.depth = 3, o.probability = 0.6, o.select = select;
+    });
+  }
+  add("neighbor_replace", instances, [](samples::Options& o) {
+    o.fanout = {15, 10}, o.replace = true, o.revisit = true;
+  });
+  add("neighbor_replace_large", few, [](samples::Options& o) { o.fanout = {40, 3}, o.replace = true; });
+  add("neighbor_all", few, [](samples::Options& o) { o.fanout = {4, -1}; });
+  add("snowball", few, [](samples::Options& o) { o.kind = samples::Kind::snowball, o.depth = 2; });
+  return jobs;
+}
+
 /// Instances that are too much for one warp of a GPU: large layers, counts and pools.
 inline std::vector<Job> large_jobs(std::uint64_t vertices) {
   using enum Select;

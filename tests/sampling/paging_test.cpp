@@ -82,6 +82,19 @@ TEST_P(Paging, WalksOverCodedListsAreThoseOfTheWholeGraph) {
   }
 }
 
+TEST_P(Paging, SamplesOverCodedListsAreThoseOfTheWholeGraph) {
+  const Graph graph = scattered(3000);
+  Device device({DeviceChoice::host, GetParam().threads, 0});
+  ResidentGraph whole(device, graph, {.partitions = 1}), parts(device, graph, GetParam().paging());
+
+  for (const auto& [plain, coded] : coded_sample_jobs(kInstances, graph.vertices())) {
+    const Outcome expected = plain.run(whole);
+
+    EXPECT_GT(expected.count(), 0u) << plain.name;
+    EXPECT_TRUE(coded.run(parts) == expected) << coded.name;
+  }
+}
+
 TEST_P(Paging, SamplesAreThoseOfTheWholeGraph) {
   const Graph graph = scattered(3000);
   Device device({DeviceChoice::host, GetParam().threads, 0});
@@ -181,10 +194,10 @@ TEST(Paging, CountsWhatWalksReadInPlace) {
 
 TEST(Paging, CountsWhatSamplesReadInPlace) {
   const Graph graph = scattered(3000);
-  const auto sample = [&](samples::Kind kind, Bias bias, bool replace) {
+  const auto sample = [&](samples::Kind kind, Bias bias, bool replace, Layout layout = Layout::csr) {
     return [=](ResidentGraph& parts) {
       samples::Options options;
-      options.kind = kind, options.bias = bias, options.replace = replace;
+      options.kind = kind, options.bias = bias, options.replace = replace, options.layout = layout;
       options.fanout = {4, 4}, options.layer_sizes = {4}, options.count = 50, options.depth = 1;
       return sampling::run_samples(parts, random_starts(50), options, nullptr);
     };
@@ -195,6 +208,8 @@ TEST(Paging, CountsWhatSamplesReadInPlace) {
 
   const auto neighbor = sample(samples::Kind::neighbor, Bias::none, false);
   EXPECT_EQ(mapped_bytes(graph, neighbor), 4 * edges(neighbor));
+  EXPECT_EQ(mapped_bytes(graph, sample(samples::Kind::neighbor, Bias::none, false, Layout::coded)),
+            16 * edges(neighbor));
   const auto snowball = sample(samples::Kind::snowball, Bias::none, false);
   EXPECT_EQ(mapped_bytes(graph, snowball), 4 * edges(snowball));
   const auto alias = sample(samples::Kind::neighbor, Bias::degree, true);
@@ -234,6 +249,17 @@ TEST(Paging, ListsAreCodedOnlyWhereTheyCanBe) {
   options.kind = walks::Kind::node2vec;
   EXPECT_THROW(sampling::run_walks(parts, random_starts(5), options, nullptr), UsageError);
 
+  const auto sample = [&](ResidentGraph& on, const samples::Options& of) {
+    return sampling::run_samples(on, random_starts(5), of, nullptr);
+  };
+  samples::Options uniform;
+  uniform.fanout = {3}, uniform.layout = Layout::coded;
+  samples::Options biased = uniform;
+  biased.bias = Bias::degree;
+  EXPECT_EQ(sample(parts, uniform).layout, Layout::coded);
+  EXPECT_THROW(sample(whole, uniform), UsageError);
+  EXPECT_THROW(sample(parts, biased), UsageError);
+
   const auto list =
       std::find_if(graph.out.offsets.begin(), graph.out.offsets.end(), [&](const EdgeIndex& at) {
         return (&at)[1] - at > 1 && graph.out.targets[at] != graph.out.targets[at + 1];
@@ -242,6 +268,7 @@ TEST(Paging, ListsAreCodedOnlyWhereTheyCanBe) {
   ResidentGraph unsorted(device, graph, {.partitions = 3});
   options.kind = walks::Kind::uniform;
   EXPECT_THROW(sampling::run_walks(unsorted, random_starts(5), options, nullptr), UsageError);
+  EXPECT_THROW(sample(unsorted, uniform), UsageError);
 }
 
 TEST(Paging, CountsWhatSamplesBring) {

@@ -28,7 +28,7 @@ inline constexpr std::string_view kOutOfCoreFigures[] = {"uniform walk, two walk
                                                          "uniform walk, auto",
                                                          "biased by weight, alias, copied",
                                                          "64000 node2vec walks, auto",
-                                                         "neighbor 15,10, distinct, 1048576 seeds, auto",
+                                                         "neighbor 15,10, distinct, 1048576 seeds, coded",
                                                          "bfs, auto",
                                                          "sssp, auto",
                                                          "wcc, auto",

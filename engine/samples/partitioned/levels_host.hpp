@@ -255,12 +255,12 @@ class Levels {
   static void select(const Program& program, const SampleLevel& level, std::uint64_t at, std::uint32_t depth,
                      Worker& worker) {
     const FrontierEntry& entry = level.frontier.data()[at];
-    const EdgeIndex first = program.graph.row(entry.vertex).offset;
+    const Row row = program.graph.row(entry.vertex);
     const At expanded = expansion(program, level, at, depth);
     const std::uint64_t begin = level.offsets.data()[at];
     std::uint64_t out = begin;
     for (const std::uint32_t index : worker.selector.select(program, entry, expanded, worker.counters)) {
-      const Edge edge{entry.vertex, program.graph.target(first + index), first + index};
+      const Edge edge{entry.vertex, program.target_on_page(entry.vertex, row, index), row.offset + index};
       level.indices.data()[out] = index;
       level.targets.data()[out] = edge.target;
       if constexpr (Program::kUpdates) level.arrivals.data()[out] = program.arrival(expanded, edge);
@@ -276,7 +276,10 @@ class Levels {
     const auto vertex = [&](std::size_t i) { return task.level.frontier.data()[entries[i]].vertex; };
     const CsrView& csr = program.graph.csr;
     if (entries.size() > kRows) prefetch(csr.offsets + vertex(kRows));
-    if (entries.size() > kLists) prefetch(csr.targets + csr.offsets[vertex(kLists)]);
+    if (entries.size() <= kLists) return;
+    const Vertex next = vertex(kLists);
+    if (program.coded.words) return prefetch(program.coded.words + program.coded.begins[next]);
+    prefetch(csr.targets + csr.offsets[next]);
   }
 
   /// Works on entries of one partition, which are in order of origin rank.

@@ -18,6 +18,7 @@ template <class Sampler>
 SampleProgram<Sampler> on_page(SampleProgram<Sampler> program, const PageView& page) {
   program.graph.csr.targets = page.targets;
   program.graph.csr.weights = page.weights;
+  program.coded = page.coded;
   program.tables.cumulative = page.cumulative;
   program.tables.thresholds = page.thresholds;
   program.tables.others = page.others;
@@ -30,7 +31,7 @@ SLUICE_HD std::uint64_t read_bytes(const SampleProgram<Sampler>& program, Vertex
   using Program = SampleProgram<Sampler>;
   const Row row = program.graph.row(v);
   const std::uint32_t weight = program.graph.csr.weights ? kWeightBytes : 0;
-  const std::uint64_t targets = edges * kTargetBytes;
+  const std::uint64_t targets = edges * (program.coded.words ? kCodedBytes : kTargetBytes);
   if (program.select == Select::rejection) return edges * weight + targets;
   if (Program::kDynamic) return row.degree * std::uint64_t{kTargetBytes + weight} + targets;
   const bool all = !program.sampler.replacement() && edges == program.candidates(v, row);
@@ -39,28 +40,39 @@ SLUICE_HD std::uint64_t read_bytes(const SampleProgram<Sampler>& program, Vertex
   return edges * (program.select == Select::alias ? kAliasBytes : ctps_bytes(row.degree)) + targets;
 }
 
-/// Bytes that an instance under way takes, about: what is wrong with it is found out by the first batch.
-/// `available` is what the device has for slots and instances.
-inline std::uint64_t paged_sample_bytes(const Graph& graph, const Options& options, std::uint64_t seeds,
-                                        std::uint32_t depths, std::uint64_t available) {
-  constexpr std::uint64_t kEntryBytes = 64, kEdgeBytes = 24;  // a frontier's entry and edge, with scratch
+/// What an instance grows to, about: a guess.
+struct ExpectedSample {
+  double entries = 0, edges = 0;
+
+  /// Bytes that it takes under way: what is wrong with that is found out by the first batch. `available` is
+  /// what the device has for slots and instances.
+  std::uint64_t bytes(std::uint64_t available) const {
+    constexpr double kEntryBytes = 64, kEdgeBytes = 24;  // a frontier's entry and edge, with scratch
+    const auto sum = static_cast<std::uint64_t>(64 + entries * kEntryBytes + edges * kEdgeBytes);
+    // A guess alone shall not say that nothing fits.
+    return std::min(sum, available / 8 + 1);
+  }
+};
+
+inline ExpectedSample expected_sample(const Graph& graph, const Options& options, std::uint64_t seeds,
+                                      std::uint32_t depths) {
+  constexpr double kMost = 1e15;  // more than any memory
   const bool neighbor = options.kind == Kind::neighbor;
   const auto vertices = static_cast<double>(std::max<std::uint64_t>(graph.vertices(), 1));
   const double degree = static_cast<double>(graph.edges()) / vertices;
-  double entries = static_cast<double>(std::max<std::uint64_t>(seeds, 1)), bytes = 64;
-  for (std::uint32_t depth = 0; depth < depths; ++depth) {
+  double entries = static_cast<double>(std::max<std::uint64_t>(seeds, 1));
+  ExpectedSample sum;
+  for (std::uint32_t depth = 0; depth < depths && sum.edges < kMost; ++depth) {
     double each = degree;
     if (neighbor && depth < options.fanout.size() && options.fanout[depth] >= 0) {
       const auto fanout = static_cast<double>(options.fanout[depth]);
       each = options.replace ? fanout : std::min(degree, fanout);
     }
     const double edges = entries * each;
-    bytes += entries * kEntryBytes + edges * kEdgeBytes;
+    sum.entries += entries, sum.edges += edges;
     entries = options.revisit ? edges : std::min(edges, vertices);
-    if (bytes > 1e15) break;  // more than any memory
   }
-  // A guess alone shall not say that nothing fits.
-  return std::min(static_cast<std::uint64_t>(bytes), available / 8 + 1);
+  return {std::min(sum.entries, kMost), std::min(sum.edges, kMost)};
 }
 
 }  // namespace sluice::samples
