@@ -38,20 +38,20 @@ std::span<const Vertex> list_of(const CsrView& csr, std::uint64_t v) {
 
 /// A level's width over the mean weight of an edge, times the degree that an edge meets: measured. It decides
 /// speed alone. A GPU looks at more edges in vain sooner than it waits for more rounds: sssp of a Kronecker
-/// graph of scale 22 took an H200 47.0 ms at 16, 20.4 at 64, 19.6 at 256 and 22.4 at 1024.
-constexpr double kDeltaFactor = 16, kDeltaFactorCuda = 128;
+/// graph of scale 22 took an H200 47.0 ms at 16, 20.4 at 64, 19.6 at 256 and 22.4 at 1024. Less so where it
+/// reads them over the link: scale 24, a quarter of its bytes there, 286 ms at 64, 279 at 90 and 312 at 128.
+constexpr double kDeltaFactor = 16, kDeltaFactorCuda = 128, kDeltaFactorOverLink = 80;
 constexpr std::uint64_t kSampledWeights = 1u << 16;
 
 /// Few edges of a vertex should be shorter than a level is wide (Meyer and Sanders). Paths run through hubs,
 /// so that the degree which counts is the mean over edges, not over vertices.
-double delta_for(const CsrView& lists, double mean_weight, bool cuda) {
+double delta_for(const CsrView& lists, double mean_weight, double factor) {
   if (lists.edges == 0) return 1;
   double squares = 0;
   for (std::uint64_t v = 0; v < lists.vertices; ++v) {
     const auto degree = static_cast<double>(lists.offsets[v + 1] - lists.offsets[v]);
     squares += degree * degree;
   }
-  const double factor = cuda ? kDeltaFactorCuda : kDeltaFactor;
   const double delta = mean_weight * factor * static_cast<double>(lists.edges) / squares;
   return delta > 0 ? delta : 1;
 }
@@ -130,7 +130,12 @@ AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& nee
   out_ = part->complete() ? part->lists() : graph.out.view();
   if (needs.weights && graph.weighted && !device.plans()) {
     const double mean = part->complete() ? mean_weight_of(out_) : part->mean_weight();
-    usual_delta_ = delta_for(out_, mean, device.is_cuda());
+    // Ranks have the same levels, and one may have less memory than another.
+    const bool over_link = part->ranks().size() == 1 && part->has_pages(part->out());
+    const double factor = !device.is_cuda() ? kDeltaFactor
+                          : over_link       ? kDeltaFactorOverLink
+                                            : kDeltaFactorCuda;
+    usual_delta_ = delta_for(out_, mean, factor);
   }
   if (part->complete()) {
     in_ = part->in().in;

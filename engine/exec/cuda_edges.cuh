@@ -1,6 +1,6 @@
 // Kernels of CudaExecutor over edges. A lane traverses short lists alone, a warp longer ones together, and
-// the whole grid those of hubs, in a second kernel. Lists in mapped host memory are a warp's from the first
-// edge on: a lane alone would fetch each sector over the link by itself. So are those of few vertices.
+// blocks the pieces of those of hubs, in a second kernel. Lists in mapped host memory are a warp's from the
+// first edge on: a lane alone would fetch each sector over the link by itself. So are those of few vertices.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,27 @@
 
 namespace sluice::cuda {
 
-/// Degrees from which on a list is the whole grid's.
+/// Degrees from which on a list is cut into pieces, so that the whole grid works on it.
 inline constexpr std::uint64_t kGridDegree = 4096;
 
-/// Vertices whose lists the next kernel is to take.
+/// kGridDegree edges of a hub's list, the last one those behind them too: a block's work.
+struct HubPiece {
+  Vertex vertex;
+  std::uint32_t number;
+};
+
+/// What the next kernel is to take.
 struct Hubs {
-  Vertex* vertices = nullptr;
+  HubPiece* pieces = nullptr;  ///< [edges / kGridDegree]
   unsigned long long* count = nullptr;
+
+  __device__ __forceinline__ static EdgeIndex pieces_of(EdgeIndex degree) { return degree / kGridDegree; }
+  /// Notes the list of a hub; one lane does.
+  __device__ __forceinline__ void note(Vertex u, EdgeIndex degree) const {
+    const auto size = static_cast<std::uint32_t>(pieces_of(degree));
+    const unsigned long long at = atomicAdd(count, static_cast<unsigned long long>(size));
+    for (std::uint32_t k = 0; k < size; ++k) pieces[at + k] = {u, k};
+  }
 };
 
 template <class Body>
@@ -34,7 +48,7 @@ __global__ void __launch_bounds__(kTeamBlock)
                     end = sends ? vertices.offsets[u - vertices.first + 1] : 0;
     const std::uint64_t degree = end - begin;
     out.add(0, degree);
-    if (degree >= kGridDegree) hubs.vertices[atomicAdd(hubs.count, 1ull)] = u;
+    if (degree >= kGridDegree) hubs.note(u, degree);
     if (degree < kWarpDegree) {
       for (EdgeIndex e = begin; e < end; ++e) body.edge(u, e, out);
     }
@@ -88,7 +102,7 @@ __global__ void __launch_bounds__(kTeamBlock)
     const bool first = part == 0 && lane == 0;
     if (first) out.add(0, end - begin);
     if (end - begin >= kGridDegree) {
-      if (first) hubs.vertices[atomicAdd(hubs.count, 1ull)] = u;
+      if (first) hubs.note(u, end - begin);
     } else {
       for (EdgeIndex e = line_begin(vertices, begin) + part * kWarp + lane; e < end; e += sharers * kWarp)
         if (e >= begin) body.edge(u, e, out);
@@ -101,16 +115,14 @@ __global__ void __launch_bounds__(kTeamBlock)
 template <class Body>
 __global__ void __launch_bounds__(kTeamBlock)
     hub_edges_kernel(VertexRange vertices, LaneOutput output, Hubs hubs, Body body) {
-  constexpr unsigned kBlocksOfHub = kGridDegree / kTeamBlock;
   CudaLane out(output);
   const unsigned long long count = *hubs.count;
-  for (unsigned long long i = 0; i < count; ++i) {
-    const Vertex u = hubs.vertices[i];
-    // Each list begins at another block, so that all have work where lists are shorter than the grid.
-    const std::uint64_t block = (blockIdx.x + i * kBlocksOfHub) % gridDim.x;
+  for (unsigned long long i = blockIdx.x; i < count; i += gridDim.x) {
+    const auto [u, number] = hubs.pieces[i];
     const EdgeIndex begin = vertices.list(u)[0], end = vertices.list(u)[1];
-    for (EdgeIndex e = line_begin(vertices, begin) + block * kTeamBlock + threadIdx.x; e < end;
-         e += std::uint64_t{gridDim.x} * kTeamBlock)
+    const EdgeIndex from = line_begin(vertices, begin) + number * kGridDegree;
+    const EdgeIndex to = number + 1 == Hubs::pieces_of(end - begin) ? end : from + kGridDegree;
+    for (EdgeIndex e = from + threadIdx.x; e < to; e += kTeamBlock)
       if (e >= begin) body.edge(u, e, out);
   }
   __syncwarp();

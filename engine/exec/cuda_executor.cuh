@@ -260,7 +260,7 @@ class CudaExecutor {
 
   const Device& device_;
   Stream stream_;
-  Buffer<Vertex> hubs_;
+  Buffer<HubPiece> hubs_;
   Buffer<unsigned long long> hub_count_;
   Buffer<unsigned long long> sums_, left_count_;      ///< of groups
   Buffer<std::uint64_t> left_;                        ///< indices that warps left to blocks

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "acc/cases.hpp"
+#include "engine/acc/rounds/short_lists.hpp"
 #include "engine/acc/solve.hpp"
 #include "engine/core/error.hpp"
 #include "gpu/gpu.hpp"
@@ -63,11 +64,11 @@ void compare_searches(const Both& both, Vertex source, const acc::AccOptions& op
   EXPECT_EQ(found.stats.trace.size(), std::min<std::uint64_t>(found.stats.rounds, acc::kTracedRounds));
 }
 
-Graph kronecker() {
+Graph kronecker(unsigned scale = rmat_scale(), unsigned edge_factor = 16) {
   io::ConvertOptions rules;
   rules.undirected = true;
   rules.weights = io::WeightRule::uniform;
-  return bench::generate_graph({io::GraphKind::kronecker, rmat_scale()}, rules);
+  return bench::generate_graph({io::GraphKind::kronecker, scale, edge_factor}, rules);
 }
 
 class GpuAcc : public OnGpu {};
@@ -356,6 +357,16 @@ TEST_F(GpuAcc, WorksInPartitionsWhereTheGraphDoesNotFit) {
   expect_both(core_numbers(simple).stats);
   expect_both(components(search).stats);
   EXPECT_GT(bfs(search, hub).stats.mapped_bytes, 0u);
+}
+
+TEST_F(GpuAcc, KeepsShortListsWhereOthersAreBrought) {
+  const Graph graph = kronecker(12, 64);
+  const acc::AccPlace place{.paging = {.partitions = 24, .slots = 12}};
+  const acc::AccGraph search(*gpu_, graph, {.weights = true}, place);
+  const acc::RankPart& part = search.rank_part();
+  ASSERT_TRUE(acc::ShortLists::of(*gpu_, part, part.out(), graph.edges() * 8).any());
+
+  compare_programs(host_, *gpu_, graph, place);
 }
 
 TEST(GpuAccRanks, FindWhatTheHostFinds) {

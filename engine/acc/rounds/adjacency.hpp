@@ -12,18 +12,27 @@
 #include "engine/acc/rounds/bits.hpp"
 #include "engine/acc/rounds/edge_lists.hpp"
 #include "engine/acc/rounds/rank_part.hpp"
+#include "engine/acc/rounds/short_lists.hpp"
+#include "engine/core/error.hpp"
 #include "engine/exec/executor.hpp"
 #include "engine/exec/memory/buffer.hpp"
 
 namespace sluice::acc {
 
-/// The vertices of a worklist, by the partition that has their lists.
+/// The vertices of a worklist, by the partition that has their lists; those of short lists that stay on the
+/// device behind all others.
 struct ByPartition {
   VertexRange vertices;
-  OwnershipView partitions;  ///< of rows
+  OwnershipView partitions;                ///< of rows
+  const EdgeIndex* short_lists = nullptr;  ///< [rows + 1] where those begin, if there are any
+  unsigned behind = 0;                     ///< their key
 
   SLUICE_HD std::uint64_t row(std::uint64_t i) const { return vertices[i] - vertices.first; }
-  SLUICE_HD unsigned key(std::uint64_t i) const { return partitions.owner(row(i)); }
+  SLUICE_HD unsigned key(std::uint64_t i) const {
+    const std::uint64_t r = row(i);
+    if (short_lists != nullptr && short_lists[r] < short_lists[r + 1]) return behind;
+    return partitions.owner(r);
+  }
   SLUICE_HD Vertex item(std::uint64_t i) const { return vertices[i]; }
   SLUICE_HD std::uint64_t weight(std::uint64_t i) const {
     return vertices.offsets[row(i) + 1] - vertices.offsets[row(i)];
@@ -33,9 +42,10 @@ struct ByPartition {
 class Adjacency {
  public:
   /// All else that the device is to hold must be there already, but for worklists of `active` vertices in
-  /// order of partitions. Lists take what memory there is, divided by `shares`. Keeps references.
+  /// order of partitions. Lists take what memory there is, divided by `shares`; where rounds are `many`,
+  /// short ones stay: keep_short_lists() comes before the first. Keeps references.
   Adjacency(const Device& device, const RankPart& rows, const SweepRows& lists, std::uint64_t active,
-            std::uint64_t shares = 1)
+            std::uint64_t shares = 1, bool many = false)
       : device_(device),
         first_(rows.first()),
         offsets_(lists.in.offsets),
@@ -50,13 +60,21 @@ class Adjacency {
       // Slots take what a GPU has left: keep memory for what is known once they are there.
       const bool keeps = paged && device.is_cuda();
       const Buffer<std::uint64_t> kept(device, keeps ? 3 * rows.most_partitions() : 0, "partitions");
-      lists_.emplace(device, rows, lists, memory_for_sweep_pages(device) / shares);
+      const std::uint64_t most = memory_for_sweep_pages(device) / shares;
+      if (paged && many) short_ = ShortLists::of(device, rows, lists, most);
+      try {
+        lists_.emplace(device, rows, lists, most - std::min(most, short_.bytes()), short_.bytes());
+      } catch (const BudgetError&) {
+        if (!short_.any()) throw;
+        short_ = {};
+        lists_.emplace(device, rows, lists, most);
+      }
     }
     if (!paged()) return;
-    const std::uint64_t partitions = lists_->pages()->size();
-    partitions_ = lists_->pages()->owners();
-    counters_ = Buffer<unsigned long long>(device, 3 * partitions, "partitions");
-    keys_ = {{}, std::vector<std::uint64_t>(partitions), counters_.data()};
+    const std::uint64_t keys = partitions() + (short_.any() ? 1 : 0);
+    partitions_ = pages().owners();
+    counters_ = Buffer<unsigned long long>(device, 3 * keys, "partitions");
+    keys_ = {{}, std::vector<std::uint64_t>(keys), counters_.data()};
   }
 
   /// The lists of a whole graph, in memory that the executor reads.
@@ -67,8 +85,19 @@ class Adjacency {
 
   const EdgeIndex* offsets() const { return offsets_; }
   const EdgeLists& lists() const { return *lists_; }
+  void add_traffic(AccStats& stats) const {
+    lists_->add_traffic(stats);
+    stats.host_to_device_bytes += short_.bytes();
+  }
   bool paged() const { return lists_->pages() != nullptr; }
-  std::uint64_t partitions() const { return keys_.size(); }
+  std::uint64_t partitions() const { return pages().size(); }
+
+  template <Executor E>
+  void keep_short_lists(E& executor) {
+    if (!short_.any()) return;
+    short_.gather(executor, offsets_, pages().in_place({0, static_cast<std::uint32_t>(partitions())}));
+    executor.wait("short lists");
+  }
 
   /// Calls use(vertices, page) for a worklist, in parts whose lists are there or read in place.
   template <Executor E, class Use>
@@ -80,19 +109,30 @@ class Adjacency {
     std::vector<bool> in_place;
     InPlaceFirst places;
     const auto items_of = [&](std::uint64_t p) { return keys_.begins[p + 1] - keys_.begins[p]; };
-    executor.sort_by_key(ByPartition{all, partitions_}, count, sorted_.data(), keys_, [&](const KeyCounts&) {
+    const auto behind = static_cast<unsigned>(partitions());
+    const ByPartition by{all, partitions_, short_.any() ? short_.offsets() : nullptr, behind};
+    std::uint64_t with_short_lists = 0;
+    executor.sort_by_key(by, count, sorted_.data(), keys_, [&](const KeyCounts&) {
       in_place = pages().read_in_place(wanted([&](std::uint64_t p) {
         return WantedLists{items_of(p), keys_.weights[p]};
       }));
+      if (short_.any()) in_place.push_back(false), with_short_lists = items_of(behind);
       places = InPlaceFirst(keys_.begins, in_place);
-      if (count <= kUnsorted && places.count == count) places.begins.clear();
+      if (count <= kUnsorted && places.count + with_short_lists == count) {  // these too
+        places.count = count, with_short_lists = 0;
+        places.begins.clear();
+      }
       return places.begins;
     });
     const auto part = [&](std::uint64_t begin, std::uint64_t size, const SweepPage& page) {
       const Vertex* const list = places.begins.empty() ? vertices : sorted_.data();
       use(VertexRange{list + begin, 0, size, first_, offsets_, page.mapped()}, page);
     };
-    if (places.count > 0) part(0, places.count, pages().in_place({0, keys_.size()}));
+    if (places.count > 0) part(0, places.count, pages().in_place({0, behind}));
+    if (with_short_lists > 0) {
+      const Vertex* const list = sorted_.data() + places.begins[behind];
+      use(VertexRange{list, 0, with_short_lists, first_, short_.offsets()}, short_.page());
+    }
     bring(executor, keys_.weights, in_place, [&](const SweepPage& page) {
       part(places.begins[page.partition], items_of(page.partition), page);
     });
@@ -104,7 +144,7 @@ class Adjacency {
   const std::vector<std::uint64_t>& count(E& executor, std::uint64_t count, MakeBody&& body) {
     executor.fill(counters_.data(), 0, counters_.bytes());
     executor.for_each(count, {}, body(partitions_, counters_.data()));
-    executor.read(keys_.weights.data(), counters_.data(), keys_.size(), "counting by partition");
+    executor.read(keys_.weights.data(), counters_.data(), partitions(), "counting by partition");
     return keys_.weights;
   }
 
@@ -124,8 +164,8 @@ class Adjacency {
   }
 
  private:
-  /// A worklist that is read in place and no longer than that is not sorted: as many warps work at once.
-  static constexpr std::uint64_t kUnsorted = 8192;
+  /// A worklist that is read in place and no longer than that is not sorted.
+  static constexpr std::uint64_t kUnsorted = 1024;
   /// Edges that a row looks at, about: most find one among those of a sector of memory.
   static constexpr std::uint64_t kLookedAt = 8;
 
@@ -161,6 +201,7 @@ class Adjacency {
   const EdgeIndex* offsets_;
   Buffer<EdgeIndex> uploaded_offsets_;
   Buffer<Vertex> sorted_;  ///< a worklist by partition
+  ShortLists short_;
   std::optional<EdgeLists> lists_;
   OwnershipView partitions_;  ///< of rows
   Buffer<unsigned long long> counters_;

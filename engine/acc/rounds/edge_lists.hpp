@@ -16,12 +16,13 @@ namespace sluice::acc {
 /// Lists as an executor reads them.
 class EdgeLists {
  public:
-  /// What else the device is to hold must be there already. Partitions take `most` bytes. Keeps references.
+  /// What else the device is to hold must be there already. Partitions take `most` bytes, and of slots that
+  /// are asked for `taken` fewer. Keeps references.
   EdgeLists(const Device& device, const RankPart& rows, const SweepRows& lists,
-            std::uint64_t most = ~std::uint64_t{0})
+            std::uint64_t most = ~std::uint64_t{0}, std::uint64_t taken = 0)
       : rows_(lists), uploads_(device.is_cuda()) {
     const CsrView& in = lists.in;
-    pages_ = rows.make_pages(lists, locks_, most);
+    pages_ = rows.make_pages(lists, locks_, most, taken);
     if (pages_ != nullptr || in.edges == 0 || !uploads_) return;
     const bool weighted = lists.file != nullptr ? rows.weighted() : in.weights != nullptr;
     targets_ = Buffer<Vertex>(device, in.edges, "the graph's edges");

@@ -49,7 +49,8 @@ class FrontierRounds {
     if constexpr (!R::kComplete) entries_.emplace(device_, rows_);
     can_pull_ = VoteProgram<Program> && graph.has_in_edges() && options.direction != AccDirection::push &&
                 make_both();
-    if (!can_pull_) out_.emplace(device_, rows_, rows_.out(), own_rows());
+    if (!can_pull_) out_.emplace(device_, rows_, rows_.out(), own_rows(), 1, AggregationProgram<Program>);
+    out_->keep_short_lists(executor_);
     unsigned long long* const sums = counters_.data() + ranks_;
     output_ = {lists_.data(), owners_.view().begins,    counters_.data(),
                sums,          sums + LaneOutput::kSums, ranks_};
@@ -59,8 +60,7 @@ class FrontierRounds {
   }
 
   const RankPart& rows() const { return rows_; }
-  /// In the executor's memory.
-  const State* states() const { return states_.data(); }
+  const State* states() const { return states_.data(); }  ///< in the executor's memory
 
   /// States to begin with; of a vote, the vertices that are active in the first round. All ranks call it.
   void start() {
@@ -209,7 +209,7 @@ class FrontierRounds {
 
  private:
   void count(AccStats& stats) const {
-    out_->lists().add_traffic(stats);
+    out_->add_traffic(stats);
     if (in_) in_->lists().add_more_traffic(stats);
     stats.kernel_launches = executor_.launches();
   }

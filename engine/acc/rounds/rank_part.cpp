@@ -204,7 +204,7 @@ std::uint64_t RankPart::most_partitions() const {
 }
 
 std::unique_ptr<SweepPages> RankPart::make_pages(const SweepRows& lists, std::vector<PageLock>& locks,
-                                                 std::uint64_t most) const {
+                                                 std::uint64_t most, std::uint64_t taken) const {
   if (!has_pages(lists)) return nullptr;
   const CsrView& in = lists.in;
   const bool worth = paging_.transport == Transport::mapped || paging_.transport == Transport::automatic ||
@@ -214,7 +214,14 @@ std::unique_ptr<SweepPages> RankPart::make_pages(const SweepRows& lists, std::ve
     if (in.weights != nullptr)
       locks.emplace_back(device_, in.weights + in.offsets[0], in.edges * sizeof(float));
   }
-  return std::make_unique<SweepPages>(device_, lists, weighted_, paging_, most);
+  PagingOptions paging = paging_;
+  if (paging.slots > 0 && taken > 0) {
+    const std::uint64_t slots = taken * std::max<std::uint64_t>(paging.partitions, 1) /
+                                    std::max<std::uint64_t>(edge_bytes(in.edges, weighted_), 1) +
+                                1;
+    paging.slots -= std::min<std::uint64_t>(slots, paging.slots - 1);
+  }
+  return std::make_unique<SweepPages>(device_, lists, weighted_, paging, most);
 }
 
 }  // namespace sluice::acc

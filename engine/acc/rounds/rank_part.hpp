@@ -72,8 +72,10 @@ class RankPart {
   /// The partitions of out() or in(), in `most` bytes; null where lists are read in place. What else the
   /// device is to hold must be there already. Lists in host memory are page-locked for a GPU for as long as
   /// `locks` live, if they may be read in place or are long enough for it.
+  /// Of slots that are asked for, some may be `taken`: so many bytes.
   std::unique_ptr<SweepPages> make_pages(const SweepRows& lists, std::vector<PageLock>& locks,
-                                         std::uint64_t most = ~std::uint64_t{0}) const;
+                                         std::uint64_t most = ~std::uint64_t{0},
+                                         std::uint64_t taken = 0) const;
 
  private:
   SweepRows rows_of(const Csr& csr, const EdgeSource* file) const;

@@ -14,7 +14,8 @@ struct LinkRates {
 };
 
 /// What to expect without measuring, where `in_place` bytes of host memory are read at random. A GPU's
-/// translations reach about that far (DESIGN section 7): beyond it, reads are ten times slower.
+/// translations reach about that far (DESIGN section 7): beyond it, reads are ten times slower, in pages of
+/// 2 MiB too.
 inline LinkRates expected_link(std::uint64_t in_place) {
   constexpr std::uint64_t kReach = 640u << 20;
   LinkRates rates;

@@ -1,0 +1,78 @@
+#include "engine/acc/rounds/short_lists.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "engine/core/error.hpp"
+#include "engine/core/host_array.hpp"
+#include "engine/exec/threads.hpp"
+
+namespace sluice::acc {
+
+namespace {
+
+constexpr std::uint64_t kRowsAtOnce = 1u << 16;
+
+/// Edges of a row's list, if that is short.
+std::uint64_t short_edges(const CsrView& lists, std::uint64_t row) {
+  const std::uint64_t degree = lists.offsets[row + 1] - lists.offsets[row];
+  return degree <= ShortLists::kLongest ? degree : 0;
+}
+
+/// [blocks of rows + 1] edges of short lists before each.
+std::vector<EdgeIndex> edges_before(const CsrView& lists, unsigned threads) {
+  std::vector<EdgeIndex> before(lists.vertices / kRowsAtOnce + 2);
+  parallel_blocks(threads, lists.vertices, kRowsAtOnce, [&](std::uint64_t from, std::uint64_t to, unsigned) {
+    EdgeIndex sum = 0;
+    for (std::uint64_t row = from; row < to; ++row) sum += short_edges(lists, row);
+    before[from / kRowsAtOnce + 1] = sum;
+  });
+  for (std::size_t block = 1; block < before.size(); ++block) before[block] += before[block - 1];
+  return before;
+}
+
+std::uint64_t bytes_of_edge(bool weighted) {
+  return sizeof(Vertex) + (weighted ? sizeof(float) : 0);
+}
+
+}  // namespace
+
+ShortLists::ShortLists(const Device& device, const CsrView& lists, bool weighted, std::uint64_t most) {
+  const std::vector<EdgeIndex> before = edges_before(lists, device.threads());
+  const EdgeIndex edges = before.back();
+  if (edges == 0 || (lists.vertices + 1) * sizeof(EdgeIndex) + edges * bytes_of_edge(weighted) > most) return;
+  offsets_ = Buffer<EdgeIndex>(device, lists.vertices + 1, "short lists");
+  targets_ = Buffer<Vertex>(device, edges, "short lists");
+  if (weighted) weights_ = Buffer<float>(device, edges, "short lists");
+  rows_ = lists.vertices;
+  if (device.plans()) return;
+  HostArray<EdgeIndex> offsets(lists.vertices + 1, "short lists");
+  parallel_blocks(device.threads(), lists.vertices, kRowsAtOnce,
+                  [&](std::uint64_t from, std::uint64_t to, unsigned) {
+                    EdgeIndex at = before[from / kRowsAtOnce];
+                    for (std::uint64_t row = from; row < to; ++row) {
+                      offsets[row] = at;
+                      at += short_edges(lists, row);
+                    }
+                  });
+  offsets[lists.vertices] = edges;
+  copy_to_device(device, offsets_.data(), offsets.data(), offsets_.bytes());
+}
+
+ShortLists ShortLists::of(const Device& device, const RankPart& rows, const SweepRows& lists,
+                          std::uint64_t memory) {
+  const PagingOptions& paging = rows.paging();
+  const bool in_place = device.is_cuda() && paging.transport == Transport::automatic;
+  if (!in_place || lists.file != nullptr || lists.longest != 0) return {};
+  if (paging.slots > 0 && paging.partitions > 0) {
+    const std::uint64_t slot = lists.in.edges * bytes_of_edge(rows.weighted()) / paging.partitions;
+    memory = std::min(memory, paging.slots * slot);
+  }
+  try {
+    return ShortLists(device, lists.in, rows.weighted(), memory / 4);
+  } catch (const BudgetError&) {
+    return {};  // a run can do without
+  }
+}
+
+}  // namespace sluice::acc
