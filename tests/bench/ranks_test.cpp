@@ -65,8 +65,28 @@ TEST_F(RankTable, NamesWhatIsMeasuredAndWhereAJobEnds) {
   const std::string table = run_bench({"ranks", at("reports"), "--network-bandwidth", "25"}).out;
 
   EXPECT_NE(table.find("25 GB/s beyond"), table.npos) << table;
-  EXPECT_NE(table.find("| pagerank static | 100 | 40 on 4 | 1.58 |"), table.npos) << table;
+  EXPECT_NE(table.find("| pagerank static | 100 | 40 on 4 | 1.58 | 4: -12% |"), table.npos) << table;
   EXPECT_NE(table.find("| messages: 26 rounds, one to every rank |\n"), table.npos) << table;
+}
+
+TEST_F(RankTable, TakesEveryJobOfScalingReports) {
+  std::ofstream(at("reports/2.json")) << R"({"command": "scaling", "options": {}, "ranks": 2, "seconds": {},
+      "stored edges []": 4e9,
+      "shard, strong [M steps/s]": 9, "shard, strong: times one rank": 0.5, "shard, strong: rounds": 3,
+      "shard, strong: slowest rank s": 0.02, "shard, strong: MB from GPU to GPU": 7,
+      "shard, weak [M steps/s]": 9, "shard, weak: times one rank": 0.5,
+      "replicate out of core, strong: times one rank": 0.5,
+      "pagerank [G edges/s]": 400, "pagerank: times one rank": 1.5, "pagerank: rounds": 1,
+      "pagerank: MB from GPU to GPU": 10,
+      "bfs [ms]": 2, "bfs: times one rank": 1.6, "bfs: rounds": 7, "bfs: MB from GPU to GPU": 10})";
+
+  const std::string table = run_bench({"ranks", at("reports")}).out;
+
+  EXPECT_NE(table.find("| bfs | 3.2 | 2 on 2 | 1.17 |  |"), table.npos) << table;
+  EXPECT_NE(table.find("| pagerank | 15 | 10 on 2 |"), table.npos) << table;
+  EXPECT_NE(table.find("| shard, strong | 10 | 20 on 2 |"), table.npos) << table;
+  EXPECT_EQ(table.find("weak"), table.npos) << table;
+  EXPECT_EQ(table.find("out of core"), table.npos) << table;
 }
 
 TEST_F(RankTable, RefusesReportsThatDoNotBelongTogether) {

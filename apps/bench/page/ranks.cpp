@@ -1,7 +1,9 @@
 // sluice-bench ranks: what jobs would take on up to 1,024 GPUs (rank_model.hpp), from their reports.
 #include <fmt/core.h>
 
+#include <iterator>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "apps/bench/page/page.hpp"
@@ -21,10 +23,17 @@ struct RanksCommand {
   RankLinks links{8, 328, 50, 15, 1};  ///< in the options' units
 };
 
-/// A job on one rank, and the same on the most ranks that a report has.
-struct Reported {
-  const Json *one = nullptr, *several = nullptr;
+/// A job on so many ranks.
+struct Measured {
+  double ranks = 1, seconds = 0;
+  double bytes = 0, rounds = 0;  ///< of more than one
+  bool gathers = false;
+  std::string graph;  ///< differs between graphs
 };
+
+/// By number of ranks.
+using Job = std::map<double, Measured>;
+using Jobs = std::map<std::string, Job>;
 
 std::string name_of(const Json& report) {
   std::string name = report["command"];
@@ -35,10 +44,6 @@ std::string name_of(const Json& report) {
   return name;
 }
 
-double seconds_of(const Json& report) {
-  return report["seconds"].at("compute");
-}
-
 /// Of the rank that has most.
 double rounds_of(const Json& report) {
   if (report.contains("solver")) return report["solver"].at("iterations");
@@ -46,30 +51,63 @@ double rounds_of(const Json& report) {
   return report.value(Json::json_pointer("/by_rank/rounds/max"), 0.0);
 }
 
-RankCounts counts_of(const Reported& job) {
-  const Json& several = *job.several;
-  return {.seconds = seconds_of(*job.one),
-          .ranks = several["ranks"],
-          .several_seconds = seconds_of(several),
-          .bytes = several["bytes"].at("exchanged"),
-          .rounds = rounds_of(several),
-          .gathers = several.contains("solver") || several.contains("acc")};
+/// A report of `sluice`: a job.
+void add_job(const Json& report, Jobs& jobs) {
+  const double ranks = report["ranks"];
+  jobs[name_of(report)][ranks] = {ranks,
+                                  report["seconds"].at("compute"),
+                                  report.at("bytes").at("exchanged"),
+                                  rounds_of(report),
+                                  report.contains("solver") || report.contains("acc"),
+                                  report.at("graph").at("checksum")};
 }
 
-std::map<std::string, Reported> by_job(const std::vector<Json>& reports) {
-  std::map<std::string, Reported> jobs;
-  for (const Json& report : reports) {
-    Reported& job = jobs[name_of(report)];
-    const bool alone = report["ranks"] == 1;
-    if (alone) job.one = &report;
-    if (!alone && (!job.several || (*job.several)["ranks"] < report["ranks"])) job.several = &report;
+/// A report of `sluice-bench scaling`: many, on all ranks and on one. Those that have more work on more
+/// ranks, or that bring the graph to each, are none.
+void add_scaling(const Json& report, Jobs& jobs) {
+  constexpr std::string_view kTimes = ": times one rank";
+  const double edges = report.at("stored edges []");
+  for (const auto& [key, times] : report.items()) {
+    if (!key.ends_with(kTimes)) continue;
+    const std::string name = key.substr(0, key.size() - kTimes.size());
+    if (name.ends_with("weak") || name.find("out of core") != name.npos) continue;
+    const auto column = [&](const char* of) {
+      return report.at(fmt::format("{}: {}", name, of)).get<double>();
+    };
+    const bool travels = report.contains(name + ": slowest rank s"), timed = report.contains(name + " [ms]");
+    const double seconds = travels ? column("slowest rank s")
+                           : timed ? 1e-3 * report.at(name + " [ms]").get<double>()
+                                   : 1e-9 * edges / report.at(name + " [G edges/s]").get<double>();
+    Job& job = jobs[name];
+    const std::string graph = report.at("stored edges []").dump();
+    job[report["ranks"]] = {report["ranks"],  seconds,  1e6 * column("MB from GPU to GPU"),
+                            column("rounds"), !travels, graph};
+    job.try_emplace(1, Measured{.seconds = seconds * times.get<double>(), .graph = graph});
   }
+}
+
+/// What the model is given of a job on one rank and on several.
+RankCounts counts_of(const Measured& one, const Measured& several) {
+  return {.seconds = one.seconds,
+          .ranks = several.ranks,
+          .several_seconds = several.seconds,
+          .bytes = several.bytes,
+          .rounds = several.rounds,
+          .gathers = several.gathers};
+}
+
+Jobs jobs_of(const std::vector<Json>& reports) {
+  Jobs jobs;
+  for (const Json& report : reports)
+    report["command"] == "scaling" ? add_scaling(report, jobs) : add_job(report, jobs);
   for (const auto& [name, job] : jobs) {
-    if (!job.one || !job.several)
+    if (!job.contains(1) || job.size() < 2)
       throw InputError(fmt::format("{}: needs a report of one rank and one of several", name));
-    if (!(seconds_of(*job.one) > 0)) throw InputError(fmt::format("{}: took no time on one rank", name));
-    if ((*job.one)["graph"].at("checksum") != (*job.several)["graph"].at("checksum"))
-      throw InputError(fmt::format("{}: its reports are of different graphs", name));
+    if (!(job.at(1).seconds > 0)) throw InputError(fmt::format("{}: took no time on one rank", name));
+    for (const auto& [ranks, measured] : job) {
+      if (measured.graph != job.at(1).graph)
+        throw InputError(fmt::format("{}: its reports are of different graphs", name));
+    }
   }
   return jobs;
 }
@@ -86,9 +124,20 @@ std::string limit_of(const RankCounts& job, const RankSeconds& parts, double ran
   return job.gathers ? "link: each rank receives all that changes" : "link: work that leaves";
 }
 
-std::string row_of(const std::string& name, const RankCounts& job, const RankLinks& links) {
-  std::string row = fmt::format("| {} | {} | {} on {} | {:.3g} |", name, milliseconds(job.seconds),
-                                milliseconds(job.several_seconds), job.ranks, growth_of(job, links));
+/// What the model, given the fewest ranks that were measured, says of the most: `4: +5%`; nothing where these
+/// are the same.
+std::string check_of(const Job& job, const RankLinks& links) {
+  const Measured &fewest = std::next(job.begin())->second, &most = job.rbegin()->second;
+  if (fewest.ranks == most.ranks) return "";
+  const double said = seconds_on(counts_of(job.at(1), fewest), links, most.ranks).sum();
+  return fmt::format("{}: {:+.0f}%", most.ranks, 100 * (said / most.seconds - 1));
+}
+
+std::string row_of(const std::string& name, const Job& measured, const RankLinks& links) {
+  const RankCounts job = counts_of(measured.at(1), measured.rbegin()->second);
+  std::string row = fmt::format("| {} | {} | {} on {} | {:.3g} | {} |", name, milliseconds(job.seconds),
+                                milliseconds(job.several_seconds), job.ranks, growth_of(job, links),
+                                check_of(measured, links));
   for (double ranks = 2; ranks <= kMostRanks; ranks *= 2)
     row += fmt::format(" {} |", milliseconds(seconds_on(job, links, ranks).sum()));
   const double end = scales_to(job, links, kMostRanks);
@@ -102,10 +151,13 @@ std::string head_of(const RankLinks& links) {
     names += fmt::format(" {} |", ranks), line += "---|";
   return fmt::format(
       "Milliseconds. What is not called measured is the model's. Work: how many times as long the measured "
-      "ranks work, all\ntogether, as one does. Links: {:g} GB/s between {:g} GPUs, {:g} GB/s beyond; {:g} us "
-      "a "
-      "round and {:g} us a message.\n\n"
-      "| job | measured on 1 | measured | work |{} scales to | then |\n|---|---|---|---|{}---|---|\n",
+      "ranks work, all\ntogether, as one does. Check: what the model says of the most ranks, given the "
+      "fewest, "
+      "beside what they took. Links:\n{:g} GB/s between {:g} GPUs, {:g} GB/s beyond; {:g} us a round and "
+      "{:g} us "
+      "a message.\n\n"
+      "| job | measured on 1 | measured | work | check |{} scales to | then "
+      "|\n|---|---|---|---|---|{}---|---|\n",
       1e-9 * links.node_bandwidth, links.node, 1e-9 * links.network_bandwidth, 1e6 * links.latency,
       1e6 * links.message, names, line);
 }
@@ -116,9 +168,8 @@ void run_ranks(RankLinks links, const std::string& folder) {
     throw UsageError("--node-bandwidth, --network-bandwidth: must be above 0");
   std::string text = head_of(links);
   try {
-    const std::vector<Json> reports =
-        read_reports(folder, {"command", "options", "graph", "ranks", "seconds", "bytes"});
-    for (const auto& [name, job] : by_job(reports)) text += row_of(name, counts_of(job), links);
+    const std::vector<Json> reports = read_reports(folder, {"command", "options", "ranks", "seconds"});
+    for (const auto& [name, job] : jobs_of(reports)) text += row_of(name, job, links);
   } catch (const Json::exception& error) {
     throw InputError(fmt::format("{}: {}", folder, error.what()));
   }
@@ -132,7 +183,8 @@ std::unique_ptr<apps::Command> make_ranks() {
       "ranks", "what jobs would take on up to 1,024 GPUs: a model, from reports of one and of several ranks");
   const auto c = std::make_shared<RanksCommand>();
   command->group("Reports");
-  command->text("REPORTS", "REPORTS", c->reports, "a folder of reports of `sluice`, two a job");
+  command->text("REPORTS", "REPORTS", c->reports,
+                "a folder of reports of `sluice`, two a job, or of `sluice-bench scaling`");
   command->group("Links");
   command->real("--node", "GPUS", c->links.node, "so many GPUs share the faster links");
   command->real("--node-bandwidth", "GB/s", c->links.node_bandwidth,

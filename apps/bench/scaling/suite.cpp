@@ -1,0 +1,264 @@
+// sluice-bench scaling: walks and samples (walks.hpp), iterations of PageRank, searches, paths, cores,
+// components, beliefs, queries of personalized PageRank and batches of changes, on all ranks of the job
+// beside one of them.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "apps/bench/bench.hpp"
+#include "apps/bench/random_batch.hpp"
+#include "apps/bench/scaling/walks.hpp"
+#include "apps/bench/workload.hpp"
+#include "apps/job/ranks.hpp"
+#include "apps/job/shared_graph.hpp"
+#include "engine/acc/acc_graph.hpp"
+#include "engine/acc/beliefs/beliefs.hpp"
+#include "engine/acc/solve.hpp"
+#include "engine/pagerank/dynamic/dynamic.hpp"
+#include "engine/pagerank/static/pagerank.hpp"
+#include "engine/ppr/backend.hpp"
+#include "engine/ppr/ppr.hpp"
+
+namespace sluice::bench {
+
+namespace {
+
+using apps::world;
+
+constexpr Instance kQueries = 65536, kQueriesOnHost = 64;
+constexpr double kResidual = 1e-4;  ///< with the default, a query reaches most of a graph of this size
+constexpr std::uint32_t kBeliefRounds = 10;
+constexpr double kBatch = 1e-4;  ///< of the edges change
+
+struct NoScores : ppr::Sink {
+  void write(const ppr::Batch&) override {}
+};
+
+/// What something cost this rank.
+struct Cost {
+  double seconds = 0;
+  double bytes = 0;   ///< that it sent
+  double rounds = 0;  ///< in which ranks exchange
+};
+
+class ScalingSuite {
+ public:
+  ScalingSuite(Device& device, const Options& options)
+      : device_(device),
+        options_(options),
+        graph_(options.graph.empty()
+                   ? load_graph(device, options)
+                   : apps::read_graph_once_a_node(options.graph, io::read_graph_info(options.graph))) {}
+
+  std::vector<Figure> run() {
+    plain("ranks", world().size());
+    plain("vertices", static_cast<double>(graph_.vertices()));
+    plain("stored edges", static_cast<double>(graph_.edges()));
+    if (options_.wants("walks")) scale_walks(device_, options_, graph_, figures_);
+    iterations();
+    programs();
+    queries();
+    batches();
+    return std::move(figures_);
+  }
+
+ private:
+  static std::uint64_t ranks() { return static_cast<std::uint64_t>(world().size()); }
+
+  void plain(const char* name, double value) { figures_.push_back({name, value, "", value, value, {}}); }
+
+  /// With what ranks give each other sent while they sweep, and only behind that: GPUs that NCCL connects.
+  void iterations() {
+    const double one = iteration("pagerank, one rank", Who::first, 0, 0);
+    if (ranks() == 1) return;
+    iteration("pagerank", Who::all, 0, one);
+    if (device_.is_cuda()) iteration("pagerank, nothing overlaps", Who::all, 1, one);
+  }
+
+  /// In stored edges a second; the first iteration warms up. Returns the rate.
+  double iteration(const std::string& name, Who who, unsigned pieces, double one) {
+    if (!options_.wants(name)) return 0;
+    if (options_.progress) options_.progress(name);
+    pagerank::Options options;
+    options.tolerance = 0;
+    options.max_iterations = options_.repetitions + 1;
+    std::vector<double> seconds(options.max_iterations, 0);
+    Cost cost{.rounds = 1};
+    world().barrier("iterations of PageRank");
+    if (who == Who::all || world().leads()) {
+      pagerank::RankPlace place;
+      if (who == Who::all) place.ranks = &world();
+      place.pieces = pieces;
+      const pagerank::Result result = pagerank::run_pagerank(device_, graph_, options, {}, place);
+      for (std::size_t i = 0; i < result.history.size(); ++i) seconds[i] = result.history[i].seconds;
+      cost.bytes = static_cast<double>(result.traffic.exchanged_bytes) / options.max_iterations;
+    }
+    world().all_reduce(seconds, Reduce::max, "iterations of PageRank");
+    std::vector<double> rates;
+    for (std::size_t i = 1; i < seconds.size(); ++i)
+      if (seconds[i] > 0) rates.push_back(static_cast<double>(graph_.edges()) / seconds[i] * 1e-9);
+    if (rates.empty()) return 0;
+    std::sort(rates.begin(), rates.end());
+    const double usual = rates[rates.size() / 2];
+    Figure figure{name, usual, "G edges/s", rates.front(), rates.back(), {}};
+    if (who == Who::all) figure.columns = columns_of(usual / one, cost);
+    figures_.push_back(std::move(figure));
+    return usual;
+  }
+
+  void programs() {
+    const Vertex hub = largest_vertex();
+    program("bfs", {.in_edges = true}, [&](const acc::AccGraph& graph) { return bfs(graph, hub).stats; });
+    program("sssp", {.weights = true}, [&](const acc::AccGraph& graph) { return sssp(graph, hub).stats; });
+    program("wcc", {}, [](const acc::AccGraph& graph) { return components(graph).stats; });
+    program("kcore", {.simple = true}, [](const acc::AccGraph& graph) { return core_numbers(graph).stats; });
+    if (!options_.wants("bp")) return;
+    const acc::BeliefModel model = two_states(graph_);
+    acc::BeliefOptions rounds;
+    rounds.tolerance = 0, rounds.max_iterations = kBeliefRounds;
+    program("bp, 2 states, 10 rounds", acc::belief_needs(device_, graph_, model.states),
+            [&](const acc::AccGraph& graph) { return propagate_beliefs(graph, model, rounds).stats; });
+  }
+
+  using Run = std::function<acc::AccStats(const acc::AccGraph&)>;
+
+  /// Rounds on all ranks beside those on one.
+  void program(const std::string& name, const acc::AccNeeds& needs, const Run& run) {
+    beside_one(name, [&](Who who) {
+      acc::AccPlace place;
+      if (who == Who::all) place.ranks = &world();
+      const auto graph = std::make_shared<acc::AccGraph>(device_, graph_, needs, place);
+      return [&run, graph] {
+        const acc::AccStats stats = run(*graph);
+        return Cost{stats.compute_seconds, static_cast<double>(stats.exchanged_bytes),
+                    static_cast<double>(stats.rounds)};
+      };
+    });
+  }
+
+  /// Of which each rank answers an equal share.
+  void queries() {
+    const Instance count = device_.is_cuda() ? kQueries : kQueriesOnHost;
+    Starts starts;
+    starts.mode = Starts::Mode::random, starts.count = count;
+    ppr::Options options;
+    options.method = ppr::Method::push, options.residual_threshold = kResidual;
+    beside_one(fmt::format("ppr, {} queries", count), [&](Who who) {
+      const Instance rank = who == Who::all ? static_cast<Instance>(world().rank()) : 0;
+      const Instance size = who == Who::all ? ranks() : 1;
+      const std::shared_ptr<ppr::Backend> backend =
+          make_ppr_backend(device_, graph_, starts, options, {}, count);
+      return [=] {
+        NoScores nothing;
+        return Cost{
+            run_ppr(*backend, {count * rank / size, count * (rank + 1) / size}, nothing).compute_seconds};
+      };
+    });
+  }
+
+  /// Random batches that ranks follow, all together and the first alone. The graph changes.
+  void batches() {
+    const std::string name = fmt::format("dfp, batch {:.0e}", kBatch);
+    if (!options_.wants(name)) return;
+    if (options_.progress) options_.progress(name);
+    graph_.weighted = false;
+    graph_.out.weights = {}, graph_.in.weights = {};
+    const bool alone = world().leads();
+    pagerank::RankPlace shared;
+    shared.ranks = &world();
+    pagerank::Options options;
+    const pagerank::Result first = pagerank::run_pagerank(device_, graph_, options);
+    std::optional<pagerank::DynamicRanks> one, all;
+    if (alone) one.emplace(device_, graph_, first.ranks.span(), options);
+    if (ranks() > 1) all.emplace(device_, graph_, first.ranks.span(), options, shared);
+    const unsigned threads = std::max(device_.threads(), usable_cores() / static_cast<unsigned>(ranks()));
+    std::mt19937_64 random(options_.seed);
+    std::vector<Cost> one_costs(options_.repetitions + 1), all_costs(one_costs.size());
+    for (unsigned r = 0; r <= options_.repetitions; ++r) {
+      const UpdateBatch batch = random_batch(graph_, kBatch, random);
+      UpdateResult update = update_graph(std::move(graph_), batch, threads);
+      const auto follow = [&](std::optional<pagerank::DynamicRanks>& ranks, Cost& cost) {
+        world().barrier("batches");
+        if (!ranks) return;
+        const pagerank::DynamicRankResult result = ranks->follow(update.graph, update.changes, {});
+        cost = {result.setup_seconds + result.compute_seconds,
+                static_cast<double>(result.traffic.exchanged_bytes), static_cast<double>(result.iterations)};
+      };
+      follow(one, one_costs[r]);
+      follow(all, all_costs[r]);
+      graph_ = std::move(update.graph);
+    }
+    const double usual = put(name + ", one rank", one_costs, 0);
+    if (ranks() > 1) put(name, all_costs, usual);
+  }
+
+  /// Work on all ranks beside the same on one; prepare(who) gives what does it once and says what it cost.
+  template <class Prepare>
+  void beside_one(const std::string& name, const Prepare& prepare) {
+    if (!options_.wants(name)) return;
+    const double one = cost_of(name + ", one rank", prepare, Who::first, 0);
+    if (ranks() > 1) cost_of(name, prepare, Who::all, one);
+  }
+
+  template <class Prepare>
+  double cost_of(const std::string& name, const Prepare& prepare, Who who, double one) {
+    if (options_.progress) options_.progress(name);
+    std::vector<Cost> costs(options_.repetitions + 1);
+    world().barrier("rounds");
+    if (who == Who::all || world().leads()) {
+      const auto run = prepare(who);
+      for (Cost& cost : costs) cost = run();
+    }
+    return put(name, costs, one);
+  }
+
+  /// Of this rank; the first run warms up. Returns the median of the slowest rank's milliseconds.
+  double put(const std::string& name, std::span<const Cost> costs, double one) {
+    std::vector<double> times;
+    for (const Cost& cost : costs) times.push_back(1e3 * cost.seconds);
+    world().all_reduce(times, Reduce::max, "rounds");
+    std::sort(times.begin() + 1, times.end());
+    const double usual = times[1 + options_.repetitions / 2];
+    Figure figure{name, usual, "ms", times[1], times.back(), {}};
+    const auto columns = columns_of(one / usual, costs.back());
+    if (one > 0) figure.columns = columns;
+    figures_.push_back(std::move(figure));
+    return usual;
+  }
+
+  /// What the model of more ranks (page/rank_model.hpp) is given, too. All ranks call it.
+  static std::vector<std::pair<std::string, double>> columns_of(double times_one, const Cost& cost) {
+    double bytes[] = {cost.bytes}, rounds[] = {cost.rounds};
+    world().all_reduce(bytes, Reduce::sum, "bytes");
+    world().all_reduce(rounds, Reduce::max, "rounds");
+    return {{"times one rank", times_one}, {"MB from GPU to GPU", 1e-6 * bytes[0]}, {"rounds", rounds[0]}};
+  }
+
+  Vertex largest_vertex() const {
+    const auto& offsets = graph_.out.offsets;
+    Vertex largest = 0;
+    for (Vertex v = 0; v < graph_.vertices(); ++v)
+      if (offsets[v + 1] - offsets[v] > offsets[largest + 1] - offsets[largest]) largest = v;
+    return largest;
+  }
+
+  Device& device_;
+  const Options& options_;
+  Graph graph_;
+  std::vector<Figure> figures_;
+};
+
+}  // namespace
+
+std::vector<Figure> run_scaling(Device& device, const Options& options) {
+  return ScalingSuite(device, options).run();
+}
+
+}  // namespace sluice::bench

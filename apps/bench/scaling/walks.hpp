@@ -1,0 +1,18 @@
+// Walks and samples on all ranks of the job beside the same on one of them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "apps/bench/bench.hpp"
+
+namespace sluice::bench {
+
+/// Who works: all ranks together, the first alone, or each all of it.
+enum class Who { all, first, each };
+
+/// Walks with the graph on every rank, in partitions that come and go on every rank, and shared out among
+/// them. All ranks call it.
+void scale_walks(Device& device, const Options& options, const Graph& graph, std::vector<Figure>& figures);
+
+}  // namespace sluice::bench
