@@ -33,10 +33,41 @@ TEST(RankModel, SaysWhatWasMeasured) {
   EXPECT_DOUBLE_EQ(seconds_on(job, kLinks, 4).sum(), 50);
   EXPECT_DOUBLE_EQ(seconds_on(job, kLinks, 4).link, 3);
   EXPECT_DOUBLE_EQ(seconds_on(job, kLinks, 4).messages, 2 * (1 + 3 * 0.5));
-  EXPECT_DOUBLE_EQ(growth_of(job, kLinks), (50 - 3 - 5) * 4 / 80.0);
+  // Work that travels is other work than one rank's: 4 ranks have 42 each.
+  EXPECT_DOUBLE_EQ(work_of(job, kLinks).shared, 4 * (50 - 3 - 5));
   // 1,600 bytes leave 15 times of 16, through the network.
   EXPECT_DOUBLE_EQ(seconds_on(job, kLinks, 16).link, 1600.0 * 15 / 256 / 10);
-  EXPECT_DOUBLE_EQ(seconds_on(job, kLinks, 16).work, 80 * 2.1 / 16);
+  EXPECT_DOUBLE_EQ(seconds_on(job, kLinks, 16).shared, 168.0 / 16);
+}
+
+TEST(RankModel, TellsWhatIsSharedFromWhatIsAlike) {
+  // 20 are alike, 60 shared: 20 + 60 / 4 + 5 of messages. A link of 3 is hidden behind the 15.
+  RankCounts job{.seconds = 80, .ranks = 4, .several_seconds = 40, .bytes = 1200, .rounds = 2};
+  job.overlaps = true;
+
+  EXPECT_DOUBLE_EQ(work_of(job, kLinks).shared, 60);
+  EXPECT_DOUBLE_EQ(work_of(job, kLinks).alike, 20);
+  EXPECT_DOUBLE_EQ(seconds_on(job, kLinks, 4).sum(), 40);
+  EXPECT_DOUBLE_EQ(seconds_on(job, kLinks, 8).sum(), 20 + 60.0 / 8 + 2 * (1 + 7 * 0.5));
+}
+
+TEST(RankModel, SeesALinkThatWorkDoesNotHide) {
+  // The link takes 30, more than any share of 80 less 5: 5 + 30 + 5 of messages.
+  RankCounts job{.seconds = 80, .ranks = 4, .several_seconds = 40, .bytes = 12000, .rounds = 2};
+  job.overlaps = true;
+
+  EXPECT_DOUBLE_EQ(work_of(job, kLinks).alike, 5);
+  EXPECT_DOUBLE_EQ(seconds_on(job, kLinks, 4).sum(), 40);
+}
+
+TEST(RankModel, TakesWorkThatGrowsForOtherWork) {
+  // Several ranks work longer than one: nothing is left that they would share.
+  RankCounts job{.seconds = 10, .ranks = 4, .several_seconds = 20, .bytes = 0, .rounds = 2};
+  job.overlaps = true;
+
+  EXPECT_DOUBLE_EQ(work_of(job, kLinks).shared, 4 * (20 - 5));
+  EXPECT_DOUBLE_EQ(work_of(job, kLinks).alike, 0);
+  EXPECT_DOUBLE_EQ(seconds_on(job, kLinks, 4).sum(), 20);
 }
 
 TEST(RankModel, EndsWhereRanksNoLongerPay) {
@@ -65,8 +96,8 @@ TEST_F(RankTable, NamesWhatIsMeasuredAndWhereAJobEnds) {
   const std::string table = run_bench({"ranks", at("reports"), "--network-bandwidth", "25"}).out;
 
   EXPECT_NE(table.find("25 GB/s beyond"), table.npos) << table;
-  EXPECT_NE(table.find("| pagerank static | 100 | 40 on 4 | 1.58 | 4: -12% |"), table.npos) << table;
-  EXPECT_NE(table.find("| messages: 26 rounds, one to every rank |\n"), table.npos) << table;
+  EXPECT_NE(table.find("| pagerank static | 100 | 40 on 4 | 80.6 | 19.4 | 4: +37% |"), table.npos) << table;
+  EXPECT_NE(table.find("| what each rank does alike |\n"), table.npos) << table;
 }
 
 TEST_F(RankTable, TakesEveryJobOfScalingReports) {
@@ -80,13 +111,25 @@ TEST_F(RankTable, TakesEveryJobOfScalingReports) {
       "pagerank: MB from GPU to GPU": 10,
       "bfs [ms]": 2, "bfs: times one rank": 1.6, "bfs: rounds": 7, "bfs: MB from GPU to GPU": 10})";
 
+  std::ofstream(at("reports/other.json"))
+      << R"({"command": "acc", "options": {}, "ranks": 1, "seconds": {}})";
+
   const std::string table = run_bench({"ranks", at("reports")}).out;
 
-  EXPECT_NE(table.find("| bfs | 3.2 | 2 on 2 | 1.17 |  |"), table.npos) << table;
+  EXPECT_NE(table.find("| bfs | 3.2 | 2 on 2 | 2.62 | 0.576 |  |"), table.npos) << table;
   EXPECT_NE(table.find("| pagerank | 15 | 10 on 2 |"), table.npos) << table;
   EXPECT_NE(table.find("| shard, strong | 10 | 20 on 2 |"), table.npos) << table;
   EXPECT_EQ(table.find("weak"), table.npos) << table;
   EXPECT_EQ(table.find("out of core"), table.npos) << table;
+}
+
+TEST_F(RankTable, IsThatOfItsPage) {
+  const std::string source = paths::kSource;
+  const std::string table = run_bench({"ranks", source + "/tests/bench/reports"}).out;
+
+  EXPECT_NE(read_bytes(source + "/docs/ranks.md").find(table), std::string::npos)
+      << "sluice-bench ranks tests/bench/reports says now:\n"
+      << table;
 }
 
 TEST_F(RankTable, RefusesReportsThatDoNotBelongTogether) {

@@ -24,7 +24,6 @@ inline constexpr std::string_view kSamplingFigures[] = {"uniform walk, csr",
                                                         "C-SAW: 4000 instances, 2 neighbours, depth 2"};
 
 inline constexpr std::string_view kOutOfCoreFigures[] = {"uniform walk, two walkers a vertex, coded",
-                                                         "uniform walk, coded",
                                                          "uniform walk, auto",
                                                          "biased by weight, alias, copied",
                                                          "64000 node2vec walks, auto",

@@ -1,5 +1,5 @@
-// How long a job would take on many GPUs, from what it did on one and on a few: an estimate. Nothing
-// overlaps, all ranks are equally busy, and rounds are as many as on a few.
+// How long a job would take on many GPUs, from what it did on one and on a few: an estimate. All ranks are
+// equally busy, and rounds are as many as on a few.
 #pragma once
 
 #include <algorithm>
@@ -24,12 +24,21 @@ struct RankCounts {
   double rounds = 1;           ///< in which all ranks exchange
   /// Does each rank come to know all that changes (solvers)? Else work travels to the owner of its vertex.
   bool gathers = false;
+  bool overlaps = false;  ///< is what is sent under way while ranks work (solvers)?
+};
+
+/// The work of a job, in seconds of one rank.
+struct RankWork {
+  double shared = 0;  ///< of which each of n ranks has one nth
+  double alike = 0;   ///< of which each has all: launches, barriers, and what is done on each
 };
 
 /// The parts of the time that so many ranks take.
 struct RankSeconds {
-  double work = 0, link = 0, messages = 0;
-  double sum() const { return work + link + messages; }
+  double alike = 0, shared = 0, link = 0, messages = 0;
+  bool overlaps = false;
+
+  double sum() const { return alike + (overlaps ? std::max(shared, link) : shared + link) + messages; }
 };
 
 /// Bytes that each of `ranks` receives. Of what changes, b bytes, all ranks but the owner receive a copy: b
@@ -43,21 +52,31 @@ inline double received_bytes(const RankCounts& job, double ranks) {
 /// What links and messages take.
 inline RankSeconds exchange_on(const RankCounts& job, const RankLinks& links, double ranks) {
   const double bandwidth = ranks <= links.node ? links.node_bandwidth : links.network_bandwidth;
-  return {0, received_bytes(job, ranks) / bandwidth,
-          job.rounds * (links.latency + (ranks - 1) * links.message)};
+  return {0, 0, received_bytes(job, ranks) / bandwidth,
+          job.rounds * (links.latency + (ranks - 1) * links.message), job.overlaps};
 }
 
-/// How many times as long several ranks work, all together, as one does: the second report shows work that is
-/// done twice, waiting, and slower ways to work. More ranks share that, too.
-inline double growth_of(const RankCounts& job, const RankLinks& links) {
-  const double worked = job.several_seconds - exchange_on(job, links, job.ranks).sum();
-  return std::max(worked * job.ranks / job.seconds, 1.0);
+/// The work that the two reports show. Where one rank does what several do, its time and theirs tell what is
+/// shared from what is alike (Amdahl). Where work travels, or several would have nothing to share so, they
+/// work otherwise than one does: all that they do is shared by more.
+inline RankWork work_of(const RankCounts& job, const RankLinks& links) {
+  const RankSeconds exchange = exchange_on(job, links, job.ranks);
+  const double worked = job.several_seconds - exchange.messages;
+  const RankWork otherwise{job.ranks * std::max(worked - exchange.link, 0.0), 0};
+  if (!job.overlaps && job.bytes > 0) return otherwise;
+  const double shared = (job.seconds - worked) * job.ranks / (job.ranks - 1);
+  if (shared < 0) return otherwise;
+  const RankWork work{std::min(shared, job.seconds), std::max(job.seconds - shared, 0.0)};
+  if (work.shared / job.ranks >= exchange.link) return work;
+  const double alike = std::clamp(worked - exchange.link, 0.0, job.seconds);
+  return {job.seconds - alike, alike};
 }
 
 inline RankSeconds seconds_on(const RankCounts& job, const RankLinks& links, double ranks) {
-  if (ranks <= 1) return {job.seconds, 0, 0};
+  if (ranks <= 1) return {.alike = job.seconds};
+  const RankWork work = work_of(job, links);
   RankSeconds parts = exchange_on(job, links, ranks);
-  parts.work = job.seconds * growth_of(job, links) / ranks;
+  parts.alike = work.alike, parts.shared = work.shared / ranks;
   return parts;
 }
 

@@ -1,6 +1,7 @@
 // sluice-bench ranks: what jobs would take on up to 1,024 GPUs (rank_model.hpp), from their reports.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <iterator>
 #include <map>
 #include <string_view>
@@ -27,7 +28,7 @@ struct RanksCommand {
 struct Measured {
   double ranks = 1, seconds = 0;
   double bytes = 0, rounds = 0;  ///< of more than one
-  bool gathers = false;
+  bool gathers = false, overlaps = false;
   std::string graph;  ///< differs between graphs
 };
 
@@ -54,23 +55,23 @@ double rounds_of(const Json& report) {
 /// A report of `sluice`: a job.
 void add_job(const Json& report, Jobs& jobs) {
   const double ranks = report["ranks"];
-  jobs[name_of(report)][ranks] = {ranks,
-                                  report["seconds"].at("compute"),
-                                  report.at("bytes").at("exchanged"),
-                                  rounds_of(report),
-                                  report.contains("solver") || report.contains("acc"),
-                                  report.at("graph").at("checksum")};
+  const bool solves = report.contains("solver") || report.contains("acc");
+  jobs[name_of(report)][ranks] = {
+      ranks,  report["seconds"].at("compute"),  report.at("bytes").at("exchanged"), rounds_of(report), solves,
+      solves, report.at("graph").at("checksum")};
 }
 
-/// A report of `sluice-bench scaling`: many, on all ranks and on one. Those that have more work on more
-/// ranks, or that bring the graph to each, are none.
+/// A report of `sluice-bench scaling`: many, on all ranks and on one. None are those that have more work on
+/// more ranks, that bring the graph to each, or that show what a technique is worth. Beliefs send each
+/// other's edges' messages, which are fewer a rank where ranks are more.
 void add_scaling(const Json& report, Jobs& jobs) {
   constexpr std::string_view kTimes = ": times one rank";
   const double edges = report.at("stored edges []");
   for (const auto& [key, times] : report.items()) {
     if (!key.ends_with(kTimes)) continue;
     const std::string name = key.substr(0, key.size() - kTimes.size());
-    if (name.ends_with("weak") || name.find("out of core") != name.npos) continue;
+    const auto says = [&name](const char* words) { return name.find(words) != name.npos; };
+    if (says("weak") || says("out of core") || says("nothing overlaps")) continue;
     const auto column = [&](const char* of) {
       return report.at(fmt::format("{}: {}", name, of)).get<double>();
     };
@@ -80,8 +81,13 @@ void add_scaling(const Json& report, Jobs& jobs) {
                                    : 1e-9 * edges / report.at(name + " [G edges/s]").get<double>();
     Job& job = jobs[name];
     const std::string graph = report.at("stored edges []").dump();
-    job[report["ranks"]] = {report["ranks"],  seconds,  1e6 * column("MB from GPU to GPU"),
-                            column("rounds"), !travels, graph};
+    job[report["ranks"]] = {.ranks = report["ranks"],
+                            .seconds = seconds,
+                            .bytes = 1e6 * column("MB from GPU to GPU"),
+                            .rounds = column("rounds"),
+                            .gathers = !travels && !says("bp"),
+                            .overlaps = !travels,
+                            .graph = graph};
     job.try_emplace(1, Measured{.seconds = seconds * times.get<double>(), .graph = graph});
   }
 }
@@ -93,13 +99,17 @@ RankCounts counts_of(const Measured& one, const Measured& several) {
           .several_seconds = several.seconds,
           .bytes = several.bytes,
           .rounds = several.rounds,
-          .gathers = several.gathers};
+          .gathers = several.gathers,
+          .overlaps = several.overlaps};
 }
 
+/// Reports of other suites say nothing of ranks.
 Jobs jobs_of(const std::vector<Json>& reports) {
   Jobs jobs;
-  for (const Json& report : reports)
-    report["command"] == "scaling" ? add_scaling(report, jobs) : add_job(report, jobs);
+  for (const Json& report : reports) {
+    if (report["command"] == "scaling") add_scaling(report, jobs);
+    if (report.contains("graph")) add_job(report, jobs);
+  }
   for (const auto& [name, job] : jobs) {
     if (!job.contains(1) || job.size() < 2)
       throw InputError(fmt::format("{}: needs a report of one rank and one of several", name));
@@ -120,6 +130,7 @@ std::string milliseconds(double seconds) {
 std::string limit_of(const RankCounts& job, const RankSeconds& parts, double ranks) {
   if (job.rounds == 0 && job.bytes > 0) return "not known: its report counts no rounds";
   if (ranks >= kMostRanks) return "nothing yet";
+  if (parts.alike >= std::max(parts.link, parts.messages)) return "what each rank does alike";
   if (parts.messages >= parts.link) return fmt::format("messages: {} rounds, one to every rank", job.rounds);
   return job.gathers ? "link: each rank receives all that changes" : "link: work that leaves";
 }
@@ -133,12 +144,16 @@ std::string check_of(const Job& job, const RankLinks& links) {
   return fmt::format("{}: {:+.0f}%", most.ranks, 100 * (said / most.seconds - 1));
 }
 
+/// Numbers of ranks that the table has.
+constexpr double kColumns[] = {4, 8, 16, 64, 256, kMostRanks};
+
 std::string row_of(const std::string& name, const Job& measured, const RankLinks& links) {
   const RankCounts job = counts_of(measured.at(1), measured.rbegin()->second);
-  std::string row = fmt::format("| {} | {} | {} on {} | {:.3g} | {} |", name, milliseconds(job.seconds),
-                                milliseconds(job.several_seconds), job.ranks, growth_of(job, links),
-                                check_of(measured, links));
-  for (double ranks = 2; ranks <= kMostRanks; ranks *= 2)
+  const RankWork work = work_of(job, links);
+  std::string row = fmt::format("| {} | {} | {} on {} | {} | {} | {} |", name, milliseconds(job.seconds),
+                                milliseconds(job.several_seconds), job.ranks, milliseconds(work.shared),
+                                milliseconds(work.alike), check_of(measured, links));
+  for (const double ranks : kColumns)
     row += fmt::format(" {} |", milliseconds(seconds_on(job, links, ranks).sum()));
   const double end = scales_to(job, links, kMostRanks);
   return row + fmt::format(" {} | {} |\n", end, limit_of(job, seconds_on(job, links, 2 * end), end));
@@ -147,17 +162,16 @@ std::string row_of(const std::string& name, const Job& measured, const RankLinks
 /// What stands above the rows.
 std::string head_of(const RankLinks& links) {
   std::string names, line;
-  for (double ranks = 2; ranks <= kMostRanks; ranks *= 2)
-    names += fmt::format(" {} |", ranks), line += "---|";
+  for (const double ranks : kColumns) names += fmt::format(" {} |", ranks), line += "---|";
   return fmt::format(
-      "Milliseconds. What is not called measured is the model's. Work: how many times as long the measured "
-      "ranks work, all\ntogether, as one does. Check: what the model says of the most ranks, given the "
-      "fewest, "
-      "beside what they took. Links:\n{:g} GB/s between {:g} GPUs, {:g} GB/s beyond; {:g} us a round and "
-      "{:g} us "
-      "a message.\n\n"
-      "| job | measured on 1 | measured | work | check |{} scales to | then "
-      "|\n|---|---|---|---|---|{}---|---|\n",
+      "Milliseconds. What is not called measured is the model's. Shared: work of which each of n ranks has "
+      "one "
+      "nth; alike:\nwork that each has. Check: what the model says of the most ranks, given the fewest, "
+      "beside "
+      "what they took.\nLinks: {:g} GB/s between {:g} GPUs, {:g} GB/s beyond; {:g} us a round and {:g} us a "
+      "message.\n\n"
+      "| job | measured on 1 | measured | shared | alike | check |{} scales to | then |\n"
+      "|---|---|---|---|---|---|{}---|---|\n",
       1e-9 * links.node_bandwidth, links.node, 1e-9 * links.network_bandwidth, 1e6 * links.latency,
       1e6 * links.message, names, line);
 }
