@@ -367,6 +367,7 @@ TEST_F(GpuAcc, KeepsShortListsWhereOthersAreBrought) {
   ASSERT_TRUE(acc::ShortLists::of(*gpu_, part, part.out(), graph.edges() * 8).any());
 
   compare_programs(host_, *gpu_, graph, place);
+  EXPECT_EQ(acc::plan_sssp(*gpu_, graph, place).partitions, sssp(search, hub_of(graph)).stats.partitions);
 }
 
 TEST(GpuAccRanks, FindWhatTheHostFinds) {

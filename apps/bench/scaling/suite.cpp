@@ -108,7 +108,8 @@ class ScalingSuite {
     std::sort(rates.begin(), rates.end());
     const double usual = rates[rates.size() / 2];
     Figure figure{name, usual, "G edges/s", rates.front(), rates.back(), {}};
-    if (who == Who::all) figure.columns = columns_of(usual / one, cost);
+    const auto columns = columns_of(usual / one, cost);
+    if (one > 0) figure.columns = columns;
     figures_.push_back(std::move(figure));
     return usual;
   }

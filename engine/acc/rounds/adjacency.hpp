@@ -59,7 +59,7 @@ class Adjacency {
       if (paged) sorted_ = Buffer<Vertex>(device, active, "worklists");
       // Slots take what a GPU has left: keep memory for what is known once they are there.
       const bool keeps = paged && device.is_cuda();
-      const Buffer<std::uint64_t> kept(device, keeps ? 3 * rows.most_partitions() : 0, "partitions");
+      const Buffer<std::uint64_t> kept(device, keeps ? 3 * (rows.most_partitions() + 1) : 0, "partitions");
       const std::uint64_t most = memory_for_sweep_pages(device) / shares;
       if (paged && many) short_ = ShortLists::of(device, rows, lists, most);
       try {
@@ -94,7 +94,7 @@ class Adjacency {
 
   template <Executor E>
   void keep_short_lists(E& executor) {
-    if (!short_.any()) return;
+    if (!short_.any() || device_.plans()) return;
     short_.gather(executor, offsets_, pages().in_place({0, static_cast<std::uint32_t>(partitions())}));
     executor.wait("short lists");
   }
