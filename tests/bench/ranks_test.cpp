@@ -98,6 +98,8 @@ TEST_F(RankTable, NamesWhatIsMeasuredAndWhereAJobEnds) {
   EXPECT_NE(table.find("25 GB/s beyond"), table.npos) << table;
   EXPECT_NE(table.find("| pagerank static | 100 | 40 on 4 | 80.6 | 19.4 | 4: +37% |"), table.npos) << table;
   EXPECT_NE(table.find("| what each rank does alike |\n"), table.npos) << table;
+  // Of all 100 %, 83, 63, 42, 25, 14, 7 and less.
+  EXPECT_NE(table.find("pagerank static                                 █▇▆▄▂▂▁▁▁▁▁\n"), table.npos) << table;
 }
 
 TEST_F(RankTable, TakesEveryJobOfScalingReports) {

@@ -159,6 +159,29 @@ std::string row_of(const std::string& name, const Job& measured, const RankLinks
   return row + fmt::format(" {} | {} |\n", end, limit_of(job, seconds_on(job, links, 2 * end), end));
 }
 
+/// What share of their speed ranks keep, on 1, 2, 4 and so on of them, in eighths.
+std::string bars_of(const RankCounts& job, const RankLinks& links) {
+  constexpr const char* kEighths[] = {"\u2581", "\u2582", "\u2583", "\u2584",
+                                      "\u2585", "\u2586", "\u2587", "\u2588"};
+  std::string bars;
+  for (double ranks = 1; ranks <= kMostRanks; ranks *= 2) {
+    const double kept = job.seconds / (ranks * seconds_on(job, links, ranks).sum());
+    bars += kEighths[static_cast<unsigned>(std::clamp(8 * kept, 0.0, 7.0))];
+  }
+  return bars;
+}
+
+/// The same of all jobs, one below the other.
+std::string picture_of(const Jobs& jobs, const RankLinks& links) {
+  std::string text =
+      "\nThe share of their speed that 1, 2, 4 ... 1,024 GPUs keep, by the model: a full bar is seven "
+      "eighths or "
+      "more.\n\n```text\n";
+  for (const auto& [name, job] : jobs)
+    text += fmt::format("{:<48}{}\n", name, bars_of(counts_of(job.at(1), job.rbegin()->second), links));
+  return text + "```\n";
+}
+
 /// What stands above the rows.
 std::string head_of(const RankLinks& links) {
   std::string names, line;
@@ -183,7 +206,9 @@ void run_ranks(RankLinks links, const std::string& folder) {
   std::string text = head_of(links);
   try {
     const std::vector<Json> reports = read_reports(folder, {"command", "options", "ranks", "seconds"});
-    for (const auto& [name, job] : jobs_of(reports)) text += row_of(name, job, links);
+    const Jobs jobs = jobs_of(reports);
+    for (const auto& [name, job] : jobs) text += row_of(name, job, links);
+    text += picture_of(jobs, links);
   } catch (const Json::exception& error) {
     throw InputError(fmt::format("{}: {}", folder, error.what()));
   }
