@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/core/error.hpp"
 #include "engine/core/memory_budget.hpp"
 #include "engine/exec/memory/copy_lane.hpp"
+#include "engine/memory/paged_plan.hpp"
 
 namespace sluice {
 
@@ -51,7 +53,10 @@ PageRequest::PageRequest(const ResidentGraph::Impl& graph) {
   sources.keep = graph.paging.shard && graph.paging.transport != Transport::file;
 }
 
-bool PageRequest::take_codes(ResidentGraph::Impl& graph, Layout layout) {
+bool PageRequest::take_codes(ResidentGraph::Impl& graph, Layout layout, const ExpectedWork& work) {
+  if (!graph.paged) return false;
+  // Ranks that share out the graph must agree, and one may have less memory than another.
+  if (layout == Layout::automatic && (graph.paging.shard || in_place_pays(graph, work))) return false;
   sources.coded = graph.coded_lists(layout);
   columns.coded = sources.coded != nullptr;
   if (columns.coded && !graph.device.plans()) columns.begins = sources.coded->begins();
@@ -61,6 +66,17 @@ bool PageRequest::take_codes(ResidentGraph::Impl& graph, Layout layout) {
         "auto)");
   }
   return columns.coded;
+}
+
+/// Where little is read, reading lists as they are, where they lie, takes less time than to code and bring
+/// them.
+bool PageRequest::in_place_pays(ResidentGraph::Impl& graph, const ExpectedWork& work) const {
+  if (!wants_codes(graph.device, graph.graph, Layout::automatic, graph.coded_sizes)) return false;
+  PageColumns coded = columns;
+  coded.coded = true;
+  const PagedPlan plan = plan_pages(graph.device, graph.graph, graph.paging, coded, work.instance_bytes,
+                                    work.instances, work.steps, 0, work.row_bytes);
+  return reads_in_place(plan, graph.paging, graph.graph.edges() * sizeof(Vertex), work.instances, work.reads);
 }
 
 Slots::Slots(const Device& device, std::span<const EdgeIndex> offsets, const PartitionPlan& plan,

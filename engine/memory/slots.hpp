@@ -36,17 +36,30 @@ struct PageSources {
   std::function<void(const PageView& page, std::uint64_t begin, std::uint64_t end)> derive;
 };
 
+/// What a run does with lists in partitions, as far as that is known beforehand.
+struct ExpectedWork {
+  std::uint64_t instances;
+  std::uint64_t instance_bytes;  ///< of one under way
+  std::uint64_t steps;           ///< in which it goes from list to list
+  std::uint64_t reads;           ///< entries of lists that it reads
+  std::uint64_t row_bytes = 0;   ///< as plan_pages() has them
+};
+
 /// What a run wants of the edges.
 struct PageRequest {
   PageRequest() = default;
   explicit PageRequest(const ResidentGraph::Impl& graph);
 
-  /// Wants the lists coded, where `layout` does (wants_codes) and they can be; says whether they are. Throws
-  /// UsageError where they must be and cannot.
-  bool take_codes(ResidentGraph::Impl& graph, Layout layout);
+  /// Of a run that reads lists for single entries alone: has them coded, if the graph is in partitions, and
+  /// `layout` says so or leaves it open and it pays; says whether they are. Throws UsageError where they must
+  /// be and cannot.
+  bool take_codes(ResidentGraph::Impl& graph, Layout layout, const ExpectedWork& work);
 
   PageColumns columns;
   PageSources sources;
+
+ private:
+  bool in_place_pays(ResidentGraph::Impl& graph, const ExpectedWork& work) const;
 };
 
 class Slots {

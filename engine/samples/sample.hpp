@@ -186,21 +186,11 @@ class SampleRun {
                            ? "--layout coded: this sample reads lists as they are; use csr or auto"
                            : "--layout coded: the graph is not worked on in partitions; use csr or auto");
     }
-    // Ranks that share out the graph must agree, and one may have less memory than another.
-    if (!asked && (options_.layout == Layout::csr || graph_.paging.shard || in_place_pays())) return;
-    if (pages_.take_codes(graph_, options_.layout)) stats_.layout = Layout::coded;
-  }
-
-  /// With few selections, reading lists as they are, where they lie, takes less time than to code and bring
-  /// them.
-  bool in_place_pays() {
-    if (!wants_codes(graph_.device, graph_.graph, options_.layout, graph_.coded_sizes)) return false;
-    PageColumns columns = pages_.columns;
-    columns.coded = true;
-    const PagedPlan coded = plan_pages(graph_.device, graph_.graph, graph_.paging, columns, expected_bytes(),
-                                       end_ - begin_, program_.sampler.depth());
-    return reads_in_place(coded, graph_.paging, graph_.graph.edges() * sizeof(Vertex), end_ - begin_,
-                          static_cast<std::uint64_t>(expected().edges));
+    const ExpectedWork work{.instances = end_ - begin_,
+                            .instance_bytes = expected_bytes(),
+                            .steps = program_.sampler.depth(),
+                            .reads = static_cast<std::uint64_t>(expected().edges)};
+    if (pages_.take_codes(graph_, options_.layout, work)) stats_.layout = Layout::coded;
   }
 
   ExpectedSample expected() const {

@@ -136,25 +136,15 @@ class WalkRun {
   /// Have the lists coded, if the walk can do with that and it pays.
   bool take_codes() {
     if constexpr (!ReadsNoList<Sampler>) return false;
-    // Ranks that share out the graph must agree, and one may have less memory than another.
-    if (graph_.paging.shard && options_.layout == Layout::automatic) return false;
-    if (!graph_.paged || (options_.layout == Layout::automatic && in_place_pays())) return false;
-    if (!pages_.take_codes(graph_, options_.layout)) return false;
+    const std::uint64_t row = (std::uint64_t{options_.length} + 1) * sizeof(Vertex);
+    const ExpectedWork work{.instances = end_ - begin_,
+                            .instance_bytes = queued_walk_bytes(graph_.device.is_cuda(), false) + row,
+                            .steps = options_.length,
+                            .reads = options_.length,
+                            .row_bytes = row};
+    if (!pages_.take_codes(graph_, options_.layout, work)) return false;
     stats_.layout = Layout::coded;
     return true;
-  }
-
-  /// With few walks, reading lists as they are, where they lie, takes less time than to code and bring them.
-  bool in_place_pays() {
-    if (!wants_codes(graph_.device, graph_.graph, options_.layout, graph_.coded_sizes)) return false;
-    PageColumns columns = pages_.columns;
-    columns.coded = true;
-    const std::uint64_t row = (std::uint64_t{options_.length} + 1) * sizeof(Vertex);
-    const PagedPlan coded = plan_pages(graph_.device, graph_.graph, graph_.paging, columns,
-                                       queued_walk_bytes(graph_.device.is_cuda(), false) + row, end_ - begin_,
-                                       options_.length, 0, row);
-    return reads_in_place(coded, graph_.paging, graph_.graph.edges() * sizeof(Vertex), end_ - begin_,
-                          options_.length);
   }
 
   /// What the tables of a bias are made from.
