@@ -83,12 +83,21 @@ std::string version() {
 
 void* allocate(std::size_t bytes) {
   void* memory = nullptr;
-  check(cudaMalloc(&memory, bytes), "cudaMalloc");
+  const cudaError_t status = cudaMalloc(&memory, bytes);
+  if (status == cudaErrorMemoryAllocation) {
+    cudaGetLastError();  // the next check of a launch would find it
+    return nullptr;
+  }
+  check(status, "cudaMalloc");
   return memory;
 }
 
 void release(void* memory) noexcept {
   cudaFree(memory);
+}
+
+void settle() noexcept {
+  cudaDeviceSynchronize();
 }
 
 void* allocate_pinned(std::size_t bytes) {

@@ -37,8 +37,11 @@ GpuState gpu_state(int index);
 DeviceFacts open_device(int index);
 std::string version();
 
+/// Null: there is none left.
 void* allocate(std::size_t bytes);
 void release(void* memory) noexcept;
+/// Waits for whatever the GPU was given; an error of it surfaces later.
+void settle() noexcept;
 void* allocate_pinned(std::size_t bytes);
 void release_pinned(void* memory) noexcept;
 void copy_to_device(void* to, const void* from, std::size_t bytes);

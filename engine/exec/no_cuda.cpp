@@ -28,6 +28,7 @@ void* allocate(std::size_t) {
   throw std::bad_alloc();
 }
 void release(void*) noexcept {}
+void settle() noexcept {}
 void* allocate_pinned(std::size_t) {
   throw std::bad_alloc();
 }

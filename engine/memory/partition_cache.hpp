@@ -28,6 +28,7 @@ namespace sluice {
 struct PageUse {
   double picks = 0;         ///< edges that one visit to a list draws, about; 0: all, partitions are copied
   std::uint64_t steps = 0;  ///< through so many other lists work goes on, wherever they are
+  bool once = false;        ///< does drain() visit each list that waits once, and work goes on from none?
 };
 
 class PartitionCache {
@@ -98,6 +99,7 @@ class PartitionCache {
   void work_on(std::span<const std::uint32_t> present, std::span<const std::uint32_t> mapped,
                const Work& work);
   unsigned spare() const;
+  bool may_come(std::uint32_t partition, std::span<const std::uint64_t> waiting) const;
   void free_slots(std::span<const std::uint64_t> waiting);
   void move(const PartitionMoves& moves);
 
@@ -105,6 +107,7 @@ class PartitionCache {
   PagingOptions paging_;
   OwnedPartitions own_;
   std::uint64_t steps_;
+  bool once_;
   Slots slots_;
   TransportChoice transport_;
   Scheduler scheduler_;

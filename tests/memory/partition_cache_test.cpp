@@ -39,7 +39,8 @@ class CountingEdges final : public EdgeSource {
 /// Partitions of a list each; the list of partition `longest`, if there is one, exceeds a usual slot.
 class PartitionCacheTest : public testing::Test {
  protected:
-  void open(unsigned partitions, unsigned slots, PagingOptions paging = {}, std::uint64_t longest = ~0u) {
+  void open(unsigned partitions, unsigned slots, PagingOptions paging = {}, std::uint64_t longest = ~0u,
+            const PageUse& use = {}) {
     offsets_.assign(1, 0);
     for (unsigned p = 0; p < partitions; ++p)
       offsets_.push_back(offsets_.back() + (p == longest ? kLongList : kList));
@@ -54,7 +55,7 @@ class PartitionCacheTest : public testing::Test {
     } else {
       request.sources.file = &edges_;
     }
-    cache_.emplace(device_, offsets_, request, std::move(plan), paging, PageUse{});
+    cache_.emplace(device_, offsets_, request, std::move(plan), paging, use);
     ASSERT_EQ(cache_->partitions(), partitions);
   }
 
@@ -124,6 +125,26 @@ TEST_F(PartitionCacheTest, DrainsWorkThatMovesOn) {
   });
 
   EXPECT_EQ(visits, (Waiting{3, 2, 2}));
+}
+
+TEST_F(PartitionCacheTest, FillsManySlotsAnewWhereListsAreVisitedOnce) {
+  constexpr unsigned kSlots = 16;
+  open(3 * kSlots, kSlots, {}, ~0u, {.once = true});
+
+  EXPECT_EQ(drain(Waiting(3 * kSlots, 1)).size(), 3 * kSlots);
+
+  EXPECT_EQ(cache_->traffic().transfers, 3 * kSlots);
+  // At least eight at a time, but for the last sixteen: eight, four, two, one and one.
+  EXPECT_LE(cache_->traffic().rounds, 9u) << "three at a time would be twelve rounds";
+}
+
+TEST_F(PartitionCacheTest, KeepsWhatHasComeForTheNextVisit) {
+  open(6, 4, {}, ~0u, {.once = true});
+
+  EXPECT_EQ(drain(Waiting(6, 1)).size(), 6u);
+  EXPECT_EQ(drain(Waiting(6, 1)).size(), 6u);
+
+  EXPECT_EQ(cache_->traffic().transfers, 8u) << "four are here when the second visit begins";
 }
 
 TEST_F(PartitionCacheTest, LeavesWhatIsToBeKept) {

@@ -6,9 +6,11 @@
 #include <memory>
 #include <vector>
 
+#include "engine/core/error.hpp"
 #include "engine/core/large_memory.hpp"
 #include "engine/exec/backend.hpp"
 #include "engine/exec/memory/copy_lane.hpp"
+#include "engine/exec/memory/kept_memory.hpp"
 #include "engine/exec/memory/page_locked.hpp"
 #include "engine/exec/threads.hpp"
 
@@ -17,13 +19,26 @@ namespace sluice {
 namespace {
 
 /// Stands for memory of a run that is only planned. No process has an address from here on: a touch faults.
-void* no_memory(std::size_t) {
+void* no_memory() {
   return reinterpret_cast<void*>(std::uintptr_t{1} << 63);
 }
 
+/// Of the process's GPU. Never destroyed: whatever is static may still hold a buffer.
+KeptMemory& kept_memory() {
+  static KeptMemory* const memory = new KeptMemory({cuda::allocate, cuda::release, cuda::settle});
+  return *memory;
+}
+
+void* allocate_on_gpu(const Device& device, std::size_t bytes) {
+  void* const memory = kept_memory().allocate(bytes, device.memory().available());
+  if (!memory) throw RunError("CUDA: cudaMalloc: out of memory");
+  return memory;
+}
+
 /// Charged first, so that memory beyond the ceiling is never taken.
+template <class Allocate>
 void* allocate_charged(MemoryBudget& budget, std::size_t bytes, const char* purpose,
-                       void* (*allocate)(std::size_t)) {
+                       const Allocate& allocate) {
   if (bytes == 0) return nullptr;
   budget.charge(bytes, purpose);
   try {
@@ -32,10 +47,6 @@ void* allocate_charged(MemoryBudget& budget, std::size_t bytes, const char* purp
     budget.release(bytes);
     throw;
   }
-}
-
-void free_memory(const Device& device, void* memory, void (*of_gpu)(void*)) noexcept {
-  if (!device.plans()) device.is_cuda() ? of_gpu(memory) : std::free(memory);
 }
 
 constexpr unsigned kMostCopying = 8;              // threads
@@ -71,22 +82,26 @@ void copy_by_threads(const Device& device, std::byte* to, const std::byte* from,
 }  // namespace
 
 void* DeviceMemory::allocate(const Device& device, std::size_t bytes, const char* purpose) {
-  const auto allocate = device.is_cuda() ? cuda::allocate : allocate_aligned;
-  return allocate_charged(device.memory(), bytes, purpose, device.plans() ? no_memory : allocate);
+  return allocate_charged(device.memory(), bytes, purpose, [&](std::size_t size) {
+    if (device.plans()) return no_memory();
+    return device.is_cuda() ? allocate_on_gpu(device, size) : allocate_aligned(size);
+  });
 }
 
 void DeviceMemory::release(const Device& device, void* memory, std::size_t bytes) noexcept {
-  free_memory(device, memory, cuda::release);
+  if (!device.plans()) device.is_cuda() ? kept_memory().release(memory, bytes) : std::free(memory);
   device.memory().release(bytes);
 }
 
 void* StagingMemory::allocate(const Device& device, std::size_t bytes, const char* purpose) {
-  const auto allocate = device.is_cuda() ? cuda::allocate_pinned : allocate_aligned;
-  return allocate_charged(host_budget(), bytes, purpose, device.plans() ? no_memory : allocate);
+  return allocate_charged(host_budget(), bytes, purpose, [&](std::size_t size) {
+    if (device.plans()) return no_memory();
+    return device.is_cuda() ? cuda::allocate_pinned(size) : allocate_aligned(size);
+  });
 }
 
 void StagingMemory::release(const Device& device, void* memory, std::size_t bytes) noexcept {
-  free_memory(device, memory, cuda::release_pinned);
+  if (!device.plans()) device.is_cuda() ? cuda::release_pinned(memory) : std::free(memory);
   host_budget().release(bytes);
 }
 

@@ -45,7 +45,7 @@ class PartitionedSamples {
     submitted_ = 0, grown_ = false;
     if (cache_) return batch_;
     cache_.emplace(graph_, pages_, graph_.share_memory(pages_.columns, bytes_per_instance_, left, depths_),
-                   PageUse{.picks = 8});
+                   PageUse{.picks = 8, .once = true});
     together(ranks_, [&] { grower_.emplace(make_, *cache_); });
     return batch_ = cache_->plan().batch;
   }
