@@ -20,7 +20,8 @@ struct LevelRound {
   std::uint32_t rest_in = 0;
   unsigned long long level = 0;
   unsigned long long active = 0;
-  unsigned long long rest = 0;  ///< how many that list has
+  unsigned long long rest = 0;      ///< how many that list has
+  unsigned long long left = ~0ull;  ///< of vertices that were looked through, those not below the last level
   // Over ranks:
   unsigned long long all_active = 0;
   std::uint32_t swap = 1;  ///< the next one
@@ -72,6 +73,39 @@ __device__ __forceinline__ void keep(Vertex* list, unsigned* size, bool valid, V
   if (valid) list[at] = v;
 }
 
+/// Vertices that a warp finds one by one and uses 32 at a time: alone, each would wait for its reads, and for
+/// a place on a list that all warps count.
+class WarpStage {
+ public:
+  static constexpr unsigned kAtOnce = 2;  ///< may be added before they are used
+  static constexpr unsigned kMost = (kAtOnce + 1) * cuda::kWarp;
+
+  /// `memory` [kMost] is the warp's own.
+  __device__ explicit WarpStage(Vertex* memory) : vertices_(memory) {}
+
+  /// Adds v, where `valid`; every lane of the warp must come.
+  __device__ __forceinline__ void add(bool valid, Vertex v) {
+    const unsigned lanes = __ballot_sync(~0u, valid), lane = threadIdx.x % cuda::kWarp;
+    if (valid) vertices_[size_ + static_cast<unsigned>(__popc(lanes & ((1u << lane) - 1)))] = v;
+    size_ += static_cast<unsigned>(__popc(lanes));
+  }
+  /// Calls use(valid, v) for each 32, and where these are `all` for those that are left.
+  template <class Use>
+  __device__ __forceinline__ void use_up(bool all, const Use& use) {
+    __syncwarp();
+    for (unsigned some; (some = min(size_, cuda::kWarp)) > (all ? 0 : cuda::kWarp - 1);) {
+      size_ -= some;
+      const bool valid = threadIdx.x % cuda::kWarp < some;
+      use(valid, valid ? vertices_[size_ + threadIdx.x % cuda::kWarp] : 0);
+      __syncwarp();
+    }
+  }
+
+ private:
+  Vertex* vertices_;
+  unsigned size_ = 0;
+};
+
 /// Ranks tell each other of the vertices that they have found, once the team has come; all of it come.
 /// Returns what all ranks have come to.
 template <class View, class Team>
@@ -98,78 +132,135 @@ __device__ void choose(const View& view, DirectedLevelRound& next, unsigned long
   next.pull = view.direction == AccDirection::pull || less_to_pull(edges, next.left_edges);
 }
 
-/// Finds the lowest level from `least` on, and makes its vertices the worklists that the round of `place` has
-/// made none for. Once half of those it looks through are below, the others are listed for the next time.
-/// Each rank lists its own lowest level, which counts for nothing where another rank's is lower.
+/// One look through the states of vertices that may not be below the level `least`.
+struct RefillPass {
+  static constexpr unsigned long long kNone = ~0ull;
+
+  unsigned long long least;
+  unsigned long long wanted;  ///< whose vertices become the worklists; kNone: no level
+  bool finds;                 ///< the lowest level that is left, and how many vertices are
+  bool lists;                 ///< these vertices
+};
+
+/// What a block finds in it.
+struct RefillFound {
+  unsigned long long lowest, edges;
+  unsigned left, active;
+};
+
+/// Adds what the grid finds to that of `place`.
 template <unsigned kPhases, class View>
-__device__ void refill(const cuda::GridTeam& grid, const View& view, const RoundPlace& place,
-                       unsigned long long least, typename View::Round& next) {
+__device__ void look_through(const cuda::GridTeam& grid, const View& view, const RoundPlace& place,
+                             const typename View::Round& now, const RefillPass& pass) {
   constexpr bool kSorted = (kPhases & kSortedLists) != 0;
-  const Vertex* const rest = next.rest_in == 0 ? nullptr : view.rest[next.rest_in - 1];
-  const std::uint64_t count = rest == nullptr ? view.work.last - view.work.first : next.rest;
+  constexpr unsigned kAtOnce = WarpStage::kAtOnce;  // reads that are under way together
+  __shared__ Vertex staged[cuda::kTeamBlock / cuda::kWarp][WarpStage::kMost];
+  __shared__ RefillFound of_block;
+  if (threadIdx.x == 0) of_block = {RefillPass::kNone, 0, 0, 0};
+  __syncthreads();
+  const Vertex* const rest = now.rest_in == 0 ? nullptr : view.rest[now.rest_in - 1];
+  const std::uint64_t count = rest == nullptr ? view.work.last - view.work.first : now.rest;
   const auto vertex = [&](std::uint64_t i) {
     return rest == nullptr ? static_cast<Vertex>(view.work.first + i) : rest[i];
   };
-  const auto level_of = [&](Vertex v) -> unsigned long long {
-    return view.program.level(load(view.states + v));
-  };
-  unsigned long long lowest = ~0ull, left = 0;
-  for (std::uint64_t i = grid.rank(); i < count; i += grid.size()) {
-    const unsigned long long level = level_of(vertex(i));
-    if (level < least) continue;
-    ++left;
-    if (level < lowest) lowest = level;
-  }
-  lowest = cuda::warp_min(lowest), left = cuda::warp_sum(left);
-  if (threadIdx.x % cuda::kWarp == 0 && left > 0) {
-    atomicMin(&place.found->lowest, lowest);
-    atomicAdd(&place.found->left, left);
-  }
-  grid.sync();
-  lowest = load(&place.found->lowest);
-  const bool any = lowest <= last_level(view.program);
-  if constexpr (View::Peers::kAlone) {
-    next.done = !any;
-    if (!any) return;
-  }
-  const bool lists = 2 * load(&place.found->left) <= count;
-  const std::uint32_t rest_in = next.rest_in == 1 ? 2 : 1;
-  unsigned long long active = 0, edges = 0, left_edges = 0;
-  over_all(grid, count, [&](std::uint64_t i, bool valid) {
-    const Vertex v = valid ? vertex(i) : 0;
-    const unsigned long long level = valid ? level_of(v) : 0;
-    const bool takes = valid && any && level == lowest;
-    active += takes;
-    edges += takes ? view.work.edges(v) : 0;
-    if constexpr (View::kMayPull) {
-      if (valid && level >= lowest_to_change(view.program, lowest))
-        left_edges += view.in.offsets[v + 1ull] - view.in.offsets[v];
-    }
+  unsigned long long lowest = RefillPass::kNone, edges = 0, left_edges = 0;
+  unsigned left = 0, active = 0;
+  const auto take = [&](bool valid, Vertex v) {
+    active += valid;
+    edges += valid ? view.work.edges(v) : 0;
     if constexpr (View::kMayPull || kSorted) {
-      if (takes) atomicOr(view.work.bits[place.next] + v / 32, 1u << (v % 32));
+      if (valid) atomicOr(view.work.bits[place.next] + v / 32, 1u << (v % 32));
     }
     if constexpr (!kSorted) {
-      if (__any_sync(~0u, takes)) {
-        append(view.work, place, takes, v);
-        view.peers.tell(next.swap, takes, v, view.states);
-      }
+      append(view.work, place, valid, v);
+      view.peers.tell(now.swap, valid, v, view.states);
     }
-    if (lists)
-      keep(view.rest[rest_in - 1], &place.found->rest,
-           valid && (View::Peers::kAlone ? level > lowest : level >= lowest), v);
-  });
-  active = cuda::warp_sum(active), edges = cuda::warp_sum(edges);
-  if (threadIdx.x % cuda::kWarp == 0 && active > 0) {
-    atomicAdd(&place.found->refilled, active);
-    atomicAdd(&place.found->refilled_edges, edges);
+  };
+  WarpStage stage(staged[threadIdx.x / cuda::kWarp]);
+  bool more = count > 0;
+  for (std::uint64_t base = grid.rank(); more; base += kAtOnce * grid.size()) {
+    more = base - grid.rank() + kAtOnce * grid.size() < count;
+    Vertex vertices[kAtOnce];
+    unsigned long long levels[kAtOnce];
+#pragma unroll
+    for (unsigned k = 0; k < kAtOnce; ++k) {
+      const std::uint64_t i = base + k * grid.size();
+      vertices[k] = i < count ? vertex(i) : kNoVertex;
+      levels[k] = i < count ? view.program.level(load(view.states + vertices[k])) : 0;
+    }
+#pragma unroll
+    for (unsigned k = 0; k < kAtOnce; ++k) {
+      const bool valid = vertices[k] != kNoVertex && levels[k] >= pass.least;
+      if (pass.finds && valid) {
+        ++left;
+        if (levels[k] < lowest) lowest = levels[k];
+      }
+      if constexpr (View::kMayPull) {
+        if (valid && pass.wanted != RefillPass::kNone &&
+            levels[k] >= lowest_to_change(view.program, pass.wanted))
+          left_edges += view.in.offsets[vertices[k] + 1ull] - view.in.offsets[vertices[k]];
+      }
+      const bool takes = valid && pass.wanted != RefillPass::kNone && levels[k] == pass.wanted;
+      stage.add(takes, vertices[k]);
+      // What this round takes may be of a level that other ranks are not at yet.
+      if (pass.lists)
+        keep(view.rest[now.rest_in % 2], &place.found->rest, valid && !(takes && View::Peers::kAlone),
+             vertices[k]);
+    }
+    stage.use_up(!more, take);
+  }
+  lowest = cuda::warp_min(lowest), edges = cuda::warp_sum(edges);
+  left = __reduce_add_sync(~0u, left), active = __reduce_add_sync(~0u, active);
+  if (threadIdx.x % cuda::kWarp == 0) {
+    atomicMin(&of_block.lowest, lowest);
+    atomicAdd(&of_block.edges, edges);
+    atomicAdd(&of_block.left, left);
+    atomicAdd(&of_block.active, active);
   }
   if constexpr (View::kMayPull) {
     left_edges = cuda::warp_sum(left_edges);
     if (threadIdx.x % cuda::kWarp == 0 && left_edges > 0) atomicAdd(view.left_edges, left_edges);
   }
-  grid.sync();
-  if constexpr (kSorted) collect_sorted(grid, view.work, place);
-  if (lists) next.rest_in = rest_in, next.rest = load(&place.found->rest);
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  if (of_block.left > 0) {
+    atomicMin(&place.found->lowest, of_block.lowest);
+    atomicAdd(&place.found->left, static_cast<unsigned long long>(of_block.left));
+  }
+  if (of_block.active > 0) {
+    atomicAdd(&place.found->refilled, static_cast<unsigned long long>(of_block.active));
+    atomicAdd(&place.found->refilled_edges, of_block.edges);
+  }
+}
+
+/// Finds the lowest level from `least` on, and makes its vertices the worklists that the round of `place` has
+/// made none for. Most often that level is `least`: then it looks through the states once. Once half of the
+/// vertices that it looks through are below, the others are listed for the next time. Each rank lists its own
+/// lowest level, which counts for nothing where another rank's is lower.
+template <unsigned kPhases, class View>
+__device__ void refill(const cuda::GridTeam& grid, const View& view, const RoundPlace& place,
+                       unsigned long long least, typename View::Round& next) {
+  constexpr bool kGuesses = !View::kMayPull;  // where those that may change are counted, it must be known
+  const std::uint64_t count = next.rest_in == 0 ? view.work.last - view.work.first : next.rest;
+  const bool lists = next.left <= count / 2;
+  const bool guesses = kGuesses && least <= last_level(view.program);
+  RefillPass pass{least, guesses ? least : RefillPass::kNone, true, lists};
+  unsigned long long lowest;
+  for (;;) {
+    look_through<kPhases>(grid, view, place, next, pass);
+    grid.sync();
+    lowest = load(&place.found->lowest);
+    const bool any = lowest <= last_level(view.program);
+    if constexpr (View::Peers::kAlone) {
+      next.done = !any;
+      if (!any) return;
+    }
+    if (!any || lowest == pass.wanted) break;
+    pass = {lowest, lowest, false, false};
+  }
+  if constexpr ((kPhases & kSortedLists) != 0) collect_sorted(grid, view.work, place);
+  if (lists) next.rest_in = next.rest_in % 2 + 1, next.rest = load(&place.found->rest);
+  next.left = load(&place.found->left);
   next.active = load(&place.found->refilled);
   next.refilled = 1;
   next.all_active = next.active;
