@@ -89,6 +89,7 @@ struct AccStats {
   std::uint64_t read_bytes = 0;       ///< from the graph file, while running
   std::uint64_t scratch_bytes = 0;    ///< of messages, in scratch files
   std::uint64_t exchanged_bytes = 0;  ///< that went to other ranks' GPUs without the hosts
+  std::uint64_t prepared_bytes = 0;   ///< of these, before the first round
   std::vector<AccRoundTrace> trace;   ///< the first kTracedRounds
 
   /// What partitions have cost.

@@ -44,7 +44,7 @@ struct NoScores : ppr::Sink {
 /// What something cost this rank.
 struct Cost {
   double seconds = 0;
-  double bytes = 0;   ///< that it sent
+  double bytes = 0;   ///< that it sent, once its part was there
   double rounds = 0;  ///< in which ranks exchange
 };
 
@@ -138,7 +138,8 @@ class ScalingSuite {
       const auto graph = std::make_shared<acc::AccGraph>(device_, graph_, needs, place);
       return [&run, graph] {
         const acc::AccStats stats = run(*graph);
-        return Cost{stats.compute_seconds, static_cast<double>(stats.exchanged_bytes),
+        return Cost{stats.compute_seconds,
+                    static_cast<double>(stats.exchanged_bytes - stats.prepared_bytes),
                     static_cast<double>(stats.rounds)};
       };
     });

@@ -192,6 +192,7 @@ class PeerPart {
     PeerState state;
     copy_to_host(device_, &state, state_.data(), sizeof state);
     stats.exchanged_bytes += state.sent_bytes + sent_bytes_;
+    stats.prepared_bytes += sent_bytes_;
     lists_.lists().add_traffic(stats);
     if (in_lists_) in_lists_->lists().add_more_traffic(stats);
     states_.share("the results");
