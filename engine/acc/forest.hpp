@@ -35,11 +35,12 @@ inline constexpr std::uint64_t kNearRoot = 256;
 /// Vertices that are asked for their root, to find the largest tree.
 inline constexpr unsigned kSampledRoots = 1024;
 
-/// Joins the trees of u and v; false: their roots are more than `most_steps` away, and it did not.
+/// Joins the trees of u and v; false: their roots are more than `most_steps` away, and it did not. Where they
+/// begin may be what those hung from earlier, which is still above them: hubs are read from a GPU's L1 then.
 template <MergeProgram P>
 SLUICE_HD bool join(const P& program, Vertex* states, Vertex u, Vertex v,
                     std::uint64_t most_steps = ~std::uint64_t{0}) {
-  Vertex a = load(states + u), b = load(states + v);
+  Vertex a = load_cached(states + u), b = load_cached(states + v);
   for (; a != b; --most_steps) {
     const Vertex stays = program.combine(a, b), goes = stays == a ? b : a;
     Vertex above = load(states + goes);
@@ -56,13 +57,14 @@ SLUICE_HD bool join(const P& program, Vertex* states, Vertex u, Vertex v,
 /// from the L1 then. On a long path what those above have found meanwhile takes v further.
 SLUICE_HD void compress(Vertex* states, Vertex v) {
   constexpr unsigned kNear = 4;
-  Vertex root = load_cached(states + v);
+  const Vertex now = load_cached(states + v);
+  Vertex root = now;
   for (unsigned steps = 0;; ++steps) {
     const Vertex above = steps < kNear ? load_cached(states + root) : load(states + root);
     if (above == root) break;
     root = above;
   }
-  store(states + v, root);
+  if (root != now) store(states + v, root);
 }
 
 /// The root that most of some vertices have, spread over all; of several the smallest.

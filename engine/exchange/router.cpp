@@ -133,23 +133,6 @@ void Router::share_bytes(void* memory, std::span<const ElementRange> ranges, std
   exchange_blocks(send, receive, longest, on_gpu() ? piece_bytes_ : kAtOnce, label);
 }
 
-void Router::share_first_bytes(std::byte* memory, std::size_t bytes, const char* label, void* stream) const {
-  if (alone()) return;
-  if (link_) {
-    std::vector<ElementRange> ranges(size());
-    ranges[0] = {0, bytes};
-    return share_bytes(memory, ranges, 1, label, stream);
-  }
-  if (!on_gpu()) return ranks_.broadcast({memory, bytes}, 0, label);
-  cuda::wait_stream(stream, label);
-  for (std::size_t begin = 0; begin < bytes; begin += leaving_.size()) {
-    const std::span piece(leaving_.data(), std::min(leaving_.size(), bytes - begin));
-    if (own() == 0) copy_to_host(*device_, piece.data(), memory + begin, piece.size());
-    ranks_.broadcast(piece, 0, label);
-    if (own() != 0) copy_to_device(*device_, memory + begin, piece.data(), piece.size());
-  }
-}
-
 void Router::share_words(std::uint32_t* words, std::uint32_t* first_words, const char* label,
                          void* stream) const {
   if (alone() || owners_.vertices() == 0) return;

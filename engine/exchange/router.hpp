@@ -94,11 +94,6 @@ class Router {
                     void* stream = nullptr) const {
     share_bytes(elements, ranges, sizeof(T), label, stream);
   }
-  /// Makes all of `column` [rows] on every rank what the first rank has.
-  template <class T>
-  void share_first(T* column, const char* label, void* stream = nullptr) const {
-    share_first_bytes(reinterpret_cast<std::byte*>(column), owners_.vertices() * sizeof(T), label, stream);
-  }
   /// Bits of rows: words reach all ranks from the owner of their first row. `first_words` [ranks] become what
   /// each rank had in the word in which its rows begin, for that may begin with rows of others.
   void share_words(std::uint32_t* words, std::uint32_t* first_words, const char* label,
@@ -132,7 +127,6 @@ class Router {
                        std::uint64_t longest, std::uint64_t piece, const char* label) const;
   void share_bytes(void* memory, std::span<const ElementRange> ranges, std::size_t element_bytes,
                    const char* label, void* stream) const;
-  void share_first_bytes(std::byte* memory, std::size_t bytes, const char* label, void* stream) const;
   /// Memory that other ranks were to fill can be given back where it throws.
   void wait_for_link(void* stream, const char* label) const;
   /// Sends `part` to all other ranks. Where as many bytes come as a rank's rows have in `column`, they come

@@ -95,14 +95,6 @@ TEST(RouterRows, ComeToTheirPlaceAsAWhole) {
   });
 }
 
-TEST(RouterRows, AreThoseOfTheFirstRank) {
-  on_owners(kBegins, [](Router& router) {
-    std::vector<double> column(1003, router.own() == 0 ? 4.5 : 0);
-    router.share_first(column.data(), "a test");
-    EXPECT_EQ(column, std::vector(1003, 4.5)) << "on rank " << router.own();
-  });
-}
-
 /// Ranges in another order than ranks, one of them empty, and elements that are in none.
 TEST(RouterRows, AreSharedByRanges) {
   on_owners(kBegins, [](Router& router) {
@@ -169,7 +161,6 @@ TEST(RouterRows, StayWhereTheyAreAlone) {
   std::vector<double> column{1, 2, 3};
   router.share(column.data(), "a test");
   router.share_changed(column.data(), std::vector<Vertex>{1}, "a test");
-  router.share_first(column.data(), "a test");
   router.share_ranges(column.data(), std::vector<ElementRange>{{0, 3}}, "a test");
   EXPECT_EQ(column, (std::vector<double>{1, 2, 3}));
   EXPECT_EQ(router.gather({2, 0}, "a test"), (std::vector<Vertex>{2, 0}));

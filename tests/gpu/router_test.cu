@@ -71,20 +71,6 @@ TEST(GpuRouter, SharesRows) {
   });
 }
 
-TEST(GpuRouter, SharesWhatTheFirstRankHas) {
-  REQUIRE_GPU(open_gpu());
-  on_routers([](const Device& gpu, const Router& router) {
-    const cuda::Stream stream;
-    std::vector<double> first(kRows), own(kRows, -1);
-    std::iota(first.begin(), first.end(), 0.5);
-
-    const auto shared = after(gpu, router.own() == 0 ? first : own,
-                              [&](double* column) { router.share_first(column, "a test", stream.get()); });
-
-    EXPECT_EQ(shared, first) << "on rank " << router.own();
-  });
-}
-
 /// Ranges in another order than ranks, and elements that are in none.
 TEST(GpuRouter, SharesRanges) {
   REQUIRE_GPU(open_gpu());

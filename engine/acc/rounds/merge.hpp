@@ -1,5 +1,5 @@
-// Merges. Every rank joins the ends of its own edges in trees of all vertices; then the trees of two ranks
-// become one's, until one has them all (rank_forests.hpp). Where every edge is there in both directions,
+// Merges. Every rank joins the ends of its own edges in trees of all vertices; then ranks take each other's
+// trees, until all have those of all (rank_forests.hpp). Where every edge is there in both directions,
 // vertices of the largest tree are spared, and so are partitions that have no others: an edge out of that
 // tree is also seen from its other end. The largest tree is taken to be the one that holds a hub; the host
 // with the whole graph asks a sample of vertices.
@@ -126,18 +126,6 @@ struct JoinEdges {
   }
 };
 
-/// lowest() is of vertices in order of degree, the largest first: a degree of 32 bits, as lists have them.
-template <class Program>
-struct FirstOfMostEdges {
-  MergeRows<Program> rows;
-
-  template <class Lane>
-  SLUICE_HD void operator()(std::uint64_t row, Lane& lane) const {
-    const std::uint64_t degree = rows.offsets[row + 1] - rows.offsets[row], most = ~std::uint32_t{0};
-    lane.lowest((most - (degree < most ? degree : most)) << 32 | (rows.first + row));
-  }
-};
-
 /// The edges, by partition, of own vertices that are not spared.
 template <class Program>
 struct CountNotSpared {
@@ -162,12 +150,11 @@ class Merge {
         rows_(graph.rank_part()),
         executor_(device_, rows_.lists().edges),
         states_(device_, rows_, executor_, graph.vertices()),
-        counters_(device_, LaneOutput::kSums + 2, "counts"),
+        counters_(device_, LaneOutput::kSums + 1, "counts"),
         forests_(device_, rows_, graph.vertices()),
         lists_(graph.complete() && device_.is_cuda() ? Adjacency(device_, graph.out())
                                                      : Adjacency(device_, rows_, rows_.out(), 0)) {
     output_.sums = counters_.data();
-    output_.lowest = counters_.data() + LaneOutput::kSums;
     view_ = {program, rows_.first(), lists_.offsets(), states_.data()};
   }
 
@@ -180,10 +167,9 @@ class Merge {
     }
   }
 
-  /// Makes all states true on all ranks. All ranks call it.
+  /// States are true on all ranks already.
   void finish(AccStats& stats) {
     if constexpr (R::kComplete) return;
-    states_.share_first("the results");
     lists_.lists().add_traffic(stats);
     stats.kernel_launches = executor_.launches();
   }
@@ -209,7 +195,7 @@ class Merge {
   /// The sampled edges, so that few lanes at a time change the same words.
   void join_sampled() {
     const SweepPage whole = lists_.lists().whole();
-    unsigned long long* const left = output_.lowest + 1;
+    unsigned long long* const left = counters_.data() + LaneOutput::kSums;
     JoinRange<Program> first{view_, kNoVertex, 0, 1, whole.sources, whole.weights};
     const JoinLeft<Program> again{first, left};
     first.left = left;
@@ -249,20 +235,21 @@ class Merge {
     std::uint64_t sums[] = {0, own_rows()};
     executor_.read(sums, counters_.data(), 1, "the edges of a merge");
     rows_.ranks().all_reduce(sums, Reduce::sum, "a round's vertices and edges");
-    forests_.join(executor_, view_.program, states_.data());
+    forests_.join(executor_, view_.program, states_.data(), hub_);
     executor_.wait("the trees of ranks");
     stats.add({.active = sums[1], .edges = sums[0]});
   }
 
-  /// The vertex of most edges, or the first of several: the same on all ranks, and most often in the largest
-  /// tree. All ranks call it.
-  Vertex find_hub() {
-    executor_.fill(output_.lowest, 0xff, sizeof *output_.lowest);
-    executor_.for_each(own_rows(), output_, FirstOfMostEdges<Program>{view_});
-    std::uint64_t first[1];
-    executor_.read(first, output_.lowest, 1, "the vertex of most edges");
-    rows_.ranks().all_reduce(first, Reduce::min, "the vertex of most edges");
-    return static_cast<Vertex>(first[0]);
+  /// Of some own vertices of all ranks the one of most edges, or the first of several: the same on all ranks,
+  /// and most often in the largest tree. All ranks call it.
+  Vertex find_hub() const {
+    constexpr std::uint64_t kSampled = 64;  // vertices, whose degrees are far from each other
+    const std::uint64_t stride = own_rows() / kSampled + 1, most = ~std::uint32_t{0};
+    std::uint64_t first = ~std::uint64_t{0};  // in order of degree, the largest first, and of vertices
+    for (std::uint64_t v = rows_.first(); v < rows_.last(); v += stride)
+      first = std::min(first, (most - std::min(rows_.degree(static_cast<Vertex>(v)), most)) << 32 | v);
+    rows_.ranks().all_reduce({&first, 1}, Reduce::min, "the vertex of most edges");
+    return static_cast<Vertex>(first);
   }
 
   /// Makes the root of every vertex its state, and returns the hub's, whose tree is spared, or kNoVertex.
@@ -334,7 +321,7 @@ class Merge {
   const RankPart& rows_;
   E executor_;
   VertexStates<Vertex, E> states_;
-  Buffer<unsigned long long> counters_;  ///< sums, the lowest, and whether edges were left
+  Buffer<unsigned long long> counters_;  ///< sums, and whether edges were left
   RankForests forests_;
   Adjacency lists_;
   LaneOutput output_;

@@ -1,11 +1,14 @@
-// Merges over ranks: the trees of two ranks become one's, until one has them all. Half of the ranks are done
-// after each step.
+// Merges over ranks: in each step every rank takes the trees that another has so far, twice as many ranks' as
+// in the step before, until all have those of all (dissemination: Hensgen, Finkel, Manber, IJPP'88). Trees
+// may come twice: joins are idempotent. Most vertices hang from one root. A bit says which, and the others
+// follow as pairs; where they are many, all states travel as they are.
 #pragma once
 
 #include <algorithm>
 #include <vector>
 
 #include "engine/acc/forest.hpp"
+#include "engine/acc/rounds/bits.hpp"
 #include "engine/acc/rounds/entry_exchange.hpp"
 #include "engine/acc/rounds/rank_part.hpp"
 #include "engine/exec/executor.hpp"
@@ -22,6 +25,106 @@ struct Compress {
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t v, Lane&) const {
     compress(states, static_cast<Vertex>(v));
+  }
+};
+
+/// A rank's trees on their way. Pointers are to the executor's memory.
+struct PackedTrees {
+  Vertex* root;         ///< [1] from which most vertices hang
+  std::uint32_t* bits;  ///< of those, by vertex
+  Vertex* pairs;        ///< others, each with that from which it hangs
+
+  /// In words, of which there are words_before() before the pairs.
+  static PackedTrees at(Vertex* memory, std::uint64_t vertices) {
+    return {memory, memory + 1, memory + words_before(vertices)};
+  }
+  static std::uint64_t words_before(std::uint64_t vertices) {
+    return 1 + (vertices + kBitsOfWord - 1) / kBitsOfWord;
+  }
+};
+
+/// Packs the vertices of a word of bits. No more pairs are packed than there is room for, though counted.
+struct PackTrees {
+  struct alignas(16) Four {
+    static constexpr unsigned kSize = 4;
+    Vertex of[kSize];
+  };
+
+  const Vertex* states;  ///< in an allocation of their own
+  std::uint64_t vertices;
+  Vertex root;
+  PackedTrees to;
+  std::uint64_t room;         ///< pairs
+  unsigned long long* count;  ///< [1] of pairs
+
+  template <class Lane>
+  SLUICE_HD void operator()(std::uint64_t word, Lane&) const {
+    if (word == 0) *to.root = root;
+    const std::uint64_t first = word * kBitsOfWord, left = vertices - first,
+                        size = left < kBitsOfWord ? left : kBitsOfWord;
+    std::uint32_t hanging = 0, others = 0;
+    const auto sort = [&](unsigned i, Vertex above) {
+      const std::uint32_t bit = std::uint32_t{1} << i;
+      if (above == root && above != first + i) hanging |= bit;
+      if (above != root && above != first + i) others |= bit;
+    };
+    if (size == kBitsOfWord) {  // lanes read memory that is far apart: four words at a time
+      for (unsigned i = 0; i < kBitsOfWord; i += Four::kSize) {
+        const Four four = reinterpret_cast<const Four*>(states + first)[i / Four::kSize];
+        for (unsigned k = 0; k < Four::kSize; ++k) sort(i + k, four.of[k]);
+      }
+    } else {
+      for (unsigned i = 0; i < size; ++i) sort(i, states[first + i]);
+    }
+    to.bits[word] = hanging;
+    if (others == 0 || load(count) > room) return;
+    std::uint64_t at = fetch_add(count, count_bits(others));
+    for (unsigned i = 0; i < size && at < room; ++i) {
+      if ((others >> i & 1) == 0) continue;
+      to.pairs[2 * at] = static_cast<Vertex>(first + i), to.pairs[2 * at + 1] = states[first + i];
+      ++at;
+    }
+  }
+};
+
+/// Vertices that hang from another rank's root are in its tree.
+template <class Program>
+struct JoinHanging {
+  Program program;
+  Vertex* states;
+  PackedTrees from;
+
+  template <class Lane>
+  SLUICE_HD void operator()(std::uint64_t v, Lane&) const {
+    if (!has_bit(from.bits, static_cast<Vertex>(v))) return;
+    // Most hang from the same root already (JoinHub): all threads read the same few words of their L1 then.
+    const Vertex root = *from.root, above = load_cached(states + v), top = load_cached(states + root);
+    if (above == root || above == top || load_cached(states + above) == top) return;
+    acc::join(program, states, static_cast<Vertex>(v), root);
+  }
+};
+
+/// And before them all, the hub: otherwise all of a GPU's threads would join the same two trees.
+template <class Program>
+struct JoinHub {
+  JoinHanging<Program> hanging;
+  Vertex hub;
+
+  template <class Lane>
+  SLUICE_HD void operator()(std::uint64_t, Lane&) const {
+    acc::join(hanging.program, hanging.states, hub, *hanging.from.root);
+  }
+};
+
+template <class Program>
+struct JoinPairs {
+  Program program;
+  Vertex* states;
+  const Vertex* pairs;
+
+  template <class Lane>
+  SLUICE_HD void operator()(std::uint64_t i, Lane&) const {
+    acc::join(program, states, pairs[2 * i], pairs[2 * i + 1]);
   }
 };
 
@@ -42,38 +145,98 @@ struct JoinTrees {
 
 class RankForests {
  public:
+  /// Of so many vertices one may be in a pair.
+  static constexpr std::uint64_t kFewPairs = 16;
+
   /// Keeps references.
   RankForests(const Device& device, const RankPart& rows, std::uint64_t vertices)
-      : ranks_(static_cast<std::size_t>(rows.ranks().size())),
+      : device_(device),
+        ranks_(static_cast<std::size_t>(rows.ranks().size())),
         rank_(static_cast<std::size_t>(rows.ranks().rank())),
         vertices_(vertices),
-        piece_(std::clamp<std::uint64_t>(Router::kPieceBytes / sizeof(Vertex), 1, vertices)),
-        others_(device, ranks_ > 1 ? piece_ : 0, "the trees of ranks"),
+        before_(PackedTrees::words_before(vertices)),
+        room_(vertices / kFewPairs),
+        leaving_(device, words(), "the trees of ranks"),
+        arriving_(device, words(), "the trees of ranks"),
+        count_(device, 1, "the trees of ranks"),
         router_(rows.router()) {}
 
-  /// Makes `states` [vertices] of the first rank, in the executor's memory, the roots of all ranks' trees.
-  /// All ranks call it. In each step every second rank that still has trees gives them to the one before it.
+  /// Makes `states` [vertices], in the executor's memory, the roots of all ranks' trees; most are in that of
+  /// `hub`, the same on all ranks. All ranks call it. What a rank sends while it takes others' trees has its
+  /// own, and some of those.
   template <Executor E, MergeProgram Program>
-  void join(E& executor, const Program& program, Vertex* states) {
+  void join(E& executor, const Program& program, Vertex* states, Vertex hub) {
     for (std::size_t step = 1; step < ranks_; step *= 2) {
-      const bool gives = rank_ % (2 * step) == step, takes = rank_ % (2 * step) == 0 && rank_ + step < ranks_;
-      for (std::uint64_t begin = 0; begin < vertices_; begin += piece_) {
-        const std::uint64_t count = std::min(piece_, vertices_ - begin);
-        std::vector<std::uint64_t> send(ranks_), come(ranks_);
-        if (gives) send[rank_ - step] = count;
-        if (takes) come[rank_ + step] = count;
-        const RoutedColumn column{states + begin, others_.data(), sizeof(Vertex)};
-        router_.send({&column, 1}, send, come, executor.stream(), "the trees of ranks");
-        if (takes) executor.for_each(count, {}, JoinTrees<Program>{program, states, others_.data(), begin});
+      if (step > 1) compress_all(executor, states);
+      const std::size_t to = (rank_ + step) % ranks_, from = (rank_ + ranks_ - step) % ranks_;
+      const auto packed = router_.counts(std::vector(ranks_, pack(executor, states, hub)), kLabel);
+      if (std::ranges::find(packed, kTooMany) != packed.end()) {
+        take_states(executor, program, states, to, from);
+      } else {
+        take_packed(executor, program, states, hub, to, from, packed);
       }
     }
-    if (rank_ == 0) executor.for_each(vertices_, {}, Compress{states});
+    compress_all(executor, states);
   }
 
  private:
+  static constexpr std::uint64_t kTooMany = ~std::uint64_t{0};
+  static constexpr const char* kLabel = "the trees of ranks";
+
+  std::uint64_t words() const { return ranks_ > 1 ? before_ + 2 * room_ : 0; }
+
+  template <Executor E>
+  void compress_all(E& executor, Vertex* states) const {
+    executor.for_each(vertices_, {}, Compress{states});
+  }
+
+  /// Into leaving_; returns how many words are for other ranks.
+  template <Executor E>
+  std::uint64_t pack(E& executor, const Vertex* states, Vertex hub) {
+    executor.wait(kLabel);
+    Vertex root = 0;
+    copy_to_host(device_, &root, states + hub, sizeof root);
+    executor.fill(count_.data(), 0, count_.bytes());
+    executor.for_each(before_ - 1, {},
+                      PackTrees{states, vertices_, root, PackedTrees::at(leaving_.data(), vertices_), room_,
+                                count_.data()});
+    std::uint64_t pairs = 0;
+    executor.read(&pairs, count_.data(), 1, kLabel);
+    return pairs > room_ ? kTooMany : before_ + 2 * pairs;
+  }
+
+  template <Executor E, class Program>
+  void take_packed(E& executor, const Program& program, Vertex* states, Vertex hub, std::size_t to,
+                   std::size_t from, std::span<const std::uint64_t> packed) {
+    std::vector<std::uint64_t> send(ranks_), come(ranks_);
+    send[to] = packed[rank_], come[from] = packed[from];
+    const RoutedColumn column{leaving_.data(), arriving_.data(), sizeof(Vertex)};
+    router_.send({&column, 1}, send, come, executor.stream(), kLabel);
+    const PackedTrees trees = PackedTrees::at(arriving_.data(), vertices_);
+    const JoinHanging<Program> hanging{program, states, trees};
+    executor.for_each(1, {}, JoinHub<Program>{hanging, hub});
+    executor.for_each(vertices_, {}, hanging);
+    executor.for_each((packed[from] - before_) / 2, {}, JoinPairs<Program>{program, states, trees.pairs});
+  }
+
+  template <Executor E, class Program>
+  void take_states(E& executor, const Program& program, Vertex* states, std::size_t to, std::size_t from) {
+    for (std::uint64_t begin = 0; begin < vertices_; begin += words()) {
+      const std::uint64_t count = std::min(words(), vertices_ - begin);
+      std::vector<std::uint64_t> send(ranks_), come(ranks_);
+      send[to] = come[from] = count;
+      const RoutedColumn column{states + begin, arriving_.data(), sizeof(Vertex)};
+      router_.send({&column, 1}, send, come, executor.stream(), kLabel);
+      executor.for_each(count, {}, JoinTrees<Program>{program, states, arriving_.data(), begin});
+    }
+  }
+
+  const Device& device_;
   std::size_t ranks_, rank_;
-  std::uint64_t vertices_, piece_;  ///< so many travel at once
-  TravellingValues<Vertex> others_;
+  std::uint64_t vertices_;
+  std::uint64_t before_, room_;                  ///< words before the pairs, and pairs
+  TravellingValues<Vertex> leaving_, arriving_;  ///< [words()]
+  Buffer<unsigned long long> count_;
   const Router& router_;
 };
 

@@ -49,11 +49,6 @@ class VertexStates {
     executor_.wait(label);
     rows_.router().share(states_.data(), label, 1, executor_.stream());
   }
-  /// Makes all what the first rank has. All ranks call it.
-  void share_first(const char* label) {
-    executor_.wait(label);
-    rows_.router().share_first(states_.data(), label, executor_.stream());
-  }
 
  private:
   const RankPart& rows_;

@@ -1,0 +1,106 @@
+// Trees of ranks become those of all: few that hang from other roots than most travel as pairs, many as they
+// are.
+#include "engine/acc/rounds/rank_forests.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "acc/cases.hpp"
+#include "engine/acc/programs/wcc.hpp"
+#include "engine/exec/host_executor.hpp"
+#include "exchange/thread_ranks.hpp"
+
+namespace sluice::acc {
+namespace {
+
+constexpr Vertex kVertices = 3000, kHub = 5;
+
+using Edges = std::vector<std::pair<Vertex, Vertex>>;
+
+std::vector<Vertex> all_roots() {
+  std::vector<Vertex> states(kVertices);
+  for (Vertex v = 0; v < kVertices; ++v) states[v] = v;
+  return states;
+}
+
+/// The smallest vertex that edges lead to from each.
+std::vector<Vertex> roots_of(std::span<const Edges> edges) {
+  std::vector<Vertex> roots = all_roots();
+  const auto root = [&](Vertex v) {
+    while (roots[v] != v) v = roots[v];
+    return v;
+  };
+  for (const Edges& some : edges) {
+    for (const auto& [u, v] : some) {
+      const Vertex a = root(u), b = root(v);
+      roots[std::max(a, b)] = std::min(a, b);
+    }
+  }
+  for (Vertex v = 0; v < kVertices; ++v) roots[v] = root(v);
+  return roots;
+}
+
+/// Most vertices hang from a rank's hub, or from others that every `stride` have, and a few from each other.
+Edges edges_of(int rank, Vertex stride) {
+  std::mt19937 random(static_cast<unsigned>(rank + 1));
+  Edges edges;
+  for (unsigned i = 0; i < kVertices / 2; ++i) {
+    const auto v = static_cast<Vertex>(random() % kVertices);
+    edges.emplace_back(v, stride == 0 ? kHub : v / stride * stride);
+  }
+  for (unsigned i = 0; i < 20; ++i) edges.emplace_back(random() % kVertices, random() % kVertices);
+  return edges;
+}
+
+class RankForestsTest : public testing::TestWithParam<int> {
+ protected:
+  /// Vertices that hang neither from the hub's root nor from themselves.
+  static std::size_t count_others(const std::vector<Vertex>& states) {
+    std::size_t others = 0;
+    for (Vertex v = 0; v < kVertices; ++v) others += states[v] != v && states[v] != states[kHub];
+    return others;
+  }
+
+  void expect_joined(Vertex stride, bool as_pairs) const {
+    std::vector<Edges> edges;
+    for (int rank = 0; rank < GetParam(); ++rank) edges.push_back(edges_of(rank, stride));
+    const std::vector<Vertex> expected = roots_of(edges);
+    const Graph graph = stat::make_graph(kVertices, {{0, 1}}, false);
+    test::Meeting::run(GetParam(), [&](int rank, test::Meeting& meeting) {
+      test::ThreadCommunicator ranks(rank, meeting);
+      const Device device({DeviceChoice::host, 1});
+      AccPlace place;
+      place.ranks = &ranks;
+      const RankPart rows(device, graph, {}, place);
+      HostExecutor executor(device, 0);
+      RankForests forests(device, rows, kVertices);
+      std::vector<Vertex> states = all_roots();
+      for (const auto& [u, v] : edges[static_cast<std::size_t>(rank)])
+        join(Components{}, states.data(), u, v);
+      for (Vertex v = 0; v < kVertices; ++v) compress(states.data(), v);
+      EXPECT_EQ(count_others(states) <= kVertices / RankForests::kFewPairs, as_pairs);
+
+      forests.join(executor, Components{}, states.data(), kHub);
+
+      EXPECT_EQ(states, expected) << "on rank " << rank;
+    });
+  }
+};
+
+TEST_P(RankForestsTest, TakePairsBesideTheTreeOfMost) {
+  expect_joined(0, true);
+}
+
+TEST_P(RankForestsTest, TakeAllStatesWhereManyHangFromOtherRoots) {
+  expect_joined(7, false);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, RankForestsTest, testing::Values(1, 2, 3, 4, 5));
+
+}  // namespace
+}  // namespace sluice::acc
