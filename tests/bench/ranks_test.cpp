@@ -1,4 +1,6 @@
 // The model of many ranks, and the table that sluice-bench writes by it.
+#include <fmt/core.h>
+
 #include <fstream>
 
 #include "apps/bench/page/rank_model.hpp"
@@ -123,6 +125,24 @@ TEST_F(RankTable, TakesEveryJobOfScalingReports) {
   EXPECT_NE(table.find("| shard, strong | 10 | 20 on 2 |"), table.npos) << table;
   EXPECT_EQ(table.find("weak"), table.npos) << table;
   EXPECT_EQ(table.find("out of core"), table.npos) << table;
+}
+
+TEST_F(RankTable, TellsGraphsApart) {
+  for (const int scale : {24, 26}) {
+    std::ofstream(at(fmt::format("reports/{}.json", scale))) << fmt::format(
+        R"({{"command": "scaling", "options": {{}}, "ranks": 2, "seconds": {{}}, "stored edges []": {0}e9,
+            "bfs [ms]": {0}, "bfs: times one rank": 1.5, "bfs: rounds": 7, "bfs: MB from GPU to GPU": 10}})",
+        scale);
+  }
+
+  const std::string table = run_bench({"ranks", at("reports")}).out;
+
+  const auto small = table.find("Of a graph of 24 G stored edges:"),
+             row = table.find("| bfs | 36 | 24 on 2 |"),
+             large = table.find("Of a graph of 26 G stored edges:");
+  EXPECT_LT(small, row) << table;
+  EXPECT_LT(row, large) << table;
+  EXPECT_LT(large, table.find("| bfs | 39 | 26 on 2 |")) << table;
 }
 
 TEST_F(RankTable, IsThatOfItsPage) {

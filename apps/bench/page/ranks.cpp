@@ -35,6 +35,8 @@ struct Measured {
 /// By number of ranks.
 using Job = std::map<double, Measured>;
 using Jobs = std::map<std::string, Job>;
+/// By stored edges of the graph; 0: of jobs' reports, which do not say.
+using JobsOfGraphs = std::map<double, Jobs>;
 
 std::string name_of(const Json& report) {
   std::string name = report["command"];
@@ -64,9 +66,10 @@ void add_job(const Json& report, Jobs& jobs) {
 /// A report of `sluice-bench scaling`: many, on all ranks and on one. None are those that have more work on
 /// more ranks, that bring the graph to each, or that show what a technique is worth. Beliefs send each
 /// other's edges' messages, which are fewer a rank where ranks are more.
-void add_scaling(const Json& report, Jobs& jobs) {
+void add_scaling(const Json& report, JobsOfGraphs& graphs) {
   constexpr std::string_view kTimes = ": times one rank";
   const double edges = report.at("stored edges []");
+  Jobs& jobs = graphs[edges];
   for (const auto& [key, times] : report.items()) {
     if (!key.ends_with(kTimes)) continue;
     const std::string name = key.substr(0, key.size() - kTimes.size());
@@ -80,15 +83,14 @@ void add_scaling(const Json& report, Jobs& jobs) {
                            : timed ? 1e-3 * report.at(name + " [ms]").get<double>()
                                    : 1e-9 * edges / report.at(name + " [G edges/s]").get<double>();
     Job& job = jobs[name];
-    const std::string graph = report.at("stored edges []").dump();
     job[report["ranks"]] = {.ranks = report["ranks"],
                             .seconds = seconds,
                             .bytes = 1e6 * column("MB from GPU to GPU"),
                             .rounds = column("rounds"),
                             .gathers = !travels && !says("bp"),
                             .overlaps = !travels,
-                            .graph = graph};
-    job.try_emplace(1, Measured{.seconds = seconds * times.get<double>(), .graph = graph});
+                            .graph = {}};
+    job.try_emplace(1, Measured{.seconds = seconds * times.get<double>(), .graph = {}});
   }
 }
 
@@ -103,13 +105,7 @@ RankCounts counts_of(const Measured& one, const Measured& several) {
           .overlaps = several.overlaps};
 }
 
-/// Reports of other suites say nothing of ranks.
-Jobs jobs_of(const std::vector<Json>& reports) {
-  Jobs jobs;
-  for (const Json& report : reports) {
-    if (report["command"] == "scaling") add_scaling(report, jobs);
-    if (report.contains("graph")) add_job(report, jobs);
-  }
+void check_jobs(const Jobs& jobs) {
   for (const auto& [name, job] : jobs) {
     if (!job.contains(1) || job.size() < 2)
       throw InputError(fmt::format("{}: needs a report of one rank and one of several", name));
@@ -119,9 +115,18 @@ Jobs jobs_of(const std::vector<Json>& reports) {
         throw InputError(fmt::format("{}: its reports are of different graphs", name));
     }
   }
-  return jobs;
 }
 
+/// Reports of other suites say nothing of ranks.
+JobsOfGraphs jobs_of(const std::vector<Json>& reports) {
+  JobsOfGraphs graphs;
+  for (const Json& report : reports) {
+    if (report["command"] == "scaling") add_scaling(report, graphs);
+    if (report.contains("graph")) add_job(report, graphs[0]);
+  }
+  for (const auto& [edges, jobs] : graphs) check_jobs(jobs);
+  return graphs;
+}
 std::string milliseconds(double seconds) {
   return fmt::format("{:.3g}", 1e3 * seconds);
 }
@@ -182,21 +187,25 @@ std::string picture_of(const Jobs& jobs, const RankLinks& links) {
   return text + "```\n";
 }
 
-/// What stands above the rows.
+/// What stands above all tables.
 std::string head_of(const RankLinks& links) {
+  return fmt::format(
+      "Milliseconds. What is not called measured is the model's. Shared: work of which each of n ranks has "
+      "one nth; alike:\nwork that each has. Check: what the model says of the most ranks, given the fewest, "
+      "beside what they took.\nLinks: {:g} GB/s between {:g} GPUs, {:g} GB/s beyond; {:g} us a round and "
+      "{:g} us a message.\n",
+      1e-9 * links.node_bandwidth, links.node, 1e-9 * links.network_bandwidth, 1e6 * links.latency,
+      1e6 * links.message);
+}
+
+/// What stands above the rows of a graph.
+std::string head_of(double edges) {
   std::string names, line;
   for (const double ranks : kColumns) names += fmt::format(" {} |", ranks), line += "---|";
   return fmt::format(
-      "Milliseconds. What is not called measured is the model's. Shared: work of which each of n ranks has "
-      "one "
-      "nth; alike:\nwork that each has. Check: what the model says of the most ranks, given the fewest, "
-      "beside "
-      "what they took.\nLinks: {:g} GB/s between {:g} GPUs, {:g} GB/s beyond; {:g} us a round and {:g} us a "
-      "message.\n\n"
-      "| job | measured on 1 | measured | shared | alike | check |{} scales to | then |\n"
+      "{}\n| job | measured on 1 | measured | shared | alike | check |{} scales to | then |\n"
       "|---|---|---|---|---|---|{}---|---|\n",
-      1e-9 * links.node_bandwidth, links.node, 1e-9 * links.network_bandwidth, 1e6 * links.latency,
-      1e6 * links.message, names, line);
+      edges > 0 ? fmt::format("\nOf a graph of {:.3g} G stored edges:\n", 1e-9 * edges) : "", names, line);
 }
 
 void run_ranks(RankLinks links, const std::string& folder) {
@@ -206,9 +215,11 @@ void run_ranks(RankLinks links, const std::string& folder) {
   std::string text = head_of(links);
   try {
     const std::vector<Json> reports = read_reports(folder, {"command", "options", "ranks", "seconds"});
-    const Jobs jobs = jobs_of(reports);
-    for (const auto& [name, job] : jobs) text += row_of(name, job, links);
-    text += picture_of(jobs, links);
+    for (const auto& [edges, jobs] : jobs_of(reports)) {
+      text += head_of(edges);
+      for (const auto& [name, job] : jobs) text += row_of(name, job, links);
+      text += picture_of(jobs, links);
+    }
   } catch (const Json::exception& error) {
     throw InputError(fmt::format("{}: {}", folder, error.what()));
   }
