@@ -37,7 +37,8 @@ PartitionCache::PartitionCache(const Device& device, std::span<const EdgeIndex> 
       paging_(paging),
       own_(OwnedPartitions::of(paging.shard, plan_.partitions.size())),
       steps_(use.steps),
-      once_(use.once),
+      // Where partitions have shares of the device, all that fit shall be worked on side by side.
+      once_(use.once && paging.balance == Balance::automatic),
       slots_(device, offsets, plan_.partitions, pages.columns, pages.sources,
              {here.empty() ? plan_.slots : 0, plan_.large_slots, 0, here}),
       transport_(plan_.partitions,
