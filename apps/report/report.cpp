@@ -96,7 +96,8 @@ void add_acc(Json& json, const AccFigures& acc) {
         {"kernel_launches", stats.kernel_launches},
         {"registers", std::max(stats.push_registers, stats.pull_registers)},
         {"push_registers", stats.push_registers},
-        {"pull_registers", stats.pull_registers}};
+        {"pull_registers", stats.pull_registers},
+        {"prepared_bytes", stats.prepared_bytes}};
   if (!acc.end.empty()) {
     to["end"] = acc.end;
     to["converged"] = acc.converged;

@@ -104,6 +104,23 @@ TEST_F(RankTable, NamesWhatIsMeasuredAndWhereAJobEnds) {
   EXPECT_NE(table.find("pagerank static                                 █▇▆▄▂▂▁▁▁▁▁\n"), table.npos) << table;
 }
 
+/// What ranks gave each other before their rounds is there once, however many ranks there are.
+TEST_F(RankTable, LeavesOutBytesThatWerePrepared) {
+  const auto searched = [&](int ranks, double compute, int exchanged, int prepared) {
+    std::ofstream(at(fmt::format("reports/{}.json", ranks))) << fmt::format(
+        R"({{"command": "bfs", "options": {{}}, "graph": {{"checksum": "a"}}, "ranks": {},
+            "seconds": {{"compute": {}}}, "bytes": {{"exchanged": {}}},
+            "acc": {{"rounds": 7, "prepared_bytes": {}}}}})",
+        ranks, compute, exchanged, prepared);
+  };
+  searched(1, 0.1, 0, 0), searched(2, 0.06, 5'000'000, 0);
+  const std::string none = run_bench({"ranks", at("reports")}).out;
+  searched(2, 0.06, 905'000'000, 900'000'000);
+  EXPECT_EQ(run_bench({"ranks", at("reports")}).out, none);
+  searched(2, 0.06, 905'000'000, 0);
+  EXPECT_NE(run_bench({"ranks", at("reports")}).out, none);
+}
+
 TEST_F(RankTable, TakesEveryJobOfScalingReports) {
   std::ofstream(at("reports/2.json")) << R"({"command": "scaling", "options": {}, "ranks": 2, "seconds": {},
       "stored edges []": 4e9,

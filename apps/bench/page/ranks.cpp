@@ -29,7 +29,7 @@ struct Measured {
   double ranks = 1, seconds = 0;
   double bytes = 0, rounds = 0;  ///< of more than one
   bool gathers = false, overlaps = false;
-  std::string graph;  ///< differs between graphs
+  std::string graph = {};  ///< of a job's report: differs between graphs
 };
 
 /// By number of ranks.
@@ -58,8 +58,10 @@ double rounds_of(const Json& report) {
 void add_job(const Json& report, Jobs& jobs) {
   const double ranks = report["ranks"];
   const bool solves = report.contains("solver") || report.contains("acc");
+  const double exchanged = report.at("bytes").at("exchanged"),
+               before_rounds = report.value(Json::json_pointer("/acc/prepared_bytes"), 0.0);
   jobs[name_of(report)][ranks] = {
-      ranks,  report["seconds"].at("compute"),  report.at("bytes").at("exchanged"), rounds_of(report), solves,
+      ranks,  report["seconds"].at("compute"),  exchanged - before_rounds, rounds_of(report), solves,
       solves, report.at("graph").at("checksum")};
 }
 
@@ -88,9 +90,8 @@ void add_scaling(const Json& report, JobsOfGraphs& graphs) {
                             .bytes = 1e6 * column("MB from GPU to GPU"),
                             .rounds = column("rounds"),
                             .gathers = !travels && !says("bp"),
-                            .overlaps = !travels,
-                            .graph = {}};
-    job.try_emplace(1, Measured{.seconds = seconds * times.get<double>(), .graph = {}});
+                            .overlaps = !travels};
+    job.try_emplace(1, Measured{.seconds = seconds * times.get<double>()});
   }
 }
 
@@ -127,6 +128,7 @@ JobsOfGraphs jobs_of(const std::vector<Json>& reports) {
   for (const auto& [edges, jobs] : graphs) check_jobs(jobs);
   return graphs;
 }
+
 std::string milliseconds(double seconds) {
   return fmt::format("{:.3g}", 1e3 * seconds);
 }
@@ -180,8 +182,7 @@ std::string bars_of(const RankCounts& job, const RankLinks& links) {
 std::string picture_of(const Jobs& jobs, const RankLinks& links) {
   std::string text =
       "\nThe share of their speed that 1, 2, 4 ... 1,024 GPUs keep, by the model: a full bar is seven "
-      "eighths or "
-      "more.\n\n```text\n";
+      "eighths or more.\n\n```text\n";
   for (const auto& [name, job] : jobs)
     text += fmt::format("{:<48}{}\n", name, bars_of(counts_of(job.at(1), job.rbegin()->second), links));
   return text + "```\n";
