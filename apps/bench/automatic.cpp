@@ -144,12 +144,10 @@ class AutomaticSuite {
     Starts starts;
     if (walkers != 0) starts.mode = Starts::Mode::random, starts.count = walkers;
     o.seed = options_.seed;
-    const bool coded = o.kind == walks::Kind::uniform;
     const Memory memory{.share = share,
                         .edge_bytes = weighs(o) ? 12u : 4u,
                         .instance_bytes = sizeof(Vertex) * (o.length + 5)};
-    compare(name, share, coded ? std::span<const Choice>(kCodedLists) : kLists,
-            memory.of(graph_, walkers != 0 ? walkers : graph_.vertices()),
+    compare(name, share, kCodedLists, memory.of(graph_, walkers != 0 ? walkers : graph_.vertices()),
             [&](Device& device, const PagingOptions& paging, Layout layout) {
               ResidentGraph graph(device, graph_, paging);
               o.layout = layout;

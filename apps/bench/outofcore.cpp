@@ -18,11 +18,12 @@ namespace {
 constexpr PagingOptions kQuarter{.partitions = 64, .slots = 16, .transport = Transport::copied};
 constexpr PagingOptions kQuarterAutomatic{.partitions = kQuarter.partitions, .slots = kQuarter.slots};
 
-/// Coded lists in the same memory: a quarter of what the lists take as they are.
-PagingOptions quarter_of_plain(const Graph& graph, unsigned threads) {
-  const EdgeIndex words = CodedSizes(graph.out.view(), threads).words() + graph.vertices();
+/// Coded lists in the same memory: a quarter of what the lists take as they are, by weight with their
+/// weights.
+PagingOptions quarter_of_plain(const Graph& graph, unsigned threads, bool by_weight) {
+  const EdgeIndex words = CodedSizes(graph.out.view(), threads, by_weight).words() + graph.vertices();
   PagingOptions paging = kQuarter;
-  paging.slots = kQuarter.slots * graph.edges() / std::max<EdgeIndex>(words, 1);
+  paging.slots = kQuarter.slots * (by_weight ? 2 : 1) * graph.edges() / std::max<EdgeIndex>(words, 1);
   return paging;
 }
 
@@ -43,9 +44,11 @@ class OutOfCoreSuite {
     weighted.kind = walks::Kind::biased;
     walks::Options coded = uniform;
     uniform.layout = Layout::csr, coded.layout = Layout::coded;
-    const PagingOptions same_memory = quarter_of_plain(graph_, device_.threads());
+    const PagingOptions same_memory = quarter_of_plain(graph_, device_.threads(), false),
+                        by_weight = quarter_of_plain(graph_, device_.threads(), true);
     walk("uniform walk, two walkers a vertex, csr", uniform, 2, kQuarter);
     walk("uniform walk, two walkers a vertex, coded", coded, 2, same_memory);
+    walk("uniform walk, ten walkers a vertex, coded", coded, 10, same_memory);
     walk("uniform walk, copied", uniform, 1, kQuarter);
     walk("uniform walk, coded", coded, 1, same_memory);
     PagingOptions fifo = kQuarter;
@@ -56,14 +59,20 @@ class OutOfCoreSuite {
     PagingOptions automatic = same_memory;
     automatic.transport = Transport::automatic;
     walk("uniform walk, auto", unasked, 1, automatic);
+    weighted.layout = Layout::csr;
     walk("biased by weight, alias, copied", weighted, 1, kQuarter);
+    weighted.layout = Layout::coded;
+    walk("biased by weight, alias, coded", weighted, 1, by_weight);
+    weighted.kind = walks::Kind::node2vec, weighted.p = 2, weighted.q = 0.5;
+    walk("node2vec 2, 0.5, weighted, coded", weighted, 1, by_weight);
+    walk("node2vec 2, 0.5, weighted, ten walkers a vertex, coded", weighted, 10, by_weight);
     for (const Instance instances : {Instance{4000}, Instance{64000}}) {
       const std::string count = text("%.0f uniform walks, ", static_cast<double>(instances));
       walk(count + "copied", uniform, 1, kQuarter, instances);
       walk(count + "coded", coded, 1, same_memory, instances);
       walk(count + "auto", unasked, 1, automatic, instances);
     }
-    weighted.kind = walks::Kind::node2vec, weighted.p = 2, weighted.q = 0.5;
+    weighted.layout = Layout::automatic;
     walk("64000 node2vec walks, auto", weighted, 1, kQuarterAutomatic, 64'000);
     sample("csr", Layout::csr, kQuarterAutomatic);
     sample("coded", Layout::coded, automatic);

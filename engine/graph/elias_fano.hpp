@@ -9,6 +9,7 @@
 #include <span>
 
 #include "engine/core/macros.hpp"
+#include "engine/core/search.hpp"
 #include "engine/core/types.hpp"
 
 namespace sluice {
@@ -55,6 +56,30 @@ struct EliasFano {
     return high_part << low_bits | low(high + high_words, i);
   }
 
+  /// Is `target` in the list at `words`?
+  SLUICE_HD bool contains(const std::uint32_t* words, Vertex target) const {
+    const std::uint32_t* const high = words + samples;
+    const std::uint32_t* const lows = high + high_words;
+    const std::uint32_t block = count_while(samples, [&](std::uint32_t k) {
+      const std::uint32_t i = kSampled * (k + 1);
+      return ((words[k] - i) << low_bits | low(lows, i)) <= target;
+    });
+    const std::uint32_t start = block == 0 ? 0 : words[block - 1], wanted = target >> low_bits;
+    std::uint32_t i = block * kSampled, at = start / 32;
+    std::uint32_t ones = high[at] & ~0u << start % 32;
+    // Entries of a high part stand behind as many zeros.
+    for (std::uint32_t found = count(ones); (at + 1) * 32 - i - found < wanted; found = count(ones)) {
+      i += found;
+      ones = high[++at];
+    }
+    for (; i < degree; ++i, ones &= ones - 1) {
+      while (ones == 0) ones = high[++at];
+      const std::uint32_t entry = (at * 32 + lowest(ones) - i) << low_bits | low(lows, i);
+      if (entry >= target) return entry == target;
+    }
+    return false;
+  }
+
   /// Codes a sorted list of `degree` targets into words() words that are zero. False: it is not sorted.
   bool write(std::span<const Vertex> targets, std::uint32_t* words) const {
     std::uint32_t* const high = words + samples;
@@ -93,6 +118,14 @@ struct EliasFano {
 #endif
   }
 
+  SLUICE_HD static std::uint32_t lowest(std::uint32_t bits) {
+#if defined(__CUDA_ARCH__)
+    return static_cast<std::uint32_t>(__ffs(static_cast<int>(bits))) - 1;
+#else
+    return static_cast<std::uint32_t>(std::countr_zero(bits));
+#endif
+  }
+
   /// Position of the one that `rest` ones stand before.
   SLUICE_HD static std::uint32_t select(std::uint32_t bits, std::uint32_t rest) {
     std::uint32_t position = 0;
@@ -124,6 +157,10 @@ struct CodedLists {
   /// Entry `index` of a vertex's list, in a graph of so many vertices.
   SLUICE_HD Vertex target(std::uint64_t vertices, Vertex v, std::uint32_t degree, std::uint32_t index) const {
     return EliasFano::of(vertices, degree).read(words + begins[v], index);
+  }
+  /// Has a vertex's list this target?
+  SLUICE_HD bool contain(std::uint64_t vertices, Vertex v, std::uint32_t degree, Vertex target) const {
+    return EliasFano::of(vertices, degree).contains(words + begins[v], target);
   }
 };
 

@@ -9,7 +9,9 @@ namespace sluice {
 
 /// Which columns a run reads of its edges.
 struct PageColumns {
-  bool coded = false;  ///< lists in fewer bits (EliasFano) instead of targets, and nothing else
+  /// Lists in fewer bits (EliasFano) instead of targets, and nothing beside them but alias slots in fewer
+  /// bits (CodedSlots).
+  bool coded = false;
   const std::uint32_t* begins = nullptr;  ///< [vertices + 1] where codes begin, if that is known already
   bool weights = false;
   bool cumulative = false;

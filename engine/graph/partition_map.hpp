@@ -22,7 +22,7 @@ T* moved(T* memory, EdgeIndex first) {
 /// Columns of one partition's edges. Each pointer is moved so that it is indexed by an edge's position in the
 /// whole graph; only positions of the partition may be read. Null: a column that this run does not use.
 struct PageView {
-  Vertex* targets = nullptr;
+  Vertex* targets = nullptr;  ///< of lists that are coded: in host memory, like their weights
   float* weights = nullptr;
   std::uint64_t* cumulative = nullptr;  ///< CTPS
   std::uint64_t* thresholds = nullptr;  ///< alias slots
@@ -49,18 +49,25 @@ struct PageMap {
   SLUICE_HD Answer has_edge(const GraphView& graph, Vertex u, Vertex v, std::uint64_t& read) const {
     const Row list_u = graph.row(u);
     if (list_u.degree == 0) return Answer::no;
-    if (const std::uint32_t at = slot(u); at != kNoSlot) return search(at, list_u, v, read);
+    if (const std::uint32_t at = slot(u); at != kNoSlot) return search(graph, at, u, list_u, v, read);
     if (!graph.undirected) return Answer::absent;
     const Row list_v = graph.row(v);
     if (list_v.degree == 0) return Answer::no;
-    if (const std::uint32_t at = slot(v); at != kNoSlot) return search(at, list_v, u, read);
+    if (const std::uint32_t at = slot(v); at != kNoSlot) return search(graph, at, v, list_v, u, read);
     return Answer::absent;
   }
 
  private:
-  SLUICE_HD Answer search(std::uint32_t at, const Row& list, Vertex wanted, std::uint64_t& read) const {
+  /// Has the list of v, which slot `at` holds, the wanted vertex?
+  SLUICE_HD Answer search(const GraphView& graph, std::uint32_t at, Vertex v, const Row& list, Vertex wanted,
+                          std::uint64_t& read) const {
+    const PageView& page = pages[at];
+    if (page.coded.words) {
+      if (at == in_place) read += coded_search_bytes(list.degree);
+      return page.coded.contain(graph.vertices(), v, list.degree, wanted) ? Answer::yes : Answer::no;
+    }
     if (at == in_place) read += std::uint64_t{searched(list.degree)} * kTargetBytes;
-    const Vertex* targets = pages[at].targets + list.offset;
+    const Vertex* targets = page.targets + list.offset;
     const std::uint32_t i = count_while(list.degree, [&](std::uint32_t k) { return targets[k] < wanted; });
     return i < list.degree && targets[i] == wanted ? Answer::yes : Answer::no;
   }

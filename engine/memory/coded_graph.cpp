@@ -8,6 +8,7 @@
 #include "engine/core/memory_budget.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/graph/elias_fano.hpp"
+#include "engine/select/coded_slots.hpp"
 
 namespace sluice {
 
@@ -23,14 +24,16 @@ std::uint32_t degree_of(const CsrView& graph, std::uint64_t v) {
 
 }  // namespace
 
-CodedSizes::CodedSizes(const CsrView& graph, unsigned threads) : graph_(graph), threads_(threads) {
+CodedSizes::CodedSizes(const CsrView& graph, unsigned threads, bool slots)
+    : graph_(graph), threads_(threads), slots_(slots) {
+  const std::uint32_t most = slots ? CodedSlots::kMostSlots : EliasFano::kMostTargets;
   before_.assign((graph.vertices + kBlock - 1) / kBlock + 1, 0);
   std::atomic<bool> codable{true};
   parallel_blocks(threads, graph.vertices, kBlock, [&](std::uint64_t from, std::uint64_t to, unsigned) {
     EdgeIndex words = 0;
     for (std::uint64_t v = from; v < to; ++v) {
       words += words_of(v);
-      if (degree_of(graph, v) > EliasFano::kMostTargets) codable = false;
+      if (degree_of(graph, v) > most) codable = false;
     }
     before_[from / kBlock + 1] = words;
   });
@@ -40,7 +43,8 @@ CodedSizes::CodedSizes(const CsrView& graph, unsigned threads) : graph_(graph), 
 
 EdgeIndex CodedSizes::words_of(std::uint64_t v) const {
   const std::uint32_t degree = degree_of(graph_, v);
-  return degree > 0 ? EliasFano::of(graph_.vertices, degree).words() : 0;
+  if (degree == 0) return 0;
+  return EliasFano::of(graph_.vertices, degree).words() + (slots_ ? CodedSlots::of(degree).words() : 0);
 }
 
 template <class Word>
@@ -58,41 +62,58 @@ HostArray<EdgeIndex> CodedSizes::offsets() const {
   return offsets;
 }
 
-bool wants_codes(const Device& device, const Graph& graph, Layout layout, std::optional<CodedSizes>& sizes) {
+bool wants_codes(const Device& device, const Graph& graph, Layout layout, const PageColumns& columns,
+                 CodedSet& set) {
   if (layout == Layout::coded && graph.edges_elsewhere)
     throw UsageError("--layout coded: the graph stays in its file (raise --host-memory, or use csr or auto)");
   if (layout != Layout::automatic) return layout == Layout::coded;
   if (!device.is_cuda() || graph.edges_elsewhere) return false;
-  if (!sizes) sizes.emplace(graph.out.view(), device.threads());
+  if (!set.sizes) set.sizes.emplace(graph.out.view(), device.threads(), columns.alias);
   // Short lists gain nothing: each has a beginning of its own, and ends with a word.
-  return sizes->words() + graph.vertices() < graph.edges() / 8 * 7;
+  const std::uint64_t words = graph.edges() * (columns.bytes_per_edge() / sizeof(std::uint32_t));
+  return set.sizes->words() + graph.vertices() < words / 8 * 7;
 }
 
-std::optional<CodedGraph> CodedGraph::of(const Device& device, const CsrView& graph,
-                                         const CodedSizes& sizes) {
-  const auto fits = [](std::uint64_t bytes) { return bytes <= host_budget().available(); };
-  if (!sizes.codable() || !fits((graph.vertices + 1 + sizes.words()) * sizeof(std::uint32_t)))
-    return std::nullopt;
+std::optional<CodedGraph> CodedGraph::of(const Device& device, const CsrView& graph, const CodedSizes& sizes,
+                                         const AliasSlotsOf* slots) {
+  const std::uint64_t thresholds = sizes.slots() ? graph.edges : 0;
+  const std::uint64_t bytes =
+      (graph.vertices + 1 + sizes.words()) * sizeof(std::uint32_t) + thresholds * sizeof(std::uint64_t);
+  if (!sizes.codable() || bytes > host_budget().available()) return std::nullopt;
   CodedGraph coded;
   coded.begins_ = Staging<std::uint32_t>(device, graph.vertices + 1, "coded lists");
   coded.words_ = Staging<std::uint32_t>(device, sizes.words(), "coded lists");
+  coded.thresholds_ = Staging<std::uint64_t>(device, thresholds, "thresholds of coded slots");
   if (device.plans()) return coded;
   sizes.fill(coded.begins_.data());
   std::atomic<bool> sorted{true};
-  parallel_blocks(
-      device.threads(), graph.vertices, kGrain, [&](std::uint64_t from, std::uint64_t to, unsigned) {
-        const std::uint32_t* const begins = coded.begins_.data();
-        std::fill(coded.words_.data() + begins[from], coded.words_.data() + begins[to], 0);
-        for (std::uint64_t v = from; v < to; ++v) {
-          const std::uint32_t degree = degree_of(graph, v);
-          if (degree == 0) continue;
-          const EliasFano code = EliasFano::of(graph.vertices, degree);
-          if (!code.write({graph.targets + graph.offsets[v], degree}, coded.words_.data() + begins[v]))
-            sorted = false;
-        }
-      });
+  parallel_blocks(device.threads(), graph.vertices, kGrain,
+                  [&](std::uint64_t from, std::uint64_t to, unsigned) {
+                    const std::uint32_t* const begins = coded.begins_.data();
+                    std::fill(coded.words_.data() + begins[from], coded.words_.data() + begins[to], 0);
+                    for (std::uint64_t v = from; v < to; ++v) {
+                      if (!coded.write(graph, v, slots)) sorted = false;
+                    }
+                  });
   if (!sorted) return std::nullopt;
   return coded;
+}
+
+/// Codes a list into words that are zero. False: it is not sorted.
+bool CodedGraph::write(const CsrView& graph, std::uint64_t v, const AliasSlotsOf* slots_of) {
+  const EdgeIndex first = graph.offsets[v];
+  const std::uint32_t degree = degree_of(graph, v);
+  if (degree == 0) return true;
+  const EliasFano code = EliasFano::of(graph.vertices, degree);
+  std::uint32_t* const words = words_.data() + begins_.data()[v];
+  if (slots_of) {
+    const CodedSlots slots = CodedSlots::of(degree);
+    (*slots_of)(static_cast<Vertex>(v), [&](std::uint32_t i, const AliasSlot& slot) {
+      slots.write(words + code.words(), i, slot);
+      thresholds_.data()[first + i] = slot.threshold;
+    });
+  }
+  return code.write({graph.targets + first, degree}, words);
 }
 
 }  // namespace sluice

@@ -6,23 +6,27 @@
 #include <span>
 #include <vector>
 
+#include "engine/core/function_ref.hpp"
 #include "engine/core/host_array.hpp"
 #include "engine/core/types.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/graph/layout.hpp"
+#include "engine/graph/page_columns.hpp"
+#include "engine/select/alias.hpp"
 #include "partition/graph.hpp"
 
 namespace sluice {
 
-/// How many words the lists' codes take, from degrees alone; keeps the view.
+/// How many words the lists' codes take, and alias slots beside them, from degrees alone; keeps the view.
 class CodedSizes {
  public:
-  CodedSizes(const CsrView& graph, unsigned threads);
+  CodedSizes(const CsrView& graph, unsigned threads, bool slots);
 
   /// Of all lists.
   EdgeIndex words() const { return before_.back(); }
   /// Is no list too long, and every beginning below 2^32?
   bool codable() const { return codable_; }
+  bool slots() const { return slots_; }
   /// [vertices + 1] where each list's code begins, in words.
   HostArray<EdgeIndex> offsets() const;
   template <class Word>
@@ -35,28 +39,45 @@ class CodedSizes {
 
   CsrView graph_;
   unsigned threads_;
+  bool slots_;
   bool codable_ = false;
   std::vector<EdgeIndex> before_;  ///< [blocks of vertices + 1] words before each
 };
 
-/// Would a run that reads no list itself have them coded? Where partitions cross a link fewer bytes pay; the
-/// host backend would only decode. Throws UsageError where `layout` asks for what cannot be. `sizes` is made
-/// if it is needed and not there.
-bool wants_codes(const Device& device, const Graph& graph, Layout layout, std::optional<CodedSizes>& sizes);
+/// Calls emit(i, slot) for every alias slot of a vertex's list.
+using AliasSlotsOf =
+    FunctionRef<void(Vertex v, FunctionRef<void(std::uint32_t i, const AliasSlot& slot)> emit)>;
 
 class CodedGraph {
  public:
-  /// Codes all lists, page-locked where the device is a GPU; nothing where a list is not sorted, is too long,
-  /// or the host's memory cannot hold the codes.
-  static std::optional<CodedGraph> of(const Device& device, const CsrView& graph, const CodedSizes& sizes);
+  /// Codes all lists, and the slots of each behind it where `sizes` counts them; page-locked where the device
+  /// is a GPU. Nothing where a list is not sorted, is too long, or the host's memory cannot hold the codes.
+  static std::optional<CodedGraph> of(const Device& device, const CsrView& graph, const CodedSizes& sizes,
+                                      const AliasSlotsOf* slots);
 
   /// [vertices + 1], where each list begins in words()
   const std::uint32_t* begins() const { return begins_.data(); }
   const std::uint32_t* words() const { return words_.data(); }
-  std::uint64_t bytes() const { return begins_.bytes() + words_.bytes(); }
+  /// [edges] of the slots, whole
+  const std::uint64_t* thresholds() const { return thresholds_.data(); }
+  std::uint64_t bytes() const { return begins_.bytes() + words_.bytes() + thresholds_.bytes(); }
 
  private:
+  bool write(const CsrView& graph, std::uint64_t v, const AliasSlotsOf* slots_of);
+
   Staging<std::uint32_t> begins_, words_;
+  Staging<std::uint64_t> thresholds_;
 };
+
+/// Lists of a graph in fewer bits, each part made when it is first asked for.
+struct CodedSet {
+  std::optional<CodedSizes> sizes;
+  std::optional<CodedGraph> graph;
+};
+
+/// Would a run that reads no list itself have `columns` of them coded? Where partitions cross a link fewer
+/// bytes pay; the host backend would only decode. Throws UsageError where `layout` asks for what cannot be.
+bool wants_codes(const Device& device, const Graph& graph, Layout layout, const PageColumns& columns,
+                 CodedSet& set);
 
 }  // namespace sluice

@@ -56,7 +56,7 @@ class ListSizes {
 
  private:
   static HostArray<EdgeIndex> codes(const Graph& graph, const PageColumns& columns, unsigned threads) {
-    if (!columns.begins) return CodedSizes(graph.out.view(), threads).offsets();
+    if (!columns.begins) return CodedSizes(graph.out.view(), threads, columns.alias).offsets();
     HostArray<EdgeIndex> words(graph.vertices() + 1, "where coded lists begin");
     parallel_blocks(threads, words.size(), 1u << 16, [&](std::uint64_t from, std::uint64_t to, unsigned) {
       std::copy(columns.begins + from, columns.begins + to, words.data() + from);

@@ -156,15 +156,16 @@ void ResidentGraph::Impl::for_each_range(
   }
 }
 
-const CodedGraph* ResidentGraph::Impl::coded_lists(Layout layout) {
+const CodedGraph* ResidentGraph::Impl::coded_lists(Layout layout, const PageColumns& columns, CodedSet& set,
+                                                   const AliasSlotsOf* slots) {
   const double begin = seconds_now();
-  const bool wanted = wants_codes(device, graph, layout, coded_sizes);
-  if (wanted && !coded) {
-    if (!coded_sizes) coded_sizes.emplace(host_view.csr, device.threads());
-    coded = CodedGraph::of(device, host_view.csr, *coded_sizes);
+  const bool wanted = wants_codes(device, graph, layout, columns, set);
+  if (wanted && !set.graph) {
+    if (!set.sizes) set.sizes.emplace(host_view.csr, device.threads(), slots != nullptr);
+    set.graph = CodedGraph::of(device, host_view.csr, *set.sizes, slots);
   }
   table_seconds += seconds_now() - begin;
-  return wanted && coded ? &*coded : nullptr;
+  return wanted && set.graph ? &*set.graph : nullptr;
 }
 
 const WideEdge* ResidentGraph::Impl::wide_edges() {
@@ -217,7 +218,7 @@ std::uint64_t ResidentGraph::Impl::table_bytes() const {
 
 void ResidentGraph::Impl::drop_tables() {
   for (BiasTables& tables : named) tables = BiasTables{};
-  coded.reset();
+  coded.graph.reset();
   wide = Buffer<WideEdge>();
   packed = Buffer<std::uint64_t>();
   workspace.reset();

@@ -39,6 +39,7 @@ struct BiasTables {
   Staging<std::uint64_t> host_cumulative;
   Staging<std::uint64_t> host_thresholds;
   Staging<std::uint32_t> host_others;
+  CodedSet coded;  ///< lists and alias slots, both in fewer bits
 
   std::uint64_t bytes() const {
     return cumulative.bytes() + thresholds.bytes() + others.bytes() + wide_alias.bytes() + bounds.bytes() +
@@ -67,8 +68,7 @@ struct ResidentGraph::Impl {
   HostArray<std::int16_t> host_exponents;  ///< `paged` on a GPU
   std::vector<PageLock> locks;
   Buffer<Vertex> hubs;  ///< GPU: vertices of more than kHubDegree edges
-  std::optional<CodedSizes> coded_sizes;
-  std::optional<CodedGraph> coded;
+  CodedSet coded;
   Buffer<WideEdge> wide;
   Buffer<std::uint64_t> packed;  ///< wide edges in 8 bytes, where `packing` is worthwhile
   EdgePacking packing;
@@ -97,8 +97,9 @@ struct ResidentGraph::Impl {
   }
   const WideEdge* wide_edges();
   /// All lists coded, for partitions, where `layout` wants it (wants_codes); null where it does not, or that
-  /// cannot be (CodedGraph::of).
-  const CodedGraph* coded_lists(Layout layout);
+  /// cannot be (CodedGraph::of). `slots`: of the bias whose `set` it is, null without slots.
+  const CodedGraph* coded_lists(Layout layout, const PageColumns& columns, CodedSet& set,
+                                const AliasSlotsOf* slots);
   const std::uint64_t* packed_edges();
   /// How a run on this graph works in partitions: as plan_shard. A run that is only planned notes it.
   PagedPlan share_memory(const PageColumns& columns, std::uint64_t bytes_per_instance,

@@ -53,11 +53,12 @@ PageRequest::PageRequest(const ResidentGraph::Impl& graph) {
   sources.keep = graph.paging.shard && graph.paging.transport != Transport::file;
 }
 
-bool PageRequest::take_codes(ResidentGraph::Impl& graph, Layout layout, const ExpectedWork& work) {
+bool PageRequest::take_codes(ResidentGraph::Impl& graph, Layout layout, const ExpectedWork& work,
+                             CodedSet& set, const AliasSlotsOf* slots) {
   if (!graph.paged) return false;
   // Ranks that share out the graph must agree, and one may have less memory than another.
-  if (layout == Layout::automatic && (graph.paging.shard || in_place_pays(graph, work))) return false;
-  sources.coded = graph.coded_lists(layout);
+  if (layout == Layout::automatic && (graph.paging.shard || in_place_pays(graph, work, set))) return false;
+  sources.coded = graph.coded_lists(layout, columns, set, slots);
   columns.coded = sources.coded != nullptr;
   if (columns.coded && !graph.device.plans()) columns.begins = sources.coded->begins();
   if (layout == Layout::coded && !columns.coded) {
@@ -70,13 +71,14 @@ bool PageRequest::take_codes(ResidentGraph::Impl& graph, Layout layout, const Ex
 
 /// Where little is read, reading lists as they are, where they lie, takes less time than to code and bring
 /// them.
-bool PageRequest::in_place_pays(ResidentGraph::Impl& graph, const ExpectedWork& work) const {
-  if (!wants_codes(graph.device, graph.graph, Layout::automatic, graph.coded_sizes)) return false;
+bool PageRequest::in_place_pays(ResidentGraph::Impl& graph, const ExpectedWork& work, CodedSet& set) const {
+  if (!wants_codes(graph.device, graph.graph, Layout::automatic, columns, set)) return false;
   PageColumns coded = columns;
   coded.coded = true;
   const PagedPlan plan = plan_pages(graph.device, graph.graph, graph.paging, coded, work.instance_bytes,
                                     work.instances, work.steps, 0, work.row_bytes);
-  return reads_in_place(plan, graph.paging, graph.graph.edges() * sizeof(Vertex), work.instances, work.reads);
+  return reads_in_place(plan, graph.paging, graph.graph.edges() * columns.bytes_per_edge(), work.instances,
+                        work.reads);
 }
 
 Slots::Slots(const Device& device, std::span<const EdgeIndex> offsets, const PartitionPlan& plan,
@@ -85,7 +87,7 @@ Slots::Slots(const Device& device, std::span<const EdgeIndex> offsets, const Par
   const PageView& host = sources_.columns;
   if (columns.coded) sources_.columns.coded = {sources_.coded->begins(), sources_.coded->words()};
   can_map_ = (columns.coded || host.targets) && (!columns.weights || host.weights) &&
-             (!columns.cumulative || host.cumulative) && (!columns.alias || host.thresholds);
+             (!columns.cumulative || host.cumulative) && (!columns.alias || columns.coded || host.thresholds);
   can_map_ = can_map_ && count.here.empty();
   const Capacity all = capacity_for(true), usual = count.large > 0 ? capacity_for(false) : all;
   most_edges_ = all.edges, least_bytes_ = count.least_bytes;
@@ -139,8 +141,8 @@ void Slots::make(Slot& slot, const Capacity& capacity) const {
   column(slot.targets, capacity.edges, !columns_.coded);
   column(slot.weights, capacity.edges, columns_.weights);
   column(slot.cumulative, capacity.edges, columns_.cumulative);
-  column(slot.thresholds, capacity.edges, columns_.alias);
-  column(slot.others, capacity.edges, columns_.alias);
+  column(slot.thresholds, capacity.edges, columns_.alias && !columns_.coded);
+  column(slot.others, capacity.edges, columns_.alias && !columns_.coded);
 }
 
 Slots::~Slots() {
@@ -344,6 +346,7 @@ PageView Slots::rebased(const Slot& slot, std::uint32_t partition) const {
     const std::uint64_t begin = plan_.begin(partition);
     view.coded = {moved(slot.begins.data(), begin),
                   moved(slot.words.data(), sources_.columns.coded.begins[begin])};
+    view.targets = sources_.columns.targets, view.weights = sources_.columns.weights;
     return view;
   }
   view.targets = moved(slot.targets.data(), first);

@@ -53,13 +53,18 @@ struct PageRequest {
   /// Of a run that reads lists for single entries alone: has them coded, if the graph is in partitions, and
   /// `layout` says so or leaves it open and it pays; says whether they are. Throws UsageError where they must
   /// be and cannot.
-  bool take_codes(ResidentGraph::Impl& graph, Layout layout, const ExpectedWork& work);
+  bool take_codes(ResidentGraph::Impl& graph, Layout layout, const ExpectedWork& work) {
+    return take_codes(graph, layout, work, graph.coded, nullptr);
+  }
+  /// The same with alias slots of a bias, whose `set` it is, where columns have them.
+  bool take_codes(ResidentGraph::Impl& graph, Layout layout, const ExpectedWork& work, CodedSet& set,
+                  const AliasSlotsOf* slots);
 
   PageColumns columns;
   PageSources sources;
 
  private:
-  bool in_place_pays(ResidentGraph::Impl& graph, const ExpectedWork& work) const;
+  bool in_place_pays(ResidentGraph::Impl& graph, const ExpectedWork& work, CodedSet& set) const;
 };
 
 class Slots {

@@ -55,25 +55,31 @@ void build_ctps(unsigned threads, const GraphView& graph, const BiasOf& bias, st
   });
 }
 
-/// Calls emit(vertex, row, index, AliasSlot) for every entry of every list.
+/// Calls emit(index, AliasSlot) for every entry of a list.
+template <class BiasOf, class Emit>
+void list_alias(const GraphView& graph, const BiasOf& bias, Vertex v, const Row& row, Emit&& emit) {
+  const auto bias_at = [&](std::uint32_t i) {
+    return static_cast<std::uint64_t>(
+        bias.edge_bias(graph, {v, graph.target(row.offset + i), row.offset + i}));
+  };
+  std::uint64_t total = 0;
+  for (std::uint32_t i = 0; i < row.degree; ++i) total += bias_at(i);
+  build_alias(row.degree, total, bias_at, emit);
+}
+
+/// Calls emit(row, index, AliasSlot) for every entry of every list.
 template <class BiasOf, class Emit>
 void for_each_alias(unsigned threads, const GraphView& graph, const BiasOf& bias, const VertexRange& range,
                     Emit&& emit) {
   for_each_list(threads, graph, range, [&](Vertex v, const Row& row) {
-    const auto bias_at = [&](std::uint32_t i) {
-      return static_cast<std::uint64_t>(
-          bias.edge_bias(graph, {v, graph.target(row.offset + i), row.offset + i}));
-    };
-    std::uint64_t total = 0;
-    for (std::uint32_t i = 0; i < row.degree; ++i) total += bias_at(i);
-    build_alias(row.degree, total, bias_at, [&](std::uint32_t i, AliasSlot slot) { emit(v, row, i, slot); });
+    list_alias(graph, bias, v, row, [&](std::uint32_t i, const AliasSlot& slot) { emit(row, i, slot); });
   });
 }
 
 template <class BiasOf>
 void build_alias_slots(unsigned threads, const GraphView& graph, const BiasOf& bias,
                        std::uint64_t* thresholds, std::uint32_t* others, const VertexRange& range = {}) {
-  for_each_alias(threads, graph, bias, range, [&](Vertex, const Row& row, std::uint32_t i, AliasSlot slot) {
+  for_each_alias(threads, graph, bias, range, [&](const Row& row, std::uint32_t i, const AliasSlot& slot) {
     thresholds[row.offset + i] = slot.threshold;
     others[row.offset + i] = slot.other;
   });
@@ -81,7 +87,7 @@ void build_alias_slots(unsigned threads, const GraphView& graph, const BiasOf& b
 
 template <class BiasOf>
 void build_wide_alias(unsigned threads, const GraphView& graph, const BiasOf& bias, WideAlias* slots) {
-  for_each_alias(threads, graph, bias, {}, [&](Vertex, const Row& row, std::uint32_t i, AliasSlot slot) {
+  for_each_alias(threads, graph, bias, {}, [&](const Row& row, std::uint32_t i, const AliasSlot& slot) {
     WideAlias& wide = slots[row.offset + i];
     wide = WideAlias{};
     if (slot.other == kNoVertex) return;

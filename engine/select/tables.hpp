@@ -16,6 +16,7 @@
 #include "engine/random/philox.hpp"
 #include "engine/random/uniform.hpp"
 #include "engine/select/candidates.hpp"
+#include "engine/select/coded_slots.hpp"
 
 namespace sluice {
 
@@ -102,10 +103,21 @@ struct IndexTable {
   }
 };
 
-/// Uniform bias over coded lists: an index.
-struct CodedIndexTable {
-  static constexpr bool kSpareWord = true;
+/// What draws over coded lists have in common: the target is read with the place.
+struct CodedTable {
   CodedLists lists;
+
+  SLUICE_HD void prefetch_probe(const GraphView& view, const Probe& probe) const {
+    prefetch(view.csr.offsets + probe.target);
+  }
+  SLUICE_HD Hop resolve(const GraphView& view, const Probe& probe) const {
+    return {probe.target, view.row(probe.target), probe.position};
+  }
+};
+
+/// Uniform bias over coded lists: an index.
+struct CodedIndexTable : CodedTable {
+  static constexpr bool kSpareWord = true;
 
   SLUICE_HD bool locate(const GraphView& view, Vertex v, const Row& row, const PhiloxBlock& block,
                         Probe& probe) const {
@@ -116,12 +128,6 @@ struct CodedIndexTable {
     return true;
   }
   SLUICE_HD static std::uint32_t read_bytes(const Row&) { return kCodedBytes; }
-  SLUICE_HD void prefetch_probe(const GraphView& view, const Probe& probe) const {
-    prefetch(view.csr.offsets + probe.target);
-  }
-  SLUICE_HD Hop resolve(const GraphView& view, const Probe& probe) const {
-    return {probe.target, view.row(probe.target), probe.position};
-  }
 };
 
 /// Inverse transform over a CTPS kept as inclusive integer prefix sums within each list.
@@ -174,6 +180,31 @@ struct AliasTable {
   SLUICE_HD Hop resolve(const GraphView& view, const Probe& probe) const {
     return CsrEdges{}.read(view, probe.position);
   }
+};
+
+/// Alias slots beside coded lists (CodedSlots).
+struct CodedAliasTable : CodedTable {
+  static constexpr bool kSpareWord = false;
+  const std::uint64_t* thresholds = nullptr;  ///< [edges] whole, in host memory: of one draw in 256
+
+  SLUICE_HD bool locate(const GraphView& view, Vertex v, const Row& row, const PhiloxBlock& block,
+                        Probe& probe) const {
+    if (row.degree == 0) return false;
+    const auto index = static_cast<std::uint32_t>(uniform_index(block.low(), row.degree));
+    const std::uint32_t* const words = lists.words + lists.begins[v];
+    const EliasFano code = EliasFano::of(view.vertices(), row.degree);
+    const CodedSlots::Slot slot = CodedSlots::of(row.degree).read(words + code.words(), index);
+    if (slot.other == row.degree) return false;
+    const std::uint32_t head = CodedSlots::head(block.high());
+    bool own = head < slot.head || slot.other == index;
+    if (!own && head == slot.head) own = block.high() < thresholds[row.offset + index];
+    const std::uint32_t picked = own ? index : slot.other;
+    probe.position = row.offset + picked;
+    probe.target = code.read(words, picked);
+    return true;
+  }
+  /// A whole threshold is not counted: it is read wherever the list is.
+  SLUICE_HD static std::uint32_t read_bytes(const Row&) { return kCodedBytes + kCodedSlotBytes; }
 };
 
 /// Alias slots that carry both targets and their rows: one read a step.

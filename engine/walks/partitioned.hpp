@@ -24,7 +24,10 @@ inline IndexTable<CsrEdges> on_page(const IndexTable<CsrEdges>& table, const Pag
   return table;
 }
 inline CodedIndexTable on_page(const CodedIndexTable&, const PageView& page) {
-  return {page.coded};
+  return {{page.coded}};
+}
+inline CodedAliasTable on_page(const CodedAliasTable& table, const PageView& page) {
+  return {{page.coded}, table.thresholds};
 }
 inline CtpsTable<CsrEdges> on_page(const CtpsTable<CsrEdges>& table, const PageView& page) {
   return {table.edges, page.cumulative};
@@ -195,7 +198,9 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
   /// one about every entry.
   SLUICE_HD std::uint64_t scan_bytes(const Walker& walker, const Program& program) const {
     const std::uint32_t entry = kTargetBytes + (program.graph.csr.weights ? kWeightBytes : 0);
-    std::uint64_t each = &program == programs + map.in_place ? entry : 0;
+    const bool in_place =
+        std::derived_from<decltype(program.table), CodedTable> || &program == programs + map.in_place;
+    std::uint64_t each = in_place ? entry : 0;
     const Vertex other = program.scan_asks(walker);
     if (other != kNoVertex && map.slot(other) == map.in_place)
       each += std::uint64_t{searched(program.graph.degree(other))} * kTargetBytes;

@@ -43,11 +43,11 @@ inline constexpr bool kToCompare = false;
 template <class Sampler>
 inline constexpr bool kToCompare<UnitBias<Sampler>> = true;
 
-/// May all partitions of a rank stay under shard? Coded lists are brought.
+/// Does it draw over coded lists? These come in partitions alone, and do not stay under shard.
 template <class Program>
-inline constexpr bool kStays = true;
-template <class Sampler, Acceptance kAcceptance>
-inline constexpr bool kStays<WalkProgram<Sampler, CodedIndexTable, kAcceptance>> = false;
+inline constexpr bool kCoded = false;
+template <class Sampler, std::derived_from<CodedTable> Table, Acceptance kAcceptance>
+inline constexpr bool kCoded<WalkProgram<Sampler, Table, kAcceptance>> = true;
 
 /// The technique that follows from the sampler alone (DESIGN section 2, idea 2).
 template <WalkSampler Sampler>
@@ -120,11 +120,8 @@ class WalkRun {
 
   void choose() {
     if constexpr (Sampler::kBias == BiasClass::uniform) {
-      if (stats_.select == Select::automatic && take_codes())
-        return run_partitioned(WalkProgram<Sampler, CodedIndexTable, Acceptance::always>{
-            graph_.view, sampler_, {}, nullptr, options_.seed});
       if (stats_.select == Select::automatic)
-        return with_edges<Sampler>([&](auto edges) { direct(sampler_, IndexTable<decltype(edges)>{edges}); });
+        return with_index([&](const auto& table) { direct(sampler_, table); });
       tabled(UnitBias<Sampler>{sampler_});
     } else if constexpr (Sampler::kBias == BiasClass::fixed) {
       tabled(sampler_);
@@ -133,18 +130,15 @@ class WalkRun {
     }
   }
 
-  /// Have the lists coded, if the walk can do with that and it pays.
-  bool take_codes() {
-    if constexpr (!ReadsNoList<Sampler>) return false;
+  /// What it draws from lists that a draw reads so often.
+  ExpectedWork expected_work(std::uint64_t reads) const {
+    constexpr bool kAsks = Sampler::kBias == BiasClass::dynamic;
     const std::uint64_t row = (std::uint64_t{options_.length} + 1) * sizeof(Vertex);
-    const ExpectedWork work{.instances = end_ - begin_,
-                            .instance_bytes = queued_walk_bytes(graph_.device.is_cuda(), false) + row,
-                            .steps = options_.length,
-                            .reads = options_.length,
-                            .row_bytes = row};
-    if (!pages_.take_codes(graph_, options_.layout, work)) return false;
-    stats_.layout = Layout::coded;
-    return true;
+    return {.instances = end_ - begin_,
+            .instance_bytes = queued_walk_bytes(graph_.device.is_cuda(), kAsks) + row,
+            .steps = options_.length,
+            .reads = options_.length * reads,
+            .row_bytes = row};
   }
 
   /// What the tables of a bias are made from.
@@ -215,6 +209,18 @@ class WalkRun {
     if constexpr (HasEdgeBias<Sampler>) {
       if (!edge_bias_is_uniform()) return with_alias(sampler_, go);
     }
+    with_index(go);
+  }
+
+  /// An index: over coded lists, if the walk can do with these and they pay.
+  template <class Go>
+  void with_index(const Go& go) {
+    if constexpr (ReadsNoList<Sampler>) {
+      if (pages_.take_codes(graph_, options_.layout, expected_work(1))) {
+        stats_.layout = Layout::coded;
+        return go(CodedIndexTable{});
+      }
+    }
     with_edges<Sampler>([&](auto edges) { go(IndexTable<decltype(edges)>{edges}); });
   }
 
@@ -249,9 +255,17 @@ class WalkRun {
     if constexpr (!kToCompare<Biased>) {
       const std::uint64_t scratch =
           hub_scratch_bytes(graph_.device, graph_.view.hub_count, graph_.max_degree);
-      if (use_wide(sizeof(WideAlias), !tables_.wide_alias.empty(), scratch)) {
+      if (!graph_.paged && use_wide(sizeof(WideAlias), !tables_.wide_alias.empty(), scratch)) {
         stats_.layout = Layout::wide;
         return go(WideAliasTable{ensure_wide_alias(graph_, tables_, tables_of(sampler))});
+      }
+    }
+    if constexpr (ReadsNoList<Biased> && !kToCompare<Biased>) {
+      constexpr std::uint64_t kReads = 3;  // threshold, other, target
+      if (take_coded_alias(graph_, tables_, tables_of(sampler), pages_, options_.layout,
+                           expected_work(kReads))) {
+        stats_.layout = Layout::coded;
+        return go(CodedAliasTable{{}, tables_.coded.graph->thresholds()});
       }
     }
     stay_csr();
@@ -270,26 +284,28 @@ class WalkRun {
   void run_program(const Program& program) {
     if (begin_ == end_ && !graph_.paging.shard) return;
     if (graph_.paged) return run_partitioned(program);
-    on_backend(
-        graph_.device,
-        [&] {
-          host::run_whole_walks(graph_, program, starts_.view(), options_, begin_, end_, sink_, stats_);
-        },
-        [&] {
+    if constexpr (!kCoded<Program>) {
+      on_backend(
+          graph_.device,
+          [&] {
+            host::run_whole_walks(graph_, program, starts_.view(), options_, begin_, end_, sink_, stats_);
+          },
+          [&] {
 #if defined(__CUDACC__)
-          cuda::run_whole_walks(graph_, program, starts_.view(), options_, begin_, end_, sink_, stats_);
+            cuda::run_whole_walks(graph_, program, starts_.view(), options_, begin_, end_, sink_, stats_);
 #endif
-        });
+          });
+    }
   }
 
   template <class Program>
   void run_partitioned([[maybe_unused]] const Program& program) {
     if constexpr (PageableProgram<Program>) {
-      // A scan, or a rejection by weight, reads the weights themselves.
-      if (graph_.graph.weighted && Program::kScans) pages_.columns.weights = true;
+      // A scan, or a rejection by weight, reads the weights themselves: of coded lists, in host memory.
+      if (graph_.graph.weighted && Program::kScans && !kCoded<Program>) pages_.columns.weights = true;
       // A run that asks for another way to work on queues gets it.
       const bool stays =
-          kStays<Program> && graph_.paging.batching && graph_.paging.balance == Balance::automatic;
+          !kCoded<Program> && graph_.paging.batching && graph_.paging.balance == Balance::automatic;
       const auto go = [&]<class Queue>(std::type_identity<Queue>) {
         ProgramJob<Program, Queue> job(program);
         walk_in_queues({graph_, job, pages_, starts_.view(), options_, stats_, {begin_, end_}}, stays, sink_);

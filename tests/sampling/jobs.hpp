@@ -149,18 +149,25 @@ inline std::vector<Job> walk_jobs(std::uint64_t instances) {
 /// Walks whose lists may be coded in partitions: the same with each of the two layouts.
 inline std::vector<std::pair<Job, Job>> coded_walk_jobs(std::uint64_t instances) {
   std::vector<std::pair<Job, Job>> jobs;
-  const std::pair<const char*, walks::Kind> kinds[] = {
-      {"uniform", walks::Kind::uniform},
-      {"metropolis_hastings", walks::Kind::metropolis_hastings},
-      {"jump", walks::Kind::jump},
-      {"restart", walks::Kind::restart}};
-  for (const auto& [name, kind] : kinds) {
+  const auto add = [&](const char* name, walks::Kind kind, const auto& tune) {
     walks::Options options;
     options.kind = kind, options.length = 20, options.seed = 7, options.layout = Layout::csr;
+    tune(options);
     const Job plain = walk_job(name, random_starts(instances), options);
     options.layout = Layout::coded;
     jobs.emplace_back(plain, walk_job(name, random_starts(instances), options));
-  }
+  };
+  const auto plain = [](walks::Options&) {};
+  add("uniform", walks::Kind::uniform, plain);
+  add("metropolis_hastings", walks::Kind::metropolis_hastings, plain);
+  add("jump", walks::Kind::jump, plain);
+  add("restart", walks::Kind::restart, plain);
+  add("biased_weight", walks::Kind::biased, plain);
+  add("biased_degree", walks::Kind::biased, [](walks::Options& o) { o.bias = Bias::degree; });
+  add("node2vec", walks::Kind::node2vec, [](walks::Options& o) { o.p = 2, o.q = 0.5, o.length = 8; });
+  // Most proposals are rejected, so that lists are scanned.
+  add("node2vec_thousandth", walks::Kind::node2vec,
+      [](walks::Options& o) { o.p = 0.001, o.q = 4, o.length = 8; });
   return jobs;
 }
 

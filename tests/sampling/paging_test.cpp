@@ -70,15 +70,19 @@ TEST_P(Paging, WalksAreThoseOfTheWholeGraph) {
 }
 
 TEST_P(Paging, WalksOverCodedListsAreThoseOfTheWholeGraph) {
-  const Graph graph = scattered(3000);
-  Device device({DeviceChoice::host, GetParam().threads, 0});
-  ResidentGraph whole(device, graph, {.partitions = 1}), parts(device, graph, GetParam().paging());
+  // A question about two vertices is put to a directed graph at one of them, to an undirected one at either.
+  for (const bool directed : {true, false}) {
+    const Graph graph = directed ? scattered(3000) : rmat(9, true, 8);
+    ASSERT_EQ(graph.directed, directed);
+    Device device({DeviceChoice::host, GetParam().threads, 0});
+    ResidentGraph whole(device, graph, {.partitions = 1}), parts(device, graph, GetParam().paging());
 
-  for (const auto& [plain, coded] : coded_walk_jobs(kInstances)) {
-    const Outcome expected = plain.run(whole);
+    for (const auto& [plain, coded] : coded_walk_jobs(kInstances)) {
+      const Outcome expected = plain.run(whole);
 
-    EXPECT_GT(expected.count(), 0u) << plain.name;
-    EXPECT_TRUE(coded.run(parts) == expected) << coded.name;
+      EXPECT_GT(expected.count(), 0u) << plain.name;
+      EXPECT_TRUE(coded.run(parts) == expected) << coded.name << (directed ? "" : ", undirected");
+    }
   }
 }
 
@@ -164,7 +168,9 @@ TEST(Paging, ListsAreCodedOnlyWhereTheyCanBe) {
   EXPECT_THROW(sampling::run_walks(whole, random_starts(5), options, nullptr), UsageError);
 
   ResidentGraph parts(device, graph, {.partitions = 3});
-  options.kind = walks::Kind::node2vec;
+  options.kind = walks::Kind::biased;
+  EXPECT_EQ(sampling::run_walks(parts, random_starts(5), options, nullptr).layout, Layout::coded);
+  options.select = Select::its;
   EXPECT_THROW(sampling::run_walks(parts, random_starts(5), options, nullptr), UsageError);
 
   const auto sample = [&](ResidentGraph& on, const samples::Options& of) {

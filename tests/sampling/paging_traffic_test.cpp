@@ -37,6 +37,8 @@ TEST(PagingTraffic, CountsWhatWalksReadInPlace) {
             16 * steps(uniform));
   const auto alias = walk(walks::Kind::biased, Select::alias, Layout::csr);
   EXPECT_EQ(mapped_bytes(graph, alias), 16 * steps(alias)) << "threshold, other, target";
+  EXPECT_EQ(mapped_bytes(graph, walk(walks::Kind::biased, Select::alias, Layout::coded)), 20 * steps(alias))
+      << "a coded target, and a slot";
   const auto pool = walk(walks::Kind::multidimensional, Select::automatic, Layout::csr);
   EXPECT_EQ(mapped_bytes(graph, pool), 4 * steps(pool));
   const auto ctps = walk(walks::Kind::biased, Select::its, Layout::csr);

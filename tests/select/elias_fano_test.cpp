@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kMostVertices = 0xfffffffe;
 
-/// Codes the list with a word of noise around it, and reads all of it.
+/// Codes the list with a word of noise around it, reads all of it, and looks for its targets and others.
 void expect_read_back(std::uint64_t vertices, const std::vector<Vertex>& targets) {
   const auto degree = static_cast<std::uint32_t>(targets.size());
   const EliasFano code = EliasFano::of(vertices, degree);
@@ -26,6 +26,15 @@ void expect_read_back(std::uint64_t vertices, const std::vector<Vertex>& targets
   for (std::uint32_t i = 0; i < degree; ++i)
     ASSERT_EQ(code.read(words.data() + 1, i), targets[i])
         << "n " << vertices << ", d " << degree << ", " << i;
+  for (std::uint32_t i = 0; i < degree; ++i) {
+    for (const std::uint64_t wanted : {std::uint64_t{targets[i]}, std::uint64_t{targets[i]} + 1,
+                                       (std::uint64_t{targets[i]} + i) * 7919 % vertices}) {
+      if (wanted >= vertices) continue;
+      ASSERT_EQ(code.contains(words.data() + 1, static_cast<Vertex>(wanted)),
+                std::ranges::binary_search(targets, static_cast<Vertex>(wanted)))
+          << "n " << vertices << ", d " << degree << ", target " << wanted;
+    }
+  }
 }
 
 std::vector<Vertex> drawn(std::mt19937_64& random, std::uint64_t vertices, std::uint32_t degree) {

@@ -29,4 +29,9 @@ void want_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias&
   want_alias<NamedBias>(graph, tables, bias, pages);
 }
 
+bool take_coded_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias,
+                      PageRequest& pages, Layout layout, const ExpectedWork& work) {
+  return take_coded_alias<NamedBias>(graph, tables, bias, pages, layout, work);
+}
+
 }  // namespace sluice

@@ -14,6 +14,8 @@ namespace sluice {
 // Those of biases that have names are compiled once (named_tables.cpp).
 void want_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias, PageRequest& pages);
 void want_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias, PageRequest& pages);
+bool take_coded_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias,
+                      PageRequest& pages, Layout layout, const ExpectedWork& work);
 
 /// Calls make() for a table of the whole graph, unless the edges are in a file or the host's memory cannot
 /// hold it.
@@ -54,6 +56,17 @@ const std::uint64_t* ctps_of(ResidentGraph::Impl& graph, BiasTables& tables, con
   if (!graph.paged) return ensure_ctps(graph, tables, bias);
   want_ctps(graph, tables, bias, pages);
   return nullptr;
+}
+
+/// PageRequest::take_codes with alias slots of a bias.
+template <class BiasOf>
+bool take_coded_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias, PageRequest& pages,
+                      Layout layout, const ExpectedWork& work) {
+  const GraphView& view = graph.host_view;
+  const auto slots = [&](Vertex v, const auto& emit) { host::list_alias(view, bias, v, view.row(v), emit); };
+  const AliasSlotsOf slots_of(slots);
+  pages.columns.alias = true;
+  return pages.take_codes(graph, layout, work, tables.coded, &slots_of);
 }
 
 template <class BiasOf>

@@ -8,6 +8,7 @@ namespace sluice::walks {
 
 struct BiasedWalk : NamedBias {
   static constexpr BiasClass kBias = BiasClass::fixed;
+  static constexpr bool kReadsNoList = true;
 };
 
 }  // namespace sluice::walks

@@ -11,6 +11,7 @@ namespace sluice::walks {
 
 struct Node2vecWalk {
   static constexpr BiasClass kBias = BiasClass::dynamic;
+  static constexpr bool kReadsNoList = true;
   // The three factors relative to the largest, in 31 bits: with weights below 2^32 a bias fits 64 bits, and
   // the rejection and the inverse transform draw from exactly the same integers.
   std::uint64_t back = 0, near = 0, far = 0;
