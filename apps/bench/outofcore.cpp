@@ -48,7 +48,6 @@ class OutOfCoreSuite {
                         by_weight = quarter_of_plain(graph_, device_.threads(), true);
     walk("uniform walk, two walkers a vertex, csr", uniform, 2, kQuarter);
     walk("uniform walk, two walkers a vertex, coded", coded, 2, same_memory);
-    walk("uniform walk, ten walkers a vertex, coded", coded, 10, same_memory);
     walk("uniform walk, copied", uniform, 1, kQuarter);
     walk("uniform walk, coded", coded, 1, same_memory);
     PagingOptions fifo = kQuarter;
@@ -59,6 +58,8 @@ class OutOfCoreSuite {
     PagingOptions automatic = same_memory;
     automatic.transport = Transport::automatic;
     walk("uniform walk, auto", unasked, 1, automatic);
+    walk("uniform walk, two walkers a vertex, auto", unasked, 2, automatic);
+    walk("uniform walk, ten walkers a vertex, auto", unasked, 10, automatic);
     weighted.layout = Layout::csr;
     walk("biased by weight, alias, copied", weighted, 1, kQuarter);
     weighted.layout = Layout::coded;

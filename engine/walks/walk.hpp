@@ -135,7 +135,7 @@ class WalkRun {
     constexpr bool kAsks = Sampler::kBias == BiasClass::dynamic;
     const std::uint64_t row = (std::uint64_t{options_.length} + 1) * sizeof(Vertex);
     return {.instances = end_ - begin_,
-            .instance_bytes = queued_walk_bytes(graph_.device.is_cuda(), kAsks) + row,
+            .instance_bytes = queued_walk_bytes(kAsks) + row,
             .steps = options_.length,
             .reads = options_.length * reads,
             .row_bytes = row};

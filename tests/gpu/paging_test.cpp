@@ -89,7 +89,7 @@ TEST(GpuPaging, WalksInLegsAreThoseOfTheHost) {
   const PagingOptions paging{.partitions = brief() ? 4u : 64u};
   const std::uint64_t walks = at_most(10'000, 400);
   constexpr std::uint64_t kSteps = 20, kRow = (kSteps + 1) * sizeof(Vertex);
-  const PagedPlan plan = plan_pages(*gpu, graph, paging, {}, walks::queued_walk_bytes(true, false) + kRow,
+  const PagedPlan plan = plan_pages(*gpu, graph, paging, {}, walks::queued_walk_bytes(false) + kRow,
                                     walks, kSteps, graph.out.offsets.size() * sizeof(EdgeIndex), kRow);
   ASSERT_LT(plan.leg, kSteps);
   Device host({DeviceChoice::host, usable_cores(), 0});

@@ -23,16 +23,17 @@ inline constexpr std::string_view kSamplingFigures[] = {"uniform walk, csr",
                                                         "the same by weight",
                                                         "C-SAW: 4000 instances, 2 neighbours, depth 2"};
 
-inline constexpr std::string_view kOutOfCoreFigures[] = {"uniform walk, two walkers a vertex, coded",
-                                                         "uniform walk, auto",
-                                                         "uniform walk, ten walkers a vertex, coded",
-                                                         "biased by weight, alias, coded",
-                                                         "node2vec 2, 0.5, weighted, coded",
-                                                         "neighbor 15,10, distinct, 1048576 seeds, coded",
-                                                         "bfs, auto",
-                                                         "sssp, auto",
-                                                         "wcc, auto",
-                                                         "kcore, auto"};
+inline constexpr std::string_view kOutOfCoreFigures[] = {
+    "uniform walk, auto",
+    "uniform walk, two walkers a vertex, auto",
+    "uniform walk, ten walkers a vertex, auto",
+    "biased by weight, alias, coded",
+    "node2vec 2, 0.5, weighted, ten walkers a vertex, coded",
+    "neighbor 15,10, distinct, 1048576 seeds, coded",
+    "bfs, auto",
+    "sssp, auto",
+    "wcc, auto",
+    "kcore, auto"};
 
 inline constexpr std::string_view kPageRankFigures[] = {"one iteration, f64",
                                                         "one iteration, f32",

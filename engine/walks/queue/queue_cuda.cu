@@ -13,12 +13,12 @@ namespace cuda {
 
 namespace {
 
-/// Exclusive sums of counts, by one warp.
-__global__ void first_places_kernel(const unsigned long long* counts, unsigned long long* next,
-                                    std::uint32_t keys) {
-  unsigned long long before = 0;
+/// Exclusive sums of counts behind `before` walks, by one warp. What is expected beside them is added first.
+__global__ void first_places_kernel(unsigned long long* counts, const unsigned long long* expected,
+                                    unsigned long long* next, std::uint32_t keys, unsigned long long before) {
   for (std::uint32_t base = 0; base < keys; base += 32) {
     const std::uint32_t key = base + threadIdx.x;
+    if (expected && key < keys) counts[key] += expected[key];
     const unsigned long long count = key < keys ? counts[key] : 0;
     const unsigned long long sum = before + Tile<32>{}.inclusive_scan(count);
     if (key < keys) next[key] = sum - count;
@@ -26,18 +26,35 @@ __global__ void first_places_kernel(const unsigned long long* counts, unsigned l
   }
 }
 
-/// Puts walks [0, count) in order of key, those of one key in any order, without those that have ended.
+/// Puts walks of segments in order of key, those of one key in any order, without those that have ended.
 template <class Walk>
 __global__ void __launch_bounds__(kWalkBlock)
-    order_walks_kernel(QueueSide<Walk> from, QueueSide<Walk> to, std::uint64_t count, std::uint32_t keys,
+    order_walks_kernel(QueueSide<Walk> from, QueueSide<Walk> to, WalkSegments segments, std::uint32_t keys,
                        unsigned long long* next) {
   extern __shared__ unsigned long long bases[];
-  const std::uint64_t at = static_cast<std::uint64_t>(blockIdx.x) * kWalkBlock + threadIdx.x;
-  const std::uint32_t key = at < count ? from.keys[at] : keys;
+  const std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * kWalkBlock + threadIdx.x;
+  const std::uint64_t at = i < segments.walks ? segments.position(i) : 0;
+  const std::uint32_t key = i < segments.walks ? from.keys[at] : keys;
   const unsigned long long place = place_behind(next, key, keys, bases);
   if (key >= keys) return;
   to.walks[place] = from.walks[at];
   if (to.keys) to.keys[place] = key;
+}
+
+/// Calls launch(segments) for so many at a time as a kernel takes.
+template <class Launch>
+void in_parts(std::span<const WalkSegment> segments, const Launch& launch) {
+  while (!segments.empty()) {
+    const auto some = segments.first(std::min<std::size_t>(segments.size(), WalkSegments::kMost));
+    WalkSegments part{};
+    for (const WalkSegment& segment : some) {
+      part.begin[part.count] = segment.begin;
+      part.before[part.count++] = part.walks;
+      part.walks += segment.count;
+    }
+    launch(part);
+    segments = segments.subspan(some.size());
+  }
 }
 
 }  // namespace
@@ -53,6 +70,7 @@ QueueBackend::QueueBackend(const QueueSetup& setup)
       balance_(setup.paging.balance),
       timeout_(kDeviceTimeout + Timeout(setup.capacity * setup.row / 1'000'000)),
       waiting_(device_, keys_, "queues of walks"),
+      expected_(device_, keys_, "queues of walks"),
       next_(device_, keys_, "queues of walks"),
       gathered_(device_, setup.keys.resident ? std::size_t{setup.keys.others} * keys_ : 0, "counts of walks"),
       on_host_(device_, keys_, "counts of walks"),
@@ -71,32 +89,32 @@ void QueueBackend::forget() {
 }
 
 void QueueBackend::expect(std::span<const std::uint64_t> waiting) {
+  expects_ = std::ranges::any_of(waiting, [](std::uint64_t count) { return count > 0; });
+  if (!expects_) return;
   std::ranges::copy(waiting, on_host_.data());
-  check(cudaMemcpyAsync(waiting_.data(), on_host_.data(), waiting_.bytes(), cudaMemcpyHostToDevice,
+  check(cudaMemcpyAsync(expected_.data(), on_host_.data(), expected_.bytes(), cudaMemcpyHostToDevice,
                         stream_.get()),
         "counts to the device");
 }
 
 template <class Walk>
-void QueueBackend::order(const QueueSide<Walk>& from, const QueueSide<Walk>& to, std::uint64_t,
+void QueueBackend::order(const QueueSide<Walk>& from, const QueueSide<Walk>& to, std::uint64_t base,
                          std::span<const WalkSegment> segments, std::uint32_t keys) {
-  // All that is there, behind what has left.
-  const std::uint64_t count = walks_in(segments);
-  std::uint64_t first = count > 0 ? segments[0].begin : 0;
-  for (const WalkSegment& segment : segments) first = std::min(first, segment.begin);
-  first_places_kernel<<<1, 32, 0, stream_.get()>>>(waiting_.data(), next_.data(), keys);
+  const unsigned long long* const expected = std::exchange(expects_, false) ? expected_.data() : nullptr;
+  first_places_kernel<<<1, 32, 0, stream_.get()>>>(waiting_.data(), expected, next_.data(), keys, base);
   check_launch("first_places_kernel");
-  order_walks_kernel<<<grid_for(count, kWalkBlock), kWalkBlock, place_bytes(keys), stream_.get()>>>(
-      QueueSide<Walk>{from.walks + first, from.keys + first}, to, count, keys, next_.data());
-  check_launch("order_walks_kernel");
+  in_parts(segments, [&](const WalkSegments& some) {
+    order_walks_kernel<<<grid_for(some.walks, kWalkBlock), kWalkBlock, place_bytes(keys), stream_.get()>>>(
+        from, to, some, keys, next_.data());
+    check_launch("order_walks_kernel");
+  });
 }
 
 std::span<const std::uint64_t> QueueBackend::counts() {
-  stream_.wait("walks", timeout_);  // the copy would wait for it without a deadline
   check(cudaMemcpyAsync(on_host_.data(), waiting_.data(), waiting_.bytes(), cudaMemcpyDeviceToHost,
                         stream_.get()),
         "counts to the host");
-  stream_.wait("counts of walks");
+  stream_.wait("walks", timeout_);
   return {on_host_.data(), on_host_.size()};
 }
 
@@ -118,13 +136,10 @@ void QueueBackend::turn(const Vertex* steps, std::uint64_t walks, std::uint64_t 
 }
 
 void QueueBackend::launch_together(std::span<const WalkSegment> segments, const Launch& launch) {
-  WalkSegments all{};
-  for (const WalkSegment& segment : segments) {
-    all.begin[all.count] = segment.begin;
-    all.before[all.count++] = all.walks;
-    all.walks += segment.count;
-  }
-  begin_round([&](cudaStream_t stream) { launch(all, grid_for(all.walks, kWalkBlock), stream); });
+  begin_round([&](cudaStream_t stream) {
+    in_parts(segments,
+             [&](const WalkSegments& some) { launch(some, grid_for(some.walks, kWalkBlock), stream); });
+  });
 }
 
 /// A kernel a segment, or a walk; segments side by side on streams of their own, or one after the other.

@@ -159,8 +159,6 @@ __global__ void __launch_bounds__(kWalkBlock)
 
 class QueueBackend {
  public:
-  /// Walks are put in order all together: what a round leaves out is a small part of what is in memory.
-  static constexpr bool kOrdersAll = true;
   static constexpr bool kSteps = true;
   static constexpr std::size_t kMostKeys = WalkSegments::kMost;
 
@@ -185,7 +183,8 @@ class QueueBackend {
   template <class Walks>
   static std::unique_ptr<SteppedWalks> make_stepped(const QueueSetup& setup, const Walks& walks);
 
-  static bool wants_whole_keys() { return false; }  // they are
+  /// A kernel works on a key.
+  bool wants_whole_keys() const { return apart_; }
   void clear(Vertex* rows, std::uint64_t values);
   template <class Walk, class Body>
   void each_key(const QueueView<Walk>& view, std::uint64_t first, std::uint64_t count, const Body& body) {
@@ -212,9 +211,9 @@ class QueueBackend {
     stream_.follow(walking_);
   }
   QueueCounts counted() const { return {waiting_.data(), keys_, done_.data()}; }
-  /// Nothing waits.
+  /// What comes from here on counts.
   void forget();
-  /// So many walks wait under each key that are not worked on.
+  /// And so many walks under each key, which are put in order with it.
   void expect(std::span<const std::uint64_t> waiting);
   template <class Walk>
   void order(const QueueSide<Walk>& from, const QueueSide<Walk>& to, std::uint64_t base,
@@ -247,7 +246,8 @@ class QueueBackend {
   bool apart_, batching_;
   Balance balance_;
   Timeout timeout_;
-  Buffer<unsigned long long> waiting_, next_;
+  Buffer<unsigned long long> waiting_, expected_, next_;
+  bool expects_ = false;                 ///< is there something in expected_?
   Buffer<unsigned long long> gathered_;  ///< [ranks][keys]
   Staging<std::uint64_t> on_host_, gathered_on_host_;
   Buffer<WalkCounters> done_;

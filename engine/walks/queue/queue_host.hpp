@@ -37,7 +37,6 @@ class SegmentCursor {
 
 class QueueBackend {
  public:
-  static constexpr bool kOrdersAll = false;
   static constexpr bool kSteps = false;  ///< walks do not make a step a round
   static constexpr std::size_t kMostKeys = ~std::size_t{0};
 
@@ -66,6 +65,7 @@ class QueueBackend {
   template <class Program>
   void work(const QueuedWalks<Program>& queued, std::span<const WalkSegment> segments);
 
+  void forget() {}
   void expect(std::span<const std::uint64_t>) {}
   /// Walks of the segments go to `to`, from `base` on, in order of their keys, of which there are `keys`.
   template <class Walk>

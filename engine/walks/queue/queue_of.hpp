@@ -130,7 +130,7 @@ class QueueOf : public HalfOn<Backend, WalkQueue> {
 template <class Backend, class Walk>
 QueueOf<Backend, Walk>::QueueOf(const QueueSetup& setup)
     : Base(setup), device_(setup.device), waiting_(setup.keys.count, 0), segments_(setup.keys.count) {
-  const std::uint64_t room = queue_room(setup.most(), device_.is_cuda());
+  const std::uint64_t room = queue_room(setup.most());
   for (auto& walks : walks_) walks = Buffer<Walk>(device_, room, "walks under way");
   for (auto& keys : keys_) keys = Buffer<std::uint32_t>(device_, room, "queues of walks");
   if (!setup.ranks) return;
@@ -148,7 +148,7 @@ void QueueOf<Backend, Walk>::start(std::uint64_t count) {
   std::ranges::fill(waiting_, 0);
   for (auto& segments : segments_) segments.clear();
   worked_.assign(1, {0, count});
-  backend_.expect(waiting_);
+  backend_.forget();
 }
 
 template <class Backend, class Walk>
@@ -185,7 +185,7 @@ void QueueOf<Backend, Walk>::advance(std::span<const std::uint32_t> keys) {
       waiting_[key] = 0;
     }
     if (worked_.empty()) continue;
-    backend_.expect(waiting_);
+    backend_.forget();
     work(view(), worked_);
   }
 }
@@ -194,8 +194,10 @@ void QueueOf<Backend, Walk>::advance(std::span<const std::uint32_t> keys) {
 template <class Backend, class Walk>
 void QueueOf<Backend, Walk>::order(bool all) {
   const std::uint64_t worked = walks_in(worked_), room = keys_[0].size();
-  all = all || Backend::kOrdersAll || top_ + worked > room;
+  all = all || top_ + worked > room;
+  if (worked_.empty()) backend_.forget();
   if (all) {
+    backend_.expect(waiting_);
     for (auto& segments : segments_) {
       worked_.insert(worked_.end(), segments.begin(), segments.end());
       segments.clear();
@@ -241,10 +243,10 @@ std::pair<Vertex, Vertex> QueueOf<Backend, Walk>::first_pair(std::uint32_t key) 
 
 template <class Backend, class Walk>
 Crossing QueueOf<Backend, Walk>::exchange() {
-  if (!worked_.empty() || !Backend::kOrdersAll) order(true);
+  order(true);
   Crossing crossing;
   // A GPU that works by itself knows its counts first, and asks the others for theirs.
-  const bool by_devices = !collected_ && setup_.link;
+  const bool by_devices = setup_.keys.resident && setup_.link;
   std::vector<std::uint64_t> receive = by_devices ? count_on_devices(crossing) : count_on_hosts(crossing);
   crossing.here = top_ - crossing.sent + crossing.received;
   if (crossing.left > 0) send(std::move(receive));
@@ -304,7 +306,7 @@ void QueueOf<Backend, Walk>::send(std::vector<std::uint64_t> receive) {
     return;
   }
   if (leaving + arriving == 0) return;
-  backend_.expect(waiting_);
+  backend_.forget();
   if (arriving > 0) find_keys(stayed, arriving);
   worked_.assign(1, {stayed, arriving});
   collect();

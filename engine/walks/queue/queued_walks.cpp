@@ -254,7 +254,7 @@ std::uint64_t ranks_of(const QueuedRun& run) {
 std::uint64_t walk_bytes(const QueuedRun& run, WalkMode mode) {
   return row_bytes(run) + (mode == WalkMode::stepped
                                ? stepped_walk_bytes(ranks_of(run))
-                               : queued_walk_bytes(run.graph.device.is_cuda(), run.job.asks()));
+                               : queued_walk_bytes(run.job.asks()));
 }
 
 /// Empty, on all ranks, where the parts of the graph do not fit, or the GPUs of ranks cannot be connected.

@@ -112,16 +112,16 @@ struct QueueSetup {
   std::uint64_t size() const { return (capacity + halves - 1 - half) / halves; }
 };
 
-/// Room for walks on each side of a queue's memory. The host moves only those that it has worked on, behind
-/// the others, while there is room; half as much again keeps it from moving all at every round.
-constexpr std::uint64_t queue_room(std::uint64_t walks, bool cuda) {
-  return cuda ? walks : walks + walks / 2;
+/// Room for walks on each side of a queue's memory. Only those that were worked on move, behind the others,
+/// while there is room; half as much again keeps all from moving at every round.
+constexpr std::uint64_t queue_room(std::uint64_t walks) {
+  return walks + walks / 2;
 }
 
 /// Bytes of device memory that a walk under way takes beside its path.
-constexpr std::uint64_t queued_walk_bytes(bool cuda, bool asks) {
+constexpr std::uint64_t queued_walk_bytes(bool asks) {
   const std::uint64_t walk = asks ? sizeof(ParkedWalk<true>) : sizeof(ParkedWalk<false>);
-  return queue_room(2, cuda) * (walk + sizeof(std::uint32_t));
+  return queue_room(2) * (walk + sizeof(std::uint32_t));
 }
 
 /// A walk that leaves for another rank, among those that make a step a round: its index in the batch, the
