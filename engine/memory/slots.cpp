@@ -124,8 +124,8 @@ Slots::Capacity Slots::capacity_for(bool oversized) const {
     const std::uint64_t begin = plan_.begin(p), end = plan_.end(p);
     if (!oversized && plan_.oversized(p)) continue;
     capacity.edges = std::max<std::uint64_t>(capacity.edges, offsets_[end] - offsets_[begin]);
-    capacity.vertices = std::max(capacity.vertices, end - begin);
-    if (columns_.coded) capacity.words = std::max<std::uint64_t>(capacity.words, begins[end] - begins[begin]);
+    if (columns_.coded)
+      capacity.codes = std::max<std::uint64_t>(capacity.codes, end - begin + begins[end] - begins[begin]);
   }
   return capacity;
 }
@@ -136,8 +136,7 @@ void Slots::make(Slot& slot, const Capacity& capacity) const {
       buffer = Buffer<T>(device_, std::max<std::uint64_t>({size, least_bytes_ / sizeof(T), 1}),
                          "slots for partitions");
   };
-  column(slot.begins, capacity.vertices, columns_.coded);
-  column(slot.words, capacity.words, columns_.coded);
+  column(slot.codes, capacity.codes, columns_.coded);
   column(slot.targets, capacity.edges, !columns_.coded);
   column(slot.weights, capacity.edges, columns_.weights);
   column(slot.cumulative, capacity.edges, columns_.cumulative);
@@ -239,15 +238,14 @@ void Slots::bring(Lane& lane, const Load& load) {
 
 void Slots::bring_coded(Lane& lane, const Load& load) {
   const std::uint64_t begin = plan_.begin(load.partition), end = plan_.end(load.partition);
-  const Slot& slot = slots_[load.slot];
-  const auto copy = [&](const Buffer<std::uint32_t>& to, const std::uint32_t* from, std::uint64_t size) {
-    lane.copies.to_device(to.data(), from, size * sizeof(std::uint32_t));
+  std::uint32_t* const codes = slots_[load.slot].codes.data();
+  const auto copy = [&](std::uint32_t* to, const std::uint32_t* from, std::uint64_t size) {
+    lane.copies.to_device(to, from, size * sizeof(std::uint32_t));
     counters_.copied_bytes += size * sizeof(std::uint32_t);
   };
-  const PageView& host = sources_.columns;
-  copy(slot.begins, host.coded.begins + begin, end - begin);
-  copy(slot.words, host.coded.words + host.coded.begins[begin],
-       host.coded.begins[end] - host.coded.begins[begin]);
+  const CodedLists& host = sources_.columns.coded;
+  copy(codes, host.begins + begin, end - begin);
+  copy(codes + (end - begin), host.words + host.begins[begin], host.begins[end] - host.begins[begin]);
 }
 
 void Slots::bring_columns(Lane& lane, const Load& load) {
@@ -343,9 +341,9 @@ PageView Slots::rebased(const Slot& slot, std::uint32_t partition) const {
   const EdgeIndex first = offsets_[plan_.begin(partition)];
   PageView view;
   if (columns_.coded) {
-    const std::uint64_t begin = plan_.begin(partition);
-    view.coded = {moved(slot.begins.data(), begin),
-                  moved(slot.words.data(), sources_.columns.coded.begins[begin])};
+    const std::uint64_t begin = plan_.begin(partition), vertices = plan_.end(partition) - begin;
+    view.coded = {moved(slot.codes.data(), begin),
+                  moved(slot.codes.data() + vertices, sources_.columns.coded.begins[begin])};
     view.targets = sources_.columns.targets, view.weights = sources_.columns.weights;
     return view;
   }

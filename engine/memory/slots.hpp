@@ -130,7 +130,8 @@ class Slots {
     Buffer<Vertex> targets;
     Buffer<float> weights;
     Buffer<std::uint64_t> cumulative, thresholds;
-    Buffer<std::uint32_t> others, begins, words;
+    Buffer<std::uint32_t> others;
+    Buffer<std::uint32_t> codes;  ///< of vertices where their lists begin, then the lists' words
   };
   struct Load {
     unsigned slot;
@@ -147,7 +148,7 @@ class Slots {
   };
   /// The largest partition's, of some.
   struct Capacity {
-    std::uint64_t edges = 0, vertices = 0, words = 0;
+    std::uint64_t edges = 0, codes = 0;
   };
 
   std::uint32_t in_place_slot() const { return static_cast<std::uint32_t>(views_.size()) - 1; }
