@@ -24,7 +24,6 @@ inline constexpr std::string_view kSamplingFigures[] = {"uniform walk, csr",
                                                         "C-SAW: 4000 instances, 2 neighbours, depth 2"};
 
 inline constexpr std::string_view kOutOfCoreFigures[] = {
-    "uniform walk, auto",
     "uniform walk, two walkers a vertex, auto",
     "uniform walk, ten walkers a vertex, auto",
     "biased by weight, alias, coded",
