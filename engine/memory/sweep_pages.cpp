@@ -64,10 +64,13 @@ PageRequest request_of(const SweepRows& rows, bool weighted) {
   return request;
 }
 
-/// Every rank sweeps partitions of its own rows.
-PagingOptions for_sweeps(PagingOptions paging) {
+/// Every rank sweeps partitions of its own rows. On the host slots would be host memory, too: lists are read
+/// where they lie there, unless partitions or slots are asked for.
+PagingOptions for_sweeps(PagingOptions paging, const Device& device, const SweepRows& rows) {
   paging.schedule = SchedulePolicy::workload;
   paging.shard = nullptr;
+  const bool open = paging.transport == Transport::automatic && paging.partitions == 0 && paging.slots == 0;
+  if (open && !device.is_cuda() && rows.file == nullptr) paging.transport = Transport::mapped;
   return paging;
 }
 
@@ -153,13 +156,16 @@ bool needs_sweep_pages(const Device& device, const SweepRows& rows, bool weighte
   return paging.partitions != 1 && bytes_of(rows, weighted) + beside > device.memory().available();
 }
 
-SweepPages::SweepPages(const Device& device, const SweepRows& rows, bool weighted,
-                       const PagingOptions& paging, std::uint64_t most)
-    : rows_(rows.in), edge_bytes_(columns_of(weighted).bytes_per_edge()) {
+SweepPages::SweepPages(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& asked,
+                       std::uint64_t most)
+    : rows_(rows.in),
+      edge_bytes_(columns_of(weighted).bytes_per_edge()),
+      counts_in_place_(device.is_cuda() || asked.transport == Transport::mapped) {
+  const PagingOptions paging = for_sweeps(asked, device, rows);
   const std::span offsets(rows.in.offsets, rows.in.vertices + 1);
   if (!device.plans()) {
     cache_.emplace(device, offsets, request_of(rows, weighted),
-                   slots_of(device, rows, weighted, paging, most), for_sweeps(paging), PageUse{});
+                   slots_of(device, rows, weighted, paging, most), paging, PageUse{});
     const bool always = paging.transport == Transport::mapped,
                may = device.is_cuda() && paging.transport == Transport::automatic && rows.file == nullptr;
     if (always || may) choice_.emplace(plan(), edge_bytes_, always);
@@ -190,7 +196,8 @@ std::vector<bool> SweepPages::read_in_place(std::span<const WantedLists> wanted,
   std::vector<bool> chosen = choice_->choose(
       wanted, [&](std::uint32_t p) { return cache_->resident(p); }, cache_->empty_slots(), once);
   std::uint64_t edges = 0;
-  for (std::size_t p = 0; p < chosen.size(); ++p) edges += chosen[p] ? wanted[p].edges : 0;
+  for (std::size_t p = 0; counts_in_place_ && p < chosen.size(); ++p)
+    edges += chosen[p] ? wanted[p].edges : 0;
   in_place_rounds_ += edges > 0;
   in_place_bytes_ += edges * edge_bytes_;
   return chosen;

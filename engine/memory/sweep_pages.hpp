@@ -103,9 +103,9 @@ class SweepPages {
   void for_each(const Waiting& waiting, const Work& work);
 
   /// The partitions [size()] that a round which wants so much of each had best read in place, and then does:
-  /// it counts as traffic. Lists must be page-locked on a GPU. All partitions where that is asked for, and
-  /// none where lists are in a file, or on the host, whose slots would be its own memory. `once`: no other
-  /// round wants them.
+  /// it counts as traffic. Lists must be page-locked on a GPU. All partitions where that is asked for, or
+  /// left open on the host, which counts nothing then; none where lists are in a file. `once`: no other round
+  /// wants them.
   std::vector<bool> read_in_place(std::span<const WantedLists> wanted, bool once = false);
   /// Such partitions.
   SweepPage in_place(PartitionRun run) const;
@@ -116,6 +116,7 @@ class SweepPages {
  private:
   CsrView rows_;
   std::uint64_t edge_bytes_;
+  bool counts_in_place_;
   std::optional<PartitionCache> cache_;
   std::optional<InPlaceChoice> choice_;  ///< where lists may be read in place
   std::uint64_t in_place_rounds_ = 0, in_place_bytes_ = 0;

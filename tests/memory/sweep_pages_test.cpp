@@ -74,6 +74,21 @@ TEST_F(SweepPagesInSlots, ReadNothingInPlaceOnTheHost) {
   EXPECT_EQ(pages_.traffic().mapped_rounds, 0u);
 }
 
+/// Slots would be host memory as well. What the host reads twice of a list it would count twice.
+TEST(OpenSweepPages, ReadAllInPlaceOnTheHostAndCountNothing) {
+  const Graph graph = generated(io::GraphKind::rmat, 10, false, io::WeightRule::uniform);
+  const std::uint64_t little = graph.edges();
+  const Device device({DeviceChoice::host, 1, little});
+  SweepPages pages(device, SweepRows(graph.out.view()), true, {});
+  ASSERT_GT(pages.size(), 1u);
+
+  EXPECT_EQ(pages.read_in_place(std::vector<WantedLists>(pages.size(), {1, 1})),
+            std::vector<bool>(pages.size(), true));
+  EXPECT_LT(device.memory().peak(), little / 2);
+  EXPECT_EQ(pages.traffic().mapped_bytes, 0u);
+  EXPECT_EQ(pages.traffic().mapped_rounds, 0u);
+}
+
 TEST(MappedSweepPages, CountWhatIsReadInPlace) {
   const Device device({DeviceChoice::host, 1});
   const Graph graph = generated(io::GraphKind::rmat, 10, false, io::WeightRule::uniform);
