@@ -130,9 +130,14 @@ TEST_F(AccCli, StaysInItsFileWhereItDoesNotFit) {
   EXPECT_GT(report()["partition_transfers"], 1);
   EXPECT_GT(report()["bytes"]["read"], 1 << 20);
   EXPECT_LE(report()["peak_host_bytes"], 1500 << 10);
-  searched("slots.h5", {"--device-memory", "600KiB"});
+  searched("slots.h5", {"--device-memory", "600KiB", "--transport", "copied"});
   EXPECT_EQ(read_bytes(at("whole.h5")), read_bytes(at("slots.h5")));
   EXPECT_GT(report()["partition_transfers"], 1);
+  EXPECT_LE(report()["peak_device_bytes"], 600 << 10);
+  searched("in_place.h5", {"--device-memory", "600KiB"});
+  EXPECT_EQ(read_bytes(at("whole.h5")), read_bytes(at("in_place.h5")));
+  EXPECT_GT(report()["partitions"], 1);
+  EXPECT_EQ(report()["partition_transfers"], 0) << "slots would be host memory as well";
   EXPECT_LE(report()["peak_device_bytes"], 600 << 10);
   EXPECT_NE(run({"bfs", file, "--source", "1", "--device", "host", "--host-memory", "1500KiB", "--plan"})
                 .out.find("partitions"),

@@ -150,7 +150,7 @@ TEST_F(PprCli, GivesTheSameFileOutOfCore) {
       {"--partitions", "7", "--slots", "2"},
       {"--partitions", "7", "--transport", "mapped"},
       {"--transport", "file"},
-      {"--device-memory", "500KiB"},
+      {"--device-memory", "500KiB", "--transport", "copied"},
       {"--host-memory", "2MiB", "--partitions", "20", "--verify"}};
   const std::string file = graph("kronecker", 12, {"--undirected", "--weights", "uniform"});
   const std::string few = std::to_string(unless_sanitized(5, 2));

@@ -2,10 +2,9 @@
 // memory, and puts them in order of key there; the host learns of the counts once a round, or not before the
 // ranks exchange what leaves.
 //
-// What binds a round out of core are reads at random: on an H200 walks on half of a Kronecker graph of scale
-// 23 move 1.64 TB/s, with 12 lanes of a warp active. Lanes that took other walks meanwhile (16 active, 1.85
-// TB/s), and steps partition by partition so that the cache holds what they read, made no more steps a
-// second.
+// On an H200 walks on half of a Kronecker graph of scale 23 move 1.64 TB/s, with 12 lanes of a warp active.
+// Lanes that took other walks meanwhile (16 active, 1.85 TB/s), and steps partition by partition, whose lists
+// the cache holds, made no more steps a second: what else binds a round is not known.
 #pragma once
 
 #include <cstdint>
