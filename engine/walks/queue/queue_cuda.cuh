@@ -2,9 +2,10 @@
 // memory, and puts them in order of key there; the host learns of the counts once a round, or not before the
 // ranks exchange what leaves.
 //
-// On an H200 walks on half of a Kronecker graph of scale 23 move 1.64 TB/s, with 12 lanes of a warp active.
-// Lanes that took other walks meanwhile (16 active, 1.85 TB/s), and steps partition by partition, whose lists
-// the cache holds, made no more steps a second: what else binds a round is not known.
+// Reads at random bind a round: on an H200, uniform walks on half of a Kronecker graph of scale 23, ten a
+// vertex, read about five sectors a step from memory beyond the cache, 42 G/s, as many as there are (DESIGN
+// section 7). Putting walks in order takes a third as long again. Lanes that took other walks meanwhile made
+// no more steps a second.
 #pragma once
 
 #include <cstdint>
