@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 
+#include "engine/core/bits.hpp"
 #include "engine/core/macros.hpp"
 #include "engine/core/search.hpp"
 #include "engine/core/types.hpp"
@@ -32,7 +33,7 @@ struct EliasFano {
     // zeros.
     const auto last = static_cast<std::uint32_t>(vertices - 1);  // division in 32 bits: a GPU has no other
     const std::uint32_t gap = static_cast<std::uint32_t>(vertices) / degree;
-    const std::uint32_t floor = log2(gap > 1 ? gap : 1), zeros = last >> floor, fewer = zeros >> 1;
+    const std::uint32_t floor = bit_width(gap > 1 ? gap : 1) - 1, zeros = last >> floor, fewer = zeros >> 1;
     const bool one_more = zeros - fewer > degree;
     const std::uint32_t high = (degree + (one_more ? fewer : zeros) + 1 + 31) / 32;
     return {degree, floor + (one_more ? 1 : 0), (degree - 1) / kSampled, high};
@@ -92,24 +93,12 @@ struct EliasFano {
       const std::uint32_t position = (target >> low_bits) + i;
       high[position / 32] |= 1u << position % 32;
       if (i > 0 && i % kSampled == 0) words[i / kSampled - 1] = position;
-      if (low_bits == 0) continue;
-      const std::uint64_t bit = std::uint64_t{i} * low_bits;
-      const std::uint64_t value = std::uint64_t{target & ((1u << low_bits) - 1)} << bit % 32;
-      lows[bit / 32] |= static_cast<std::uint32_t>(value);
-      if (value >> 32 != 0) lows[bit / 32 + 1] |= static_cast<std::uint32_t>(value >> 32);
+      if (low_bits > 0) pack_field(lows, i, low_bits, target & ((1u << low_bits) - 1));
     }
     return true;
   }
 
  private:
-  SLUICE_HD static std::uint32_t log2(std::uint32_t value) {
-#if defined(__CUDA_ARCH__)
-    return 31 - __clz(static_cast<int>(value));
-#else
-    return static_cast<std::uint32_t>(std::bit_width(value)) - 1;
-#endif
-  }
-
   SLUICE_HD static std::uint32_t count(std::uint32_t bits) {
 #if defined(__CUDA_ARCH__)
     return __popc(bits);
@@ -140,12 +129,7 @@ struct EliasFano {
   }
 
   SLUICE_HD std::uint32_t low(const std::uint32_t* lows, std::uint32_t i) const {
-    const std::uint64_t bit = std::uint64_t{i} * low_bits;
-    const std::uint32_t shift = bit % 32, mask = (1u << low_bits) - 1;
-    if (low_bits == 0) return 0;
-    std::uint64_t bits = lows[bit / 32];
-    if (shift + low_bits > 32) bits |= std::uint64_t{lows[bit / 32 + 1]} << 32;
-    return static_cast<std::uint32_t>(bits >> shift) & mask;
+    return low_bits > 0 ? packed_field(lows, i, low_bits) : 0;
   }
 };
 

@@ -57,16 +57,20 @@ struct PageMap {
     return Answer::absent;
   }
 
+  /// What a search of a list looks at that slot `at` holds, if that is read in place.
+  SLUICE_HD std::uint32_t search_bytes(std::uint32_t at, std::uint32_t degree) const {
+    if (at != in_place) return 0;
+    return pages[at].coded.words ? coded_search_bytes(degree) : searched(degree) * kTargetBytes;
+  }
+
  private:
   /// Has the list of v, which slot `at` holds, the wanted vertex?
   SLUICE_HD Answer search(const GraphView& graph, std::uint32_t at, Vertex v, const Row& list, Vertex wanted,
                           std::uint64_t& read) const {
     const PageView& page = pages[at];
-    if (page.coded.words) {
-      if (at == in_place) read += coded_search_bytes(list.degree);
+    read += search_bytes(at, list.degree);
+    if (page.coded.words)
       return page.coded.contain(graph.vertices(), v, list.degree, wanted) ? Answer::yes : Answer::no;
-    }
-    if (at == in_place) read += std::uint64_t{searched(list.degree)} * kTargetBytes;
     const Vertex* targets = page.targets + list.offset;
     const std::uint32_t i = count_while(list.degree, [&](std::uint32_t k) { return targets[k] < wanted; });
     return i < list.degree && targets[i] == wanted ? Answer::yes : Answer::no;

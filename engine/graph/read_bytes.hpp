@@ -2,9 +2,9 @@
 // counts by itself, whatever a cache keeps.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
+#include "engine/core/bits.hpp"
 #include "engine/core/macros.hpp"
 #include "engine/core/types.hpp"
 
@@ -12,11 +12,7 @@ namespace sluice {
 
 /// Entries that a binary search of `size` looks at, at most.
 SLUICE_HD std::uint32_t searched(std::uint32_t size) {
-#if defined(__CUDA_ARCH__)
-  return 32 - static_cast<std::uint32_t>(__clz(static_cast<int>(size)));
-#else
-  return static_cast<std::uint32_t>(std::bit_width(size));
-#endif
+  return bit_width(size);
 }
 
 /// The list's total, and the sums that a search of its CTPS looks at.

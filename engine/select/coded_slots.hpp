@@ -3,9 +3,9 @@
 // bits, the whole one decides, which is looked up elsewhere: the same draws in a fifth of the bytes.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
+#include "engine/core/bits.hpp"
 #include "engine/core/macros.hpp"
 #include "engine/core/types.hpp"
 #include "engine/select/alias.hpp"
@@ -16,7 +16,7 @@ namespace sluice {
 struct CodedSlots {
   /// One draw in 2^8 looks elsewhere.
   static constexpr std::uint32_t kHeadBits = 8;
-  /// Slots of longer lists might lie in three words.
+  /// A slot of a longer list would take more than a word.
   static constexpr std::uint32_t kMostSlots = (1u << 24) - 1;
 
   struct Slot {
@@ -27,7 +27,7 @@ struct CodedSlots {
   std::uint32_t degree;
   std::uint32_t bits;  ///< of a slot
 
-  SLUICE_HD static CodedSlots of(std::uint32_t degree) { return {degree, kHeadBits + width(degree)}; }
+  SLUICE_HD static CodedSlots of(std::uint32_t degree) { return {degree, kHeadBits + bit_width(degree)}; }
   SLUICE_HD static std::uint32_t head(std::uint64_t threshold) {
     return static_cast<std::uint32_t>(threshold >> (64 - kHeadBits));
   }
@@ -36,30 +36,14 @@ struct CodedSlots {
 
   /// Slot i of the list whose slots are at `words`.
   SLUICE_HD Slot read(const std::uint32_t* words, std::uint32_t i) const {
-    const std::uint64_t bit = std::uint64_t{i} * bits;
-    const std::uint32_t shift = bit % 32;
-    std::uint64_t both = words[bit / 32];
-    if (shift + bits > 32) both |= std::uint64_t{words[bit / 32 + 1]} << 32;
-    const auto slot = static_cast<std::uint32_t>(both >> shift);
-    return {slot & ((1u << kHeadBits) - 1), slot >> kHeadBits & ((1u << (bits - kHeadBits)) - 1)};
+    const std::uint32_t slot = packed_field(words, i, bits);
+    return {slot & ((1u << kHeadBits) - 1), slot >> kHeadBits};
   }
 
   /// Codes slot i into words() words that are zero.
   void write(std::uint32_t* words, std::uint32_t i, const AliasSlot& slot) const {
-    const std::uint64_t bit = std::uint64_t{i} * bits;
-    const std::uint64_t other = slot.other == kNoVertex ? degree : slot.other;
-    const std::uint64_t value = (other << kHeadBits | head(slot.threshold)) << bit % 32;
-    words[bit / 32] |= static_cast<std::uint32_t>(value);
-    if (value >> 32 != 0) words[bit / 32 + 1] |= static_cast<std::uint32_t>(value >> 32);
-  }
-
- private:
-  SLUICE_HD static std::uint32_t width(std::uint32_t value) {
-#if defined(__CUDA_ARCH__)
-    return 32 - static_cast<std::uint32_t>(__clz(static_cast<int>(value)));
-#else
-    return static_cast<std::uint32_t>(std::bit_width(value));
-#endif
+    const std::uint32_t other = slot.other == kNoVertex ? degree : slot.other;
+    pack_field(words, i, bits, other << kHeadBits | head(slot.threshold));
   }
 };
 

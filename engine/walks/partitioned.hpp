@@ -202,8 +202,7 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
         std::derived_from<decltype(program.table), CodedTable> || &program == programs + map.in_place;
     std::uint64_t each = in_place ? entry : 0;
     const Vertex other = program.scan_asks(walker);
-    if (other != kNoVertex && map.slot(other) == map.in_place)
-      each += std::uint64_t{searched(program.graph.degree(other))} * kTargetBytes;
+    if (other != kNoVertex) each += map.search_bytes(map.slot(other), program.graph.degree(other));
     return 2 * each * walker.row.degree;
   }
 

@@ -3,8 +3,8 @@
 // ranks exchange what leaves.
 //
 // Reads at random bind a round: on an H200, uniform walks on half of a Kronecker graph of scale 23, ten a
-// vertex, read about five sectors a step from memory beyond the cache, 42 G/s, as many as there are (DESIGN
-// section 7). Putting walks in order takes a third as long again. Lanes that took other walks meanwhile made
+// vertex, read five to six sectors a step from memory beyond the cache, 42 G/s, as many as there are (DESIGN
+// section 7). Putting walks in order takes a quarter as long. Lanes that took other walks meanwhile made
 // no more steps a second.
 #pragma once
 

@@ -1,0 +1,36 @@
+// Fields of a few bits side by side in words of 32 bits, and the width of a number: for host and device.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "engine/core/macros.hpp"
+
+namespace sluice {
+
+/// Bits that a number takes; none for 0.
+SLUICE_HD std::uint32_t bit_width(std::uint32_t value) {
+#if defined(__CUDA_ARCH__)
+  return 32 - static_cast<std::uint32_t>(__clz(static_cast<int>(value)));
+#else
+  return static_cast<std::uint32_t>(std::bit_width(value));
+#endif
+}
+
+/// Field i of fields of 1 to 32 bits.
+SLUICE_HD std::uint32_t packed_field(const std::uint32_t* words, std::uint32_t i, std::uint32_t bits) {
+  const std::uint64_t bit = std::uint64_t{i} * bits;
+  const std::uint32_t shift = bit % 32;
+  std::uint64_t both = words[bit / 32];
+  if (shift + bits > 32) both |= std::uint64_t{words[bit / 32 + 1]} << 32;
+  return static_cast<std::uint32_t>(both >> shift) & (~0u >> (32 - bits));
+}
+
+/// Writes it where all bits are zero.
+inline void pack_field(std::uint32_t* words, std::uint32_t i, std::uint32_t bits, std::uint32_t value) {
+  const std::uint64_t bit = std::uint64_t{i} * bits, moved = std::uint64_t{value} << bit % 32;
+  words[bit / 32] |= static_cast<std::uint32_t>(moved);
+  if (moved >> 32 != 0) words[bit / 32 + 1] |= static_cast<std::uint32_t>(moved >> 32);
+}
+
+}  // namespace sluice
