@@ -87,6 +87,15 @@ struct PackTrees {
   }
 };
 
+/// Joins v's tree and that of `root`, which are most often the same already: then all threads read the same
+/// few words of their L1.
+template <class Program>
+SLUICE_HD void join_most_often(const Program& program, Vertex* states, Vertex v, Vertex root) {
+  const Vertex above = load_cached(states + v), top = load_cached(states + root);
+  if (above == root || above == top || load_cached(states + above) == top) return;
+  acc::join(program, states, v, root);
+}
+
 /// Vertices that hang from another rank's root are in its tree.
 template <class Program>
 struct JoinHanging {
@@ -96,11 +105,8 @@ struct JoinHanging {
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t v, Lane&) const {
-    if (!has_bit(from.bits, static_cast<Vertex>(v))) return;
-    // Most hang from the same root already (JoinHub): all threads read the same few words of their L1 then.
-    const Vertex root = *from.root, above = load_cached(states + v), top = load_cached(states + root);
-    if (above == root || above == top || load_cached(states + above) == top) return;
-    acc::join(program, states, static_cast<Vertex>(v), root);
+    if (has_bit(from.bits, static_cast<Vertex>(v)))
+      join_most_often(program, states, static_cast<Vertex>(v), *from.root);
   }
 };
 
@@ -128,18 +134,19 @@ struct JoinPairs {
   }
 };
 
-/// Vertex begin + i is in the tree of others[i] on another rank.
+/// Vertex begin + i is in the tree of others[i] on another rank, for every `stride`th.
 template <class Program>
 struct JoinTrees {
   Program program;
   Vertex* states;
   const Vertex* others;
-  std::uint64_t begin;
+  std::uint64_t begin, stride;
 
   template <class Lane>
-  SLUICE_HD void operator()(std::uint64_t i, Lane&) const {
+  SLUICE_HD void operator()(std::uint64_t index, Lane&) const {
+    const std::uint64_t i = index * stride;
     const auto v = static_cast<Vertex>(begin + i);
-    if (others[i] != v) acc::join(program, states, v, others[i]);
+    if (others[i] != v) join_most_often(program, states, v, others[i]);
   }
 };
 
@@ -167,7 +174,7 @@ class RankForests {
   template <Executor E, MergeProgram Program>
   void join(E& executor, const Program& program, Vertex* states, Vertex hub) {
     for (std::size_t step = 1; step < ranks_; step *= 2) {
-      if (step > 1) compress_all(executor, states);
+      compress_all(executor, states);
       const std::size_t to = (rank_ + step) % ranks_, from = (rank_ + ranks_ - step) % ranks_;
       const auto packed = router_.counts(std::vector(ranks_, pack(executor, states, hub)), kLabel);
       if (std::ranges::find(packed, kTooMany) != packed.end()) {
@@ -181,6 +188,7 @@ class RankForests {
 
  private:
   static constexpr std::uint64_t kTooMany = ~std::uint64_t{0};
+  static constexpr std::uint64_t kFirstTrees = 1u << 12;  ///< of so many vertices one is joined before others
   static constexpr const char* kLabel = "the trees of ranks";
 
   std::uint64_t words() const { return ranks_ > 1 ? before_ + 2 * room_ : 0; }
@@ -227,7 +235,10 @@ class RankForests {
       send[to] = come[from] = count;
       const RoutedColumn column{states + begin, arriving_.data(), sizeof(Vertex)};
       router_.send({&column, 1}, send, come, executor.stream(), kLabel);
-      executor.for_each(count, {}, JoinTrees<Program>{program, states, arriving_.data(), begin});
+      // The largest trees first: otherwise all of a GPU's threads would join them.
+      for (const std::uint64_t stride : {kFirstTrees, std::uint64_t{1}})
+        executor.for_each(count / stride, {},
+                          JoinTrees<Program>{program, states, arriving_.data(), begin, stride});
     }
   }
 
