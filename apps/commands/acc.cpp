@@ -21,11 +21,14 @@ void declare_level_direction(Command& command, AccCommand& c) {
       "pulls take a GPU that has an undirected graph whole");
 }
 
+void declare_fusion(Command& command, acc::AccFusion& fusion) {
+  command.choice("--fusion", fusion, kAccFusions, "which rounds share a kernel on a GPU; changes no result");
+}
+
 void declare_worklists(Command& command, AccCommand& c) {
   command.choice("--filter", c.acc.filter, kAccFilters,
                  "how a GPU finds the active vertices of the next round; changes no result");
-  command.choice("--fusion", c.acc.fusion, kAccFusions,
-                 "which rounds share a kernel on a GPU; changes no result");
+  declare_fusion(command, c.acc.fusion);
 }
 
 void declare_acc(Command& command, AccCommand& c) {

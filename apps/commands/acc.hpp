@@ -26,7 +26,9 @@ struct AccCommand {
 void declare_acc_graph(Command& command, AccCommand& c, const std::string& help);
 /// Declares --direction of programs that work by levels; they push unless told otherwise.
 void declare_level_direction(Command& command, AccCommand& c);
-/// Declares --filter and --fusion: for programs that have worklists.
+/// Declares --fusion: which rounds share a kernel.
+void declare_fusion(Command& command, acc::AccFusion& fusion);
+/// And --filter: for programs that have worklists.
 void declare_worklists(Command& command, AccCommand& c);
 /// Declares the seed and what every job takes.
 void declare_acc(Command& command, AccCommand& c);

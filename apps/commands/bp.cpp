@@ -176,6 +176,7 @@ std::unique_ptr<Command> make_bp() {
   command->real("--message-damping", "D", c->beliefs.damping, "so much of the old message stays, below 1");
   command->real("--tolerance", "T", c->beliefs.tolerance, "stop once no belief changes by more");
   command->whole("--max-iterations", c->beliefs.max_iterations, 1, "stop then in any case, and say so");
+  declare_fusion(*command, c->beliefs.fusion);
   declare_acc(*command, *c);
   command->set_example("sluice bp graph.h5 --priors priors.txt --coupling coupling.txt --output beliefs.h5");
   command->run = [c](const Command& self) { run_bp(self, *c); };

@@ -31,7 +31,7 @@ enum class AccFilter {
 
 /// Which rounds share a kernel.
 enum class AccFusion {
-  automatic,  ///< all, but for long runs of small frontiers, which have a kernel of their own
+  automatic,  ///< all, but for long runs of small frontiers, and rounds of bp that are long themselves
   none,       ///< none: a launch a round
   push_pull,  ///< those of a phase of pushes, and those of a phase of pulls: two kernels
   all,        ///< all
@@ -44,6 +44,9 @@ struct AccOptions {
 };
 
 class AccGraph;
+
+/// Throws UsageError for options that have no meaning for how the graph is worked on.
+void validate(const AccGraph& graph, const AccOptions& options);
 
 /// Throws UsageError where a graph with vertices has no such one.
 void require_source(const AccGraph& graph, Vertex source);

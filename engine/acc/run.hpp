@@ -94,9 +94,6 @@ auto make_cuda_solver(const AccGraph& graph, const Program& program, const AccOp
 }
 #endif
 
-/// Throws UsageError for options that have no meaning for how the graph is worked on.
-void validate(const AccGraph& graph, const AccOptions& options);
-
 /// May rounds of an aggregation pull? Throws UsageError where they cannot but must.
 bool may_pull(const AccGraph& graph, const AccOptions& options);
 

@@ -90,6 +90,7 @@ TEST_F(AccCli, BpNamesFileAndLineOfABadModel) {
     refuse(2, words, more);
   };
   misused("--message-damping", {"bp", file, "--message-damping", "1"});
+  misused("--fusion", {"bp", file, "--device", "host", "--fusion", "all"});
   misused("--tolerance", {"bp", file, "--tolerance", "-1"});
   misused("--filter", {"bp", file, "--filter", "jit"});
   misused("directed", {

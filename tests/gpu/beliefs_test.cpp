@@ -28,6 +28,7 @@ acc::BeliefResult compare_beliefs(const Device& host, const Device& gpu, const G
   options.keep_messages = true;
   const acc::AccGraph on_gpu = acc::belief_graph(gpu, from != nullptr ? *from : graph, model.states, place);
   acc::BeliefResult found = propagate_beliefs(on_gpu, model, options);
+  options.fusion = acc::AccFusion::automatic;  // the host has no kernels
   const acc::BeliefResult expected =
       propagate_beliefs(acc::belief_graph(host, graph, model.states), model, options);
   EXPECT_EQ(found.residuals, expected.residuals);
@@ -52,8 +53,11 @@ TEST_F(GpuBeliefs, AreTheHostsOnHardGraphs) {
     SCOPED_TRACE(name);
     for (const unsigned states : {1u, 2u, 3u, 4u, 5u}) {
       for (const double damping : {0.0, 0.3}) {
-        if (brief() && turn++ % 5 != 0) continue;
-        compare(graph, some_model(graph, states), {.damping = damping, .max_iterations = 9});
+        for (const acc::AccFusion fusion : {acc::AccFusion::none, acc::AccFusion::all}) {
+          if (brief() && turn++ % 5 != 0) continue;
+          compare(graph, some_model(graph, states),
+                  {.damping = damping, .max_iterations = 9, .fusion = fusion});
+        }
       }
     }
   }
@@ -76,17 +80,29 @@ TEST_F(GpuBeliefs, ConvergeToWhatIsVerified) {
   const Graph path = generated(io::GraphKind::ring, 6, true, io::WeightRule::uniform);
   for (const unsigned states : {2u, 32u}) {
     const acc::BeliefModel model = some_model(path, states);
-    const acc::BeliefResult found = compare(path, model, {});
+    const acc::BeliefResult found = compare(path, model, {.fusion = acc::AccFusion::none});
     EXPECT_TRUE(found.converged);
     EXPECT_GT(found.stats.kernel_launches, found.stats.rounds);
     EXPECT_NO_THROW(acc::verify_beliefs(path, model, found, 1e-6, 0));
+    const acc::BeliefResult fused = compare(path, model, {.fusion = acc::AccFusion::all});
+    EXPECT_TRUE(fused.converged);
+    EXPECT_EQ(fused.stats.rounds, found.stats.rounds);
+    EXPECT_LT(fused.stats.kernel_launches, found.stats.kernel_launches - found.stats.rounds);
   }
+}
+
+TEST_F(GpuBeliefs, GoOnWhereALaunchEnds) {
+  const Graph ring = generated(io::GraphKind::ring, 6, true, io::WeightRule::uniform);
+  const acc::BeliefResult found =
+      compare(ring, some_model(ring, 2), {.damping = 0.9, .tolerance = 0, .max_iterations = 150});
+  EXPECT_GT(found.stats.rounds, 64u);
 }
 
 TEST_F(GpuBeliefs, AreTheHostsWhereTheGridIsFull) {
   const Graph graph =
       generated(io::GraphKind::kronecker, std::min(rmat_scale(), 17u), true, io::WeightRule::uniform);
-  compare(graph, some_model(graph, 2), {.max_iterations = brief() ? 2u : 5u});
+  for (const acc::AccFusion fusion : {acc::AccFusion::none, acc::AccFusion::all})
+    compare(graph, some_model(graph, 2), {.max_iterations = brief() ? 2u : 5u, .fusion = fusion});
 }
 
 /// In partitions, and where not all of the graph is on the GPU.

@@ -6,6 +6,7 @@
 #include "apps/bench/papers/tables.hpp"
 #include "apps/bench/workload.hpp"
 #include "apps/cli/names.hpp"
+#include "engine/acc/beliefs/beliefs.hpp"
 #include "engine/acc/solve.hpp"
 
 namespace sluice::bench::papers {
@@ -14,12 +15,14 @@ namespace {
 
 constexpr unsigned kHostScale = 16, kGpuScale = 22, kGridHostScale = 14, kGridGpuScale = 20;
 constexpr unsigned kSources = 4;
+constexpr unsigned kBeliefRounds = 10;
 
 /// One of the paper's programs. `run` returns the work of all its sources.
 struct Program {
   const char* name;
   bool of_levels;
   std::function<std::vector<acc::AccStats>(const acc::AccOptions&)> run;
+  bool pulls_alone = false;
 };
 
 /// Sources' means.
@@ -56,9 +59,12 @@ class Simdx {
   }
 
   void fusions() {
-    for (const Program& program : programs()) {
+    auto fused = programs();
+    fused.push_back(beliefs());
+    for (const Program& program : fused) {
       double all = 0;
       for (const auto fusion : {acc::AccFusion::all, acc::AccFusion::push_pull, acc::AccFusion::none}) {
+        if (program.pulls_alone && fusion == acc::AccFusion::push_pull) continue;
         const std::string row =
             std::string(program.name) + ", " + std::string(apps::name_of(apps::kAccFusions, fusion));
         if (!has_kernels(row)) continue;
@@ -132,6 +138,21 @@ class Simdx {
              }}};
   }
 
+  /// The fourth. Its rounds are alike, so that a few are enough.
+  Program beliefs() {
+    return {"bp", false,
+            [this](const acc::AccOptions& options) {
+              if (!messages_) {
+                messages_ = std::make_unique<acc::AccGraph>(acc::belief_graph(device_, graph_, 2));
+                model_ = two_states(graph_);
+              }
+              const acc::BeliefOptions limits{
+                  .tolerance = 0, .max_iterations = kBeliefRounds, .fusion = options.fusion};
+              return std::vector<acc::AccStats>{propagate_beliefs(*messages_, model_, limits).stats};
+            },
+            true};
+  }
+
   const acc::AccGraph& simple() {
     if (!simple_)
       simple_ =
@@ -190,7 +211,8 @@ class Simdx {
   Graph graph_;
   std::vector<Vertex> sources_;
   acc::AccGraph lists_;
-  std::unique_ptr<acc::AccGraph> simple_;
+  std::unique_ptr<acc::AccGraph> simple_, messages_;
+  acc::BeliefModel model_;
 };
 
 /// The tables of one graph, which is made when the first of them is wanted.

@@ -24,6 +24,7 @@ void validate(const AccGraph& graph, const BeliefModel& model, const BeliefOptio
     throw UsageError(fmt::format("--message-damping {}: from 0 up to, and without, 1", options.damping));
   if (!(options.tolerance >= 0)) throw UsageError("--tolerance: 0 or more");
   if (options.max_iterations == 0) throw UsageError("--max-iterations: 1 or more");
+  validate(graph, AccOptions{.fusion = options.fusion});
 }
 
 std::unique_ptr<BeliefSolver> make_solver(const AccGraph& graph, const BeliefModel& model,
@@ -97,10 +98,12 @@ BeliefResult propagate_beliefs(const AccGraph& graph, const BeliefModel& model, 
   begin = std::chrono::steady_clock::now();
   result.stats.begin_rounds();
   do {
-    result.residual = solver->step(result.stats.rounds + 1 == options.max_iterations);
-    result.residuals.push_back(result.residual);
-    result.stats.add({.pull = true, .active = graph.vertices(), .edges = graph.edges()});
+    solver->go_on(options.max_iterations - static_cast<std::uint32_t>(result.stats.rounds), options.tolerance,
+                  result.residuals);
+    while (result.stats.rounds < result.residuals.size())
+      result.stats.add({.pull = true, .active = graph.vertices(), .edges = graph.edges()});
     if (observer) observer(static_cast<std::uint32_t>(result.stats.rounds));
+    result.residual = result.residuals.back();
     result.converged = result.residual <= options.tolerance;
   } while (!result.converged && result.stats.rounds < options.max_iterations);
   result.stats.compute_seconds = seconds_since(begin);

@@ -24,6 +24,7 @@ struct BeliefOptions {
   double tolerance = 1e-6;  ///< on the largest change of a belief
   std::uint32_t max_iterations = 200;
   bool keep_messages = false;
+  AccFusion fusion = AccFusion::automatic;  ///< all rounds pull: push_pull is all
 };
 
 /// The messages of a rank's own edges. Of a self-loop they mean nothing: its factor counts with the prior.
@@ -52,7 +53,8 @@ inline AccGraph belief_graph(const Device& device, const Graph& graph, unsigned 
 }
 
 /// Throws UsageError for a directed graph or options out of range, RunError where zeros of priors and
-/// coupling leave a vertex no state. Not converging is no error.
+/// coupling leave a vertex no state. Not converging is no error. `observer` learns the rounds so far, not
+/// after each where rounds share a launch.
 BeliefResult propagate_beliefs(const AccGraph& graph, const BeliefModel& model,
                                const BeliefOptions& options = {},
                                const std::function<void(std::uint32_t)>& observer = {});

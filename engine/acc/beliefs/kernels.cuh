@@ -39,6 +39,12 @@ inline unsigned belief_blocks(std::uint64_t count) {
   return std::min(cuda::grid_for(count, kBeliefBlock), kMostBeliefBlocks);
 }
 
+/// Of vertices: of few, so many that a warp has one or a few.
+inline unsigned vertex_blocks(std::uint64_t vertices) {
+  constexpr unsigned kFew = 512;
+  return std::max(belief_blocks(vertices), std::min(belief_blocks(vertices * cuda::kWarp), kFew));
+}
+
 __device__ __forceinline__ std::uint64_t lane_of_grid() {
   return std::uint64_t{blockIdx.x} * kBeliefBlock + threadIdx.x;
 }
@@ -46,13 +52,11 @@ __device__ __forceinline__ std::uint64_t lanes_of_grid() {
   return std::uint64_t{gridDim.x} * kBeliefBlock;
 }
 
-// ---- kernels
-
-/// All but hubs. The lanes of a warp take a vertex each, and those with longer lists together. `Program` is a
-/// BeliefPropagation of all vertices, or a BeliefPart.
+/// All but hubs, by a grid. The lanes of a warp take a vertex each, and those with longer lists together; of
+/// few vertices a warp takes fewer. `Program` is a BeliefPropagation of all vertices, or a BeliefPart.
 template <class Program>
-__global__ void __launch_bounds__(kBeliefBlock)
-    beliefs_kernel(Program program, const EdgeIndex* offsets, std::uint64_t vertices, BeliefTotals* totals) {
+__device__ void combine_all(const Program& program, const EdgeIndex* offsets, std::uint64_t vertices,
+                            BeliefTotals* totals) {
   const unsigned lane = threadIdx.x % cuda::kWarp;
   double change = 0;
   bool impossible = false;
@@ -60,17 +64,19 @@ __global__ void __launch_bounds__(kBeliefBlock)
     impossible |= by < 0;
     change = by > change ? by : change;
   };
-  for (std::uint64_t base = lane_of_grid() - lane; base < vertices; base += lanes_of_grid()) {
-    const std::uint64_t v = base + lane;
-    const EdgeIndex begin = v < vertices ? offsets[v] : 0, end = v < vertices ? offsets[v + 1] : 0;
-    if (v < vertices && end - begin < cuda::kWarpDegree)
+  const std::uint64_t warps = lanes_of_grid() / cuda::kWarp, rounded_up = (vertices + warps - 1) / warps,
+                      each = rounded_up < cuda::kWarp ? rounded_up : cuda::kWarp;
+  for (std::uint64_t first = lane_of_grid() / cuda::kWarp * each; first < vertices; first += warps * each) {
+    const std::uint64_t v = first + lane;
+    const bool takes = lane < each && v < vertices;
+    const EdgeIndex begin = takes ? offsets[v] : 0, end = takes ? offsets[v + 1] : 0;
+    if (takes && end - begin < cuda::kWarpDegree)
       note(program.combine(SingleLane{}, static_cast<Vertex>(v), begin, end));
     const bool together = end - begin >= cuda::kWarpDegree && end - begin < kHubDegree;
     for (unsigned left = __ballot_sync(~0u, together); left != 0; left &= left - 1) {
-      const int owner = __ffs(static_cast<int>(left)) - 1;
-      const EdgeIndex first = __shfl_sync(~0u, begin, owner), last = __shfl_sync(~0u, end, owner);
-      note(program.combine(Tile<cuda::kWarp>{}, static_cast<Vertex>(base + static_cast<unsigned>(owner)),
-                           first, last));
+      const auto owner = static_cast<unsigned>(__ffs(static_cast<int>(left)) - 1);
+      const EdgeIndex begins = __shfl_sync(~0u, begin, owner), ends = __shfl_sync(~0u, end, owner);
+      note(program.combine(Tile<cuda::kWarp>{}, static_cast<Vertex>(first + owner), begins, ends));
     }
   }
   const unsigned long long most = Tile<cuda::kWarp>{}.maximum<unsigned long long>(exact::bits_of(change));
@@ -78,14 +84,31 @@ __global__ void __launch_bounds__(kBeliefBlock)
   if (impossible) totals->take(-1);
 }
 
-/// A block a hub.
+/// Of so many hubs each by a block.
+template <class Program>
+__device__ void combine_hubs(const Program& program, const EdgeIndex* offsets, const Vertex* hubs,
+                             unsigned count, BeliefTotals* totals) {
+  __shared__ HubGroup::Workspace meeting;
+  for (unsigned i = blockIdx.x; i < count; i += gridDim.x) {
+    const Vertex v = hubs[i];
+    const double change = program.combine(HubGroup(meeting), v, offsets[v], offsets[v + 1ull]);
+    if (threadIdx.x == 0) totals->take(change);
+  }
+}
+
+// ---- kernels
+
 template <class Program>
 __global__ void __launch_bounds__(kBeliefBlock)
-    hubs_kernel(Program program, const EdgeIndex* offsets, const Vertex* hubs, BeliefTotals* totals) {
-  __shared__ HubGroup::Workspace meeting;
-  const Vertex v = hubs[blockIdx.x];
-  const double change = program.combine(HubGroup(meeting), v, offsets[v], offsets[v + 1ull]);
-  if (threadIdx.x == 0) totals->take(change);
+    beliefs_kernel(Program program, const EdgeIndex* offsets, std::uint64_t vertices, BeliefTotals* totals) {
+  combine_all(program, offsets, vertices, totals);
+}
+
+template <class Program>
+__global__ void __launch_bounds__(kBeliefBlock)
+    hubs_kernel(Program program, const EdgeIndex* offsets, const Vertex* hubs, unsigned count,
+                BeliefTotals* totals) {
+  combine_hubs(program, offsets, hubs, count, totals);
 }
 
 }  // namespace sluice::acc

@@ -70,11 +70,11 @@ class PartitionedBeliefs final : public BeliefSolver {
     program_.beliefs = beliefs_.data();
   }
 
-  double step(bool last) override {
+  void go_on(std::uint32_t most, double, std::vector<double>& changes) override {
     if (std::exchange(first_, false)) round(true);  // by priors alone
     if (nothing_sent_) possible(-1);
     messages_->deliver();
-    return round(!last);
+    changes.push_back(round(most > 1));
   }
 
   void count(AccStats& stats) const override {

@@ -156,7 +156,7 @@ class CudaBeliefParts final : public BeliefPartBackend {
     here.program.incoming = slot.received.data();
     here.program.weights = rows_.weighted() ? moved(slot.weights.data(), first) : nullptr;
     here.sent = slot.sent.data();
-    beliefs_kernel<<<belief_blocks(here.rows), kBeliefBlock, 0, slot.stream.get()>>>(
+    beliefs_kernel<<<vertex_blocks(here.rows), kBeliefBlock, 0, slot.stream.get()>>>(
         here, here.offsets, here.rows, totals_.data());
     launched("beliefs_kernel");
     const auto hub = std::lower_bound(hub_rows_.begin(), hub_rows_.end(), messages_.begin(part)),
@@ -167,8 +167,9 @@ class CudaBeliefParts final : public BeliefPartBackend {
       of_rank.offsets = offsets_.data();
       of_rank.program.priors = program.priors, of_rank.program.after = program.after;
       of_rank.program.beliefs = program.beliefs;
-      hubs_kernel<<<static_cast<unsigned>(behind - hub), kBeliefBlock, 0, slot.stream.get()>>>(
-          of_rank, of_rank.offsets, hubs_.data() + (hub - hub_rows_.begin()), totals_.data());
+      const auto count = static_cast<unsigned>(behind - hub);
+      hubs_kernel<<<count, kBeliefBlock, 0, slot.stream.get()>>>(
+          of_rank, of_rank.offsets, hubs_.data() + (hub - hub_rows_.begin()), count, totals_.data());
       launched("hubs_kernel");
     }
     if (!sends || edges == 0) return;

@@ -1,6 +1,7 @@
 // Beliefs in the memory of GPUs: a whole graph's on one, or of ranks whose GPUs reach each other's memory
-// each the messages to its own vertices. Three launches a round, of which the host reads two numbers. As
-// parts (parts_cuda.cu) the host would lay messages out and hold them: 16 bytes a state and 8 more an edge.
+// each the messages to its own vertices. Rounds share a launch where they are short, and the graph is whole;
+// else a round takes three, of which the host reads two numbers. As parts (parts_cuda.cu) the host would lay
+// messages out and hold them: 16 bytes a state and 8 more an edge.
 //
 // The owner of the vertex that receives works a message out: it needs the sender's products, of which every
 // rank has all, and what went the other way in the round before. That is a message to another rank's vertex
@@ -54,29 +55,11 @@ class CopiedMessages final : public KeptMessages {
   HostArray<EdgeIndex> reverse_;
 };
 
-/// Products and messages of two rounds, which take turns.
-struct BeliefMemory {
-  LogProduct* products[2];    ///< [vertices][states]
-  std::int64_t* messages[2];  ///< [edges and copies][states]
-
-  static std::uint64_t bytes(std::uint64_t vertices, EdgeIndex edges, unsigned states) {
-    return 2 * (vertices * states * sizeof(LogProduct) + aligned(edges * states) * sizeof(std::int64_t));
-  }
-  BeliefMemory(std::byte* memory, std::uint64_t vertices, EdgeIndex edges, unsigned states) {
-    products[0] = reinterpret_cast<LogProduct*>(memory), products[1] = products[0] + vertices * states;
-    messages[0] = reinterpret_cast<std::int64_t*>(products[1] + vertices * states);
-    messages[1] = messages[0] + aligned(edges * states);
-  }
-
- private:
-  static std::uint64_t aligned(std::uint64_t words) { return (words + 1) / 2 * 2; }  // to 16 bytes
-};
-
 template <class Edges>
 class ResidentBeliefs final : public BeliefSolver {
  public:
   /// Keeps references. Throws BudgetError. Of several ranks all make one.
-  ResidentBeliefs(const Device& device, const AccGraph& graph, const BeliefModel& model)
+  ResidentBeliefs(const Device& device, const AccGraph& graph, const BeliefModel& model, AccFusion fusion)
       : device_(device),
         graph_(graph),
         part_(graph.rank_part()),
@@ -84,8 +67,9 @@ class ResidentBeliefs final : public BeliefSolver {
         edges_(part_.lists().edges),
         hubs_(device_, edges_ / kHubDegree, "hubs"),
         found_(device_, 1, "hubs"),
-        totals_(device_, 1, "totals"),
-        totals_here_(device_, 1, "totals on their way"),
+        fused_(Edges::kAlone && fuses(fusion, edges_ * model.states)),
+        totals_(device_, Edges::kAlone ? kRoundsAtOnce : 1, "totals"),
+        totals_here_(device_, totals_.size(), "totals on their way"),
         coupling_(device_, model.coupling.size(), "the coupling"),
         reverse_(device_, edges_, "positions of reverse edges"),
         priors_(device_, rows_ * model.states, "priors"),
@@ -163,7 +147,10 @@ class ResidentBeliefs final : public BeliefSolver {
     combine();
   }
 
-  double step(bool) override {
+  void go_on(std::uint32_t most, double tolerance, std::vector<double>& changes) override {
+    if constexpr (Edges::kAlone) {
+      if (fused_) return make_rounds(std::min(most, kRoundsAtOnce), tolerance, changes);
+    }
     bind(++steps_);
     clear_totals();
     with_states(program_.states, [&](auto states) {
@@ -173,7 +160,7 @@ class ResidentBeliefs final : public BeliefSolver {
       if (registers_ == 0) registers_ = registers_of(kernel);
     });
     launched("messages_kernel");
-    return combine();
+    changes.push_back(combine());
   }
 
   void count(AccStats& stats) const override {
@@ -201,6 +188,16 @@ class ResidentBeliefs final : public BeliefSolver {
   }
 
  private:
+  /// So many share a launch: what it has come to is known after it.
+  static constexpr std::uint32_t kRoundsAtOnce = 64;
+  /// Of a graph with so many states of messages rounds take longer than launches.
+  static constexpr std::uint64_t kLongRound = 1u << 22;
+
+  static bool fuses(AccFusion fusion, std::uint64_t message_states) {
+    if (fusion == AccFusion::automatic) return message_states < kLongRound;
+    return fusion != AccFusion::none;
+  }
+
   Communicator& ranks() const { return part_.ranks(); }
   std::uint64_t all_ranks() const { return static_cast<std::uint64_t>(ranks().size()); }
 
@@ -264,12 +261,9 @@ class ResidentBeliefs final : public BeliefSolver {
 
   /// Step `step` reads what the one before has left, and leaves its own.
   void bind(std::uint64_t step) {
-    const BeliefMemory memory = own();
-    const std::uint64_t now = step % 2, last = 1 - now;
-    program_.before = memory.products[last];
-    program_.after = memory.products[now] + part_.first() * program_.states;
-    program_.received = memory.messages[last], program_.incoming = memory.messages[now];
+    own().bind(program_, step, part_.first());
     if constexpr (!Edges::kAlone) {
+      const std::uint64_t now = step % 2;
       for (unsigned r = 0; r < all_ranks(); ++r) {
         const PeerLists::Copies there = peer_lists_->copies_on(r);
         const BeliefMemory theirs(peers_->of_ranks()[r], graph_.vertices(), there.edges, program_.states);
@@ -277,6 +271,34 @@ class ResidentBeliefs final : public BeliefSolver {
         products_of_ranks_[r] = theirs.products[now] + part_.first() * program_.states;
       }
     }
+  }
+
+  /// In one launch.
+  void make_rounds(std::uint32_t most, double tolerance, std::vector<double>& changes) {
+    clear_totals();
+    with_states(program_.states, [&](auto states) {
+      const auto kernel = belief_rounds_kernel<decltype(states)::value>;
+      const unsigned blocks = std::min(std::max(belief_blocks(edges_), vertex_blocks(rows_)),
+                                       cuda::blocks_at_once(kernel, kBeliefBlock, 0));
+      cuda::launch_together(kernel, blocks, kBeliefBlock, stream_.get(), program_, own(), lists_,
+                            hubs_.data(), hub_count_, steps_ + 1, most, tolerance, totals_.data());
+      if (registers_ == 0) registers_ = registers_of(kernel);
+    });
+    launched("belief_rounds_kernel");
+    read_totals();
+    for (std::uint32_t round = 0; round < most; ++round) {
+      ++steps_;
+      const BeliefTotals& totals = totals_here_.data()[round];
+      changes.push_back(possible(totals.impossible != 0 ? -1 : exact::of_bits(totals.change)));
+      if (changes.back() <= tolerance) break;
+    }
+  }
+
+  void read_totals() {
+    cuda::check(cudaMemcpyAsync(totals_here_.data(), totals_.data(), totals_.bytes(), cudaMemcpyDeviceToHost,
+                                stream_.get()),
+                "copying totals");
+    stream_.wait("a round of messages");
   }
 
   /// Every rank gets the products of this one's vertices.
@@ -291,19 +313,16 @@ class ResidentBeliefs final : public BeliefSolver {
 
   /// The largest change of a belief, on all ranks.
   double combine() {
-    beliefs_kernel<<<belief_blocks(rows_), kBeliefBlock, 0, stream_.get()>>>(program_, lists_.offsets, rows_,
+    beliefs_kernel<<<vertex_blocks(rows_), kBeliefBlock, 0, stream_.get()>>>(program_, lists_.offsets, rows_,
                                                                              totals_.data());
     launched("beliefs_kernel");
     if (hub_count_ > 0) {
       hubs_kernel<<<hub_count_, kBeliefBlock, 0, stream_.get()>>>(program_, lists_.offsets, hubs_.data(),
-                                                                  totals_.data());
+                                                                  hub_count_, totals_.data());
       launched("hubs_kernel");
     }
     if constexpr (!Edges::kAlone) share_products();
-    cuda::check(cudaMemcpyAsync(totals_here_.data(), totals_.data(), totals_.bytes(), cudaMemcpyDeviceToHost,
-                                stream_.get()),
-                "copying totals");
-    stream_.wait("a round of messages");
+    read_totals();
     const BeliefTotals& totals = *totals_here_.data();
     double most[] = {exact::of_bits(totals.change), totals.impossible != 0 ? 1.0 : 0.0};
     // Then all ranks have what the others have sent.
@@ -321,7 +340,8 @@ class ResidentBeliefs final : public BeliefSolver {
   Buffer<Vertex> hubs_;  ///< rows, in any order
   unsigned hub_count_ = 0;
   Buffer<BeliefLists> found_;
-  Buffer<BeliefTotals> totals_;
+  bool fused_;
+  Buffer<BeliefTotals> totals_;  ///< by round of a launch
   Staging<BeliefTotals> totals_here_;
   Buffer<double> coupling_;
   Buffer<EdgeIndex> reverse_;
@@ -344,7 +364,7 @@ std::unique_ptr<BeliefSolver> make_resident_beliefs(const AccGraph& graph, const
                                                     const BeliefOptions& options) {
   const Device& device = graph.device();
   if (graph.complete()) {
-    auto solver = std::make_unique<ResidentBeliefs<OwnEdges>>(device, graph, model);
+    auto solver = std::make_unique<ResidentBeliefs<OwnEdges>>(device, graph, model, options.fusion);
     if (!device.plans()) solver->connect(), solver->begin(model, options);
     return solver;
   }
@@ -355,7 +375,7 @@ std::unique_ptr<BeliefSolver> make_resident_beliefs(const AccGraph& graph, const
   if (ranks.size() == 1 || ranks.size() > static_cast<int>(kMostPeers)) return solver;
   const auto make = [&](const Device& on) {
     lack_of_memory([&] {
-      if (!part.has_pages(part.out())) solver = std::make_unique<Solver>(on, graph, model);
+      if (!part.has_pages(part.out())) solver = std::make_unique<Solver>(on, graph, model, options.fusion);
     });
   };
   if (device.plans()) {  // what a run can do without is not asked for

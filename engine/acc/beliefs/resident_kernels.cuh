@@ -2,12 +2,15 @@
 // or of several ranks, are, and what is done to each.
 #pragma once
 
+#include <cooperative_groups.h>
+
 #include <cstdint>
 
 #include "engine/acc/beliefs/kernels.cuh"
 #include "engine/acc/beliefs/start.hpp"
 #include "engine/core/ownership.hpp"
 #include "engine/exchange/peer_memory.hpp"
+#include "engine/exec/memory/shared_words.hpp"
 
 namespace sluice::acc {
 
@@ -58,6 +61,45 @@ struct PeerEdges {
     }
   }
 };
+
+/// Products and messages of two rounds, which take turns.
+struct BeliefMemory {
+  LogProduct* products[2];    ///< [vertices][states]
+  std::int64_t* messages[2];  ///< [edges and copies][states]
+
+  static std::uint64_t bytes(std::uint64_t vertices, EdgeIndex edges, unsigned states) {
+    return 2 * (vertices * states * sizeof(LogProduct) + aligned(edges * states) * sizeof(std::int64_t));
+  }
+  BeliefMemory(std::byte* memory, std::uint64_t vertices, EdgeIndex edges, unsigned states) {
+    products[0] = reinterpret_cast<LogProduct*>(memory), products[1] = products[0] + vertices * states;
+    messages[0] = reinterpret_cast<std::int64_t*>(products[1] + vertices * states);
+    messages[1] = messages[0] + aligned(edges * states);
+  }
+
+  /// Round `round` reads what the one before has left, and leaves its own, of vertices from `first` on.
+  SLUICE_HD void bind(BeliefPropagation& program, std::uint64_t round, std::uint64_t first) const {
+    const bool odd = round % 2 != 0;
+    program.before = odd ? products[0] : products[1];
+    program.after = (odd ? products[1] : products[0]) + first * program.states;
+    program.received = odd ? messages[0] : messages[1];
+    program.incoming = odd ? messages[1] : messages[0];
+  }
+
+ private:
+  static std::uint64_t aligned(std::uint64_t words) { return (words + 1) / 2 * 2; }  // to 16 bytes
+};
+
+/// All edges' messages, by a grid.
+template <unsigned kStates, class Edges>
+__device__ void compute_all(const BeliefPropagation& program, const Vertex* targets, EdgeIndex edges,
+                            const Edges& all, BeliefTotals* totals) {
+  for (EdgeIndex e = lane_of_grid(); e < edges; e += lanes_of_grid()) {
+    if (program.reverse[e] == e) continue;
+    if (!program.compute<kStates>(targets[e], e)) totals->take(-1);
+    const unsigned states = kStates != 0 ? kStates : program.states;
+    all.template send_copy<kStates>(e, targets[e], program.incoming + e * states, states);
+  }
+}
 
 // ---- kernels
 
@@ -127,11 +169,26 @@ template <unsigned kStates, class Edges>
 __global__ void __launch_bounds__(kBeliefBlock)
     messages_kernel(BeliefPropagation program, const Vertex* targets, EdgeIndex edges, Edges all,
                     BeliefTotals* totals) {
-  for (EdgeIndex e = lane_of_grid(); e < edges; e += lanes_of_grid()) {
-    if (program.reverse[e] == e) continue;
-    if (!program.compute<kStates>(targets[e], e)) totals->take(-1);
-    const unsigned states = kStates != 0 ? kStates : program.states;
-    all.template send_copy<kStates>(e, targets[e], program.incoming + e * states, states);
+  compute_all<kStates>(program, targets, edges, all, totals);
+}
+
+/// Rounds from `first` on in one launch, by a grid that waits for itself: so many, or up to one in which no
+/// belief of a whole graph changes by more than `tolerance`.
+template <unsigned kStates>
+__global__ void __launch_bounds__(kBeliefBlock)
+    belief_rounds_kernel(BeliefPropagation program, BeliefMemory memory, CsrView lists, const Vertex* hubs,
+                         unsigned hub_count, std::uint64_t first, unsigned rounds, double tolerance,
+                         BeliefTotals* totals) {
+  const auto grid = cooperative_groups::this_grid();
+  for (unsigned round = 0; round < rounds; ++round) {
+    BeliefTotals* const own = totals + round;
+    memory.bind(program, first + round, 0);
+    compute_all<kStates>(program, lists.targets, lists.edges, OwnEdges{}, own);
+    grid.sync();
+    combine_all(program, lists.offsets, lists.vertices, own);
+    combine_hubs(program, lists.offsets, hubs, hub_count, own);
+    grid.sync();
+    if (load(&own->impossible) != 0 || exact::of_bits(load(&own->change)) <= tolerance) return;
   }
 }
 

@@ -15,8 +15,9 @@ namespace sluice::acc {
 class BeliefSolver {
  public:
   virtual ~BeliefSolver() = default;
-  /// Every vertex sends and receives once; `last`: it ends there. The largest change of a belief.
-  virtual double step(bool last) = 0;
+  /// Every vertex sends and receives once, or where rounds share a launch up to `most` times, until no belief
+  /// changes by more than `tolerance`; it ends after `most`. Appends the largest change of each round.
+  virtual void go_on(std::uint32_t most, double tolerance, std::vector<double>& changes) = 0;
   /// Adds what it took.
   virtual void count(AccStats& stats) const = 0;
   /// Of all vertices. On every rank.
