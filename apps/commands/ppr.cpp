@@ -243,8 +243,8 @@ std::unique_ptr<Command> make_ppr() {
                   "it never has more entries");
   command->whole(
       "--balls", c->ppr.balls, 1,
-      "with --one-by-one, on the host, where it has the graph: so many balls of a query side by side, "
-      "on as many threads; each takes memory of its own. Elsewhere, a GPU included, 1");
+      "with --one-by-one, where the graph is in memory: so many balls of a query side by side, on as many "
+      "threads of the host, or up to 16 blocks of a GPU; each takes memory of its own");
   command->whole(
       "--score-units", c->ppr.score_units, 0,
       "exact, meloppr: scores are 32-bit integers, and the mass of a query has so many units; 0: 64 "

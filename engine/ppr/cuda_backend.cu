@@ -30,7 +30,13 @@ namespace {
 
 using QueriesKernel = void (*)(QueriesView);
 
+/// Blocks that work on a query together.
+std::uint32_t members_of(const Options& options) {
+  return goes_one_by_one(options) ? std::min(options.balls, kMostMembers) : 1;
+}
+
 QueriesKernel kernel_of(const Options& options) {
+  if (members_of(options) > 1) return team_queries_kernel;
   return goes_one_by_one(options) ? queries_kernel<OneByOneQuery> : queries_kernel<TogetherQuery>;
 }
 
@@ -57,6 +63,7 @@ class CudaPpr final : public Backend {
         next_(device, 1, "the next query"),
         first_shape_(first_workspace(graph.vertices(), options)),
         route_(limits(), first_shape_),
+        teams_(device, members_ > 1 ? blocks_ / members_ : 0, "teams of blocks"),
         seed_offsets_(device, rows_ + 1, "seeds of queries"),
         seed_offsets_there_(device, rows_ + 1, "seeds of queries") {
     if (limits().rows) dense_.emplace(device, *graph_, options);
@@ -100,11 +107,12 @@ class CudaPpr final : public Backend {
     plan.partitions = traffic().partitions;
     plan.graph_bytes = lists_ ? lists_->index_bytes() : graph_->bytes();
     plan.largest_query_bytes =
+        members_ *
         WorkspaceShape::of(n, n, first_shape_.asked, first_shape_.steps, first_shape_.table).bytes();
     rest();
     make_way(first_shape_);
     if (lists_) plan.cache_bytes = lists_->bytes();
-    plan.threads = workspaces_.prepare(device_, first_shape_, blocks_, stream_);
+    plan.threads = std::max(workspaces_.prepare(device_, first_shape_, blocks_, stream_) / members_, 1u);
     rest();
     if (dense_ && queries > 0) plan_side_by_side(queries, plan);
   }
@@ -176,7 +184,7 @@ class CudaPpr final : public Backend {
     while (pending > 0) {
       make_way(shape);
       launch(shape, first, pending, count);
-      pending = collect(shape.bytes(), pending);
+      pending = collect(members_ * shape.bytes(), pending);
       if (pending == 0) break;
       restarts_ += pending;
       if (lists_->bring()) {
@@ -271,9 +279,9 @@ class CudaPpr final : public Backend {
 
   /// Asks the queries that are pending, and brings their figures.
   void launch(const WorkspaceShape& shape, Instance first, std::uint64_t pending, std::uint64_t count) {
-    const std::uint64_t wanted = std::min<std::uint64_t>(pending, blocks_);
+    const std::uint64_t wanted = std::min<std::uint64_t>(pending, blocks_ / members_) * members_;
     if (dense_ && dense_->bytes() > device_.memory().available()) dense_->give_back();
-    const unsigned blocks = workspaces_.prepare(device_, shape, wanted, stream_);
+    const unsigned workspaces = workspaces_.prepare(device_, shape, wanted, stream_);
     copy(pending_there_.data(), pending_.data(), pending * sizeof(std::uint32_t));
     cuda::check(cudaMemsetAsync(next_.data(), 0, next_.bytes(), stream_.get()), "clearing");
     QueriesView view;
@@ -283,7 +291,14 @@ class CudaPpr final : public Backend {
     view.batch = batch();
     view.rows = pending_there_.data(), view.count = static_cast<std::uint32_t>(pending);
     view.next = next_.data();
-    kernel_of(options_)<<<blocks, kQueryBlock, 0, stream_.get()>>>(view);
+    view.teams = teams_.data(), view.members = std::min(members_, workspaces);
+    const unsigned blocks = workspaces / view.members * view.members;
+    if (members_ > 1) {
+      cuda::check(cudaMemsetAsync(teams_.data(), 0, teams_.bytes(), stream_.get()), "clearing");
+      cuda::launch_together(kernel_of(options_), blocks, kQueryBlock, stream_.get(), view);
+    } else {
+      kernel_of(options_)<<<blocks, kQueryBlock, 0, stream_.get()>>>(view);
+    }
     cuda::check_launch("queries_kernel");
     bring_figures(count);
   }
@@ -322,6 +337,7 @@ class CudaPpr final : public Backend {
   const Options& options_;
   cuda::Stream stream_;
   unsigned blocks_ = cuda::blocks_at_once(kernel_of(options_), kQueryBlock, 0);
+  std::uint32_t members_ = std::min(members_of(options_), blocks_);
   std::shared_ptr<GraphOnDevice> graph_;
   std::unique_ptr<ListCache> lists_;
   std::uint64_t rows_;
@@ -342,6 +358,7 @@ class CudaPpr final : public Backend {
   WorkspaceShape first_shape_;
   QueryRoute route_;
   Workspaces workspaces_;
+  Buffer<BallTeam> teams_;             ///< as many as work at once; none, where queries have a block each
   std::optional<DenseQueries> dense_;  ///< where queries may come to it
   Seeds seeds_;
   ChargedVector<Seed> batch_seeds_;

@@ -20,6 +20,7 @@ template <class Group>
 class GroupWorkspace {
  public:
   static constexpr bool kAlone = false;  ///< see methods/diffusion.hpp
+  static constexpr bool kHasTeam = false;
   static constexpr std::uint64_t kNoSlot = ~std::uint64_t{0};
   using Memory = const WorkspaceView;
 
@@ -84,6 +85,12 @@ class GroupWorkspace {
     if (vertices <= workspace_.limit) return true;
     if (group_.rank() == 0) fetch_add(&counts_.full, 1u);
     return false;
+  }
+  /// It is full from now on.
+  SLUICE_HD void give_up() const {
+    group_.sync();
+    if (group_.rank() == 0) fetch_add(&counts_.full, 1u);
+    group_.sync();
   }
 
   /// A list is not at hand.

@@ -78,7 +78,7 @@ class HostWorkspaceMemory {
 /// The workspace at work, as GroupWorkspace; a vertex's number is its slot.
 class HostWorkspace {
  public:
-  static constexpr bool kAlone = true;
+  static constexpr bool kAlone = true, kHasTeam = false;
   static constexpr std::uint64_t kNoSlot = ReachedVertices::kNone;
   using Memory = HostWorkspaceMemory;
 

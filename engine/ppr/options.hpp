@@ -58,7 +58,7 @@ struct Options : RunOptions {
   bool one_by_one = false;  ///< staged: next-stage vertices go on one after the other instead of together
   std::uint32_t table = 0;  ///< one by one: c, scores are kept for c x k vertices at a time; 0: for all
   TableLimit table_limit = TableLimit::soft;
-  std::uint32_t balls = 1;  ///< one by one: P, of a query side by side, on the host where it has the graph
+  std::uint32_t balls = 1;  ///< one by one: P, of a query side by side, where all lists are at hand
 
   /// Above 0, exact and staged: scores are integers of 32 bits, and a query's mass has so many units.
   std::uint32_t score_units = 0;

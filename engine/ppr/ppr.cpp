@@ -46,11 +46,11 @@ std::uint64_t mapped_edge_bytes(const Options& options) {
   return options.method == Method::walks ? sizeof(Vertex) : list_edge_bytes(options);
 }
 
-void require_host_with_graph(const Options& options) {
+void require_graph(const Options& options) {
   if (goes_one_by_one(options) && options.balls > 1)
     throw UsageError(
-        "--balls: side by side on the host alone, where it has the graph (leave it out: balls of a query go "
-        "on one after the other)");
+        "--balls: side by side where the host has the graph, or a GPU reaches it (leave it out: balls of a "
+        "query go on one after the other)");
 }
 
 void count_figures(Stats& stats, std::span<const QueryFigures> figures) {
@@ -183,7 +183,7 @@ std::unique_ptr<Backend> make_ppr_backend(const Device& device, const Graph& gra
     if ((in_place || fed) && options.state == State::dense)
       throw UsageError(
           "--state dense: the GPU does not have the graph (leave it out, or raise --device-memory)");
-    require_host_with_graph(options);
+    if (fed) require_graph(options);
     if (fed) return make_cuda_fed_ppr(device, graph, starts, options, paging, queries, beside);
     if (!shared) on_device = std::make_shared<GraphOnDevice>(device, graph, options, in_place);
     return make_cuda_ppr(device, graph, std::move(on_device), starts, options, queries);
@@ -192,7 +192,7 @@ std::unique_ptr<Backend> make_ppr_backend(const Device& device, const Graph& gra
   const bool out_of_core = is_out_of_core(device, graph, options, paging);
   if (out_of_core && options.state == State::dense)
     throw UsageError("--state dense: lists of the graph come as they are missed (leave it out)");
-  if (out_of_core) require_host_with_graph(options);
+  if (out_of_core) require_graph(options);
   if (out_of_core) return make_fed_ppr(device, graph, starts, options, paging, queries, beside);
   return make_host_ppr(device, graph, starts, options, queries);
 }

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 
+#include "engine/ppr/methods/fixed_table.hpp"
 #include "engine/ppr/methods/group_query.hpp"
 
 namespace sluice::ppr {
@@ -20,7 +21,7 @@ class GroupOneByOne {
   /// What lanes share; on a GPU in shared memory.
   struct Shared {
     typename Diffusion<Group, Workspace>::Shared ball;
-    WorkspaceCounts counts;
+    WorkspaceCounts counts, others;  ///< of the table, and of a ball of another block
     std::uint32_t placed;
   };
 
@@ -31,6 +32,7 @@ class GroupOneByOne {
         shared_(shared),
         ball_(group, shared.ball, workspace, rules, seeds),
         table_(group, shared.counts, Workspace::second(workspace)),
+        fixed_(group, shared.ball, table_, rules),
         returning_(workspace.by_step()),
         rules_(rules),
         seeds_(seeds) {}
@@ -98,7 +100,7 @@ class GroupOneByOne {
     ++stage_;
     next_ = step_ = 0;
     from_seeds_ = false;
-    begins_stage_ = true, bar_ = kAnything;  // what does not go on has lost a part of its worth
+    fixed_.begin_stage();
     if (stage_ == rules_.stage_count || stopped()) return;
     chosen_ = choose();
     for (std::uint32_t step = group_.rank(); step < rules_.stages[stage_]; step += Group::kSize)
@@ -112,6 +114,7 @@ class GroupOneByOne {
     if constexpr (Workspace::kAlone) {
       if (next_ == 0 && ball_.workspace().balls() != nullptr && is_worth_threads()) go_on_side_by_side(steps);
     }
+    if constexpr (Workspace::kHasTeam) go_on_with_team(steps);
     for (; next_ < chosen_ && !full(); ++next_, step_ = 0) {
       const RankedVertex from = table_.ranked_at(next_);
       if (step_ == 0) ball_.begin_at(from.vertex, from.key);
@@ -133,8 +136,11 @@ class GroupOneByOne {
   /// The same from all that are chosen, where other threads help.
   void go_on_side_by_side(std::uint32_t steps) {
     const auto merge = [this, last = is_last()](auto entries) {
-      if (rules_.table_limit == TableLimit::hard) return take_first_of(entries, last);
-      for (const auto& entry : entries) add(table_[table_.slot_of(entry.vertex)], entry, last);
+      if (rules_.table_limit == TableLimit::hard) {
+        fixed_.take(entries, ball_.workspace(), last);
+        return note_size();
+      }
+      for (const auto& entry : entries) add_to(table_[table_.slot_of(entry.vertex)], entry, last);
       keep_to_size();
     };
     ball_.own_edges() += ball_.workspace().balls()->run(
@@ -143,19 +149,36 @@ class GroupOneByOne {
     next_ = chosen_;
   }
 
-  /// As take_first(), of a ball that another thread has diffused. Most of it never comes to a workspace.
-  template <class Entries>
-  void take_first_of(const Entries& entries, bool last) {
-    begin_candidates(static_cast<std::uint32_t>(entries.size()));
-    const Workspace& ball = ball_.workspace();
-    for (auto entry : entries) {
-      if (last) entry.score += entry.waiting, entry.waiting = 0;
-      if (!is_candidate(entry)) continue;
-      const std::uint64_t number = ball.slot_of(entry.vertex);
-      add(ball[number], entry.score, entry.waiting);
-      ball.list(0, static_cast<std::uint32_t>(number));
+  /// The same, as many at once as the team has blocks (ball_team.cuh).
+  SLUICE_HD void go_on_with_team(std::uint32_t steps) {
+    const auto& team = ball_.workspace().team();
+    while (next_ < chosen_ && !full()) {
+      const std::uint32_t balls = team.give({next_, chosen_ - next_, steps});
+      const RankedVertex from = table_.ranked_at(next_);
+      ball_.begin_at(from.vertex, from.key);
+      for (std::uint32_t step = 0; step < steps && ball_.goes_on(); ++step)
+        ball_.round_without_return(returning_[step]);
+      team.sync();
+      take_ball();
+      for (std::uint32_t member = 1; member < balls && !full(); ++member) take_from(team, member, steps);
+      next_ += balls;
     }
-    take_candidates();
+  }
+
+  template <class Team>
+  SLUICE_HD void take_from(const Team& team, std::uint32_t member, std::uint32_t steps) {
+    const Workspace ball = ball_.workspace().ball_of(member, group_, shared_.others);
+    take(ball);
+    if (ball.full()) {  // and so is the query's own workspace
+      ball.clear();
+      ball_.workspace().give_up();
+      return;
+    }
+    const Mass* const returning = team.of(member).by_step();
+    for (std::uint32_t step = group_.rank(); step < steps; step += Group::kSize)
+      returning_[step] += returning[step];
+    if (group_.rank() == 0) ball_.own_edges() += team.team->edges[member];
+    group_.sync();
   }
 
   SLUICE_HD bool goes_on_from_seeds(std::uint32_t steps) {
@@ -174,15 +197,19 @@ class GroupOneByOne {
     ball_.workspace().forget();
   }
 
-  /// Empties the ball into the table. What the last stage leaves waiting is score.
-  SLUICE_HD void take_ball() {
-    if (full() || ball_.workspace().lacking() != 0) return;
+  SLUICE_HD void take_ball() { take(ball_.workspace()); }
+  /// Empties a ball into the table. What the last stage leaves waiting is score.
+  SLUICE_HD void take(const Workspace& ball) {
+    if (ball.full() || table_.full() || ball.lacking() != 0) return;
     group_.sync();  // all lanes have seen that neither workspace is full
     const bool last = is_last();
-    if (rules_.table_limit == TableLimit::hard) return take_first(last);
-    ball_.workspace().take_reached([&](auto& entry) {
+    if (rules_.table_limit == TableLimit::hard) {
+      fixed_.take(ball, last);
+      return note_size();
+    }
+    ball.take_reached([&](auto& entry) {
       const std::uint64_t slot = table_.slot_of(entry.vertex);
-      if (slot != table_.kNoSlot) add(table_[slot], entry, last);
+      if (slot != table_.kNoSlot) add_to(table_[slot], entry, last);
     });
     keep_to_size();
   }
@@ -192,97 +219,7 @@ class GroupOneByOne {
     if (rules_.table != 0 && !full() && table_.reached() > rules_.table) trim();
   }
 
-  /// The same where the table has a hard limit: the first of both stay, those that would score most if they
-  /// did not go on. What the table has grows where it is. Others are candidates where they are before the
-  /// last entry that was dropped (bar_): worth only grows within a stage, so that no other can come in.
-  SLUICE_HD void take_first(bool last) {
-    Workspace& ball = ball_.workspace();
-    if (last) ball_.settle([](Mass mass) { return mass; });
-    begin_candidates(ball.reached());
-    for (std::uint32_t i = group_.rank(); i < ball.reached(); i += Group::kSize) {
-      const std::uint32_t slot = ball.reached_slot(i);
-      auto& entry = ball[slot];
-      if (is_candidate(entry))
-        ball.list(0, slot);
-      else
-        entry.score = entry.waiting = 0;
-    }
-    take_candidates();
-  }
-
-  SLUICE_HD void begin_candidates(std::uint32_t most) {
-    ball_.workspace().expect_listed(most + table_.reached());
-    ball_.workspace().empty_list(0);
-    left_out_ = 0;
-  }
-
-  /// If not, it is added where the table has its vertex, which no other lane has now.
-  template <class Entry>
-  SLUICE_HD bool is_candidate(const Entry& entry) {
-    const std::uint64_t slot = table_.find(entry.vertex);
-    if (slot != table_.kNoSlot) {
-      add(table_[slot], entry.score, entry.waiting);
-      return false;
-    }
-    if (bar_.takes(by_worth(entry))) return true;
-    left_out_ += entry.waiting != 0;
-    return false;
-  }
-
-  /// Candidates are on the ball's list; it is empty afterwards.
-  SLUICE_HD void take_candidates() {
-    Workspace& ball = ball_.workspace();
-    group_.sync();
-    const bool too_many = begins_stage_ || table_.reached() + ball.listed(0) > rules_.table;
-    group_.sync();  // all lanes have read the sizes
-    if (too_many) choose_first();
-    if (full()) return;
-    const std::uint32_t size = ball.listed(0);
-    for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) {
-      const auto& entry = ball[ball.listed_slot(0, i)];
-      const bool stays = bar_.takes(by_worth(entry));
-      left_out_ += !stays && entry.waiting != 0;
-      const std::uint64_t slot = stays ? table_.slot_of(entry.vertex) : table_.kNoSlot;
-      if (slot != table_.kNoSlot) add(table_[slot], entry.score, entry.waiting);
-    }
-    group_.sync();
-    ball.take_reached([](auto&) {});
-    ball.empty_list(0);
-    dropped_ += group_.sum(left_out_);
-    note_size();
-  }
-
-  /// The table joins the candidates, but for vertices that a stage began at and that have no score yet.
-  SLUICE_HD void choose_first() {
-    Workspace& ball = ball_.workspace();
-    table_.take_reached([&](auto& entry) {
-      if (by_worth(entry).key == 0) return;
-      const std::uint64_t slot = ball.slot_of(entry.vertex);
-      if (slot == ball.kNoSlot) return;
-      add(ball[slot], entry.score, entry.waiting);
-      ball.list(0, static_cast<std::uint32_t>(slot));
-    });
-    begins_stage_ = false;
-    bar_ = kAnything;
-    if (full() || ball.listed(0) <= rules_.table) return;
-    bar_ =
-        select_in<Workspace>(group_, shared_.ball, ball.listed(0), static_cast<std::uint32_t>(rules_.table),
-                             [&](std::uint32_t i) { return by_worth(ball[ball.listed_slot(0, i)]); });
-  }
-
   SLUICE_HD void note_size() { most_ = table_.reached() > most_ ? table_.reached() : most_; }
-
-  /// No other lane has this vertex now. What waits in the last stage is score.
-  template <class Entry, class More>
-  SLUICE_HD static void add(Entry& sum, const More& more, bool last) {
-    const Mass waiting = more.waiting;
-    add(sum, more.score + (last ? waiting : 0), last ? 0 : waiting);
-  }
-  template <class Entry>
-  SLUICE_HD static void add(Entry& sum, Mass score, Mass waiting) {
-    sum.score += score;
-    sum.waiting += waiting;
-  }
 
   /// Half of the table stays, the larger scores; what waits for the next stage stays in any case.
   SLUICE_HD void trim() {
@@ -314,7 +251,7 @@ class GroupOneByOne {
     table_.forget();
     for (std::uint32_t i = group_.rank(); i < kept; i += Group::kSize) {
       const std::uint64_t slot = table_.slot_of(aside[i].vertex);
-      if (slot != table_.kNoSlot) add(table_[slot], aside[i].score, aside[i].waiting);
+      if (slot != table_.kNoSlot) add_to(table_[slot], aside[i].score, aside[i].waiting);
       aside[i] = WorkspaceEntry{};
     }
     group_.sync();
@@ -324,12 +261,6 @@ class GroupOneByOne {
   template <class Entry>
   SLUICE_HD static RankedVertex by_need(const Entry& entry) {
     return {entry.waiting != 0 ? ~std::uint64_t{0} : entry.score, entry.vertex};
-  }
-
-  /// Its score if it does not go on.
-  template <class Entry>
-  SLUICE_HD static RankedVertex by_worth(const Entry& entry) {
-    return {entry.score + entry.waiting, entry.vertex};
   }
 
   /// Those that go on, in order, where the table's workspace has ranked vertices. The others keep what waits
@@ -346,8 +277,7 @@ class GroupOneByOne {
       const auto& entry = table_[table_.listed_slot(0, i)];
       return RankedVertex{entry.waiting, entry.vertex};
     };
-    const RankCut cut = next_stage<Workspace>(group_, shared_.ball, rules_, size, dropped_, at);
-    dropped_ = 0;
+    const RankCut cut = next_stage<Workspace>(group_, shared_.ball, rules_, size, fixed_.take_dropped(), at);
     place_from(0);
     Mass held = 0;
     for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) {
@@ -374,12 +304,11 @@ class GroupOneByOne {
     group_.sync();
   }
 
-  static constexpr RankCut kAnything{1, 0};  ///< takes what has anything
-
   Group group_;
   Shared& shared_;
   Diffusion<Group, Workspace> ball_;
   Workspace table_;
+  FixedTable<Group, Workspace> fixed_;
   Mass* returning_;  ///< [steps], of vertices without out-edges
   const QueryRules& rules_;
   SeedsView seeds_;
@@ -388,12 +317,8 @@ class GroupOneByOne {
   std::uint32_t next_ = 0, chosen_ = 0;  ///< the ball at work is of this one of those chosen
   bool from_seeds_ = false;              ///< or it is the stage's last
   Mass held_ = 0;
-  std::uint32_t lacking_ = 0;   ///< in balls before this one
-  std::uint32_t most_ = 0;      ///< entries of the table
-  RankCut bar_ = kAnything;     ///< takes all of the table, and what may come into it
-  bool begins_stage_ = true;    ///< no ball has come to the table in it
-  std::uint32_t left_out_ = 0;  ///< this lane's part of what is dropped of a ball
-  std::uint64_t dropped_ = 0;   ///< from the table, though they waited for the next stage
+  std::uint32_t lacking_ = 0;  ///< in balls before this one
+  std::uint32_t most_ = 0;     ///< entries of the table
 };
 
 }  // namespace sluice::ppr

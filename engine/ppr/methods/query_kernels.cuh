@@ -7,6 +7,7 @@
 
 #include "engine/exec/block_group.cuh"
 #include "engine/exec/device_clock.cuh"
+#include "engine/ppr/methods/ball_team.cuh"
 #include "engine/ppr/methods/group_one_by_one.hpp"
 #include "engine/ppr/methods/group_query.hpp"
 
@@ -20,6 +21,7 @@ inline constexpr unsigned kQueryBlocksOfSm = 4;
 using QueryBlock = BlockGroup<kQueryBlock>;
 using TogetherQuery = GroupQuery<QueryBlock>;
 using OneByOneQuery = GroupOneByOne<QueryBlock>;
+using TeamQuery = GroupOneByOne<QueryBlock, TeamWorkspace<QueryBlock>>;
 
 /// The queries of a launch; trivially copyable.
 struct QueriesView {
@@ -31,7 +33,28 @@ struct QueriesView {
   const std::uint32_t* rows = nullptr;  ///< [count]
   std::uint32_t count = 0;
   std::uint32_t* next = nullptr;  ///< the next of them that no block works on
+  BallTeam* teams = nullptr;      ///< [blocks / members]
+  std::uint32_t members = 1;      ///< of a team of blocks
 };
+
+/// A block, or the first of a team, takes one query after the other.
+template <class Query, class Memory>
+__device__ void answer_queries(const QueryBlock& block, typename Query::Shared& shared, Memory& workspace,
+                               const QueriesView& view) {
+  while (true) {
+    const std::uint32_t item = block.broadcast(threadIdx.x == 0 ? atomicAdd(view.next, 1u) : 0u, 0);
+    if (item >= view.count) return;
+    const std::uint32_t row = view.rows[item];
+    const unsigned long long begin = cuda::nanoseconds_now();
+    Query query(block, shared, workspace, view.rules, view.batch.seeds_of(row), view.first + row);
+    GroupFigures figures = query.solve();
+    const std::uint64_t list = std::uint64_t{row} * view.rules.top;
+    if (figures.abandoned == 0) query.write_top(view.batch.vertices + list, view.batch.scores + list);
+    query.clear();
+    figures.nanoseconds = cuda::nanoseconds_now() - begin;
+    if (threadIdx.x == 0) view.batch.figures[row] = figures;
+  }
+}
 
 // ---- kernels
 
@@ -53,20 +76,22 @@ __global__ void __launch_bounds__(kQueryBlock, kQueryBlocksOfSm) queries_kernel(
   __shared__ QueryBlock::Workspace meeting;
   const QueryBlock block(meeting);
   const WorkspaceView workspace = WorkspaceShape::move(view.workspace, blockIdx.x * view.workspace_bytes);
-  while (true) {
-    const std::uint32_t item = block.broadcast(threadIdx.x == 0 ? atomicAdd(view.next, 1u) : 0u, 0);
-    if (item >= view.count) return;
-    const std::uint32_t row = view.rows[item];
-    const unsigned long long begin = cuda::nanoseconds_now();
-    Query query(block, *reinterpret_cast<Query::Shared*>(shared), workspace, view.rules,
-                view.batch.seeds_of(row), view.first + row);
-    GroupFigures figures = query.solve();
-    const std::uint64_t list = std::uint64_t{row} * view.rules.top;
-    if (figures.abandoned == 0) query.write_top(view.batch.vertices + list, view.batch.scores + list);
-    query.clear();
-    figures.nanoseconds = cuda::nanoseconds_now() - begin;
-    if (threadIdx.x == 0) view.batch.figures[row] = figures;
-  }
+  answer_queries<Query>(block, *reinterpret_cast<typename Query::Shared*>(shared), workspace, view);
+}
+
+/// Of whose blocks all run at once.
+inline __global__ void __launch_bounds__(kQueryBlock, kQueryBlocksOfSm)
+    team_queries_kernel(QueriesView view) {
+  __shared__ alignas(TeamQuery::Shared) unsigned char shared[sizeof(TeamQuery::Shared)];
+  __shared__ QueryBlock::Workspace meeting;
+  const QueryBlock block(meeting);
+  auto& query = *reinterpret_cast<TeamQuery::Shared*>(shared);
+  const std::uint32_t member = blockIdx.x % view.members;
+  const TeamMemory memory{WorkspaceShape::move(view.workspace, blockIdx.x * view.workspace_bytes),
+                          view.teams + blockIdx.x / view.members, view.members, view.workspace_bytes};
+  if (member != 0) return diffuse_as_ordered(block, query.ball, memory, member, view.rules);
+  answer_queries<TeamQuery>(block, query, memory, view);
+  memory.give({});
 }
 
 }  // namespace sluice::ppr

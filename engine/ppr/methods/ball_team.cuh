@@ -1,0 +1,105 @@
+// Blocks of a GPU that diffuse balls of one query side by side (MeLoPPR's parallelism P). The first has the
+// query and its table, and a ball; the others have a ball each, in workspaces of their own, from which the
+// first takes what came of them, in order of the balls: scores are the same for any P. Blocks wait for each
+// other in memory, so that all of a launch must run at once.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/exec/grid.cuh"
+#include "engine/ppr/methods/diffusion.hpp"
+
+namespace sluice::ppr {
+
+inline constexpr std::uint32_t kMostMembers = 16;
+
+/// Balls that are diffused at once; none: the team has no more to do.
+struct BallOrder {
+  std::uint32_t first = 0, count = 0;  ///< among the vertices that the stage goes on from
+  std::uint32_t steps = 0;
+};
+
+/// What blocks tell each other. In device memory, and zero at first.
+struct BallTeam {
+  unsigned arrived;
+  BallOrder order;
+  WorkspaceCounts counts[kMostMembers];  ///< of each member's ball
+  unsigned long long edges[kMostMembers];
+};
+
+/// The workspace of a member.
+struct TeamMemory : WorkspaceView {
+  BallTeam* team = nullptr;
+  std::uint32_t members = 1;
+  std::uint64_t workspace_bytes = 0;  ///< of a member; they lie side by side
+
+  /// Of another member, seen from the first.
+  __device__ WorkspaceView of(std::uint32_t member) const {
+    return WorkspaceShape::move(*this, member * workspace_bytes);
+  }
+  __device__ void sync() const { cuda::FewTeam{members, &team->arrived}.sync(); }
+  /// By the first member: the others go on. Returns the balls.
+  __device__ std::uint32_t give(BallOrder order) const {
+    order.count = order.count < members ? order.count : members;
+    if (threadIdx.x == 0) team->order = order;
+    sync();
+    return order.count;
+  }
+};
+
+/// A workspace of the first member, as GroupWorkspace, or its table.
+template <class Group>
+class TeamWorkspace : public GroupWorkspace<Group> {
+  using Base = GroupWorkspace<Group>;
+
+ public:
+  static constexpr bool kHasTeam = true;
+  using Memory = const TeamMemory;
+
+  __device__ TeamWorkspace(const Group& group, WorkspaceCounts& counts, const WorkspaceView& workspace)
+      : Base(group, counts, workspace) {}
+  __device__ TeamWorkspace(const Group& group, WorkspaceCounts& counts, const TeamMemory& memory)
+      : Base(group, counts, memory), memory_(&memory) {}
+
+  /// What another member's ball came to, counted in `counts`.
+  __device__ TeamWorkspace ball_of(std::uint32_t member, const Group& group, WorkspaceCounts& counts) const {
+    TeamWorkspace ball(group, counts, memory_->of(member));
+    if (group.rank() == 0) counts = memory_->team->counts[member];
+    group.sync();
+    return ball;
+  }
+  __device__ const TeamMemory& team() const { return *memory_; }
+
+ private:
+  const TeamMemory* memory_ = nullptr;  ///< of the table, null
+};
+
+/// What another member than the first does.
+template <class Group>
+__device__ void diffuse_as_ordered(const Group& group, GroupShared<Group>& shared, const TeamMemory& memory,
+                                   std::uint32_t member, const QueryRules& rules) {
+  const WorkspaceView leader =
+      WorkspaceShape::move(memory, std::uint64_t{0} - member * memory.workspace_bytes);
+  const RankedVertex* const from = WorkspaceShape::second(leader).ranked;
+  Diffusion<Group, GroupWorkspace<Group>> ball(group, shared, memory, rules, SeedsView{});
+  Mass* const returning = memory.by_step();
+  while (true) {
+    memory.sync();
+    const BallOrder order = memory.team->order;
+    ball.workspace().clear();  // the first has taken all that it takes
+    ball.workspace().forget();
+    if (order.count == 0) return;
+    if (member < order.count) {
+      for (std::uint32_t step = group.rank(); step < order.steps; step += Group::kSize) returning[step] = 0;
+      ball.own_edges() = 0;
+      ball.begin_at(from[order.first + member].vertex, from[order.first + member].key);
+      for (std::uint32_t step = 0; step < order.steps && ball.goes_on(); ++step)
+        ball.round_without_return(returning[step]);
+      const std::uint64_t edges = ball.edges();
+      if (group.rank() == 0) memory.team->counts[member] = shared.counts, memory.team->edges[member] = edges;
+    }
+    memory.sync();
+  }
+}
+
+}  // namespace sluice::ppr

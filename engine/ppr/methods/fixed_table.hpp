@@ -1,0 +1,157 @@
+// The table of scores of a query with a hard limit (TableLimit): at every moment it has the first of what its
+// balls came to, those that would score most if they did not go on. What it has grows where it is. Others are
+// candidates where they are before the last entry that was dropped (bar_): worth only grows within a stage,
+// so that no other can come in.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/ppr/methods/diffusion.hpp"
+#include "engine/ppr/methods/group_select.hpp"
+#include "engine/ppr/query_rules.hpp"
+
+namespace sluice::ppr {
+
+/// No other lane has this vertex now.
+template <class Entry>
+SLUICE_HD void add_to(Entry& sum, Mass score, Mass waiting) {
+  sum.score += score;
+  sum.waiting += waiting;
+}
+/// What waits in the last stage is score.
+template <class Entry, class More>
+SLUICE_HD void add_to(Entry& sum, const More& more, bool last) {
+  const Mass waiting = more.waiting;
+  add_to(sum, more.score + (last ? waiting : 0), last ? 0 : waiting);
+}
+
+template <class Group, class Workspace>
+class FixedTable {
+ public:
+  using Shared = typename Diffusion<Group, Workspace>::Shared;
+
+  SLUICE_HD FixedTable(const Group& group, Shared& shared, const Workspace& table, const QueryRules& rules)
+      : group_(group), shared_(shared), table_(table), rules_(rules) {}
+
+  /// What does not go on has lost a part of its worth.
+  SLUICE_HD void begin_stage() { begins_stage_ = true, bar_ = kAnything; }
+
+  /// Empties a ball, which is not full, into the table.
+  SLUICE_HD void take(const Workspace& ball, bool last) {
+    begin_candidates(ball, ball.reached());
+    for (std::uint32_t i = group_.rank(); i < ball.reached(); i += Group::kSize) {
+      const std::uint32_t slot = ball.reached_slot(i);
+      auto& entry = ball[slot];
+      if (last) settle(entry);
+      if (is_candidate(entry))
+        ball.list(0, slot);
+      else
+        entry.score = entry.waiting = 0;
+    }
+    take_candidates(ball);
+  }
+
+  /// The same of entries that another thread has of a ball; most of them never come to a workspace, which is
+  /// `ball`, empty.
+  template <class Entries>
+  void take(const Entries& entries, const Workspace& ball, bool last) {
+    begin_candidates(ball, static_cast<std::uint32_t>(entries.size()));
+    for (auto entry : entries) {
+      if (last) settle(entry);
+      if (!is_candidate(entry)) continue;
+      const std::uint64_t number = ball.slot_of(entry.vertex);
+      add_to(ball[number], entry.score, entry.waiting);
+      ball.list(0, static_cast<std::uint32_t>(number));
+    }
+    take_candidates(ball);
+  }
+
+  /// Entries that were dropped since it was asked, though they waited for the next stage.
+  SLUICE_HD std::uint64_t take_dropped() {
+    const std::uint64_t dropped = dropped_;
+    dropped_ = 0;
+    return dropped;
+  }
+
+ private:
+  static constexpr RankCut kAnything{1, 0};  ///< takes what has anything
+
+  template <class Entry>
+  SLUICE_HD static void settle(Entry& entry) {
+    entry.score += entry.waiting;
+    entry.waiting = 0;
+  }
+
+  /// Its score if it does not go on.
+  template <class Entry>
+  SLUICE_HD static RankedVertex by_worth(const Entry& entry) {
+    return {entry.score + entry.waiting, entry.vertex};
+  }
+
+  SLUICE_HD void begin_candidates(const Workspace& ball, std::uint32_t most) {
+    ball.expect_listed(most + table_.reached());
+    ball.empty_list(0);
+    left_out_ = 0;
+  }
+
+  /// If not, it is added where the table has its vertex, which no other lane has now.
+  template <class Entry>
+  SLUICE_HD bool is_candidate(const Entry& entry) {
+    const std::uint64_t slot = table_.find(entry.vertex);
+    if (slot != table_.kNoSlot) {
+      add_to(table_[slot], entry.score, entry.waiting);
+      return false;
+    }
+    if (bar_.takes(by_worth(entry))) return true;
+    left_out_ += entry.waiting != 0;
+    return false;
+  }
+
+  /// Candidates are on the ball's list; it is empty afterwards.
+  SLUICE_HD void take_candidates(const Workspace& ball) {
+    group_.sync();
+    const bool too_many = begins_stage_ || table_.reached() + ball.listed(0) > rules_.table;
+    group_.sync();  // all lanes have read the sizes
+    if (too_many) choose_first(ball);
+    if (ball.full() || table_.full()) return;
+    const std::uint32_t size = ball.listed(0);
+    for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) {
+      const auto& entry = ball[ball.listed_slot(0, i)];
+      const bool stays = bar_.takes(by_worth(entry));
+      left_out_ += !stays && entry.waiting != 0;
+      const std::uint64_t slot = stays ? table_.slot_of(entry.vertex) : table_.kNoSlot;
+      if (slot != table_.kNoSlot) add_to(table_[slot], entry.score, entry.waiting);
+    }
+    group_.sync();
+    ball.take_reached([](auto&) {});
+    ball.empty_list(0);
+    dropped_ += group_.sum(left_out_);
+  }
+
+  /// The table joins the candidates, but for vertices that a stage began at and that have no score yet.
+  SLUICE_HD void choose_first(const Workspace& ball) {
+    table_.take_reached([&](auto& entry) {
+      if (by_worth(entry).key == 0) return;
+      const std::uint64_t slot = ball.slot_of(entry.vertex);
+      if (slot == ball.kNoSlot) return;
+      add_to(ball[slot], entry.score, entry.waiting);
+      ball.list(0, static_cast<std::uint32_t>(slot));
+    });
+    begins_stage_ = false;
+    bar_ = kAnything;
+    if (ball.full() || ball.listed(0) <= rules_.table) return;
+    bar_ = select_in<Workspace>(group_, shared_, ball.listed(0), static_cast<std::uint32_t>(rules_.table),
+                                [&](std::uint32_t i) { return by_worth(ball[ball.listed_slot(0, i)]); });
+  }
+
+  Group group_;
+  Shared& shared_;
+  Workspace table_;
+  const QueryRules& rules_;
+  RankCut bar_ = kAnything;     ///< takes all of the table, and what may come into it
+  bool begins_stage_ = true;    ///< no ball has come to the table in it
+  std::uint32_t left_out_ = 0;  ///< this lane's part of what is dropped of a ball
+  std::uint64_t dropped_ = 0;
+};
+
+}  // namespace sluice::ppr
