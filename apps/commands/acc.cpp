@@ -17,8 +17,8 @@ void declare_level_direction(Command& command, AccCommand& c) {
   c.acc.direction = acc::AccDirection::push;
   command.choice(
       "--direction", c.acc.direction, kAccDirections,
-      "push from active vertices, pull to the others, or each round what a GPU expects to be less work; "
-      "pulls take a GPU that has an undirected graph whole");
+      "push from active vertices, pull to the others, or each round what is expected to be less work; "
+      "pulls take an undirected graph that one process has whole");
 }
 
 void declare_fusion(Command& command, acc::AccFusion& fusion) {

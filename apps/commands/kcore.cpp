@@ -25,8 +25,9 @@ std::uint64_t count_members(std::span<const std::uint8_t> members) {
 
 void run_kcore(const Command& command, const KcoreCommand& c) {
   Job job(command, c.common, c.graph, {.in_edges = true, .vertex_bytes = acc::kAccVertexBytes});
+  const bool pulls = c.acc.direction != acc::AccDirection::push;
   const acc::AccPlan plan = job.fitting([&](const PagingOptions& paging) {
-    return acc::plan_cores(job.device(), job.graph(), place_of(c, paging), c.common.plan);
+    return acc::plan_cores(job.device(), job.graph(), place_of(c, paging), c.common.plan, pulls);
   });
   if (c.common.plan) return job.print_plan(plan);
 
@@ -35,8 +36,7 @@ void run_kcore(const Command& command, const KcoreCommand& c) {
   const std::string name = c.k > 0 ? "member" : "core";
   auto& results = job.open_results(attributes, nullptr, text_columns_of(c.common, {name}));
   // In-lists of an undirected graph are its out-lists, and take no memory.
-  const bool in_edges = c.acc.direction != acc::AccDirection::push;
-  const acc::AccGraph graph(job.device(), job.graph(), {.in_edges = in_edges, .simple = true}, place_of(c));
+  const acc::AccGraph graph(job.device(), job.graph(), {.in_edges = pulls, .simple = true}, place_of(c));
   const acc::CoreResult result = core_numbers(graph, c.k, c.acc);
   if (c.common.verify)
     acc::verify_cores(job.graph(), c.k, result.cores.span(), &world(), threads_of(c.common));

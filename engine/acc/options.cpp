@@ -28,11 +28,11 @@ void AccStats::add_more_traffic(const SweepTraffic& traffic) {
 }
 
 bool may_pull(const AccGraph& graph, const AccOptions& options) {
-  const bool can = graph.device().is_cuda() && graph.complete() && graph.has_in_edges();
+  const bool can = graph.complete() && graph.has_in_edges();
   if (options.direction == AccDirection::pull && !can)
     throw UsageError(
-        "--direction pull: sssp and kcore pull on a GPU alone, which has an undirected graph whole (leave it "
-        "out)");
+        "--direction pull: sssp and kcore pull where one process has an undirected graph whole, not on ranks "
+        "or in partitions (leave it out)");
   return options.direction != AccDirection::push && can;
 }
 

@@ -20,6 +20,10 @@ std::uint64_t check_bytes(const Graph& graph, const AccNeeds& needs, std::uint64
   return bytes + (turned ? transpose_bytes(graph.out, graph.edges()).most : 0);
 }
 
+AccOptions options_of(bool pulls) {
+  return {.direction = pulls ? AccDirection::automatic : AccDirection::push};
+}
+
 template <class Run>
 AccPlan plan_of(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place,
                 const VertexSize& vertex, Run&& run) {
@@ -50,16 +54,17 @@ AccPlan plan_bfs(const Device& device, const Graph& graph, const AccPlace& place
                  [](const AccGraph& on_device) { return bfs(on_device, 0); });
 }
 
-AccPlan plan_sssp(const Device& device, const Graph& graph, const AccPlace& place) {
-  return plan_of(device, graph, {.weights = true}, place, {8, 8, 2 + 32},
-                 [](const AccGraph& on_device) { return sssp(on_device, 0); });
+AccPlan plan_sssp(const Device& device, const Graph& graph, const AccPlace& place, bool pulls) {
+  return plan_of(device, graph, {.in_edges = pulls && !graph.directed, .weights = true}, place,
+                 {8, 8, 2 + 32},
+                 [&](const AccGraph& on_device) { return sssp(on_device, 0, 0, options_of(pulls)); });
 }
 
-AccPlan plan_cores(const Device& device, const Graph& graph, const AccPlace& place, bool looks) {
-  AccNeeds needs{.simple = true, .made = graph.directed};
+AccPlan plan_cores(const Device& device, const Graph& graph, const AccPlace& place, bool looks, bool pulls) {
+  AccNeeds needs{.in_edges = pulls, .simple = true, .made = graph.directed};
   if (looks && !graph.directed) needs.made = !has_simple_lists(graph, place.ranks, device.threads());
   return plan_of(device, graph, needs, place, {4, 4, 64},
-                 [](const AccGraph& on_device) { return core_numbers(on_device); });
+                 [&](const AccGraph& on_device) { return core_numbers(on_device, 0, options_of(pulls)); });
 }
 
 AccPlan plan_components(const Device& device, const Graph& graph, const AccPlace& place) {

@@ -45,7 +45,7 @@ auto make_solver(const AccGraph& graph, const Program& program, const AccOptions
   if constexpr (VoteProgram<Program>) {
     return std::make_unique<Vote<Program, E, R>>(graph, program, options);
   } else if constexpr (AggregationProgram<Program>) {
-    return std::make_unique<Levels<Program, E, R>>(graph, program);
+    return std::make_unique<Levels<Program, E, R>>(graph, program, options);
   } else {
     return std::make_unique<Merge<Program, E, R>>(graph, program);
   }
@@ -93,9 +93,6 @@ auto make_cuda_solver(const AccGraph& graph, const Program& program, const AccOp
   }
 }
 #endif
-
-/// May rounds of an aggregation pull? Throws UsageError where they cannot but must.
-bool may_pull(const AccGraph& graph, const AccOptions& options);
 
 inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
 

@@ -28,9 +28,9 @@ struct SsspResult {
 };
 
 /// Least sums of weights along out-edges from `source`, added in double from the source on. `delta` 0: chosen
-/// from the weights; it changes no distance. A GPU that has the graph whole, with in-edges, may pull as the
-/// options say. Throws UsageError for a source as bfs() does, for a negative delta, and where it cannot pull
-/// but must.
+/// from the weights; it changes no distance. Where one process has the graph whole, with in-edges, rounds may
+/// pull as the options say. Throws UsageError for a source as bfs() does, for a negative delta, and where it
+/// cannot pull but must.
 SsspResult sssp(const AccGraph& graph, Vertex source, double delta = 0,
                 const AccOptions& options = {.direction = AccDirection::push});
 
@@ -76,10 +76,13 @@ struct AccPlan {
   }
 };
 AccPlan plan_bfs(const Device& device, const Graph& graph, const AccPlace& place = {});
-AccPlan plan_sssp(const Device& device, const Graph& graph, const AccPlace& place = {});
+/// `pulls`: rounds of an undirected graph may.
+AccPlan plan_sssp(const Device& device, const Graph& graph, const AccPlace& place = {}, bool pulls = false);
 /// An undirected graph is taken to be simple, unless the plan `looks` through its lists; then all ranks make
 /// it. Of the form that is made of another graph the plan says what it takes at most.
-AccPlan plan_cores(const Device& device, const Graph& graph, const AccPlace& place = {}, bool looks = false);
+/// `pulls`: rounds may.
+AccPlan plan_cores(const Device& device, const Graph& graph, const AccPlace& place = {}, bool looks = false,
+                   bool pulls = false);
 AccPlan plan_components(const Device& device, const Graph& graph, const AccPlace& place = {});
 AccPlan plan_beliefs(const Device& device, const Graph& graph, unsigned states, const AccPlace& place = {});
 

@@ -40,6 +40,28 @@ TEST(AccPlan, TakesNoMemoryAndLeavesTheBudgetsAsTheyWere) {
   EXPECT_EQ(device.memory().peak(), 0u);
 }
 
+TEST(AccPlan, HasABitAVertexForPullsAlone) {
+  const Device device({DeviceChoice::host, 2, 0});
+  const Graph graph = rank_rmat(true, true);
+  const std::uint64_t bits = (graph.vertices() + 31) / 32 * sizeof(std::uint32_t);
+  const auto peak = [&](const acc::AccNeeds& needs, auto&& run) {
+    return peak_of([&](const Device& on) { run(acc::AccGraph(on, graph, needs)); }).device;
+  };
+  const auto paths = [&](acc::AccDirection direction) {
+    return peak({.in_edges = true, .weights = true},
+                [=](const acc::AccGraph& on) { sssp(on, 0, 0, {.direction = direction}); });
+  };
+  const auto cores = [&](acc::AccDirection direction) {
+    return peak({.in_edges = true, .simple = true},
+                [=](const acc::AccGraph& on) { core_numbers(on, 0, {.direction = direction}); });
+  };
+
+  EXPECT_EQ(acc::plan_sssp(device, graph, {}, true).device_bytes, paths(acc::AccDirection::pull));
+  EXPECT_EQ(acc::plan_cores(device, graph, {}, false, true).device_bytes, cores(acc::AccDirection::pull));
+  EXPECT_EQ(paths(acc::AccDirection::pull) - paths(acc::AccDirection::push), bits);
+  EXPECT_EQ(cores(acc::AccDirection::pull) - cores(acc::AccDirection::push), bits);
+}
+
 TEST(AccPlan, OfPartitionsIsWhatARunWithTwoSlotsTakes) {
   const Device device({DeviceChoice::host, 2, 0});
   const Graph graph = rank_rmat(false, false);

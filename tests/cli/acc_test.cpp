@@ -180,7 +180,10 @@ TEST_F(AccCli, GivesTheSameFileForAnyThreadsAndDirection) {
   same({"bfs", file, "--source", "0"}, {"--direction", "push"});
   same({"bfs", file, "--source", "0"}, {"--direction", "pull"});
   same({"sssp", file, "--source", "0"}, {"--delta", "0.01"});
-  same({"kcore", file}, {});
+  same({"kcore", file}, {"--direction", "pull"});
+  same({"kcore", file, "--k", "16"}, {"--direction", "auto"});
+  for (const char* direction : {"pull", "auto"})
+    same({"sssp", graph(), "--source", "0"}, {"--direction", direction});
   same({"wcc", file}, {});
 }
 
@@ -213,14 +216,30 @@ TEST_F(AccCli, RefusesWhatHasNoMeaning) {
   refused("bfs", "--direction", {"--source", "0", "--direction", "sideways"});
   refused("bfs", "--filter", {"--source", "0", "--filter", "ballot"});
   refused("sssp", "--fusion", {"--source", "0", "--fusion", "all"});
-  refused("sssp", "--direction", {"--source", "0", "--direction", "pull"});
-  refused("kcore", "--direction", {"--direction", "pull"});
+  refused("sssp", "sssp and kcore pull where one process has an undirected graph whole",
+          {"--source", "0", "--direction", "pull"});
   refused("sssp", "--source V is missing", {});
   refused("sssp", "--delta", {"--source", "0", "--delta", "0"});
   refused("sssp", "--delta", {"--source", "0", "--delta", "nan"});
   refused("kcore", "--k", {"--k", "0"});
   refused("wcc", "--filter", {"--filter", "jit"});
   refused("wcc", "--instance-range", {"--instance-range", "0:1"});
+}
+
+TEST_F(AccCli, PullsLevelsOfAWholeGraphAlone) {
+  const std::vector<std::string> job{graph("kronecker", 12), "--device", "host", "--direction", "pull"};
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"sssp", "--source", "0"}, {"kcore"}}) {
+    auto words = command;
+    words.insert(words.begin() + 1, job.begin(), job.end());
+    words.insert(words.end(), {"--force", "--output", at("r.h5"), "--report", at("report.json")});
+    run(words);
+    const auto acc = report()["acc"];
+    EXPECT_EQ(acc["pulls"], acc["rounds"]);
+    EXPECT_EQ(acc["trace"][0]["direction"], "pull");
+    words.insert(words.end(), {"--partitions", "2"});
+    refuse(2, "not on ranks or in partitions", words);
+  }
 }
 
 TEST_F(AccCli, HelpsWithEveryCommand) {

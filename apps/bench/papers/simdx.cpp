@@ -20,7 +20,6 @@ constexpr unsigned kBeliefRounds = 10;
 /// One of the paper's programs. `run` returns the work of all its sources.
 struct Program {
   const char* name;
-  bool of_levels;
   std::function<std::vector<acc::AccStats>(const acc::AccOptions&)> run;
   bool pulls_alone = false;
 };
@@ -86,7 +85,6 @@ class Simdx {
            {acc::AccDirection::push, acc::AccDirection::pull, acc::AccDirection::automatic}) {
         const std::string row =
             std::string(program.name) + ", " + std::string(apps::name_of(apps::kAccDirections, direction));
-        if (!has_direction(row, program, direction)) continue;
         const Mean mean = measure(row, program, {direction});
         if (direction == acc::AccDirection::push) push = median(mean.milliseconds);
         put(row, mean, {{"times push", push / median(mean.milliseconds)}, {"rounds that pull", mean.pulls}});
@@ -111,7 +109,6 @@ class Simdx {
       for (const Way& way : ways) {
         const std::string row = std::string(program.name) + ", " + way.name;
         if (way.options.filter != acc::AccFilter::jit && !has_kernels(row)) continue;
-        if (!has_direction(row, program, way.options.direction)) continue;
         const Mean mean = measure(row, program, way.options);
         if (atomics == 0) atomics = median(mean.milliseconds);
         put(row, mean, {{"times atomics", atomics / median(mean.milliseconds)}});
@@ -121,26 +118,26 @@ class Simdx {
 
  private:
   std::vector<Program> programs() {
-    return {{"bfs", false,
+    return {{"bfs",
              [this](const acc::AccOptions& options) {
                std::vector<acc::AccStats> stats;
                for (const Vertex source : sources_) stats.push_back(bfs(lists_, source, options).stats);
                return stats;
              }},
-            {"sssp", true,
+            {"sssp",
              [this](const acc::AccOptions& options) {
                std::vector<acc::AccStats> stats;
                for (const Vertex source : sources_) stats.push_back(sssp(lists_, source, 0, options).stats);
                return stats;
              }},
-            {"kcore", true, [this](const acc::AccOptions& options) {
+            {"kcore", [this](const acc::AccOptions& options) {
                return std::vector<acc::AccStats>{core_numbers(simple(), 0, options).stats};
              }}};
   }
 
   /// The fourth. Its rounds are alike, so that a few are enough.
   Program beliefs() {
-    return {"bp", false,
+    return {"bp",
             [this](const acc::AccOptions& options) {
               if (!messages_) {
                 messages_ = std::make_unique<acc::AccGraph>(acc::belief_graph(device_, graph_, 2));
@@ -164,11 +161,6 @@ class Simdx {
   bool has_kernels(const std::string& row) {
     if (!device_.is_cuda()) tables_.put_words(row, kNeedsGpu);
     return device_.is_cuda();
-  }
-
-  /// Programs of levels pull on a GPU alone.
-  bool has_direction(const std::string& row, const Program& program, acc::AccDirection direction) {
-    return !program.of_levels || direction == acc::AccDirection::push || has_kernels(row);
   }
 
   /// After a first run, which warms up.

@@ -1,9 +1,10 @@
 // Rounds of an aggregation that pull, by a grid: vertices whose states may still change look for active ones
 // among their in-neighbours. A lane, a warp or a block takes a vertex, by its degree, and combines what it
-// finds in registers: no other touches the state, so that combining takes no atomics (SIMD-X, section 3).
+// finds in registers (pulled_values.hpp).
 #pragma once
 
 #include "engine/acc/resident_cuda/worklist.cuh"
+#include "engine/acc/rounds/pulled_values.hpp"
 #include "engine/acc/vote_direction.hpp"
 #include "engine/exec/grid.cuh"
 
@@ -36,7 +37,8 @@ class LevelPull {
       const bool wants = valid && may_change(view_.program, before, at_);
       const EdgeIndex begin = wants ? view_.in.offsets[v] : 0, end = wants ? view_.in.offsets[v + 1ull] : 0;
       const unsigned size = cuda::list_of_degree(end - begin);
-      bool active = size == 0 && wants && take(v, before, alone(v, before, begin, end));
+      bool active =
+          size == 0 && wants && take(v, before, values().collect(v, before, begin, end, finder_.edges));
       for (unsigned left = __ballot_sync(~0u, size == 1); left != 0; left &= left - 1) {
         const int owner = __ffs(static_cast<int>(left)) - 1;
         const Vertex u = __shfl_sync(~0u, v, owner);
@@ -52,62 +54,26 @@ class LevelPull {
   }
 
  private:
-  /// Joined with a value it leaves that: of bounds the state itself, of sums nothing.
-  __device__ static State none(State before) {
-    if constexpr (SumProgram<Program>) return State{};
-    return before;
-  }
-  __device__ State join(State a, State b) const {
-    if constexpr (SumProgram<Program>) {
-      return view_.program.add(a, b);
-    } else {
-      return view_.program.combine(a, b, at_);
-    }
-  }
-  __device__ State result(State before, State total) const {
-    return total == none(before) ? before : view_.program.combine(before, total, at_);
-  }
-  /// Is the rest of the list of no use? (SIMD-X's early stop; of bounds any may be lower.)
-  __device__ bool stops(State before, State total) const {
-    if constexpr (SumProgram<Program>) return !may_change(view_.program, result(before, total), at_);
-    return false;
+  __device__ PulledValues<Program> values() const {
+    return {view_.program, at_, view_.in, view_.states, view_.work.bits[place_.now]};
   }
   __device__ State joined_warp(State value) const {
     for (unsigned step = cuda::kWarp / 2; step > 0; step /= 2)
-      value = join(value, __shfl_xor_sync(~0u, value, step));
+      value = values().join(value, __shfl_xor_sync(~0u, value, step));
     return value;
-  }
-
-  /// What v is sent along e.
-  __device__ bool receives(Vertex v, EdgeIndex e, State& value) const {
-    const Vertex u = view_.in.targets[e];
-    if ((view_.work.bits[place_.now][u / 32] >> (u % 32) & 1) == 0) return false;
-    value = view_.program.compute({u, v, e, at_, view_.states, view_.in.weights});
-    return true;
-  }
-
-  __device__ State alone(Vertex v, State before, EdgeIndex e, EdgeIndex end) {
-    State total = none(before), value{};
-    for (; e < end; ++e) {
-      ++finder_.edges;
-      if (!receives(v, e, value)) continue;
-      total = join(total, value);
-      if (stops(before, total)) break;
-    }
-    return total;
   }
 
   /// By a warp; all of its lanes know the total.
   __device__ State together(Vertex v, State before, EdgeIndex begin, EdgeIndex end) {
-    State total = none(before);
+    State total = values().none(before);
     for (EdgeIndex base = begin; base < end; base += cuda::kWarp) {
       const bool looks = base + lane_ < end;
-      State value = none(before);
-      const bool found = looks && receives(v, base + lane_, value);
+      State value = values().none(before);
+      const bool found = looks && values().receives(v, base + lane_, value);
       finder_.edges += looks;
       if (!__any_sync(~0u, found)) continue;
-      total = join(total, joined_warp(value));
-      if (stops(before, total)) break;
+      total = values().join(total, joined_warp(value));
+      if (values().stops(before, total)) break;
     }
     return total;
   }
@@ -124,18 +90,18 @@ class LevelPull {
 
   __device__ void hub(PulledHubs<State>& hubs, Vertex v) {
     const State before = load(view_.states + v);
-    State total = none(before), value{};
+    State total = values().none(before), value{};
     const EdgeIndex end = view_.in.offsets[v + 1ull];
     for (EdgeIndex e = view_.in.offsets[v] + threadIdx.x; e < end; e += cuda::kTeamBlock) {
       ++finder_.edges;
-      if (receives(v, e, value)) total = join(total, value);
+      if (values().receives(v, e, value)) total = values().join(total, value);
     }
     total = joined_warp(total);
     if (lane_ == 0) hubs.parts[threadIdx.x / cuda::kWarp] = total;
     __syncthreads();
     if (threadIdx.x == 0) {
       for (unsigned warp = 1; warp < cuda::kTeamBlock / cuda::kWarp; ++warp)
-        total = join(total, hubs.parts[warp]);
+        total = values().join(total, hubs.parts[warp]);
       // The word is the block's own, whose warps have written theirs before.
       if (take(v, before, total)) {
         finder_.count(v);
@@ -147,10 +113,8 @@ class LevelPull {
 
   /// Is v, which has received so much, active in the next round?
   __device__ bool take(Vertex v, State before, State total) const {
-    const State now = result(before, total);
-    if (now == before) return false;
-    store(view_.states + v, now);
-    return view_.program.active(now, before, at_) && view_.program.level(now) == at_.level;
+    const auto is = values().put(view_.states + v, before, total);
+    return is.active && view_.program.level(is.now) == at_.level;
   }
 
   const View& view_;

@@ -125,8 +125,7 @@ class PeerPart {
         executor_(device, rows_.lists().edges),
         owners_(device, rows_.owners(), "ranges of ranks"),
         states_(device, rows_, executor_, graph.vertices()),
-        boundary_(device, (graph.vertices() + kBitsOfWord - 1) / kBitsOfWord,
-                  "vertices at other ranks' ranges"),
+        boundary_(device, words_of(0, graph.vertices()), "vertices at other ranks' ranges"),
         state_(device, 1, "messages of ranks"),
         stop_(device, 1, "messages of ranks"),
         lists_(device, rows_, rows_.out(), 0) {

@@ -92,6 +92,13 @@ class Adjacency {
   bool paged() const { return lists_->pages() != nullptr; }
   std::uint64_t partitions() const { return pages().size(); }
 
+  /// Does a run of which this is a plan do without `others`, the lists of the other direction? A plan counts
+  /// past the ceiling, so that it does not try that.
+  bool plans_without(const CsrView& others) const {
+    const std::uint64_t bytes = (others.vertices + 1) * sizeof(EdgeIndex) + others.edges * sizeof(Vertex);
+    return device_.plans() && (paged() || (device_.is_cuda() && bytes > device_.memory().available()));
+  }
+
   template <Executor E>
   void keep_short_lists(E& executor) {
     if (!short_.any() || device_.plans()) return;

@@ -13,6 +13,11 @@ namespace sluice::acc {
 
 inline constexpr unsigned kBitsOfWord = 32;
 
+/// Words that have bits of vertices [begin, end).
+SLUICE_HD std::uint64_t words_of(std::uint64_t begin, std::uint64_t end) {
+  return begin < end ? (end - 1) / kBitsOfWord - begin / kBitsOfWord + 1 : 0;
+}
+
 SLUICE_HD bool has_bit(const std::uint32_t* words, Vertex v) {
   return load(words + v / kBitsOfWord) >> (v % kBitsOfWord) & 1;
 }

@@ -13,6 +13,7 @@
 #include "engine/acc/options.hpp"
 #include "engine/acc/rounds/adjacency.hpp"
 #include "engine/acc/rounds/entry_exchange.hpp"
+#include "engine/acc/rounds/level_pulls.hpp"
 #include "engine/acc/rounds/pull_bodies.hpp"
 #include "engine/acc/rounds/push_bodies.hpp"
 #include "engine/acc/rounds/vertex_states.hpp"
@@ -30,8 +31,7 @@ class FrontierRounds {
  public:
   using State = typename Program::State;
 
-  /// `options` are a vote's.
-  FrontierRounds(const AccGraph& graph, const Program& program, const AccOptions& options = {})
+  FrontierRounds(const AccGraph& graph, const Program& program, const AccOptions& options)
       : device_(graph.device()),
         rows_(graph.rank_part()),
         own_(static_cast<unsigned>(rows_.ranks().rank())),
@@ -57,6 +57,8 @@ class FrontierRounds {
     view_ = {program,         rows_.first(),  rows_.last(), out_->offsets(), states_.data(), marks_.data(),
              settled_.data(), owners_.view(), own_};
     if constexpr (kBinned) executor_.levels().resize(kLevelBins<Program>);
+    if constexpr (kPullsLevels)
+      if (may_pull(graph, options)) level_pulls_.emplace(graph, options.direction);
   }
 
   const RankPart& rows() const { return rows_; }
@@ -129,10 +131,7 @@ class FrontierRounds {
   }
 
   /// Levels that wait in bins of their own.
-  std::uint64_t bins() const {
-    if constexpr (kBinned) return kLevelBins<Program>;
-    return 1;
-  }
+  std::uint64_t bins() const { return kBinned ? kLevelBins<Program> : 1; }
   /// The lowest level of own vertices from `least` on, or kNoLevel; all below are done.
   std::uint64_t lowest(std::uint64_t least) {
     if constexpr (kBinned) {
@@ -153,13 +152,16 @@ class FrontierRounds {
     }
   }
 
-  /// Vertices of the level at work, which is that bin's, push: of a whole graph once, else until none is left
+  /// Vertices of the level at work, which is that bin's, send: of a whole graph once, else until none is left
   /// on this rank. `next` is the lowest bin that then waits, on this rank or where entries go.
   RoundWork round(const AccRound& at, std::uint64_t bin) {
     RoundWork work;
     while (take_level(bin)) {
       work.active += active_.size();
-      push_front(at, bin);
+      bool pulls = false;
+      if constexpr (kPullsLevels)
+        pulls = level_pulls_ && level_pulls_->round(executor_, output_, view_, at, active_);
+      if (!pulls) push_front(at, bin);
       if constexpr (R::kComplete) break;
     }
     if constexpr (kBinned) read_counts();
@@ -173,6 +175,9 @@ class FrontierRounds {
     }
     return work;
   }
+
+  /// Did that round pull?
+  bool pulled() const { return level_pulls_ && level_pulls_->pulled(); }
 
   /// Ends a round in which this rank has come to `own`: entries reach their owners. Returns what all ranks
   /// have come to. All ranks call it.
@@ -222,12 +227,12 @@ class FrontierRounds {
   /// What a pull finds is the next frontier as bits.
   static constexpr bool kInBits = VoteProgram<Program> && E::kPullsIntoBits;
 
-  std::uint64_t words() const { return (states_.size() + kBitsOfWord - 1) / kBitsOfWord; }
+  static constexpr bool kPullsLevels = kBinned && R::kComplete && PullableProgram<Program>;
+
+  std::uint64_t words() const { return words_of(0, states_.size()); }
   std::uint64_t own_rows() const { return rows_.last() - rows_.first(); }
   /// Words that have bits of own vertices.
-  std::uint64_t own_words() const {
-    return own_rows() > 0 ? (rows_.last() - 1) / kBitsOfWord - rows_.first() / kBitsOfWord + 1 : 0;
-  }
+  std::uint64_t own_words() const { return words_of(rows_.first(), rows_.last()); }
   /// Where counts_ has edges that were looked at, of a vote those of listed vertices, and the lowest value.
   std::size_t at_edges() const { return ranks_; }
   std::size_t at_next_edges() const { return ranks_ + 1; }
@@ -239,7 +244,7 @@ class FrontierRounds {
     try {
       if (ranks_ > 1) bits_.emplace(device_, rows_.router(), executor_, owners_.view(), "active vertices");
       out_.emplace(device_, rows_, rows_.out(), own_rows(), rows_.symmetric() ? 1u : 2u);
-      if (rows_.symmetric() || plans_without_in_lists()) return true;
+      if (rows_.symmetric() || out_->plans_without(rows_.in().in)) return true;
       // Where out-lists are read in place, and these cannot be, pushes are less work.
       if (out_->paged() || !rows_.has_pages(rows_.in())) {
         in_.emplace(device_, rows_, rows_.in(), 0);
@@ -251,12 +256,6 @@ class FrontierRounds {
     out_.reset();
     bits_.reset();
     return false;
-  }
-  /// A plan counts past the ceiling, so that it does not try what a run can do without.
-  bool plans_without_in_lists() const {
-    const CsrView& in = rows_.in().in;
-    const std::uint64_t bytes = (in.vertices + 1) * sizeof(EdgeIndex) + in.edges * sizeof(Vertex);
-    return device_.plans() && (out_->paged() || (device_.is_cuda() && bytes > device_.memory().available()));
   }
   Adjacency& in_lists() { return in_ ? *in_ : *out_; }
 
@@ -387,8 +386,9 @@ class FrontierRounds {
   Buffer<unsigned long long> counters_;  ///< as LaneOutput has them, one after the other
   std::vector<std::uint64_t> counts_;    ///< the same as the host has last read them
   std::optional<EntryExchange<State>> entries_;
-  std::optional<SharedBits<E>> bits_;  ///< of ranks that can pull
-  std::optional<Adjacency> out_, in_;  ///< in-lists, where they are others
+  std::optional<SharedBits<E>> bits_;               ///< of ranks that can pull
+  std::optional<Adjacency> out_, in_;               ///< in-lists, where they are others
+  std::optional<LevelPulls<View, E>> level_pulls_;  ///< of an aggregation that may pull
   bool can_pull_ = false;
   LaneOutput output_;
   View view_;

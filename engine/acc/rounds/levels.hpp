@@ -11,8 +11,8 @@ namespace sluice::acc {
 template <AggregationProgram Program, Executor E, Residency R>
 class Levels {
  public:
-  Levels(const AccGraph& graph, const Program& program)
-      : rounds_(graph, program), last_level_(last_level(program)) {}
+  Levels(const AccGraph& graph, const Program& program, const AccOptions& options)
+      : rounds_(graph, program, options), last_level_(last_level(program)) {}
 
   void run(AccStats& stats) {
     rounds_.start();
@@ -31,6 +31,7 @@ class Levels {
         // What went to other ranks may have changed nothing there.
         if (all.active > 0) {
           stats.add({.level = at.level,
+                     .pull = rounds_.pulled(),
                      .refilled = std::exchange(refilled, false),
                      .active = all.active,
                      .edges = all.edges});

@@ -64,7 +64,12 @@ struct FrontierView {
 
   template <class Lane>
   SLUICE_HD void reach_own(Vertex v, State value, const AccRound& at, Lane& lane) const {
-    const auto is = combine_into(program, states + v, value, at);
+    note(v, combine_into(program, states + v, value, at), at, lane);
+  }
+
+  /// The same of an own vertex's state that a value has been combined into.
+  template <class Lane>
+  SLUICE_HD void note(Vertex v, const Combined<State>& is, const AccRound& at, Lane& lane) const {
     if (!is.active) return;
     if constexpr (AggregationProgram<Program>) {
       const std::uint64_t level = program.level(is.now);

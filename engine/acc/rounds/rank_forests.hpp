@@ -38,9 +38,7 @@ struct PackedTrees {
   static PackedTrees at(Vertex* memory, std::uint64_t vertices) {
     return {memory, memory + 1, memory + words_before(vertices)};
   }
-  static std::uint64_t words_before(std::uint64_t vertices) {
-    return 1 + (vertices + kBitsOfWord - 1) / kBitsOfWord;
-  }
+  static std::uint64_t words_before(std::uint64_t vertices) { return 1 + words_of(0, vertices); }
 };
 
 /// Packs the vertices of a word of bits. No more pairs are packed than there is room for, though counted.
