@@ -23,6 +23,7 @@
 #if defined(__CUDACC__)
 #include "engine/acc/resident_cuda/cuda_vote.cuh"
 #include "engine/acc/resident_cuda/levels.cuh"
+#include "engine/acc/resident_cuda/peer_solver.hpp"
 #include "engine/exec/cuda_executor.cuh"
 #endif
 
@@ -58,27 +59,10 @@ template <class Program>
 auto make_peer_solver(const AccGraph& graph, const Program& program, const AccOptions& options) {
   using Part = PeerPart<Program>;
   using Solver = std::conditional_t<VoteProgram<Program>, CudaVote<Program, Part>, CudaLevels<Program, Part>>;
-  const RankPart& part = graph.rank_part();
-  Communicator& ranks = part.ranks();
-  std::unique_ptr<Solver> solver;
-  if (ranks.size() == 1 || ranks.size() > static_cast<int>(kMostPeers)) return solver;
-  const auto make = [&](const Device& device) {
-    lack_of_memory([&] {
-      if (!part.has_pages(part.out())) solver = std::make_unique<Solver>(device, graph, program, options);
-    });
-  };
-  const Device& device = graph.device();
-  if (device.plans()) {  // what a run can do without is not asked for
-    const std::uint64_t bytes = planned_bytes(device, [&](const Device& counting) {
-      make(counting);
-      solver.reset();
-    });
-    if (bytes <= device.memory().available()) device.memory().charge_and_release(bytes, "rounds");
-  } else if (part.link() != nullptr) {
-    make(device);
-    if (any_left(&ranks, solver ? 0 : 1, "memory for rounds") || !solver->connect()) solver.reset();
-  }
-  return solver;
+  if (!graph.device().plans() && graph.rank_part().link() == nullptr) return std::unique_ptr<Solver>();
+  return make_on_peers(graph, "rounds", [&](const Device& device) {
+    return std::make_unique<Solver>(device, graph, program, options);
+  });
 }
 
 /// Of a whole graph, in fused kernels, but for merges, which have few rounds.

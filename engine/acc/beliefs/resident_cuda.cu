@@ -19,6 +19,7 @@
 #include "engine/acc/beliefs/peer_lists.cuh"
 #include "engine/acc/beliefs/resident_kernels.cuh"
 #include "engine/acc/beliefs/solver.hpp"
+#include "engine/acc/resident_cuda/peer_solver.hpp"
 #include "engine/acc/resident_cuda/rounds.cuh"
 #include "engine/core/error.hpp"
 
@@ -368,30 +369,10 @@ std::unique_ptr<BeliefSolver> make_resident_beliefs(const AccGraph& graph, const
     if (!device.plans()) solver->connect(), solver->begin(model, options);
     return solver;
   }
-  const RankPart& part = graph.rank_part();
-  Communicator& ranks = part.ranks();
-  using Solver = ResidentBeliefs<PeerEdges>;
-  std::unique_ptr<Solver> solver;
-  if (ranks.size() == 1 || ranks.size() > static_cast<int>(kMostPeers)) return solver;
-  const auto make = [&](const Device& on) {
-    lack_of_memory([&] {
-      if (!part.has_pages(part.out())) solver = std::make_unique<Solver>(on, graph, model, options.fusion);
-    });
-  };
-  if (device.plans()) {  // what a run can do without is not asked for
-    const std::uint64_t bytes = planned_bytes(device, [&](const Device& counting) {
-      make(counting);
-      solver.reset();
-    });
-    if (bytes <= device.memory().available()) device.memory().charge_and_release(bytes, "messages");
-    return solver;
-  }
-  make(device);
-  if (any_left(&ranks, solver ? 0 : 1, "memory for messages") || !solver->connect()) {
-    solver.reset();
-  } else {
-    solver->begin(model, options);
-  }
+  auto solver = make_on_peers(graph, "messages", [&](const Device& on) {
+    return std::make_unique<ResidentBeliefs<PeerEdges>>(on, graph, model, options.fusion);
+  });
+  if (solver) solver->begin(model, options);
   return solver;
 }
 
