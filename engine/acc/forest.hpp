@@ -67,18 +67,16 @@ SLUICE_HD void compress(Vertex* states, Vertex v) {
   if (root != now) store(states + v, root);
 }
 
-/// The root that most of some vertices have, spread over all; of several the smallest.
-inline Vertex frequent_root(std::span<const Vertex> states) {
-  std::vector<Vertex> roots;
-  const std::size_t stride = states.size() / kSampledRoots + 1;
-  for (std::size_t v = 0; v < states.size(); v += stride) roots.push_back(states[v]);
+/// The root that most of some vertices have; of several the smallest.
+inline Vertex frequent_root(std::vector<std::uint64_t> roots) {
+  if (roots.empty()) return kNoVertex;
   std::sort(roots.begin(), roots.end());
-  Vertex best = roots.front();
+  std::uint64_t best = roots.front();
   for (std::size_t i = 0, most = 0, next; i < roots.size(); i = next) {
     for (next = i; next < roots.size() && roots[next] == roots[i];) ++next;
     if (next - i > most) most = next - i, best = roots[i];
   }
-  return best;
+  return static_cast<Vertex>(best);
 }
 
 }  // namespace sluice::acc

@@ -93,7 +93,7 @@ struct ScatterByKey {
 class CudaExecutor {
  public:
   using Lane = CudaLane;
-  static constexpr bool kBinsByLevel = false, kPullsIntoBits = false, kManyLanes = true;
+  static constexpr bool kBinsByLevel = false, kPullsIntoBits = false;
 
   /// `edges`: of all lists that for_each_edge() traverses.
   CudaExecutor(const Device& device, std::uint64_t edges)

@@ -28,8 +28,7 @@
 // only planned there is nothing to work on: for_each() and fill() do nothing then, and read() reads zeros. A
 // body writes its output through its lane: append(list, v), lowest(value), add(sum, value); where the lane
 // says kBinsByLevel, also bin(v, level) and beyond(v). An executor that says kPullsIntoBits asks for rows of
-// first_edge() by words of bits, and hands back so those whose take() is true (host_executor.hpp). One that
-// says kManyLanes runs so many at once that they wait for each other where all change the same few words.
+// first_edge() by words of bits, and hands back so those whose take() is true (host_executor.hpp).
 // Bodies of for_each() that say kInOrder read what those for smaller i have written: these have begun then.
 #pragma once
 
@@ -176,7 +175,6 @@ concept Executor = requires(E& executor, const LaneOutput& output, const detail:
                             const unsigned long long* sums, OrderedItems& ordered) {
   { E::kBinsByLevel } -> std::convertible_to<bool>;
   { E::kPullsIntoBits } -> std::convertible_to<bool>;
-  { E::kManyLanes } -> std::convertible_to<bool>;
   executor.for_each(std::uint64_t{}, output, body);
   executor.for_each_edge(VertexRange{}, output, body);
   executor.first_edge(RowRange{}, output, body);

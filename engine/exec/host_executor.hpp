@@ -120,7 +120,7 @@ class alignas(64) HostLane {
 class HostExecutor {
  public:
   using Lane = HostLane;
-  static constexpr bool kBinsByLevel = true, kPullsIntoBits = true, kManyLanes = false;
+  static constexpr bool kBinsByLevel = true, kPullsIntoBits = true;
 
   HostExecutor(const Device& device, std::uint64_t /*edges*/)
       : device_(device), pool_(device.threads()), levels_(pool_), lanes_(pool_.size()) {}

@@ -85,7 +85,7 @@ class RankForestsTest : public testing::TestWithParam<int> {
       for (Vertex v = 0; v < kVertices; ++v) compress(states.data(), v);
       EXPECT_EQ(count_others(states) <= kVertices / RankForests::kFewPairs, as_pairs);
 
-      forests.join(executor, Components{}, states.data(), kHub);
+      forests.join(executor, Components{}, states.data());
 
       EXPECT_EQ(states, expected) << "on rank " << rank;
     });

@@ -151,6 +151,7 @@ class Merge {
         executor_(device_, rows_.lists().edges),
         states_(device_, rows_, executor_, graph.vertices()),
         counters_(device_, LaneOutput::kSums + 1, "counts"),
+        sampled_(device_),
         forests_(device_, rows_, graph.vertices()),
         lists_(graph.complete() && device_.is_cuda() ? Adjacency(device_, graph.out())
                                                      : Adjacency(device_, rows_, rows_.out(), 0)) {
@@ -180,6 +181,8 @@ class Merge {
   void plan(AccStats& stats) const { lists_.lists().add_traffic(stats); }
 
  private:
+  static constexpr std::size_t kHubs = 64;  ///< vertices that ranks look at for one
+
   std::uint64_t own_rows() const { return rows_.last() - rows_.first(); }
 
   void begin_roots() { executor_.for_each(states_.size(), {}, BeginRoots{states_.data()}); }
@@ -215,7 +218,8 @@ class Merge {
       join_some(kNoVertex, e, e + 1);
       end_round(stats);
     }
-    const Vertex largest = rows_.symmetric() ? frequent_root({states_.data(), states_.size()}) : kNoVertex;
+    const Vertex largest =
+        rows_.symmetric() ? sampled_.most(executor_, states_.data(), states_.size()) : kNoVertex;
     join_some(largest, kSampledEdges, std::numeric_limits<Vertex>::max());
     end_round(stats);
   }
@@ -230,33 +234,44 @@ class Merge {
 
   void run_shared_out(AccStats& stats) {
     begin_roots();
-    hub_ = find_hub();
-    lists_.paged() ? join_partitions() : join_whole();
+    std::vector<bool> done(lists_.paged() ? lists_.partitions() : 0);
+    lists_.paged() ? join_first_partition(done) : join_sampled();
+    const Vertex hub_root = find_hub();
+    lists_.paged() ? join_partitions(done, hub_root) : join(lists_.lists().whole(), hub_root);
     std::uint64_t sums[] = {0, own_rows()};
     executor_.read(sums, counters_.data(), 1, "the edges of a merge");
     rows_.ranks().all_reduce(sums, Reduce::sum, "a round's vertices and edges");
-    forests_.join(executor_, view_.program, states_.data(), hub_);
+    forests_.join(executor_, view_.program, states_.data());
     executor_.wait("the trees of ranks");
     stats.add({.active = sums[1], .edges = sums[0]});
   }
 
-  /// Of some own vertices of all ranks the one of most edges, or the first of several: the same on all ranks,
-  /// and most often in the largest tree. All ranks call it.
-  Vertex find_hub() const {
-    constexpr std::uint64_t kSampled = 64;  // vertices, whose degrees are far from each other
-    const std::uint64_t stride = own_rows() / kSampled + 1, most = ~std::uint32_t{0};
-    std::uint64_t first = ~std::uint64_t{0};  // in order of degree, the largest first, and of vertices
-    for (std::uint64_t v = rows_.first(); v < rows_.last(); v += stride)
-      first = std::min(first, (most - std::min(rows_.degree(static_cast<Vertex>(v)), most)) << 32 | v);
-    rows_.ranks().all_reduce({&first, 1}, Reduce::min, "the vertex of most edges");
-    return static_cast<Vertex>(first);
+  /// Finds a vertex that on every rank is in the tree of most of its own vertices by now: edges within that
+  /// tree may be spared. Lists begin with small vertices, so that it is one of these, if any. Returns its
+  /// root, or kNoVertex. All ranks call it.
+  Vertex find_hub() {
+    hub_ = kNoVertex;
+    if (!rows_.symmetric()) return kNoVertex;
+    compress_states();
+    const Vertex root = sampled_.most(executor_, states_.data() + rows_.first(), own_rows());
+    if (rows_.ranks().size() == 1) return hub_ = root;
+    std::array<Vertex, kHubs> roots;
+    const std::uint64_t count = std::min<std::uint64_t>(kHubs, states_.size());
+    copy_to_host(device_, roots.data(), states_.data(), count * sizeof(Vertex));
+    std::array<std::uint64_t, kHubs> common{};
+    for (std::uint64_t v = 0; v < count; ++v) common[v] = own_rows() == 0 || roots[v] == root;
+    rows_.ranks().all_reduce(common, Reduce::min, "the tree of most vertices");
+    const auto hub = std::find(common.begin(), common.end(), 1u);
+    if (hub == common.end()) return kNoVertex;
+    hub_ = static_cast<Vertex>(hub - common.begin());
+    return root;
   }
 
-  /// Makes the root of every vertex its state, and returns the hub's, whose tree is spared, or kNoVertex.
+  /// Makes the root of every vertex its state, and returns the hub's, or kNoVertex.
   Vertex compress_all() {
     compress_states();
     executor_.wait("joining trees");
-    if (!rows_.symmetric()) return kNoVertex;
+    if (hub_ == kNoVertex) return kNoVertex;
     Vertex root = 0;
     copy_to_host(device_, &root, states_.data() + hub_, sizeof root);
     return root;
@@ -268,34 +283,30 @@ class Merge {
                             output_, JoinEdges<Program>{view_, hub_root, page.sources, page.weights});
   }
 
-  /// Some edges of every vertex, and then all of those outside of the hub's tree.
-  void join_whole() {
-    if constexpr (E::kManyLanes) {
-      join_sampled();
-    } else {
-      join_some(kNoVertex, 0, kSampledEdges);
-    }
-    join(lists_.lists().whole(), compress_all());
+  /// In a partition that is here all edges are joined: to look at them costs less than to bring another one.
+  void join_waiting(const std::vector<std::uint64_t>& waiting, Vertex hub_root) {
+    lists_.visit_edges(executor_, waiting,
+                       [&](const SweepPage& page) { join(page, page.in_place ? hub_root : kNoVertex); });
   }
 
-  /// A few partitions first, the hub's own before all: what these have joined may spare the others.
-  void join_partitions() {
-    std::vector<bool> done(lists_.partitions());
-    // In a partition that is here all edges are joined: to look at them costs less than to bring another one.
-    const auto join_waiting = [&](const std::vector<std::uint64_t>& waiting, Vertex hub_root) {
-      lists_.visit_edges(executor_, waiting,
-                         [&](const SweepPage& page) { join(page, page.in_place ? hub_root : kNoVertex); });
-    };
-    if (rows_.owns(hub_)) {
-      const SweepPages& pages = *lists_.lists().pages();
-      const std::uint32_t p = pages.plan().owner(static_cast<Vertex>(hub_ - rows_.first()));
-      std::vector<std::uint64_t> waiting(done.size());
-      waiting[p] = pages.edges(p);
-      join_waiting(waiting, kNoVertex);
-      done[p] = true;
-    }
+  /// That of the vertex of most edges among some: its tree may spare the others.
+  void join_first_partition(std::vector<bool>& done) {
+    if (own_rows() == 0) return;
+    constexpr std::uint64_t kSampled = 64;  // vertices, whose degrees are far from each other
+    Vertex largest = static_cast<Vertex>(rows_.first());
+    for (std::uint64_t v = rows_.first(); v < rows_.last(); v += own_rows() / kSampled + 1)
+      if (rows_.degree(static_cast<Vertex>(v)) > rows_.degree(largest)) largest = static_cast<Vertex>(v);
+    const SweepPages& pages = *lists_.lists().pages();
+    const std::uint32_t p = pages.plan().owner(static_cast<Vertex>(largest - rows_.first()));
+    std::vector<std::uint64_t> waiting(done.size());
+    waiting[p] = pages.edges(p);
+    join_waiting(waiting, kNoVertex);
+    done[p] = true;
+  }
+
+  /// A few of the others first: what these have joined may spare more.
+  void join_partitions(std::vector<bool>& done, Vertex hub_root) {
     for (std::uint64_t count = 1;; count *= 2) {
-      const Vertex hub_root = compress_all();
       std::vector<std::uint64_t> waiting = edges_not_spared(hub_root);
       std::uint64_t some = 0;
       for (std::uint64_t p = 0; p < done.size(); ++p) {
@@ -306,6 +317,7 @@ class Merge {
       }
       if (some == 0) return;
       join_waiting(waiting, hub_root);
+      hub_root = compress_all();
     }
   }
 
@@ -322,11 +334,12 @@ class Merge {
   E executor_;
   VertexStates<Vertex, E> states_;
   Buffer<unsigned long long> counters_;  ///< sums, and whether edges were left
+  SampledRoots sampled_;
   RankForests forests_;
   Adjacency lists_;
   LaneOutput output_;
   MergeRows<Program> view_;
-  Vertex hub_ = 0;
+  Vertex hub_ = kNoVertex;
 };
 
 }  // namespace sluice::acc

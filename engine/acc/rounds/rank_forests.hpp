@@ -94,29 +94,18 @@ SLUICE_HD void join_most_often(const Program& program, Vertex* states, Vertex v,
   acc::join(program, states, v, root);
 }
 
-/// Vertices that hang from another rank's root are in its tree.
+/// Vertices that hang from another rank's root are in its tree; for every `stride`th vertex.
 template <class Program>
 struct JoinHanging {
   Program program;
   Vertex* states;
   PackedTrees from;
+  std::uint64_t stride;
 
   template <class Lane>
-  SLUICE_HD void operator()(std::uint64_t v, Lane&) const {
-    if (has_bit(from.bits, static_cast<Vertex>(v)))
-      join_most_often(program, states, static_cast<Vertex>(v), *from.root);
-  }
-};
-
-/// And before them all, the hub: otherwise all of a GPU's threads would join the same two trees.
-template <class Program>
-struct JoinHub {
-  JoinHanging<Program> hanging;
-  Vertex hub;
-
-  template <class Lane>
-  SLUICE_HD void operator()(std::uint64_t, Lane&) const {
-    acc::join(hanging.program, hanging.states, hub, *hanging.from.root);
+  SLUICE_HD void operator()(std::uint64_t i, Lane&) const {
+    const auto v = static_cast<Vertex>(i * stride);
+    if (has_bit(from.bits, v)) join_most_often(program, states, v, *from.root);
   }
 };
 
@@ -148,6 +137,36 @@ struct JoinTrees {
   }
 };
 
+/// Roots of vertices that are spread over others.
+struct SampleRoots {
+  const Vertex* states;
+  std::uint64_t stride;
+  unsigned long long* roots;
+
+  template <class Lane>
+  SLUICE_HD void operator()(std::uint64_t i, Lane&) const {
+    roots[i] = states[i * stride];
+  }
+};
+
+class SampledRoots {
+ public:
+  explicit SampledRoots(const Device& device) : roots_(device, kSampledRoots, "sampled roots") {}
+
+  /// That which most of `count` vertices have, about; kNoVertex where there are none.
+  template <Executor E>
+  Vertex most(E& executor, const Vertex* states, std::uint64_t count) {
+    const std::uint64_t stride = count / kSampledRoots + 1, size = (count + stride - 1) / stride;
+    executor.for_each(size, {}, SampleRoots{states, stride, roots_.data()});
+    std::vector<std::uint64_t> roots(size);
+    executor.read(roots.data(), roots_.data(), size, "sampled roots");
+    return frequent_root(std::move(roots));
+  }
+
+ private:
+  Buffer<unsigned long long> roots_;
+};
+
 class RankForests {
  public:
   /// Of so many vertices one may be in a pair.
@@ -164,21 +183,21 @@ class RankForests {
         leaving_(device, words(), "the trees of ranks"),
         arriving_(device, words(), "the trees of ranks"),
         count_(device, 1, "the trees of ranks"),
+        sampled_(device),
         router_(rows.router()) {}
 
-  /// Makes `states` [vertices], in the executor's memory, the roots of all ranks' trees; most are in that of
-  /// `hub`, the same on all ranks. All ranks call it. What a rank sends while it takes others' trees has its
-  /// own, and some of those.
+  /// Makes `states` [vertices], in the executor's memory, the roots of all ranks' trees. All ranks call it.
+  /// What a rank sends while it takes others' trees has its own, and some of those.
   template <Executor E, MergeProgram Program>
-  void join(E& executor, const Program& program, Vertex* states, Vertex hub) {
+  void join(E& executor, const Program& program, Vertex* states) {
     for (std::size_t step = 1; step < ranks_; step *= 2) {
       compress_all(executor, states);
       const std::size_t to = (rank_ + step) % ranks_, from = (rank_ + ranks_ - step) % ranks_;
-      const auto packed = router_.counts(std::vector(ranks_, pack(executor, states, hub)), kLabel);
+      const auto packed = router_.counts(std::vector(ranks_, pack(executor, states)), kLabel);
       if (std::ranges::find(packed, kTooMany) != packed.end()) {
         take_states(executor, program, states, to, from);
       } else {
-        take_packed(executor, program, states, hub, to, from, packed);
+        take_packed(executor, program, states, to, from, packed);
       }
     }
     compress_all(executor, states);
@@ -186,10 +205,18 @@ class RankForests {
 
  private:
   static constexpr std::uint64_t kTooMany = ~std::uint64_t{0};
-  static constexpr std::uint64_t kFirstTrees = 1u << 12;  ///< of so many vertices one is joined before others
   static constexpr const char* kLabel = "the trees of ranks";
 
   std::uint64_t words() const { return ranks_ > 1 ? before_ + 2 * room_ : 0; }
+
+  /// Calls joins(stride) for vertices far from each other, then for all: otherwise all of a GPU's threads
+  /// would join the same large trees.
+  template <class Joins>
+  static void for_some_first(const Joins& joins) {
+    constexpr std::uint64_t kFar = 1u << 12;
+    joins(kFar);
+    joins(std::uint64_t{1});
+  }
 
   template <Executor E>
   void compress_all(E& executor, Vertex* states) const {
@@ -198,10 +225,8 @@ class RankForests {
 
   /// Into leaving_; returns how many words are for other ranks.
   template <Executor E>
-  std::uint64_t pack(E& executor, const Vertex* states, Vertex hub) {
-    executor.wait(kLabel);
-    Vertex root = 0;
-    copy_to_host(device_, &root, states + hub, sizeof root);
+  std::uint64_t pack(E& executor, const Vertex* states) {
+    const Vertex root = sampled_.most(executor, states, vertices_);
     executor.fill(count_.data(), 0, count_.bytes());
     executor.for_each(before_ - 1, {},
                       PackTrees{states, vertices_, root, PackedTrees::at(leaving_.data(), vertices_), room_,
@@ -212,16 +237,16 @@ class RankForests {
   }
 
   template <Executor E, class Program>
-  void take_packed(E& executor, const Program& program, Vertex* states, Vertex hub, std::size_t to,
-                   std::size_t from, std::span<const std::uint64_t> packed) {
+  void take_packed(E& executor, const Program& program, Vertex* states, std::size_t to, std::size_t from,
+                   std::span<const std::uint64_t> packed) {
     std::vector<std::uint64_t> send(ranks_), come(ranks_);
     send[to] = packed[rank_], come[from] = packed[from];
     const RoutedColumn column{leaving_.data(), arriving_.data(), sizeof(Vertex)};
     router_.send({&column, 1}, send, come, executor.stream(), kLabel);
     const PackedTrees trees = PackedTrees::at(arriving_.data(), vertices_);
-    const JoinHanging<Program> hanging{program, states, trees};
-    executor.for_each(1, {}, JoinHub<Program>{hanging, hub});
-    executor.for_each(vertices_, {}, hanging);
+    for_some_first([&](std::uint64_t stride) {
+      executor.for_each(vertices_ / stride, {}, JoinHanging<Program>{program, states, trees, stride});
+    });
     executor.for_each((packed[from] - before_) / 2, {}, JoinPairs<Program>{program, states, trees.pairs});
   }
 
@@ -233,10 +258,10 @@ class RankForests {
       send[to] = come[from] = count;
       const RoutedColumn column{states + begin, arriving_.data(), sizeof(Vertex)};
       router_.send({&column, 1}, send, come, executor.stream(), kLabel);
-      // The largest trees first: otherwise all of a GPU's threads would join them.
-      for (const std::uint64_t stride : {kFirstTrees, std::uint64_t{1}})
+      for_some_first([&](std::uint64_t stride) {
         executor.for_each(count / stride, {},
                           JoinTrees<Program>{program, states, arriving_.data(), begin, stride});
+      });
     }
   }
 
@@ -246,6 +271,7 @@ class RankForests {
   std::uint64_t before_, room_;                  ///< words before the pairs, and pairs
   TravellingValues<Vertex> leaving_, arriving_;  ///< [words()]
   Buffer<unsigned long long> count_;
+  SampledRoots sampled_;
   const Router& router_;
 };
 
