@@ -116,6 +116,25 @@ TEST(Partitions, WithoutActiveVerticesAreNeverBrought) {
   EXPECT_EQ(merged.partition_transfers, 4u);
 }
 
+/// Two paths, each on a rank, and an edge between inner vertices that both ranks would spare for their own.
+TEST(Partitions, AreSparedForATreeThatAllRanksHave) {
+  constexpr Vertex kPath = 400, kInner = 151;
+  std::vector<stat::Edge> edges{{kInner, kPath + kInner}};
+  for (Vertex v = 0; v + 1 < 2 * kPath; ++v)
+    if (v + 1 != kPath) edges.push_back({v, v + 1});
+  const Graph graph = stat::make_undirected(2 * kPath, edges, false);
+  const PagingOptions paging{.partitions = 4, .transport = Transport::mapped};
+  Meeting::run(2, [&](int rank, Meeting& meeting) {
+    const Device device({DeviceChoice::host, 1, 0});
+    ThreadCommunicator ranks(rank, meeting);
+    const acc::AccGraph shared(device, graph, {}, {.paging = paging, .ranks = &ranks});
+
+    const auto result = run_partitioned(shared, acc::Components{});
+
+    EXPECT_EQ(std::ranges::count(result.states, Vertex{0}), 2 * kPath);
+  });
+}
+
 TEST(Partitions, OfTheTreeThatHoldsAHubAreSpared) {
   const Device device({DeviceChoice::host, 1, 0});
   const Graph graph = hub_with_rim();
