@@ -135,6 +135,19 @@ TEST(Partitions, AreSparedForATreeThatAllRanksHave) {
   });
 }
 
+/// Where no vertex is in many lists, either, most edges are spared on ranks.
+TEST(Partitions, OnRanksAreSparedWithoutHubs) {
+  const Graph graph = generated(io::GraphKind::uniform, 13, true, io::WeightRule::none);
+  const PagingOptions paging{.partitions = 16, .transport = Transport::mapped};
+  Meeting::run(2, [&](int rank, Meeting& meeting) {
+    const Device device({DeviceChoice::host, 1, 0});
+    ThreadCommunicator ranks(rank, meeting);
+    const acc::AccGraph shared(device, graph, {}, {.paging = paging, .ranks = &ranks});
+
+    EXPECT_LT(run_partitioned(shared, acc::Components{}).stats.edges, graph.edges() / 2);
+  });
+}
+
 TEST(Partitions, OfTheTreeThatHoldsAHubAreSpared) {
   const Device device({DeviceChoice::host, 1, 0});
   const Graph graph = hub_with_rim();

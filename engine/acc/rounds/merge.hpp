@@ -246,11 +246,10 @@ class Merge {
     stats.add({.active = sums[1], .edges = sums[0]});
   }
 
-  /// Finds a vertex that on every rank is in the tree of most of its own vertices by now: edges within that
-  /// tree may be spared. Lists begin with small vertices, so that it is one of these, if any. Returns its
-  /// root, or kNoVertex. All ranks call it.
+  /// Finds the vertex, the same on all ranks, in whose tree edges are spared, and returns its root, or
+  /// kNoVertex. Lists begin with small vertices: one of these that every rank has in the tree of most of its
+  /// own by now, or else that of most edges, which may come into it later. All ranks call it.
   Vertex find_hub() {
-    hub_ = kNoVertex;
     if (!rows_.symmetric()) return kNoVertex;
     compress_states();
     const Vertex root = sampled_.most(executor_, states_.data() + rows_.first(), own_rows());
@@ -258,19 +257,33 @@ class Merge {
     std::array<Vertex, kHubs> roots;
     const std::uint64_t count = std::min<std::uint64_t>(kHubs, states_.size());
     copy_to_host(device_, roots.data(), states_.data(), count * sizeof(Vertex));
-    std::array<std::uint64_t, kHubs> common{};
-    for (std::uint64_t v = 0; v < count; ++v) common[v] = own_rows() == 0 || roots[v] == root;
-    rows_.ranks().all_reduce(common, Reduce::min, "the tree of most vertices");
-    const auto hub = std::find(common.begin(), common.end(), 1u);
-    if (hub == common.end()) return kNoVertex;
-    hub_ = static_cast<Vertex>(hub - common.begin());
-    return root;
+    std::array<std::uint64_t, kHubs + 1> all{};
+    for (std::uint64_t v = 0; v < count; ++v) all[v] = own_rows() == 0 || roots[v] == root;
+    all.back() = most_edges();
+    rows_.ranks().all_reduce(all, Reduce::min, "the tree of most vertices");
+    const auto common = std::find(all.begin(), all.end() - 1, 1u);
+    hub_ = static_cast<Vertex>(common != all.end() - 1 ? common - all.begin() : all.back());
+    return root_of_hub();
+  }
+
+  /// Of some own vertices the one of most edges, or the first of several. In the bits above a vertex's is a
+  /// number that falls with its degree, so that the least of all ranks' has most edges.
+  std::uint64_t most_edges() const {
+    constexpr std::uint64_t kSampled = 64;  // vertices, whose degrees are far from each other
+    const std::uint64_t stride = own_rows() / kSampled + 1, most = ~std::uint32_t{0};
+    std::uint64_t first = ~std::uint64_t{0};
+    for (std::uint64_t v = rows_.first(); v < rows_.last(); v += stride)
+      first = std::min(first, (most - std::min(rows_.degree(static_cast<Vertex>(v)), most)) << 32 | v);
+    return first;
   }
 
   /// Makes the root of every vertex its state, and returns the hub's, or kNoVertex.
   Vertex compress_all() {
     compress_states();
     executor_.wait("joining trees");
+    return root_of_hub();
+  }
+  Vertex root_of_hub() const {
     if (hub_ == kNoVertex) return kNoVertex;
     Vertex root = 0;
     copy_to_host(device_, &root, states_.data() + hub_, sizeof root);
@@ -292,12 +305,8 @@ class Merge {
   /// That of the vertex of most edges among some: its tree may spare the others.
   void join_first_partition(std::vector<bool>& done) {
     if (own_rows() == 0) return;
-    constexpr std::uint64_t kSampled = 64;  // vertices, whose degrees are far from each other
-    Vertex largest = static_cast<Vertex>(rows_.first());
-    for (std::uint64_t v = rows_.first(); v < rows_.last(); v += own_rows() / kSampled + 1)
-      if (rows_.degree(static_cast<Vertex>(v)) > rows_.degree(largest)) largest = static_cast<Vertex>(v);
     const SweepPages& pages = *lists_.lists().pages();
-    const std::uint32_t p = pages.plan().owner(static_cast<Vertex>(largest - rows_.first()));
+    const std::uint32_t p = pages.plan().owner(static_cast<Vertex>(most_edges()) - rows_.first());
     std::vector<std::uint64_t> waiting(done.size());
     waiting[p] = pages.edges(p);
     join_waiting(waiting, kNoVertex);
