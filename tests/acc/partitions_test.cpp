@@ -135,16 +135,16 @@ TEST(Partitions, AreSparedForATreeThatAllRanksHave) {
   });
 }
 
-/// Where no vertex is in many lists, either, most edges are spared on ranks.
+/// Nor does a vertex have to be in lists of all ranks.
 TEST(Partitions, OnRanksAreSparedWithoutHubs) {
-  const Graph graph = generated(io::GraphKind::uniform, 13, true, io::WeightRule::none);
+  const Graph graph = generated(io::GraphKind::grid, 14, true, io::WeightRule::none);
   const PagingOptions paging{.partitions = 16, .transport = Transport::mapped};
   Meeting::run(2, [&](int rank, Meeting& meeting) {
     const Device device({DeviceChoice::host, 1, 0});
     ThreadCommunicator ranks(rank, meeting);
     const acc::AccGraph shared(device, graph, {}, {.paging = paging, .ranks = &ranks});
 
-    EXPECT_LT(run_partitioned(shared, acc::Components{}).stats.edges, graph.edges() / 2);
+    EXPECT_LT(run_partitioned(shared, acc::Components{}).stats.edges, graph.edges() / 5 * 4);
   });
 }
 
