@@ -122,9 +122,10 @@ struct Exchanged {
   std::uint64_t bytes = 0, iterations = 0, all_rows = 0;
 };
 
-Exchanged exchanged(io::GraphKind kind, pagerank::RankMethod method, const PagingOptions& paging) {
+Exchanged exchanged(io::GraphKind kind, pagerank::RankMethod method, const PagingOptions& paging,
+                    std::size_t batch = 2) {
   constexpr int kSize = 3;
-  const auto make = [&] { return course_of(generated(kind, 14, true, io::WeightRule::uniform), 2); };
+  const auto make = [&] { return course_of(generated(kind, 14, true, io::WeightRule::uniform), batch); };
   const auto at = static_cast<std::size_t>(std::ranges::find(kFollowers, method) - kFollowers);
   const Device host({DeviceChoice::host, 2, 0});
   pagerank::Options options;
@@ -167,6 +168,17 @@ TEST(GpuDynamicOnRanks, ShareOutManySumsOfAWholeGraph) {
 
   EXPECT_GT(many.iterations, 0u);
   EXPECT_EQ(many.bytes, many.iterations * many.all_rows);
+}
+
+/// They do where many edges lead from members whose change spreads, but not so many that all become members:
+/// a byte for each vertex, beside the sums of some iterations.
+TEST(GpuDynamicOnRanks, ShareOutManyMarksOfAWholeGraph) {
+  REQUIRE_GPU(open_gpu());
+  if (brief()) GTEST_SKIP() << "takes more iterations than a brief test has";
+  const Exchanged many = exchanged(io::GraphKind::kronecker, pagerank::RankMethod::pruned_frontier, {}, 40);
+
+  EXPECT_EQ(many.bytes % (many.all_rows / sizeof(pagerank::FixedRank)), 0u);
+  EXPECT_NE(many.bytes % many.all_rows, 0u);
 }
 
 TEST(GpuDynamicOnRanks, FindFewSumsOfAWholeGraphEach) {

@@ -92,14 +92,14 @@ class CudaLink {
   /// Entries that have come: vertices become members; with sources, who are the ends of edges from them, by
   /// differences.
   void meet(const ParcelColumns<typename Share::Stored>& at, std::uint64_t size, ParcelUse use) {
-    const bool pushes = use != ParcelUse::vertices;
+    const Spread spread = use == ParcelUse::vertices ? Spread::marks : Spread::pushes;
     const CsrView edges{0, 0, nullptr, at.vertices, at.weights};
     const Vertex* const sources = at.sources;
     const VertexList members = state_.grown();
     const auto view = state_.view();
     state_.over(size, [=] __device__(std::uint64_t i, cuda::CudaLane & lane) {
-      const Difference<Share> difference(view, pushes ? sources[i] : 0, pushes);
-      expand_edge(view, edges, i, pushes, difference, members, lane);
+      const Difference<Share> difference(view, spread == Spread::pushes ? sources[i] : 0, spread);
+      expand_edge(view, edges, i, spread, difference, members, lane);
     });
   }
 

@@ -33,7 +33,7 @@ class HostLink {
   }
 
   void spread(const CsrView& out, std::span<const Vertex> sources, bool pushes) {
-    expand_sources(state_, out, sources, pushes, state_.grown());
+    expand_sources(state_, out, sources, pushes ? Spread::pushes : Spread::marks, state_.grown());
   }
 
   /// What sources of other ranks offer is what they sent before, once theirs come.

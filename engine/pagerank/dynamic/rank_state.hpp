@@ -60,6 +60,7 @@ class RankState : public BatchState {
   std::uint64_t vertices() const { return vertices_; }
   /// Members of the list that was read last.
   std::uint64_t affected() const { return all_of(sizes); }
+  bool all_ever() const { return all_ever_; }
   /// Of own vertices that were ever affected by the batch.
   std::uint64_t ever() const { return all_ever_ ? own : counted_.lists[kEverAffected].count[0]; }
 
@@ -298,12 +299,7 @@ class RankState : public BatchState {
   /// About in order of id; members are the same, and so are the sizes.
   void list_by_id() const {
     executor.fill(grown().sizes, 0, sizeof(ListSizes));
-    const VertexList to = grown();
-    const auto all = view();
-    over(own, [=] SLUICE_BODY(std::uint64_t i, Lane & lane) {
-      const auto v = static_cast<Vertex>(all.first + i);
-      if (all.flags[i] & kMember) to.append(v, all.class_of(v), lane);
-    });
+    list_members(*this, grown());
   }
 
   mutable E executor;

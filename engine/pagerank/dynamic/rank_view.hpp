@@ -36,8 +36,10 @@ struct DynamicView : SettleRules {
   VertexList ever;                ///< vertices that were ever affected
   RankUpdate update;
   RankSplit split = RankSplit::in_out;
-  /// Members whose sums are found here: all, or own ones, where the GPUs of other ranks find the others.
-  std::uint64_t gathered_first = 0, gathered_count = ~std::uint64_t{0};
+  /// Do the GPUs of ranks that all hold the graph share out the sums of members, and also which
+  /// out-neighbours become members? Each works on its own vertices then, else on all.
+  bool shares = false, shares_marks = false;
+  std::uint64_t shared_first = 0, shared_count = ~std::uint64_t{0};
 
   /// 0 where the host has the out-edges: it looks at all sources then, of whatever class.
   SLUICE_HD std::uint64_t out_degree(Vertex v) const {
@@ -52,8 +54,7 @@ struct DynamicView : SettleRules {
   SLUICE_HD unsigned class_of_source(Vertex v) const {
     return split == RankSplit::in_out ? list_class(out_degree(v)) : 0;
   }
-  /// Whether its sum is to be found here.
-  SLUICE_HD bool gathers(Vertex v) const { return v - gathered_first < gathered_count; }
+  SLUICE_HD bool works_on(Vertex v) const { return v - shared_first < shared_count; }
   /// Edges of its in-list that an iteration reads: where the sum is known, for a loop in it alone.
   SLUICE_HD std::uint64_t reads_of(Vertex v) const {
     return known[v] ? at.loops[v] == Loop::stored : at.in_degree(v);
@@ -99,13 +100,30 @@ struct DynamicView : SettleRules {
   }
 };
 
+/// What sources do to their out-neighbours: these become members, or of ranks that share out the marks those
+/// that this one works on; on residuals members by what they receive; or nothing, where all vertices are to
+/// pull.
+enum class Spread { marks, shared_marks, pushes, nothing };
+
+/// Ranks exchange marks where so large a part of all edges leads from sources; with fewer each makes all.
+inline constexpr std::uint64_t kManyMarks = 64;
+
+/// `pushed` null: nothing has settled yet.
+template <class Share>
+SLUICE_HD Spread spread_of(const DynamicView<Share>& view, const std::uint64_t* pushed) {
+  if (pushed == nullptr) return Spread::marks;
+  if (all_are_next(view, *pushed, view.out.edges)) return Spread::nothing;
+  if (view.method == RankMethod::residual_frontier) return Spread::pushes;
+  return view.shares_marks && *pushed > view.out.edges / kManyMarks ? Spread::shared_marks : Spread::marks;
+}
+
 /// What a source pushes along its edges: how its contribution changed.
 template <class Share>
 struct Difference {
   typename Share::Stored before{}, after{};
 
-  SLUICE_HD Difference(const DynamicView<Share>& view, Vertex source, bool pushes) {
-    if (pushes) before = view.sent[source], after = view.at.shares[source];
+  SLUICE_HD Difference(const DynamicView<Share>& view, Vertex source, Spread spread) {
+    if (spread == Spread::pushes) before = view.sent[source], after = view.at.shares[source];
   }
   /// Modulo 2^64: a smaller contribution takes away.
   SLUICE_HD FixedRank carried(float weight) const {
@@ -113,25 +131,16 @@ struct Difference {
   }
 };
 
-/// Goes along one edge of `lists`; `pushes`: with the difference. The sum of a vertex that has not pulled yet
-/// is not read.
+/// Goes along one edge of `lists`. The sum of a vertex that has not pulled yet is not read.
 template <class Share, class Lane>
-SLUICE_HD void expand_edge(const DynamicView<Share>& view, const CsrView& lists, EdgeIndex edge, bool pushes,
-                           const Difference<Share>& difference, const VertexList& next, Lane& lane) {
+SLUICE_HD void expand_edge(const DynamicView<Share>& view, const CsrView& lists, EdgeIndex edge,
+                           Spread spread, const Difference<Share>& difference, const VertexList& next,
+                           Lane& lane) {
   const Vertex v = lists.targets[edge];
+  const bool pushes = spread == Spread::pushes;
+  if (spread == Spread::shared_marks && !view.works_on(v)) return;
   if (pushes) fetch_add(&view.sums[v], difference.carried(Share::kWeighted ? lists.weights[edge] : 1.0f));
   view.meet(v, !pushes, next, lane);
-}
-
-/// What sources do to their out-neighbours: these become members, on residuals by what they receive, or
-/// nothing, where all vertices are to pull. `pushed` null: nothing has settled yet.
-enum class Spread { marks, pushes, nothing };
-
-template <class Share>
-SLUICE_HD Spread spread_of(const DynamicView<Share>& view, const std::uint64_t* pushed) {
-  if (pushed == nullptr) return Spread::marks;
-  if (all_are_next(view, *pushed, view.out.edges)) return Spread::nothing;
-  return view.method == RankMethod::residual_frontier ? Spread::pushes : Spread::marks;
 }
 
 }  // namespace sluice::pagerank

@@ -88,7 +88,12 @@ __global__ void __launch_bounds__(kListBlock)
     gather_rows<Share, 1>(view, now, 0, sizes.count[0]);
     grid.sync();
 
-    Settled done = settle_rows(view, now, sizes, all_of(sizes), {next, sources});
+    Settled done;
+    cuda::CudaLane lane(LaneOutput{});
+    for (std::uint64_t i = std::uint64_t{blockIdx.x} * kListBlock + threadIdx.x; i < all_of(sizes);
+         i += std::uint64_t{gridDim.x} * kListBlock) {
+      settle_member(view, now.at(sizes, i), next, sources, done, lane);
+    }
     join_block<kListBlock>(done, view.norm);
     if (threadIdx.x == 0) {
       partial[blockIdx.x] = done;
@@ -108,11 +113,10 @@ __global__ void __launch_bounds__(kListBlock)
     }
     const Spread spread = spread_of(view, &entry.pushed);
     if (spreads && spread != Spread::nothing) {
-      const bool pushes = spread == Spread::pushes;
-      expand_long_rows(view, sources, pushes, next, {0, 1}, {blockIdx.x, gridDim.x});
-      expand_rows<Share, 32>(view, sources, 2, pushes, next);
-      expand_rows<Share, 8>(view, sources, 1, pushes, next);
-      expand_rows<Share, 1>(view, sources, 0, pushes, next);
+      expand_long_rows(view, sources, spread, next, {0, 1}, {blockIdx.x, gridDim.x});
+      expand_rows<Share, 32>(view, sources, 2, spread, next);
+      expand_rows<Share, 8>(view, sources, 1, spread, next);
+      expand_rows<Share, 1>(view, sources, 0, spread, next);
     }
     if (drops && leads) clear(now);  // the list after the next one; all have read how long it was
     grid.sync();

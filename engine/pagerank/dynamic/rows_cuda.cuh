@@ -46,7 +46,7 @@ __device__ void gather_rows(const DynamicView<Share>& view, const VertexList& me
        base += std::uint64_t{gridDim.x} * kRows) {
     const std::uint64_t i = base + threadIdx.x / Lanes;
     const Vertex v = i < count ? members.at(of_class, i) : 0;
-    const bool gathers = i < count && !view.known[v] && view.gathers(v);
+    const bool gathers = i < count && !view.known[v] && view.works_on(v);
     FixedRank sum = gathers ? view.at.gather(v, lane, Lanes) : 0;
     if constexpr (Lanes > 1) sum = add_lanes<Lanes>(sum);
     if (gathers && lane == 0) view.sums[v] = sum;
@@ -65,33 +65,155 @@ __global__ void __launch_bounds__(kListBlock)
     gather_long_kernel(DynamicView<Share> view, VertexList members, unsigned of_class, std::uint64_t count) {
   for (std::uint64_t i = blockIdx.x; i < count; i += gridDim.x) {
     const Vertex v = members.at(of_class, i);
-    if (!view.gathers(v)) continue;
+    if (!view.works_on(v)) continue;
     const FixedRank sum = add_lanes<32>(
         view.at.gather(v, blockIdx.y * kListBlock + threadIdx.x, std::uint64_t{gridDim.y} * kListBlock));
     if (threadIdx.x % 32 == 0) fetch_add(&view.sums[v], sum);
   }
 }
 
-/// The next ranks of all members, whose sums are known, by all blocks; what the calling thread did.
-template <class Share>
-__device__ Settled settle_rows(const DynamicView<Share>& view, const VertexList& members,
-                               const ListSizes& sizes, std::uint64_t count, const SettledLists& lists) {
-  cuda::CudaLane lane(LaneOutput{});
-  Settled done;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * kListBlock + threadIdx.x; i < count;
-       i += std::uint64_t{gridDim.x} * kListBlock) {
-    settle_member(view, lists, members.at(sizes, i), done, lane);
+/// Appends to lists by whole blocks: one atomic sum a block, list and class. Those of warps wait for each
+/// other, a nanosecond each: they took most of the 0.76 ms in which Kronecker 24 settled (H200).
+template <unsigned kTo>
+class BlockAppend {
+ public:
+  static constexpr unsigned kAtOnce = 4;           ///< entries of a thread
+  static constexpr unsigned kNone = kListClasses;  ///< of no class: not appended
+  static constexpr unsigned kKeys = kTo * kListClasses;
+  /// What each warp puts on a list and class, then where; in shared memory. Two take turns, for some threads
+  /// may still read one while others come back.
+  struct Memory {
+    unsigned long long places[2][kKeys][kListBlock / 32];
+  };
+  /// Entry e goes to lists[to] in the class of[to][e].
+  struct Classes {
+    unsigned of[kTo][kAtOnce];
+  };
+
+  /// Keeps references.
+  __device__ BlockAppend(Memory& memory, const VertexList (&lists)[kTo]) : memory_(memory), lists_(lists) {}
+
+  /// All threads of the block must come.
+  __device__ void operator()(const Vertex (&entries)[kAtOnce], const Classes& classes) {
+    auto& places = memory_.places[turn_ ^= 1];
+    const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, before = (1u << lane) - 1;
+    unsigned below[kTo][kAtOnce] = {};
+#pragma unroll
+    for (unsigned key = 0; key < kKeys; ++key) {
+      const unsigned to = key / kListClasses;
+      unsigned count = 0;
+#pragma unroll
+      for (unsigned e = 0; e < kAtOnce; ++e) {
+        const bool is = classes.of[to][e] == key % kListClasses;
+        const unsigned lanes = __ballot_sync(~0u, is);
+        if (is) below[to][e] = count + static_cast<unsigned>(__popc(lanes & before));
+        count += static_cast<unsigned>(__popc(lanes));
+      }
+      if (lane == 0) places[key][warp] = count;
+    }
+    __syncthreads();
+#pragma unroll
+    for (unsigned key = 0; key < kKeys; ++key) {
+      if (threadIdx.x == key) take_places(places[key], lists_[key / kListClasses].sizes + key % kListClasses);
+    }
+    __syncthreads();
+#pragma unroll
+    for (unsigned to = 0; to < kTo; ++to) {
+#pragma unroll
+      for (unsigned e = 0; e < kAtOnce; ++e) {
+        const unsigned of = classes.of[to][e];
+        if (of != kNone) lists_[to].at(of, places[to * kListClasses + of][warp] + below[to][e]) = entries[e];
+      }
+    }
   }
-  return done;
+
+ private:
+  __device__ static void take_places(unsigned long long (&of_warps)[kListBlock / 32],
+                                     unsigned long long* size) {
+    unsigned long long sum = 0;
+    for (const unsigned long long count : of_warps) sum += count;
+    if (sum == 0) return;
+    unsigned long long place = atomicAdd(size, sum);
+    for (unsigned long long& of_warp : of_warps) {
+      const unsigned long long count = of_warp;
+      of_warp = place, place += count;
+    }
+  }
+
+  Memory& memory_;
+  const VertexList (&lists_)[kTo];
+  unsigned turn_ = 0;
+};
+
+/// Few members, as they are listed.
+struct ListedMembers {
+  VertexList list;
+  ListSizes sizes;
+
+  __device__ std::uint64_t places() const { return all_of(sizes); }
+  __device__ Vertex operator()(std::uint64_t i) const { return list.at(sizes, i); }
+};
+
+/// Many members, as they are flagged: state of those side by side is read together.
+struct FlaggedMembers {
+  const std::uint8_t* flags;
+  std::uint64_t first, own;
+
+  __device__ std::uint64_t places() const { return own; }
+  /// kNoVertex: none.
+  __device__ Vertex operator()(std::uint64_t i) const {
+    return (flags[i] & kMember) != 0 ? static_cast<Vertex>(first + i) : kNoVertex;
+  }
+};
+
+/// Appends all members to lists, by all blocks; classes_of(v, class_of_list) says where one goes.
+template <unsigned kTo, class Members, class ClassesOf>
+__device__ void append_members(const Members& members, const VertexList (&lists)[kTo],
+                               const ClassesOf& classes_of) {
+  using Append = BlockAppend<kTo>;
+  constexpr unsigned kAtOnce = Append::kAtOnce;
+  __shared__ typename Append::Memory memory;
+  Append append(memory, lists);
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * kListBlock;
+  for (std::uint64_t base = std::uint64_t{blockIdx.x} * kListBlock; base < members.places();
+       base += kAtOnce * stride) {
+    Vertex entries[kAtOnce];
+    typename Append::Classes classes;
+#pragma unroll
+    for (unsigned e = 0; e < kAtOnce; ++e) {
+      const std::uint64_t i = base + e * stride + threadIdx.x;
+      entries[e] = i < members.places() ? members(i) : kNoVertex;
+      unsigned of[kTo];
+      for (unsigned& of_list : of) of_list = Append::kNone;
+      if (entries[e] != kNoVertex) classes_of(entries[e], of);
+      for (unsigned to = 0; to < kTo; ++to) classes.of[to][e] = of[to];
+    }
+    append(entries, classes);
+  }
 }
 
-template <class Share>
+/// The next ranks of all members, whose sums are known. Those that stay go to `next`, those whose change
+/// spreads to `sources`.
+template <class Share, class Members>
 __global__ void __launch_bounds__(kListBlock)
-    settle_kernel(DynamicView<Share> view, VertexList members, ListSizes sizes, std::uint64_t count,
-                  SettledLists lists, Settled* partial) {
-  Settled done = settle_rows(view, members, sizes, count, lists);
+    settle_kernel(DynamicView<Share> view, Members members, VertexList next, VertexList sources,
+                  Settled* partial) {
+  cuda::CudaLane lane(LaneOutput{});
+  Settled done;
+  append_members<2>(members, {next, sources}, [&](Vertex v, unsigned(&classes)[2]) {
+    const Outcome is = settle_member(view, v, done, lane);
+    if (is.stays) classes[0] = view.class_of(v);
+    if (is.spreads) classes[1] = view.class_of_source(v);
+  });
   join_block<kListBlock>(done, view.norm);
   if (threadIdx.x == 0) partial[blockIdx.x] = done;
+}
+
+/// Puts all members on `to`, about in order of id.
+template <class Share>
+__global__ void __launch_bounds__(kListBlock)
+    list_members_kernel(DynamicView<Share> view, FlaggedMembers members, VertexList to) {
+  append_members<1>(members, {to}, [&](Vertex v, unsigned(&classes)[1]) { classes[0] = view.class_of(v); });
 }
 
 /// The sum of `count` parts, by one block; thread 0 has it.
@@ -112,17 +234,17 @@ inline __global__ void __launch_bounds__(kListBlock)
 /// Out-neighbours of the sources of one class become members, `Lanes` lanes a source, by all blocks.
 template <class Share, unsigned Lanes>
 __device__ void expand_rows(const DynamicView<Share>& view, const VertexList& sources, unsigned of_class,
-                            bool pushes, const VertexList& next) {
+                            Spread spread, const VertexList& next) {
   const std::uint64_t count = sources.sizes[of_class];
   constexpr unsigned kRows = kListBlock / Lanes;
   cuda::CudaLane lane(LaneOutput{});
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * kRows + threadIdx.x / Lanes; i < count;
        i += std::uint64_t{gridDim.x} * kRows) {
     const Vertex source = sources.at(of_class, i);
-    const Difference<Share> difference(view, source, pushes);
+    const Difference<Share> difference(view, source, spread);
     const EdgeIndex end = view.out.offsets[source + 1];
     for (EdgeIndex e = view.out.offsets[source] + threadIdx.x % Lanes; e < end; e += Lanes)
-      expand_edge(view, view.out, e, pushes, difference, next, lane);
+      expand_edge(view, view.out, e, spread, difference, next, lane);
   }
 }
 
@@ -133,16 +255,16 @@ struct BlockPart {
 
 /// The same for long rows: every one cut among the blocks of `slice`, the rows dealt out as `row` says.
 template <class Share>
-__device__ void expand_long_rows(const DynamicView<Share>& view, const VertexList& sources, bool pushes,
+__device__ void expand_long_rows(const DynamicView<Share>& view, const VertexList& sources, Spread spread,
                                  const VertexList& next, BlockPart row, BlockPart slice) {
   const std::uint64_t count = sources.sizes[3], stride = std::uint64_t{slice.of} * kListBlock;
   cuda::CudaLane lane(LaneOutput{});
   for (std::uint64_t i = row.at; i < count; i += row.of) {
     const Vertex source = sources.at(3, i);
-    const Difference<Share> difference(view, source, pushes);
+    const Difference<Share> difference(view, source, spread);
     const EdgeIndex end = view.out.offsets[source + 1];
     for (EdgeIndex e = view.out.offsets[source] + slice.at * kListBlock + threadIdx.x; e < end; e += stride)
-      expand_edge(view, view.out, e, pushes, difference, next, lane);
+      expand_edge(view, view.out, e, spread, difference, next, lane);
   }
 }
 
@@ -151,8 +273,7 @@ __global__ void __launch_bounds__(kListBlock)
     expand_kernel(DynamicView<Share> view, VertexList sources, unsigned of_class, const std::uint64_t* pushed,
                   VertexList next) {
   const Spread spread = spread_of(view, pushed);
-  if (spread != Spread::nothing)
-    expand_rows<Share, Lanes>(view, sources, of_class, spread == Spread::pushes, next);
+  if (spread != Spread::nothing) expand_rows<Share, Lanes>(view, sources, of_class, spread, next);
 }
 
 template <class Share>
@@ -161,8 +282,7 @@ __global__ void __launch_bounds__(kListBlock)
                        VertexList next) {
   const Spread spread = spread_of(view, pushed);
   if (spread != Spread::nothing)
-    expand_long_rows(view, sources, spread == Spread::pushes, next, {blockIdx.x, gridDim.x},
-                     {blockIdx.y, gridDim.y});
+    expand_long_rows(view, sources, spread, next, {blockIdx.x, gridDim.x}, {blockIdx.y, gridDim.y});
 }
 
 // ---- launchers
@@ -195,29 +315,44 @@ void gather_members(const RankState<Share, cuda::CudaExecutor>& state, const Dyn
   launch(0, 1, gather_kernel<Share, 1>);
 }
 
+/// All members of a state.
+template <class Share>
+FlaggedMembers flagged_members(const RankState<Share, cuda::CudaExecutor>& state) {
+  return {state.view().flags, state.first, state.own};
+}
+
 /// Renews all members; those that stay go to the next list.
 template <class Share>
 void settle_members(const RankState<Share, cuda::CudaExecutor>& state, const DynamicView<Share>& view) {
   const cudaStream_t stream = state.executor.queue().get();
   const std::uint64_t count = state.affected();
-  const VertexList members = state.members(state.now());
-  const SettledLists lists{state.members(state.next()), state.sources()};
-  Settled* const settled = &state.counters()->settled;
-  const unsigned grid = count <= kOneBlock ? 1 : list_grid(count);
-  settle_kernel<<<grid, kListBlock, 0, stream>>>(view, members, state.sizes, count, lists,
-                                                 grid == 1 ? settled : state.partial());
-  cuda::check_launch("settle_kernel");
+  const bool many = count > state.own / 2;
+  const unsigned grid = count <= kOneBlock ? 1 : list_grid(many ? state.own : count);
+  Settled *const settled = &state.counters()->settled, *const parts = grid == 1 ? settled : state.partial();
+  const auto launch = [&](const auto& members) {
+    settle_kernel<<<grid, kListBlock, 0, stream>>>(view, members, state.members(state.next()),
+                                                   state.sources(), parts);
+    cuda::check_launch("settle_kernel");
+  };
+  many ? launch(flagged_members(state)) : launch(ListedMembers{state.members(state.now()), state.sizes});
   if (grid == 1) return;
-  fold_settled_kernel<<<1, kListBlock, 0, stream>>>(state.partial(), grid, view.norm, settled);
+  fold_settled_kernel<<<1, kListBlock, 0, stream>>>(parts, grid, view.norm, settled);
   cuda::check_launch("fold_settled_kernel");
+}
+
+/// Puts all members on `to`, which is empty, about in order of id.
+template <class Share>
+void list_members(const RankState<Share, cuda::CudaExecutor>& state, const VertexList& to) {
+  list_members_kernel<<<list_grid(state.own), kListBlock, 0, state.executor.queue().get()>>>(
+      state.view(), flagged_members(state), to);
+  cuda::check_launch("list_members_kernel");
 }
 
 /// Out-neighbours of the sources, of which there are at most `most`, become members of `next`.
 template <class Share>
-void expand_sources(const RankState<Share, cuda::CudaExecutor>& state, std::uint64_t most,
-                    const std::uint64_t* pushed, const VertexList& next) {
+void expand_sources(const RankState<Share, cuda::CudaExecutor>& state, const DynamicView<Share>& view,
+                    std::uint64_t most, const std::uint64_t* pushed, const VertexList& next) {
   if (most == 0) return;
-  const DynamicView<Share> view = state.view();
   const VertexList sources = state.sources();
   const cudaStream_t stream = state.executor.queue().get();
   const auto launch = [&](unsigned of_class, unsigned lanes, auto kernel) {

@@ -48,27 +48,37 @@ template <class Share>
 void settle_members(const RankState<Share, HostExecutor>& state, const DynamicView<Share>& view) {
   Settled& settled = state.counters()->settled = {};
   const VertexList members = state.members(state.now());
-  const SettledLists lists{state.members(state.next()), state.sources()};
+  const VertexList next = state.members(state.next()), sources = state.sources();
   state.executor.reduce(
       state.affected(), state.output(), settled,
       [=](std::uint64_t i, Settled& done, HostLane& lane) {
-        settle_member(view, lists, members.few[i], done, lane);
+        settle_member(view, members.few[i], next, sources, done, lane);
       },
       [norm = view.norm](Settled& total, const Settled& part) { total.join(part, norm); }, kRowsAtOnce);
+}
+
+/// Puts all members on `to`, which is empty, in order of id.
+template <class Share>
+void list_members(const RankState<Share, HostExecutor>& state, const VertexList& to) {
+  const auto view = state.view();
+  state.over(state.own, [=](std::uint64_t i, HostLane& lane) {
+    const auto v = static_cast<Vertex>(view.first + i);
+    if (view.flags[i] & kMember) to.append(v, view.class_of(v), lane);
+  });
 }
 
 /// Out-neighbours of `sources` in the state's range become members of `next`.
 template <class Share>
 void expand_sources(const RankState<Share, HostExecutor>& state, const CsrView& out,
-                    std::span<const Vertex> sources, bool pushes, const VertexList& next) {
+                    std::span<const Vertex> sources, Spread spread, const VertexList& next) {
   const DynamicView<Share> view = state.view();
   const std::uint64_t begin = state.first, end = state.first + state.own;
   state.executor.for_each(
       sources.size(), state.output(),
       [=](std::uint64_t i, HostLane& lane) {
-        const Difference<Share> difference(view, sources[i], pushes);
+        const Difference<Share> difference(view, sources[i], spread);
         const auto [first, last] = edges_into(out, sources[i], begin, end);
-        for (EdgeIndex e = first; e < last; ++e) expand_edge(view, out, e, pushes, difference, next, lane);
+        for (EdgeIndex e = first; e < last; ++e) expand_edge(view, out, e, spread, difference, next, lane);
       },
       kSourcesAtOnce);
 }

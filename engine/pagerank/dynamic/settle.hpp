@@ -26,71 +26,73 @@
 
 namespace sluice::pagerank {
 
-/// The lists that members go to: those that stay, and those whose change spreads.
-struct SettledLists {
-  VertexList next, sources;
+/// What becomes of a member: does it stay one, and does its change spread?
+struct Outcome {
+  bool stays = false, spreads = false;
 };
 
 namespace detail {
 
 /// On residuals: does the vertex push its change?
-template <class Share, class Lane>
-SLUICE_HD void settle_residual(const DynamicView<Share>& view, const SettledLists& lists, Vertex v,
-                               FixedRank rank, Settled& done, Lane& lane) {
+template <class Share>
+SLUICE_HD Outcome settle_residual(const DynamicView<Share>& view, Vertex v, FixedRank rank, Settled& done) {
   if (!view.known[v]) {
     view.known[v] = 1;
     done.gathered += view.at.in_degree(v);
   }
   view.flags_of(v) = kEver;
   const auto before = view.at.shares[v], after = share_of<Share>(rank, view.at.divisors[v]);
-  if (relative_change(before, after) <= view.frontier_tolerance) return;
+  if (relative_change(before, after) <= view.frontier_tolerance) return {};
   view.sent[v] = before, view.at.shares[v] = after;
   done.pushed += view.out_degree(v);
-  lists.sources.append(v, view.class_of_source(v), lane);
+  return {false, true};
 }
 
 /// Of the published methods: does it stay, and does its change spread?
 template <class Share, class Lane>
-SLUICE_HD void settle_pulled(const DynamicView<Share>& view, const SettledLists& lists, Vertex v,
-                             FixedRank before, FixedRank after, Settled& done, Lane& lane) {
+SLUICE_HD Outcome settle_pulled(const DynamicView<Share>& view, Vertex v, FixedRank before, FixedRank after,
+                                Settled& done, Lane& lane) {
   done.gathered += view.at.in_degree(v);
   const auto sent = view.at.shares[v];
   view.at.share(v);
   if (view.changed.few != nullptr && view.at.shares[v] != sent) view.changed.append(v, 0, lane);
-  if (!spreads_changes(view.method)) return;
+  if (!spreads_changes(view.method)) return {};
   const bool pruned = drops_members(view.method);
   const double relative = relative_change(before, after);
   std::uint8_t& flags = view.flags_of(v);  // no other thread touches this byte now
-  if (pruned && relative > view.prune_tolerance) {
-    lists.next.append(v, view.class_of(v), lane);
-  } else if (pruned) {
-    flags = kEver;
-  }
-  if (!(relative > view.frontier_tolerance) || (!pruned && (flags & kExpanded))) return;
+  Outcome is{pruned && relative > view.prune_tolerance, relative > view.frontier_tolerance};
+  if (pruned && !is.stays) flags = kEver;
+  if (!pruned && (flags & kExpanded)) is.spreads = false;
+  if (!is.spreads) return is;
   if (pruned) {
     done.pushed += view.out_degree(v);
   } else {
     flags |= kExpanded;
   }
-  lists.sources.append(v, view.class_of_source(v), lane);
+  return is;
 }
 
 }  // namespace detail
 
 /// Renews member v, whose sum is known.
 template <class Share, class Lane>
-SLUICE_HD void settle_member(const DynamicView<Share>& view, const SettledLists& lists, Vertex v,
-                             Settled& done, Lane& lane) {
+SLUICE_HD Outcome settle_member(const DynamicView<Share>& view, Vertex v, Settled& done, Lane& lane) {
   const FixedRank before = view.at.ranks[v];
   const FixedRank after = view.is_renewed(v) ? view.renewed[v] : view.next_rank(v);
   done.change.add(before, after, view.norm);
   done.growth += after - before;
   view.at.ranks[v] = after;
-  if (view.method == RankMethod::residual_frontier) {
-    detail::settle_residual(view, lists, v, after, done, lane);
-  } else {
-    detail::settle_pulled(view, lists, v, before, after, done, lane);
-  }
+  if (view.method == RankMethod::residual_frontier) return detail::settle_residual(view, v, after, done);
+  return detail::settle_pulled(view, v, before, after, done, lane);
+}
+
+/// The same; v goes to `next` where it stays, and to `sources` where its change spreads.
+template <class Share, class Lane>
+SLUICE_HD void settle_member(const DynamicView<Share>& view, Vertex v, const VertexList& next,
+                             const VertexList& sources, Settled& done, Lane& lane) {
+  const Outcome is = settle_member(view, v, done, lane);
+  if (is.stays) next.append(v, view.class_of(v), lane);
+  if (is.spreads) sources.append(v, view.class_of_source(v), lane);
 }
 
 }  // namespace sluice::pagerank
