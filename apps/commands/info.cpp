@@ -40,7 +40,8 @@ struct InfoCommand {
   CommonOptions common;
 };
 
-/// How the commonest job would cut the graph: a uniform walk from every vertex, on this machine's device.
+/// How the commonest job would cut the graph: a uniform walk from every vertex, on this machine's device. It
+/// reads no weights.
 struct Cut {
   PartitionPlan partitions;
   std::uint64_t slots;  ///< partitions on the device at once; 0: the graph is worked on whole
@@ -52,7 +53,7 @@ Cut cut_for(const Device& device, const Graph& graph, bool fits_host) {
   paging.cut = !fits_host;
   sampling::RunPlan plan = sampling::plan_walks(device, graph, Starts{}, walks::Options{}, paging);
   if (plan.partitions) return {std::move(*plan.partitions), plan.slots};
-  const PartitionBytes bytes{.edge = sizeof(Vertex) + (graph.weighted ? sizeof(float) : 0)};
+  const PartitionBytes bytes{.edge = sizeof(Vertex)};
   return {PartitionPlan::of_count(graph.out.offsets.span(), bytes, 1), 0};
 }
 
@@ -199,7 +200,7 @@ void run_info(const Command& command, const InfoCommand& c) {
   const unsigned threads = usable_cores();
   Graph graph;
   graph.out.offsets = io::read_offsets(file, false, threads);
-  graph.directed = info.directed, graph.weighted = info.weighted;
+  graph.directed = info.directed;
   const std::span<const EdgeIndex> offsets = graph.out.offsets.span();
   const DegreeFigures degrees = degree_figures(offsets);
   std::optional<EdgeFigures> edges;
@@ -209,7 +210,9 @@ void run_info(const Command& command, const InfoCommand& c) {
   if (budget != 0) {
     const Device device({.device_memory = budget});
     say_refused_gpu(command, c.common, device);
-    cut = cut_for(device, graph, host_bytes(info) <= host_budget().ceiling());
+    io::GraphInfo held = info;
+    held.weighted = held.timed = false;
+    cut = cut_for(device, graph, host_bytes(held) <= host_budget().ceiling());
   }
   std::string text;
   if (c.json) {

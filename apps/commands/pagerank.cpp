@@ -99,6 +99,7 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
   const bool fresh = c.method == pagerank::RankMethod::from_scratch;
   Job job(command, c.common, c.graph,
           {.in_edges = true,
+           .weights = c.rank.weighted,
            .updated = c.batch.updates(),
            .vertex_bytes = fresh ? pagerank::kRankVertexBytes : pagerank::kBatchVertexBytes,
            .file_needs_in = true});

@@ -85,9 +85,11 @@ void run_sample(const Command& command, SampleCommand& c) {
   refuse_foreign(command, c);
   c.sample.layer_sizes.assign(c.layer_sizes.begin(), c.layer_sizes.end());
   validate(c.sample);
+  const bool by_weight = c.sample.bias == Bias::weight;
   Job job(command, c.common, c.graph,
-          {.edge_bytes = c.sample.bias == Bias::degree ? kTableEdgeBytes : 0,
-           .weight_bytes = c.sample.bias == Bias::weight ? kTableEdgeBytes : 0});
+          {.weights = by_weight,
+           .edge_bytes = c.sample.bias == Bias::degree ? kTableEdgeBytes : 0,
+           .weight_bytes = by_weight ? kTableEdgeBytes : 0});
   const HeldStarts starts = make_starts(command, c.starts, StartsLine::seeds, !is_one_pass(c), job.ids());
   job.prepare(starts, " samples", c.sample);
   const auto plan_with = [&](const PagingOptions& paging) {

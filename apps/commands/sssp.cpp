@@ -30,7 +30,7 @@ std::uint64_t reached(std::span<const double> distances) {
 void run_sssp(const Command& command, const SsspCommand& c) {
   if (!command.given("--source")) throw UsageError("--source V is missing: say where paths begin");
   if (command.given("--delta") && !(c.delta > 0)) throw UsageError("--delta: above 0, or leave it out");
-  Job job(command, c.common, c.graph, {.vertex_bytes = acc::kAccVertexBytes});
+  Job job(command, c.common, c.graph, {.weights = true, .vertex_bytes = acc::kAccVertexBytes});
   const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
   const bool pulls = c.acc.direction != acc::AccDirection::push;
   const acc::AccPlan plan = job.fitting([&](const PagingOptions& paging) {

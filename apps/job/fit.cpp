@@ -217,7 +217,7 @@ bool Job::hold_less() {
 void Job::open_in_file() {
   in_file_ = true;
   graph_ = Graph{};
-  graph_ = io::open_graph(graph_file_, needs_.in_edges, io::Caching::none);
+  graph_ = io::open_graph(graph_file_, columns(), io::Caching::none);
   ids_ = std::make_unique<IdMap>(graph_, options_.original_ids);
 }
 

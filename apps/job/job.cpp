@@ -80,6 +80,10 @@ std::uint64_t Job::bytes_beside() const {
   return info_.vertices * needs_.vertex_bytes + share_of_node(info_.edges * table);
 }
 
+io::GraphColumns Job::columns() const {
+  return {.in = needs_.in_edges, .weights = needs_.weights || needs_.updated, .times = needs_.updated};
+}
+
 bool Job::drops_in_edges() const {
   if (!needs_.in_edges_if_they_fit || !info_.directed || !info_.has_in) return false;
   const std::uint64_t allowed = host_budget().ceiling(), beside = bytes_beside();
@@ -101,6 +105,8 @@ void Job::load(const std::string& graph_file) {
   const Stopwatch watch;
   graph_file_ = graph_file;
   info_ = io::read_graph_info(graph_file);
+  report_.graph = facts_of(graph_file, info_);
+  info_.weighted = info_.weighted && columns().weights, info_.timed = info_.timed && columns().times;
   // First of all: what ranks ask of each other from here on depends on both.
   require_same_on_all_ranks(same_options(command_) +
                             fmt::format("graph checksum {}\nin-edges in the file: {}\n",
@@ -147,11 +153,10 @@ void Job::load(const std::string& graph_file) {
   }
   // What memory cannot hold, the system's cache cannot keep either.
   const io::Caching caching = needed + beside > allowed ? io::Caching::none : io::Caching::system;
-  graph_ = in_file_ ? io::open_graph(graph_file, needs_.in_edges, caching)
-                    : read_graph_once_a_node(graph_file, info_, needs_.in_edges);
+  graph_ = in_file_ ? io::open_graph(graph_file, columns(), caching)
+                    : read_graph_once_a_node(graph_file, info_, columns());
   ids_ = std::make_unique<IdMap>(graph_, options_.original_ids);
   throw_if_stopped();
-  report_.graph = facts_of(graph_file, info_);
   report_.load_seconds = watch.seconds();
   report_.bytes_read = in_file_ ? offsets : world().node_rank() == 0 ? host_bytes(info_, needs_.in_edges) : 0;
 }

@@ -32,7 +32,8 @@ namespace sluice::apps {
 struct GraphNeeds {
   bool in_edges = false;              ///< also in-edges, where a directed graph's file has them
   bool in_edges_if_they_fit = false;  ///< those, but only where memory holds them beside all else
-  bool updated = false;               ///< a batch rewrites the lists, one direction after the other
+  bool weights = false;               ///< also weights of edges, where the file has them
+  bool updated = false;               ///< a batch rewrites all of it, one direction after the other
   std::uint64_t vertex_bytes = 0;     ///< what the work takes of host memory beside the graph, a vertex
   std::uint64_t edge_bytes = 0;       ///< the same, an edge, where the host does the work: tables
   std::uint64_t weight_bytes = 0;     ///< the same, where edges have weights
@@ -150,6 +151,8 @@ class Job {
   std::uint64_t bytes_beside() const;
   /// Are in-edges that are wanted only if they fit too large? All ranks call it.
   bool drops_in_edges() const;
+  /// What is read of the file's edges.
+  io::GraphColumns columns() const;
   /// What the graph takes of host memory as it was read, and the starts.
   std::uint64_t held_bytes() const;
   std::uint64_t graph_bytes() const;
@@ -205,7 +208,7 @@ class Job {
   ReportFile report_file_;
   std::unique_ptr<Device> device_;
   Progress progress_;
-  io::GraphInfo info_;
+  io::GraphInfo info_;  ///< of the graph as it is read
   Graph graph_;
   std::uint64_t starts_bytes_ = 0;
   std::function<void()> take_share_;  ///< sets the instances of this rank

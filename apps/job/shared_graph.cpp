@@ -49,23 +49,25 @@ class OpenedArrays final : public HostMemory {
 };
 
 /// The arrays that io::read_graph makes, with nothing read.
-Csr open_rows(const io::GraphInfo& info, bool in, HostMemory& memory) {
+Csr open_rows(const io::GraphInfo& info, bool in, const io::GraphColumns& columns, HostMemory& memory) {
   Csr csr;
   csr.offsets = make_host_array<EdgeIndex>(&memory, info.vertices + 1, in ? "in-offsets" : "offsets");
   csr.targets = make_host_array<Vertex>(&memory, info.edges, in ? "sources" : "targets");
-  if (info.weighted) csr.weights = make_host_array<float>(&memory, info.edges, in ? "in-weights" : "weights");
-  if (info.timed) csr.times = make_host_array<std::int64_t>(&memory, info.edges, in ? "in-times" : "times");
+  if (info.weighted && columns.weights)
+    csr.weights = make_host_array<float>(&memory, info.edges, in ? "in-weights" : "weights");
+  if (info.timed && columns.times)
+    csr.times = make_host_array<std::int64_t>(&memory, info.edges, in ? "in-times" : "times");
   return csr;
 }
 
-Graph open_arrays(const io::GraphInfo& info, bool with_in, HostMemory& memory) {
+Graph open_arrays(const io::GraphInfo& info, const io::GraphColumns& columns, HostMemory& memory) {
   Graph graph;
-  graph.out = open_rows(info, false, memory);
-  if (with_in) graph.in = open_rows(info, true, memory);
+  graph.out = open_rows(info, false, columns, memory);
+  if (columns.in) graph.in = open_rows(info, true, columns, memory);
   if (info.compacted)
     graph.original_ids = make_host_array<std::int64_t>(&memory, info.vertices, "original ids");
   graph.directed = info.directed;
-  graph.weighted = info.weighted;
+  graph.weighted = info.weighted && columns.weights;
   graph.checksum = info.checksum;
   graph.origin = info.origin;
   return graph;
@@ -78,17 +80,18 @@ std::uint64_t share_of_node(std::uint64_t bytes) {
   return (bytes + ranks - 1) / ranks;
 }
 
-Graph read_graph_once_a_node(const std::string& path, const io::GraphInfo& info, bool with_in) {
+Graph read_graph_once_a_node(const std::string& path, const io::GraphInfo& info,
+                             const io::GraphColumns& columns) {
   const bool shared = world().node_size() > 1, reads = world().node_rank() == 0;
   Graph graph;
   SharedArrays made;
-  if (reads) graph = io::read_graph(path, with_in, 0, shared ? &made : nullptr);
+  if (reads) graph = io::read_graph(path, columns, 0, shared ? &made : nullptr);
   const auto lists = world().all_gather(made.list(), "the graph");
   bool opened = reads;
   if (!reads) {
     try {
       OpenedArrays arrays(lists[static_cast<std::size_t>(world().node_leader())]);
-      graph = open_arrays(info, with_in, arrays);
+      graph = open_arrays(info, columns, arrays);
       opened = true;
     } catch (const RunError&) {
     }
@@ -96,7 +99,7 @@ Graph read_graph_once_a_node(const std::string& path, const io::GraphInfo& info,
   // The rank that made the arrays may be at its end before others have opened them (--plan), and they go with
   // it.
   world().all_gather("", "the graph");
-  return opened ? std::move(graph) : io::read_graph(path, with_in);
+  return opened ? std::move(graph) : io::read_graph(path, columns);
 }
 
 }  // namespace sluice::apps

@@ -14,6 +14,7 @@ std::uint64_t share_of_node(std::uint64_t bytes);
 
 /// Reads a graph file. Of the ranks of a machine one reads it, and the others use its memory; a rank that
 /// cannot see that memory reads a copy of its own. All ranks call it. Throws as io::read_graph.
-Graph read_graph_once_a_node(const std::string& path, const io::GraphInfo& info, bool with_in = false);
+Graph read_graph_once_a_node(const std::string& path, const io::GraphInfo& info,
+                             const io::GraphColumns& columns = {});
 
 }  // namespace sluice::apps

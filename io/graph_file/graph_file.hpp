@@ -26,6 +26,12 @@ struct GraphInfo {
   std::string origin;  ///< where it came from: command line or source file names
 };
 
+/// What is read of a file's edges beside the targets of /out.
+struct GraphColumns {
+  bool in = false;                    ///< /in, too; a file without it is refused
+  bool weights = true, times = true;  ///< where the file has them; else the graph that is read has none
+};
+
 /// Writes a graph file piece by piece, so that no graph need fit in memory. Datasets are contiguous,
 /// little-endian and allocated early; block checksums are computed on the way. The file has its final name
 /// only after commit().
@@ -63,12 +69,12 @@ GraphInfo read_graph_info(const std::string& path);
 /// finite non-negative weights). Throws InputError naming file, dataset and position; BudgetError if it does
 /// not fit. `threads` 0 means all cores. Files of other tools are read too, as long as they call themselves a
 /// graph. The arrays come from `memory` where it is given.
-Graph read_graph(const std::string& path, bool with_in = false, unsigned threads = 0,
+Graph read_graph(const std::string& path, const GraphColumns& columns = {}, unsigned threads = 0,
                  HostMemory* memory = nullptr);
 
 /// As read_graph, but leaves the edges in the file: Graph::edges_elsewhere (and in_elsewhere) reads them.
 /// Targets and weights are checked as they are read. A graph that memory does not hold wants Caching::none.
-Graph open_graph(const std::string& path, bool with_in = false, Caching caching = Caching::system,
+Graph open_graph(const std::string& path, const GraphColumns& columns = {}, Caching caching = Caching::system,
                  unsigned threads = 0);
 
 /// What check_graph() found in a file without a fault.

@@ -22,7 +22,8 @@ void read_numbers(const Column& column, std::span<T> out, unsigned threads) {
   });
 }
 
-Csr read_rows(const GraphFile& file, bool in, unsigned threads, HostMemory* memory) {
+Csr read_rows(const GraphFile& file, bool in, const GraphColumns& columns, unsigned threads,
+              HostMemory* memory) {
   const GraphInfo& info = file.info();
   const auto part = [&](GraphPart out_part, GraphPart in_part) { return file.open(in ? in_part : out_part); };
   Csr csr;
@@ -36,7 +37,7 @@ Csr read_rows(const GraphFile& file, bool in, unsigned threads, HostMemory* memo
     }
   });
   fault.rethrow();
-  if (info.weighted) {
+  if (info.weighted && columns.weights) {
     const Column data = part(GraphPart::out_data, GraphPart::in_data);
     csr.weights = make_host_array<float>(memory, info.edges, in ? "in-weights" : "weights");
     parallel_blocks(threads, info.edges, kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
@@ -45,7 +46,7 @@ Csr read_rows(const GraphFile& file, bool in, unsigned threads, HostMemory* memo
     });
     fault.rethrow();
   }
-  if (info.timed) {
+  if (info.timed && columns.times) {
     csr.times = make_host_array<std::int64_t>(memory, info.edges, in ? "in-times" : "times");
     read_numbers(part(GraphPart::out_times, GraphPart::in_times), csr.times.span(), threads);
   }
@@ -188,10 +189,12 @@ namespace {
 /// Reads ranges of /out, or /in, of an open file. Faults throw InputError naming file, dataset and position.
 class FileEdges final : public EdgeSource {
  public:
-  FileEdges(const std::string& path, bool in, Caching caching)
+  FileEdges(const std::string& path, bool in, const GraphColumns& columns, Caching caching)
       : file_(path, caching), targets_(file_.open(in ? GraphPart::in_indices : GraphPart::out_indices)) {
-    if (file_.info().weighted) weights_ = file_.open(in ? GraphPart::in_data : GraphPart::out_data);
-    if (file_.info().timed) times_ = file_.open(in ? GraphPart::in_times : GraphPart::out_times);
+    if (file_.info().weighted && columns.weights)
+      weights_ = file_.open(in ? GraphPart::in_data : GraphPart::out_data);
+    if (file_.info().timed && columns.times)
+      times_ = file_.open(in ? GraphPart::in_times : GraphPart::out_times);
   }
 
   void read_targets(EdgeIndex first, std::span<Vertex> out) const override {
@@ -214,11 +217,12 @@ class FileEdges final : public EdgeSource {
 };
 
 /// Everything but the edges.
-Graph describe(const GraphFile& file, unsigned threads, HostMemory* memory = nullptr) {
+Graph describe(const GraphFile& file, const GraphColumns& columns, unsigned threads,
+               HostMemory* memory = nullptr) {
   const GraphInfo& info = file.info();
   Graph graph;
   graph.directed = info.directed;
-  graph.weighted = info.weighted;
+  graph.weighted = info.weighted && columns.weights;
   graph.checksum = info.checksum;
   graph.origin = info.origin;
   if (info.compacted) {
@@ -234,29 +238,29 @@ GraphInfo read_graph_info(const std::string& path) {
   return GraphFile(path).info();
 }
 
-Graph open_graph(const std::string& path, bool with_in, Caching caching, unsigned threads) {
+Graph open_graph(const std::string& path, const GraphColumns& columns, Caching caching, unsigned threads) {
   threads = resolve_threads(threads);
   const GraphFile file(path);
-  Graph graph = describe(file, threads);
+  Graph graph = describe(file, columns, threads);
   graph.out.offsets = read_offsets(file, false, threads);
-  graph.edges_elsewhere = std::make_shared<FileEdges>(path, false, caching);
-  if (with_in) {
+  graph.edges_elsewhere = std::make_shared<FileEdges>(path, false, columns, caching);
+  if (columns.in) {
     graph.in.offsets = read_offsets(file, true, threads);
-    graph.in_elsewhere = std::make_shared<FileEdges>(path, true, caching);
+    graph.in_elsewhere = std::make_shared<FileEdges>(path, true, columns, caching);
   }
   return graph;
 }
 
-Graph read_graph(const std::string& path, bool with_in, unsigned threads, HostMemory* memory) {
+Graph read_graph(const std::string& path, const GraphColumns& columns, unsigned threads, HostMemory* memory) {
   threads = resolve_threads(threads);
   const GraphFile file(path);
   const GraphInfo& info = file.info();
-  if (with_in && !info.has_in) {
+  if (columns.in && !info.has_in) {
     throw InputError(fmt::format("{} holds no in-edges (/in); convert it with --reverse", path));
   }
-  Graph graph = describe(file, threads, memory);
-  graph.out = read_rows(file, false, threads, memory);
-  if (with_in) graph.in = read_rows(file, true, threads, memory);
+  Graph graph = describe(file, columns, threads, memory);
+  graph.out = read_rows(file, false, columns, threads, memory);
+  if (columns.in) graph.in = read_rows(file, true, columns, threads, memory);
   return graph;
 }
 

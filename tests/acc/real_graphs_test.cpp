@@ -61,7 +61,7 @@ TEST(RealGraphs, AreSolvedAsByPlainCode) {
     } catch (const InputError&) {
       continue;  // the readers' tests say which files are refused, and why
     }
-    const Graph graph = io::read_graph(folder / "graph.h5", rules.reverse && !rules.undirected);
+    const Graph graph = io::read_graph(folder / "graph.h5", {.in = rules.reverse && !rules.undirected});
     if (graph.vertices() > 0) expect_as_in_oracles(graph);
     ++compared;
   }

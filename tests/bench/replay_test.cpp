@@ -149,7 +149,7 @@ TEST_P(Replay, OfRandomBatchesOnRealGraphsKeepsToTheStaticRanks) {
     io::convert(*io::open_edge_file((kData / name).string(), {}), folder / "graph.h5", rules);
     for (const double fraction : {1e-7, 1e-4, 1e-2}) {
       SCOPED_TRACE(fmt::format("{} {}", name, fraction));
-      Graph graph = io::read_graph(folder / "graph.h5", true);
+      Graph graph = io::read_graph(folder / "graph.h5", {.in = true});
       graph.original_ids = {};
       const pagerank::Result first = pagerank::run_pagerank(device, graph, options);
       std::map<pagerank::RankMethod, pagerank::DynamicRanks> ranks;

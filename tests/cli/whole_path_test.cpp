@@ -120,7 +120,7 @@ TEST_F(WholePath, InfoReadsTheEdgesOnlyWhenAsked) {
 
 TEST_F(WholePath, InfoPlansThePartitionsOfARun) {
   const auto path = graph("kronecker", 10, {"--undirected", "--weights", "uniform"});
-  for (const char* budget : {"80KiB", "100KiB"}) {
+  for (const char* budget : {"70KiB", "80KiB"}) {
     const auto info = Json::parse(run({"info", path, "--json", "--device-memory", budget}).out);
     run({"walk", path, "--device-memory", budget, "--output", at("walks.h5"), "--force", "--report",
          at("walks.json"), "--quiet"});
@@ -220,6 +220,42 @@ TEST_F(WholePath, ReportHoldsWhatTheContractNames) {
     EXPECT_TRUE(report[key].is_number()) << key;
   }
   EXPECT_GT(report["peak_host_bytes"], 0);
+}
+
+TEST_F(WholePath, JobsReadWeightsThatTheyUse) {
+  const auto path = graph("kronecker", 8, {"--undirected", "--weights", "uniform"});
+  const std::uint64_t offsets = read_numbers(path, "out/indptr").size() * 8,
+                      targets = read_numbers(path, "out/indices").size() * 4;
+  const auto bytes_read = [&](std::vector<std::string> words) {
+    words.insert(words.begin() + 1, path);
+    words.insert(words.end(),
+                 {"--output", at("out.h5"), "--force", "--quiet", "--report", at("report.json")});
+    run(words);
+    const auto report = Json::parse(read_bytes(at("report.json")));
+    EXPECT_EQ(report["graph"]["weighted"], true);
+    return report["bytes"]["read"].get<std::uint64_t>();
+  };
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"bfs", "--source", "0"},
+        {"wcc"},
+        {"kcore"},
+        {"pagerank"},
+        {"ppr", "--instances", "2"},
+        {"walk"},
+        {"walk", "--kind", "biased", "--bias", "degree"},
+        {"walk", "--kind", "multidimensional", "--frontier-size", "4"},
+        {"sample", "--fanout", "2"},
+        {"sample", "--kind", "layer", "--layer-size", "2", "--bias", "degree"}}) {
+    EXPECT_EQ(bytes_read(words), offsets + targets) << words[0] << ' ' << words.back();
+  }
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"sssp", "--source", "0"},
+                                                {"pagerank", "--weighted"},
+                                                {"ppr", "--instances", "2", "--weighted"},
+                                                {"walk", "--kind", "biased"},
+                                                {"walk", "--kind", "node2vec"},
+                                                {"sample", "--fanout", "2", "--bias", "weight"}}) {
+    EXPECT_EQ(bytes_read(words), offsets + 2 * targets) << words[0] << ' ' << words.back();
+  }
 }
 
 TEST_F(WholePath, VerboseSaysTheConfigurationAndQuietNothing) {

@@ -216,7 +216,7 @@ TEST_P(GenerateGraph, InMemoryEqualsGeneratingIntoAFile) {
     SCOPED_TRACE(bits);
     const auto source = make_generator(generate);
     const ConvertStats expected = convert(*source, path("graph.h5"), options);
-    const Graph file = read_graph(path("graph.h5"), options.reverse);
+    const Graph file = read_graph(path("graph.h5"), {.in = options.reverse});
     ConvertStats stats;
 
     const Graph memory = bench::generate_graph(generate, options, &stats);

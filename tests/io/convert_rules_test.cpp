@@ -16,7 +16,7 @@ class ConvertRules : public ConvertTest {
 
     const ConvertStats stats = convert(source, path("graph.h5"), options);
 
-    const Graph graph = read_graph(path("graph.h5"), options.reverse);
+    const Graph graph = read_graph(path("graph.h5"), {.in = options.reverse});
     EXPECT_EQ(stats.input_edges, edges.size());
     EXPECT_EQ(stats.edges, expected.edges);
     EXPECT_EQ(stats.self_loops, expected.self_loops);

@@ -33,7 +33,7 @@ TEST_F(GraphCheckTest, SeveralChecksumBlocksAndThreads) {
   graph.out.targets[kEdges - 1] = 2;
   write_graph(folder.file("big.h5"), graph, false);
 
-  EXPECT_EQ(values(read_graph(folder.file("big.h5"), false, 3).out.targets), values(graph.out.targets));
+  EXPECT_EQ(values(read_graph(folder.file("big.h5"), {}, 3).out.targets), values(graph.out.targets));
   EXPECT_NO_THROW(check_graph(folder.file("big.h5"), 3));
   poke(folder.file("big.h5"), dataset_offset(folder.file("big.h5"), "/out/indices") + (9u << 20),
        std::uint8_t{3});

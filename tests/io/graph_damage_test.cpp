@@ -17,7 +17,7 @@ class GraphDamageTest : public GraphFileTest {
 
   void expect_that_each_byte_may_change() {
     const std::uint64_t bytes = std::filesystem::file_size(path);
-    EXPECT_EQ(first_fatal_byte(path, bytes, [&] { io::read_graph(path, false, 1); }), bytes);
+    EXPECT_EQ(first_fatal_byte(path, bytes, [&] { io::read_graph(path, {}, 1); }), bytes);
   }
 };
 

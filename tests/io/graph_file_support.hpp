@@ -61,7 +61,7 @@ class GraphFileTest : public ::testing::Test {
   void SetUp() override { io::write_graph(path, full_graph(), false); }
 
   std::string read_error(bool with_in = false) {
-    return message_of<InputError>([&] { io::read_graph(path, with_in); });
+    return message_of<InputError>([&] { io::read_graph(path, {.in = with_in}); });
   }
   std::string check_error() {
     return message_of<InputError>([&] { io::check_graph(path); });

@@ -32,6 +32,26 @@ TEST_F(GraphReaderTest, InfoTellsTheHeader) {
   EXPECT_EQ(info.origin, "full.txt");
 }
 
+TEST_F(GraphReaderTest, LeavesInTheFileWhatIsNotAskedFor) {
+  poke(path, offset("/out/data"), -1.0f);  // a fault in what is not read is none
+  const Graph expected = full_graph();
+  const GraphColumns columns{.in = true, .weights = false, .times = false};
+
+  const Graph graph = read_graph(path, columns), in_file = open_graph(path, columns);
+
+  EXPECT_EQ(values(graph.out.targets), values(expected.out.targets));
+  EXPECT_EQ(values(graph.in.targets), values(expected.in.targets));
+  for (const Csr* const lists : {&graph.out, &graph.in}) {
+    EXPECT_TRUE(lists->weights.empty());
+    EXPECT_TRUE(lists->times.empty());
+  }
+  for (const Graph* const read : {&graph, &in_file}) {
+    EXPECT_FALSE(read->weighted);
+    EXPECT_FALSE(read->timed());
+  }
+  EXPECT_NE(read_error(), "");
+}
+
 // ---- files that cannot be opened
 
 TEST_F(GraphReaderTest, MissingFile) {

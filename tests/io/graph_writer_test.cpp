@@ -21,7 +21,7 @@ using GraphWriterTest = test::GraphFileTest;
 TEST_F(GraphWriterTest, ReturnsWhatWasWritten) {
   const Graph expected = full_graph();
 
-  const Graph graph = read_graph(path, true);
+  const Graph graph = read_graph(path, {.in = true});
 
   EXPECT_EQ(values(graph.out.offsets), values(expected.out.offsets));
   EXPECT_EQ(values(graph.out.targets), values(expected.out.targets));

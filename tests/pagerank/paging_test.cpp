@@ -50,8 +50,8 @@ TEST(PageRankPartitions, ComeFromTheFileToo) {
   const Folder folder;
   for (const bool undirected : {false, true}) {
     io::write_graph(folder / "graph.h5", rank_rmat(undirected, !undirected), true);
-    const Graph in_memory = io::read_graph(folder / "graph.h5", !undirected);
-    const Graph in_file = io::open_graph(folder / "graph.h5", !undirected);
+    const Graph in_memory = io::read_graph(folder / "graph.h5", {.in = !undirected});
+    const Graph in_file = io::open_graph(folder / "graph.h5", {.in = !undirected});
     for (const pagerank::Options& options : rank_options()) {
       const pagerank::Result parts =
           pagerank::run_pagerank(device, in_file, options, {}, {.paging = {.partitions = 6, .slots = 3}});

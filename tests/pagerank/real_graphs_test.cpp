@@ -43,7 +43,7 @@ TEST(RealGraphs, HaveTheOraclesRanks) {
     } catch (const InputError&) {
       continue;  // the readers' tests say which files are refused, and why
     }
-    const Graph graph = io::read_graph(folder / "graph.h5", rules.reverse);
+    const Graph graph = io::read_graph(folder / "graph.h5", {.in = rules.reverse});
     for (const pagerank::Dangling dangling : {pagerank::Dangling::uniform, pagerank::Dangling::self_loop}) {
       pagerank::Options options;
       options.dangling = dangling;

@@ -146,7 +146,7 @@ class FileWalks {
 
  private:
   static Graph open(const std::string& path, const DiskFile& disk, io::Caching caching) {
-    Graph graph = io::open_graph(path, false, caching);
+    Graph graph = io::open_graph(path, {}, caching);
     graph.edges_elsewhere = std::make_shared<ColdEdges>(graph.edges_elsewhere, disk);
     return graph;
   }

@@ -81,7 +81,7 @@ class GraphsInFiles final : public ReplayGraphs {
   Graph written(Write&& write) {
     if (writes()) write();
     world().barrier("the graph of the replay");
-    Graph graph = stays_ ? io::open_graph(path_, true) : io::read_graph(path_, true);
+    Graph graph = stays_ ? io::open_graph(path_, {.in = true}) : io::read_graph(path_, {.in = true});
     world().barrier("the graph of the replay");
     if (writes()) fs::remove(path_);
     return graph;
