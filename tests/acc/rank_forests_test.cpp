@@ -66,7 +66,8 @@ class RankForestsTest : public testing::TestWithParam<int> {
     return others;
   }
 
-  void expect_joined(Vertex stride, bool as_pairs) const {
+  /// `hub`: what ranks are told that most vertices hang from.
+  void expect_joined(Vertex stride, bool as_pairs, Vertex hub = kNoVertex) const {
     std::vector<Edges> edges;
     for (int rank = 0; rank < GetParam(); ++rank) edges.push_back(edges_of(rank, stride));
     const std::vector<Vertex> expected = roots_of(edges);
@@ -85,7 +86,8 @@ class RankForestsTest : public testing::TestWithParam<int> {
       for (Vertex v = 0; v < kVertices; ++v) compress(states.data(), v);
       EXPECT_EQ(count_others(states) <= kVertices / RankForests::kFewPairs, as_pairs);
 
-      forests.join(executor, Components{}, states.data());
+      SampledRoots sampled(device);
+      forests.join(executor, Components{}, states.data(), sampled, hub);
 
       EXPECT_EQ(states, expected) << "on rank " << rank;
     });
@@ -94,6 +96,7 @@ class RankForestsTest : public testing::TestWithParam<int> {
 
 TEST_P(RankForestsTest, TakePairsBesideTheTreeOfMost) {
   expect_joined(0, true);
+  expect_joined(0, true, kHub);
 }
 
 TEST_P(RankForestsTest, TakeAllStatesWhereManyHangFromOtherRoots) {

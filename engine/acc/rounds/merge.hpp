@@ -181,8 +181,6 @@ class Merge {
   void plan(AccStats& stats) const { lists_.lists().add_traffic(stats); }
 
  private:
-  static constexpr std::size_t kHubs = 64;  ///< vertices that ranks look at for one
-
   std::uint64_t own_rows() const { return rows_.last() - rows_.first(); }
 
   void begin_roots() { executor_.for_each(states_.size(), {}, BeginRoots{states_.data()}); }
@@ -219,7 +217,7 @@ class Merge {
       end_round(stats);
     }
     const Vertex largest =
-        rows_.symmetric() ? sampled_.most(executor_, states_.data(), states_.size()) : kNoVertex;
+        rows_.symmetric() ? sampled_.most(executor_, states_.data(), 0, states_.size()) : kNoVertex;
     join_some(largest, kSampledEdges, std::numeric_limits<Vertex>::max());
     end_round(stats);
   }
@@ -241,7 +239,7 @@ class Merge {
     std::uint64_t sums[] = {0, own_rows()};
     executor_.read(sums, counters_.data(), 1, "the edges of a merge");
     rows_.ranks().all_reduce(sums, Reduce::sum, "a round's vertices and edges");
-    forests_.join(executor_, view_.program, states_.data());
+    forests_.join(executor_, view_.program, states_.data(), sampled_, most_hang_from_hub_ ? hub_ : kNoVertex);
     executor_.wait("the trees of ranks");
     stats.add({.active = sums[1], .edges = sums[0]});
   }
@@ -252,18 +250,18 @@ class Merge {
   Vertex find_hub() {
     if (!rows_.symmetric()) return kNoVertex;
     compress_states();
-    const Vertex root = sampled_.most(executor_, states_.data() + rows_.first(), own_rows());
-    if (rows_.ranks().size() == 1) return hub_ = root;
-    std::array<Vertex, kHubs> roots;
-    const std::uint64_t count = std::min<std::uint64_t>(kHubs, states_.size());
-    copy_to_host(device_, roots.data(), states_.data(), count * sizeof(Vertex));
+    constexpr std::uint64_t kHubs = SampledRoots::kFirst;
     std::array<std::uint64_t, kHubs + 1> all{};
-    for (std::uint64_t v = 0; v < count; ++v) all[v] = own_rows() == 0 || roots[v] == root;
+    const std::span few(all.data(), std::min<std::uint64_t>(kHubs, states_.size()));
+    const Vertex root = sampled_.most(executor_, states_.data(), rows_.first(), rows_.last(), few);
+    if (rows_.ranks().size() == 1) return hub_ = root;
+    for (std::uint64_t& of_vertex : few) of_vertex = own_rows() == 0 || of_vertex == root;
     all.back() = most_edges();
     rows_.ranks().all_reduce(all, Reduce::min, "the tree of most vertices");
     const auto common = std::find(all.begin(), all.end() - 1, 1u);
-    hub_ = static_cast<Vertex>(common != all.end() - 1 ? common - all.begin() : all.back());
-    return root_of_hub();
+    most_hang_from_hub_ = common != all.end() - 1;
+    hub_ = static_cast<Vertex>(most_hang_from_hub_ ? common - all.begin() : all.back());
+    return most_hang_from_hub_ && own_rows() > 0 ? root : root_of_hub();
   }
 
   /// Of some own vertices the one of most edges, or the first of several. In the bits above a vertex's is a
@@ -349,6 +347,7 @@ class Merge {
   LaneOutput output_;
   MergeRows<Program> view_;
   Vertex hub_ = kNoVertex;
+  bool most_hang_from_hub_ = false;  ///< of every rank's own vertices
 };
 
 }  // namespace sluice::acc

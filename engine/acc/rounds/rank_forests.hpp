@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "engine/acc/forest.hpp"
@@ -50,13 +51,14 @@ struct PackTrees {
 
   const Vertex* states;  ///< in an allocation of their own
   std::uint64_t vertices;
-  Vertex root;
+  const Vertex* most;  ///< [1] the root from which most of them hang
   PackedTrees to;
   std::uint64_t room;         ///< pairs
   unsigned long long* count;  ///< [1] of pairs
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t word, Lane&) const {
+    const Vertex root = *most;
     if (word == 0) *to.root = root;
     const std::uint64_t first = word * kBitsOfWord, left = vertices - first,
                         size = left < kBitsOfWord ? left : kBitsOfWord;
@@ -137,29 +139,37 @@ struct JoinTrees {
   }
 };
 
-/// Roots of vertices that are spread over others.
+/// Roots of vertices that are spread over others, and behind them those of the first vertices of all.
 struct SampleRoots {
   const Vertex* states;
-  std::uint64_t stride;
+  std::uint64_t first, stride, size;
   unsigned long long* roots;
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t i, Lane&) const {
-    roots[i] = states[i * stride];
+    roots[i] = states[i < size ? first + i * stride : i - size];
   }
 };
 
 class SampledRoots {
  public:
-  explicit SampledRoots(const Device& device) : roots_(device, kSampledRoots, "sampled roots") {}
+  /// Of that many first vertices at most.
+  static constexpr std::uint64_t kFirst = 64;
 
-  /// That which most of `count` vertices have, about; kNoVertex where there are none.
+  explicit SampledRoots(const Device& device) : roots_(device, kSampledRoots + kFirst, "sampled roots") {}
+
+  /// That which most of the vertices [first, last) have, about; kNoVertex where there are none. And the roots
+  /// of the first vertices of all.
   template <Executor E>
-  Vertex most(E& executor, const Vertex* states, std::uint64_t count) {
-    const std::uint64_t stride = count / kSampledRoots + 1, size = (count + stride - 1) / stride;
-    executor.for_each(size, {}, SampleRoots{states, stride, roots_.data()});
-    std::vector<std::uint64_t> roots(size);
-    executor.read(roots.data(), roots_.data(), size, "sampled roots");
+  Vertex most(E& executor, const Vertex* states, std::uint64_t first, std::uint64_t last,
+              std::span<std::uint64_t> of_first = {}) {
+    const std::uint64_t stride = (last - first) / kSampledRoots + 1,
+                        size = (last - first + stride - 1) / stride;
+    std::vector<std::uint64_t> roots(size + of_first.size());
+    executor.for_each(roots.size(), {}, SampleRoots{states, first, stride, size, roots_.data()});
+    executor.read(roots.data(), roots_.data(), roots.size(), "sampled roots");
+    std::copy(roots.begin() + static_cast<std::ptrdiff_t>(size), roots.end(), of_first.begin());
+    roots.resize(size);
     return frequent_root(std::move(roots));
   }
 
@@ -183,17 +193,19 @@ class RankForests {
         leaving_(device, words(), "the trees of ranks"),
         arriving_(device, words(), "the trees of ranks"),
         count_(device, 1, "the trees of ranks"),
-        sampled_(device),
         router_(rows.router()) {}
 
   /// Makes `states` [vertices], in the executor's memory, the roots of all ranks' trees. All ranks call it.
-  /// What a rank sends while it takes others' trees has its own, and some of those.
+  /// What a rank sends while it takes others' trees has its own, and some of those. `hub`: a vertex that
+  /// hangs from the root that most do, on all ranks; kNoVertex where none is known.
   template <Executor E, MergeProgram Program>
-  void join(E& executor, const Program& program, Vertex* states) {
+  void join(E& executor, const Program& program, Vertex* states, SampledRoots& sampled,
+            Vertex hub = kNoVertex) {
     for (std::size_t step = 1; step < ranks_; step *= 2) {
       compress_all(executor, states);
       const std::size_t to = (rank_ + step) % ranks_, from = (rank_ + ranks_ - step) % ranks_;
-      const auto packed = router_.counts(std::vector(ranks_, pack(executor, states)), kLabel);
+      const Vertex most = hub != kNoVertex ? hub : sampled.most(executor, states, 0, vertices_);
+      const auto packed = router_.counts(std::vector(ranks_, pack(executor, states, most)), kLabel);
       if (std::ranges::find(packed, kTooMany) != packed.end()) {
         take_states(executor, program, states, to, from);
       } else {
@@ -223,14 +235,13 @@ class RankForests {
     executor.for_each(vertices_, {}, Compress{states});
   }
 
-  /// Into leaving_; returns how many words are for other ranks.
+  /// Into leaving_, where most hang from the root of `most`; returns how many words are for other ranks.
   template <Executor E>
-  std::uint64_t pack(E& executor, const Vertex* states) {
-    const Vertex root = sampled_.most(executor, states, vertices_);
+  std::uint64_t pack(E& executor, const Vertex* states, Vertex most) {
     executor.fill(count_.data(), 0, count_.bytes());
     executor.for_each(before_ - 1, {},
-                      PackTrees{states, vertices_, root, PackedTrees::at(leaving_.data(), vertices_), room_,
-                                count_.data()});
+                      PackTrees{states, vertices_, states + most, PackedTrees::at(leaving_.data(), vertices_),
+                                room_, count_.data()});
     std::uint64_t pairs = 0;
     executor.read(&pairs, count_.data(), 1, kLabel);
     return pairs > room_ ? kTooMany : before_ + 2 * pairs;
@@ -271,7 +282,6 @@ class RankForests {
   std::uint64_t before_, room_;                  ///< words before the pairs, and pairs
   TravellingValues<Vertex> leaving_, arriving_;  ///< [words()]
   Buffer<unsigned long long> count_;
-  SampledRoots sampled_;
   const Router& router_;
 };
 
