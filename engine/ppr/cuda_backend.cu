@@ -183,8 +183,8 @@ class CudaPpr final : public Backend {
     too_small_.clear();
     while (pending > 0) {
       make_way(shape);
-      launch(shape, first, pending, count);
-      pending = collect(members_ * shape.bytes(), pending);
+      const std::uint64_t members = launch(shape, first, pending, count);
+      pending = collect(members * shape.bytes(), pending);
       if (pending == 0) break;
       restarts_ += pending;
       if (lists_->bring()) {
@@ -277,8 +277,8 @@ class CudaPpr final : public Backend {
     stream_.wait("queries");
   }
 
-  /// Asks the queries that are pending, and brings their figures.
-  void launch(const WorkspaceShape& shape, Instance first, std::uint64_t pending, std::uint64_t count) {
+  /// Asks the queries that are pending, and brings their figures. Returns how many workspaces each has.
+  std::uint64_t launch(const WorkspaceShape& shape, Instance first, std::uint64_t pending, std::uint64_t count) {
     const std::uint64_t wanted = std::min<std::uint64_t>(pending, blocks_ / members_) * members_;
     if (dense_ && dense_->bytes() > device_.memory().available()) dense_->give_back();
     const unsigned workspaces = workspaces_.prepare(device_, shape, wanted, stream_);
@@ -301,6 +301,7 @@ class CudaPpr final : public Backend {
     }
     cuda::check_launch("queries_kernel");
     bring_figures(count);
+    return view.members;
   }
 
   /// Takes the figures of those that were answered. Those that lack lists are pending still, and those that

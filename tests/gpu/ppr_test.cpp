@@ -288,5 +288,23 @@ TEST_F(GpuPpr, GoesOnOneByOneInTablesThatHash) {
   EXPECT_GT(all.again, 0u);
 }
 
+/// A query counts a workspace for each ball that it diffuses at once: of those that were asked for, as many
+/// as memory holds.
+TEST_F(GpuPpr, CountsBallsThatMemoryHolds) {
+  const Graph graph = generated(io::GraphKind::rmat, 10, false, io::WeightRule::none);
+  const std::vector<WeightedSeeds> queries{{{0, 1}}};
+  ppr::Options options = one_by_one_methods()[0];
+  options.balls = 16;
+  const Device ample({DeviceChoice::cuda, 1, 1u << 30});
+  const std::uint64_t all = compare(ample, graph, starts_of(queries), options).figures[0].peak_bytes;
+
+  const Device small({DeviceChoice::cuda, 1, ample.memory().peak() - all / 2});
+  const std::uint64_t some = compare(small, graph, starts_of(queries), options).figures[0].peak_bytes;
+
+  EXPECT_LE(some, all / 2);
+  EXPECT_GT(some, 0u);
+  EXPECT_EQ(some % (all / 16), 0u);
+}
+
 }  // namespace
 }  // namespace sluice::test
