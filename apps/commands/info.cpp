@@ -210,9 +210,8 @@ void run_info(const Command& command, const InfoCommand& c) {
   if (budget != 0) {
     const Device device({.device_memory = budget});
     say_refused_gpu(command, c.common, device);
-    io::GraphInfo held = info;
-    held.weighted = held.timed = false;
-    cut = cut_for(device, graph, host_bytes(held) <= host_budget().ceiling());
+    const io::GraphColumns walked{.weights = false, .times = false};
+    cut = cut_for(device, graph, host_bytes(walked.of(info)) <= host_budget().ceiling());
   }
   std::string text;
   if (c.json) {

@@ -104,9 +104,9 @@ void Job::load(const std::string& graph_file) {
   report_.open_seconds = watch_.seconds();
   const Stopwatch watch;
   graph_file_ = graph_file;
-  info_ = io::read_graph_info(graph_file);
-  report_.graph = facts_of(graph_file, info_);
-  info_.weighted = info_.weighted && columns().weights, info_.timed = info_.timed && columns().times;
+  const io::GraphInfo file = io::read_graph_info(graph_file);
+  report_.graph = facts_of(graph_file, file);
+  info_ = columns().of(file);
   // First of all: what ranks ask of each other from here on depends on both.
   require_same_on_all_ranks(same_options(command_) +
                             fmt::format("graph checksum {}\nin-edges in the file: {}\n",

@@ -30,6 +30,12 @@ struct GraphInfo {
 struct GraphColumns {
   bool in = false;                    ///< /in, too; a file without it is refused
   bool weights = true, times = true;  ///< where the file has them; else the graph that is read has none
+
+  /// What the graph that is read of a file has.
+  GraphInfo of(GraphInfo file) const {
+    file.weighted = file.weighted && weights, file.timed = file.timed && times;
+    return file;
+  }
 };
 
 /// Writes a graph file piece by piece, so that no graph need fit in memory. Datasets are contiguous,

@@ -24,7 +24,7 @@ void read_numbers(const Column& column, std::span<T> out, unsigned threads) {
 
 Csr read_rows(const GraphFile& file, bool in, const GraphColumns& columns, unsigned threads,
               HostMemory* memory) {
-  const GraphInfo& info = file.info();
+  const GraphInfo info = columns.of(file.info());
   const auto part = [&](GraphPart out_part, GraphPart in_part) { return file.open(in ? in_part : out_part); };
   Csr csr;
   csr.offsets = read_offsets(file, in, threads, memory);
@@ -37,7 +37,7 @@ Csr read_rows(const GraphFile& file, bool in, const GraphColumns& columns, unsig
     }
   });
   fault.rethrow();
-  if (info.weighted && columns.weights) {
+  if (info.weighted) {
     const Column data = part(GraphPart::out_data, GraphPart::in_data);
     csr.weights = make_host_array<float>(memory, info.edges, in ? "in-weights" : "weights");
     parallel_blocks(threads, info.edges, kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
@@ -46,7 +46,7 @@ Csr read_rows(const GraphFile& file, bool in, const GraphColumns& columns, unsig
     });
     fault.rethrow();
   }
-  if (info.timed && columns.times) {
+  if (info.timed) {
     csr.times = make_host_array<std::int64_t>(memory, info.edges, in ? "in-times" : "times");
     read_numbers(part(GraphPart::out_times, GraphPart::in_times), csr.times.span(), threads);
   }
@@ -191,10 +191,9 @@ class FileEdges final : public EdgeSource {
  public:
   FileEdges(const std::string& path, bool in, const GraphColumns& columns, Caching caching)
       : file_(path, caching), targets_(file_.open(in ? GraphPart::in_indices : GraphPart::out_indices)) {
-    if (file_.info().weighted && columns.weights)
-      weights_ = file_.open(in ? GraphPart::in_data : GraphPart::out_data);
-    if (file_.info().timed && columns.times)
-      times_ = file_.open(in ? GraphPart::in_times : GraphPart::out_times);
+    const GraphInfo info = columns.of(file_.info());
+    if (info.weighted) weights_ = file_.open(in ? GraphPart::in_data : GraphPart::out_data);
+    if (info.timed) times_ = file_.open(in ? GraphPart::in_times : GraphPart::out_times);
   }
 
   void read_targets(EdgeIndex first, std::span<Vertex> out) const override {
@@ -219,10 +218,10 @@ class FileEdges final : public EdgeSource {
 /// Everything but the edges.
 Graph describe(const GraphFile& file, const GraphColumns& columns, unsigned threads,
                HostMemory* memory = nullptr) {
-  const GraphInfo& info = file.info();
+  const GraphInfo info = columns.of(file.info());
   Graph graph;
   graph.directed = info.directed;
-  graph.weighted = info.weighted && columns.weights;
+  graph.weighted = info.weighted;
   graph.checksum = info.checksum;
   graph.origin = info.origin;
   if (info.compacted) {

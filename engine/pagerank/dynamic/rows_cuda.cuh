@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "engine/exec/algorithms/places.cuh"
 #include "engine/exec/cuda_executor.cuh"
 #include "engine/pagerank/dynamic/rank_state.hpp"
 #include "engine/pagerank/dynamic/settle.hpp"
@@ -72,79 +73,6 @@ __global__ void __launch_bounds__(kListBlock)
   }
 }
 
-/// Appends to lists by whole blocks: one atomic sum a block, list and class. Those of warps wait for each
-/// other, a nanosecond each: they took most of the 0.76 ms in which Kronecker 24 settled (H200).
-template <unsigned kTo>
-class BlockAppend {
- public:
-  static constexpr unsigned kAtOnce = 4;           ///< entries of a thread
-  static constexpr unsigned kNone = kListClasses;  ///< of no class: not appended
-  static constexpr unsigned kKeys = kTo * kListClasses;
-  /// What each warp puts on a list and class, then where; in shared memory. Two take turns, for some threads
-  /// may still read one while others come back.
-  struct Memory {
-    unsigned long long places[2][kKeys][kListBlock / 32];
-  };
-  /// Entry e goes to lists[to] in the class of[to][e].
-  struct Classes {
-    unsigned of[kTo][kAtOnce];
-  };
-
-  /// Keeps references.
-  __device__ BlockAppend(Memory& memory, const VertexList (&lists)[kTo]) : memory_(memory), lists_(lists) {}
-
-  /// All threads of the block must come.
-  __device__ void operator()(const Vertex (&entries)[kAtOnce], const Classes& classes) {
-    auto& places = memory_.places[turn_ ^= 1];
-    const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, before = (1u << lane) - 1;
-    unsigned below[kTo][kAtOnce] = {};
-#pragma unroll
-    for (unsigned key = 0; key < kKeys; ++key) {
-      const unsigned to = key / kListClasses;
-      unsigned count = 0;
-#pragma unroll
-      for (unsigned e = 0; e < kAtOnce; ++e) {
-        const bool is = classes.of[to][e] == key % kListClasses;
-        const unsigned lanes = __ballot_sync(~0u, is);
-        if (is) below[to][e] = count + static_cast<unsigned>(__popc(lanes & before));
-        count += static_cast<unsigned>(__popc(lanes));
-      }
-      if (lane == 0) places[key][warp] = count;
-    }
-    __syncthreads();
-#pragma unroll
-    for (unsigned key = 0; key < kKeys; ++key) {
-      if (threadIdx.x == key) take_places(places[key], lists_[key / kListClasses].sizes + key % kListClasses);
-    }
-    __syncthreads();
-#pragma unroll
-    for (unsigned to = 0; to < kTo; ++to) {
-#pragma unroll
-      for (unsigned e = 0; e < kAtOnce; ++e) {
-        const unsigned of = classes.of[to][e];
-        if (of != kNone) lists_[to].at(of, places[to * kListClasses + of][warp] + below[to][e]) = entries[e];
-      }
-    }
-  }
-
- private:
-  __device__ static void take_places(unsigned long long (&of_warps)[kListBlock / 32],
-                                     unsigned long long* size) {
-    unsigned long long sum = 0;
-    for (const unsigned long long count : of_warps) sum += count;
-    if (sum == 0) return;
-    unsigned long long place = atomicAdd(size, sum);
-    for (unsigned long long& of_warp : of_warps) {
-      const unsigned long long count = of_warp;
-      of_warp = place, place += count;
-    }
-  }
-
-  Memory& memory_;
-  const VertexList (&lists_)[kTo];
-  unsigned turn_ = 0;
-};
-
 /// Few members, as they are listed.
 struct ListedMembers {
   VertexList list;
@@ -166,29 +94,31 @@ struct FlaggedMembers {
   }
 };
 
-/// Appends all members to lists, by all blocks; classes_of(v, class_of_list) says where one goes.
-template <unsigned kTo, class Members, class ClassesOf>
+/// Appends all members to lists, by all blocks: keys_of(v, keys) gives the class of v on each that it
+/// goes to, beside the number of that list. A block takes places for some members a thread at a time. (Those
+/// that warps took were most of the 0.76 ms in which Kronecker 24 settled on an H200.)
+template <unsigned kTo, class Members, class KeysOf>
 __device__ void append_members(const Members& members, const VertexList (&lists)[kTo],
-                               const ClassesOf& classes_of) {
-  using Append = BlockAppend<kTo>;
-  constexpr unsigned kAtOnce = Append::kAtOnce;
-  __shared__ typename Append::Memory memory;
-  Append append(memory, lists);
+                               const KeysOf& keys_of) {
+  constexpr unsigned kAtOnce = 4, kKeys = kRankLists * kListClasses;
+  __shared__ unsigned long long shared[(cuda::place_bytes(kKeys) + 7) / 8];
   const std::uint64_t stride = std::uint64_t{gridDim.x} * kListBlock;
   for (std::uint64_t base = std::uint64_t{blockIdx.x} * kListBlock; base < members.places();
        base += kAtOnce * stride) {
     Vertex entries[kAtOnce];
-    typename Append::Classes classes;
+    std::uint32_t keys[kAtOnce * kTo];
+    unsigned long long places[kAtOnce * kTo];
 #pragma unroll
     for (unsigned e = 0; e < kAtOnce; ++e) {
       const std::uint64_t i = base + e * stride + threadIdx.x;
       entries[e] = i < members.places() ? members(i) : kNoVertex;
-      unsigned of[kTo];
-      for (unsigned& of_list : of) of_list = Append::kNone;
-      if (entries[e] != kNoVertex) classes_of(entries[e], of);
-      for (unsigned to = 0; to < kTo; ++to) classes.of[to][e] = of[to];
+      for (unsigned to = 0; to < kTo; ++to) keys[e * kTo + to] = kKeys;
+      if (entries[e] != kNoVertex) keys_of(entries[e], keys + e * kTo);
     }
-    append(entries, classes);
+    cuda::places_behind(lists[0].sizes - lists[0].number, keys, kKeys, shared, places);
+#pragma unroll
+    for (unsigned k = 0; k < kAtOnce * kTo; ++k)
+      if (keys[k] < kKeys) lists[k % kTo].at(keys[k] % kListClasses, places[k]) = entries[k / kTo];
   }
 }
 
@@ -200,10 +130,10 @@ __global__ void __launch_bounds__(kListBlock)
                   Settled* partial) {
   cuda::CudaLane lane(LaneOutput{});
   Settled done;
-  append_members<2>(members, {next, sources}, [&](Vertex v, unsigned(&classes)[2]) {
+  append_members<2>(members, {next, sources}, [&](Vertex v, std::uint32_t* keys) {
     const Outcome is = settle_member(view, v, done, lane);
-    if (is.stays) classes[0] = view.class_of(v);
-    if (is.spreads) classes[1] = view.class_of_source(v);
+    if (is.stays) keys[0] = next.number + view.class_of(v);
+    if (is.spreads) keys[1] = sources.number + view.class_of_source(v);
   });
   join_block<kListBlock>(done, view.norm);
   if (threadIdx.x == 0) partial[blockIdx.x] = done;
@@ -213,7 +143,8 @@ __global__ void __launch_bounds__(kListBlock)
 template <class Share>
 __global__ void __launch_bounds__(kListBlock)
     list_members_kernel(DynamicView<Share> view, FlaggedMembers members, VertexList to) {
-  append_members<1>(members, {to}, [&](Vertex v, unsigned(&classes)[1]) { classes[0] = view.class_of(v); });
+  append_members<1>(members, {to},
+                    [&](Vertex v, std::uint32_t* keys) { keys[0] = to.number + view.class_of(v); });
 }
 
 /// The sum of `count` parts, by one block; thread 0 has it.
@@ -326,6 +257,7 @@ template <class Share>
 void settle_members(const RankState<Share, cuda::CudaExecutor>& state, const DynamicView<Share>& view) {
   const cudaStream_t stream = state.executor.queue().get();
   const std::uint64_t count = state.affected();
+  // Fewer are listed about in order, and to look at all flags costs more than that gains.
   const bool many = count > state.own / 2;
   const unsigned grid = count <= kOneBlock ? 1 : list_grid(many ? state.own : count);
   Settled *const settled = &state.counters()->settled, *const parts = grid == 1 ? settled : state.partial();

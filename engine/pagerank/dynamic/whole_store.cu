@@ -6,6 +6,8 @@
 // an iteration, each finds those of its own range, and then they exchange sums: integers, so that all go on
 // with the same bits. Where edges are few, that would take longer than to find all. Marks of many
 // out-neighbours are shared out, too.
+#include <utility>
+
 #include "engine/pagerank/changes/device_graph.cuh"
 #include "engine/pagerank/dynamic/rounds.cuh"
 #include "engine/pagerank/dynamic/solver.hpp"
@@ -120,7 +122,12 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
       return done;
     }
     if (this->residual()) done.gathered += done.pushed;
-    if (rounds_.all_given() && (this->drops() || this->affected() != before)) this->order_members();
+    if (std::exchange(marks_shared_, false)) {
+      this->list_by_id();
+      this->read_grown();
+    } else if (rounds_.all_given() && (this->drops() || this->affected() != before)) {
+      this->order_members();
+    }
     return done;
   }
 
@@ -148,11 +155,8 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
     this->read(next);
     this->go_on_with(next);
     const Settled settled = this->counted().settled;
-    if (this->spreads() && spread_of(view, &settled.pushed) == Spread::shared_marks) {
-      share(view, view.flags, "marks of affected vertices");
-      this->list_by_id();
-      this->read(next);
-    }
+    marks_shared_ = this->spreads() && spread_of(view, &settled.pushed) == Spread::shared_marks;
+    if (marks_shared_) share(view, view.flags, "marks of affected vertices");
     return settled;
   }
 
@@ -179,6 +183,7 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
   const Router& peers_;
   DeviceGraph graph_;
   std::uint64_t changes_ = 0;  ///< of the batch
+  bool marks_shared_ = false;  ///< in the last iteration: its next list has those of this rank alone
   RankRounds rounds_;
 };
 

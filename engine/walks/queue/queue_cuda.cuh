@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/exec/algorithms/places.cuh"
 #include "engine/exec/cuda_check.cuh"
 #include "engine/exec/group.cuh"
 #include "engine/exec/memory/buffer.hpp"
@@ -26,10 +27,11 @@
 
 namespace sluice::walks::cuda {
 
+using sluice::cuda::kSharedKeys;
+using sluice::cuda::place_behind;
+using sluice::cuda::place_bytes;
 using sluice::cuda::Stream;  // Stream of sluice names random numbers
-
-/// Keys up to which a block counts arrivals in shared memory.
-inline constexpr std::uint32_t kSharedKeys = 2048;
+using sluice::cuda::take_place;
 
 /// Where a round's kernels count.
 struct QueueCounts {
@@ -56,41 +58,6 @@ struct WalkSegments {
 };
 
 // ---- kernels
-
-/// Takes places behind places[key], the lanes of a warp that have the same key together; whole warps call it.
-template <class Count>
-static __device__ __forceinline__ Count take_place(Count* places, std::uint32_t key, bool takes_part) {
-  const unsigned lane = Tile<32>::warp_lane(), peers = __match_any_sync(~0u, key);
-  const auto first = static_cast<unsigned>(__ffs(static_cast<int>(peers)) - 1);
-  Count place = 0;
-  if (takes_part && lane == first) place = atomicAdd(&places[key], static_cast<Count>(__popc(peers)));
-  place = __shfl_sync(~0u, place, static_cast<int>(first));
-  return place + static_cast<Count>(__popc(peers & ((1u << lane) - 1)));
-}
-
-inline constexpr std::size_t kPlaceBytes = sizeof(unsigned long long) + sizeof(unsigned);
-
-/// A place behind next[key] for each lane's walk; a lane without one says `keys`. Up to kSharedKeys, walks of
-/// a block and a key lie side by side, warps in any order. Whole blocks call it; `shared`: [keys] of
-/// kPlaceBytes.
-static __device__ __forceinline__ unsigned long long place_behind(unsigned long long* next, std::uint32_t key,
-                                                                  std::uint32_t keys,
-                                                                  unsigned long long* shared) {
-  if (keys > kSharedKeys) return take_place(next, key, key < keys);
-  auto* const places = reinterpret_cast<unsigned*>(shared + keys);
-  for (std::uint32_t k = threadIdx.x; k < keys; k += blockDim.x) places[k] = 0;
-  __syncthreads();
-  const unsigned place = take_place(places, key, key < keys);
-  __syncthreads();
-  for (std::uint32_t k = threadIdx.x; k < keys; k += blockDim.x) {
-    if (places[k] != 0) shared[k] = atomicAdd(&next[k], static_cast<unsigned long long>(places[k]));
-  }
-  __syncthreads();
-  return key < keys ? shared[key] + place : 0;
-}
-constexpr std::size_t place_bytes(std::uint32_t keys) {
-  return keys <= kSharedKeys ? keys * kPlaceBytes : 0;
-}
 
 /// Adds one to waiting[key] for every lane whose walk goes on; whole blocks call it. `shared`: [keys].
 static __device__ __forceinline__ void count_arrivals(std::uint32_t key, const QueueCounts& counts,

@@ -1,0 +1,67 @@
+// Places for entries behind what counters count, where many threads want them at once: the atomic sums of
+// warps would wait for each other, a nanosecond each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/exec/group.cuh"
+
+namespace sluice::cuda {
+
+/// Keys up to which a block counts in shared memory.
+inline constexpr std::uint32_t kSharedKeys = 2048;
+
+/// Of shared memory for place_behind().
+constexpr std::size_t place_bytes(std::uint32_t keys) {
+  return keys <= kSharedKeys ? keys * (sizeof(unsigned long long) + sizeof(unsigned)) : 0;
+}
+
+/// Takes places behind places[key], the lanes of a warp that have the same key together; whole warps call it.
+template <class Count>
+__device__ __forceinline__ Count take_place(Count* places, std::uint32_t key, bool takes_part) {
+  const unsigned lane = Tile<32>::warp_lane(), peers = __match_any_sync(~0u, key);
+  const auto first = static_cast<unsigned>(__ffs(static_cast<int>(peers)) - 1);
+  Count place = 0;
+  if (takes_part && lane == first) place = atomicAdd(&places[key], static_cast<Count>(__popc(peers)));
+  place = __shfl_sync(~0u, place, static_cast<int>(first));
+  return place + static_cast<Count>(__popc(peers & ((1u << lane) - 1)));
+}
+
+/// A place behind next[key] for each of a thread's entries, in places[i] for of[i]; one without says `keys`.
+/// Up to kSharedKeys, entries of a block and a key lie side by side, warps in any order. Whole blocks call
+/// it; `shared`: place_bytes(keys).
+template <unsigned kEntries>
+__device__ __forceinline__ void places_behind(unsigned long long* next, const std::uint32_t (&of)[kEntries],
+                                              std::uint32_t keys, unsigned long long* shared,
+                                              unsigned long long (&places)[kEntries]) {
+  if (keys > kSharedKeys) {
+#pragma unroll
+    for (unsigned i = 0; i < kEntries; ++i) places[i] = take_place(next, of[i], of[i] < keys);
+    return;
+  }
+  auto* const counts = reinterpret_cast<unsigned*>(shared + keys);
+  for (std::uint32_t k = threadIdx.x; k < keys; k += blockDim.x) counts[k] = 0;
+  __syncthreads();
+#pragma unroll
+  for (unsigned i = 0; i < kEntries; ++i) places[i] = take_place(counts, of[i], of[i] < keys);
+  __syncthreads();
+  for (std::uint32_t k = threadIdx.x; k < keys; k += blockDim.x) {
+    if (counts[k] != 0) shared[k] = atomicAdd(&next[k], static_cast<unsigned long long>(counts[k]));
+  }
+  __syncthreads();
+#pragma unroll
+  for (unsigned i = 0; i < kEntries; ++i)
+    if (of[i] < keys) places[i] += shared[of[i]];
+}
+
+/// The same of one entry a thread.
+__device__ __forceinline__ unsigned long long place_behind(unsigned long long* next, std::uint32_t key,
+                                                           std::uint32_t keys, unsigned long long* shared) {
+  const std::uint32_t of[] = {key};
+  unsigned long long places[1];
+  places_behind(next, of, keys, shared, places);
+  return places[0];
+}
+
+}  // namespace sluice::cuda
