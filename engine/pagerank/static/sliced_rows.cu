@@ -4,8 +4,10 @@
 #include <array>
 
 #include "engine/core/search.hpp"
+#include "engine/core/timeout.hpp"
 #include "engine/exec/algorithms/scan.hpp"
 #include "engine/exec/algorithms/sort.hpp"
+#include "engine/exec/memory/uploads.hpp"
 #include "engine/graph/partition_map.hpp"
 #include "engine/memory/row_pieces.hpp"
 
@@ -15,7 +17,7 @@ namespace {
 
 constexpr unsigned kBlock = 256;
 /// Edges that are rewritten at a time, unless one row has more.
-constexpr std::uint64_t kEdgesAtOnce = 1u << 25;
+constexpr std::uint64_t kEdgesAtOnce = 1u << 24;
 
 __device__ std::uint64_t thread() {
   return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -117,11 +119,6 @@ __global__ void __launch_bounds__(kBlock)
   if (i < count) to[i] = from[order[i]];
 }
 
-/// From the host's memory or the device's.
-void bring(void* to, const void* from, std::uint64_t bytes, cudaStream_t stream) {
-  cuda::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "copying in-edges");
-}
-
 }  // namespace
 
 RowsToSlice::RowsToSlice(const RankGraph& graph, bool weighted)
@@ -133,19 +130,36 @@ RowsToSlice::RowsToSlice(const RankGraph& graph, bool weighted)
       first(graph.first()),
       owners(&graph.owners()) {}
 
-RowsToSlice::RowsToSlice(const CsrView& rows, const double* out_degrees)
-    : in(rows), weighted(rows.weights != nullptr), divisors(out_degrees), vertices(rows.vertices) {}
+/// In-edges of some rows: those of one chunk come while those of another are rewritten.
+struct SlicedRows::Chunk {
+  Buffer<std::uint32_t> sources, sorted;
+  Buffer<float> weights, sorted_weights;
+  Buffer<unsigned char> scratch;
+  cuda::Event rewritten;
+
+  void wait() const {
+    wait_until([&] { return rewritten.passed("rewriting in-edges"); }, "rewriting in-edges",
+               cuda::kDeviceTimeout);
+  }
+};
 
 /// What is needed while the rows are made.
 struct SlicedRows::Making {
   Making(const Device& on, const RowsToSlice& of, const cuda::Stream& in, DeviceRanks* with)
-      : device(on), from(of), weighted(of.weighted), stream(in), ranks(with), n(of.in.vertices) {
+      : device(on),
+        from(of),
+        weighted(of.weighted),
+        stream(in),
+        ranks(with),
+        n(of.in.vertices),
+        uploads(on, of.in.edges * (sizeof(Vertex) + (of.weighted ? sizeof(float) : 0))) {
     number_of = Buffer<std::uint32_t>(device, from.vertices, "numbers of vertices");
     for (auto* words : {&keys, &sorted_keys, &row_of})
       *words = Buffer<std::uint32_t>(device, n, "rows by in-degree");
     offsets = Buffer<EdgeIndex>(device, n + 1, "offsets of in-edges");
-    copy_to_device(device, offsets.data(), from.in.offsets, offsets.bytes());
+    uploads.copy(offsets.data(), from.in.offsets, offsets.bytes());
   }
+  ~Making() { cudaStreamSynchronize(stream.get()); }  // what is under way uses the buffers
 
   const Device& device;
   const RowsToSlice& from;
@@ -157,9 +171,10 @@ struct SlicedRows::Making {
   Buffer<std::uint32_t> number_of;  ///< [vertices]
   Buffer<std::uint32_t> row_of;     ///< [n] by row of the graph
   Buffer<EdgeIndex> offsets;
-  Buffer<std::uint32_t> on_their_way, sorted;  ///< in-edges of some rows
-  Buffer<float> weights, sorted_weights;
   Buffer<unsigned char> scratch;
+  Uploads uploads;
+  std::array<Chunk, 2> chunks;  ///< which take turns
+  std::size_t turns = 0;
 };
 
 SlicedRows::SlicedRows(const Device& device, const RowsToSlice& from, const cuda::Stream& stream,
@@ -189,7 +204,7 @@ void SlicedRows::sort_rows(Making& m) {
     cut_pieces(m, m.sorted_keys.data());
   } else {
     Buffer<double> divisors(device_, m.n, "out-degrees");
-    copy_to_device(device_, divisors.data(), m.from.divisors, divisors.bytes());
+    m.uploads.copy(divisors.data(), m.from.divisors, divisors.bytes());
     key_sources_kernel<<<grid, kBlock, 0, on>>>(divisors.data(), m.n, m.keys.data(), m.row_of.data());
     cuda::check_launch("key_sources_kernel");
     sort(order_, 0, m.n);
@@ -283,8 +298,6 @@ void SlicedRows::cut(Making& m) {
 }
 
 void SlicedRows::fill(Making& m) {
-  m.on_their_way.reserve(device_, 1, "in-edges on their way");
-  m.sorted.reserve(device_, 1, "in-edges on their way");
   const EdgeIndex* const offsets = m.from.in.offsets;
   for_each_piece(m.from.in, m.from.file, true, m.weighted,
                  [&](std::uint64_t begin, std::uint64_t last, const Vertex* sources, const float* weights) {
@@ -297,6 +310,7 @@ void SlicedRows::fill(Making& m) {
                      begin = end;
                    }
                  });
+  m.stream.wait("rewriting in-edges");
 }
 
 /// Rows [begin, end). Columns are indexed by position in the whole graph.
@@ -305,27 +319,29 @@ void SlicedRows::fill_some(Making& m, std::uint64_t begin, std::uint64_t end, co
   const cudaStream_t on = m.stream.get();
   const EdgeIndex first = m.from.in.offsets[begin];
   const std::uint64_t edges = m.from.in.offsets[end] - first;
-  m.on_their_way.reserve(device_, edges, "in-edges on their way");
-  m.sorted.reserve(device_, edges, "in-edges on their way");
-  bring(m.on_their_way.data(), sources + first, edges * sizeof(Vertex), on);
-  if (m.weighted) {
-    m.weights.reserve(device_, edges, "in-edges on their way");
-    m.sorted_weights.reserve(device_, edges, "in-edges on their way");
-    bring(m.weights.data(), weights + first, edges * sizeof(float), on);
-  }
-  renumber_kernel<<<4096, kBlock, 0, on>>>(m.on_their_way.data(), edges, m.number_of.data());
+  Chunk& chunk = m.chunks[m.turns++ % m.chunks.size()];
+  chunk.wait();
+  const auto bring = [&]<class T>(Buffer<T>& to, Buffer<T>& sorted, const T* column) {
+    const std::uint64_t some = std::max<std::uint64_t>(edges, 1);
+    to.reserve(device_, some, "in-edges on their way");
+    sorted.reserve(device_, some, "in-edges on their way");
+    m.uploads.copy(to.data(), column + first, edges * sizeof(T));
+  };
+  bring(chunk.sources, chunk.sorted, sources);
+  if (m.weighted) bring(chunk.weights, chunk.sorted_weights, weights);
+  renumber_kernel<<<4096, kBlock, 0, on>>>(chunk.sources.data(), edges, m.number_of.data());
   cuda::check_launch("renumber_kernel");
   if (edges > 0) {
-    cuda::sort_segments(device_, m.on_their_way.data(), m.sorted.data(),
-                        m.weighted ? m.weights.data() : nullptr, m.sorted_weights.data(), first, edges,
-                        m.offsets.data() + begin, end - begin, m.scratch, on);
+    cuda::sort_segments(device_, chunk.sources.data(), chunk.sorted.data(),
+                        m.weighted ? chunk.weights.data() : nullptr, chunk.sorted_weights.data(), first,
+                        edges, m.offsets.data() + begin, end - begin, chunk.scratch, on);
   }
   fill_kernel<<<cuda::grid_for((end - begin) * kSlice, kBlock), kBlock, 0, on>>>(
-      m.offsets.data(), begin, end, moved(m.sorted.data(), first),
-      m.weighted ? moved(m.sorted_weights.data(), first) : nullptr, m.row_of.data(), SlicedPieces(pieces_),
-      sources_.data(), weights_.data());
+      m.offsets.data(), begin, end, moved(chunk.sorted.data(), first),
+      m.weighted ? moved(chunk.sorted_weights.data(), first) : nullptr, m.row_of.data(),
+      SlicedPieces(pieces_), sources_.data(), weights_.data());
   cuda::check_launch("fill_kernel");
-  m.stream.wait("rewriting in-edges");
+  chunk.rewritten.record(m.stream);
 }
 
 std::uint64_t SlicedRows::most_bytes(const RowsToSlice& from) {
@@ -337,8 +353,8 @@ std::uint64_t SlicedRows::most_bytes(const RowsToSlice& from) {
     largest = std::max(largest, in.offsets[v + 1] - in.offsets[v]);
   // Lists are padded by less than a half of their own entries, slices by less than a piece's largest row's.
   const std::uint64_t padded = m + m / 2 + kSlice * kSliceMost * from.pieces.count;
-  // Sorting takes about as much again as what is sorted.
-  const std::uint64_t way = 4 * edge * std::min(m, std::max(kEdgesAtOnce, largest));
+  // Two chunks; sorting takes about as much again as what is sorted.
+  const std::uint64_t way = 2 * 4 * edge * std::min(m, std::max(kEdgesAtOnce, largest));
   return padded * edge + way + n * (6 * sizeof(std::uint32_t) + 3 * sizeof(std::uint64_t)) + (1u << 20);
 }
 

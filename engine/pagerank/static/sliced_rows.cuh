@@ -64,11 +64,8 @@ struct SlicedPieces {
 struct RowsToSlice {
   /// In-edges of a rank's vertices, or of all.
   explicit RowsToSlice(const RankGraph& graph, bool weighted);
-  /// In-edges of all vertices of a graph that has every edge in both directions, or whose out-degrees these
-  /// are.
-  RowsToSlice(const CsrView& rows, const double* out_degrees);
 
-  CsrView in;  ///< offsets in host memory; sources and weights there or on the device, where `file` is null
+  CsrView in;                        ///< in host memory; of sources and weights only where `file` is null
   bool weighted = false;             ///< are weights rewritten too?
   const EdgeSource* file = nullptr;  ///< where sources and weights are read from; else null
   const double* divisors = nullptr;  ///< [rows] that sources are numbered by, in host memory; null: row sizes
@@ -98,6 +95,7 @@ class SlicedRows {
   void number(const T* from, T* to, const cuda::Stream& stream) const;
 
  private:
+  struct Chunk;
   struct Making;
   void sort_rows(Making& making);
   void cut_pieces(Making& making, const std::uint32_t* keys_by_number);

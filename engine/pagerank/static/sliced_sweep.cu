@@ -36,6 +36,14 @@ RowsToSlice rows_to_slice(const RankGraph& graph, const Options& options, const 
   return rows;
 }
 
+/// Of vertices by number; to[v] is that of vertex v.
+__global__ void __launch_bounds__(kSweepBlock)
+    hand_out_kernel(const FixedRank* ranks, const Vertex* order, FixedRank total, std::uint64_t count,
+                    double* to) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * kSweepBlock + threadIdx.x;
+  if (i < count) to[order[i]] = normalised(ranks[i], total);
+}
+
 template <class Share>
 class SlicedSweep final : public Sweep {
  public:
@@ -83,12 +91,14 @@ class SlicedSweep final : public Sweep {
 
   void read_ranks(std::span<double> ranks) override {
     totals_of(launched_);
-    HostArray<FixedRank> fixed(ranks.size(), "ranks");
-    HostArray<Vertex> order(ranks.size(), "ranks");
-    copy_to_host(device_, fixed.data(), rank_[returned_ % 2].data(), fixed.bytes());
-    copy_to_host(device_, order.data(), rows_.order().data(), order.bytes());
-    const FixedRank total = totals_of(returned_).rank;
-    for (std::size_t i = 0; i < fixed.size(); ++i) ranks[order[i]] = normalised(fixed[i], total);
+    // What is ahead of the last iteration is wanted no more, and its memory holds ranks by vertex.
+    auto* const by_vertex = reinterpret_cast<double*>(rank_[(returned_ + 1) % 2].data());
+    static_assert(sizeof(*by_vertex) == sizeof(FixedRank));
+    hand_out_kernel<<<cuda::grid_for(n_, kSweepBlock), kSweepBlock, 0, stream_.get()>>>(
+        rank_[returned_ % 2].data(), rows_.order().data(), totals_of(returned_).rank, n_, by_vertex);
+    cuda::check_launch("hand_out_kernel");
+    stream_.wait("the ranks");
+    copy_to_host(device_, ranks.data(), by_vertex, ranks.size_bytes());
   }
 
   SweepTraffic traffic() const override {

@@ -23,7 +23,7 @@ class Sweep {
   /// Makes the next iteration, the first from equal ranks. Returns what it changed, on all ranks of the job.
   virtual RankChange step() = 0;
   /// Ranks of this job rank's vertices after the last iteration that step() returned, normalised so that
-  /// those of all vertices sum to 1.
+  /// those of all vertices sum to 1. No step() follows.
   virtual void read_ranks(std::span<double> ranks) = 0;
   virtual SweepTraffic traffic() const { return {}; }
   /// Of a run that is only planned: what in-edges take of the device at least.
