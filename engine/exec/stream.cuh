@@ -25,6 +25,9 @@ class Stream {
     wait_stream(stream_, label, timeout);
   }
 
+ protected:
+  explicit Stream(cudaStream_t opened) : stream_(opened) {}
+
  private:
   cudaStream_t stream_ = nullptr;
 };
@@ -51,6 +54,35 @@ class Event {
 
  private:
   cudaEvent_t event_ = nullptr;
+};
+
+/// A stream whose blocks go before those of others that have not begun, for work that waits more than it
+/// moves beside work that moves much.
+class UrgentStream : public Stream {
+ public:
+  UrgentStream() : Stream(open()) {}
+
+  /// What is put here from now on begins after what is on `stream`.
+  void follow(const Stream& stream) {
+    other_.record(stream);
+    check(cudaStreamWaitEvent(get(), other_.get(), 0), "cudaStreamWaitEvent");
+  }
+  /// What is put on `stream` from now on begins after what is here.
+  void lead(const Stream& stream) {
+    own_.record(*this);
+    check(cudaStreamWaitEvent(stream.get(), own_.get(), 0), "cudaStreamWaitEvent");
+  }
+
+ private:
+  static cudaStream_t open() {
+    int least = 0, greatest = 0;
+    check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "the priorities of streams");
+    cudaStream_t stream = nullptr;
+    check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest), "cudaStreamCreate");
+    return stream;
+  }
+
+  Event other_, own_;
 };
 
 /// Device time between two points of a stream.

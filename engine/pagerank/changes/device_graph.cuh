@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "engine/exec/memory/buffer.hpp"
-#include "engine/exec/urgent_stream.cuh"
+#include "engine/exec/stream.cuh"
 #include "engine/pagerank/changes/change_upload.cuh"
 #include "engine/pagerank/changes/csr_update.cuh"
 #include "partition/graph.hpp"

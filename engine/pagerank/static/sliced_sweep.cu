@@ -12,7 +12,7 @@
 #include "engine/core/error.hpp"
 #include "engine/exchange/values_of_ranks.hpp"
 #include "engine/exec/occupancy.cuh"
-#include "engine/exec/urgent_stream.cuh"
+#include "engine/exec/stream.cuh"
 #include "engine/pagerank/static/sliced_kernels.cuh"
 #include "engine/pagerank/static/sliced_sweep.hpp"
 #include "engine/pagerank/static/totals_in_flight.cuh"

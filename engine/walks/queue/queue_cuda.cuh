@@ -20,7 +20,6 @@
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/occupancy.cuh"
 #include "engine/exec/stream.cuh"
-#include "engine/exec/urgent_stream.cuh"
 #include "engine/walks/advance.cuh"
 #include "engine/walks/queue/queue_of.hpp"
 #include "engine/walks/walk_cuda.cuh"
@@ -137,15 +136,13 @@ class QueueBackend {
   /// Device time between two points of a queue's stream, once the host has waited for them.
   class Interval {
    public:
-    void start(const QueueBackend& queue) { queue.stream_.record(begin_); }
-    void stop(const QueueBackend& queue) { queue.stream_.record(end_), measured_ = true; }
+    void start(const QueueBackend& queue) { timer_.start(queue.stream_); }
+    void stop(const QueueBackend& queue) { timer_.stop(queue.stream_), measured_ = true; }
     /// Zero where nothing was measured since the last call.
-    double take_seconds() {
-      return std::exchange(measured_, false) ? sluice::cuda::seconds_between(begin_, end_) : 0;
-    }
+    double take_seconds() { return std::exchange(measured_, false) ? timer_.seconds() : 0; }
 
    private:
-    sluice::cuda::Event begin_, end_;
+    sluice::cuda::Timer timer_;
     bool measured_ = false;
   };
 
