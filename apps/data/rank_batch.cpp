@@ -236,15 +236,7 @@ pagerank::Result RankBatch::follow(const pagerank::RankObserver& observer) {
   if (followed.update_seconds > 0) counters_.emplace_back("device_update_seconds", followed.update_seconds);
   job_.count(counters_);
   pagerank::Result result;
-  result.iterations = followed.iterations;
-  result.residual = followed.residual;
-  result.last_l1 = followed.last_l1;
-  result.end = followed.end;
-  result.history = followed.history;
-  result.setup_seconds = followed.setup_seconds;
-  result.compute_seconds = followed.compute_seconds;
-  result.gathered_edges = followed.gathered_edges;
-  result.traffic = followed.traffic;
+  static_cast<pagerank::RankRun&>(result) = followed;
   result.first = ranks_->first();
   result.ranks = HostArray<double>(ranks_->own(), "ranks");
   ranks_->read_ranks(result.ranks.span());

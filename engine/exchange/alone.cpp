@@ -58,16 +58,6 @@ std::unique_ptr<Communicator> make_planned(int rank, int ranks) {
   return std::make_unique<Alone>(rank, ranks);
 }
 
-void Communicator::swap(std::span<const std::byte> send, std::span<std::byte> received, const char* label) {
-  const auto ranks = static_cast<std::size_t>(size());
-  std::vector<std::span<const std::byte>> parts;
-  for (std::size_t r = 0; r < ranks; ++r)
-    parts.push_back(send.subspan(r * (send.size() / ranks), send.size() / ranks));
-  Inbox all;
-  all_to_all(parts, all, label);
-  std::ranges::copy(all.bytes(), received.begin());
-}
-
 std::string broadcast_text(Communicator& ranks, std::string text, int root, const char* label) {
   std::uint64_t size = ranks.rank() == root ? text.size() : 0;
   ranks.all_reduce(std::span(&size, 1), Reduce::max, label);

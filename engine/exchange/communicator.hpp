@@ -56,7 +56,7 @@ class Communicator {
                         std::span<const std::span<std::byte>> receive, const char* label) = 0;
   /// The same for few bytes, as many for every rank: those at r * size go to rank r, where `size` is what
   /// `send` has for each. One message a rank, where all_to_all() first says how long its messages are.
-  virtual void swap(std::span<const std::byte> send, std::span<std::byte> received, const char* label);
+  virtual void swap(std::span<const std::byte> send, std::span<std::byte> received, const char* label) = 0;
 
   /// Sends word to the other ranks that this one gives up; they learn of it wherever they wait or look.
   virtual void announce_failure() noexcept = 0;

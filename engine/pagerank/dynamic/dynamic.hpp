@@ -59,22 +59,13 @@ void validate(const DynamicRankOptions& options);
 /// The same, and for options that this device has no use for.
 void validate(const DynamicRankOptions& options, const Device& device);
 
-struct DynamicRankResult {
-  std::uint32_t iterations = 0;
-  double residual = 0;  ///< of the last iteration; 0 where nothing was affected
-  double last_l1 = 0;   ///< the same in L1
-  RankEnd end = RankEnd::converged;
-  std::vector<RankIteration> history;    ///< [iterations]
+struct DynamicRankResult : RankRun {
   std::vector<std::uint64_t> affected;   ///< [iterations] vertices that each worked on
   std::uint64_t initially_affected = 0;  ///< vertices
   std::uint64_t ever_affected = 0;       ///< vertices that were worked on in some iteration
   std::uint32_t widened_iterations = 0;  ///< after which DynamicRankOptions::affect_all affected all vertices
-  std::uint64_t gathered_edges = 0;      ///< contributions gathered, or pushed, in all iterations
   double update_seconds = 0;             ///< a GPU's copy of the graph; 0 where there is none
   double rewrite_seconds = 0;            ///< of these, the GPU's work on the lists once it has the changes
-  double setup_seconds = 0;              ///< divisors of changed sources, marking, traversal
-  double compute_seconds = 0;            ///< the iterations
-  SweepTraffic traffic;                  ///< of in-edges in partitions
   std::uint64_t partitions_read = 1;     ///< in some iteration; the others held no affected vertex
 };
 

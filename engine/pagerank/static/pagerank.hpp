@@ -53,21 +53,25 @@ struct RankPlace {
   DeviceRanks* link = nullptr;
 };
 
-struct Result {
-  /// Of all vertices, which sum to 1, or of those of this rank of the job, beginning with `first`.
-  HostArray<double> ranks;
-  std::uint64_t first = 0;
+/// What iterations came to, from scratch or after a batch.
+struct RankRun {
   std::uint32_t iterations = 0;
-  double residual = 0;  ///< of the last iteration
+  double residual = 0;  ///< of the last iteration; 0 where nothing was affected
   double last_l1 = 0;   ///< the same in L1, which every further iteration shrinks by the damping at least
   RankEnd end = RankEnd::converged;
   std::vector<RankIteration> history;  ///< [iterations]
-  double setup_seconds = 0;            ///< in-edges, degrees, and the graph to the device
+  double setup_seconds = 0;            ///< all that has to be there before the first
   double compute_seconds = 0;          ///< the iterations
-  std::uint64_t gathered_edges = 0;    ///< contributions gathered in all iterations, by all ranks of the job
+  std::uint64_t gathered_edges = 0;    ///< contributions gathered, or pushed, by all ranks of the job
   SweepTraffic traffic;
 
   bool converged() const { return end == RankEnd::converged; }
+};
+
+struct Result : RankRun {
+  /// Of all vertices, which sum to 1, or of those of this rank of the job, beginning with `first`.
+  HostArray<double> ranks;
+  std::uint64_t first = 0;
 };
 
 /// Ranks of all vertices: r = (1 - d) / n + d (sum over in-neighbours u of r(u) / outdegree(u) + dangling /
