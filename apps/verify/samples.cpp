@@ -9,7 +9,7 @@
 #include "apps/verify/questions.hpp"
 #include "apps/verify/verify.hpp"
 #include "engine/core/error.hpp"
-#include "engine/memory/row_pieces.hpp"
+#include "engine/memory/sweep_lists.hpp"
 
 namespace sluice::apps {
 

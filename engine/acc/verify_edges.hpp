@@ -10,7 +10,7 @@
 #include "engine/core/ownership.hpp"
 #include "engine/exchange/communicator.hpp"
 #include "engine/exec/threads.hpp"
-#include "engine/memory/row_pieces.hpp"
+#include "engine/memory/sweep_lists.hpp"
 #include "partition/graph.hpp"
 #include "partition/ranges.hpp"
 

@@ -135,6 +135,16 @@ std::uint64_t memory_for_sweep_pages(const Device& device) {
   return device.is_cuda() ? on_device : std::min(on_device, host_budget().available() / 2);
 }
 
+SweepRows SweepRows::of(const CsrView& lists, const EdgeSource* from, bool weighted, std::uint64_t first,
+                        std::uint64_t last) {
+  CsrView rows = lists;
+  rows.vertices = last - first, rows.offsets += first;
+  rows.edges = first < last ? rows.offsets[rows.vertices] - rows.offsets[0] : 0;
+  if (from != nullptr) rows.targets = nullptr;
+  if (from != nullptr || !weighted) rows.weights = nullptr;
+  return {rows, from};
+}
+
 std::uint64_t longest_list(std::span<const EdgeIndex> offsets) {
   EdgeIndex longest = 0;
   for (std::size_t v = 1; v < offsets.size(); ++v) longest = std::max(longest, offsets[v] - offsets[v - 1]);

@@ -21,6 +21,9 @@ namespace sluice {
 /// The rows whose lists are brought: row i has targets[offsets[i]] and on, in memory or in `file`.
 struct SweepRows {
   SweepRows(const CsrView& rows, const EdgeSource* from = nullptr) : in(rows), file(from) {}
+  /// Rows [first, last) of `lists`, whose edges are in memory or in `from`; weights if they are wanted.
+  static SweepRows of(const CsrView& lists, const EdgeSource* from, bool weighted, std::uint64_t first,
+                      std::uint64_t last);
 
   CsrView in;
   const EdgeSource* file = nullptr;

@@ -5,7 +5,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/exec/threads.hpp"
-#include "engine/memory/row_pieces.hpp"
+#include "engine/memory/sweep_lists.hpp"
 #include "engine/pagerank/divisor.hpp"
 #include "engine/pagerank/static/sweep_pieces.hpp"
 #include "partition/build.hpp"
@@ -109,11 +109,7 @@ void RankGraph::plan_made(const Graph& graph, const Communicator& ranks) {
 void RankGraph::set_rows(const Csr& from, bool weighted, const Communicator& ranks) {
   const auto rank = static_cast<std::uint64_t>(ranks.rank());
   first_ = owners_.begin(rank);
-  in_.vertices = owners_.count(rank);
-  in_.offsets = from.offsets.data() + first_;
-  in_.edges = in_.offsets[in_.vertices] - in_.offsets[0];
-  in_.targets = from.targets.empty() ? nullptr : from.targets.data();
-  in_.weights = weighted && !from.weights.empty() ? from.weights.data() : nullptr;
+  in_ = SweepRows::of(from.view(), file_, weighted, first_, first_ + owners_.count(rank)).in;
 }
 
 void RankGraph::find_divisors(const Graph& graph, unsigned threads, bool weighted) {

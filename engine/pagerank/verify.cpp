@@ -9,7 +9,7 @@
 #include "engine/core/error.hpp"
 #include "engine/exchange/communicator.hpp"
 #include "engine/exec/threads.hpp"
-#include "engine/memory/row_pieces.hpp"
+#include "engine/memory/sweep_lists.hpp"
 #include "engine/pagerank/rank_graph.hpp"
 
 namespace sluice::pagerank {

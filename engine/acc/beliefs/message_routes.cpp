@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "engine/acc/beliefs/message_parts.hpp"
-#include "engine/memory/row_pieces.hpp"
+#include "engine/memory/sweep_lists.hpp"
 #include "partition/plan.hpp"
 
 namespace sluice::acc {

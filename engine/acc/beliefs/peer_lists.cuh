@@ -16,7 +16,7 @@
 #include "engine/exec/cuda_executor.cuh"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/memory/device_ownership.hpp"
-#include "engine/memory/row_pieces.hpp"
+#include "engine/memory/sweep_lists.hpp"
 
 namespace sluice::acc {
 

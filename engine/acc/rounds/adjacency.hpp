@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "engine/acc/rounds/bits.hpp"
-#include "engine/acc/rounds/edge_lists.hpp"
 #include "engine/acc/rounds/rank_part.hpp"
 #include "engine/acc/rounds/short_lists.hpp"
 #include "engine/core/error.hpp"
 #include "engine/exec/executor.hpp"
 #include "engine/exec/memory/buffer.hpp"
+#include "engine/memory/sweep_lists.hpp"
 
 namespace sluice::acc {
 
@@ -63,11 +63,11 @@ class Adjacency {
       const std::uint64_t most = memory_for_sweep_pages(device) / shares;
       if (paged && many) short_ = ShortLists::of(device, rows, lists, most);
       try {
-        lists_.emplace(device, rows, lists, most - std::min(most, short_.bytes()), short_.bytes());
+        place(rows, lists, most - std::min(most, short_.bytes()));
       } catch (const BudgetError&) {
         if (!short_.any()) throw;
         short_ = {};
-        lists_.emplace(device, rows, lists, most);
+        place(rows, lists, most);
       }
     }
     if (!paged()) return;
@@ -84,9 +84,9 @@ class Adjacency {
   }
 
   const EdgeIndex* offsets() const { return offsets_; }
-  const EdgeLists& lists() const { return *lists_; }
+  const SweepLists& lists() const { return *lists_; }
   void add_traffic(AccStats& stats) const {
-    lists_->add_traffic(stats);
+    stats.add_traffic(lists_->traffic());
     stats.host_to_device_bytes += short_.bytes();
   }
   bool paged() const { return lists_->pages() != nullptr; }
@@ -176,6 +176,13 @@ class Adjacency {
   /// Edges that a row looks at, about: most find one among those of a sector of memory.
   static constexpr std::uint64_t kLookedAt = 8;
 
+  /// Partitions take `most` bytes, and of slots that are asked for short lists have some.
+  void place(const RankPart& rows, const SweepRows& lists, std::uint64_t most) {
+    std::vector<PageLock> locks;
+    auto pages = rows.make_pages(lists, locks, most, short_.bytes());
+    const bool weighted = lists.file != nullptr ? rows.weighted() : lists.in.weights != nullptr;
+    lists_.emplace(device_, lists, weighted, "the graph's edges", std::move(pages), std::move(locks));
+  }
   SweepPages& pages() const { return *lists_->pages(); }
 
   template <class Of>
@@ -209,7 +216,7 @@ class Adjacency {
   Buffer<EdgeIndex> uploaded_offsets_;
   Buffer<Vertex> sorted_;  ///< a worklist by partition
   ShortLists short_;
-  std::optional<EdgeLists> lists_;
+  std::optional<SweepLists> lists_;
   OwnershipView partitions_;  ///< of rows
   Buffer<unsigned long long> counters_;
   KeyCounts keys_;

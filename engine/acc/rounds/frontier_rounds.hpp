@@ -215,7 +215,7 @@ class FrontierRounds {
  private:
   void count(AccStats& stats) const {
     out_->add_traffic(stats);
-    if (in_) in_->lists().add_more_traffic(stats);
+    if (in_) stats.add_more_traffic(in_->lists().traffic());
     stats.kernel_launches = executor_.launches();
   }
 

@@ -171,14 +171,14 @@ class Merge {
   /// States are true on all ranks already.
   void finish(AccStats& stats) {
     if constexpr (R::kComplete) return;
-    lists_.lists().add_traffic(stats);
+    stats.add_traffic(lists_.lists().traffic());
     stats.kernel_launches = executor_.launches();
   }
 
   /// In the executor's memory.
   const Vertex* states() const { return states_.data(); }
 
-  void plan(AccStats& stats) const { lists_.lists().add_traffic(stats); }
+  void plan(AccStats& stats) const { stats.add_traffic(lists_.lists().traffic()); }
 
  private:
   std::uint64_t own_rows() const { return rows_.last() - rows_.first(); }

@@ -8,7 +8,7 @@
 #include "engine/exchange/agreement.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/graph/partition_map.hpp"
-#include "engine/memory/row_pieces.hpp"
+#include "engine/memory/sweep_lists.hpp"
 #include "partition/build.hpp"
 #include "partition/ranges.hpp"
 
@@ -84,10 +84,8 @@ bool is_shared_out(const Device& device, const Graph& graph, const AccNeeds& nee
 
 bool has_simple_lists(const Graph& graph, Communicator* ranks, unsigned threads) {
   const OwnRows own = OwnRows::of(graph.out.offsets.span(), ranks);
-  CsrView lists = graph.out.view();
-  lists.offsets = own.offsets.data(), lists.vertices = own.rows();
-  SweepRows rows(lists);
-  rows.file = graph.edges_elsewhere.get();
+  const SweepRows rows =
+      SweepRows::of(graph.out.view(), graph.edges_elsewhere.get(), false, own.first, own.first + own.rows());
   return !any_left(ranks, is_simple(rows, own.first, threads) ? 0 : 1, kAllLists);
 }
 
@@ -103,24 +101,15 @@ RankPart::RankPart(const Device& device, const Graph& graph, const AccNeeds& nee
       complete_(!is_shared_out(device, graph, needs, place)),
       symmetric_(!graph.directed),
       weighted_(needs.weights && graph.weighted) {
+  const auto rows_of = [&](const Csr& csr, const EdgeSource* file) {
+    return SweepRows::of(csr.view(), file, weighted_, first(), last());
+  };
   rows_ = rows_of(graph.out, graph.edges_elsewhere.get());
   if (needs.simple && !device.plans()) make_simple(graph, place);
   if (needs.made && device.plans()) plan_simple(graph, place);
   if (!needs.in_edges) return;
   if (symmetric_) in_rows_ = rows_;
   if (!symmetric_ && !graph.in.offsets.empty()) in_rows_ = rows_of(graph.in, graph.in_elsewhere.get());
-}
-
-SweepRows RankPart::rows_of(const Csr& csr, const EdgeSource* file) const {
-  SweepRows rows{CsrView{}};
-  rows.file = file;
-  rows.in.vertices = last() - first();
-  rows.in.offsets = csr.offsets.data() + first();
-  rows.in.edges = rows.in.vertices > 0 ? rows.in.offsets[rows.in.vertices] - rows.in.offsets[0] : 0;
-  if (file != nullptr) return rows;
-  rows.in.targets = csr.targets.data();
-  rows.in.weights = weighted_ ? csr.weights.data() : nullptr;
-  return rows;
 }
 
 void RankPart::make_simple(const Graph& graph, const AccPlace& place) {
@@ -209,11 +198,7 @@ std::unique_ptr<SweepPages> RankPart::make_pages(const SweepRows& lists, std::ve
   const CsrView& in = lists.in;
   const bool worth = paging_.transport == Transport::mapped || paging_.transport == Transport::automatic ||
                      in.edges * sizeof(Vertex) >= kWorthLocking;
-  if (lists.file == nullptr && in.targets != nullptr && worth) {
-    locks.emplace_back(device_, in.targets + in.offsets[0], in.edges * sizeof(Vertex));
-    if (in.weights != nullptr)
-      locks.emplace_back(device_, in.weights + in.offsets[0], in.edges * sizeof(float));
-  }
+  if (worth) locks = lock_lists(device_, lists);
   PagingOptions paging = paging_;
   if (paging.slots > 0 && taken > 0) {
     const std::uint64_t slots = taken * std::max<std::uint64_t>(paging.partitions, 1) /

@@ -78,7 +78,6 @@ class RankPart {
                                          std::uint64_t taken = 0) const;
 
  private:
-  SweepRows rows_of(const Csr& csr, const EdgeSource* file) const;
   void make_simple(const Graph& graph, const AccPlace& place);
   void plan_simple(const Graph& graph, const AccPlace& place);
 

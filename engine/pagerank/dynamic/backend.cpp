@@ -8,7 +8,7 @@
 #include "engine/core/error.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/graph/partition_map.hpp"
-#include "engine/memory/row_pieces.hpp"
+#include "engine/memory/sweep_lists.hpp"
 #include "engine/pagerank/rank_graph.hpp"
 #include "engine/pagerank/static/sweep_totals.hpp"
 #include "partition/list_reader.hpp"
@@ -81,12 +81,9 @@ CsrView in_edges_of(const Graph& graph, bool weighted) {
 }
 
 SweepRows in_rows_of(const Graph& graph, bool weighted, std::uint64_t first, std::uint64_t last) {
-  SweepRows rows = in_edges_of(graph, weighted);
-  rows.in.vertices = last - first;
-  rows.in.offsets += first;
-  rows.in.edges = rows.in.offsets[rows.in.vertices] - rows.in.offsets[0];
-  rows.file = (graph.directed ? graph.in_elsewhere : graph.edges_elsewhere).get();
-  if (rows.file != nullptr) rows.in.targets = nullptr, rows.in.weights = nullptr;
+  SweepRows rows = SweepRows::of(in_edges_of(graph, weighted),
+                                 (graph.directed ? graph.in_elsewhere : graph.edges_elsewhere).get(),
+                                 weighted, first, last);
   if (graph.directed && graph.in.offsets.empty()) rows.longest = longest_in_list(graph);
   return rows;
 }

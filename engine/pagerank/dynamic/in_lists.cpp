@@ -1,5 +1,7 @@
 #include "engine/pagerank/dynamic/in_lists.hpp"
 
+#include "engine/memory/sweep_lists.hpp"
+
 namespace sluice::pagerank {
 
 InLists::InLists(const Device& device, const Graph& graph, bool weighted, std::uint64_t first,
@@ -16,10 +18,7 @@ InLists::InLists(const Device& device, const Graph& graph, bool weighted, std::u
   }
   // What comes again and again, or is read in place, is page-locked: that costs about one copy.
   const bool again = come_and_go && in.edges * sizeof(Vertex) >= kWorthLocking;
-  if (rows.file == nullptr && (again || paging.transport == Transport::mapped)) {
-    locks_.emplace_back(device, in.targets + in.offsets[0], in.edges * sizeof(Vertex));
-    if (weighted) locks_.emplace_back(device, in.weights + in.offsets[0], in.edges * sizeof(float));
-  }
+  if (again || paging.transport == Transport::mapped) locks_ = lock_lists(device, rows);
   pages_ = std::make_unique<SweepPages>(device, rows, weighted, paging);
   ever_.resize(pages_->size()), waiting_.resize(pages_->size());
   keys_.weights.resize(pages_->size() * kListClasses);

@@ -9,7 +9,7 @@
 #include "engine/exec/algorithms/sort.hpp"
 #include "engine/exec/memory/uploads.hpp"
 #include "engine/graph/partition_map.hpp"
-#include "engine/memory/row_pieces.hpp"
+#include "engine/memory/sweep_lists.hpp"
 
 namespace sluice::pagerank {
 

@@ -8,11 +8,8 @@
 #include <vector>
 
 #include "engine/exec/memory/buffer.hpp"
-#include "engine/exec/memory/copy_lane.hpp"
 #include "engine/exec/stream.cuh"
-#include "engine/graph/partition_map.hpp"
-#include "engine/memory/row_pieces.hpp"
-#include "engine/memory/sweep_pages.hpp"
+#include "engine/memory/sweep_lists.hpp"
 #include "engine/pagerank/static/share_exchange.hpp"
 #include "engine/pagerank/static/sliced_sweep.hpp"
 #include "engine/pagerank/static/sweep.hpp"
@@ -88,7 +85,7 @@ class CudaSweep final : public Sweep {
   ~CudaSweep() override { cudaStreamSynchronize(stream_.get()); }  // what is under way uses the buffers
 
   RankChange step() override {
-    const std::uint64_t ahead = pages_ || ranks_.size() > 1 ? 1 : 2;
+    const std::uint64_t ahead = lists_->pages() != nullptr || ranks_.size() > 1 ? 1 : 2;
     while (launched_ < returned_ + ahead) launch();
     ++returned_;
     return (ranks_.size() > 1 ? agreed_ : totals_.receive(returned_)).change;
@@ -104,15 +101,12 @@ class CudaSweep final : public Sweep {
   }
 
   SweepTraffic traffic() const override {
-    SweepTraffic traffic = pages_ ? pages_->traffic() : SweepTraffic{};
+    SweepTraffic traffic = lists_->traffic();
     traffic.host_to_device_bytes += uploaded_;
-    traffic.read_bytes += read_;
     return traffic;
   }
 
-  std::uint64_t planned_list_bytes() const override {
-    return pages_ ? pages_->planned().least_bytes : sources_.bytes() + weights_.bytes();
-  }
+  std::uint64_t planned_list_bytes() const override { return lists_->planned_bytes(); }
 
  private:
   using Stored = typename Share::Stored;
@@ -126,44 +120,19 @@ class CudaSweep final : public Sweep {
 
   void place_edges(const PagingOptions& paging) {
     Ownership partitions({0, rows_});
+    std::unique_ptr<SweepPages> pages;
+    std::vector<PageLock> locks;
     if (needs_sweep_pages(device_, graph_.lists(), options_.weighted, paging,
                           rows_ * sizeof(std::uint32_t))) {
-      lock_edges();
+      locks = lock_lists(device_, graph_.lists());
       // The rows by class are allocated after the slots, which take what is left: keep their memory free.
       Buffer<std::uint32_t> kept(device_, rows_, "rows by in-degree");
-      pages_ = std::make_unique<SweepPages>(device_, graph_.lists(), options_.weighted, paging);
-      if (!device_.plans()) partitions = pages_->plan().ranges();
-    } else {
-      upload_edges();
+      pages = std::make_unique<SweepPages>(device_, graph_.lists(), options_.weighted, paging);
+      if (!device_.plans()) partitions = pages->plan().ranges();
     }
+    lists_.emplace(device_, graph_.lists(), options_.weighted, "in-edges", std::move(pages),
+                   std::move(locks));
     classes_.emplace(device_, graph_, partitions);
-  }
-
-  /// All in-edges of this rank's rows, from host memory or the graph's file.
-  void upload_edges() {
-    const CsrView& in = graph_.in();
-    sources_ = Buffer<Vertex>(device_, in.edges, "in-edges");
-    if (options_.weighted) weights_ = Buffer<float>(device_, in.edges, "in-edges");
-    if (device_.plans()) return;
-    for_each_piece(in, graph_.file(), true, options_.weighted,
-                   [&](std::uint64_t begin, std::uint64_t end, const Vertex* sources, const float* weights) {
-                     const EdgeIndex first = in.offsets[begin], own = first - in.offsets[0],
-                                     edges = in.offsets[end] - first;
-                     copy_to_device(device_, sources_.data() + own, sources + first, edges * sizeof(Vertex));
-                     if (options_.weighted)
-                       copy_to_device(device_, weights_.data() + own, weights + first, edges * sizeof(float));
-                   });
-    uploaded_ += sources_.bytes() + weights_.bytes();
-    read_ = bytes_in_file(graph_, options_.weighted);
-  }
-
-  /// In-edges that stay in host memory are page-locked, so that they are copied, or read, at full speed.
-  void lock_edges() {
-    const CsrView& in = graph_.in();
-    if (graph_.file() != nullptr || in.edges == 0) return;
-    locks_.emplace_back(device_, in.targets + in.offsets[0], in.edges * sizeof(Vertex));
-    if (in.weights != nullptr)
-      locks_.emplace_back(device_, in.weights + in.offsets[0], in.edges * sizeof(float));
   }
 
   /// As iteration `iteration` sees the state.
@@ -194,21 +163,13 @@ class CudaSweep final : public Sweep {
   void launch() {
     const std::uint64_t iteration = ++launched_;
     totals_.clear(iteration, stream_);
-    const auto sweep = [&](std::size_t partition, const Vertex* sources, const float* weights) {
-      sweep_rows(view(iteration), totals_.dangling(iteration - 1), (*classes_)[partition], sources, weights,
-                 totals_.partial(), totals_.on_device(iteration), stream_);
-    };
-    if (pages_) {
-      pages_->for_each([](std::uint32_t) { return true; },
-                       [&](std::span<const SweepPage> pages) {
-                         for (const SweepPage& page : pages)
-                           sweep(page.partition, page.sources, page.weights);
-                         stream_.wait("partitions of in-edges");
-                       });
-    } else if (rows_ > 0) {
-      const EdgeIndex first = graph_.in().offsets[0];
-      sweep(0, moved(sources_.data(), first), options_.weighted ? moved(weights_.data(), first) : nullptr);
-    }
+    lists_->for_each([&](std::span<const SweepPage> pages) {
+      for (const SweepPage& page : pages) {
+        sweep_rows(view(iteration), totals_.dangling(iteration - 1), (*classes_)[page.partition],
+                   page.sources, page.weights, totals_.partial(), totals_.on_device(iteration), stream_);
+      }
+      if (lists_->pages() != nullptr) stream_.wait("partitions of in-edges");
+    });
     end(iteration);
   }
 
@@ -232,8 +193,6 @@ class CudaSweep final : public Sweep {
   std::uint64_t rows_;
   cuda::Stream stream_;
   Buffer<EdgeIndex> offsets_;
-  Buffer<Vertex> sources_;
-  Buffer<float> weights_;
   Buffer<double> divisors_;
   Buffer<std::uint8_t> loops_;
   std::array<Buffer<FixedRank>, 2> rank_;
@@ -241,11 +200,10 @@ class CudaSweep final : public Sweep {
   Staging<Stored> all_, own_;  ///< with several ranks, whose exchange goes through host memory
   TotalsInFlight totals_;
   Router router_;
-  std::vector<PageLock> locks_;
-  std::unique_ptr<SweepPages> pages_;
+  std::optional<SweepLists> lists_;
   std::optional<ClassedRows> classes_;
   SweepTotals agreed_;
-  std::uint64_t launched_ = 0, returned_ = 0, uploaded_ = 0, read_ = 0;
+  std::uint64_t launched_ = 0, returned_ = 0, uploaded_ = 0;
 };
 
 }  // namespace

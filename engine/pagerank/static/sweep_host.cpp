@@ -7,7 +7,7 @@
 
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/threads.hpp"
-#include "engine/memory/sweep_pages.hpp"
+#include "engine/memory/sweep_lists.hpp"
 #include "engine/pagerank/static/numbered_sources.hpp"
 #include "engine/pagerank/static/share_exchange.hpp"
 #include "engine/pagerank/static/sweep.hpp"
@@ -33,10 +33,12 @@ class HostSweep final : public Sweep {
         shares_(device, graph.vertices(), "contributions"),
         next_shares_(device, graph.in().vertices, "contributions"),
         router_(ranks, graph.owners()) {
+    std::unique_ptr<SweepPages> pages;
     if (needs_sweep_pages(device, graph.lists(), options.weighted, paging))
-      pages_ = std::make_unique<SweepPages>(device, graph.lists(), options.weighted, paging);
+      pages = std::make_unique<SweepPages>(device, graph.lists(), options.weighted, paging);
+    lists_.emplace(device, graph.lists(), options.weighted, "in-edges", std::move(pages));
     if (device.plans()) return;
-    if (rows == RankRows::automatic && !pages_ && ranks.size() == 1 &&
+    if (rows == RankRows::automatic && !lists_->pages() && ranks.size() == 1 &&
         NumberedSources::bytes_of(graph) <= device.memory().available())
       numbered_.emplace(device, graph);
     cut_blocks();
@@ -52,16 +54,13 @@ class HostSweep final : public Sweep {
                               }),
                   options_.norm);
     };
-    const CsrView& in = graph_.in();
     if (numbered_) {
+      const CsrView& in = graph_.in();
       sweep(view(ByNumber{numbered_->numbers()}), {0, 0, in.vertices, numbered_->sources(), in.weights});
-    } else if (pages_) {
-      pages_->for_each([](std::uint32_t) { return true; },
-                       [&](std::span<const SweepPage> pages) {
-                         for (const SweepPage& page : pages) sweep(view(ByVertex{}), page);
-                       });
     } else {
-      sweep(view(ByVertex{}), {0, 0, in.vertices, in.targets, in.weights});
+      lists_->for_each([&](std::span<const SweepPage> pages) {
+        for (const SweepPage& page : pages) sweep(view(ByVertex{}), page);
+      });
     }
     return finish(totals);
   }
@@ -71,18 +70,17 @@ class HostSweep final : public Sweep {
                    [this](FixedRank rank) { return normalised(rank, total_); });
   }
 
-  SweepTraffic traffic() const override { return pages_ ? pages_->traffic() : SweepTraffic{}; }
-  std::uint64_t planned_list_bytes() const override { return pages_ ? pages_->planned().least_bytes : 0; }
+  SweepTraffic traffic() const override { return lists_->traffic(); }
+  std::uint64_t planned_list_bytes() const override { return lists_->planned_bytes(); }
 
  private:
   using Stored = typename Share::Stored;
   using Blocks = std::vector<std::uint64_t>;
 
   void cut_blocks() {
-    const std::uint64_t parts = pages_ ? pages_->size() : 1;
-    for (std::uint64_t p = 0; p < parts; ++p) {
-      const std::uint64_t begin = pages_ ? pages_->begin(p) : 0,
-                          end = pages_ ? pages_->end(p) : graph_.in().vertices;
+    const SweepPages* const pages = lists_->pages();
+    for (std::uint64_t p = 0; p < (pages ? pages->size() : 1); ++p) {
+      const std::uint64_t begin = pages ? pages->begin(p) : 0, end = pages ? pages->end(p) : rank_.size();
       blocks_.push_back(
           balanced_ranges(graph_.in().offsets + begin, end - begin, threads_ * kBlocksPerThread));
       for (std::uint64_t& boundary : blocks_.back()) boundary += begin;
@@ -155,7 +153,7 @@ class HostSweep final : public Sweep {
   Buffer<FixedRank> rank_;
   Buffer<Stored> shares_, next_shares_;  ///< of all vertices, and of this rank's after the iteration
   Router router_;
-  std::unique_ptr<SweepPages> pages_;
+  std::optional<SweepLists> lists_;
   std::optional<NumberedSources> numbered_;
   std::vector<Blocks> blocks_;  ///< [partitions]
   FixedRank dangling_ = 0, total_ = 0;

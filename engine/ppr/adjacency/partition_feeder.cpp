@@ -7,10 +7,8 @@ namespace sluice::ppr {
 
 SweepRows rows_of(const Graph& graph, const Options& options, const Communicator* ranks) {
   const OwnRows own = OwnRows::of(graph.out.offsets.span(), ranks);
-  CsrView lists = graph.out.view();
-  lists.offsets = own.offsets.data(), lists.vertices = own.rows(), lists.edges = own.edges();
-  if (!options.weighted) lists.weights = nullptr;
-  return {lists, graph.edges_elsewhere.get()};
+  return SweepRows::of(graph.out.view(), graph.edges_elsewhere.get(), options.weighted, own.first,
+                       own.first + own.rows());
 }
 
 namespace {

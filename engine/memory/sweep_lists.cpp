@@ -1,0 +1,100 @@
+#include "engine/memory/sweep_lists.hpp"
+
+#include <algorithm>
+
+#include "engine/core/host_array.hpp"
+#include "engine/graph/partition_map.hpp"
+#include "partition/plan.hpp"
+
+namespace sluice {
+
+namespace {
+
+/// Edges read from a file at a time.
+constexpr std::uint64_t kPieceBytes = 16u << 20;
+
+}  // namespace
+
+void for_each_piece(const CsrView& rows, const EdgeSource* file, bool targets, bool weights,
+                    const UseRows& use) {
+  if (file == nullptr) return use(0, rows.vertices, rows.targets, rows.weights);
+  const std::uint64_t edge = (targets ? sizeof(Vertex) : 0) + (weights ? sizeof(float) : 0);
+  const std::uint64_t piece_bytes = std::min<std::uint64_t>(kPieceBytes, host_budget().available() / 8);
+  const PartitionPlan pieces({rows.offsets, rows.vertices + 1}, {0, edge},
+                             std::max<std::uint64_t>(piece_bytes, 1));
+  const std::uint64_t most = pieces.largest() / edge;
+  HostArray<Vertex> some_targets(targets ? most : 0, "reading edges");
+  HostArray<float> some_weights(weights ? most : 0, "reading edges");
+  for (std::uint64_t p = 0; p < pieces.size(); ++p) {
+    const EdgeIndex first = rows.offsets[pieces.begin(p)], last = rows.offsets[pieces.end(p)];
+    if (targets) file->read_targets(first, {some_targets.data(), last - first});
+    if (weights) file->read_weights(first, {some_weights.data(), last - first});
+    use(pieces.begin(p), pieces.end(p), moved(some_targets.data(), first), moved(some_weights.data(), first));
+  }
+}
+
+std::vector<PageLock> lock_lists(const Device& device, const SweepRows& rows) {
+  const CsrView& in = rows.in;
+  std::vector<PageLock> locks;
+  if (rows.file != nullptr || in.edges == 0 || in.targets == nullptr) return locks;
+  locks.emplace_back(device, in.targets + in.offsets[0], in.edges * sizeof(Vertex));
+  if (in.weights != nullptr) locks.emplace_back(device, in.weights + in.offsets[0], in.edges * sizeof(float));
+  return locks;
+}
+
+SweepLists::SweepLists(const Device& device, const SweepRows& rows, bool weighted, const char* purpose,
+                       std::unique_ptr<SweepPages> pages, std::vector<PageLock> locks)
+    : rows_(rows), uploads_(device.is_cuda()), locks_(std::move(locks)), pages_(std::move(pages)) {
+  if (pages_ != nullptr || !uploads_) return;
+  targets_ = Buffer<Vertex>(device, rows.in.edges, purpose);
+  if (weighted) weights_ = Buffer<float>(device, rows.in.edges, purpose);
+  if (!device.plans()) upload(device);
+}
+
+void SweepLists::upload(const Device& device) {
+  const EdgeIndex* const offsets = rows_.in.offsets;
+  const auto copy = [&](auto& buffer, const auto* from, std::uint64_t begin, std::uint64_t end) {
+    if (buffer.empty()) return;
+    const EdgeIndex first = offsets[begin];
+    copy_to_device(device, buffer.data() + (first - offsets[0]), from + first,
+                   (offsets[end] - first) * sizeof *from);
+  };
+  for_each_piece(rows_.in, rows_.file, true, !weights_.empty(),
+                 [&](std::uint64_t begin, std::uint64_t end, const Vertex* targets, const float* weights) {
+                   copy(targets_, targets, begin, end);
+                   copy(weights_, weights, begin, end);
+                 });
+}
+
+SweepPage SweepLists::whole() const {
+  const CsrView& in = rows_.in;
+  if (!uploads_) return {0, 0, in.vertices, in.targets, in.weights};
+  const EdgeIndex first = in.vertices > 0 ? in.offsets[0] : 0;
+  return {0, 0, in.vertices, moved(targets_.data(), first),
+          weights_.empty() ? nullptr : moved(weights_.data(), first)};
+}
+
+void SweepLists::for_each(const SweepPages::Work& work) const {
+  if (pages_ != nullptr) return pages_->for_each([](std::uint32_t) { return true; }, work);
+  const SweepPage all = whole();
+  if (all.end > 0) work({&all, 1});
+}
+
+SweepTraffic SweepLists::traffic() const {
+  SweepTraffic traffic;
+  if (pages_ == nullptr) {
+    traffic.host_to_device_bytes = targets_.bytes() + weights_.bytes();
+    if (rows_.file != nullptr) traffic.read_bytes = traffic.host_to_device_bytes;
+    return traffic;
+  }
+  traffic = pages_->traffic();
+  // Host threads read lists in place over no link, and their worklists name some vertices in vain.
+  if (!uploads_) traffic.mapped_bytes = 0;
+  return traffic;
+}
+
+std::uint64_t SweepLists::planned_bytes() const {
+  return pages_ != nullptr ? pages_->planned().least_bytes : targets_.bytes() + weights_.bytes();
+}
+
+}  // namespace sluice
