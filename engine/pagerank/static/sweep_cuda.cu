@@ -180,7 +180,7 @@ class CudaSweep final : public Sweep {
     agreed_ = total_of(ranks_, totals_.receive(iteration), options_.norm);
     totals_.replace(iteration, agreed_, stream_);
     copy_to_host(device_, own_.data(), shares_[1].data(), own_.bytes());
-    share_contributions(router_, all_.data(), own_.data(), agreed_.new_shares);
+    share_contributions(router_, all_.data(), own_.data());
     copy_to_device(device_, shares_[0].data(), all_.data(), all_.bytes());
     uploaded_ += all_.bytes();
   }

@@ -125,7 +125,7 @@ class HostSweep final : public Sweep {
     if (ranks_.size() == 1) {
       std::swap(shares_, next_shares_);
     } else {
-      share_contributions(router_, shares_.data(), next_shares_.data(), totals.new_shares);
+      share_contributions(router_, shares_.data(), next_shares_.data());
     }
     dangling_ = totals.dangling;
     total_ = totals.rank;

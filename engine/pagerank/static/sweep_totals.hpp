@@ -11,15 +11,13 @@ namespace sluice::pagerank {
 
 struct SweepTotals {
   RankChange change;
-  FixedRank rank = 0;            ///< of all vertices; 1 but for rounding
-  FixedRank dangling = 0;        ///< of those without out-edges
-  std::uint64_t new_shares = 0;  ///< contributions that are not what they were
+  FixedRank rank = 0;      ///< of all vertices; 1 but for rounding
+  FixedRank dangling = 0;  ///< of those without out-edges
 
   SLUICE_HD void join(const SweepTotals& other, RankNorm norm) {
     change.join(other.change, norm);
     rank += other.rank;
     dangling += other.dangling;
-    new_shares += other.new_shares;
   }
 };
 
@@ -48,9 +46,9 @@ inline RankChange total_of(Communicator& ranks, const RankChange& own, RankNorm 
 /// The totals of all ranks.
 inline SweepTotals total_of(Communicator& ranks, const SweepTotals& own, RankNorm norm) {
   if (ranks.size() == 1) return own;
-  std::array<std::uint64_t, 3> counts{own.rank, own.dangling, own.new_shares};
+  std::array<std::uint64_t, 3> counts{own.rank, own.dangling};
   const RankChange change = total_of(ranks, own.change, norm, counts);
-  return {change, counts[0], counts[1], counts[2]};
+  return {change, counts[0], counts[1]};
 }
 
 }  // namespace sluice::pagerank

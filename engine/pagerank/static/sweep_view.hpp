@@ -62,7 +62,6 @@ struct SweepView {
     const Stored share = share_of<Share>(rank, divisor);
     after[row] = rank;
     totals.rank += rank;
-    totals.new_shares += share != shares[first + place(row)];
     next_shares[place(row)] = share;
     if (!(divisor > 0)) totals.dangling += rank;
   }
