@@ -38,18 +38,10 @@ struct KeyPeers {
   unsigned lanes;
 
   __device__ explicit KeyPeers(unsigned key) : lanes(__match_any_sync(__activemask(), key)) {}
-  __device__ unsigned leader() const { return static_cast<unsigned>(__ffs(static_cast<int>(lanes))) - 1; }
-  __device__ bool leads() const { return threadIdx.x % kWarp == leader(); }
-  __device__ unsigned below() const {
-    return static_cast<unsigned>(__popc(lanes & ((1u << threadIdx.x % kWarp) - 1)));
+  __device__ bool leads() const {
+    return threadIdx.x % kWarp == static_cast<unsigned>(__ffs(static_cast<int>(lanes))) - 1;
   }
   __device__ unsigned size() const { return static_cast<unsigned>(__popc(lanes)); }
-  /// Of the places that `next` counts for the key, one for each lane.
-  __device__ unsigned long long take_place(unsigned long long* next) const {
-    unsigned long long first = 0;
-    if (leads()) first = atomicAdd(next, static_cast<unsigned long long>(size()));
-    return __shfl_sync(lanes, first, static_cast<int>(leader())) + below();
-  }
   /// Of values below 2^52.
   __device__ unsigned long long sum(std::uint64_t value) const {
     constexpr unsigned kHalf = 26;
@@ -84,7 +76,7 @@ struct ScatterByKey {
 
   __device__ void operator()(std::uint64_t i, CudaLane&) const {
     const unsigned key = items.key(i);
-    sorted[KeyPeers(key).take_place(places + key)] = items.item(i);
+    sorted[take_place(places, key)] = items.item(i);
   }
 };
 

@@ -1,6 +1,7 @@
 // One thread's output in kernels of CudaExecutor.
 #pragma once
 
+#include "engine/exec/algorithms/places.cuh"
 #include "engine/exec/executor.hpp"
 #include "engine/exec/grid.cuh"
 
@@ -15,12 +16,7 @@ class CudaLane {
 
   /// Lanes of a warp that come together take their places together.
   __device__ void append(unsigned list, Vertex v) {
-    const unsigned peers = __match_any_sync(__activemask(), list), lane = threadIdx.x % kWarp;
-    const unsigned leader = static_cast<unsigned>(__ffs(static_cast<int>(peers))) - 1;
-    unsigned long long at = 0;
-    if (lane == leader) at = atomicAdd(output_.sizes + list, static_cast<unsigned long long>(__popc(peers)));
-    at = __shfl_sync(peers, at, static_cast<int>(leader));
-    output_.lists[output_.begins[list] + at + static_cast<unsigned>(__popc(peers & ((1u << lane) - 1)))] = v;
+    output_.lists[output_.begins[list] + take_place(output_.sizes, list)] = v;
   }
   __device__ void lowest(unsigned long long value) { lowest_ = value < lowest_ ? value : lowest_; }
   __device__ void add(unsigned sum, unsigned long long value) { sums_[sum] += value; }

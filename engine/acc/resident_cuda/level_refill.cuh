@@ -69,7 +69,7 @@ struct LevelsView {
 __device__ __forceinline__ void keep(Vertex* list, unsigned* size, bool valid, Vertex v) {
   const unsigned lanes = __ballot_sync(~0u, valid);
   if (lanes == 0) return;
-  const unsigned at = take_places(size, lanes);
+  const unsigned at = cuda::take_places(size, lanes, ~0u);
   if (valid) list[at] = v;
 }
 

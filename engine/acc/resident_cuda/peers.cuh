@@ -94,7 +94,7 @@ struct Peers {
     const bool tells = valid && has_bit(boundary, v);
     const unsigned lanes = __ballot_sync(~0u, tells);
     if (lanes == 0) return;
-    const unsigned long long at = take_places(&state->told, lanes);
+    const unsigned long long at = cuda::take_places(&state->told, lanes, ~0u);
     if (!tells) return;
     for (unsigned r = 0; r < ranks; ++r) {
       if (r == own) continue;

@@ -6,6 +6,7 @@
 
 #include "engine/acc/program.hpp"
 #include "engine/core/types.hpp"
+#include "engine/exec/algorithms/places.cuh"
 #include "engine/exec/grid.cuh"
 #include "engine/exec/memory/buffer.hpp"
 #include "partition/graph.hpp"
@@ -131,17 +132,6 @@ class Finder {
   unsigned long long active_ = 0, active_edges_ = 0;
 };
 
-/// A place for each of these lanes, of those that `next` counts; every lane of the warp must come.
-template <class Count>
-__device__ __forceinline__ Count take_places(Count* next, unsigned lanes) {
-  const unsigned leader = static_cast<unsigned>(__ffs(static_cast<int>(lanes))) - 1,
-                 lane = threadIdx.x % cuda::kWarp;
-  Count first = 0;
-  if (lane == leader) first = atomicAdd(next, static_cast<Count>(__popc(lanes)));
-  return __shfl_sync(~0u, first, static_cast<int>(leader)) +
-         static_cast<Count>(__popc(lanes & ((1u << lane) - 1)));
-}
-
 /// Puts v on the list of its degree, where `valid`; every lane of the warp must come.
 __device__ __forceinline__ void append(const WorklistView& view, const RoundPlace& place, bool valid,
                                        Vertex v) {
@@ -149,7 +139,7 @@ __device__ __forceinline__ void append(const WorklistView& view, const RoundPlac
   for (unsigned list = 0; list < cuda::kLists; ++list) {
     const unsigned lanes = __ballot_sync(~0u, which == list);
     if (lanes == 0) continue;
-    const unsigned at = take_places(&place.made->sizes[list], lanes);
+    const unsigned at = cuda::take_places(&place.made->sizes[list], lanes, ~0u);
     if (which == list) view.list(place.next, list)[at] = v;
   }
 }

@@ -17,15 +17,30 @@ constexpr std::size_t place_bytes(std::uint32_t keys) {
   return keys <= kSharedKeys ? keys * (sizeof(unsigned long long) + sizeof(unsigned)) : 0;
 }
 
-/// Takes places behind places[key], the lanes of a warp that have the same key together; whole warps call it.
+/// A place behind *next for each of these `lanes` of a warp, by one sum. Of those that `come`, which all call
+/// it, others have none.
+template <class Count>
+__device__ __forceinline__ Count take_places(Count* next, unsigned lanes, unsigned come) {
+  const unsigned lane = Tile<32>::warp_lane(),
+                 first = static_cast<unsigned>(__ffs(static_cast<int>(lanes))) - 1;
+  Count place = 0;
+  if (lane == first) place = atomicAdd(next, static_cast<Count>(__popc(lanes)));
+  place = __shfl_sync(come, place, static_cast<int>(first));
+  return place + static_cast<Count>(__popc(lanes & ((1u << lane) - 1)));
+}
+
+/// The same behind places[key], for lanes that come with the same key together.
+template <class Count>
+__device__ __forceinline__ Count take_place(Count* places, std::uint32_t key) {
+  const unsigned peers = __match_any_sync(__activemask(), key);
+  return take_places(places + key, peers, peers);
+}
+
+/// The same for whole warps, of which some lanes may not take part.
 template <class Count>
 __device__ __forceinline__ Count take_place(Count* places, std::uint32_t key, bool takes_part) {
-  const unsigned lane = Tile<32>::warp_lane(), peers = __match_any_sync(~0u, key);
-  const auto first = static_cast<unsigned>(__ffs(static_cast<int>(peers)) - 1);
-  Count place = 0;
-  if (takes_part && lane == first) place = atomicAdd(&places[key], static_cast<Count>(__popc(peers)));
-  place = __shfl_sync(~0u, place, static_cast<int>(first));
-  return place + static_cast<Count>(__popc(peers & ((1u << lane) - 1)));
+  const unsigned peers = __match_any_sync(~0u, key);
+  return take_places(places + key, takes_part ? peers : 0, ~0u);
 }
 
 /// A place behind next[key] for each of a thread's entries, in places[i] for of[i]; one without says `keys`.

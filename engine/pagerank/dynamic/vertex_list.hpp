@@ -7,6 +7,9 @@
 
 #include "engine/core/macros.hpp"
 #include "engine/core/types.hpp"
+#if defined(__CUDACC__)
+#include "engine/exec/algorithms/places.cuh"
+#endif
 
 namespace sluice::pagerank {
 
@@ -70,14 +73,7 @@ struct VertexList {
   template <class Lane>
   SLUICE_HD void append(Vertex v, unsigned of_class, [[maybe_unused]] Lane& lane) const {
 #if defined(__CUDA_ARCH__)
-    const unsigned peers = __match_any_sync(__activemask(), of_class);
-    const unsigned own = threadIdx.x % 32, first = static_cast<unsigned>(__ffs(static_cast<int>(peers))) - 1;
-    unsigned place = 0;
-    if (own == first)
-      place =
-          static_cast<unsigned>(atomicAdd(sizes + of_class, static_cast<unsigned long long>(__popc(peers))));
-    place = __shfl_sync(peers, place, static_cast<int>(first));
-    at(of_class, place + static_cast<unsigned>(__popc(peers & ((1u << own) - 1)))) = v;
+    at(of_class, cuda::take_place(sizes, of_class)) = v;
 #else
     lane.append(number + of_class, v);
 #endif
