@@ -2,7 +2,7 @@
 // (query_workspace.hpp); queries that did not fit theirs are asked again, by fewer blocks if need be, in
 // workspaces four times as large, or side by side (dense/queries.cuh) where that takes less
 // (query_route.hpp). Where the graph is elsewhere, those that lacked lists are asked again once these have
-// come (adjacency/cache.hpp).
+// come (adjacency/cache.cuh).
 #include <algorithm>
 #include <chrono>
 #include <numeric>
@@ -15,8 +15,7 @@
 #include "engine/core/error.hpp"
 #include "engine/exec/occupancy.cuh"
 #include "engine/exec/stream.cuh"
-#include "engine/ppr/adjacency/cache.hpp"
-#include "engine/ppr/adjacency/feeder.hpp"
+#include "engine/ppr/adjacency/cache.cuh"
 #include "engine/ppr/backend.hpp"
 #include "engine/ppr/dense/queries.cuh"
 #include "engine/ppr/methods/query_kernels.cuh"
@@ -225,7 +224,7 @@ class CudaPpr final : public Backend {
   /// Where lists of all pending do not fit at once: a quarter of the queries goes on, with none to begin
   /// with. One alone has all memory for lists but that of its workspace.
   std::uint64_t postpone(std::uint64_t pending) {
-    if (alone_) throw_too_many_lists(*lists_, host_graph_);
+    if (alone_) lists_->throw_too_many_lists();
     const std::uint64_t kept = std::max<std::uint64_t>(pending / 4, 1);
     waiting_.insert(waiting_.end(), pending_.data() + kept, pending_.data() + pending);
     limit_ = kept;
@@ -278,7 +277,8 @@ class CudaPpr final : public Backend {
   }
 
   /// Asks the queries that are pending, and brings their figures. Returns how many workspaces each has.
-  std::uint64_t launch(const WorkspaceShape& shape, Instance first, std::uint64_t pending, std::uint64_t count) {
+  std::uint64_t launch(const WorkspaceShape& shape, Instance first, std::uint64_t pending,
+                       std::uint64_t count) {
     const std::uint64_t wanted = std::min<std::uint64_t>(pending, blocks_ / members_) * members_;
     if (dense_ && dense_->bytes() > device_.memory().available()) dense_->give_back();
     const unsigned workspaces = workspaces_.prepare(device_, shape, wanted, stream_);
@@ -379,7 +379,8 @@ std::unique_ptr<Backend> make_cuda_ppr(const Device& device, const Graph& graph,
 std::unique_ptr<Backend> make_cuda_fed_ppr(const Device& device, const Graph& graph, const Starts& starts,
                                            const Options& options, const PagingOptions& paging,
                                            std::uint64_t queries, const Backend* beside) {
-  auto lists = make_list_cache(device, graph, options, paging, beside ? beside->rank_feeder() : nullptr);
+  auto lists =
+      std::make_unique<ListCache>(device, graph, options, paging, beside ? beside->rank_feeder() : nullptr);
   return std::make_unique<CudaPpr>(device, graph, nullptr, std::move(lists), starts, options, queries);
 }
 
