@@ -87,7 +87,7 @@ struct Expected {
       : options(given), vertices(options.top), scores(options.top) {
     const Device device({DeviceChoice::host, 1, 0});
     ppr::QuerySolver solver(device, graph.out.view(), options);
-    figures = solver.solve(seeds, kQuery);
+    figures = solve_with(solver, seeds, kQuery);
     solver.write_top(vertices, scores);
   }
   ppr::Options options;

@@ -93,14 +93,22 @@ struct SolvedQuery {
   ppr::QueryFigures figures;
 };
 
+/// A query whose lists are all at hand.
+inline ppr::QueryFigures solve_with(ppr::QuerySolver& solver, const ppr::Seeds& seeds, Instance query) {
+  solver.begin(seeds, query);
+  solver.advance(solver.whole());
+  return solver.figures();
+}
+
 inline SolvedQuery solve(const Graph& graph, const ppr::Options& options, const WeightedSeeds& seeds,
                          Instance query = 0) {
   const Device device({DeviceChoice::host, 1, 0});
   ppr::QuerySolver solver(device, graph.out.view(), options);
   ppr::Seeds of_query;
   of_query.assign(starts_of({seeds}), graph.vertices(), options.seed, 0);
-  SolvedQuery solved{std::vector<double>(graph.vertices()), solver.solve(of_query, query)};
-  solver.for_each_score([&](Vertex vertex, double score) { solved.scores[vertex] = score; });
+  SolvedQuery solved{std::vector<double>(graph.vertices()), solve_with(solver, of_query, query)};
+  const ppr::MassUnits units = ppr::MassUnits::of(options.score_units);
+  for (const ppr::Reached& entry : solver.scores()) solved.scores[entry.vertex] = units.share(entry.score);
   return solved;
 }
 

@@ -32,12 +32,6 @@ QuerySolver::QuerySolver(const Device& device, const CsrView& graph, const Optio
   workspace_.balls = balls;
 }
 
-QueryFigures QuerySolver::solve(const Seeds& seeds, Instance query) {
-  begin(seeds, query);
-  advance(whole());
-  return figures();
-}
-
 void QuerySolver::begin(const Seeds& seeds, Instance query) {
   workspace_.begin();
   if (table_) {

@@ -51,15 +51,10 @@ class QuerySolver {
 
   /// The graph's lists, where all are at hand.
   ListsAtHand whole() const { return ListsAtHand(std::span(&whole_, 1)); }
-  /// All at once, where they are.
-  QueryFigures solve(const Seeds& seeds, Instance query);
   /// The list, as TopList. Throws BudgetError.
   void write_top(std::span<Vertex> vertices, std::span<double> values);
-  /// Calls use(vertex, score) for every score.
-  template <class Use>
-  void for_each_score(Use&& use) {
-    for (const Reached& entry : scores()) use(entry.vertex, rules_.units.share(entry.score));
-  }
+  /// Of all vertices, not of the list alone.
+  const ReachedVertices& scores() const { return table_ ? table_->reached : workspace_.reached; }
 
  private:
   using Together = GroupQuery<SingleLane, HostWorkspace>;
@@ -69,7 +64,6 @@ class QuerySolver {
   auto with_query(Use&& use) {
     return one_by_one_ ? use(*one_by_one_) : use(*together_);
   }
-  const ReachedVertices& scores() const { return table_ ? table_->reached : workspace_.reached; }
 
   const Device& device_;
   const Options& options_;
