@@ -101,103 +101,43 @@ __global__ void __launch_bounds__(cuda::kTeamBlock) vote_start_kernel(View view)
 // ---- launcher
 
 /// `Part` is a WholePart or a PeerPart.
-template <class Program, class Part = WholePart<typename Program::State>>
-class CudaVote {
+template <class Program, class Part = WholePart<typename Program::State>,
+          class View = VoteView<Program, typename Part::Peers>>
+class CudaVote : public FusedRounds<View, VoteKernels<View>, Part> {
  public:
-  /// Keeps references. A PeerPart is to be connected before run().
+  /// Keeps references.
   CudaVote(const Device& device, const AccGraph& graph, const Program& program, const AccOptions& options)
-      : device_(device),
+      : Rounds(device, graph, program, options, vote_start_kernel<View>,
+               options.direction != AccDirection::push),
         fusion_(options.fusion),
-        kernels_(options),
-        start_blocks_(cuda::blocks_at_once(vote_start_kernel<View>, cuda::kTeamBlock, 0)),
-        part_(device, graph, options.direction != AccDirection::push),
-        settled_(device, (graph.vertices() + 31) / 32, "settled vertices"),
-        state_(device, 1, "the round"),
-        worklists_(device, part_, options.filter, std::max(start_blocks_, kernels_.most_blocks()), stream_) {
-    view_.program = program;
-    view_.states = part_.states();
+        settled_(device, (graph.vertices() + 31) / 32, "settled vertices") {
     view_.settled = settled_.data();
-    view_.state = state_.data();
-    view_.trace = worklists_.trace();
-    view_.direction = options.direction;
     view_.vertices = graph.vertices(), view_.edges = graph.edges();
   }
 
-  /// Of a PeerPart: its ranks. False, on all of them: rounds are not made so. All ranks call it.
-  bool connect() {
-    if (!part_.connect()) return false;
-    worklists_.begin(part_, stream_);
-    return true;
-  }
-
   void run(AccStats& stats) {
-    view_.peers = part_.peers();
-    view_.out = part_.out(), view_.in = part_.in();
-    view_.work = worklists_.view();
+    using ClusterMemory = SmallFrontierMemory<typename View::Round>;
+    constexpr bool kClusters = EarliestVote<Program>;
     if constexpr (kClusters) {
       // Where ranks share a GPU, their kernels leave a cluster no room.
-      view_.clusters = fusion_ == AccFusion::automatic && part_.own_blocks(2) == 2 &&
+      view_.clusters = fusion_ == AccFusion::automatic && this->part_.own_blocks(2) == 2 &&
                        cluster_fits(small_frontier_kernel<View>, sizeof(ClusterMemory));
     }
-    part_.begin(view_.program);
-    launch(vote_start_kernel<View>, start_blocks_, view_);
-    stats.kernel_launches = 1;
-    kernels_.count_registers(stats);
-    for (Round now = read_state(); goes_on(now); now = read_state()) {
-      launch(now);
-      ++stats.kernel_launches;
-    }
-    worklists_.read_trace(device_, stats);
+    Rounds::run(stats, "rounds of a vote", [&](const auto& now) {
+      if constexpr (kClusters) {
+        if (now.active > 0 && now.blocks == kOneCluster)
+          return launch_cluster(small_frontier_kernel<View>, sizeof(ClusterMemory), this->stream_, view_);
+      }
+      this->launch(now.pull != 0);
+    });
   }
-  /// Makes all states true on all ranks. All ranks call it.
-  void finish(AccStats& stats) { part_.finish(stats); }
-
-  const typename Program::State* states() const { return part_.states(); }
 
  private:
-  using View = VoteView<Program, typename Part::Peers>;
-  using Round = typename View::Round;
-  using ClusterMemory = SmallFrontierMemory<Round>;
-  static constexpr bool kClusters = EarliestVote<Program>;
+  using Rounds = FusedRounds<View, VoteKernels<View>, Part>;
+  using Rounds::view_;
 
-  static bool goes_on(const Round& now) {
-    if constexpr (Part::Peers::kAlone)
-      return now.active > 0;
-    else
-      return now.active > 0 || now.ends_alone();
-  }
-
-  template <class... Args>
-  void launch(void (*kernel)(Args...), unsigned blocks, const std::type_identity_t<Args>&... args) {
-    cuda::launch_together(kernel, part_.own_blocks(blocks), cuda::kTeamBlock, stream_.get(), args...);
-  }
-  void launch(const Round& now) {
-    if constexpr (kClusters) {
-      if (now.active > 0 && now.blocks == kOneCluster) {
-        return launch_cluster(small_frontier_kernel<View>, sizeof(ClusterMemory), stream_, view_);
-      }
-    }
-    const bool pull = now.pull != 0;
-    launch(kernels_.kernel(pull), kernels_.blocks(pull), view_);
-  }
-
-  Round read_state() {
-    part_.wait(stream_, "rounds of a vote");
-    Round state;
-    copy_to_host(device_, &state, state_.data(), sizeof state);
-    return state;
-  }
-
-  const Device& device_;
   AccFusion fusion_;
-  RoundKernels<VoteKernels<View>> kernels_;
-  cuda::Stream stream_;
-  unsigned start_blocks_;
-  Part part_;
   Buffer<std::uint32_t> settled_;
-  Buffer<Round> state_;
-  WorklistMemory worklists_;
-  View view_;
 };
 
 }  // namespace sluice::acc

@@ -27,6 +27,7 @@ struct LevelRound {
   std::uint32_t swap = 1;  ///< the next one
 
   __device__ bool goes_on() const { return all_active > 0 && done == 0; }
+  bool ended() const { return done != 0; }
 };
 
 /// The same where rounds may pull.

@@ -37,8 +37,7 @@ __device__ void push_level(const Team& team, const View& view, const AccRound& a
 }
 
 template <unsigned kPhases, class View, class Team>
-__device__ typename View::Round level_round(const Team& team, const View& view,
-                                            const typename View::Round& now) {
+__device__ typename View::Round level_round(const Team& team, const View& view, const auto& now) {
   constexpr bool kSorted = (kPhases & kSortedLists) != 0;
   const RoundPlace place = view.work.place(now.round);
   const AccRound at{now.round, now.level};
@@ -147,87 +146,37 @@ __global__ void __launch_bounds__(cuda::kTeamBlock) level_start_kernel(View view
 // ---- launcher
 
 /// `Part` is a WholePart or a PeerPart; `pulling`, of a WholePart with in-lists: may rounds pull?
-template <class Program, class Part = WholePart<typename Program::State>, bool pulling = false>
-class CudaLevels {
+template <class Program, class Part = WholePart<typename Program::State>, bool pulling = false,
+          class View = LevelsView<Program, typename Part::Peers, pulling>>
+class CudaLevels : public FusedRounds<View, LevelKernels<View>, Part> {
  public:
-  /// Keeps references. A PeerPart is to be connected before run().
+  /// Keeps references.
   CudaLevels(const Device& device, const AccGraph& graph, const Program& program, const AccOptions& options)
-      : device_(device),
-        kernels_(options),
-        start_kernel_(Part::Peers::kAlone && options.filter == AccFilter::ballot ? level_start_kernel < View,
-                      Part::Peers::kAlone ? kSortedLists : 0 > : level_start_kernel<View, 0>),
-        start_blocks_(cuda::blocks_at_once(start_kernel_, cuda::kTeamBlock, 0)),
-        part_(device, graph),
-        state_(device, 1, "the round"),
+      : Rounds(device, graph, program, options, start_kernel(options.filter)),
         left_edges_(device, pulling ? 1 : 0, "the round"),
-        rest_{{device, part_.own_vertices() / 2, "vertices that are left"},
-              {device, part_.own_vertices() / 4, "vertices that are left"}},
-        worklists_(device, part_, options.filter, std::max(start_blocks_, kernels_.most_blocks()), stream_) {
-    view_.program = program;
-    view_.states = part_.states();
-    view_.state = state_.data();
-    view_.left_edges = left_edges_.data();
-    view_.direction = options.direction;
-    for (unsigned i = 0; i < 2; ++i) view_.rest[i] = rest_[i].data();
-    view_.trace = worklists_.trace();
-  }
-
-  /// Of a PeerPart: its ranks. False, on all of them: rounds are not made so. All ranks call it.
-  bool connect() {
-    if (!part_.connect()) return false;
-    worklists_.begin(part_, stream_);
-    return true;
+        rest_{{device, this->part_.own_vertices() / 2, "vertices that are left"},
+              {device, this->part_.own_vertices() / 4, "vertices that are left"}} {
+    this->view_.left_edges = left_edges_.data();
+    for (unsigned i = 0; i < 2; ++i) this->view_.rest[i] = rest_[i].data();
   }
 
   void run(AccStats& stats) {
-    view_.peers = part_.peers();
-    view_.out = part_.out(), view_.in = part_.in();
-    view_.work = worklists_.view();
-    part_.begin(view_.program);
     if constexpr (pulling)
-      cuda::check(cudaMemsetAsync(left_edges_.data(), 0, left_edges_.bytes(), stream_.get()),
+      cuda::check(cudaMemsetAsync(left_edges_.data(), 0, left_edges_.bytes(), this->stream_.get()),
                   "clearing edges");
-    launch(start_kernel_, start_blocks_, view_);
-    stats.kernel_launches = 1;
-    kernels_.count_registers(stats);
-    for (auto now = read_state(); !now.done; now = read_state()) {
-      const bool pull = pull_of(now) != 0;
-      launch(kernels_.kernel(pull), kernels_.blocks(pull), view_);
-      ++stats.kernel_launches;
-    }
-    worklists_.read_trace(device_, stats);
+    Rounds::run(stats, "rounds of an aggregation", [&](const auto& now) { this->launch(pull_of(now) != 0); });
   }
-  /// Makes all states true on all ranks. All ranks call it.
-  void finish(AccStats& stats) { part_.finish(stats); }
-
-  const typename Program::State* states() const { return part_.states(); }
 
  private:
-  using View = LevelsView<Program, typename Part::Peers, pulling>;
-  using Round = typename View::Round;
+  using Rounds = FusedRounds<View, LevelKernels<View>, Part>;
 
-  template <class... Args>
-  void launch(void (*kernel)(Args...), unsigned blocks, const std::type_identity_t<Args>&... args) {
-    cuda::launch_together(kernel, part_.own_blocks(blocks), cuda::kTeamBlock, stream_.get(), args...);
-  }
-  Round read_state() {
-    part_.wait(stream_, "rounds of an aggregation");
-    Round state;
-    copy_to_host(device_, &state, state_.data(), sizeof state);
-    return state;
+  static auto start_kernel(AccFilter filter) {
+    constexpr unsigned kSorted = Part::Peers::kAlone ? kSortedLists : 0;
+    return filter == AccFilter::ballot ? level_start_kernel<View, kSorted> : level_start_kernel<View, 0>;
   }
 
-  const Device& device_;
-  RoundKernels<LevelKernels<View>> kernels_;
-  cuda::Stream stream_;
-  void (*start_kernel_)(View);
-  unsigned start_blocks_;
-  Part part_;
-  Buffer<Round> state_;
   Buffer<unsigned long long> left_edges_;
   Buffer<Vertex> rest_[2];
-  WorklistMemory worklists_;
-  View view_;
 };
 
 }  // namespace sluice::acc

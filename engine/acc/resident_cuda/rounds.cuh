@@ -1,5 +1,5 @@
-// What solvers on a GPU share: memory of worklists, a persistent kernel's launch, and the trace that it
-// leaves.
+// What solvers on a GPU share: memory of worklists, launches of persistent kernels until no round is left,
+// and the trace that these leave.
 #pragma once
 
 #include <algorithm>
@@ -245,6 +245,80 @@ class WorklistMemory {
   Buffer<AccRoundTrace> trace_;
   Buffer<ListSizes> sizes_;
   WorklistView view_;
+};
+
+// ---- launcher
+
+/// Rounds of a solver on a `Part`, which is a WholePart or a PeerPart. A PeerPart is to be connected before
+/// run().
+template <class View, class Kernels, class Part>
+class FusedRounds {
+ public:
+  /// Of a PeerPart: its ranks. False, on all of them: rounds are not made so. All ranks call it.
+  bool connect() {
+    if (!part_.connect()) return false;
+    worklists_.begin(part_, stream_);
+    return true;
+  }
+  /// Makes all states true on all ranks. All ranks call it.
+  void finish(AccStats& stats) { part_.finish(stats); }
+
+  const typename View::State* states() const { return part_.states(); }
+
+ protected:
+  /// Keeps references. `start` makes what the first round begins with.
+  FusedRounds(const Device& device, const AccGraph& graph, const typename View::Program& program,
+              const AccOptions& options, void (*start)(View), bool pulls = false)
+      : part_(device, graph, pulls),
+        device_(device),
+        kernels_(options),
+        start_(start),
+        start_blocks_(cuda::blocks_at_once(start, cuda::kTeamBlock, 0)),
+        state_(device, 1, "the round"),
+        worklists_(device, part_, options.filter, std::max(start_blocks_, kernels_.most_blocks()), stream_) {
+    view_.program = program;
+    view_.states = part_.states();
+    view_.state = state_.data();
+    view_.trace = worklists_.trace();
+    view_.direction = options.direction;
+  }
+
+  /// Calls launch_rounds(now) until no round is left; `label` is what the host waits for.
+  template <class Launch>
+  void run(AccStats& stats, const char* label, const Launch& launch_rounds) {
+    view_.peers = part_.peers();
+    view_.out = part_.out(), view_.in = part_.in();
+    view_.work = worklists_.view();
+    part_.begin(view_.program);
+    launch(start_, start_blocks_);
+    stats.kernel_launches = 1;
+    kernels_.count_registers(stats);
+    typename View::Round now;
+    const auto goes_on = [&] {
+      part_.wait(stream_, label);
+      copy_to_host(device_, &now, state_.data(), sizeof now);
+      return !now.ended();
+    };
+    for (; goes_on(); ++stats.kernel_launches) launch_rounds(now);
+    worklists_.read_trace(device_, stats);
+  }
+  void launch(bool pull) { launch(kernels_.kernel(pull), kernels_.blocks(pull)); }
+
+  cuda::Stream stream_;
+  Part part_;
+  View view_;
+
+ private:
+  void launch(void (*kernel)(View), unsigned blocks) {
+    cuda::launch_together(kernel, part_.own_blocks(blocks), cuda::kTeamBlock, stream_.get(), view_);
+  }
+
+  const Device& device_;
+  RoundKernels<Kernels> kernels_;
+  void (*start_)(View);
+  unsigned start_blocks_;
+  Buffer<typename View::Round> state_;
+  WorklistMemory worklists_;
 };
 
 }  // namespace sluice::acc

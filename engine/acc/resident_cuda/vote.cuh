@@ -17,6 +17,7 @@ struct VoteRound {
   std::uint32_t small_rounds = 0;  ///< in a row up to it
   unsigned long long active = 0, active_edges = 0, left_edges = 0;
   __device__ bool goes_on() const { return active > 0; }
+  bool ended() const { return active == 0; }
 };
 
 /// The same over ranks, whose sums `active` and `active_edges` are; left_edges has this round's, too.
@@ -30,6 +31,7 @@ struct PeerVoteRound : VoteRound {
 
   /// Is nothing active anywhere, but the other ranks do not know yet?
   SLUICE_HD bool ends_alone() const { return active == 0 && since.rounds > 0; }
+  bool ended() const { return active == 0 && !ends_alone(); }
 };
 
 /// A cluster in a kernel of its own (resident_cuda/small_frontier.cuh).
