@@ -122,7 +122,7 @@ void ResidentGraph::Impl::open_pages() {
   if (device.is_cuda()) host_exponents = HostArray<std::int16_t>(host.vertices, "exponents of weights");
   std::int16_t* const on_host = device.is_cuda() ? host_exponents.data() : exponents.data();
   for_each_range([&](const GraphView& range, std::uint64_t begin, std::uint64_t end) {
-    host::build_exponents(device.threads(), range, on_host, {begin, end});
+    host::for_each_list(device.threads(), range, MakeExponents{range, on_host}, {begin, end});
   });
   share(std::span(on_host, host.vertices), "exponents of weights");
   if (device.is_cuda()) copy_to_device(device, exponents.data(), on_host, exponents.bytes());

@@ -1,11 +1,13 @@
-// Builds tables from a fixed bias, on the host. Every entry is a pure integer function of the list's biases,
-// so the tables are the same on any number of threads, and the same as on the GPU (build_tables.cuh).
+// Tables of a fixed bias, each made list by list by a body over a group of lanes: one on the host, a warp or
+// a block on the GPU (build_tables.cuh). Every entry is a pure integer function of the list's biases, so the
+// tables are the same by any lanes and on any number of threads.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
 #include "engine/exec/device.hpp"
+#include "engine/exec/group.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/graph/graph_view.hpp"
 #include "engine/graph/wide.hpp"
@@ -20,6 +22,90 @@ inline std::uint64_t hub_scratch_bytes(const Device& device, std::uint64_t hubs,
   return std::min<std::uint64_t>(device.multiprocessors(), hubs) * max_degree * kEntry;
 }
 
+/// Sums of a list's biases.
+template <class BiasOf>
+struct MakeCtps {
+  GraphView graph;
+  BiasOf bias;
+  std::uint64_t* cumulative;
+
+  template <class Group>
+  SLUICE_HD void operator()(const Group& group, Vertex v, const Row& row) const {
+    std::uint64_t below = 0;
+    for (std::uint32_t base = 0; base < row.degree; base += Group::kSize) {
+      const EdgeIndex at = row.offset + base + group.rank();
+      const bool inside = base + group.rank() < row.degree;
+      const std::uint64_t own = inside ? bias.edge_bias(graph, {v, graph.target(at), at}) : 0;
+      const std::uint64_t sum = below + group.inclusive_scan(own);
+      if (inside) cumulative[at] = sum;
+      below = group.broadcast(sum, Group::kSize - 1);
+    }
+  }
+};
+
+/// Largest bias and number of positive biases of a list.
+template <class BiasOf>
+struct MakeBounds {
+  GraphView graph;
+  BiasOf bias;
+  std::uint64_t* bounds;
+  std::uint32_t* positive;
+
+  template <class Group>
+  SLUICE_HD void operator()(const Group& group, Vertex v, const Row& row) const {
+    std::uint64_t largest = 0;
+    std::uint32_t count = 0;
+    for (std::uint32_t i = group.rank(); i < row.degree; i += Group::kSize) {
+      const std::uint64_t own = bias.edge_bias(graph, {v, graph.target(row.offset + i), row.offset + i});
+      largest = own > largest ? own : largest;
+      count += own > 0;
+    }
+    largest = group.maximum(largest), count = group.sum(count);
+    if (group.rank() == 0) bounds[v] = largest, positive[v] = count;
+  }
+};
+
+/// Exponent of a list's largest weight.
+struct MakeExponents {
+  GraphView graph;
+  std::int16_t* exponents;
+
+  template <class Group>
+  SLUICE_HD void operator()(const Group& group, Vertex v, const Row& row) const {
+    float largest = 0;
+    for (std::uint32_t i = group.rank(); i < row.degree; i += Group::kSize) {
+      const float own = graph.weight(row.offset + i);
+      largest = own > largest ? own : largest;
+    }
+    const int exponent = group.maximum(weight_exponent(largest));  // blocks exchange integers
+    if (group.rank() == 0) exponents[v] = static_cast<std::int16_t>(exponent);
+  }
+};
+
+/// Calls emit(index, AliasSlot) for every entry of a list.
+template <class BiasOf, class Emit>
+SLUICE_HD void list_alias(const GraphView& graph, const BiasOf& bias, Vertex v, const Row& row,
+                          const Emit& emit) {
+  const auto bias_at = [&](std::uint32_t i) {
+    return static_cast<std::uint64_t>(
+        bias.edge_bias(graph, {v, graph.target(row.offset + i), row.offset + i}));
+  };
+  std::uint64_t total = 0;
+  for (std::uint32_t i = 0; i < row.degree; ++i) total += bias_at(i);
+  build_alias(row.degree, total, bias_at, emit);
+}
+
+/// Puts the slots of an alias table where they belong.
+struct PutAliasSlots {
+  std::uint64_t* thresholds;
+  std::uint32_t* others;
+
+  SLUICE_HD void operator()(const Row& row, std::uint32_t i, const AliasSlot& slot) const {
+    thresholds[row.offset + i] = slot.threshold;
+    others[row.offset + i] = slot.other;
+  }
+};
+
 }  // namespace sluice
 
 namespace sluice::host {
@@ -32,62 +118,31 @@ struct VertexRange {
   std::uint64_t end = ~std::uint64_t{0};
 };
 
-/// Calls body(vertex, row) for every vertex of the range, in parallel.
+/// Calls body(lane, vertex, row) for every vertex of the range, in parallel.
 template <class Body>
-void for_each_list(unsigned threads, const GraphView& graph, const VertexRange& range, Body&& body) {
+void for_each_list(unsigned threads, const GraphView& graph, const Body& body,
+                   const VertexRange& range = {}) {
   const std::uint64_t last = std::min(range.end, graph.vertices());
   parallel_blocks(threads, last - std::min(range.begin, last), kVerticesPerBlock,
                   [&](std::uint64_t begin, std::uint64_t end, unsigned) {
                     for (std::uint64_t v = range.begin + begin; v < range.begin + end; ++v)
-                      body(static_cast<Vertex>(v), graph.row(static_cast<Vertex>(v)));
+                      body(SingleLane{}, static_cast<Vertex>(v), graph.row(static_cast<Vertex>(v)));
                   });
-}
-
-template <class BiasOf>
-void build_ctps(unsigned threads, const GraphView& graph, const BiasOf& bias, std::uint64_t* cumulative,
-                const VertexRange& range = {}) {
-  for_each_list(threads, graph, range, [&](Vertex v, const Row& row) {
-    std::uint64_t sum = 0;
-    for (EdgeIndex at = row.offset; at < row.offset + row.degree; ++at) {
-      sum += bias.edge_bias(graph, {v, graph.target(at), at});
-      cumulative[at] = sum;
-    }
-  });
-}
-
-/// Calls emit(index, AliasSlot) for every entry of a list.
-template <class BiasOf, class Emit>
-void list_alias(const GraphView& graph, const BiasOf& bias, Vertex v, const Row& row, Emit&& emit) {
-  const auto bias_at = [&](std::uint32_t i) {
-    return static_cast<std::uint64_t>(
-        bias.edge_bias(graph, {v, graph.target(row.offset + i), row.offset + i}));
-  };
-  std::uint64_t total = 0;
-  for (std::uint32_t i = 0; i < row.degree; ++i) total += bias_at(i);
-  build_alias(row.degree, total, bias_at, emit);
 }
 
 /// Calls emit(row, index, AliasSlot) for every entry of every list.
 template <class BiasOf, class Emit>
-void for_each_alias(unsigned threads, const GraphView& graph, const BiasOf& bias, const VertexRange& range,
-                    Emit&& emit) {
-  for_each_list(threads, graph, range, [&](Vertex v, const Row& row) {
+void for_each_alias(unsigned threads, const GraphView& graph, const BiasOf& bias, const Emit& emit,
+                    const VertexRange& range = {}) {
+  const auto make = [&](SingleLane, Vertex v, const Row& row) {
     list_alias(graph, bias, v, row, [&](std::uint32_t i, const AliasSlot& slot) { emit(row, i, slot); });
-  });
-}
-
-template <class BiasOf>
-void build_alias_slots(unsigned threads, const GraphView& graph, const BiasOf& bias,
-                       std::uint64_t* thresholds, std::uint32_t* others, const VertexRange& range = {}) {
-  for_each_alias(threads, graph, bias, range, [&](const Row& row, std::uint32_t i, const AliasSlot& slot) {
-    thresholds[row.offset + i] = slot.threshold;
-    others[row.offset + i] = slot.other;
-  });
+  };
+  for_each_list(threads, graph, make, range);
 }
 
 template <class BiasOf>
 void build_wide_alias(unsigned threads, const GraphView& graph, const BiasOf& bias, WideAlias* slots) {
-  for_each_alias(threads, graph, bias, {}, [&](const Row& row, std::uint32_t i, const AliasSlot& slot) {
+  for_each_alias(threads, graph, bias, [&](const Row& row, std::uint32_t i, const AliasSlot& slot) {
     WideAlias& wide = slots[row.offset + i];
     wide = WideAlias{};
     if (slot.other == kNoVertex) return;
@@ -96,33 +151,6 @@ void build_wide_alias(unsigned threads, const GraphView& graph, const BiasOf& bi
     wide.other = graph.target(row.offset + slot.other);
     wide.own_row = PackedRow::of(graph.row(wide.own));
     wide.other_row = PackedRow::of(graph.row(wide.other));
-  });
-}
-
-/// Largest bias and number of positive biases of each list; either output may be null.
-template <class BiasOf>
-void build_bounds(unsigned threads, const GraphView& graph, const BiasOf& bias, std::uint64_t* bounds,
-                  std::uint32_t* positive, const VertexRange& range = {}) {
-  for_each_list(threads, graph, range, [&](Vertex v, const Row& row) {
-    std::uint64_t largest = 0;
-    std::uint32_t count = 0;
-    for (EdgeIndex at = row.offset; at < row.offset + row.degree; ++at) {
-      const std::uint64_t b = bias.edge_bias(graph, {v, graph.target(at), at});
-      largest = std::max(largest, b);
-      count += b > 0;
-    }
-    if (bounds) bounds[v] = largest;
-    if (positive) positive[v] = count;
-  });
-}
-
-inline void build_exponents(unsigned threads, const GraphView& graph, std::int16_t* exponents,
-                            const VertexRange& range = {}) {
-  for_each_list(threads, graph, range, [&](Vertex v, const Row& row) {
-    float largest = 0;
-    for (EdgeIndex at = row.offset; at < row.offset + row.degree; ++at)
-      largest = std::max(largest, graph.weight(at));
-    exponents[v] = static_cast<std::int16_t>(weight_exponent(largest));
   });
 }
 
@@ -136,18 +164,6 @@ void for_each_edge(unsigned threads, const GraphView& graph, Emit&& emit) {
       emit(at, graph.target(at));
     }
   });
-}
-
-inline void build_wide_edges(unsigned threads, const GraphView& graph, WideEdge* edges) {
-  for_each_edge(threads, graph, [&](EdgeIndex at, Vertex target) {
-    edges[at] = {PackedRow::of(graph.row(target)), target, 0};
-  });
-}
-
-inline void build_packed_edges(unsigned threads, const GraphView& graph, EdgePacking packing,
-                               std::uint64_t* edges) {
-  for_each_edge(threads, graph,
-                [&](EdgeIndex at, Vertex target) { edges[at] = packing.pack(target, graph.row(target)); });
 }
 
 }  // namespace sluice::host

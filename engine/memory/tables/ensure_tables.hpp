@@ -32,6 +32,18 @@ void fill_table(const Device& device, const Host& host, const Cuda& cuda) {
   if (!device.plans()) on_backend(device, host, cuda);
 }
 
+/// Makes a table list by list (build_tables.hpp); a run that is only planned has it empty.
+template <class Make>
+void fill_lists(const Device& device, const GraphView& graph, const Make& make) {
+  fill_table(
+      device, [&] { host::for_each_list(device.threads(), graph, make); },
+      [&] {
+#if defined(__CUDACC__)
+        cuda::for_each_list(graph, make);
+#endif
+      });
+}
+
 /// A run that is only planned counts what a GPU takes while it makes an alias table.
 inline void count_hub_scratch(const ResidentGraph::Impl& graph) {
   if (!graph.device.plans()) return;
@@ -62,13 +74,7 @@ const std::uint64_t* ensure_ctps(ResidentGraph::Impl& graph, BiasTables& tables,
   if (tables.cumulative.empty() && graph.view.edges() > 0) {
     const double begin = seconds_now();
     Buffer<std::uint64_t> cumulative(graph.device, graph.view.edges(), "the CTPS table");
-    fill_table(
-        graph.device, [&] { host::build_ctps(graph.device.threads(), graph.view, bias, cumulative.data()); },
-        [&] {
-#if defined(__CUDACC__)
-          cuda::build_ctps(graph.view, bias, cumulative.data());
-#endif
-        });
+    fill_lists(graph.device, graph.view, MakeCtps<BiasOf>{graph.view, bias, cumulative.data()});
     tables.cumulative = std::move(cumulative);
     graph.table_seconds += seconds_now() - begin;
   }
@@ -82,15 +88,12 @@ void ensure_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& 
   Buffer<std::uint64_t> thresholds(graph.device, graph.view.edges(), "the alias table");
   Buffer<std::uint32_t> others(graph.device, graph.view.edges(), "the alias table");
   count_hub_scratch(graph);
+  const PutAliasSlots put{thresholds.data(), others.data()};
   fill_table(
-      graph.device,
-      [&] {
-        host::build_alias_slots(graph.device.threads(), graph.view, bias, thresholds.data(), others.data());
-      },
+      graph.device, [&] { host::for_each_alias(graph.device.threads(), graph.view, bias, put); },
       [&] {
 #if defined(__CUDACC__)
-        cuda::build_alias_slots(graph.device, graph.view, graph.max_degree, bias, thresholds.data(),
-                                others.data());
+        cuda::for_each_alias(graph.device, graph.view, graph.max_degree, bias, put);
 #endif
       });
   tables.thresholds = std::move(thresholds);
@@ -125,7 +128,8 @@ void bounds_from_host(ResidentGraph::Impl& graph, const BiasOf& bias, const Buff
   HostArray<std::uint64_t> largest(bounds.size(), "bounds of biases");
   HostArray<std::uint32_t> counts(positive.size(), "counts of candidates");
   graph.for_each_range([&](const GraphView& range, std::uint64_t begin, std::uint64_t end) {
-    host::build_bounds(graph.device.threads(), range, bias, largest.data(), counts.data(), {begin, end});
+    const MakeBounds<BiasOf> make{range, bias, largest.data(), counts.data()};
+    host::for_each_list(graph.device.threads(), range, make, {begin, end});
   });
   graph.share(largest.span(), "bounds of biases");
   graph.share(counts.span(), "counts of candidates");
@@ -143,14 +147,8 @@ void ensure_bounds(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf&
   if (graph.paged) {
     if (!graph.device.plans()) bounds_from_host(graph, bias, bounds, positive);
   } else {
-    fill_table(
-        graph.device,
-        [&] { host::build_bounds(graph.device.threads(), graph.view, bias, bounds.data(), positive.data()); },
-        [&] {
-#if defined(__CUDACC__)
-          cuda::build_bounds(graph.view, bias, bounds.data(), positive.data());
-#endif
-        });
+    fill_lists(graph.device, graph.view,
+               MakeBounds<BiasOf>{graph.view, bias, bounds.data(), positive.data()});
   }
   tables.bounds = std::move(bounds);
   tables.positive = std::move(positive);

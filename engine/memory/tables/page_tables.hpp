@@ -36,7 +36,8 @@ void want_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bia
   if (tables.host_cumulative.size() == 0) {
     make_on_host(graph, [&] {
       Staging<std::uint64_t> sums(graph.device, graph.view.edges(), "the CTPS table");
-      if (!graph.device.plans()) host::build_ctps(graph.device.threads(), graph.host_view, bias, sums.data());
+      const MakeCtps<BiasOf> make{graph.host_view, bias, sums.data()};
+      if (!graph.device.plans()) host::for_each_list(graph.device.threads(), graph.host_view, make);
       tables.host_cumulative = std::move(sums);
     });
   }
@@ -45,7 +46,7 @@ void want_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bia
   pages.sources.derive = [&graph, bias](const PageView& page, std::uint64_t begin, std::uint64_t end) {
     GraphView view = graph.host_view;
     view.csr.targets = page.targets, view.csr.weights = page.weights;
-    host::build_ctps(1, view, bias, page.cumulative, {begin, end});
+    host::for_each_list(1, view, MakeCtps<BiasOf>{view, bias, page.cumulative}, {begin, end});
   };
 }
 
@@ -63,7 +64,7 @@ template <class BiasOf>
 bool take_coded_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias, PageRequest& pages,
                       Layout layout, const ExpectedWork& work) {
   const GraphView& view = graph.host_view;
-  const auto slots = [&](Vertex v, const auto& emit) { host::list_alias(view, bias, v, view.row(v), emit); };
+  const auto slots = [&](Vertex v, const auto& emit) { list_alias(view, bias, v, view.row(v), emit); };
   const AliasSlotsOf slots_of(slots);
   pages.columns.alias = true;
   return pages.take_codes(graph, layout, work, tables.coded, &slots_of);
@@ -75,10 +76,8 @@ void want_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bi
     make_on_host(graph, [&] {
       Staging<std::uint64_t> thresholds(graph.device, graph.view.edges(), "the alias table");
       Staging<std::uint32_t> others(graph.device, graph.view.edges(), "the alias table");
-      if (!graph.device.plans()) {
-        host::build_alias_slots(graph.device.threads(), graph.host_view, bias, thresholds.data(),
-                                others.data());
-      }
+      const PutAliasSlots put{thresholds.data(), others.data()};
+      if (!graph.device.plans()) host::for_each_alias(graph.device.threads(), graph.host_view, bias, put);
       tables.host_thresholds = std::move(thresholds), tables.host_others = std::move(others);
     });
   }
@@ -88,7 +87,7 @@ void want_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bi
   pages.sources.derive = [&graph, bias](const PageView& page, std::uint64_t begin, std::uint64_t end) {
     GraphView view = graph.host_view;
     view.csr.targets = page.targets, view.csr.weights = page.weights;
-    host::build_alias_slots(1, view, bias, page.thresholds, page.others, {begin, end});
+    host::for_each_alias(1, view, bias, PutAliasSlots{page.thresholds, page.others}, {begin, end});
   };
 }
 

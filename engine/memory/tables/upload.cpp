@@ -1,35 +1,57 @@
 #include "engine/memory/tables/upload.hpp"
 
-#include "engine/select/build_tables.hpp"
+#include "engine/memory/tables/ensure_tables.hpp"
 #if defined(__CUDACC__)
 #include "engine/memory/tables/build_layouts.cuh"
 #endif
 
 namespace sluice {
 
-void build_exponents(const Device& device, const GraphView& graph, std::int16_t* exponents) {
-  if (device.plans()) return;
+namespace {
+
+struct MakeWideEdges {
+  GraphView graph;
+  WideEdge* edges;
+
+  SLUICE_HD void operator()(EdgeIndex at, Vertex target) const {
+    edges[at] = {PackedRow::of(graph.row(target)), target, 0};
+  }
+};
+
+struct MakePackedEdges {
+  GraphView graph;
+  EdgePacking packing;
+  std::uint64_t* edges;
+
+  SLUICE_HD void operator()(EdgeIndex at, Vertex target) const {
+    edges[at] = packing.pack(target, graph.row(target));
+  }
+};
+
+template <class Make>
+void fill_edges(const Device& device, const GraphView& graph, const Make& make) {
+  fill_table(
+      device, [&] { host::for_each_edge(device.threads(), graph, make); },
+      [&] {
 #if defined(__CUDACC__)
-  if (device.is_cuda()) return cuda::build_exponents(graph, exponents);
+        cuda::for_each_edge(graph, make);
 #endif
-  host::build_exponents(device.threads(), graph, exponents);
+      });
+}
+
+}  // namespace
+
+void build_exponents(const Device& device, const GraphView& graph, std::int16_t* exponents) {
+  fill_lists(device, graph, MakeExponents{graph, exponents});
 }
 
 void build_wide_edges(const Device& device, const GraphView& graph, WideEdge* edges) {
-  if (device.plans()) return;
-#if defined(__CUDACC__)
-  if (device.is_cuda()) return cuda::build_wide_edges(graph, edges);
-#endif
-  host::build_wide_edges(device.threads(), graph, edges);
+  fill_edges(device, graph, MakeWideEdges{graph, edges});
 }
 
 void build_packed_edges(const Device& device, const GraphView& graph, EdgePacking packing,
                         std::uint64_t* edges) {
-  if (device.plans()) return;
-#if defined(__CUDACC__)
-  if (device.is_cuda()) return cuda::build_packed_edges(graph, packing, edges);
-#endif
-  host::build_packed_edges(device.threads(), graph, packing, edges);
+  fill_edges(device, graph, MakePackedEdges{graph, packing, edges});
 }
 
 }  // namespace sluice
