@@ -12,16 +12,12 @@ struct Family {
   std::span<const std::string_view> figures;
 };
 
-inline constexpr std::string_view kSamplingFigures[] = {"uniform walk, csr",
-                                                        "uniform walk, wide",
+inline constexpr std::string_view kSamplingFigures[] = {"uniform walk, wide",
                                                         "biased by weight, alias, wide",
                                                         "node2vec 2, 0.5, weighted, exact",
                                                         "neighbor 15,10, replace, revisit, one seed a vertex",
-                                                        "neighbor 15,10, replace, revisit, 2^16 seeds",
                                                         "neighbor 15,10, distinct, visited rule, 2^20 seeds",
-                                                        "neighbor 15,10, distinct, visited rule, 2^14 seeds",
-                                                        "the same by weight",
-                                                        "C-SAW: 4000 instances, 2 neighbours, depth 2"};
+                                                        "the same by weight"};
 
 inline constexpr std::string_view kOutOfCoreFigures[] = {
     "uniform walk, two walkers a vertex, auto",
@@ -35,26 +31,19 @@ inline constexpr std::string_view kOutOfCoreFigures[] = {
     "kcore, auto"};
 
 inline constexpr std::string_view kPageRankFigures[] = {"one iteration, f64",
-                                                        "one iteration, f32",
                                                         "one iteration, f64, a quarter on the device",
                                                         "cuSPARSE SpMV, f64, CSR, algorithm 1",
                                                         "to 1e-10, uniform",
                                                         "kronecker, batch 1e-06, dfp",
                                                         "kronecker, batch 1e-04, static",
-                                                        "kronecker, batch 1e-04, dfp",
-                                                        "kronecker, batch 1e-06, update on the GPU"};
+                                                        "kronecker, batch 1e-04, dfp"};
 
-inline constexpr std::string_view kAccFigures[] = {"bfs, 16 sources", "sssp, 16 sources",   "wcc",
-                                                   "kcore",           "bp, 2 states, rate", "bfs on a grid",
-                                                   "sssp on a grid"};
+inline constexpr std::string_view kAccFigures[] = {"bfs, 16 sources", "sssp, 16 sources", "wcc", "kcore",
+                                                   "bp, 2 states, rate"};
 
-inline constexpr std::string_view kPprFigures[] = {"push, threshold 8e-06, in bulk",
-                                                   "push, threshold 8e-06, alone, p50",
-                                                   "push, threshold 8e-06, precision at 200",
-                                                   "meloppr, 3,3 at 10%, in bulk",
-                                                   "meloppr, 3,3 at 10%, alone, p50",
-                                                   "meloppr, 3,3 at 10%, precision at 200",
-                                                   "exact, 14 steps, in bulk"};
+inline constexpr std::string_view kPprFigures[] = {
+    "push, threshold 8e-06, in bulk", "push, threshold 8e-06, precision at 200",
+    "meloppr, 3,3 at 10%, in bulk", "meloppr, 3,3 at 10%, precision at 200", "exact, 14 steps, in bulk"};
 
 inline constexpr std::string_view kScalingFigures[] = {"replicate, strong",
                                                        "shard, strong",
@@ -69,8 +58,10 @@ inline constexpr std::string_view kScalingFigures[] = {"replicate, strong",
                                                        "dfp, batch 1e-04",
                                                        "ppr, 65536 queries"};
 
-inline constexpr std::string_view kAutoFigures[] = {"the job that is most behind",
-                                                    "jobs more than 10% behind"};
+inline constexpr std::string_view kAutoFigures[] = {"the job that is most behind"};
+
+inline constexpr std::string_view kFilesFigures[] = {"walk, 40 steps, h5", "sample, neighbor 10,5",
+                                                     "pagerank to 1e-6", "bfs"};
 
 inline constexpr std::array kFamilies{Family{"sampling", "Walks and samples", kSamplingFigures},
                                       Family{"outofcore", "Out of core", kOutOfCoreFigures},
@@ -78,6 +69,7 @@ inline constexpr std::array kFamilies{Family{"sampling", "Walks and samples", kS
                                       Family{"pagerank", "PageRank", kPageRankFigures},
                                       Family{"acc", "Active-Compute-Combine", kAccFigures},
                                       Family{"ppr", "Personalized PageRank", kPprFigures},
-                                      Family{"scaling", "Several ranks", kScalingFigures}};
+                                      Family{"scaling", "Several ranks", kScalingFigures},
+                                      Family{"files", "From file to file", kFilesFigures}};
 
 }  // namespace sluice::bench

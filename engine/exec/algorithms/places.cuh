@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/exec/group.cuh"
+#include "engine/exec/grid.cuh"
 
 namespace sluice::cuda {
 
@@ -21,7 +21,7 @@ constexpr std::size_t place_bytes(std::uint32_t keys) {
 /// it, others have none.
 template <class Count>
 __device__ __forceinline__ Count take_places(Count* next, unsigned lanes, unsigned come) {
-  const unsigned lane = Tile<32>::warp_lane(),
+  const unsigned lane = threadIdx.x % kWarp,
                  first = static_cast<unsigned>(__ffs(static_cast<int>(lanes))) - 1;
   Count place = 0;
   if (lane == first) place = atomicAdd(next, static_cast<Count>(__popc(lanes)));
