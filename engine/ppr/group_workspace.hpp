@@ -16,6 +16,12 @@ struct WorkspaceCounts {
   std::uint32_t listed[2];
 };
 
+/// Balls of a query that a team is given; none: the team has no more to do.
+struct BallOrder {
+  std::uint32_t first = 0, count = 0;  ///< among the vertices that the stage goes on from
+  std::uint32_t steps = 0;
+};
+
 template <class Group>
 class GroupWorkspace {
  public:

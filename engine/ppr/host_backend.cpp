@@ -41,14 +41,14 @@ unsigned balls_at_once(const Device& device, const Graph& graph, const Options& 
   if (!goes_one_by_one(options) || options.balls == 1) return 1;
   const std::uint64_t available = device.memory().available(), n = graph.vertices(),
                       alone = std::min(available, worst_host_query(graph, options)),
-                      ball = std::max<std::uint64_t>(ParallelBalls::ball_bytes(n), 1);
+                      ball = std::max<std::uint64_t>(HostTeam::ball_bytes(n), 1);
   return static_cast<unsigned>(std::clamp<std::uint64_t>((available - alone) / ball, 1, options.balls));
 }
 
 /// What a query takes that reaches all of the graph, with so many balls side by side.
 std::uint64_t worst_query(const Graph& graph, const Options& options, unsigned balls) {
   const std::uint64_t alone = worst_host_query(graph, options);
-  return balls == 1 ? alone : alone + balls * ParallelBalls::ball_bytes(graph.vertices());
+  return balls == 1 ? alone : alone + balls * HostTeam::ball_bytes(graph.vertices());
 }
 
 /// Balls may be more than threads: one that is done then waits for those before it.
@@ -123,16 +123,12 @@ class HostPpr final : public Backend {
   };
   struct Worker {
     Worker(const Device& device, const Graph& graph, const Options& options, unsigned at_once)
-        : balls(at_once == 1 ? nullptr
-                             : std::make_unique<ParallelBalls>(device, graph.vertices(), at_once,
-                                                               threads_of_query(device, at_once))),
-          solver(device, graph.out.view(), options, balls.get()) {}
+        : solver(device, graph.out.view(), options, at_once, threads_of_query(device, at_once)) {}
     void forget() {
       if (group) group->clear();
       in_group.clear();
     }
 
-    std::unique_ptr<ParallelBalls> balls;
     QuerySolver solver;
     Seeds seeds;
     std::unique_ptr<DenseGroup> group;  ///< once a query came to it

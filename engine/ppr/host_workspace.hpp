@@ -16,7 +16,7 @@
 
 namespace sluice::ppr {
 
-class ParallelBalls;
+class HostTeam;
 
 /// What is there between the steps of a query.
 class HostWorkspaceMemory {
@@ -63,8 +63,8 @@ class HostWorkspaceMemory {
   ChargedVector<RankedVertex> ranked;
   const ListsAtHand* lists = nullptr;  ///< at hand now
   HostWorkspaceMemory* second = nullptr;
-  ParallelBalls* balls = nullptr;  ///< null: a thread alone diffuses one after the other
-  std::uint32_t missing = 0;       ///< numbers of vertices whose lists were, by vertex; some have been split
+  HostTeam* team = nullptr;   ///< null: a thread alone diffuses one ball after the other
+  std::uint32_t missing = 0;  ///< numbers of vertices whose lists were, by vertex; some have been split
 
  private:
   const Device& device_;
@@ -78,7 +78,7 @@ class HostWorkspaceMemory {
 /// The workspace at work, as GroupWorkspace; a vertex's number is its slot.
 class HostWorkspace {
  public:
-  static constexpr bool kAlone = true, kHasTeam = false;
+  static constexpr bool kAlone = true, kHasTeam = true;
   static constexpr std::uint64_t kNoSlot = ReachedVertices::kNone;
   using Memory = HostWorkspaceMemory;
 
@@ -90,6 +90,7 @@ class HostWorkspace {
 
   std::uint32_t reached() const { return memory_.reached.size(); }
   bool full() const { return false; }
+  void give_up() const {}
   /// Lists, or walks that wait for one.
   std::uint32_t lacking() const { return counts_.lacking; }
   bool stopped() const { return lacking() != 0; }
@@ -142,10 +143,16 @@ class HostWorkspace {
     reached.keep_first(kept);
   }
 
+  // ---- balls side by side
+
+  bool has_team() const { return memory_.team != nullptr; }
+  HostTeam& team() const { return *memory_.team; }
+  /// What came of another thread's ball, once it is made.
+  HostWorkspace ball_of(std::uint32_t ball, const SingleLane& lane, WorkspaceCounts& counts) const;
+
   // ---- lists that are at hand, and that are not
 
   const ListsAtHand& lists() const { return *memory_.lists; }
-  ParallelBalls* balls() const { return memory_.balls; }
   /// The list of one of the first `before` vertices is missing.
   void miss(std::uint32_t number, std::uint32_t before) const {
     if (counts_.lacking == 0) memory_.reserve_numbers(before);

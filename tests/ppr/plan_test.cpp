@@ -17,9 +17,7 @@ Graph plain_graph() {
 
 /// One that stays where it is.
 Starts lone_query(const Graph& graph) {
-  Vertex v = 0;
-  while (graph.out.offsets[v] != graph.out.offsets[v + 1]) ++v;
-  return starts_of({{{v, 1}}});
+  return starts_of({{{lone_vertex(graph), 1}}});
 }
 
 ppr::Options short_list(ppr::Method method) {

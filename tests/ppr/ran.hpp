@@ -53,6 +53,13 @@ inline KeptRows joined(const std::vector<KeptRows>& parts) {
   return all;
 }
 
+/// The first without out-edges.
+inline Vertex lone_vertex(const Graph& graph) {
+  Vertex v = 0;
+  while (graph.out.offsets[v] != graph.out.offsets[v + 1]) ++v;
+  return v;
+}
+
 /// Even numbers of rules split by weight, so that both do with each method.
 inline std::vector<ppr::Options> methods_by_turns_weighted() {
   std::vector<ppr::Options> all = group_methods();

@@ -13,12 +13,6 @@ namespace sluice::ppr {
 
 inline constexpr std::uint32_t kMostMembers = 16;
 
-/// Balls that are diffused at once; none: the team has no more to do.
-struct BallOrder {
-  std::uint32_t first = 0, count = 0;  ///< among the vertices that the stage goes on from
-  std::uint32_t steps = 0;
-};
-
 /// What blocks tell each other. In device memory, and zero at first.
 struct BallTeam {
   unsigned arrived;
@@ -37,6 +31,8 @@ struct TeamMemory : WorkspaceView {
   __device__ WorkspaceView of(std::uint32_t member) const {
     return WorkspaceShape::move(*this, member * workspace_bytes);
   }
+  __device__ const Mass* returning_of(std::uint32_t member) const { return of(member).by_step(); }
+  __device__ std::uint64_t edges_of(std::uint32_t member) const { return team->edges[member]; }
   __device__ void sync() const { cuda::FewTeam{members, &team->arrived}.sync(); }
   /// By the first member: the others go on. Returns the balls.
   __device__ std::uint32_t give(BallOrder order) const {
@@ -92,9 +88,7 @@ __device__ void diffuse_as_ordered(const Group& group, GroupShared<Group>& share
     if (member < order.count) {
       for (std::uint32_t step = group.rank(); step < order.steps; step += Group::kSize) returning[step] = 0;
       ball.own_edges() = 0;
-      ball.begin_at(from[order.first + member].vertex, from[order.first + member].key);
-      for (std::uint32_t step = 0; step < order.steps && ball.goes_on(); ++step)
-        ball.round_without_return(returning[step]);
+      ball.run_from(from[order.first + member], order.steps, returning);
       const std::uint64_t edges = ball.edges();
       if (group.rank() == 0) memory.team->counts[member] = shared.counts, memory.team->edges[member] = edges;
     }

@@ -8,8 +8,7 @@
 // for each edge). A list that is not at hand is noted, and the query is given up at the end of the round.
 //
 // A thread that is alone (host_workspace.hpp) looks for a round's vertices among all it has reached: a list
-// of them cost 20 to 40 % more. It keeps what waits for a list, and goes on with the round once that is at
-// hand.
+// of them cost 20 to 40 % more. It keeps what waits for a list, and goes on with the round once that is here.
 #pragma once
 
 #include <cstdint>
@@ -122,6 +121,11 @@ class Diffusion {
       next_list();
       if (group_.rank() == 0) sum += returning;
     }
+  }
+  /// So many of these rounds at most, of what a vertex has.
+  SLUICE_HD void run_from(const RankedVertex& from, std::uint32_t steps, Mass* sums) {
+    begin_at(from.vertex, from.key);
+    for (std::uint32_t step = 0; step < steps && goes_on(); ++step) round_without_return(sums[step]);
   }
   /// Of a thread alone: goes on with a round that waits for lists. False if others are missing.
   bool go_on() {

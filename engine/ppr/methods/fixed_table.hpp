@@ -19,8 +19,8 @@ SLUICE_HD void add_to(Entry& sum, Mass score, Mass waiting) {
   sum.waiting += waiting;
 }
 /// What waits in the last stage is score.
-template <class Entry, class More>
-SLUICE_HD void add_to(Entry& sum, const More& more, bool last) {
+template <class Entry>
+SLUICE_HD void add_to(Entry& sum, const Entry& more, bool last) {
   const Mass waiting = more.waiting;
   add_to(sum, more.score + (last ? waiting : 0), last ? 0 : waiting);
 }
@@ -38,7 +38,9 @@ class FixedTable {
 
   /// Empties a ball, which is not full, into the table.
   SLUICE_HD void take(const Workspace& ball, bool last) {
-    begin_candidates(ball, ball.reached());
+    ball.expect_listed(ball.reached() + table_.reached());
+    ball.empty_list(0);
+    left_out_ = 0;
     for (std::uint32_t i = group_.rank(); i < ball.reached(); i += Group::kSize) {
       const std::uint32_t slot = ball.reached_slot(i);
       auto& entry = ball[slot];
@@ -47,21 +49,6 @@ class FixedTable {
         ball.list(0, slot);
       else
         entry.score = entry.waiting = 0;
-    }
-    take_candidates(ball);
-  }
-
-  /// The same of entries that another thread has of a ball; most of them never come to a workspace, which is
-  /// `ball`, empty.
-  template <class Entries>
-  void take(const Entries& entries, const Workspace& ball, bool last) {
-    begin_candidates(ball, static_cast<std::uint32_t>(entries.size()));
-    for (auto entry : entries) {
-      if (last) settle(entry);
-      if (!is_candidate(entry)) continue;
-      const std::uint64_t number = ball.slot_of(entry.vertex);
-      add_to(ball[number], entry.score, entry.waiting);
-      ball.list(0, static_cast<std::uint32_t>(number));
     }
     take_candidates(ball);
   }
@@ -86,12 +73,6 @@ class FixedTable {
   template <class Entry>
   SLUICE_HD static RankedVertex by_worth(const Entry& entry) {
     return {entry.score + entry.waiting, entry.vertex};
-  }
-
-  SLUICE_HD void begin_candidates(const Workspace& ball, std::uint32_t most) {
-    ball.expect_listed(most + table_.reached());
-    ball.empty_list(0);
-    left_out_ = 0;
   }
 
   /// If not, it is added where the table has its vertex, which no other lane has now.

@@ -21,7 +21,7 @@ class GroupOneByOne {
   /// What lanes share; on a GPU in shared memory.
   struct Shared {
     typename Diffusion<Group, Workspace>::Shared ball;
-    WorkspaceCounts counts, others;  ///< of the table, and of a ball of another block
+    WorkspaceCounts counts, others;  ///< of the table, and of a ball of another member
     std::uint32_t placed;
   };
 
@@ -111,10 +111,9 @@ class GroupOneByOne {
   /// From each of the vertices chosen, by falling mass; then once from the seeds, with what has to return.
   SLUICE_HD void go_on() {
     const std::uint32_t steps = rules_.stages[stage_];
-    if constexpr (Workspace::kAlone) {
-      if (next_ == 0 && ball_.workspace().balls() != nullptr && is_worth_threads()) go_on_side_by_side(steps);
+    if constexpr (Workspace::kHasTeam) {
+      if (is_worth_a_team()) go_on_with_team(steps);
     }
-    if constexpr (Workspace::kHasTeam) go_on_with_team(steps);
     for (; next_ < chosen_ && !full(); ++next_, step_ = 0) {
       const RankedVertex from = table_.ranked_at(next_);
       if (step_ == 0) ball_.begin_at(from.vertex, from.key);
@@ -130,34 +129,22 @@ class GroupOneByOne {
     if (!waits()) take_ball();
   }
 
-  /// Balls have about as many edges as the query so far: it takes threads tens of microseconds to meet.
-  bool is_worth_threads() const { return chosen_ > 1 && ball_.edges() * chosen_ >= (1u << 13); }
-
-  /// The same from all that are chosen, where other threads help.
-  void go_on_side_by_side(std::uint32_t steps) {
-    const auto merge = [this, last = is_last()](auto entries) {
-      if (rules_.table_limit == TableLimit::hard) {
-        fixed_.take(entries, ball_.workspace(), last);
-        return note_size();
-      }
-      for (const auto& entry : entries) add_to(table_[table_.slot_of(entry.vertex)], entry, last);
-      keep_to_size();
-    };
-    ball_.own_edges() += ball_.workspace().balls()->run(
-        {rules_, seeds_, ball_.workspace().lists(), {table_.ranked(chosen_), chosen_}, {returning_, steps}},
-        merge);
-    next_ = chosen_;
+  /// On a host, balls have about as many edges as the query so far: it takes threads tens of microseconds to
+  /// meet.
+  SLUICE_HD bool is_worth_a_team() const {
+    if constexpr (Workspace::kAlone) {
+      return ball_.workspace().has_team() && chosen_ > 1 && ball_.edges() * chosen_ >= (1u << 13);
+    } else {
+      return true;
+    }
   }
 
-  /// The same, as many at once as the team has blocks (ball_team.cuh).
+  /// The same from all that are chosen, by blocks (ball_team.cuh) or threads (host_team.hpp).
   SLUICE_HD void go_on_with_team(std::uint32_t steps) {
-    const auto& team = ball_.workspace().team();
+    auto& team = ball_.workspace().team();
     while (next_ < chosen_ && !full()) {
       const std::uint32_t balls = team.give({next_, chosen_ - next_, steps});
-      const RankedVertex from = table_.ranked_at(next_);
-      ball_.begin_at(from.vertex, from.key);
-      for (std::uint32_t step = 0; step < steps && ball_.goes_on(); ++step)
-        ball_.round_without_return(returning_[step]);
+      ball_.run_from(table_.ranked_at(next_), steps, returning_);
       team.sync();
       take_ball();
       for (std::uint32_t member = 1; member < balls && !full(); ++member) take_from(team, member, steps);
@@ -166,7 +153,7 @@ class GroupOneByOne {
   }
 
   template <class Team>
-  SLUICE_HD void take_from(const Team& team, std::uint32_t member, std::uint32_t steps) {
+  SLUICE_HD void take_from(Team& team, std::uint32_t member, std::uint32_t steps) {
     const Workspace ball = ball_.workspace().ball_of(member, group_, shared_.others);
     take(ball);
     if (ball.full()) {  // and so is the query's own workspace
@@ -174,10 +161,10 @@ class GroupOneByOne {
       ball_.workspace().give_up();
       return;
     }
-    const Mass* const returning = team.of(member).by_step();
+    const Mass* const returning = team.returning_of(member);
     for (std::uint32_t step = group_.rank(); step < steps; step += Group::kSize)
       returning_[step] += returning[step];
-    if (group_.rank() == 0) ball_.own_edges() += team.team->edges[member];
+    if (group_.rank() == 0) ball_.own_edges() += team.edges_of(member);
     group_.sync();
   }
 

@@ -18,8 +18,8 @@ QueryRules rules_on_host(const CsrView& graph, const Options& options,
 
 }  // namespace
 
-QuerySolver::QuerySolver(const Device& device, const CsrView& graph, const Options& options,
-                         ParallelBalls* balls)
+QuerySolver::QuerySolver(const Device& device, const CsrView& graph, const Options& options, unsigned balls,
+                         unsigned threads)
     : device_(device),
       options_(options),
       whole_{0, graph.vertices, {graph.targets, graph.weights}},
@@ -29,14 +29,14 @@ QuerySolver::QuerySolver(const Device& device, const CsrView& graph, const Optio
   if (!goes_one_by_one(options)) return;
   table_.emplace(device, graph.vertices);
   workspace_.add_second(*table_, *std::ranges::max_element(stages_));
-  workspace_.balls = balls;
+  if (balls > 1) workspace_.team = &team_.emplace(device, workspace_, rules_, balls, threads);
 }
 
 void QuerySolver::begin(const Seeds& seeds, Instance query) {
+  if (team_) team_->begin();
   workspace_.begin();
   if (table_) {
     table_->begin();
-    if (workspace_.balls != nullptr) workspace_.balls->begin();
     one_by_one_.emplace(SingleLane{}, shared_, workspace_, rules_, seeds.view(), query);
   } else {
     together_.emplace(SingleLane{}, shared_.ball, workspace_, rules_, seeds.view(), query);
@@ -60,7 +60,7 @@ bool QuerySolver::advance_to(std::uint64_t edges, const ListsAtHand& lists) {
 QueryFigures QuerySolver::figures() {
   QueryFigures figures = figures_of(with_query([](auto& query) { return query.figures(); }), options_);
   figures.peak_bytes = workspace_.peak_bytes() + (table_ ? table_->peak_bytes() : 0);
-  if (workspace_.balls != nullptr) figures.peak_bytes += workspace_.balls->peak_bytes();
+  if (team_) figures.peak_bytes += team_->peak_bytes();
   return figures;
 }
 

@@ -9,7 +9,7 @@
 #include "engine/ppr/host_workspace.hpp"
 #include "engine/ppr/methods/group_one_by_one.hpp"
 #include "engine/ppr/methods/group_query.hpp"
-#include "engine/ppr/methods/parallel_balls.hpp"
+#include "engine/ppr/methods/host_team.hpp"
 
 namespace sluice::ppr {
 
@@ -22,10 +22,10 @@ struct PausedQuery {
 
 class QuerySolver {
  public:
-  /// Keeps references to all of them. One by one, other threads diffuse `balls` of a query at once; null, or
-  /// where lists are missed: none does.
-  QuerySolver(const Device& device, const CsrView& graph, const Options& options,
-              ParallelBalls* balls = nullptr);
+  /// Keeps references to all of them. One by one, `threads` diffuse `balls` of a query at once; where lists
+  /// are missed, one does.
+  QuerySolver(const Device& device, const CsrView& graph, const Options& options, unsigned balls = 1,
+              unsigned threads = 1);
 
   /// Begins a query; what it has of another one goes.
   void begin(const Seeds& seeds, Instance query);
@@ -72,6 +72,7 @@ class QuerySolver {
   QueryRules rules_;
   std::optional<HostWorkspaceMemory> table_;  ///< one by one
   HostWorkspaceMemory workspace_;
+  std::optional<HostTeam> team_;
   Buffer<RankedVertex> list_;
   // Of the query under way.
   OneByOne::Shared shared_;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/core/error.hpp"
+#include "ppr/group_support.hpp"
 #include "ppr/ran.hpp"
 
 namespace sluice::test {
@@ -31,7 +32,7 @@ void expect_same_side_by_side(const Graph& graph, const Starts& starts, const pp
   }
 }
 
-TEST(ParallelBalls, FindWhatBallsOneAfterAnotherFind) {
+TEST(HostTeam, FindsWhatBallsOneAfterAnotherFind) {
   for (const auto& [name, graph] : rank_graphs()) {
     SCOPED_TRACE(name);
     const Starts starts = starts_of(queries_of(graph));
@@ -42,8 +43,8 @@ TEST(ParallelBalls, FindWhatBallsOneAfterAnotherFind) {
   }
 }
 
-TEST(ParallelBalls, KeepTheOrderInWhichTablesDropScores) {
-  // Balls of thousands of vertices, one a run, and tables that every ball overflows.
+TEST(HostTeam, KeepsTheOrderInWhichTablesDropScores) {
+  // Balls of thousands of vertices, and tables that every ball overflows.
   const Graph graph = generated(io::GraphKind::kronecker, 11, true, io::WeightRule::none);
   const Starts starts = starts_of({{{17, 1}}, {{3, 1}, {40, 2}}});
   ppr::Options options;
@@ -62,7 +63,7 @@ TEST(ParallelBalls, KeepTheOrderInWhichTablesDropScores) {
   }
 }
 
-TEST(ParallelBalls, CountTheirMemory) {
+TEST(HostTeam, CountsItsMemory) {
   const Graph graph = generated(io::GraphKind::kronecker, 10, true, io::WeightRule::none);
   const Starts starts = starts_of({{{17, 1}}});
   ppr::Options options;
@@ -78,7 +79,7 @@ TEST(ParallelBalls, CountTheirMemory) {
   EXPECT_GE(plan_ppr(device, graph, starts, options).largest_query_bytes, both.stats.peak_query_bytes);
 }
 
-TEST(ParallelBalls, AreFewerWhereMemoryIsShort) {
+TEST(HostTeam, HasFewerBallsWhereMemoryIsShort) {
   const Graph graph = generated(io::GraphKind::kronecker, 10, true, io::WeightRule::none);
   const Starts starts = starts_of({{{17, 1}}, {{5, 1}}});
   ppr::Options options;
@@ -92,7 +93,28 @@ TEST(ParallelBalls, AreFewerWhereMemoryIsShort) {
   expect_same(ran(device, graph, starts, options), expected);
 }
 
-TEST(ParallelBalls, NeedTheGraphOnTheHost) {
+TEST(HostTeam, ThrowsWhatStoppedABallAndIsUsableAgain) {
+  const Graph graph = generated(io::GraphKind::kronecker, 12, true, io::WeightRule::none);
+  ppr::Options options;
+  options.method = ppr::Method::staged;
+  options.one_by_one = true;
+  options.expand = 0.01;
+  const ppr::Seeds far = seeds_of(graph, {{17, 1}}), near = seeds_of(graph, {{lone_vertex(graph), 1}});
+  const Device all({DeviceChoice::host, 1, 0});
+  ppr::QuerySolver alone(all, graph.out.view(), options);
+  const std::uint64_t bytes = solve_with(alone, far, 0).peak_bytes;
+  for (const unsigned threads : kThreads) {
+    const Device some({DeviceChoice::host, threads, bytes + (64u << 10)});
+    ppr::QuerySolver solver(some, graph.out.view(), options, 4, threads);
+
+    for (int again = 0; again < 3; ++again) {
+      EXPECT_THROW(solve_with(solver, far, 0), BudgetError);
+      EXPECT_EQ(solve_with(solver, near, 0).reached, 1u);
+    }
+  }
+}
+
+TEST(HostTeam, NeedsTheGraphOnTheHost) {
   const Graph graph = generated(io::GraphKind::kronecker, 8, true, io::WeightRule::none);
   const Device device({DeviceChoice::host, 2, 0});
   ppr::Options options;
