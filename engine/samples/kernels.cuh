@@ -7,9 +7,10 @@
 #include "engine/core/search.hpp"
 #include "engine/exec/cuda_check.cuh"
 #include "engine/exec/group.cuh"
+#include "engine/exec/group.hpp"
+#include "engine/samples/entry_list.hpp"
 #include "engine/samples/level_view.cuh"
 #include "engine/samples/step.hpp"
-#include "engine/select/group_set.hpp"
 
 namespace sluice::samples::cuda {
 
@@ -76,6 +77,34 @@ __global__ void __launch_bounds__(kSampleBlock)
     raise(&facts->largest, largest);
     raise(&facts->drawn, drawn);
     if (uneven) raise(&facts->uneven, 1);
+  }
+}
+
+/// The candidates of each entry and how many edges it selects, where the bias is dynamic: a warp measures its
+/// list.
+template <class Turns, class Program>
+__global__ void __launch_bounds__(kSampleBlock)
+    measure_kernel(Program program, LevelView level, Turns turns, std::uint32_t depth, std::uint64_t* sizes,
+                   LevelFacts* facts) {
+  const Tile<32> warp;
+  const std::uint64_t turn = thread_index() / 32;
+  if (turn >= turns.size()) return;
+  const std::uint64_t own = turns[turn];
+  const FrontierEntry entry = level.frontier[own];
+  const Row row = program.graph.row(entry.vertex);
+  const TracedExpansion at = program.expansion(entry, depth, level.parents[own]);
+  ListMeasure list{row.degree, true};
+  if (!program.every_is_candidate) list = DynamicList<Program>(program, at, row).measure(warp, nullptr);
+  if (warp.rank() != 0) return;
+  if (!list.fits) raise(&facts->too_large, std::uint64_t{entry.vertex} + 1);
+  const SampleDraws random = program.draws(entry);
+  const std::uint64_t size = program.size(at, random, list.candidates);
+  level.available[own] = list.candidates;
+  sizes[own] = size;
+  raise(&facts->largest, size);
+  if (size > 0 && !program.takes_all(size, at, random, list.candidates)) {
+    raise(&facts->drawn, size);
+    raise(&facts->widest, row.degree);
   }
 }
 
@@ -283,74 +312,6 @@ __global__ void __launch_bounds__(kSampleBlock)
     select_by_tile<ListedEntries>(tile, program, level, turns[turn], depth, kept, totals);
     tile.sync();  // the next entry's picks
   });
-}
-
-/// Selections that no tile keeps and that are not the whole list: one warp each, scratch in global memory.
-template <class Turns, class Program>
-__global__ void __launch_bounds__(kSampleBlock)
-    select_large_kernel(Program program, LevelView level, Turns turns, std::uint32_t depth,
-                        std::uint64_t warps, std::uint64_t scratch_size, std::uint64_t word_count,
-                        std::uint32_t* picks, std::uint32_t* excluded, std::uint32_t* words,
-                        LevelFacts* facts, PickTotals* totals) {
-  const Tile<32> warp;
-  const std::uint64_t own = thread_index() / 32;
-  const PickScratch scratch{picks + own * scratch_size, excluded + own * scratch_size,
-                            words + own * word_count};
-  for (std::uint64_t turn = own; turn < turns.size(); turn += warps) {
-    const std::uint64_t at = turns[turn];
-    const std::uint64_t begin = level.offsets[at], size = level.offsets[at + 1] - begin;
-    if (size <= kTilePicks) continue;
-    const FrontierEntry entry = level.frontier[at];
-    const Row row = program.graph.row(entry.vertex);
-    const std::uint32_t available = program.candidates(entry.vertex, row);
-    PickCounters counters;
-    if (program.takes_all(size, program.expansion(entry, depth), program.draws(entry), available)) {
-      if (available == row.degree) continue;  // copy_all_kernel's
-      put_all<Turns>(warp, program, level, begin, at, entry.vertex, row,
-                     [&](std::uint32_t i) { return program.is_candidate(entry.vertex, row, i); });
-      continue;
-    }
-    if (program.sampler.replacement()) {
-      for (std::uint32_t j = warp.rank(); j < size; j += 32) {
-        scratch.picks[j] = program.draw_one(program.draws(entry), entry.vertex, row, j, counters);
-      }
-    } else if (!program.draw_distinct(warp, program.draws(entry), row, static_cast<std::uint32_t>(size),
-                                      scratch, counters)) {
-      raise(&facts->exhausted, 1);
-      continue;
-    }
-    warp.sync();
-    group_sort(warp, scratch.picks, size);
-    for (std::uint32_t j = warp.rank(); j < size; j += 32) {
-      const std::uint32_t index = scratch.picks[j];
-      level.put(begin + j, at, index, Turns::target(program, entry.vertex, row, index));
-    }
-    warp.sync();
-    count_picks(totals, warp.rank() == 0 ? static_cast<unsigned>(size) : 0, counters);
-  }
-}
-
-/// Whole lists that no tile takes: one lane an edge, so that a hub is shared by many warps. `begins`: [turns
-/// + 1] edges of the entries before.
-template <class Turns, class Program>
-__global__ void __launch_bounds__(kSampleBlock)
-    copy_all_kernel(Program program, LevelView level, Turns turns, std::uint32_t depth,
-                    const std::uint64_t* begins) {
-  const std::uint64_t edges = begins[turns.size()];
-  for (std::uint64_t edge = thread_index(); edge < edges; edge += std::uint64_t{gridDim.x} * kSampleBlock) {
-    const auto begun = [&](std::uint64_t turn) { return begins[turn] <= edge; };
-    const std::uint64_t turn = count_while(turns.size(), begun) - 1;  // the edge's entry's
-    const std::uint64_t size = begins[turn + 1] - begins[turn];
-    if (size <= kTilePicks) continue;
-    const std::uint64_t at = turns[turn];
-    const FrontierEntry entry = level.frontier[at];
-    const Row row = program.graph.row(entry.vertex);
-    if (size != row.degree || !program.takes_all(size, program.expansion(entry, depth), program.draws(entry),
-                                                 program.candidates(entry.vertex, row)))
-      continue;
-    const auto index = static_cast<std::uint32_t>(edge - begins[turn]);
-    level.put(level.offsets[at] + index, at, index, Turns::target(program, entry.vertex, row, index));
-  }
 }
 
 }  // namespace sluice::samples::cuda

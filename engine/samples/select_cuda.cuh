@@ -9,9 +9,9 @@
 #include "engine/exec/stream.cuh"
 #include "engine/memory/resident_impl.hpp"
 #include "engine/memory/run_stats.hpp"
-#include "engine/samples/dynamic_cuda.cuh"
 #include "engine/samples/errors.hpp"
 #include "engine/samples/kernels.cuh"
+#include "engine/samples/large_kernels.cuh"
 #include "engine/samples/level.hpp"
 
 namespace sluice::samples::cuda {
@@ -90,7 +90,7 @@ class SelectLaunches {
     if (facts.widest > kShort) select_lists(program, some, {kShort, ~0u}, facts.widest, facts.drawn);
   }
 
-  /// Of lists of at most `widest` entries, `drawn` edges each at most.
+  /// From lists of at most `widest` entries, `drawn` edges each at most.
   template <class Turns>
   void select_lists(const Program& selects, const Selection<Turns>& some, ListLengths lengths,
                     std::uint64_t widest, std::uint64_t drawn) {
@@ -100,21 +100,15 @@ class SelectLaunches {
     constexpr std::uint64_t kMostScratch = std::uint64_t{256} << 20;
     const std::uint64_t held =
         memory_.sums.bytes() + memory_.picks.bytes() + memory_.excluded.bytes() + memory_.words.bytes();
-    const DynamicScratch scratch = size_scratch(
-        program.select != Select::rejection, distinct && program.collision != Collision::linear, widest,
-        drawn, std::min(kMostScratch, held + device_.memory().available() / 2), large_warps(device_));
-    const std::uint64_t sums = scratch.warps * scratch.sums, picks = scratch.warps * scratch.picks;
-    if (sums > memory_.sums.size() || picks > memory_.picks.size() ||
-        scratch.warps * scratch.words > memory_.words.size()) {
-      // The limit counts what is held: all of it is given back before any is taken anew.
-      memory_.sums = {}, memory_.picks = {}, memory_.excluded = {}, memory_.words = {};
-    }
-    memory_.sums.reserve(device_, sums, "CTPS of lists as they are expanded");
-    reserve_picks(some.stream, scratch.warps, scratch.picks, scratch.words);
-    launch("select_dynamic_kernel", some.stream, scratch.warps * 32, ~0u,
-           select_dynamic_kernel<Turns, Program>, program, some.level, some.turns, some.depth, lengths,
-           scratch, memory_.sums.data(), memory_.picks.data(), memory_.excluded.data(), memory_.words.data(),
-           memory_.facts.data(), memory_.totals.data());
+    const std::uint64_t most =  // smallest_batch_bytes() plans that of a tabled bias for all warps
+        Program::kDynamic ? std::min(kMostScratch, held + device_.memory().available() / 2) : ~0ull;
+    LargeScratch scratch = size_scratch(Program::kDynamic && program.select != Select::rejection,
+                                        distinct && program.collision != Collision::linear, widest, drawn,
+                                        most, large_warps(device_));
+    reserve(some.stream, scratch);
+    launch("select_large_kernel", some.stream, scratch.warps * 32, ~0u, select_large_kernel<Turns, Program>,
+           program, some.level, some.turns, some.depth, lengths, scratch, memory_.facts.data(),
+           memory_.totals.data());
   }
 
   template <class Turns>
@@ -137,7 +131,7 @@ class SelectLaunches {
     const unsigned most = Turns::kListed ? device_.multiprocessors() * 8 : ~0u;
     launch("copy_all_kernel", some.stream, some.level.edges, std::min(most, some.most_blocks),
            copy_all_kernel<Turns, Program>, program, some.level, some.turns, some.depth, some.begins);
-    select_large(program, some, facts.drawn);
+    select_lists(program, some, {0, ~0u}, max_degree_, facts.drawn);
   }
 
   /// Warps for so many entries.
@@ -188,17 +182,6 @@ class SelectLaunches {
            memory_.totals.data());
   }
 
-  template <class Turns>
-  void select_large(const Program& selects, const Selection<Turns>& some, std::uint64_t drawn) {
-    const Program program = with_collision(selects, drawn);
-    const std::uint64_t words = program.collision == Collision::linear ? 0 : max_degree_ / 32 + 1;
-    const std::uint64_t warps = large_warps(device_);
-    reserve_picks(some.stream, warps, drawn, words);
-    launch("select_large_kernel", some.stream, warps * 32, ~0u, select_large_kernel<Turns, Program>, program,
-           some.level, some.turns, some.depth, warps, drawn, words, memory_.picks.data(),
-           memory_.excluded.data(), memory_.words.data(), memory_.facts.data(), memory_.totals.data());
-  }
-
   /// The program as it finds collisions among so many picks.
   Program with_collision(const Program& selects, std::uint64_t drawn) const {
     constexpr std::uint64_t kBitmapFrom = 256;  // beyond, comparing with all picks costs more than a bitmap
@@ -208,12 +191,20 @@ class SelectLaunches {
     return program;
   }
 
-  void reserve_picks(const Stream& stream, std::uint64_t warps, std::uint64_t picks, std::uint64_t words) {
-    memory_.picks.reserve(device_, warps * picks, "scratch of large selections");
-    memory_.excluded.reserve(device_, warps * picks, "scratch of large selections");
-    if (words == 0) return;
-    memory_.words.reserve(device_, warps * words, "bitmaps of large selections");
-    check(cudaMemsetAsync(memory_.words.data(), 0, memory_.words.bytes(), stream.get()), "clearing bitmaps");
+  /// Memory for that. The limit counts what is held: all of it is given back before any is taken anew.
+  void reserve(const Stream& stream, LargeScratch& scratch) {
+    const std::uint64_t sums = scratch.warps * scratch.sums, picks = scratch.warps * scratch.picks,
+                        words = scratch.warps * scratch.words;
+    if (sums > memory_.sums.size() || picks > memory_.picks.size() || words > memory_.words.size())
+      memory_.sums = {}, memory_.picks = {}, memory_.excluded = {}, memory_.words = {};
+    memory_.sums.reserve(device_, sums, "CTPS of lists as they are expanded");
+    memory_.picks.reserve(device_, picks, "scratch of large selections");
+    memory_.excluded.reserve(device_, picks, "scratch of large selections");
+    memory_.words.reserve(device_, words, "bitmaps of large selections");
+    scratch.all = {memory_.picks.data(), memory_.excluded.data(), memory_.words.data(), memory_.sums.data()};
+    if (words > 0)
+      check(cudaMemsetAsync(memory_.words.data(), 0, memory_.words.bytes(), stream.get()),
+            "clearing bitmaps");
   }
 
   const Device& device_;

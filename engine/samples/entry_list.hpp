@@ -1,9 +1,9 @@
-// One expansion of a sample whose bias is dynamic, once for host and device: nothing about its list is tabled
-// but the fixed part of the bias, so that the list is measured, and its CTPS made, when the vertex is
-// expanded.
+// The list of one expansion of a sample, once for host and device. Of a dynamic bias nothing is tabled but
+// the fixed part, so that the list is measured, and its CTPS made, when the vertex is expanded.
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "engine/core/macros.hpp"
 #include "engine/random/streams.hpp"
@@ -20,7 +20,33 @@ struct ListMeasure {
   bool fits = true;              ///< they add up to less than 2^64
 };
 
-/// The list of one expansion.
+/// The list of one expansion whose bias is tabled.
+template <class Program>
+class TabledList {
+ public:
+  SLUICE_HD TabledList(const Program& program, const Expansion& at, const Row& row)
+      : program_(program), vertex_(at.vertex), row_(row) {}
+
+  SLUICE_HD bool is_candidate(std::uint32_t index) const {
+    return program_.is_candidate(vertex_, row_, index);
+  }
+  SLUICE_HD std::uint32_t draw_one(const SampleDraws& random, std::uint32_t j, const std::uint64_t*,
+                                   PickCounters& counters) const {
+    return program_.draw_one(random, vertex_, row_, j, counters);
+  }
+  template <class Group>
+  SLUICE_HD bool draw_distinct(const Group& group, const SampleDraws& random, std::uint32_t count,
+                               const PickScratch& scratch, PickCounters& counters) const {
+    return program_.draw_distinct(group, random, row_, count, scratch, counters);
+  }
+
+ private:
+  const Program& program_;
+  Vertex vertex_;
+  Row row_;
+};
+
+/// The list of one expansion whose bias is dynamic.
 template <class Program>
 class DynamicList {
  public:
@@ -54,6 +80,12 @@ class DynamicList {
     }
     ++counters.iterations;
     return inverse_transform(sums, row_.degree, draw_at(random, Stream::select, j));
+  }
+  /// `count` distinct picks into scratch.picks by the CTPS in scratch.sums; false: see DistinctPicker::pick.
+  template <class Group>
+  SLUICE_HD bool draw_distinct(const Group& group, const SampleDraws& random, std::uint32_t count,
+                               const PickScratch& scratch, PickCounters& counters) const {
+    return program_.draw_distinct_by(scratch.sums, group, random, row_, count, scratch, counters);
   }
 
  private:
@@ -107,5 +139,8 @@ class DynamicList {
   TracedExpansion at_;
   Row row_;
 };
+
+template <class Program>
+using EntryList = std::conditional_t<Program::kDynamic, DynamicList<Program>, TabledList<Program>>;
 
 }  // namespace sluice::samples
