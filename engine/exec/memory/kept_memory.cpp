@@ -37,11 +37,6 @@ void KeptMemory::release(void* memory, std::size_t bytes) noexcept {
   }
 }
 
-std::size_t KeptMemory::bytes() const {
-  const std::lock_guard lock(mutex_);
-  return bytes_;
-}
-
 void KeptMemory::give_back() noexcept {
   for (const auto& [size, memory] : pieces_) source_.release(memory);
   pieces_.clear();

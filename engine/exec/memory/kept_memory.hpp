@@ -30,8 +30,6 @@ class KeptMemory {
   void* allocate(std::size_t bytes, std::size_t free);
   /// Keeps a piece of allocate(bytes, ...), once nothing uses it any more.
   void release(void* memory, std::size_t bytes) noexcept;
-  /// In all.
-  std::size_t bytes() const;
 
  private:
   static std::size_t rounded(std::size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
@@ -39,7 +37,7 @@ class KeptMemory {
   void give_back() noexcept;
 
   MemorySource source_;
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::multimap<std::size_t, void*> pieces_;
   std::size_t bytes_ = 0;
 };

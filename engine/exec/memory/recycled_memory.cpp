@@ -59,13 +59,6 @@ class RecycledMemory::Pool final : public SpareMemory {
     give_back();
   }
 
-  std::uint64_t spare() const {
-    const std::lock_guard lock(mutex_);
-    std::uint64_t bytes = 0;
-    for (const auto& kept : spare_) bytes += kept->bytes();
-    return bytes;
-  }
-
  private:
   /// The smallest that is large enough, and not much too large.
   std::unique_ptr<Kept> find(std::uint64_t bytes) {
@@ -82,7 +75,7 @@ class RecycledMemory::Pool final : public SpareMemory {
   }
 
   const Device& device_;
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::vector<std::unique_ptr<Kept>> spare_;
   bool closed_ = false;
 };
@@ -100,10 +93,6 @@ HostMemory::Block RecycledMemory::allocate(std::uint64_t bytes, const char* purp
   // The last owner of the array's storage puts it back.
   const auto put = [pool = pool_](Kept* done) { pool->put(std::unique_ptr<Kept>(done)); };
   return {std::shared_ptr<Kept>(kept.release(), put), data, 0};
-}
-
-std::uint64_t RecycledMemory::spare() const {
-  return pool_->spare();
 }
 
 }  // namespace sluice

@@ -22,9 +22,6 @@ class RecycledMemory final : public HostMemory {
   /// Takes a little more than asked for, so that arrays that grow still fit. Throws BudgetError.
   Block allocate(std::uint64_t bytes, const char* purpose) override;
 
-  /// Bytes that are kept for later.
-  std::uint64_t spare() const;
-
  private:
   class Pool;
   std::shared_ptr<Pool> pool_;
