@@ -48,29 +48,6 @@ class OpenedArrays final : public HostMemory {
   std::map<std::string, std::string> addresses_;
 };
 
-/// The arrays that io::read_graph makes, with nothing read.
-Csr open_rows(const io::GraphInfo& info, bool in, HostMemory& memory) {
-  Csr csr;
-  csr.offsets = make_host_array<EdgeIndex>(&memory, info.vertices + 1, in ? "in-offsets" : "offsets");
-  csr.targets = make_host_array<Vertex>(&memory, info.edges, in ? "sources" : "targets");
-  if (info.weighted) csr.weights = make_host_array<float>(&memory, info.edges, in ? "in-weights" : "weights");
-  if (info.timed) csr.times = make_host_array<std::int64_t>(&memory, info.edges, in ? "in-times" : "times");
-  return csr;
-}
-
-Graph open_arrays(const io::GraphInfo& info, bool with_in, HostMemory& memory) {
-  Graph graph;
-  graph.out = open_rows(info, false, memory);
-  if (with_in) graph.in = open_rows(info, true, memory);
-  if (info.compacted)
-    graph.original_ids = make_host_array<std::int64_t>(&memory, info.vertices, "original ids");
-  graph.directed = info.directed;
-  graph.weighted = info.weighted;
-  graph.checksum = info.checksum;
-  graph.origin = info.origin;
-  return graph;
-}
-
 }  // namespace
 
 std::uint64_t share_of_node(std::uint64_t bytes) {
@@ -89,7 +66,7 @@ Graph read_graph_once_a_node(const std::string& path, const io::GraphInfo& info,
   if (!reads) {
     try {
       OpenedArrays arrays(lists[static_cast<std::size_t>(world().node_leader())]);
-      graph = open_arrays(columns.of(info), columns.in, arrays);
+      graph = io::make_graph(info, columns, &arrays);
       opened = true;
     } catch (const RunError&) {
     }

@@ -115,9 +115,8 @@ unsigned resolve_threads(unsigned threads) {
   return threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
 }
 
-HostArray<EdgeIndex> read_offsets(const GraphFile& file, bool in, unsigned threads, HostMemory* memory) {
+void read_offsets(const GraphFile& file, bool in, unsigned threads, std::span<EdgeIndex> offsets) {
   const Column column = file.open(in ? GraphPart::in_indptr : GraphPart::out_indptr);
-  auto offsets = make_host_array<EdgeIndex>(memory, column.size(), in ? "in-offsets" : "offsets");
   parallel_blocks(threads, offsets.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
     column.read(begin, std::span(reinterpret_cast<std::int64_t*>(offsets.data()) + begin, end - begin));
   });
@@ -136,6 +135,11 @@ HostArray<EdgeIndex> read_offsets(const GraphFile& file, bool in, unsigned threa
   if (const EdgeIndex last = offsets[offsets.size() - 1]; last != file.info().edges) {
     throw column.fault(fmt::format("the last offset is {}, but there are {} edges", last, file.info().edges));
   }
+}
+
+HostArray<EdgeIndex> read_offsets(const GraphFile& file, bool in, unsigned threads) {
+  HostArray<EdgeIndex> offsets(file.info().vertices + 1, in ? "in-offsets" : "offsets");
+  read_offsets(file, in, threads, offsets.span());
   return offsets;
 }
 

@@ -78,6 +78,9 @@ GraphInfo read_graph_info(const std::string& path);
 Graph read_graph(const std::string& path, const GraphColumns& columns = {}, unsigned threads = 0,
                  HostMemory* memory = nullptr);
 
+/// The graph that read_graph(), or without `edges` open_graph(), makes of such a file, its arrays not filled.
+Graph make_graph(const GraphInfo& info, const GraphColumns& columns, HostMemory* memory, bool edges = true);
+
 /// As read_graph, but leaves the edges in the file: Graph::edges_elsewhere (and in_elsewhere) reads them.
 /// Targets and weights are checked as they are read. A graph that memory does not hold wants Caching::none.
 Graph open_graph(const std::string& path, const GraphColumns& columns = {}, Caching caching = Caching::system,

@@ -22,15 +22,11 @@ void read_numbers(const Column& column, std::span<T> out, unsigned threads) {
   });
 }
 
-Csr read_rows(const GraphFile& file, bool in, const GraphColumns& columns, unsigned threads,
-              HostMemory* memory) {
-  const GraphInfo info = columns.of(file.info());
+void read_rows(const GraphFile& file, bool in, const GraphInfo& info, unsigned threads, Csr& csr) {
   const auto part = [&](GraphPart out_part, GraphPart in_part) { return file.open(in ? in_part : out_part); };
-  Csr csr;
-  csr.offsets = read_offsets(file, in, threads, memory);
+  read_offsets(file, in, threads, csr.offsets.span());
   FirstFault fault;
   const Column indices = part(GraphPart::out_indices, GraphPart::in_indices);
-  csr.targets = make_host_array<Vertex>(memory, info.edges, in ? "sources" : "targets");
   parallel_blocks(threads, info.edges, kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
     if (!fault.before(begin)) {
       read_targets(indices, info.vertices, begin, csr.targets.span().subspan(begin, end - begin), fault);
@@ -39,18 +35,13 @@ Csr read_rows(const GraphFile& file, bool in, const GraphColumns& columns, unsig
   fault.rethrow();
   if (info.weighted) {
     const Column data = part(GraphPart::out_data, GraphPart::in_data);
-    csr.weights = make_host_array<float>(memory, info.edges, in ? "in-weights" : "weights");
     parallel_blocks(threads, info.edges, kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
       if (!fault.before(begin))
         read_weights(data, begin, csr.weights.span().subspan(begin, end - begin), fault);
     });
     fault.rethrow();
   }
-  if (info.timed) {
-    csr.times = make_host_array<std::int64_t>(memory, info.edges, in ? "in-times" : "times");
-    read_numbers(part(GraphPart::out_times, GraphPart::in_times), csr.times.span(), threads);
-  }
-  return csr;
+  if (info.timed) read_numbers(part(GraphPart::out_times, GraphPart::in_times), csr.times.span(), threads);
 }
 
 }  // namespace
@@ -215,20 +206,9 @@ class FileEdges final : public EdgeSource {
   std::optional<Column> weights_, times_;
 };
 
-/// Everything but the edges.
-Graph describe(const GraphFile& file, const GraphColumns& columns, unsigned threads,
-               HostMemory* memory = nullptr) {
-  const GraphInfo info = columns.of(file.info());
-  Graph graph;
-  graph.directed = info.directed;
-  graph.weighted = info.weighted;
-  graph.checksum = info.checksum;
-  graph.origin = info.origin;
-  if (info.compacted) {
-    graph.original_ids = make_host_array<std::int64_t>(memory, info.vertices, "original ids");
+void read_ids(const GraphFile& file, unsigned threads, Graph& graph) {
+  if (file.info().compacted)
     read_numbers(file.open(GraphPart::original_id), graph.original_ids.span(), threads);
-  }
-  return graph;
 }
 
 }  // namespace
@@ -237,14 +217,39 @@ GraphInfo read_graph_info(const std::string& path) {
   return GraphFile(path).info();
 }
 
+Graph make_graph(const GraphInfo& of, const GraphColumns& columns, HostMemory* memory, bool edges) {
+  const GraphInfo info = columns.of(of);
+  const auto make_rows = [&](bool in) {
+    Csr csr;
+    csr.offsets = make_host_array<EdgeIndex>(memory, info.vertices + 1, in ? "in-offsets" : "offsets");
+    if (!edges) return csr;
+    csr.targets = make_host_array<Vertex>(memory, info.edges, in ? "sources" : "targets");
+    if (info.weighted)
+      csr.weights = make_host_array<float>(memory, info.edges, in ? "in-weights" : "weights");
+    if (info.timed) csr.times = make_host_array<std::int64_t>(memory, info.edges, in ? "in-times" : "times");
+    return csr;
+  };
+  Graph graph;
+  graph.directed = info.directed;
+  graph.weighted = info.weighted;
+  graph.checksum = info.checksum;
+  graph.origin = info.origin;
+  if (info.compacted)
+    graph.original_ids = make_host_array<std::int64_t>(memory, info.vertices, "original ids");
+  graph.out = make_rows(false);
+  if (columns.in) graph.in = make_rows(true);
+  return graph;
+}
+
 Graph open_graph(const std::string& path, const GraphColumns& columns, Caching caching, unsigned threads) {
   threads = resolve_threads(threads);
   const GraphFile file(path);
-  Graph graph = describe(file, columns, threads);
-  graph.out.offsets = read_offsets(file, false, threads);
+  Graph graph = make_graph(file.info(), columns, nullptr, false);
+  read_ids(file, threads, graph);
+  read_offsets(file, false, threads, graph.out.offsets.span());
   graph.edges_elsewhere = std::make_shared<FileEdges>(path, false, columns, caching);
   if (columns.in) {
-    graph.in.offsets = read_offsets(file, true, threads);
+    read_offsets(file, true, threads, graph.in.offsets.span());
     graph.in_elsewhere = std::make_shared<FileEdges>(path, true, columns, caching);
   }
   return graph;
@@ -257,9 +262,10 @@ Graph read_graph(const std::string& path, const GraphColumns& columns, unsigned 
   if (columns.in && !info.has_in) {
     throw InputError(fmt::format("{} holds no in-edges (/in); convert it with --reverse", path));
   }
-  Graph graph = describe(file, columns, threads, memory);
-  graph.out = read_rows(file, false, columns, threads, memory);
-  if (columns.in) graph.in = read_rows(file, true, columns, threads, memory);
+  Graph graph = make_graph(info, columns, memory);
+  read_ids(file, threads, graph);
+  read_rows(file, false, columns.of(info), threads, graph.out);
+  if (columns.in) read_rows(file, true, columns.of(info), threads, graph.in);
   return graph;
 }
 

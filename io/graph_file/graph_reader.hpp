@@ -110,8 +110,8 @@ unsigned resolve_threads(unsigned threads);
 
 /// Reads and checks the offsets of /out or /in: they begin at 0, never decrease and end at the number of
 /// edges.
-HostArray<EdgeIndex> read_offsets(const GraphFile& file, bool in, unsigned threads,
-                                  HostMemory* memory = nullptr);
+void read_offsets(const GraphFile& file, bool in, unsigned threads, std::span<EdgeIndex> offsets);
+HostArray<EdgeIndex> read_offsets(const GraphFile& file, bool in, unsigned threads);
 /// Reads targets [first, first + out.size()) and checks that they are vertices.
 void read_targets(const Column& column, std::uint64_t vertices, std::uint64_t first, std::span<Vertex> out,
                   FirstFault& fault);
