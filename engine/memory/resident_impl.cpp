@@ -11,13 +11,12 @@
 #include "engine/core/search.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/graph/layout.hpp"
-#include "engine/graph/partition_map.hpp"
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/paged_plan.hpp"
 #include "engine/memory/peer_partitions.hpp"
+#include "engine/memory/sweep_lists.hpp"
 #include "engine/memory/tables/upload.hpp"
 #include "engine/select/build_tables.hpp"
-#include "partition/plan.hpp"
 
 namespace sluice {
 
@@ -131,29 +130,22 @@ void ResidentGraph::Impl::open_pages() {
 
 void ResidentGraph::Impl::for_each_range(
     const std::function<void(const GraphView&, std::uint64_t, std::uint64_t)>& body) const {
-  if (!graph.edges_elsewhere) return body(host_view, 0, host_view.vertices());
-  constexpr std::uint64_t kMostBytes = 16u << 20, kLeastBytes = 4u << 10;
-  const std::uint64_t range_bytes = std::clamp(host_budget().available() / 8, kLeastBytes, kMostBytes);
-  const PartitionBytes bytes{0, sizeof(Vertex) + (graph.weighted ? sizeof(float) : 0)};
-  const PartitionPlan ranges(graph.out.offsets.span(), bytes, range_bytes);
-  const std::uint64_t most = ranges.largest() / bytes.edge;
-  HostArray<Vertex> some_targets(most, "reading edges");
-  HostArray<float> some_weights(graph.weighted ? most : 0, "reading edges");
-  const auto rank = static_cast<std::uint64_t>(paging.shard ? paging.shard->rank() : 0);
-  for (std::uint64_t p = 0; p < ranges.size(); ++p) {
-    const std::uint64_t begin = std::max(ranges.begin(p), makers.begin(rank)),
-                        end = std::min(ranges.end(p), makers.end(rank));
-    if (begin >= end) continue;
-    const EdgeIndex first = graph.out.offsets[begin], last = graph.out.offsets[end];
-    GraphView range = host_view;
-    graph.edges_elsewhere->read_targets(first, {some_targets.data(), last - first});
-    range.csr.targets = moved(some_targets.data(), first);
-    if (graph.weighted) {
-      graph.edges_elsewhere->read_weights(first, {some_weights.data(), last - first});
-      range.csr.weights = moved(some_weights.data(), first);
-    }
-    body(range, begin, end);
+  const EdgeSource* const file = graph.edges_elsewhere.get();
+  CsrView rows = host_view.csr;
+  std::uint64_t first = 0;
+  if (file) {
+    const auto rank = static_cast<std::uint64_t>(paging.shard ? paging.shard->rank() : 0);
+    first = makers.begin(rank);
+    rows.offsets += first, rows.vertices = makers.end(rank) - first;
   }
+  for_each_piece(
+      rows, file, true, graph.weighted,
+      [&](std::uint64_t begin, std::uint64_t end, const Vertex* some_targets, const float* some_weights) {
+        GraphView range = host_view;
+        range.csr.targets = some_targets;
+        if (graph.weighted) range.csr.weights = some_weights;
+        body(range, first + begin, first + end);
+      });
 }
 
 const CodedGraph* ResidentGraph::Impl::coded_lists(Layout layout, const PageColumns& columns, CodedSet& set,
