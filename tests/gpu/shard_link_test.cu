@@ -50,8 +50,8 @@ void expect_same_nodes(std::uint64_t drawn, Instance instances) {
         RunStats stats;
 
         samples::run_partitioned_samples<samples::PagedNodeGrower<samples::PagedItems<cuda::CudaExecutor>>>(
-            impl, PageRequest(impl), samples::PagedNodeSetup{impl, program, stats, &link}, 4096, 1,
-            own_options, share.begin, share.end, &digest, stats);
+            impl, PageRequest(impl), samples::PagedSetup{impl, program, stats, &link}, 4096, 1, own_options,
+            share.begin, share.end, &digest, stats);
 
         EXPECT_EQ(digest.count() > 0, rank != 2);
         EXPECT_TRUE(digest == expected) << "rank " << rank;

@@ -77,8 +77,8 @@ struct LayerJob : InstanceJob<SampleSink> {
     const std::uint64_t each = paged_layer_bytes(graph.device, program.sizes, graph.paging.shard);
     const auto link = graph.link();
     run_partitioned_samples<PagedLayerGrower<E, Sampler>>(
-        graph, *pages, PagedLayerSetup<Sampler>{graph, program, stats, link.get()}, each,
-        program.sampler.depth(), options, begin, end, sink, stats);
+        graph, *pages, PagedSetup{graph, program, stats, link.get()}, each, program.sampler.depth(), options,
+        begin, end, sink, stats);
     if (link) stats.exchanged_bytes += link->bytes_sent();
   }
 

@@ -29,21 +29,12 @@ inline std::uint64_t paged_layer_bytes(const Device& device, const LayerSizes& s
          (ranks ? layer_rank_bytes(sizes) : 0);
 }
 
-/// What a run gives its grower.
-template <LayerSampler Sampler>
-struct PagedLayerSetup {
-  const ResidentGraph::Impl& graph;
-  const LayerProgram<Sampler>& program;
-  RunStats& stats;
-  DeviceRanks* link = nullptr;  ///< null: what ranks hand each other goes through their hosts
-};
-
 template <Executor E, LayerSampler Sampler>
 class PagedLayerGrower {
   using Batch = PagedLayerBatch<Sampler>;
 
  public:
-  PagedLayerGrower(const PagedLayerSetup<Sampler>& setup, PartitionCache& cache)
+  PagedLayerGrower(const PagedSetup<LayerProgram<Sampler>>& setup, PartitionCache& cache)
       : device_(setup.graph.device),
         stats_(setup.stats),
         program_(setup.program),

@@ -141,26 +141,18 @@ struct PagedNodeBatch::Count {
   }
 };
 
-/// What a run gives its grower.
-struct PagedNodeSetup {
-  const ResidentGraph::Impl& graph;
-  const OnePassProgram& program;
-  RunStats& stats;
-  DeviceRanks* link = nullptr;  ///< null: what ranks hand each other goes through their hosts
-};
-
 /// `Items` are PagedItems, or PresentItems.
 template <class Items>
 class PagedNodeGrower {
  public:
-  explicit PagedNodeGrower(const PagedNodeSetup& setup)
+  explicit PagedNodeGrower(const PagedSetup<OnePassProgram>& setup)
       : device_(setup.graph.device),
         stats_(setup.stats),
         program_(setup.program),
         items_(setup.graph, setup.stats),
         own_begin_(0),
         own_end_(program_.graph.vertices()) {}
-  PagedNodeGrower(const PagedNodeSetup& setup, PartitionCache& cache)
+  PagedNodeGrower(const PagedSetup<OnePassProgram>& setup, PartitionCache& cache)
       : device_(setup.graph.device),
         stats_(setup.stats),
         program_(setup.program),
@@ -181,7 +173,9 @@ class PagedNodeGrower {
       node_ranks_->send_to_origins([&](NodeRanks::Found& found) {
         find(origins);
         found.counts = counts_.data(), found.edges = edges_.data(), found.stream = items_.executor().stream();
-        found.by_origin = edges_by_origin(origins);
+        std::vector<std::uint64_t> items;
+        for (const OriginBatch& origin : origins) items.push_back(origin.count * program_.count);
+        found.by_origin = sums_by_rank(device_, offsets_.data(), items);
       });
     } else {
       find(origins);
@@ -237,19 +231,6 @@ class PagedNodeGrower {
     batch.edges = edges_.data();
     items_.visit(items, PagedNodeBatch::Waits{batch, true}, PagedNodeBatch::Write{batch});
     items_.each(instances, PagedNodeBatch::Count{offsets_.data(), program_.count, counts_.data()});
-  }
-
-  /// How many edges were found of each origin rank's instances.
-  std::vector<std::uint64_t> edges_by_origin(const std::vector<OriginBatch>& origins) const {
-    std::vector<std::uint64_t> edges;
-    std::uint64_t instances = 0, before = 0;
-    for (const OriginBatch& origin : origins) {
-      instances += origin.count;
-      const std::uint64_t up_to = bring(offsets_, instances * program_.count, 1)[0];
-      edges.push_back(up_to - before);
-      before = up_to;
-    }
-    return edges;
   }
 
   /// The ranks that found edges of this rank's instances.

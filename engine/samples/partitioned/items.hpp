@@ -68,6 +68,15 @@ inline std::uint64_t paged_item_bytes(const Device& device) {
   return device.is_cuda() ? 8 * kNumber : kNumber;  // keys, entries and both sorted; the sort's; hubs left
 }
 
+/// What a run gives a grower of whole instances.
+template <class Program>
+struct PagedSetup {
+  const ResidentGraph::Impl& graph;
+  const Program& program;
+  RunStats& stats;
+  DeviceRanks* link = nullptr;  ///< null: what ranks hand each other goes through their hosts
+};
+
 /// Groups at work for a run, whose figures say what they did.
 template <Executor E>
 class GroupWork {

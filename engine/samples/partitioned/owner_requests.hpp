@@ -13,6 +13,7 @@
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/run_stats.hpp"
 #include "engine/samples/partitioned/items.hpp"
+#include "engine/samples/partitioned/sample_origins.hpp"
 
 namespace sluice::samples {
 
@@ -75,16 +76,7 @@ class OwnerRequests {
   /// says how many questions there are of each rank.
   Counts by_rank(const std::uint64_t* begins, const Counts& counts) {
     executor_.wait("answers");
-    Counts sums;
-    std::uint64_t at = 0, before = 0;
-    for (const std::uint64_t count : counts) {
-      at += count;
-      std::uint64_t up_to = 0;
-      copy_to_host(device_, &up_to, begins + at, sizeof up_to);
-      sums.push_back(up_to - before);
-      before = up_to;
-    }
-    return sums;
+    return sums_by_rank(device_, begins, counts);
   }
   static std::uint64_t sum_of(const Counts& counts) {
     return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});

@@ -3,11 +3,26 @@
 #include <algorithm>
 
 #include "engine/exchange/values_of_ranks.hpp"
+#include "engine/exec/memory/buffer.hpp"
 
 namespace sluice::samples {
 
 std::vector<OriginBatch> gather_batches(Communicator& ranks, const OriginBatch& own) {
   return values_of_ranks(&ranks, std::span(&own, 1), "the ranks' batches");
+}
+
+std::vector<std::uint64_t> sums_by_rank(const Device& device, const std::uint64_t* begins,
+                                        std::span<const std::uint64_t> counts) {
+  std::vector<std::uint64_t> sums;
+  std::uint64_t at = 0, before = 0;
+  for (const std::uint64_t count : counts) {
+    at += count;
+    std::uint64_t up_to = 0;
+    copy_to_host(device, &up_to, begins + at, sizeof up_to);
+    sums.push_back(up_to - before);
+    before = up_to;
+  }
+  return sums;
 }
 
 JoinedOrigins join_origins(std::span<const OriginBatch> batches, std::span<const std::uint64_t> entries) {

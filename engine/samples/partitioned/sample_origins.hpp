@@ -8,6 +8,7 @@
 
 #include "engine/core/types.hpp"
 #include "engine/exchange/communicator.hpp"
+#include "engine/exec/device.hpp"
 
 namespace sluice::samples {
 
@@ -25,6 +26,11 @@ struct OriginBatch {
 
 /// Every rank's batch; all ranks call it.
 std::vector<OriginBatch> gather_batches(Communicator& ranks, const OriginBatch& own);
+
+/// How many edges the entries of each rank have, of which rank r has `counts[r]`, in order of rank: those of
+/// entry i begin at begins[i], in the device's memory, and nothing writes there any more.
+std::vector<std::uint64_t> sums_by_rank(const Device& device, const std::uint64_t* begins,
+                                        std::span<const std::uint64_t> counts);
 
 /// Origin ranks whose entries are worked on together.
 struct JoinedOrigins {

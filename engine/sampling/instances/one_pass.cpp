@@ -66,8 +66,8 @@ struct OnePassJob : samples::InstanceJob<SampleSink> {
         graph.device, graph.graph, program.count, graph.paging.shard, graph.device.memory().available());
     const auto link = graph.link();
     samples::run_partitioned_samples<samples::PagedNodeGrower<samples::PagedItems<E>>>(
-        graph, PageRequest(graph), samples::PagedNodeSetup{graph, program, stats, link.get()}, each, 1,
-        options, begin, end, sink, stats);
+        graph, PageRequest(graph), samples::PagedSetup{graph, program, stats, link.get()}, each, 1, options,
+        begin, end, sink, stats);
     if (link) stats.exchanged_bytes += link->bytes_sent();
   }
 
@@ -130,7 +130,7 @@ struct OnePassJob : samples::InstanceJob<SampleSink> {
         std::min(samples::instances_at_once(graph.device, bytes, end - begin),
                  std::max<std::uint64_t>(kMostItems / std::max<std::uint64_t>(program.count, 1), 1));
     if (graph.device.plans()) return;
-    samples::PagedNodeGrower<samples::PresentItems<E>> grower(samples::PagedNodeSetup{graph, program, stats});
+    samples::PagedNodeGrower<samples::PresentItems<E>> grower(samples::PagedSetup{graph, program, stats});
     const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
       grower.grow(first, count);
       if (sink) grower.emit(first, count, *sink, writer);
