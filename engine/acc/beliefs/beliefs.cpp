@@ -48,8 +48,10 @@ std::vector<double> coupling_logs(const BeliefModel& model) {
   return logs;
 }
 
-int message_shift(std::uint64_t longest_list) {
-  const auto largest = (longest_list + 4) * static_cast<std::uint64_t>(-kLeastLog);
+int message_shift(const RankPart& part) {
+  std::uint64_t longest[] = {part.largest_degree()};
+  part.ranks().all_reduce(longest, Reduce::max, "the longest list");
+  const auto largest = (longest[0] + 4) * static_cast<std::uint64_t>(-kLeastLog);
   return std::min(44, 62 - static_cast<int>(std::bit_width(largest)));
 }
 

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 
 #include "engine/acc/beliefs/part.hpp"
 #include "engine/exec/block_group.cuh"
 #include "engine/exec/cuda_check.cuh"
 #include "engine/exec/grid.cuh"
 #include "engine/exec/group.hpp"
+#include "engine/exec/stream.cuh"
 
 namespace sluice::acc {
 
@@ -84,13 +86,13 @@ __device__ void combine_all(const Program& program, const EdgeIndex* offsets, st
   if (impossible) totals->take(-1);
 }
 
-/// Of so many hubs each by a block.
+/// Of so many hubs each by a block. The first vertex of `program` is number `first` among hubs.
 template <class Program>
 __device__ void combine_hubs(const Program& program, const EdgeIndex* offsets, const Vertex* hubs,
-                             unsigned count, BeliefTotals* totals) {
+                             unsigned count, Vertex first, BeliefTotals* totals) {
   __shared__ HubGroup::Workspace meeting;
   for (unsigned i = blockIdx.x; i < count; i += gridDim.x) {
-    const Vertex v = hubs[i];
+    const Vertex v = hubs[i] - first;
     const double change = program.combine(HubGroup(meeting), v, offsets[v], offsets[v + 1ull]);
     if (threadIdx.x == 0) totals->take(change);
   }
@@ -106,9 +108,26 @@ __global__ void __launch_bounds__(kBeliefBlock)
 
 template <class Program>
 __global__ void __launch_bounds__(kBeliefBlock)
-    hubs_kernel(Program program, const EdgeIndex* offsets, const Vertex* hubs, unsigned count,
+    hubs_kernel(Program program, const EdgeIndex* offsets, const Vertex* hubs, unsigned count, Vertex first,
                 BeliefTotals* totals) {
-  combine_hubs(program, offsets, hubs, count, totals);
+  combine_hubs(program, offsets, hubs, count, first, totals);
+}
+
+// ---- kernel launchers
+
+/// What all vertices make of messages, with those hubs among them; returns how many launches that takes.
+template <class Program>
+unsigned launch_combine(const cuda::Stream& stream, const Program& program, const EdgeIndex* offsets,
+                        std::uint64_t vertices, std::span<const Vertex> hubs, Vertex first,
+                        BeliefTotals* totals) {
+  beliefs_kernel<<<vertex_blocks(vertices), kBeliefBlock, 0, stream.get()>>>(program, offsets, vertices,
+                                                                             totals);
+  cuda::check_launch("beliefs_kernel");
+  if (hubs.empty()) return 1;
+  const auto count = static_cast<unsigned>(hubs.size());
+  hubs_kernel<<<count, kBeliefBlock, 0, stream.get()>>>(program, offsets, hubs.data(), count, first, totals);
+  cuda::check_launch("hubs_kernel");
+  return 2;
 }
 
 }  // namespace sluice::acc

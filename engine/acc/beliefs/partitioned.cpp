@@ -59,9 +59,7 @@ class PartitionedBeliefs final : public BeliefSolver {
       begin(model);
       return;
     }
-    std::uint64_t longest[] = {rows_.largest_degree()};
-    rows_.ranks().all_reduce(longest, Reduce::max, "the longest list");
-    program_.shift = message_shift(longest[0]);
+    program_.shift = message_shift(rows_);
     program_.damping = options.damping;
     begin(model);
     program_.coupling = coupling_.data();

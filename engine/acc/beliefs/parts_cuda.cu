@@ -52,14 +52,6 @@ struct Slot {
   cuda::Stream stream;
 };
 
-/// Rows with so many edges that a block takes them.
-std::vector<Vertex> hubs_of(const CsrView& lists) {
-  std::vector<Vertex> hubs;
-  for (std::uint64_t row = 0; row < lists.vertices; ++row)
-    if (lists.offsets[row + 1] - lists.offsets[row] >= kHubDegree) hubs.push_back(static_cast<Vertex>(row));
-  return hubs;
-}
-
 class CudaBeliefParts final : public BeliefPartBackend {
  public:
   CudaBeliefParts(const Device& device, const RankPart& rows, const MessageParts& messages, unsigned states,
@@ -71,7 +63,7 @@ class CudaBeliefParts final : public BeliefPartBackend {
         states_(states),
         damped_(damped),
         offsets_(device, lists_.vertices + 1, "the graph's offsets"),
-        hub_rows_(hubs_of(lists_)),
+        hub_rows_(rows.long_rows(kHubDegree)),
         hubs_(device, hub_rows_.size(), "hubs"),
         totals_(device, kTotals, "totals"),
         plan_(cut_for_slots(device, rows, states)) {
@@ -156,22 +148,11 @@ class CudaBeliefParts final : public BeliefPartBackend {
     here.program.incoming = slot.received.data();
     here.program.weights = rows_.weighted() ? moved(slot.weights.data(), first) : nullptr;
     here.sent = slot.sent.data();
-    beliefs_kernel<<<vertex_blocks(here.rows), kBeliefBlock, 0, slot.stream.get()>>>(
-        here, here.offsets, here.rows, totals_.data());
-    launched("beliefs_kernel");
     const auto hub = std::lower_bound(hub_rows_.begin(), hub_rows_.end(), messages_.begin(part)),
                behind = std::lower_bound(hub, hub_rows_.end(), messages_.end(part));
-    if (hub != behind) {
-      // Hubs are rows of the rank, not of the part.
-      BeliefPart of_rank = here;
-      of_rank.offsets = offsets_.data();
-      of_rank.program.priors = program.priors, of_rank.program.after = program.after;
-      of_rank.program.beliefs = program.beliefs;
-      const auto count = static_cast<unsigned>(behind - hub);
-      hubs_kernel<<<count, kBeliefBlock, 0, slot.stream.get()>>>(
-          of_rank, of_rank.offsets, hubs_.data() + (hub - hub_rows_.begin()), count, totals_.data());
-      launched("hubs_kernel");
-    }
+    const std::span hubs(hubs_.data() + (hub - hub_rows_.begin()), static_cast<std::size_t>(behind - hub));
+    launches_ += launch_combine(slot.stream, here, here.offsets, here.rows, hubs,
+                                static_cast<Vertex>(messages_.begin(part)), totals_.data());
     if (!sends || edges == 0) return;
     with_states(program.states, [&](auto states) {
       const auto kernel = part_messages_kernel<decltype(states)::value>;

@@ -67,7 +67,7 @@ class ResidentBeliefs final : public BeliefSolver {
         rows_(part_.last() - part_.first()),
         edges_(part_.lists().edges),
         hubs_(device_, edges_ / kHubDegree, "hubs"),
-        found_(device_, 1, "hubs"),
+        lacks_reverse_(device_, 1, "reverse edges"),
         fused_(Edges::kAlone && fuses(fusion, edges_ * model.states)),
         totals_(device_, Edges::kAlone ? kRoundsAtOnce : 1, "totals"),
         totals_here_(device_, totals_.size(), "totals on their way"),
@@ -122,7 +122,10 @@ class ResidentBeliefs final : public BeliefSolver {
 
   /// Reverse edges, priors and messages as they begin, and what vertices believe by these.
   void begin(const BeliefModel& model, const BeliefOptions& options) {
-    program_.shift = message_shift(longest_list());
+    const std::vector<Vertex> hubs = part_.long_rows(kHubDegree);
+    hub_count_ = static_cast<unsigned>(hubs.size());
+    copy_to_device(device_, hubs_.data(), hubs.data(), hubs.size() * sizeof(Vertex));
+    program_.shift = message_shift(part_);
     program_.damping = options.damping;
     program_.coupling = coupling_.data();
     program_.weights = lists_.weights;
@@ -165,7 +168,7 @@ class ResidentBeliefs final : public BeliefSolver {
   }
 
   void count(AccStats& stats) const override {
-    stats.host_to_device_bytes += coupling_.bytes() + beliefs_.bytes();
+    stats.host_to_device_bytes += coupling_.bytes() + beliefs_.bytes() + hub_count_ * sizeof(Vertex);
     stats.kernel_launches += launches_;
     stats.pull_registers = registers_;
     if constexpr (!Edges::kAlone) {
@@ -220,15 +223,14 @@ class ResidentBeliefs final : public BeliefSolver {
 
   /// Of own edges to the vertices of these lists.
   void find_reverse(const ReverseLists& others) {
-    clear_found();
+    cuda::check(cudaMemsetAsync(lacks_reverse_.data(), 0, lacks_reverse_.bytes(), stream_.get()), "clearing");
     reverse_kernel<<<belief_blocks((edges_ + kEdgesOfWarp - 1) / kEdgesOfWarp * cuda::kWarp), kBeliefBlock, 0,
-                     stream_.get()>>>(lists_start(), others, reverse_.data(), found_.data());
+                     stream_.get()>>>(lists_start(), others, reverse_.data(), lacks_reverse_.data());
     launched("reverse_kernel");
-    missing_ = missing_ || read_lists().missing != 0;
-  }
-
-  void clear_found() {
-    cuda::check(cudaMemsetAsync(found_.data(), 0, found_.bytes(), stream_.get()), "clearing");
+    stream_.wait("reverse edges");
+    unsigned lacks = 0;
+    copy_to_host(device_, &lacks, lacks_reverse_.data(), sizeof lacks);
+    missing_ = missing_ || lacks != 0;
   }
 
   void launched(const char* kernel) {
@@ -238,26 +240,6 @@ class ResidentBeliefs final : public BeliefSolver {
 
   void clear_totals() {
     cuda::check(cudaMemsetAsync(totals_.data(), 0, totals_.bytes(), stream_.get()), "clearing totals");
-  }
-
-  /// Of all ranks. Notes hubs, too.
-  std::uint64_t longest_list() {
-    clear_found();
-    belief_lists_kernel<<<belief_blocks(rows_), kBeliefBlock, 0, stream_.get()>>>(lists_, hubs_.data(),
-                                                                                  found_.data());
-    launched("belief_lists_kernel");
-    const BeliefLists found = read_lists();
-    hub_count_ = found.hubs;
-    std::uint64_t longest[] = {found.longest};
-    if constexpr (!Edges::kAlone) ranks().all_reduce(longest, Reduce::max, "the longest list");
-    return longest[0];
-  }
-
-  BeliefLists read_lists() {
-    stream_.wait("lists of a graph");
-    BeliefLists found;
-    copy_to_host(device_, &found, found_.data(), sizeof found);
-    return found;
   }
 
   /// Step `step` reads what the one before has left, and leaves its own.
@@ -314,14 +296,8 @@ class ResidentBeliefs final : public BeliefSolver {
 
   /// The largest change of a belief, on all ranks.
   double combine() {
-    beliefs_kernel<<<vertex_blocks(rows_), kBeliefBlock, 0, stream_.get()>>>(program_, lists_.offsets, rows_,
-                                                                             totals_.data());
-    launched("beliefs_kernel");
-    if (hub_count_ > 0) {
-      hubs_kernel<<<hub_count_, kBeliefBlock, 0, stream_.get()>>>(program_, lists_.offsets, hubs_.data(),
-                                                                  hub_count_, totals_.data());
-      launched("hubs_kernel");
-    }
+    launches_ += launch_combine(stream_, program_, lists_.offsets, rows_, std::span(hubs_.data(), hub_count_),
+                                0, totals_.data());
     if constexpr (!Edges::kAlone) share_products();
     read_totals();
     const BeliefTotals& totals = *totals_here_.data();
@@ -338,9 +314,9 @@ class ResidentBeliefs final : public BeliefSolver {
   EdgeIndex edges_, copies_ = 0;
   CsrView lists_;  ///< of own vertices
   cuda::Stream stream_;
-  Buffer<Vertex> hubs_;  ///< rows, in any order
+  Buffer<Vertex> hubs_;  ///< rows
   unsigned hub_count_ = 0;
-  Buffer<BeliefLists> found_;
+  Buffer<unsigned> lacks_reverse_;  ///< not 0: an edge has none
   bool fused_;
   Buffer<BeliefTotals> totals_;  ///< by round of a launch
   Staging<BeliefTotals> totals_here_;

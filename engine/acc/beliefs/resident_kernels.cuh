@@ -14,13 +14,6 @@
 
 namespace sluice::acc {
 
-/// What is found out about the lists once.
-struct BeliefLists {
-  unsigned long long longest = 0;
-  unsigned hubs = 0;
-  unsigned missing = 0;  ///< not 0: an edge has no reverse
-};
-
 /// Lists in which those edges of a rank are looked up that lead to their vertices.
 struct ReverseLists {
   CsrView lists;
@@ -103,18 +96,6 @@ __device__ void compute_all(const BeliefPropagation& program, const Vertex* targ
 
 // ---- kernels
 
-inline __global__ void __launch_bounds__(kBeliefBlock)
-    belief_lists_kernel(CsrView lists, Vertex* hubs, BeliefLists* found) {
-  unsigned long long longest = 0;
-  for (std::uint64_t row = lane_of_grid(); row < lists.vertices; row += lanes_of_grid()) {
-    const std::uint64_t degree = lists.offsets[row + 1] - lists.offsets[row];
-    longest = degree > longest ? degree : longest;
-    if (degree >= kHubDegree) hubs[atomicAdd(&found->hubs, 1u)] = static_cast<Vertex>(row);
-  }
-  longest = Tile<cuda::kWarp>{}.maximum(longest);
-  if (threadIdx.x % cuda::kWarp == 0 && longest > 0) atomicMax(&found->longest, longest);
-}
-
 /// Edges that a warp takes one behind the other: it looks up the row of the first.
 inline constexpr EdgeIndex kEdgesOfWarp = 1024;
 
@@ -128,7 +109,7 @@ __device__ inline std::uint64_t row_from(const CsrView& lists, std::uint64_t row
 }
 
 inline __global__ void __launch_bounds__(kBeliefBlock)
-    reverse_kernel(BeliefStart start, ReverseLists others, EdgeIndex* reverse, BeliefLists* found) {
+    reverse_kernel(BeliefStart start, ReverseLists others, EdgeIndex* reverse, unsigned* missing) {
   const CsrView& lists = start.lists;
   const unsigned lane = threadIdx.x % cuda::kWarp;
   for (EdgeIndex begin = lane_of_grid() / cuda::kWarp * kEdgesOfWarp; begin < lists.edges;
@@ -141,7 +122,7 @@ inline __global__ void __launch_bounds__(kBeliefBlock)
       if (target_row >= others.lists.vertices) continue;
       const EdgeIndex back = start.reverse_of(row, e, others.lists, target_row);
       if (back == BeliefStart::kNoEdge) {
-        atomicOr(&found->missing, 1u);
+        atomicOr(missing, 1u);
       } else {
         reverse[e] = others.places != nullptr ? others.copies + others.places[back] : back;
       }
@@ -186,7 +167,7 @@ __global__ void __launch_bounds__(kBeliefBlock)
     compute_all<kStates>(program, lists.targets, lists.edges, OwnEdges{}, own);
     grid.sync();
     combine_all(program, lists.offsets, lists.vertices, own);
-    combine_hubs(program, lists.offsets, hubs, hub_count, own);
+    combine_hubs(program, lists.offsets, hubs, hub_count, 0, own);
     grid.sync();
     if (load(&own->impossible) != 0 || exact::of_bits(load(&own->change)) <= tolerance) return;
   }

@@ -8,6 +8,7 @@
 
 #include "engine/acc/beliefs/beliefs.hpp"
 #include "engine/acc/beliefs/bp.hpp"
+#include "engine/acc/rounds/rank_part.hpp"
 #include "engine/exec/memory/buffer.hpp"
 
 namespace sluice::acc {
@@ -36,8 +37,8 @@ std::unique_ptr<BeliefSolver> make_partitioned_beliefs(const AccGraph& graph, co
 
 /// Logarithms of the coupling, of the largest entry 0: a common factor of all entries changes no belief.
 std::vector<double> coupling_logs(const BeliefModel& model);
-/// The finest unit in which no sum can overflow: a function of the graph alone.
-int message_shift(std::uint64_t longest_list);
+/// The finest unit in which no sum can overflow: a function of the graph alone. All ranks call it.
+int message_shift(const RankPart& part);
 /// A message that says nothing.
 std::int64_t uniform_message(const BeliefPropagation& program);
 /// A message as a part of 1.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <utility>
 
 #include "engine/core/error.hpp"
@@ -156,6 +157,22 @@ std::uint64_t RankPart::largest_degree() const {
                     }
                   });
   return largest;
+}
+
+std::vector<Vertex> RankPart::long_rows(std::uint64_t least) const {
+  const EdgeIndex* const offsets = rows_.in.offsets;
+  std::vector<Vertex> rows;
+  std::mutex mutex;
+  parallel_blocks(device_.threads(), rows_.in.vertices, kDegreesAtOnce,
+                  [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+                    for (std::uint64_t row = begin; row < end; ++row) {
+                      if (offsets[row + 1] - offsets[row] < least) continue;
+                      const std::lock_guard lock(mutex);
+                      rows.push_back(static_cast<Vertex>(row));
+                    }
+                  });
+  std::sort(rows.begin(), rows.end());
+  return rows;
 }
 
 double RankPart::mean_weight() const {

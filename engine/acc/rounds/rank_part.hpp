@@ -57,6 +57,8 @@ class RankPart {
   }
   /// Of own vertices.
   std::uint64_t largest_degree() const;
+  /// Own rows with at least so many edges, ascending.
+  std::vector<Vertex> long_rows(std::uint64_t least) const;
   /// Is every edge there in both directions?
   bool symmetric() const { return symmetric_; }
   bool weighted() const { return weighted_; }
