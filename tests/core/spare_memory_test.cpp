@@ -32,13 +32,15 @@ TEST_F(Recycled, ServesArraysOfAboutOneSizeFromTwoBlocks) {
   RecycledMemory memory(device_);
   auto one = array(memory, 4 * kMiB), two = array(memory, 4 * kMiB);
   const std::uint64_t *first = one.data(), *second = two.data();
+  const std::uint64_t both = used();
+  EXPECT_LE(both, 9 * kMiB);
 
   for (int batch = 0; batch < 6; ++batch) {
     one = {};
-    EXPECT_GE(used(), 8 * kMiB) << "what the array left is kept";
+    EXPECT_EQ(used(), both) << "what the array left is kept";
     one = array(memory, 4 * kMiB + static_cast<std::uint64_t>(batch) * 1024);
     EXPECT_TRUE(one.data() == first || one.data() == second);
-    EXPECT_LE(used(), 9 * kMiB) << "two arrays, and nothing spare";
+    EXPECT_EQ(used(), both) << "and serves again";
     std::swap(one, two);
   }
 }
@@ -48,21 +50,23 @@ TEST_F(Recycled, IsTooLargeForMuchSmallerArraysAndTooSmallForLargerOnes) {
   array(memory, 4 * kMiB);
 
   EXPECT_GT(array(memory, 8 * kMiB).size(), 0u);
-  EXPECT_GE(used(), 12 * kMiB) << "both are kept";
+  const std::uint64_t both = used();
+  EXPECT_GE(both, 12 * kMiB) << "both are kept";
   const auto little = array(memory, kMiB);
-  EXPECT_GE(used(), 13 * kMiB);
+  EXPECT_GE(used(), both + kMiB) << "and neither serves";
   EXPECT_EQ(array(memory, 0).size(), 0u);
 }
 
 TEST_F(Recycled, GivesWayWhereMemoryIsShort) {
   RecycledMemory memory(device_);
   const auto kept = array(memory, 2 * kMiB);
+  const std::uint64_t used_by_kept = used();
   array(memory, 4 * kMiB);
   host_budget().set_ceiling(host_budget().used() + kMiB);
 
   const HostArray<char> wanted(4 * kMiB, "a test");
 
-  EXPECT_LT(used(), 7 * kMiB) << "two arrays, and nothing spare";
+  EXPECT_EQ(used(), used_by_kept + wanted.bytes()) << "nothing is spare";
   EXPECT_EQ(kept[0], 7u);
   EXPECT_THROW(HostArray<char>(8 * kMiB, "a test"), BudgetError);
   EXPECT_LE(host_budget().used(), host_budget().ceiling());

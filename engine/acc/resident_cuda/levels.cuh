@@ -37,7 +37,8 @@ __device__ void push_level(const Team& team, const View& view, const AccRound& a
 }
 
 template <unsigned kPhases, class View, class Team>
-__device__ typename View::Round level_round(const Team& team, const View& view, const auto& now) {
+__device__ typename View::Round level_round(const Team& team, const View& view,
+                                            const typename View::Round& now) {
   constexpr bool kSorted = (kPhases & kSortedLists) != 0;
   const RoundPlace place = view.work.place(now.round);
   const AccRound at{now.round, now.level};

@@ -7,6 +7,7 @@
 
 #include "engine/core/types.hpp"
 #include "engine/exec/memory/buffer.hpp"
+#include "engine/exec/memory/take_turns.cuh"
 #include "engine/exec/stream.cuh"
 #include "engine/pagerank/dynamic/changed_rows.hpp"
 
@@ -41,10 +42,10 @@ class RankParcels {
 
   RankParcels(const Device& device, std::uint64_t most)
       : capacity_(std::clamp<std::uint64_t>(most, 1, kParcelEntries)) {
-    for (Parcel& parcel : parcels_) {
+    parcels_.make([&](Parcel& parcel) {
       parcel.host = Staging<std::byte>(device, capacity_ * kEntryBytes, "vertices on their way");
       parcel.device = Buffer<std::byte>(device, capacity_ * kEntryBytes, "vertices on their way");
-    }
+    });
   }
 
   /// Sends `count` entries: pack(columns, begin, end) writes entries [begin, end), and work(columns, size)
@@ -53,10 +54,7 @@ class RankParcels {
   void send(std::uint64_t count, ParcelUse use, const cuda::Stream& stream, Pack&& pack, Work&& work) {
     for (std::uint64_t begin = 0; begin < count; begin += capacity_) {
       const std::uint64_t end = std::min(begin + capacity_, count), size = end - begin;
-      Parcel& parcel = parcels_[next_];
-      next_ = 1 - next_;
-      wait_until([&] { return parcel.used.passed("vertices on their way"); }, "vertices on their way",
-                 cuda::kDeviceTimeout);
+      const Parcel& parcel = parcels_.begin("vertices on their way");
       const Columns host(parcel.host.data(), capacity_), device(parcel.device.data(), capacity_);
       pack(host, begin, end);
       copy(device.vertices, host.vertices, size, stream);
@@ -64,7 +62,7 @@ class RankParcels {
         copy(device.sources, host.sources, size, stream);
       if (use == ParcelUse::weights) copy(device.weights, host.weights, size, stream);
       work(device, size);
-      parcel.used.record(stream);
+      parcels_.end(stream);
     }
   }
 
@@ -75,7 +73,6 @@ class RankParcels {
   struct Parcel {
     Staging<std::byte> host;
     Buffer<std::byte> device;
-    cuda::Event used;  ///< behind the last work on it
   };
 
   template <class T>
@@ -86,8 +83,7 @@ class RankParcels {
   }
 
   std::uint64_t capacity_, sent_ = 0;
-  Parcel parcels_[2];
-  unsigned next_ = 0;
+  cuda::TakeTurns<Parcel> parcels_;
 };
 
 }  // namespace sluice::pagerank

@@ -4,9 +4,9 @@
 #include <array>
 
 #include "engine/core/search.hpp"
-#include "engine/core/timeout.hpp"
 #include "engine/exec/algorithms/scan.hpp"
 #include "engine/exec/algorithms/sort.hpp"
+#include "engine/exec/memory/take_turns.cuh"
 #include "engine/exec/memory/uploads.hpp"
 #include "engine/graph/partition_map.hpp"
 #include "engine/memory/sweep_lists.hpp"
@@ -130,17 +130,11 @@ RowsToSlice::RowsToSlice(const RankGraph& graph, bool weighted)
       first(graph.first()),
       owners(&graph.owners()) {}
 
-/// In-edges of some rows: those of one chunk come while those of another are rewritten.
+/// In-edges of some rows, which come while those of another chunk are rewritten.
 struct SlicedRows::Chunk {
   Buffer<std::uint32_t> sources, sorted;
   Buffer<float> weights, sorted_weights;
   Buffer<unsigned char> scratch;
-  cuda::Event rewritten;
-
-  void wait() const {
-    wait_until([&] { return rewritten.passed("rewriting in-edges"); }, "rewriting in-edges",
-               cuda::kDeviceTimeout);
-  }
 };
 
 /// What is needed while the rows are made.
@@ -173,8 +167,7 @@ struct SlicedRows::Making {
   Buffer<EdgeIndex> offsets;
   Buffer<unsigned char> scratch;
   Uploads uploads;
-  std::array<Chunk, 2> chunks;  ///< which take turns
-  std::size_t turns = 0;
+  cuda::TakeTurns<Chunk> chunks;
 };
 
 SlicedRows::SlicedRows(const Device& device, const RowsToSlice& from, const cuda::Stream& stream,
@@ -319,8 +312,7 @@ void SlicedRows::fill_some(Making& m, std::uint64_t begin, std::uint64_t end, co
   const cudaStream_t on = m.stream.get();
   const EdgeIndex first = m.from.in.offsets[begin];
   const std::uint64_t edges = m.from.in.offsets[end] - first;
-  Chunk& chunk = m.chunks[m.turns++ % m.chunks.size()];
-  chunk.wait();
+  Chunk& chunk = m.chunks.begin("rewriting in-edges");
   const auto bring = [&]<class T>(Buffer<T>& to, Buffer<T>& sorted, const T* column) {
     const std::uint64_t some = std::max<std::uint64_t>(edges, 1);
     to.reserve(device_, some, "in-edges on their way");
@@ -341,16 +333,14 @@ void SlicedRows::fill_some(Making& m, std::uint64_t begin, std::uint64_t end, co
       m.weighted ? moved(chunk.sorted_weights.data(), first) : nullptr, m.row_of.data(),
       SlicedPieces(pieces_), sources_.data(), weights_.data());
   cuda::check_launch("fill_kernel");
-  chunk.rewritten.record(m.stream);
+  m.chunks.end(m.stream);
 }
 
 std::uint64_t SlicedRows::most_bytes(const RowsToSlice& from) {
   const CsrView& in = from.in;
   const std::uint64_t n = from.vertices, m = in.edges;
   const std::uint64_t edge = sizeof(Vertex) + (from.weighted ? sizeof(float) : 0);
-  std::uint64_t largest = 0;
-  for (std::uint64_t v = 0; v < in.vertices; ++v)
-    largest = std::max(largest, in.offsets[v + 1] - in.offsets[v]);
+  const std::uint64_t largest = longest_list({in.offsets, in.vertices + 1});
   // Lists are padded by less than a half of their own entries, slices by less than a piece's largest row's.
   const std::uint64_t padded = m + m / 2 + kSlice * kSliceMost * from.pieces.count;
   // Two chunks; sorting takes about as much again as what is sorted.
