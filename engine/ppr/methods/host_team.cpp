@@ -21,8 +21,16 @@ HostTeam::HostTeam(const Device& device, HostWorkspaceMemory& query, const Query
 }
 
 void HostTeam::begin() {
-  stop();
   for (HostWorkspaceMemory& memory : others_) memory.begin();
+}
+
+void HostTeam::stop() {
+  {
+    const Lock lock(mutex_);
+    order_.count = 0;
+    changed_.notify_all();
+  }
+  threads_.wait();
 }
 
 std::uint64_t HostTeam::peak_bytes() const {
@@ -84,16 +92,6 @@ void HostTeam::make(std::uint32_t ball, Member& member) {
   Ball diffusion({}, shared, *member.memory, rules_, {});
   diffusion.run_from(query_.second->ranked[order_.first + ball], order_.steps, member.returning.data());
   member.edges = diffusion.edges();
-}
-
-/// The query may have been given up.
-void HostTeam::stop() {
-  {
-    const Lock lock(mutex_);
-    order_.count = 0;
-    changed_.notify_all();
-  }
-  threads_.wait();
 }
 
 }  // namespace sluice::ppr

@@ -26,10 +26,11 @@ class HostTeam {
   /// Keeps references to the query's workspace, which has a second, and to its rules.
   HostTeam(const Device& device, HostWorkspaceMemory& query, const QueryRules& rules, unsigned balls,
            unsigned threads);
-  ~HostTeam() { stop(); }
 
   /// For the next query.
   void begin();
+  /// Returns when no ball is made: of a query given up, whose lists may end then.
+  void stop();
   /// Of workspaces beside the query's, at most, of this query.
   std::uint64_t peak_bytes() const;
 
@@ -60,7 +61,6 @@ class HostTeam {
   void work();
   bool make_next(Lock& lock);
   void make(std::uint32_t ball, Member& member);
-  void stop();
 
   const HostWorkspaceMemory& query_;
   const QueryRules& rules_;

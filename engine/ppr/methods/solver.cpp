@@ -46,10 +46,15 @@ void QuerySolver::begin(const Seeds& seeds, Instance query) {
 
 bool QuerySolver::advance(const ListsAtHand& lists) {
   workspace_.lists = &lists;
-  return with_query([](auto& query) {
-    query.advance();
-    return !query.stopped();
-  });
+  try {
+    return with_query([](auto& query) {
+      query.advance();
+      return !query.stopped();
+    });
+  } catch (...) {
+    if (team_) team_->stop();  // the lists end with the call
+    throw;
+  }
 }
 
 bool QuerySolver::advance_to(std::uint64_t edges, const ListsAtHand& lists) {
