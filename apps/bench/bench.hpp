@@ -30,7 +30,8 @@ struct Options {
   unsigned scale = 20;  ///< graphs have 2^scale vertices; 0, of papers: by experiment and device
   unsigned edge_factor = 16;
   std::uint64_t seed = 1;
-  std::string graph;  ///< a graph file to measure instead of generated ones, or empty
+  std::string graph;                ///< a graph file to measure instead of generated ones, or empty
+  std::vector<std::string> graphs;  ///< of papers: graph files to measure beside them
   std::function<void(const std::string& name)> progress;  ///< called before each measurement
   /// Is this figure to be measured? Empty: all are. Ablation, files, outofcore, pagerank, acc and ppr ask,
   /// papers for each table, and scaling for `walks`, for each figure of PageRank, and for each program.

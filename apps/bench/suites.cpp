@@ -2,8 +2,10 @@
 #include <fmt/chrono.h>
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <regex>
@@ -59,7 +61,7 @@ constexpr Suite kSuites[] = {
 
 struct SuiteCommand {
   std::uint32_t repetitions = 5, scale = 20, edge_factor = 16;
-  std::string graph, only, commit = SLUICE_COMMIT;
+  std::string graph, graphs, only, commit = SLUICE_COMMIT;
   apps::CommonOptions common;
 };
 
@@ -91,9 +93,22 @@ std::optional<std::regex> pattern_of(const SuiteCommand& c) {
   }
 }
 
+/// Of a folder, by their names. Throws UsageError where there is none.
+std::vector<std::string> graph_files(const std::string& folder) {
+  std::vector<std::string> files;
+  if (folder.empty()) return files;
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, failed))
+    if (entry.path().extension() == ".h5") files.push_back(entry.path());
+  if (files.empty()) throw UsageError(fmt::format("--graphs: no graph file (*.h5) in {}", folder));
+  std::ranges::sort(files);
+  return files;
+}
+
 std::vector<Figure> measure(const Suite& suite, const SuiteCommand& c, Device& device) {
   const auto pattern = pattern_of(c);
-  Options options{c.repetitions, c.scale, c.edge_factor, c.common.seed, c.graph, {}, {}};
+  Options options{
+      c.repetitions, c.scale, c.edge_factor, c.common.seed, c.graph, graph_files(c.graphs), {}, {}};
   if (!c.common.scratch.empty()) options.folder = c.common.scratch;
   options.progress = [&](const std::string& name) {
     apps::throw_if_stopped();
@@ -178,6 +193,9 @@ void declare_workload(Command& command, const Suite& suite, SuiteCommand& c) {
     if (suite.sizes) command.options().back().default_text = "by experiment and device";
     command.whole("--edge-factor", c.edge_factor, 1, "and so many edges a vertex");
     command.input_file("--graph", c.graph, "measure on this graph file instead");
+    if (suite.sizes)
+      command.text("--graphs", "FOLDER", c.graphs,
+                   "measure on the graph files of a folder, too: tables of `graphs`");
   }
   if (suite.on == On::file) command.input_file("GRAPH", c.graph, "a graph file on the disk that is measured");
   if (suite.apart) command.text("--only", "REGEX", c.only, "only figures whose name it matches");

@@ -101,11 +101,14 @@ void declare_rank_options(Command& command, pagerank::Options& options) {
                  "cannot be reached");
 }
 
-void declare_frontier(Command& command, double& frontier_tolerance, double& prune_tolerance) {
-  command.real("--frontier-tolerance", "T", frontier_tolerance,
+void declare_frontier(Command& command, pagerank::DynamicRankOptions& rank) {
+  command.real("--frontier-tolerance", "T", rank.frontier_tolerance,
                "df, dfp, dfr: a larger relative change spreads to out-neighbours");
-  command.real("--prune-tolerance", "T", prune_tolerance,
+  command.real("--prune-tolerance", "T", rank.prune_tolerance,
                "dfp: a vertex that changes by no more is left alone");
+  command.choice("--affect-all", rank.affect_all, kAffectAll,
+                 "dfp: affect all vertices where more than half of the edges lead from vertices whose "
+                 "change spreads, which takes less time, or never, as published");
 }
 
 void declare_rank_batch(Command& command, RankBatchOptions& options) {
@@ -113,10 +116,7 @@ void declare_rank_batch(Command& command, RankBatchOptions& options) {
   command.input_file("--delete", options.files.remove, "edges to delete; they go before others come");
   command.output_file("--output-graph", options.output_graph, "write the graph as it becomes");
   command.input_file("--previous", options.previous, "nd, dt, df, dfp, dfr: ranks of the graph as it was");
-  declare_frontier(command, options.rank.frontier_tolerance, options.rank.prune_tolerance);
-  command.choice("--affect-all", options.rank.affect_all, kAffectAll,
-                 "dfp: affect all vertices where more than half of the edges lead from vertices whose "
-                 "change spreads, which takes less time, or never, as published");
+  declare_frontier(command, options.rank);
   command.choice(
       "--split", options.rank.split, kRankSplits,
       "which affected vertices a GPU gives to as many threads as their degree asks for: those that "

@@ -27,8 +27,8 @@ bool has_frontier(pagerank::RankMethod method);
 
 /// What ranks are: --damping, --tolerance, --norm, --max-iterations, --dangling, --precision.
 void declare_rank_options(Command& command, pagerank::Options& options);
-/// How changes spread: --frontier-tolerance, --prune-tolerance.
-void declare_frontier(Command& command, double& frontier_tolerance, double& prune_tolerance);
+/// How changes spread: --frontier-tolerance, --prune-tolerance, --affect-all.
+void declare_frontier(Command& command, pagerank::DynamicRankOptions& rank);
 void declare_rank_batch(Command& command, RankBatchOptions& options);
 
 /// Throws UsageError for options that are missing, or idle, with this method.

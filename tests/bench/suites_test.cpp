@@ -1,4 +1,6 @@
 // Suites: their tables, their reports, and what they refuse.
+#include <fmt/core.h>
+
 #include "bench/bench.hpp"
 #include "sanitized.hpp"
 
@@ -7,6 +9,26 @@ namespace {
 
 class Suites : public BenchTest {
  protected:
+  /// Small graphs by the names that rows of graph files have, a directed one, and one whose edges have times.
+  void graph_files_of(const nlohmann::json& papers) {
+    std::filesystem::create_directory(at("graphs"));
+    std::vector<std::string> names{"another"};
+    for (const auto& paper : papers)
+      for (const auto& experiment : paper["experiments"])
+        if (experiment["tables"][0] == "MeLoPPR graphs, memory and time")
+          for (const auto& [name, published] : experiment["rows"].items()) names.push_back(name);
+    EXPECT_GT(names.size(), 2u);
+    for (const std::string& name : names)
+      std::filesystem::copy_file(graph("kronecker", 6, {"--undirected"}), at("graphs/" + name + ".h5"));
+    std::filesystem::copy_file(graph("kronecker", 5, {"--reverse"}), at("graphs/directed.h5"));
+    std::string lines;
+    for (int i = 0; i < 2000; ++i)
+      lines += fmt::format("{} {} {}\n", i * i % 97, i * 31 % 89, i * 7919 % 2000);
+    write_bytes(at("times.txt"), lines);
+    run({"convert", at("times.txt"), at("graphs/times.h5"), "--timestamps", "--keep-duplicates", "--reverse",
+         "--quiet"});
+  }
+
   const std::string papers_ = std::string(paths::kSource) + "/tests/bench/papers.json";
 };
 
@@ -140,8 +162,10 @@ TEST_F(Suites, PprSaysRatesTimesAndPrecision) {
 }
 
 TEST_F(Suites, PapersHasEveryTableAndRowThatThePageShows) {
-  run_bench({"papers", "--device", "host", "--threads", "2", "--scale", "8", "--repetitions", "1", "--report",
-             at("papers.json")});
+  const auto papers = nlohmann::json::parse(read_bytes(papers_));
+  graph_files_of(papers);
+  run_bench({"papers", "--device", "host", "--threads", "2", "--scale", "8", "--repetitions", "1", "--graphs",
+             at("graphs"), "--report", at("papers.json")});
 
   run_bench({"scaling", "--device", "host", "--scale", "7", "--repetitions", "1", "--only", "walks",
              "--report", at("scaling.json")});
@@ -153,7 +177,7 @@ TEST_F(Suites, PapersHasEveryTableAndRowThatThePageShows) {
         if (key.starts_with(begin)) return true;
     return false;
   };
-  for (const auto& paper : nlohmann::json::parse(read_bytes(papers_))) {
+  for (const auto& paper : papers) {
     for (const auto& experiment : paper["experiments"]) {
       for (const std::string table : experiment["tables"]) {
         EXPECT_TRUE(has(table + ": ")) << table;
@@ -167,6 +191,12 @@ TEST_F(Suites, PapersHasEveryTableAndRowThatThePageShows) {
   EXPECT_EQ(report["DF-P batches, grid: batch 1e-07 []"], "less than an edge of this graph");
   EXPECT_EQ(report["DF-P batches, grid: batch 1e-02, static: times static"], 1);
   EXPECT_LT(report["DF-P batches, grid: batch 1e-01, dfp as published: largest error"], 1e-6);
+  EXPECT_EQ(report["DF-P graphs: times, batch 1e-03: batches"], 99) << "of two edges each";
+  EXPECT_GT(report["DF-P graphs: times, batch 1e-03: dfp, times static"], 0);
+  EXPECT_GT(report["DF-P tolerances, grid: batch 1e-05, prune 1e-03 [ms]"], 0);
+  EXPECT_TRUE(report.contains("SIMD-X graphs: cora: bp, ms"));
+  EXPECT_FALSE(report.contains("SIMD-X graphs: directed: bp, ms")) << "its messages go both ways";
+  EXPECT_FALSE(has("MeLoPPR graphs, precision: directed")) << "the paper's graphs are undirected";
   EXPECT_EQ(report["MeLoPPR Kronecker, precision: alpha 0.85, k 200, one stage [%]"], 100);
   for (const std::string bitmap : {"bitmap", "bitmap of bytes"})
     for (const std::string kind : {"biased neighbor", "forest fire", "layer", "unbiased neighbor"})
@@ -184,6 +214,10 @@ TEST_F(Suites, PapersMeasuresTheTablesThatAreAskedFor) {
   EXPECT_NE(report["SIMD-X directions, Kronecker: graph []"].get<std::string>().find("128 vertices"),
             std::string::npos);
   for (const auto& [key, value] : report.items()) EXPECT_EQ(key.find("C-SAW"), std::string::npos) << key;
+}
+
+TEST_F(Suites, RefusesAFolderWithoutGraphFiles) {
+  refuse_bench(2, "--graphs: no graph file (*.h5)", {"papers", "--device", "host", "--graphs", at("absent")});
 }
 
 TEST_F(Suites, ReportsNameTheRun) {

@@ -21,6 +21,7 @@ struct Extent {
 };
 constexpr Extent kHostExtent{4000, 4000, 8, 32, 4096}, kGpuExtent{4000, 4000, 1000, 256, 65536};
 constexpr std::uint32_t kWalkLength = 2000, kPools[] = {20, 2000}, kPoolSteps = 2000;
+constexpr std::uint64_t kCount = 100;  ///< vertices, or edges, that a sample of them takes
 
 /// Of techniques by turns: so many times the repetitions at most, while they take less than this.
 constexpr unsigned kMostTurns = 20;
@@ -73,6 +74,8 @@ class Csaw {
     if (tables_.begin("C-SAW sizes")) sizes();
     resident_.reset();
     if (tables_.begin("C-SAW partitions")) partitions();
+    tables_.on_graphs("C-SAW graphs", false,
+                      [&](const std::string& name, Graph graph) { rates_on(name, std::move(graph)); });
   }
 
  private:
@@ -109,11 +112,37 @@ class Csaw {
                  [&] { return sampling::run_samples(*resident_, starts_of(instances), o, nullptr); });
   }
 
-  void put_rate(const std::string& row, std::vector<double> milliseconds, const RunStats& last) {
+  static std::vector<double> rates_of(const std::vector<double>& milliseconds, const RunStats& last) {
     std::vector<double> rates;
     for (const double time : milliseconds)
       rates.push_back(static_cast<double>(last.sampled_edges) / time * 1e-3);
-    tables_.put(row, std::move(rates), "M edges/s", {{"ms", median(std::move(milliseconds))}});
+    return rates;
+  }
+
+  void put_rate(const std::string& row, const std::vector<double>& milliseconds, const RunStats& last) {
+    tables_.put(row, rates_of(milliseconds, last), "M edges/s", {{"ms", median(milliseconds)}});
+  }
+
+  /// The four applications on a graph: a row.
+  void rates_on(const std::string& name, Graph graph) {
+    graph_ = std::move(graph);
+    resident_.emplace(device_, graph_);
+    std::vector<double> first;
+    Columns columns;
+    for (const Application& application : applications(2)) {
+      RunStats last;
+      const auto milliseconds =
+          sample(name + ", " + application.name, application.options, extent_.instances, last);
+      auto rates = rates_of(milliseconds, last);
+      if (first.empty())
+        first = std::move(rates);
+      else
+        columns.emplace_back(std::string(application.name) + ", M edges/s", median(std::move(rates)));
+      resident_->drop_tables();
+    }
+    for (const auto& size : size_of(graph_)) columns.push_back(size);
+    tables_.put(name, std::move(first), "M edges/s of biased neighbor", std::move(columns));
+    resident_.reset();
   }
 
   void rates() {
@@ -124,10 +153,17 @@ class Csaw {
     for (const Application& application : all) {
       const bool ball = application.options.kind == samples::Kind::snowball;
       const Instance instances = ball ? extent_.balls : extent_.instances;
-      auto milliseconds = sample(application.name, application.options, instances, last);
+      const auto milliseconds = sample(application.name, application.options, instances, last);
       put_rate(std::string(application.name) + ", " + apps::format_count(instances) + " instances",
-               std::move(milliseconds), last);
+               milliseconds, last);
       resident_->drop_tables();
+    }
+    for (const auto& [name, kind] :
+         {std::pair("node, ", samples::Kind::node), {"edge, ", samples::Kind::edge}}) {
+      samples::Options chosen = of_kind(kind);
+      chosen.count = std::min<std::uint64_t>(kCount, graph_.vertices());
+      const auto milliseconds = sample(name, chosen, extent_.instances, last);
+      put_rate(name + apps::format_count(extent_.instances) + " instances", milliseconds, last);
     }
     walks::Options walk;
     walk.kind = walks::Kind::biased, walk.bias = Bias::degree, walk.length = kWalkLength;
@@ -142,9 +178,9 @@ class Csaw {
   void walks(const std::string& name, walks::Options o, Instance instances) {
     o.seed = tables_.options().seed;
     RunStats last;
-    auto milliseconds =
+    const auto milliseconds =
         times(name, last, [&] { return sampling::run_walks(*resident_, starts_of(instances), o, nullptr); });
-    put_rate(name + apps::format_count(instances) + " instances", std::move(milliseconds), last);
+    put_rate(name + apps::format_count(instances) + " instances", milliseconds, last);
     resident_->drop_tables();
   }
 

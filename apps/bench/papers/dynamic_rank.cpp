@@ -1,8 +1,11 @@
 // Sahu's experiments (DF-P PageRank, 2024): every method with random batches of 1e-7 to 1e-1 of the edges
-// (Fig. 4 and 5), and the ways to split DF-P's work (Fig. 1).
+// (Fig. 4 and 5), temporal graphs, tolerances, and the ways to split DF-P's work (Fig. 1).
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <random>
 
 #include "apps/bench/papers/tables.hpp"
@@ -17,6 +20,10 @@ namespace {
 
 constexpr double kFractions[] = {1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1};
 constexpr unsigned kHostScale = 16, kGpuScale = 22;
+/// Tolerances are swept with batches of one size.
+constexpr double kTolerances[] = {1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8}, kSweptFraction = 1e-5;
+/// Of temporal graphs, as published.
+constexpr double kReplayFractions[] = {1e-5, 1e-4, 1e-3};
 const pagerank::RankPlace kWhole{.paging = {.partitions = 1}};
 
 struct Method {
@@ -58,17 +65,33 @@ class RandomBatches {
   }
 
   void run() {
+    double times = 0, sizes = 0;
     for (const double fraction : kFractions) {
-      if (batch_lines(graph_, fraction) < 1)
+      if (batch_lines(graph_, fraction) < 1) {
         tables_.put_words(batch_name(fraction), "less than an edge of this graph");
-      else
-        batches_of(fraction);
+      } else {
+        times += batches_of(fraction, all_methods()), ++sizes;
+      }
     }
+    if (sizes > 0) tables_.put("mean of these sizes, dfp as published", {times / sizes}, "times static");
+  }
+
+  /// As published, one tolerance after the other; else both are as by default.
+  void sweep() {
+    std::vector<Method> methods;
+    for (const bool frontier : {true, false}) {
+      for (const double tolerance : kTolerances) {
+        pagerank::DynamicRankOptions o{.affect_all = false};
+        (frontier ? o.frontier_tolerance : o.prune_tolerance) = tolerance;
+        methods.push_back({fmt::format("{} {:.0e}", frontier ? "frontier" : "prune", tolerance), o});
+      }
+    }
+    batches_of(kSweptFraction, methods);
   }
 
  private:
-  void batches_of(double fraction) {
-    const auto methods = all_methods();
+  /// How many times as fast as static the last method is.
+  double batches_of(double fraction, const std::vector<Method>& methods) {
     std::vector<pagerank::DynamicRankOptions> options;
     for (const Method& method : methods) options.push_back(method.options);
     ReplayMethods followers(device_, rank_, options, false, kWhole);
@@ -85,6 +108,7 @@ class RandomBatches {
     }
     put(fraction, "static", runs[0]);
     for (std::size_t i = 0; i < methods.size(); ++i) put(fraction, methods[i].name, runs[i + 1]);
+    return median(runs.back().speedups);
   }
 
   /// A GPU's changes stay page-locked from batch to batch.
@@ -113,14 +137,64 @@ class RandomBatches {
 };
 
 void random_batches(Tables& tables, Device& device, const char* kind, io::GraphKind of) {
-  if (!tables.begin(std::string("DF-P batches, ") + kind)) return;
-  Graph graph = tables.graph(kHostScale, kGpuScale, of);
-  if (graph.directed && graph.in.offsets.empty()) {
-    tables.put_words("graph", "has no in-edges");
-    return;
+  const auto table = [&](const char* name, void (RandomBatches::*rows)()) {
+    if (!tables.begin(fmt::format("DF-P {}, {}", name, kind))) return;
+    Graph graph = tables.graph(kHostScale, kGpuScale, of);
+    if (graph.directed && graph.in.offsets.empty()) return tables.put_words("graph", "has no in-edges");
+    tables.on(kind, graph);
+    (RandomBatches(tables, device, std::move(graph)).*rows)();
+  };
+  table("batches", &RandomBatches::run);
+  table("tolerances", &RandomBatches::sweep);
+}
+
+/// The graph's edges in order of time.
+TemporalEdges in_order_of_time(const Graph& graph) {
+  std::vector<EdgeIndex> order(graph.edges());
+  std::iota(order.begin(), order.end(), EdgeIndex{0});
+  std::ranges::stable_sort(order, {}, [&](EdgeIndex edge) { return graph.out.times[edge]; });
+  std::vector<Vertex> source(graph.edges());
+  for (Vertex v = 0; v < graph.vertices(); ++v)
+    std::fill(source.begin() + graph.out.offsets[v], source.begin() + graph.out.offsets[v + 1], v);
+  std::vector<Vertex> sources, targets;
+  for (const EdgeIndex edge : order)
+    sources.push_back(source[edge]), targets.push_back(graph.out.targets[edge]);
+  return {graph.vertices(), std::move(sources), std::move(targets)};
+}
+
+/// The last tenth of the edges comes in batches: a row for each size of them.
+void replays(Tables& tables, Device& device, pagerank::Dangling dangling, const std::string& name,
+             const Graph& graph) {
+  const TemporalEdges edges = in_order_of_time(graph);
+  pagerank::Options rank;
+  rank.dangling = dangling;
+  for (const double fraction : kReplayFractions) {
+    const std::string row = name + ", " + batch_name(fraction);
+    tables.measuring(row);
+    ReplayOptions options;  // of 0.9 of the edges, and 100 batches, as published
+    options.batch_fraction = fraction;
+    options.methods.pop_back();  // Sluice's own
+    options.rules.affect_all = false;
+    std::vector<Runs> runs(options.methods.size() + 1);
+    replay(device, edges, rank, options, [&](const ReplayBatch& batch) {
+      for (std::size_t i = 0; i < runs.size(); ++i)
+        runs[i].add(batch.runs[i], batch.runs[0], static_cast<double>(graph.vertices()));
+    });
+    const auto sum = [](const std::vector<double>& of) { return std::accumulate(of.begin(), of.end(), 0.0); };
+    const Runs &anew = runs.front(), &dfp = runs.back();
+    const auto count = static_cast<double>(anew.milliseconds.size());
+    Columns columns;
+    for (std::size_t i = 0; i < options.methods.size(); ++i)
+      columns.emplace_back(
+          fmt::format("{}, times static", apps::name_of(apps::kRankMethods, options.methods[i])),
+          sum(anew.milliseconds) / sum(runs[i + 1].milliseconds));
+    for (const auto& column : {std::pair("dfp, % affected", 100 * dfp.affected / count),
+                               {"static, L1 error", anew.l1 / count},
+                               {"dfp, L1 error", dfp.l1 / count},
+                               {"batches", count}})
+      columns.push_back(column);
+    tables.put(row, anew.milliseconds, "ms of static", std::move(columns));
   }
-  tables.on(kind, graph);
-  RandomBatches(tables, device, std::move(graph)).run();
 }
 
 /// What the suite of PageRank measures of them; static ranks are those of the same batches.
@@ -152,6 +226,13 @@ void run_dynamic_rank(Tables& tables, Device& device) {
   random_batches(tables, device, "Kronecker", io::GraphKind::kronecker);
   if (tables.options().graph.empty()) random_batches(tables, device, "grid", io::GraphKind::grid);
   splits(tables, device);
+  const auto on_graphs = [&](const char* table, pagerank::Dangling dangling) {
+    tables.on_graphs(table, true, [&](const std::string& name, const Graph& graph) {
+      replays(tables, device, dangling, name, graph);
+    });
+  };
+  on_graphs("DF-P graphs", pagerank::Dangling::self_loop);
+  on_graphs("DF-P graphs, dangling mass to all", pagerank::Dangling::uniform);
 }
 
 }  // namespace sluice::bench::papers

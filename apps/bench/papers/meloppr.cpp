@@ -28,6 +28,14 @@ constexpr std::uint32_t kTables[] = {1, 4, 10};
 constexpr std::uint64_t kPublishedTable = 10 * 200;       ///< c of 10, k of 200
 constexpr Instance kOneByOne = 20, kOneByOneOnGpu = 264;  ///< they go along edges hundreds of times
 
+struct Setting {
+  const char* name;
+  double alpha;
+  std::uint32_t top;
+};
+/// The paper's, and its public code's.
+constexpr Setting kSettings[] = {{"alpha 0.85, k 200", 0.85, 200}, {"alpha 0.95, k 100", 0.95, 100}};
+
 class NoSink : public ppr::Sink {
  public:
   void write(const ppr::Batch&) override {}
@@ -55,6 +63,52 @@ class MeloPpr {
     if (begin(", integers")) integers();
   }
 
+  /// Of a graph that is given, a row each.
+  MeloPpr(Tables& tables, Device& device, const std::string& name, Graph graph)
+      : tables_(tables), device_(device), name_(name), graph_(std::move(graph)) {}
+
+  /// Precision by share: strict as Fig. 6 has it, and lenient as the paper's public code has it.
+  void precision_row() {
+    for (const bool lenient : {false, true}) {
+      const Setting& setting = kSettings[lenient];
+      const std::string row = fmt::format("{}, {}{}", name_, setting.name, lenient ? ", lenient" : "");
+      ppr::Options o = six_steps(ppr::Method::staged);
+      o.alpha = setting.alpha, o.top = setting.top;
+      std::vector<double> least;
+      Columns columns;
+      for (const double share : kShares) {
+        o.expand = share;
+        const ppr::Precision found = evaluated(row, o).truncated;
+        const double percent = lenient ? found.lenient : found.strict;
+        if (least.empty())
+          least.push_back(percent);
+        else
+          columns.emplace_back(fmt::format("% at {:.0f}%", 100 * share), percent);
+      }
+      for (const auto& size : size_of(graph_)) columns.push_back(size);
+      tables_.put(row, std::move(least), "% at 1%", std::move(columns));
+    }
+  }
+
+  /// Memory as published, and time, of one stage and of two at 10%.
+  void cost_row() {
+    const Device host({.choice = DeviceChoice::host, .threads = device_.threads()});
+    PublishedMemory published(host, graph_);
+    const Counted one = counted(published, name_, 1), two = counted(published, name_, 0.1);
+    ppr::Options o = six_steps(ppr::Method::exact);
+    o.state = ppr::State::sparse;
+    const double alone = median(measure(name_, o).microseconds);
+    o = six_steps(ppr::Method::staged), o.expand = 0.1;
+    const double staged = median(measure(name_, o).microseconds);
+    Columns columns{{"MB at most, 3,3 at 10%", two.most * 1e-6},
+                    {"times less, mean of queries", two.times_less},
+                    {"us a query, one stage", alone},
+                    {"us a query, 3,3 at 10%", staged},
+                    {"times as fast", alone / staged}};
+    for (const auto& size : size_of(graph_)) columns.push_back(size);
+    tables_.put(name_, {one.most * 1e-6}, "MB at most, one stage", std::move(columns));
+  }
+
   /// Balls of a query, and queries.
   void run_side_by_side() {
     if (begin(", parallelism")) parallelism();
@@ -80,13 +134,7 @@ class MeloPpr {
   }
 
   void precision() {
-    struct Setting {
-      const char* name;
-      double alpha;
-      std::uint32_t top;
-    };
-    for (const Setting& setting :
-         {Setting{"alpha 0.85, k 200", 0.85, 200}, Setting{"alpha 0.95, k 100", 0.95, 100}}) {
+    for (const Setting& setting : kSettings) {
       ppr::Options o = six_steps(ppr::Method::exact);
       o.alpha = setting.alpha, o.top = setting.top;
       evaluate(std::string(setting.name) + ", one stage", o);
@@ -106,18 +154,30 @@ class MeloPpr {
 
   /// Precision of the lists, strict and over vertices with a score alone, against those of one stage and
   /// those that are not truncated.
-  void evaluate(const std::string& row, ppr::Options o) {
+  void evaluate(const std::string& row, const ppr::Options& o) {
+    const auto [truncated, limit] = evaluated(row, o);
+    tables_.put(row, {truncated.strict}, "%",
+                {{"% of scored", truncated.of_scored},
+                 {"% lenient", truncated.lenient},
+                 {"% of the limit", limit.strict},
+                 {"% of the limit's scored", limit.of_scored}});
+  }
+
+  struct Precisions {
+    ppr::Precision truncated, limit;  ///< in percent
+  };
+
+  Precisions evaluated(const std::string& row, ppr::Options o) {
     tables_.measuring(row);
     o.seed = tables_.options().seed;
     const Starts starts = starts_of(device_.is_cuda() ? kEvaluatedOnGpu : kEvaluated);
     ppr::Evaluator evaluator(device_, graph_, starts, o, nothing_);
     ppr::run_ppr(device_, graph_, starts, o, evaluator);
     const double percent = 100 / static_cast<double>(evaluator.queries());
-    tables_.put(row, {percent * evaluator.truncated().strict}, "%",
-                {{"% of scored", percent * evaluator.truncated().of_scored},
-                 {"% lenient", percent * evaluator.truncated().lenient},
-                 {"% of the limit", percent * evaluator.limit().strict},
-                 {"% of the limit's scored", percent * evaluator.limit().of_scored}});
+    Precisions found{evaluator.truncated(), evaluator.limit()};
+    for (ppr::Precision* const sums : {&found.truncated, &found.limit})
+      sums->strict *= percent, sums->of_scored *= percent, sums->lenient *= percent;
+    return found;
   }
 
   void memory_and_time() {
@@ -146,20 +206,31 @@ class MeloPpr {
     const Device host({.choice = DeviceChoice::host, .threads = device_.threads()});
     PublishedMemory published(host, graph_);
     const auto row = [&](const std::string& name, double share) {
-      tables_.measuring(name);
-      double sum = 0, most = 0, ratios = 0;
-      for (Instance q = 0; q < kCounted; ++q) {
-        const Vertex seed = seed_of(q);
-        const double one_stage = published.one_stage(seed, 6);
-        const double own = share == 1 ? one_stage : published.two_stages(seed, 3, share, kPublishedTable);
-        sum += own, ratios += one_stage / own;
-        most = std::max(most, own);
-      }
-      tables_.put(name, {sum / kCounted * 1e-3}, "KB a query",
-                  {{"KB at most", most * 1e-3}, {"times less, mean of queries", ratios / kCounted}});
+      const Counted counts = counted(published, name, share);
+      tables_.put(name, {counts.mean * 1e-3}, "KB a query",
+                  {{"KB at most", counts.most * 1e-3}, {"times less, mean of queries", counts.times_less}});
     };
     row("one stage", 1);
     for (const double share : {0.1, 0.01}) row(fmt::format("3,3 at {:.0f}%", 100 * share), share);
+  }
+
+  /// Bytes of a query.
+  struct Counted {
+    double mean = 0, most = 0, times_less = 0;
+  };
+
+  /// `share` of 1: in one stage.
+  Counted counted(PublishedMemory& published, const std::string& row, double share) const {
+    tables_.measuring(row);
+    Counted counts;
+    for (Instance q = 0; q < kCounted; ++q) {
+      const Vertex seed = seed_of(q);
+      const double one_stage = published.one_stage(seed, 6);
+      const double own = share == 1 ? one_stage : published.two_stages(seed, 3, share, kPublishedTable);
+      counts.mean += own / kCounted, counts.times_less += one_stage / own / kCounted;
+      counts.most = std::max(counts.most, own);
+    }
+    return counts;
   }
 
   Vertex seed_of(Instance query) const {
@@ -339,9 +410,9 @@ class MeloPpr {
 
   Tables& tables_;
   Device& device_;
-  const char* name_;
-  io::GraphKind kind_;
-  unsigned gpu_scale_;
+  std::string name_;
+  io::GraphKind kind_ = io::GraphKind::kronecker;
+  unsigned gpu_scale_ = kGpuScale;
   NoSink nothing_;
   Graph graph_;
 };
@@ -353,6 +424,15 @@ void run_meloppr(Tables& tables, Device& device) {
   if (tables.options().graph.empty()) MeloPpr(tables, device, "uniform", io::GraphKind::uniform).run();
   // A query alone has little of a GPU: on a graph of the host's size.
   MeloPpr(tables, device, "Kronecker", io::GraphKind::kronecker, kHostScale).run_side_by_side();
+  const auto rows = [&](const char* table, void (MeloPpr::*row)()) {
+    tables.on_graphs(table, false, [&](const std::string& name, Graph graph) {
+      if (graph.directed) return;  // the paper's are not
+      MeloPpr on_graph(tables, device, name, std::move(graph));
+      (on_graph.*row)();
+    });
+  };
+  rows("MeLoPPR graphs, precision", &MeloPpr::precision_row);
+  rows("MeLoPPR graphs, memory and time", &MeloPpr::cost_row);
 }
 
 }  // namespace sluice::bench::papers

@@ -8,6 +8,7 @@
 #include "apps/cli/names.hpp"
 #include "engine/acc/beliefs/beliefs.hpp"
 #include "engine/acc/solve.hpp"
+#include "engine/pagerank/static/pagerank.hpp"
 
 namespace sluice::bench::papers {
 
@@ -114,6 +115,32 @@ class Simdx {
         put(row, mean, {{"times atomics", atomics / median(mean.milliseconds)}});
       }
     }
+  }
+
+  /// As the commands have them: paths and cores push.
+  void runtimes(const std::string& graph) {
+    auto all = programs();
+    if (!graph_.directed) all.push_back(beliefs());  // messages go both ways
+    std::vector<double> first;
+    Columns columns;
+    for (const Program& program : all) {
+      const bool pushes = program.name == std::string("sssp") || program.name == std::string("kcore");
+      Mean mean = measure(graph + ", " + program.name, program,
+                          {pushes ? acc::AccDirection::push : acc::AccDirection::automatic});
+      if (first.empty())
+        first = std::move(mean.milliseconds);
+      else
+        columns.emplace_back(std::string(program.name) + ", ms", median(std::move(mean.milliseconds)));
+    }
+    tables_.measuring(graph + ", pagerank");
+    std::vector<double> ranks;
+    for (unsigned r = 0; r <= tables_.options().repetitions; ++r) {
+      const double seconds = pagerank::run_pagerank(device_, graph_, {}).compute_seconds;
+      if (r > 0) ranks.push_back(seconds * 1e3);
+    }
+    columns.emplace_back("pagerank, ms", median(std::move(ranks)));
+    for (const auto& size : size_of(graph_)) columns.push_back(size);
+    tables_.put(graph, std::move(first), "ms of bfs", std::move(columns));
   }
 
  private:
@@ -224,11 +251,20 @@ void tables_of(Tables& tables, Device& device, const char* kind, const std::func
 
 }  // namespace
 
+/// What the programs take on a graph, and to PageRank's 1e-10: a row.
+void runtimes_on(Tables& tables, Device& device, const std::string& name, Graph graph) {
+  if (graph.directed && graph.in.offsets.empty()) return tables.put_words(name, "has no in-edges");
+  Simdx(tables, device, std::move(graph)).runtimes(name);
+}
+
 void run_simdx(Tables& tables, Device& device) {
   tables_of(tables, device, "Kronecker", [&] { return tables.graph(kHostScale, kGpuScale); });
-  if (!tables.options().graph.empty()) return;
-  tables_of(tables, device, "grid",
-            [&] { return tables.graph(kGridHostScale, kGridGpuScale, io::GraphKind::grid); });
+  if (tables.options().graph.empty())
+    tables_of(tables, device, "grid",
+              [&] { return tables.graph(kGridHostScale, kGridGpuScale, io::GraphKind::grid); });
+  tables.on_graphs("SIMD-X graphs", false, [&](const std::string& name, Graph graph) {
+    runtimes_on(tables, device, name, std::move(graph));
+  });
 }
 
 }  // namespace sluice::bench::papers

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "apps/bench/workload.hpp"
 #include "apps/cli/values.hpp"
@@ -20,6 +21,16 @@ void Tables::on(const std::string& kind, std::uint64_t vertices, std::uint64_t e
   put_words("graph",
             fmt::format("{}, {} vertices, {} stored edges", options_.graph.empty() ? kind : options_.graph,
                         apps::format_count(vertices), apps::format_count(edges)));
+}
+
+void Tables::on_graphs(const std::string& table, bool timed,
+                       const std::function<void(const std::string&, Graph)>& use) {
+  if (!begin(table)) return;
+  for (const std::string& file : options_.graphs) {
+    const io::GraphInfo info = io::read_graph_info(file);
+    if (info.timed == timed)
+      use(std::filesystem::path(file).stem(), io::read_graph(file, {.in = info.has_in}));
+  }
 }
 
 void Tables::measuring(const std::string& row) const {
@@ -52,6 +63,11 @@ Graph Tables::graph(unsigned host_scale, unsigned gpu_scale, io::GraphKind kind,
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return middle_of(values);
+}
+
+Columns size_of(const Graph& graph) {
+  return {{"vertices", static_cast<double>(graph.vertices())},
+          {"stored edges", static_cast<double>(graph.edges())}};
 }
 
 std::string batch_name(double fraction) {

@@ -1,6 +1,7 @@
 // Figures of the papers' experiments, table by table.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,10 @@ class Tables {
   /// What the table is measured on, its first row.
   void on(const std::string& kind, const Graph& graph) { on(kind, graph.vertices(), graph.edges()); }
   void on(const std::string& kind, std::uint64_t vertices, std::uint64_t edges);
+  /// Calls use(name, graph) for the files of --graphs, those whose edges have times or the others, if the
+  /// table is wanted.
+  void on_graphs(const std::string& table, bool timed,
+                 const std::function<void(const std::string&, Graph)>& use);
   /// Says that a row is being measured.
   void measuring(const std::string& row) const;
 
@@ -48,6 +53,9 @@ class Tables {
 };
 
 double median(std::vector<double> values);
+
+/// How large a graph is, the first columns of its row.
+Columns size_of(const Graph& graph);
 
 /// `batch 1e-06`
 std::string batch_name(double fraction);

@@ -242,7 +242,7 @@ std::unique_ptr<Command> make_replay() {
   command->choice("--method", c->method, kRankMethods, "one beside static");
   command->options().back().default_text = "all";
   declare_rank_options(*command, c->rank);
-  declare_frontier(*command, c->replay.frontier_tolerance, c->replay.prune_tolerance);
+  declare_frontier(*command, c->replay.rules);
   command->group("Results");
   declare_report(*command, c->common);
   command->flag("--force", c->common.force, "replace what exists");

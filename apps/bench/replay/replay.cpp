@@ -51,9 +51,8 @@ void add_error(ReplayRun& run, std::span<const double> ranks, std::span<const do
 }
 
 std::vector<pagerank::DynamicRankOptions> methods_of(const ReplayOptions& options) {
-  std::vector<pagerank::DynamicRankOptions> methods;
-  for (const pagerank::RankMethod method : options.methods)
-    methods.push_back({method, options.frontier_tolerance, options.prune_tolerance});
+  std::vector<pagerank::DynamicRankOptions> methods(options.methods.size(), options.rules);
+  for (std::size_t m = 0; m < methods.size(); ++m) methods[m].method = options.methods[m];
   return methods;
 }
 
@@ -66,9 +65,7 @@ void validate(const ReplayOptions& options) {
   if (!(options.batch_fraction > 0 && options.batch_fraction <= 1)) {
     throw UsageError("--batch-fraction: must be above 0 and at most 1");
   }
-  for (const pagerank::RankMethod method : options.methods) {
-    validate(pagerank::DynamicRankOptions{method, options.frontier_tolerance, options.prune_tolerance});
-  }
+  for (const pagerank::DynamicRankOptions& method : methods_of(options)) validate(method);
 }
 
 ReplayMethods::ReplayMethods(const Device& device, const pagerank::Options& rank,

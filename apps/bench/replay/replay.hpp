@@ -61,9 +61,8 @@ struct ReplayOptions {
       pagerank::RankMethod::naive_dynamic, pagerank::RankMethod::dynamic_traversal,
       pagerank::RankMethod::dynamic_frontier, pagerank::RankMethod::pruned_frontier,
       pagerank::RankMethod::residual_frontier};
-  double frontier_tolerance = 1e-6;
-  double prune_tolerance = 1e-6;
-  bool verify = false;  ///< every method's ranks after every batch, as verify.hpp has it
+  pagerank::DynamicRankOptions rules;  ///< of all methods
+  bool verify = false;                 ///< every method's ranks after every batch, as verify.hpp has it
 };
 
 /// Throws UsageError naming the option.
