@@ -71,6 +71,7 @@ class DynamicSuite {
         splits.push_back(follower(pagerank::RankMethod::pruned_frontier));
         splits.back().name += std::string(", split ") + std::string(split.name);
         splits.back().method.split = split.value;
+        splits.back().method.affect_all = false;  // as published
       }
       batches_of(fraction, name_ + ", splits", std::move(splits));
     }
