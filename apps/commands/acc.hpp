@@ -24,7 +24,7 @@ struct AccCommand {
 
 /// Declares GRAPH.
 void declare_acc_graph(Command& command, AccCommand& c, const std::string& help);
-/// Declares --direction of programs that work by levels; they push unless told otherwise.
+/// Declares --direction of programs that work by levels; they push by default.
 void declare_level_direction(Command& command, AccCommand& c);
 /// Declares --fusion: which rounds share a kernel.
 void declare_fusion(Command& command, acc::AccFusion& fusion);

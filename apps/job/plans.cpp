@@ -106,14 +106,14 @@ void Job::print_plan(const pagerank::Plan& plan) const {
 void Job::print_plan(const ppr::Plan& plan) const {
   std::string text = fit_line("device memory", plan.smallest_bytes, device_->memory());
   if (plan.graph_bytes != 0)
-    text += bytes_line(plan.in_place || plan.fed ? "  the graph's offsets" : "  the graph", plan.graph_bytes);
-  if (plan.fed) text += bytes_line("  lists, at most", plan.cache_bytes);
+    text += bytes_line(plan.in_place || plan.streamed ? "  the graph's offsets" : "  the graph", plan.graph_bytes);
+  if (plan.streamed) text += bytes_line("  lists, at most", plan.cache_bytes);
   text += bytes_line("  a batch of results", plan.batch_bytes);
   text += bytes_line("  a query, at most", plan.largest_query_bytes);
   if (plan.rows_bytes != 0) text += bytes_line("  side by side", plan.rows_bytes);
   text += fit_line("host memory", held_bytes() + need_of(plan).host_bytes, host_budget());
   text += bytes_line("  graph", graph_bytes());
-  const bool brought = plan.fed || !device_->is_cuda();
+  const bool brought = plan.streamed || !device_->is_cuda();
   if (brought && plan.host_bytes > 0) text += bytes_line("  lists on their way", plan.host_bytes);
   text += fmt::format("{:<22} {:>12}\n", "queries at once", plan.threads);
   if (plan.partitions > 1) text += fmt::format("{:<22} {:>12} (about)\n", "partitions", plan.partitions);

@@ -14,7 +14,7 @@ namespace sluice {
 
 namespace {
 
-/// What a rank tells the others of its memory.
+/// What a rank sends the others of its memory.
 struct Shared {
   long node = 0, process = 0;
   int gpu = 0;

@@ -16,7 +16,7 @@ namespace sluice {
 template <class Byte>
 using RankBlocks = std::vector<std::vector<std::span<Byte>>>;
 
-/// Where a piece of all ranks has room on its way, in each direction; null: a rank's one block travels from
+/// Where a piece of all ranks lies on its way, in each direction; null: a rank's one block travels from
 /// its place to its place.
 struct PieceBuffers {
   std::byte* leaving = nullptr;

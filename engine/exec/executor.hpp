@@ -13,7 +13,7 @@
 //   sort_by_key(items, count, sorted, keys, place)
 //                                           puts item(i) of items in order of key(i), which is below
 //                                           keys.size(), and adds up weight(i) by key; or puts the items of
-//                                           each key where place(keys) says, which is told both. Where it
+//                                           each key where place(keys) says, which gets both. Where it
 //                                           names no places, items are not put anywhere
 //   for_each_group<Counters>(count, groups, body)
 //                                           body(group, i, counters) for every i below `count`; false where a

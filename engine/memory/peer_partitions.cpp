@@ -41,7 +41,7 @@ PageSources brought_once(PageSources sources) {
 
 }  // namespace
 
-/// The graph is shared out among nobody.
+/// The graph is not shared out.
 class PeerPartitions::Alone {
  public:
   explicit Alone(PeerPartitions& peers) : peers_(peers) {

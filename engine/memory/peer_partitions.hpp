@@ -27,7 +27,7 @@ class PeerPartitions {
   /// another way to work on partitions, or is only planned. All ranks that share out the graph call it.
   static std::unique_ptr<PeerPartitions> open(ResidentGraph::Impl& graph, const PageRequest& pages);
 
-  /// Calls `body`, for which the graph is shared out among nobody: every partition is here. Returns when all
+  /// Calls `body`, for which the graph is not shared out: every partition is here. Returns when all
   /// ranks have done so. All of them call it; where one lacks memory, all throw BudgetError.
   void run(FunctionRef<void()> body);
 

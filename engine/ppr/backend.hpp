@@ -1,5 +1,5 @@
 // Where queries are answered, a batch at a time: on the host's cores (host_backend.cpp), or
-// many at once where lists come as they are asked for (fed_backend.cpp); or on a GPU, a query a block
+// many at once where lists come as they are asked for (streamed_backend.cpp); or on a GPU, a query a block
 // (cuda_backend.cu).
 #pragma once
 
@@ -45,7 +45,7 @@ class Backend {
 };
 
 /// Queries under way at once where lists are brought.
-inline constexpr std::uint64_t kMostFedQueries = 4096;
+inline constexpr std::uint64_t kMostStreamedQueries = 4096;
 /// Must queries do with a graph that the device does not have whole: asked for, in a file, or too large?
 /// Lists are then brought, or a GPU reads them in place.
 bool is_out_of_core(const Device& device, const Graph& graph, const Options& options,
@@ -70,10 +70,10 @@ std::unique_ptr<Backend> make_cuda_ppr(const Device& device, const Graph& graph,
                                        const Options& options, std::uint64_t queries);
 
 /// Lists are brought in both.
-std::unique_ptr<Backend> make_fed_ppr(const Device& device, const Graph& graph, const Starts& starts,
+std::unique_ptr<Backend> make_streamed_ppr(const Device& device, const Graph& graph, const Starts& starts,
                                       const Options& options, const PagingOptions& paging,
                                       std::uint64_t queries, const Backend* beside);
-std::unique_ptr<Backend> make_cuda_fed_ppr(const Device& device, const Graph& graph, const Starts& starts,
+std::unique_ptr<Backend> make_cuda_streamed_ppr(const Device& device, const Graph& graph, const Starts& starts,
                                            const Options& options, const PagingOptions& paging,
                                            std::uint64_t queries, const Backend* beside);
 

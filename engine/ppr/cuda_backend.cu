@@ -102,7 +102,7 @@ class CudaPpr final : public Backend {
   void plan(std::uint64_t queries, Plan& plan) override {
     const std::uint64_t n = host_graph_.vertices();
     plan.in_place = reads_in_place();
-    plan.fed = lists_ != nullptr;
+    plan.streamed = lists_ != nullptr;
     plan.partitions = traffic().partitions;
     plan.graph_bytes = lists_ ? lists_->index_bytes() : graph_->bytes();
     plan.largest_query_bytes =
@@ -376,7 +376,7 @@ std::unique_ptr<Backend> make_cuda_ppr(const Device& device, const Graph& graph,
   return std::make_unique<CudaPpr>(device, graph, std::move(on_device), nullptr, starts, options, queries);
 }
 
-std::unique_ptr<Backend> make_cuda_fed_ppr(const Device& device, const Graph& graph, const Starts& starts,
+std::unique_ptr<Backend> make_cuda_streamed_ppr(const Device& device, const Graph& graph, const Starts& starts,
                                            const Options& options, const PagingOptions& paging,
                                            std::uint64_t queries, const Backend* beside) {
   auto lists =

@@ -179,12 +179,12 @@ std::unique_ptr<Backend> make_ppr_backend(const Device& device, const Graph& gra
     auto on_device = beside != nullptr ? beside->graph_on_device() : nullptr;
     const bool shared = on_device != nullptr;
     const bool in_place = shared ? on_device->in_place() : is_read_in_place(device, graph, options, paging);
-    const bool fed = !shared && !in_place && is_out_of_core(device, graph, options, paging);
-    if ((in_place || fed) && options.state == State::dense)
+    const bool streamed = !shared && !in_place && is_out_of_core(device, graph, options, paging);
+    if ((in_place || streamed) && options.state == State::dense)
       throw UsageError(
           "--state dense: the GPU does not have the graph (leave it out, or raise --device-memory)");
-    if (fed) require_graph(options);
-    if (fed) return make_cuda_fed_ppr(device, graph, starts, options, paging, queries, beside);
+    if (streamed) require_graph(options);
+    if (streamed) return make_cuda_streamed_ppr(device, graph, starts, options, paging, queries, beside);
     if (!shared) on_device = std::make_shared<GraphOnDevice>(device, graph, options, in_place);
     return make_cuda_ppr(device, graph, std::move(on_device), starts, options, queries);
   }
@@ -193,7 +193,7 @@ std::unique_ptr<Backend> make_ppr_backend(const Device& device, const Graph& gra
   if (out_of_core && options.state == State::dense)
     throw UsageError("--state dense: lists of the graph come as they are missed (leave it out)");
   if (out_of_core) require_graph(options);
-  if (out_of_core) return make_fed_ppr(device, graph, starts, options, paging, queries, beside);
+  if (out_of_core) return make_streamed_ppr(device, graph, starts, options, paging, queries, beside);
   return make_host_ppr(device, graph, starts, options, queries);
 }
 

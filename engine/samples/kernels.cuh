@@ -230,7 +230,7 @@ __global__ void __launch_bounds__(kSampleBlock)
   });
 }
 
-/// All candidates of an entry's list, which `is_candidate` tells, from the level's edge `begin` on.
+/// All candidates of an entry's list, which `is_candidate` decides, from the level's edge `begin` on.
 template <class Turns, class Group, class Program, class IsCandidate>
 __device__ __forceinline__ void put_all(const Group& group, const Program& program, const LevelView& level,
                                         std::uint64_t begin, std::uint64_t at, Vertex v, const Row& row,

@@ -26,7 +26,7 @@ struct Selection {
   const Stream& stream;
   const std::uint64_t* begins;        ///< [turns + 1] edges of the turns before, if any selection is large
   unsigned long long* clashes;        ///< how many entries' first choices clash; of a whole level zero
-  std::uint32_t* clashing = nullptr;  ///< [turns] room for those
+  std::uint32_t* clashing = nullptr;  ///< [turns] space for those
   unsigned most_blocks = ~0u;         ///< of a launch without scratch of its own
 };
 

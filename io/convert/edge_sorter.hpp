@@ -39,7 +39,6 @@ class EdgeSorter final : public SortedEdges<Record> {
   void expect(std::uint64_t records) { expected_ = records; }
   /// Bytes that buffers may take from now on; what no longer fits is spilled.
   void set_memory(std::uint64_t bytes);
-  std::uint64_t memory() const { return memory_; }
   /// Records that add() may be asked for at a time.
   std::uint64_t capacity() const { return memory_ / (2 * sizeof(Record)); }
 

@@ -68,7 +68,6 @@ class GraphFile {
 
   const GraphInfo& info() const { return info_; }
   const std::string& path() const { return path_; }
-  hid_t id() const { return file_.get(); }
   bool has(GraphPart part) const;
   Column open(GraphPart part) const;
   /// The sums beside a part.

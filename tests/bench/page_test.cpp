@@ -65,7 +65,8 @@ TEST_F(Page, OfThePapersIsWrittenFromTheReports) {
 TEST_F(Page, ShowsExperimentsBesideWhatWasPublished) {
   std::filesystem::create_directory(at("reports"));
   std::ofstream(at("reports/a.json"))
-      << R"({"command": "papers", "options": {"device": "host", "threads": 2, "scale": 0, "repetitions": 3},
+      << R"({"command": "papers", "options": {"device": "host", "threads": 2, "scale": 0, "repetitions": 3,
+                                                 "graphs": "some"},
              "device": "host, 2 threads", "date": "2026-01-02", "commit": "abc", "load": 0.2,
              "A, sizes: graph []": "a ring, 4 vertices", "A, sizes: small [ms]": 1.5, "A, sizes: small: edges": 12,
              "A, sizes: large [ms]": 30.25, "A, sizes: large: times small": 20.2,
@@ -84,14 +85,14 @@ TEST_F(Page, ShowsExperimentsBesideWhatWasPublished) {
 
   for (const char* part :
        {"\n1. host, 2 threads, the machine's load 0 before it, 2026-01-02, commit abc: `sluice-bench papers "
-        "--device host --threads 2 --repetitions 3`\n",
+        "--device host --threads 2 --repetitions 3 --graphs some`\n",
         "\n## Somebody's\n\nSomebody, 2020.\n",
         "\n### Fig. 3: sizes\n\n- Published: fast.\n- Sluice: faster.\n- Difference: none.\n"
         "\nRun 1: a ring, 4 vertices\n\n"
         "| figure | published | Sluice | edges | times small |\n|---|---|---|---|---|\n"
         "| small |  | 1.5 ms | 12 |  |\n| large | 31 ms | 30.25 ms |  | 20.2 |\n"
         "\nNo figure, needs a GPU: none; other.\n"
-        "\nRun 1\n\nNo figure, too large: none.\n",
+        "\nRun 1: B, sizes\n\nNo figure, too large: none.\n",
         "\n### Fig. 4: none\n\n- Published: p.\n- Sluice: s.\n- Difference: d.\n"})
     EXPECT_NE(page.find(part), std::string::npos) << part << "\nin\n" << page;
   EXPECT_EQ(page.find("another"), std::string::npos) << page;

@@ -7,7 +7,7 @@
 
 #include "engine/core/error.hpp"
 #include "gpu/gpu.hpp"
-#include "sampling/dynamic_samplers.hpp"
+#include "samples/dynamic_samplers.hpp"
 #include "sampling/jobs.hpp"
 
 namespace sluice::test {

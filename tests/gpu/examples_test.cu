@@ -7,8 +7,8 @@
 #include "apps/examples/non_backtracking_walk.hpp"
 #include "apps/examples/rare_layers.hpp"
 #include "apps/examples/weighted_pool.hpp"
+#include "samples/pool_samplers.hpp"
 #include "sampling/jobs.hpp"
-#include "sampling/pool_samplers.hpp"
 
 namespace sluice::test {
 namespace {

@@ -186,11 +186,11 @@ TEST_F(GpuPpr, PlansThePeakOfTheSmallestQuery) {
       EXPECT_LE(smallest, ample->memory().peak());
       compare(*small, graph, starts, options, paging);
     }
-    const ppr::Plan fed = plan_ppr(*gpu_, in_file, starts, options);
-    EXPECT_TRUE(fed.fed);
-    const auto small = open_gpu(fed.smallest_bytes + kSeeds);
+    const ppr::Plan streamed = plan_ppr(*gpu_, in_file, starts, options);
+    EXPECT_TRUE(streamed.streamed);
+    const auto small = open_gpu(streamed.smallest_bytes + kSeeds);
     compare(*small, in_file, starts, options);
-    EXPECT_LE(fed.smallest_bytes - kSeeds, small->memory().peak());
+    EXPECT_LE(streamed.smallest_bytes - kSeeds, small->memory().peak());
   }
 }
 

@@ -9,7 +9,7 @@
 #include "engine/sampling/run.hpp"
 #include "gpu/gpu.hpp"
 #include "gpu/thread_ranks.hpp"
-#include "sampling/dynamic_samplers.hpp"
+#include "samples/dynamic_samplers.hpp"
 #include "sampling/jobs.hpp"
 
 namespace sluice::test {

@@ -7,10 +7,10 @@
 
 #include "engine/exchange/communicator.hpp"
 #include "engine/exchange/router.hpp"
-#include "sampling/dynamic_samplers.hpp"
+#include "samples/dynamic_samplers.hpp"
+#include "samples/layer_samplers.hpp"
+#include "samples/pool_samplers.hpp"
 #include "sampling/jobs.hpp"
-#include "sampling/layer_samplers.hpp"
-#include "sampling/pool_samplers.hpp"
 
 namespace sluice::test {
 namespace {

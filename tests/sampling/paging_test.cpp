@@ -10,7 +10,7 @@
 #include "io/file_test_support.hpp"
 #include "io/graph_file/graph_file.hpp"
 #include "partition/build.hpp"
-#include "sampling/dynamic_samplers.hpp"
+#include "samples/dynamic_samplers.hpp"
 #include "sampling/jobs.hpp"
 #include "sanitized.hpp"
 

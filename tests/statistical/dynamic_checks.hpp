@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "sampling/dynamic_samplers.hpp"
+#include "samples/dynamic_samplers.hpp"
 #include "statistical/draw_tally.hpp"
 #include "statistical/harness.hpp"
 

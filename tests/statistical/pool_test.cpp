@@ -6,8 +6,8 @@
 #include <map>
 #include <vector>
 
+#include "samples/pool_samplers.hpp"
 #include "sampling/jobs.hpp"
-#include "sampling/pool_samplers.hpp"
 #include "statistical/chi_square.hpp"
 
 namespace sluice::test {

@@ -221,8 +221,8 @@ class WholeRuns {
     for (const auto& [name, phase] : seconds.items())
       if (name != "total") figure.columns.emplace_back(name + " s", phase.get<double>());
     // The report is written before the program ends.
-    const double told = seconds.at("start").get<double>() + seconds.at("total").get<double>();
-    figure.columns.emplace_back("end s", middle.wall - told);
+    const double reported = seconds.at("start").get<double>() + seconds.at("total").get<double>();
+    figure.columns.emplace_back("end s", middle.wall - reported);
     return figure;
   }
 

@@ -91,14 +91,15 @@ std::string missing_of(const std::vector<Row>& rows) {
   return text;
 }
 
-/// What one run measured of a table; its row `graph` says on what.
-std::string run_of(std::size_t number_of_run, std::vector<Row> rows, const Json* published) {
-  std::string text = fmt::format("\nRun {}", number_of_run);
+/// What one run measured of a table; its row `graph` says on what, if it is one graph.
+std::string run_of(std::size_t number_of_run, const std::string& table, std::vector<Row> rows,
+                   const Json* published) {
+  std::string on = table;
   if (const auto graph = std::ranges::find(rows, "graph", &Row::name); graph != rows.end()) {
-    text += ": " + graph->cell;
+    on = graph->cell;
     rows.erase(graph);
   }
-  text += "\n";
+  std::string text = fmt::format("\nRun {}: {}\n", number_of_run, on);
   const auto words = std::ranges::stable_partition(rows, [](const Row& row) { return !row.words; });
   const std::vector<Row> missing(words.begin(), words.end());
   rows.erase(words.begin(), words.end());
@@ -113,9 +114,9 @@ std::string experiment_of(const Json& experiment, const std::vector<const Json*>
                       word("difference"));
   const Json* const published = experiment.contains("rows") ? &experiment["rows"] : nullptr;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    for (const Json& table : experiment.at("tables")) {
-      auto rows = rows_of(*runs[i], table.get<std::string>());
-      if (!rows.empty()) text += run_of(i + 1, std::move(rows), published);
+    for (const std::string table : experiment.at("tables")) {
+      auto rows = rows_of(*runs[i], table);
+      if (!rows.empty()) text += run_of(i + 1, table, std::move(rows), published);
     }
   }
   return text;

@@ -44,6 +44,8 @@ std::string run_line(std::size_t number_of_run, const Json& report) {
             : "0";
     if (value != "0") line += fmt::format(" --{} {}", option, value);
   }
+  if (const std::string graphs = options.value("graphs", ""); !graphs.empty())
+    line += fmt::format(" --graphs {}", graphs);
   if (const std::string only = options.value("only", ""); !only.empty())
     line += fmt::format(" --only '{}'", only);
   line += "`";

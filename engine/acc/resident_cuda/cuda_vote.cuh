@@ -119,7 +119,7 @@ class CudaVote : public FusedRounds<View, VoteKernels<View>, Part> {
     using ClusterMemory = SmallFrontierMemory<typename View::Round>;
     constexpr bool kClusters = EarliestVote<Program>;
     if constexpr (kClusters) {
-      // Where ranks share a GPU, their kernels leave a cluster no room.
+      // Where ranks share a GPU, their kernels leave no multiprocessors for a cluster.
       view_.clusters = fusion_ == AccFusion::automatic && this->part_.own_blocks(2) == 2 &&
                        cluster_fits(small_frontier_kernel<View>, sizeof(ClusterMemory));
     }

@@ -117,7 +117,7 @@ __device__ PeerWork swap_found(const Team& team, const View& view, const PeerWor
   return all;
 }
 
-/// What other ranks told of in the last swap is active, too.
+/// What other ranks sent in the last swap is active, too.
 template <class View, class Team>
 __device__ void hear_found(const Team& team, const View& view, const RoundPlace& place,
                            const LevelRound& next) {

@@ -59,7 +59,7 @@ __device__ bool tells_entries(const View& view, unsigned long long found) {
   return found <= (view.work.last - view.work.first) / kBitsOfWord;
 }
 
-/// Vertices of other ranks that these have told of are active: marked where the next round pulls, else
+/// Vertices of other ranks that these have sent are active: marked where the next round pulls, else
 /// listed.
 template <class View, class Team>
 __device__ void hear(const Team& team, const View& view, unsigned swap, const RoundPlace& place, bool pull) {
@@ -100,7 +100,7 @@ __device__ PeerWork swap_round(const Team& team, const View& view, const PeerWor
   return all;
 }
 
-/// A cluster has told nobody of what it has found: the other ranks come to know of that, where it is a
+/// A cluster has sent nothing of what it has found: the other ranks come to know of that, where it is a
 /// neighbour of theirs, as if a round of the grid had found it.
 template <class View>
 __device__ PeerVoteRound tell_found(const cuda::GridTeam& grid, const View& view, const PeerVoteRound& now) {
@@ -114,7 +114,7 @@ __device__ PeerVoteRound tell_found(const cuda::GridTeam& grid, const View& view
   }
   grid.sync();
   PeerWork own = now.since;
-  own.found = now.own_active, own.found_edges = now.active_edges, own.sent = view.peers.told();
+  own.found = now.own_active, own.found_edges = now.active_edges, own.sent = view.peers.sent();
   if (own.sent == 0) return next;
   const PeerWork all = swap_round(grid, view, own, false, next);
   next.pull = wants_pull(view, now, all, now.left_edges), next.alone = 0;
@@ -157,7 +157,7 @@ __device__ PeerVoteRound peer_round(const Team& team, const View& view, const Pe
                .edges = found.edges,
                .found = found.active,
                .found_edges = found.active_edges,
-               .sent = entries ? peers.told() : found.active};
+               .sent = entries ? peers.sent() : found.active};
   PeerWork all = own;
   unsigned long long looked = own.edges;  // on all ranks
   const bool stays = stays_alone(view, now, own);

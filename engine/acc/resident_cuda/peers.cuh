@@ -55,12 +55,12 @@ struct PeerMessage {
 struct PeerState {
   PeerWork all;                               ///< of the last swap
   unsigned long long received[kMostPeers]{};  ///< entries, by rank; or kBits
-  unsigned long long told = 0;                ///< entries for the next swap
+  unsigned long long sent = 0;                ///< entries for the next swap
   unsigned long long sent_bytes = 0;          ///< since the first swap
   unsigned stopped = 0;
 };
 
-/// What this GPU's threads have written before, as far as this one knows of it, is so for whoever sees on
+/// What this GPU's threads have written before, as far as this one knows of it, is so for a thread that sees on
 /// another GPU what this one writes next; and the other way round. (__threadfence_system() is also one of a
 /// single order of all fences, and takes longer.)
 __device__ __forceinline__ void fence_of_gpus() {
@@ -91,11 +91,11 @@ struct Peers {
   /// Tells all other ranks of an own vertex, where `valid` and it is a neighbour of one of theirs; every lane
   /// of the warp must come, and a swap follow.
   __device__ void tell(unsigned swap, bool valid, Vertex v, const State* states) const {
-    const bool tells = valid && has_bit(boundary, v);
-    const unsigned lanes = __ballot_sync(~0u, tells);
+    const bool sends = valid && has_bit(boundary, v);
+    const unsigned lanes = __ballot_sync(~0u, sends);
     if (lanes == 0) return;
-    const unsigned long long at = cuda::take_places(&state->told, lanes, ~0u);
-    if (!tells) return;
+    const unsigned long long at = cuda::take_places(&state->sent, lanes, ~0u);
+    if (!sends) return;
     for (unsigned r = 0; r < ranks; ++r) {
       if (r == own) continue;
       const EntryBlock<State> block = entries(r, swap, own);
@@ -104,7 +104,7 @@ struct Peers {
     }
   }
   /// So many own vertices, once the team has come.
-  __device__ unsigned long long told() const { return load(&state->told); }
+  __device__ unsigned long long sent() const { return load(&state->sent); }
 
   /// Writes the bits of own vertices to all ranks; a swap must follow.
   template <class Team>
@@ -117,9 +117,9 @@ struct Peers {
     }
   }
 
-  /// Ends what the ranks have come to: all know what they were told, as `bits` or not, and what all have come
+  /// Ends what the ranks have come to: all know what they were sent, as `bits` or not, and what all have come
   /// to. Ranks whose levels all lie above another's lowest count for nothing. The team has come since it
-  /// told; all of it come.
+  /// sent; all of it come.
   template <class Team>
   __device__ PeerWork swap(const Team& team, unsigned number, const PeerWork& work, bool bits = false) const {
     if (team.rank() < cuda::kWarp) swap_messages(number, work, bits);
@@ -128,7 +128,7 @@ struct Peers {
   }
   /// After a swap of entries, by one thread.
   __device__ void clear_told() const {
-    state->sent_bytes += state->told * kEntryBytes * (ranks - 1), state->told = 0;
+    state->sent_bytes += state->sent * kEntryBytes * (ranks - 1), state->sent = 0;
   }
   /// And of bits.
   __device__ void count_bits_told() const {
@@ -221,7 +221,7 @@ struct Peers {
     if (other) {
       PeerMessage* const to = message(r, number, own);
       write(&to->work, work);
-      store(&to->entries, bits ? kBits : load(&state->told));
+      store(&to->entries, bits ? kBits : load(&state->sent));
       fence_of_gpus();
       store(&to->swap, number);
     }

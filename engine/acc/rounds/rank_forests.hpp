@@ -42,7 +42,7 @@ struct PackedTrees {
   static std::uint64_t words_before(std::uint64_t vertices) { return 1 + words_of(0, vertices); }
 };
 
-/// Packs the vertices of a word of bits. No more pairs are packed than there is room for, though counted.
+/// Packs the vertices of a word of bits. No more pairs are packed than `capacity`, though counted.
 struct PackTrees {
   struct alignas(16) Four {
     static constexpr unsigned kSize = 4;
@@ -53,7 +53,7 @@ struct PackTrees {
   std::uint64_t vertices;
   const Vertex* most;  ///< [1] the root from which most of them hang
   PackedTrees to;
-  std::uint64_t room;         ///< pairs
+  std::uint64_t capacity;     ///< pairs
   unsigned long long* count;  ///< [1] of pairs
 
   template <class Lane>
@@ -77,9 +77,9 @@ struct PackTrees {
       for (unsigned i = 0; i < size; ++i) sort(i, states[first + i]);
     }
     to.bits[word] = hanging;
-    if (others == 0 || load(count) > room) return;
+    if (others == 0 || load(count) > capacity) return;
     std::uint64_t at = fetch_add(count, count_bits(others));
-    for (unsigned i = 0; i < size && at < room; ++i) {
+    for (unsigned i = 0; i < size && at < capacity; ++i) {
       if ((others >> i & 1) == 0) continue;
       to.pairs[2 * at] = static_cast<Vertex>(first + i), to.pairs[2 * at + 1] = states[first + i];
       ++at;

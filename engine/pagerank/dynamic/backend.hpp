@@ -37,8 +37,8 @@ using MakeDynamicRanks = std::unique_ptr<DynamicRanks::State>(const Device& devi
 MakeDynamicRanks make_dynamic_ranks;
 /// On a GPU, or on every rank's, that keeps a copy of the graph; the same bits.
 MakeDynamicRanks make_whole_cuda_ranks;
-/// What such a copy takes of the GPU, with ranks; and the room beside it for batches and new vertices, of
-/// which nobody knows when ranks begin.
+/// What such a copy takes of the GPU, with ranks; and the space beside it for batches and new vertices,
+/// which are not known when ranks begin.
 std::uint64_t whole_cuda_bytes(const Device& device, const Graph& graph, const Options& options);
 constexpr std::uint64_t room_for_batches(std::uint64_t whole_bytes) {
   return whole_bytes / 12 + (std::uint64_t{1} << 20);

@@ -22,9 +22,9 @@ constexpr unsigned kBlock = 256;
 
 /// How lists come to the host: in its memory they are read in place, not copied into slots first.
 PagingOptions feeder_paging(const Graph& graph, const PagingOptions& paging) {
-  PagingOptions fed = paging;
-  if (!graph.edges_elsewhere && paging.transport != Transport::file) fed.transport = Transport::mapped;
-  return fed;
+  PagingOptions feeding = paging;
+  if (!graph.edges_elsewhere && paging.transport != Transport::file) feeding.transport = Transport::mapped;
+  return feeding;
 }
 
 // ---- kernels
@@ -126,7 +126,7 @@ void ListCache::give_back() {
 void ListCache::rest() {
   give_back();
   if (paging_.shard || !feeder_) return;
-  fed_.add_later(feeder_->traffic());
+  brought_.add_later(feeder_->traffic());
   feeder_.reset();
 }
 
@@ -137,10 +137,10 @@ void ListCache::throw_too_many_lists() const {
 }
 
 ListTraffic ListCache::traffic() const {
-  ListTraffic fed = fed_, sum = traffic_;
-  if (feeder_) fed.add_later(feeder_->traffic());
-  sum.partitions = fed.partitions, sum.read_bytes = fed.read_bytes;
-  sum.asked = fed.asked, sum.answered = fed.answered;
+  ListTraffic brought = brought_, sum = traffic_;
+  if (feeder_) brought.add_later(feeder_->traffic());
+  sum.partitions = brought.partitions, sum.read_bytes = brought.read_bytes;
+  sum.asked = brought.asked, sum.answered = brought.answered;
   return sum;
 }
 

@@ -112,7 +112,7 @@ class ListCache {
   Buffer<float> weights_;
   std::uint64_t capacity_ = 0, used_ = 0;  ///< in edges
   std::shared_ptr<ListFeeder> feeder_;
-  ListTraffic traffic_, fed_;  ///< fed_: by feeders before
+  ListTraffic traffic_, brought_;  ///< brought_: by feeders before
 };
 
 }  // namespace sluice::ppr

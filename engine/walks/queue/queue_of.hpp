@@ -130,9 +130,9 @@ class QueueOf : public HalfOn<Backend, WalkQueue> {
 template <class Backend, class Walk>
 QueueOf<Backend, Walk>::QueueOf(const QueueSetup& setup)
     : Base(setup), device_(setup.device), waiting_(setup.keys.count, 0), segments_(setup.keys.count) {
-  const std::uint64_t room = queue_room(setup.most());
-  for (auto& walks : walks_) walks = Buffer<Walk>(device_, room, "walks under way");
-  for (auto& keys : keys_) keys = Buffer<std::uint32_t>(device_, room, "queues of walks");
+  const std::uint64_t capacity = queue_capacity(setup.most());
+  for (auto& walks : walks_) walks = Buffer<Walk>(device_, capacity, "walks under way");
+  for (auto& keys : keys_) keys = Buffer<std::uint32_t>(device_, capacity, "queues of walks");
   if (!setup.ranks) return;
   if (setup.keys.resident && !device_.is_cuda()) {  // and so are the others
     router_.emplace(*setup.ranks);
@@ -193,8 +193,8 @@ void QueueOf<Backend, Walk>::advance(std::span<const std::uint32_t> keys) {
 /// What was worked on is put in order, and `all` the rest as well; collect() learns of it.
 template <class Backend, class Walk>
 void QueueOf<Backend, Walk>::order(bool all) {
-  const std::uint64_t worked = walks_in(worked_), room = keys_[0].size();
-  all = all || top_ + worked > room;
+  const std::uint64_t worked = walks_in(worked_), capacity = keys_[0].size();
+  all = all || top_ + worked > capacity;
   if (worked_.empty()) backend_.forget();
   if (all) {
     backend_.expect(waiting_);

@@ -40,8 +40,8 @@ struct SteppedPaths {
 
 /// Where walks go that leave.
 struct Leaving {
-  void* walks;  ///< [ranks][room] Departure
-  std::uint64_t room;
+  void* walks;  ///< [ranks][capacity] Departure
+  std::uint64_t capacity;
   const std::uint32_t* key_of;  ///< QueueKeys::of
   std::uint32_t ranks;
 };
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(kWalkBlock)
   count_walk(counts.done, steps, rounds);
   const unsigned long long place = place_behind(counts.waiting, key, counts.keys, places);
   if (key >= leaving.ranks) return;
-  auto* const to = static_cast<Departure<kSeen>*>(leaving.walks) + key * leaving.room + place;
+  auto* const to = static_cast<Departure<kSeen>*>(leaving.walks) + key * leaving.capacity + place;
   to->index = static_cast<std::uint32_t>(index);
   to->current = walker.current;
   if constexpr (kSeen) to->previous = walker.previous;

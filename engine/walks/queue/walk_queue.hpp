@@ -113,15 +113,15 @@ struct QueueSetup {
 };
 
 /// Room for walks on each side of a queue's memory. Only those that were worked on move, behind the others,
-/// while there is room; half as much again keeps all from moving at every round.
-constexpr std::uint64_t queue_room(std::uint64_t walks) {
+/// while there is capacity; half as much again keeps all from moving at every round.
+constexpr std::uint64_t queue_capacity(std::uint64_t walks) {
   return walks + walks / 2;
 }
 
 /// Bytes of device memory that a walk under way takes beside its path.
 constexpr std::uint64_t queued_walk_bytes(bool asks) {
   const std::uint64_t walk = asks ? sizeof(ParkedWalk<true>) : sizeof(ParkedWalk<false>);
-  return queue_room(2) * (walk + sizeof(std::uint32_t));
+  return queue_capacity(2) * (walk + sizeof(std::uint32_t));
 }
 
 /// A walk that leaves for another rank, among those that make a step a round: its index in the batch, the
@@ -137,7 +137,7 @@ struct Departure<true> {
   Vertex current, previous;
 };
 
-/// As queued_walk_bytes, where walks make a step a round: room for all to leave for any rank, and to come.
+/// As queued_walk_bytes, where walks make a step a round: capacity for all to leave for any rank, and to come.
 constexpr std::uint64_t stepped_walk_bytes(std::uint64_t ranks) {
   return (ranks + 1) * sizeof(Departure<true>);
 }

@@ -41,9 +41,9 @@ struct Flight {
   Clock::time_point begin = Clock::now();
 };
 
-class FedPpr final : public Backend {
+class StreamedPpr final : public Backend {
  public:
-  FedPpr(const Device& device, const Graph& graph, const Starts& starts, const Options& options,
+  StreamedPpr(const Device& device, const Graph& graph, const Starts& starts, const Options& options,
          const PagingOptions& paging, std::uint64_t queries, const Backend* beside)
       : device_(device),
         graph_(graph),
@@ -89,7 +89,7 @@ class FedPpr final : public Backend {
   void plan(std::uint64_t, Plan& plan) override {
     plan.partitions = traffic().partitions;
     plan.largest_query_bytes = worst_host_query(graph_, options_);
-    plan.threads = static_cast<unsigned>(std::min(rows_, kMostFedQueries));
+    plan.threads = static_cast<unsigned>(std::min(rows_, kMostStreamedQueries));
   }
 
   void finish() override {
@@ -118,7 +118,7 @@ class FedPpr final : public Backend {
       pending_.swap(postponed_);
       limit_ = std::max<std::uint64_t>(limit_ / 4, 1);
     } else if (!std::exchange(failed_, false)) {
-      limit_ = std::min(2 * limit_, kMostFedQueries);
+      limit_ = std::min(2 * limit_, kMostStreamedQueries);
     }
     // Those under way will take more.
     const auto has_workspace = [this] {
@@ -212,10 +212,10 @@ class FedPpr final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_fed_ppr(const Device& device, const Graph& graph, const Starts& starts,
+std::unique_ptr<Backend> make_streamed_ppr(const Device& device, const Graph& graph, const Starts& starts,
                                       const Options& options, const PagingOptions& paging,
                                       std::uint64_t queries, const Backend* beside) {
-  return std::make_unique<FedPpr>(device, graph, starts, options, paging, queries, beside);
+  return std::make_unique<StreamedPpr>(device, graph, starts, options, paging, queries, beside);
 }
 
 }  // namespace sluice::ppr

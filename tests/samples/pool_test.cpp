@@ -5,8 +5,8 @@
 #include <map>
 
 #include "engine/core/error.hpp"
+#include "samples/pool_samplers.hpp"
 #include "sampling/jobs.hpp"
-#include "sampling/pool_samplers.hpp"
 
 namespace sluice::test {
 namespace {

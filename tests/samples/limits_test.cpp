@@ -6,7 +6,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/random/streams.hpp"
-#include "sampling/dynamic_samplers.hpp"
+#include "samples/dynamic_samplers.hpp"
 #include "sampling/jobs.hpp"
 #include "statistical/graphs.hpp"
 

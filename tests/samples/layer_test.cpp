@@ -4,8 +4,8 @@
 #include <set>
 
 #include "engine/core/error.hpp"
+#include "samples/layer_samplers.hpp"
 #include "sampling/jobs.hpp"
-#include "sampling/layer_samplers.hpp"
 
 namespace sluice::test {
 namespace {

@@ -1,10 +1,10 @@
 // Rows of walks that leave the device in legs change no bit.
 #include <gtest/gtest.h>
 
+#include "apps/bench/generated_graph.hpp"
 #include "engine/core/error.hpp"
 #include "engine/memory/paged_plan.hpp"
 #include "engine/memory/resident_impl.hpp"
-#include "apps/bench/generated_graph.hpp"
 #include "sampling/jobs.hpp"
 
 namespace sluice::test {

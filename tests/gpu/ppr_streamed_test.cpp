@@ -17,9 +17,9 @@
 namespace sluice::test {
 namespace {
 
-class GpuFedPpr : public OnGpu {};
+class GpuStreamedPpr : public OnGpu {};
 
-TEST_F(GpuFedPpr, BringsListsFromTheFileAndInPartitions) {
+TEST_F(GpuStreamedPpr, BringsListsFromTheFileAndInPartitions) {
   const std::uint64_t host_used = host_budget().used();
   std::size_t turn = 0;
   for (const bool undirected : {false, true}) {
@@ -33,14 +33,15 @@ TEST_F(GpuFedPpr, BringsListsFromTheFileAndInPartitions) {
             PagingOptions{.partitions = 7}, PagingOptions{.slots = 2, .transport = Transport::copied}}) {
         if (brief() && turn++ % 19 != 0) continue;
         const bool file = paging.transport == Transport::file || paging.partitions + paging.slots == 0;
-        const Ran fed = ran(*gpu_, file ? in_file : in_memory, starts, options, paging);
+        const Ran streamed = ran(*gpu_, file ? in_file : in_memory, starts, options, paging);
 
-        expect_same(fed, whole);
-        EXPECT_EQ(fed.stats.traffic.read_bytes > 0, file);
-        EXPECT_GT(fed.stats.traffic.transfers, 0u);
-        EXPECT_GT(fed.stats.traffic.rounds, 0u);
-        EXPECT_GE(fed.stats.traffic.restarts, fed.stats.traffic.rounds);  // each was for a query at least
-        EXPECT_EQ(fed.stats.mapped_bytes, 0u);
+        expect_same(streamed, whole);
+        EXPECT_EQ(streamed.stats.traffic.read_bytes > 0, file);
+        EXPECT_GT(streamed.stats.traffic.transfers, 0u);
+        EXPECT_GT(streamed.stats.traffic.rounds, 0u);
+        EXPECT_GE(streamed.stats.traffic.restarts,
+                  streamed.stats.traffic.rounds);  // each was for a query at least
+        EXPECT_EQ(streamed.stats.mapped_bytes, 0u);
         EXPECT_EQ(gpu_->memory().used(), 0u);
       }
     }
@@ -50,20 +51,20 @@ TEST_F(GpuFedPpr, BringsListsFromTheFileAndInPartitions) {
 }
 
 /// Along a ring every step comes to a list that no query had before.
-TEST_F(GpuFedPpr, CountsHowOftenQueriesBeginAgain) {
+TEST_F(GpuStreamedPpr, CountsHowOftenQueriesBeginAgain) {
   const auto make = [] { return generated(io::GraphKind::ring, 10, false, io::WeightRule::none); };
   const Graph in_memory = make(), in_file = elsewhere(make());
   ppr::Options options;
   options.length = 7;
   const Starts starts = starts_of({{{0, 1}}, {{300, 1}}, {{303, 1}}});
-  const Ran fed = ran(*gpu_, in_file, starts, options);
-  expect_same(fed, ran(host_, in_memory, starts, options));
+  const Ran streamed = ran(*gpu_, in_file, starts, options);
+  expect_same(streamed, ran(host_, in_memory, starts, options));
   // That from 300 wants 300, 301, 302 and then what that from 303 wants: 306.
-  EXPECT_EQ(fed.stats.traffic.rounds, 7u);
-  EXPECT_EQ(fed.stats.traffic.restarts, 7u + 4u + 7u);
+  EXPECT_EQ(streamed.stats.traffic.rounds, 7u);
+  EXPECT_EQ(streamed.stats.traffic.restarts, 7u + 4u + 7u);
 }
 
-TEST_F(GpuFedPpr, AnswersAsTheHostOnHardGraphs) {
+TEST_F(GpuStreamedPpr, AnswersAsTheHostOnHardGraphs) {
   std::size_t turn = 0;
   std::vector<ppr::Options> methods = group_methods();
   methods.push_back(one_by_one_methods()[4]);
@@ -79,7 +80,7 @@ TEST_F(GpuFedPpr, AnswersAsTheHostOnHardGraphs) {
 }
 
 /// A few percent of the lists are here at a time.
-TEST_F(GpuFedPpr, EmptiesACacheThatIsTooSmall) {
+TEST_F(GpuStreamedPpr, EmptiesACacheThatIsTooSmall) {
   const unsigned scale = brief() ? 9 : 12;
   const auto make = [&] { return generated(io::GraphKind::kronecker, scale, true, io::WeightRule::uniform); };
   const Graph in_memory = make(), in_file = elsewhere(make());
@@ -92,13 +93,13 @@ TEST_F(GpuFedPpr, EmptiesACacheThatIsTooSmall) {
   const Ran whole = ran(host_, in_memory, {}, options);
   const auto small = open_gpu(brief() ? 640u << 10 : 1u << 20);
 
-  const Ran fed = ran(*small, in_file, {}, options, {.partitions = 8});
+  const Ran streamed = ran(*small, in_file, {}, options, {.partitions = 8});
 
-  expect_same(fed, whole);
+  expect_same(streamed, whole);
   EXPECT_LE(small->memory().peak(), small->memory().ceiling());
   EXPECT_EQ(small->memory().used(), 0u);
   if (brief()) return;
-  EXPECT_GT(fed.stats.traffic.host_to_device_bytes, lists + lists / 2);
+  EXPECT_GT(streamed.stats.traffic.host_to_device_bytes, lists + lists / 2);
 
   options.method = ppr::Method::exact;
   options.residual_threshold = 0;
@@ -115,7 +116,7 @@ TEST_F(GpuFedPpr, EmptiesACacheThatIsTooSmall) {
 
 /// A query from a vertex without out-edges takes a workspace for all vertices, which is more than half of
 /// what is left.
-TEST_F(GpuFedPpr, GivesMemoryOfListsToWorkspaces) {
+TEST_F(GpuStreamedPpr, GivesMemoryOfListsToWorkspaces) {
   const auto make = [] { return generated(io::GraphKind::rmat, 14, false, io::WeightRule::none); };
   const Graph in_memory = make(), in_file = elsewhere(make());
   const std::uint64_t n = in_memory.vertices(), workspace = ppr::WorkspaceShape::of(n, n, 0).bytes();
@@ -130,15 +131,15 @@ TEST_F(GpuFedPpr, GivesMemoryOfListsToWorkspaces) {
   const Ran whole = ran(host_, in_memory, starts, options);
   const auto small = open_gpu(workspace + plan_ppr(*gpu_, in_file, starts, options).graph_bytes + (3u << 18));
 
-  const Ran fed = ran(*small, in_file, starts, options);
+  const Ran streamed = ran(*small, in_file, starts, options);
 
-  expect_same(fed, whole);
-  EXPECT_EQ(fed.stats.peak_query_bytes, workspace);
+  expect_same(streamed, whole);
+  EXPECT_EQ(streamed.stats.peak_query_bytes, workspace);
   EXPECT_LE(small->memory().peak(), small->memory().ceiling());
 }
 
 /// Half of the memory is not enough for its lists.
-TEST_F(GpuFedPpr, GivesNearlyAllMemoryToOneQueryAlone) {
+TEST_F(GpuStreamedPpr, GivesNearlyAllMemoryToOneQueryAlone) {
   const auto make = [] { return generated(io::GraphKind::kronecker, 12, true, io::WeightRule::uniform); };
   const Graph in_memory = make(), in_file = elsewhere(make());
   const auto degree = [&](Vertex v) { return in_memory.out.offsets[v + 1] - in_memory.out.offsets[v]; };
@@ -159,14 +160,14 @@ TEST_F(GpuFedPpr, GivesNearlyAllMemoryToOneQueryAlone) {
   const std::uint64_t index = plan_ppr(*gpu_, in_file, starts, options).graph_bytes;
   const auto small = open_gpu(index + workspace + lists + (64u << 10));
 
-  const Ran fed = ran(*small, in_file, starts, options);
+  const Ran streamed = ran(*small, in_file, starts, options);
 
-  expect_same(fed, ran(host_, in_memory, starts, options));
+  expect_same(streamed, ran(host_, in_memory, starts, options));
   EXPECT_LT(small->memory().ceiling() / 2, lists);
   EXPECT_LE(small->memory().peak(), small->memory().ceiling());
 }
 
-TEST_F(GpuFedPpr, BringsAListThatIsLongerThanTheStage) {
+TEST_F(GpuStreamedPpr, BringsAListThatIsLongerThanTheStage) {
   constexpr std::uint64_t kVertices = 1000, kLong = (1u << 20) + 12345;
   if (brief()) GTEST_SKIP() << "too long for a sanitizer";
   const auto make = [] {
@@ -186,7 +187,7 @@ TEST_F(GpuFedPpr, BringsAListThatIsLongerThanTheStage) {
   }
 }
 
-TEST_F(GpuFedPpr, EvaluatesAsTheHost) {
+TEST_F(GpuStreamedPpr, EvaluatesAsTheHost) {
   const auto make = [] {
     return generated(io::GraphKind::rmat, brief() ? 9 : 12, false, io::WeightRule::none);
   };
@@ -207,7 +208,7 @@ TEST_F(GpuFedPpr, EvaluatesAsTheHost) {
   EXPECT_EQ(strict_on(*gpu_, in_memory, {.partitions = 5}), expected);
 }
 
-TEST_F(GpuFedPpr, ReadsInPlaceOnlyWhatIsInMemory) {
+TEST_F(GpuStreamedPpr, ReadsInPlaceOnlyWhatIsInMemory) {
   const Graph graph = generated(io::GraphKind::rmat, 9, false, io::WeightRule::none);
   ppr::Options options;
   options.last_instance = 2;
@@ -246,7 +247,7 @@ KeptRows on_ranks(int size, const Graph& graph, const Starts& starts, const ppr:
   return joined(rows);
 }
 
-TEST_F(GpuFedPpr, IsTheSameOnRanksThatShareTheGraphOut) {
+TEST_F(GpuStreamedPpr, IsTheSameOnRanksThatShareTheGraphOut) {
   const auto make = [] {
     return generated(io::GraphKind::rmat, brief() ? 7 : 9, false, io::WeightRule::uniform);
   };
@@ -264,7 +265,7 @@ TEST_F(GpuFedPpr, IsTheSameOnRanksThatShareTheGraphOut) {
   EXPECT_TRUE(on_ranks(4, in_memory, one, options) == ran(host_, in_memory, one, options).rows);
 }
 
-TEST_F(GpuFedPpr, EvaluatesOnRanksThatShareTheGraphOut) {
+TEST_F(GpuStreamedPpr, EvaluatesOnRanksThatShareTheGraphOut) {
   const Graph graph = generated(io::GraphKind::rmat, brief() ? 7 : 9, false, io::WeightRule::none);
   ppr::Options options;
   options.method = ppr::Method::staged;
@@ -292,7 +293,7 @@ TEST_F(GpuFedPpr, EvaluatesOnRanksThatShareTheGraphOut) {
   EXPECT_EQ(sums, evaluate(host_, options, {}));
 }
 
-TEST_F(GpuFedPpr, EmptiesCachesOfRanksByThemselves) {
+TEST_F(GpuStreamedPpr, EmptiesCachesOfRanksByThemselves) {
   const unsigned scale = brief() ? 9 : 12;
   const Graph graph = generated(io::GraphKind::kronecker, scale, true, io::WeightRule::uniform);
   ppr::Options options;
