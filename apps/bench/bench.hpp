@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +44,9 @@ struct Options {
 
 /// A command a suite.
 apps::Commands make_suites();
+
+/// `batch`: random changes of a graph.
+std::unique_ptr<apps::Command> make_batch();
 
 /// Copies, random reads, transfers: what no program on this device can beat.
 std::vector<Figure> run_limits(Device& device, const Options& options);

@@ -1,4 +1,7 @@
 // sluice-bench replay: its table, its report, and what it refuses.
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <fstream>
 #include <random>
 
@@ -33,6 +36,36 @@ class RankReplayCli : public BenchTest {
 
   std::string error_;
 };
+
+/// Half of a batch's lines insert, half delete stored edges; the product reads them.
+TEST_F(RankReplayCli, DrawsBatchesThatPageRankReads) {
+  const std::string g = graph("kronecker", 8, {"--reverse", "--weights", "uniform"});
+  run({"pagerank", g, "--device", "host", "--output", at("old.h5")});
+  const auto draw = [&](const std::string& seed, const std::string& to) {
+    return run_bench({"batch", g, "--fraction", "0.01", "--seed", seed, "--insert", at("new" + to),
+                      "--delete", at("gone" + to)})
+        .err;
+  };
+  const std::string said = draw("1", "1");
+  draw("1", "2"), draw("2", "3");
+  EXPECT_EQ(read_bytes(at("new1")), read_bytes(at("new2")));
+  EXPECT_NE(read_bytes(at("new1")), read_bytes(at("new3")));
+
+  const auto counted =
+      run({"pagerank", g, "--device", "host", "--insert", at("new1"), "--delete", at("gone1"), "--method",
+           "dfp", "--previous", at("old.h5"), "--output", at("ranks.h5"), "--verify"})
+          .err;
+  const std::string gone = read_bytes(at("gone1"));
+  const auto lines = static_cast<std::uint64_t>(std::count(gone.begin(), gone.end(), '\n'));
+  EXPECT_NE(said.find(fmt::format("{} edges to insert, {} to delete", lines, lines)), std::string::npos)
+      << said;
+  EXPECT_NE(counted.find(", 0 were not there"), std::string::npos)
+      << "deletions are of stored edges: " << counted;
+
+  refuse_bench(2, "--fraction", {"batch", g, "--fraction", "0", "--insert", at("a"), "--delete", at("b")});
+  refuse_bench(2, "say where", {"batch", g, "--insert", at("a")});
+  EXPECT_FALSE(std::filesystem::exists(at("a")));
+}
 
 TEST_F(RankReplayCli, ReportsEveryMethodAfterEveryBatch) {
   const auto report = replay({"--batches", "7"});

@@ -1,0 +1,80 @@
+// sluice-bench batch: a random batch of changes as edge lists, which `sluice pagerank` and the methods of
+// others read.
+#include <fmt/core.h>
+
+#include <fstream>
+#include <random>
+
+#include "apps/bench/bench.hpp"
+#include "apps/bench/random_batch.hpp"
+#include "apps/cli/common_options.hpp"
+#include "apps/cli/console.hpp"
+#include "apps/cli/values.hpp"
+#include "engine/core/error.hpp"
+#include "io/graph_file/graph_file.hpp"
+#include "io/output_file.hpp"
+
+namespace sluice::bench {
+
+namespace {
+
+using apps::Command;
+
+struct BatchCommand {
+  std::string graph, insert, remove;
+  double fraction = 1e-4;
+  apps::CommonOptions common;
+};
+
+/// A line an edge: its ends and, if `weighted`, its weight.
+void write_edges(io::OutputFile& file, const EdgeColumns& edges, bool weighted) {
+  std::ofstream stream(file.temporary());
+  for (std::size_t i = 0; i < edges.source.size(); ++i) {
+    stream << edges.source[i] << ' ' << edges.target[i];
+    if (weighted) stream << ' ' << edges.weight[i];
+    stream << '\n';
+  }
+  stream.close();
+  if (!stream) throw RunError(fmt::format("{}: cannot be written", file.path()));
+  file.finish();
+}
+
+void run_batch(BatchCommand& c) {
+  if (!(c.fraction > 0 && c.fraction <= 1)) throw UsageError("--fraction: must be above 0 and at most 1");
+  if (c.insert.empty() || c.remove.empty())
+    throw UsageError("--insert FILE and --delete FILE: say where the edges go");
+  apps::apply_host_ceiling(c.common);
+  io::OutputFile insert(c.insert, c.common.force), remove(c.remove, c.common.force);
+  const Graph graph = io::read_graph(c.graph, {.weights = false, .times = false});
+  if (graph.edges() == 0) throw InputError(c.graph + ": there is no edge to delete");
+  std::mt19937_64 random(c.common.seed);
+  const UpdateBatch batch = random_batch(graph, c.fraction, random);
+  write_edges(insert, batch.insertions, io::read_graph_info(c.graph).weighted);
+  write_edges(remove, batch.deletions, false);
+  insert.commit(), remove.commit();
+  apps::say(fmt::format("batch: {} edges to insert, {} to delete\n",
+                        apps::format_count(batch.insertions.source.size()),
+                        apps::format_count(batch.deletions.source.size())));
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_batch() {
+  auto command =
+      std::make_unique<Command>("batch", "random edges to insert and to delete, for `sluice pagerank`");
+  const auto c = std::make_shared<BatchCommand>();
+  command->group("Graph");
+  command->input_file("GRAPH", c->graph, "a graph file");
+  command->real("--fraction", "PART", c->fraction,
+                "so many changes, as a part of the edges; half of them insert, between any two vertices");
+  apps::declare_seed(*command, c->common);
+  command->group("Output");
+  command->output_file("--insert", c->insert, "edges to insert, which weigh 1 in a weighted graph");
+  command->output_file("--delete", c->remove, "edges to delete");
+  command->flag("--force", c->common.force, "replace what exists");
+  command->set_example("sluice-bench batch graph.h5 --fraction 1e-4 --insert new.txt --delete gone.txt");
+  command->run = [c](const Command&) { run_batch(*c); };
+  return command;
+}
+
+}  // namespace sluice::bench
