@@ -1,8 +1,8 @@
 #include "engine/memory/resident_impl.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <atomic>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -33,21 +33,13 @@ Ownership parts_of_ranks(const Graph& graph, const Communicator* ranks) {
 
 /// By all threads: a job that looks for the memory it needs plans many times.
 std::uint32_t largest_degree(const CsrView& graph, unsigned threads) {
-  constexpr std::uint64_t kGrain = 1u << 16;
-  std::atomic<std::uint32_t> largest{0};
-  parallel_blocks(threads, graph.vertices, kGrain, [&](std::uint64_t from, std::uint64_t to, unsigned) {
-    EdgeIndex most = 0;
-    for (std::uint64_t v = from; v < to; ++v) {
-      const EdgeIndex degree = graph.offsets[v + 1] - graph.offsets[v];
-      if (degree > 0xffffffffu)
-        throw InputError("vertex " + std::to_string(v) + " has more than 2^32 - 1 edges");
-      most = std::max(most, degree);
-    }
-    std::uint32_t before = largest.load();
-    while (before < most && !largest.compare_exchange_weak(before, static_cast<std::uint32_t>(most))) {
-    }
-  });
-  return largest;
+  constexpr std::uint64_t kMost = 0xffffffffu;
+  const std::span offsets(graph.offsets, graph.vertices + 1);
+  const std::uint64_t largest = longest_list(offsets, threads);
+  if (largest <= kMost) return static_cast<std::uint32_t>(largest);
+  const auto at =
+      std::ranges::adjacent_find(offsets, [](EdgeIndex begin, EdgeIndex end) { return end - begin > kMost; });
+  throw InputError(fmt::format("vertex {} has more than 2^32 - 1 edges", at - offsets.begin()));
 }
 
 }  // namespace

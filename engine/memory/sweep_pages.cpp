@@ -3,9 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
+#include "engine/exec/threads.hpp"
 #include "engine/graph/partition_map.hpp"
 #include "partition/ranges.hpp"
 
@@ -145,9 +147,17 @@ SweepRows SweepRows::of(const CsrView& lists, const EdgeSource* from, bool weigh
   return {rows, from};
 }
 
-std::uint64_t longest_list(std::span<const EdgeIndex> offsets) {
-  EdgeIndex longest = 0;
-  for (std::size_t v = 1; v < offsets.size(); ++v) longest = std::max(longest, offsets[v] - offsets[v - 1]);
+std::uint64_t longest_list(std::span<const EdgeIndex> offsets, unsigned threads) {
+  constexpr std::uint64_t kGrain = 1u << 16;
+  const std::uint64_t lists = offsets.empty() ? 0 : offsets.size() - 1;
+  std::atomic<std::uint64_t> longest{0};
+  parallel_blocks(threads, lists, kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+    std::uint64_t most = 0;
+    for (std::uint64_t v = begin; v < end; ++v) most = std::max(most, offsets[v + 1] - offsets[v]);
+    std::uint64_t known = longest;
+    while (known < most && !longest.compare_exchange_weak(known, most)) {
+    }
+  });
   return longest;
 }
 

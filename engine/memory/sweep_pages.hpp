@@ -51,14 +51,7 @@ bool needs_sweep_pages(const Device& device, const SweepRows& rows, bool weighte
                        const PagingOptions& paging, std::uint64_t beside = 0);
 
 /// Of offsets, the edges of the longest list.
-std::uint64_t longest_list(std::span<const EdgeIndex> offsets);
-
-/// Of a graph's in-lists; of such as are yet to be made, the longest that there can be.
-inline std::uint64_t longest_in_list(const Graph& graph) {
-  if (!graph.directed) return longest_list(graph.out.offsets.span());
-  if (!graph.in.offsets.empty()) return longest_list(graph.in.offsets.span());
-  return std::min(graph.vertices(), graph.edges());
-}
+std::uint64_t longest_list(std::span<const EdgeIndex> offsets, unsigned threads);
 
 /// The rows that a rank has: about as many edges as every other rank has, one behind the other.
 struct OwnRows {

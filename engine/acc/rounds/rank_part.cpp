@@ -1,7 +1,6 @@
 #include "engine/acc/rounds/rank_part.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <mutex>
 #include <utility>
 
@@ -141,22 +140,8 @@ void RankPart::plan_simple(const Graph& graph, const AccPlace& place) {
   made_.offsets = HostArray<EdgeIndex>(lists.vertices + 1, "the undirected graph's offsets");
   made_.targets = HostArray<Vertex>(lists.edges, "the undirected graph's edges");
   host_budget().charge_and_release(turned.kept, "in-edges");
-  rows_.longest = std::max<EdgeIndex>(longest_list({lists.offsets, lists.vertices + 1}), 1);
-}
-
-std::uint64_t RankPart::largest_degree() const {
-  const EdgeIndex* const offsets = rows_.in.offsets;
-  std::atomic<std::uint64_t> largest{0};
-  parallel_blocks(device_.threads(), rows_.in.vertices, kDegreesAtOnce,
-                  [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-                    std::uint64_t most = 0;
-                    for (std::uint64_t row = begin; row < end; ++row)
-                      most = std::max(most, offsets[row + 1] - offsets[row]);
-                    std::uint64_t known = largest;
-                    while (known < most && !largest.compare_exchange_weak(known, most)) {
-                    }
-                  });
-  return largest;
+  rows_.longest =
+      std::max<EdgeIndex>(longest_list({lists.offsets, lists.vertices + 1}, device_.threads()), 1);
 }
 
 std::vector<Vertex> RankPart::long_rows(std::uint64_t least) const {

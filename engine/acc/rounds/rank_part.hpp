@@ -56,7 +56,9 @@ class RankPart {
     return at[1] - at[0];
   }
   /// Of own vertices.
-  std::uint64_t largest_degree() const;
+  std::uint64_t largest_degree() const {
+    return longest_list({rows_.in.offsets, rows_.in.vertices + 1}, device_.threads());
+  }
   /// Own rows with at least so many edges, ascending.
   std::vector<Vertex> long_rows(std::uint64_t least) const;
   /// Is every edge there in both directions?

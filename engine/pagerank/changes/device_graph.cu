@@ -41,7 +41,7 @@ DeviceGraph::DeviceGraph(const Device& device, const Graph& graph, bool weighted
   set_views();
   // A graph that can be held but not rewritten is refused at once.
   make_spare(graph);
-  if (!device.plans()) *longest_.data() = longest_list(graph.out.offsets.span());
+  if (!device.plans()) *longest_.data() = longest_list(graph.out.offsets.span(), usable_cores());
 }
 
 void DeviceGraph::copy_lists(DeviceRows& rows, const Csr& from) {

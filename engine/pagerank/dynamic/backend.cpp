@@ -84,7 +84,8 @@ SweepRows in_rows_of(const Graph& graph, bool weighted, std::uint64_t first, std
   SweepRows rows = SweepRows::of(in_edges_of(graph, weighted),
                                  (graph.directed ? graph.in_elsewhere : graph.edges_elsewhere).get(),
                                  weighted, first, last);
-  if (graph.directed && graph.in.offsets.empty()) rows.longest = longest_in_list(graph);
+  if (graph.directed && graph.in.offsets.empty())
+    rows.longest = std::min(graph.vertices(), graph.edges());  // at most
   return rows;
 }
 

@@ -340,7 +340,7 @@ std::uint64_t SlicedRows::most_bytes(const RowsToSlice& from) {
   const CsrView& in = from.in;
   const std::uint64_t n = from.vertices, m = in.edges;
   const std::uint64_t edge = sizeof(Vertex) + (from.weighted ? sizeof(float) : 0);
-  const std::uint64_t largest = longest_list({in.offsets, in.vertices + 1});
+  const std::uint64_t largest = longest_list({in.offsets, in.vertices + 1}, usable_cores());
   // Lists are padded by less than a half of their own entries, slices by less than a piece's largest row's.
   const std::uint64_t padded = m + m / 2 + kSlice * kSliceMost * from.pieces.count;
   // Two chunks; sorting takes about as much again as what is sorted.

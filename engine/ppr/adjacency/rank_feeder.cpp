@@ -25,9 +25,8 @@ struct PairLimits {
   std::uint64_t lists, edges;
 
   /// Of `bytes` on the way, for so many ranks; a list is never cut.
-  static PairLimits of(const Graph& graph, std::uint64_t bytes, std::uint64_t edge_bytes,
-                       std::uint64_t ranks) {
-    const std::uint64_t longest = longest_list(graph.out.offsets.span());
+  static PairLimits of(const Graph& graph, std::uint64_t longest, std::uint64_t bytes,
+                       std::uint64_t edge_bytes, std::uint64_t ranks) {
     const std::uint64_t edges = std::min(graph.edges(), bytes / (2 * ranks * edge_bytes));
     return {std::clamp<std::uint64_t>(edges / 4, 16, std::max<std::uint64_t>(graph.vertices(), 16)),
             std::max<std::uint64_t>({edges, longest, 1})};
@@ -38,7 +37,8 @@ PairLimits limits_of(const Device& device, const Graph& graph, const Options& op
   constexpr std::uint64_t kPart = 8, kMost = 64u << 20;
   std::uint64_t bytes[] = {std::min(device.memory().available() / kPart, kMost)};
   ranks.all_reduce(bytes, Reduce::min, "the ranks' budgets");
-  return PairLimits::of(graph, bytes[0], list_edge_bytes(options), static_cast<std::uint64_t>(ranks.size()));
+  return PairLimits::of(graph, longest_list(graph.out.offsets.span(), device.threads()), bytes[0],
+                        list_edge_bytes(options), static_cast<std::uint64_t>(ranks.size()));
 }
 
 class RankFeeder final : public ListFeeder {
