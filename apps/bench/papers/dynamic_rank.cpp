@@ -165,6 +165,7 @@ TemporalEdges in_order_of_time(const Graph& graph) {
 /// The last tenth of the edges comes in batches: a row for each size of them.
 void replays(Tables& tables, Device& device, pagerank::Dangling dangling, const std::string& name,
              const Graph& graph) {
+  if (graph.edges() == 0) return tables.put_words(name, "has no edges");
   const TemporalEdges edges = in_order_of_time(graph);
   pagerank::Options rank;
   rank.dangling = dangling;

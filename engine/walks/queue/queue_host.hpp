@@ -106,10 +106,12 @@ void QueueBackend::work(const QueuedWalks<Program>& all, std::span<const WalkSeg
   queues_.work(sizes, grain, {}, [&](std::size_t first, std::uint64_t from, std::uint64_t to, unsigned) {
     const QueuedWalks<Program> queued = all;  // no store of a walk can change it
     SegmentCursor cursor(&segments[first], from);
-    std::uint64_t steps = 0, read = 0;
+    std::uint64_t steps = 0, read = 0, left = to - from;
     const auto take = [&](Lane& lane) {
       constexpr std::uint64_t kAhead = 16;
-      if (cursor.follow(kAhead)) walks.prefetch_row(view.walks[cursor.at() + kAhead].current);
+      // Walks behind the block are another thread's, which may be laying them down.
+      if (left-- > kAhead && cursor.follow(kAhead))
+        walks.prefetch_row(view.walks[cursor.at() + kAhead].current);
       lane.item = cursor.next();
       lane.path = view.path(queued.take(lane.item, lane.walker, lane.place));
       steps -= lane.walker.step;
