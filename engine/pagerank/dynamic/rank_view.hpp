@@ -63,7 +63,7 @@ struct DynamicView : SettleRules {
   /// Makes v a member; `pulls`: its sum is not known any more.
   template <class Lane>
   SLUICE_HD void meet(Vertex v, bool pulls, const VertexList& members, Lane& lane) const {
-    if (flags_of(v) & kMember) return;
+    if (is_member(v)) return;
     const unsigned before = set_flags(v - first);
     if (before & kMember) return;
     if (!(before & kEver)) count_ever(v, lane);
@@ -80,6 +80,14 @@ struct DynamicView : SettleRules {
   }
 
  private:
+  /// Others may make it one meanwhile.
+  SLUICE_HD bool is_member(Vertex v) const {
+#if defined(__CUDA_ARCH__)
+    return flags_of(v) & kMember;
+#else
+    return std::atomic_ref(flags_of(v)).load(std::memory_order_relaxed) & kMember;
+#endif
+  }
   /// Makes the vertex at `place` a member, and returns the flags before.
   SLUICE_HD unsigned set_flags(std::uint64_t place) const {
 #if defined(__CUDA_ARCH__)
