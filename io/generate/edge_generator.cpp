@@ -9,7 +9,8 @@
 #include "engine/exec/threads.hpp"
 #include "io/generate/device_edges.hpp"
 
-#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__) && !defined(__clang__)
 #define SLUICE_WIDE_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define SLUICE_WIDE_CLONES
