@@ -123,18 +123,23 @@ void declare_rank_batch(Command& command, RankBatchOptions& options) {
       "pull, by in-degree, and those whose change spreads, by out-degree; changes no result");
 }
 
+void refuse_idle_frontier(const Command& command, pagerank::RankMethod method) {
+  const std::string where = "with --method " + std::string(name_of(kRankMethods, method));
+  const bool prunes = method == pagerank::RankMethod::pruned_frontier;
+  refuse_idle_option(command, "--frontier-tolerance", !has_frontier(method), where);
+  refuse_idle_option(command, "--prune-tolerance", !prunes, where);
+  refuse_idle_option(command, "--affect-all", !prunes, where);
+}
+
 void settle_rank_batch(const Command& command, pagerank::RankMethod method, RankBatchOptions& options) {
   const std::string name = name_of(kRankMethods, method);
   const auto refuse_idle = [&](const char* option, bool idle, const std::string& where) {
     refuse_idle_option(command, option, idle, where);
   };
   const bool fresh = method == pagerank::RankMethod::from_scratch;
-  const bool frontier = has_frontier(method);
   const std::string where = "with --method " + name;
   refuse_idle("--previous", fresh, where);
-  refuse_idle("--frontier-tolerance", !frontier, where);
-  refuse_idle("--prune-tolerance", method != pagerank::RankMethod::pruned_frontier, where);
-  refuse_idle("--affect-all", method != pagerank::RankMethod::pruned_frontier, where);
+  refuse_idle_frontier(command, method);
   refuse_idle("--split", fresh, where);
   refuse_idle("--output-graph", !options.updates(), "without --insert or --delete");
   if (fresh) return;

@@ -29,6 +29,8 @@ bool has_frontier(pagerank::RankMethod method);
 void declare_rank_options(Command& command, pagerank::Options& options);
 /// How changes spread: --frontier-tolerance, --prune-tolerance, --affect-all.
 void declare_frontier(Command& command, pagerank::DynamicRankOptions& rank);
+/// Throws UsageError for one of these that has no meaning with this method.
+void refuse_idle_frontier(const Command& command, pagerank::RankMethod method);
 void declare_rank_batch(Command& command, RankBatchOptions& options);
 
 /// Throws UsageError for options that are missing, or idle, with this method.

@@ -106,7 +106,8 @@ void Job::print_plan(const pagerank::Plan& plan) const {
 void Job::print_plan(const ppr::Plan& plan) const {
   std::string text = fit_line("device memory", plan.smallest_bytes, device_->memory());
   if (plan.graph_bytes != 0)
-    text += bytes_line(plan.in_place || plan.streamed ? "  the graph's offsets" : "  the graph", plan.graph_bytes);
+    text += bytes_line(plan.in_place || plan.streamed ? "  the graph's offsets" : "  the graph",
+                       plan.graph_bytes);
   if (plan.streamed) text += bytes_line("  lists, at most", plan.cache_bytes);
   text += bytes_line("  a batch of results", plan.batch_bytes);
   text += bytes_line("  a query, at most", plan.largest_query_bytes);

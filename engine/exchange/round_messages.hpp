@@ -28,8 +28,8 @@ class RoundMessages {
         in_(out_.size()),
         following_(static_cast<std::size_t>(ranks.size())) {}
 
-  /// Hands block r of `send` to rank r, announces the follow[r] values that come after it, and returns what the
-  /// round has come to on all ranks. All ranks call it.
+  /// Hands block r of `send` to rank r, announces the follow[r] values that come after it, and returns what
+  /// the round has come to on all ranks. All ranks call it.
   Work operator()(const Work& own_work, std::span<const Block> send, std::span<const std::uint64_t> follow) {
     received_.clear();
     if (ranks_.size() == 1) return own_work;

@@ -71,11 +71,12 @@ std::unique_ptr<Backend> make_cuda_ppr(const Device& device, const Graph& graph,
 
 /// Lists are brought in both.
 std::unique_ptr<Backend> make_streamed_ppr(const Device& device, const Graph& graph, const Starts& starts,
-                                      const Options& options, const PagingOptions& paging,
-                                      std::uint64_t queries, const Backend* beside);
-std::unique_ptr<Backend> make_cuda_streamed_ppr(const Device& device, const Graph& graph, const Starts& starts,
                                            const Options& options, const PagingOptions& paging,
                                            std::uint64_t queries, const Backend* beside);
+std::unique_ptr<Backend> make_cuda_streamed_ppr(const Device& device, const Graph& graph,
+                                                const Starts& starts, const Options& options,
+                                                const PagingOptions& paging, std::uint64_t queries,
+                                                const Backend* beside);
 
 using Progress = std::function<void(Instance done, Instance total)>;
 

@@ -376,9 +376,10 @@ std::unique_ptr<Backend> make_cuda_ppr(const Device& device, const Graph& graph,
   return std::make_unique<CudaPpr>(device, graph, std::move(on_device), nullptr, starts, options, queries);
 }
 
-std::unique_ptr<Backend> make_cuda_streamed_ppr(const Device& device, const Graph& graph, const Starts& starts,
-                                           const Options& options, const PagingOptions& paging,
-                                           std::uint64_t queries, const Backend* beside) {
+std::unique_ptr<Backend> make_cuda_streamed_ppr(const Device& device, const Graph& graph,
+                                                const Starts& starts, const Options& options,
+                                                const PagingOptions& paging, std::uint64_t queries,
+                                                const Backend* beside) {
   auto lists =
       std::make_unique<ListCache>(device, graph, options, paging, beside ? beside->rank_feeder() : nullptr);
   return std::make_unique<CudaPpr>(device, graph, nullptr, std::move(lists), starts, options, queries);

@@ -71,7 +71,7 @@ inline constexpr std::uint64_t kQueryVertexBytes = 64;
 struct Plan {
   std::uint64_t graph_bytes = 0;          ///< of a GPU's memory
   bool in_place = false;                  ///< lists stay in host memory
-  bool streamed = false;                       ///< lists are brought to a GPU as queries come to them
+  bool streamed = false;                  ///< lists are brought to a GPU as queries come to them
   std::uint64_t cache_bytes = 0;          ///< the same: lists that stay there for now
   std::uint64_t partitions = 1;           ///< in which lists are brought, about
   std::uint64_t batch_bytes = 0;          ///< results on their way to the sink

@@ -44,7 +44,7 @@ struct Flight {
 class StreamedPpr final : public Backend {
  public:
   StreamedPpr(const Device& device, const Graph& graph, const Starts& starts, const Options& options,
-         const PagingOptions& paging, std::uint64_t queries, const Backend* beside)
+              const PagingOptions& paging, std::uint64_t queries, const Backend* beside)
       : device_(device),
         graph_(graph),
         starts_(starts),
@@ -213,8 +213,8 @@ class StreamedPpr final : public Backend {
 }  // namespace
 
 std::unique_ptr<Backend> make_streamed_ppr(const Device& device, const Graph& graph, const Starts& starts,
-                                      const Options& options, const PagingOptions& paging,
-                                      std::uint64_t queries, const Backend* beside) {
+                                           const Options& options, const PagingOptions& paging,
+                                           std::uint64_t queries, const Backend* beside) {
   return std::make_unique<StreamedPpr>(device, graph, starts, options, paging, queries, beside);
 }
 

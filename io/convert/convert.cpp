@@ -172,7 +172,7 @@ class Conversion {
       largest_id_ = std::max(largest_id_, all.largest_id);
       any_edge_ = true;
       if (!options_.keep_self_loops) stats_.self_loops += all.self_loops;
-      const auto phase = enter(&ConvertStats::sort_seconds);  // of what has to be written first
+      const auto phase = enter(&ConvertStats::sort_seconds);  // of a run that leaves memory before
       Record* const added = sorter_.add(records_of(end - begin, all.self_loops));
       enter(phase);
       std::vector<std::uint64_t> starts(found.size());

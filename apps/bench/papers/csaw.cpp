@@ -127,21 +127,15 @@ class Csaw {
   void rates_on(const std::string& name, Graph graph) {
     graph_ = std::move(graph);
     resident_.emplace(device_, graph_);
-    std::vector<double> first;
-    Columns columns;
+    std::vector<std::pair<std::string, std::vector<double>>> cells;
     for (const Application& application : applications(2)) {
       RunStats last;
       const auto milliseconds =
           sample(name + ", " + application.name, application.options, extent_.instances, last);
-      auto rates = rates_of(milliseconds, last);
-      if (first.empty())
-        first = std::move(rates);
-      else
-        columns.emplace_back(std::string(application.name) + ", M edges/s", median(std::move(rates)));
+      cells.emplace_back(std::string(application.name) + ", M edges/s", rates_of(milliseconds, last));
       resident_->drop_tables();
     }
-    for (const auto& size : size_of(graph_)) columns.push_back(size);
-    tables_.put(name, std::move(first), "M edges/s of biased neighbor", std::move(columns));
+    tables_.put_cells(name, "M edges/s of biased neighbor", std::move(cells), graph_);
     resident_.reset();
   }
 

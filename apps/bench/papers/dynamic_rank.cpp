@@ -174,7 +174,7 @@ void replays(Tables& tables, Device& device, pagerank::Dangling dangling, const 
     tables.measuring(row);
     ReplayOptions options;  // of 0.9 of the edges, and 100 batches, as published
     options.batch_fraction = fraction;
-    options.methods.pop_back();  // Sluice's own
+    std::erase(options.methods, pagerank::RankMethod::residual_frontier);  // not published
     options.rules.affect_all = false;
     std::vector<Runs> runs(options.methods.size() + 1);
     replay(device, edges, rank, options, [&](const ReplayBatch& batch) {

@@ -74,19 +74,13 @@ class MeloPpr {
       const std::string row = fmt::format("{}, {}{}", name_, setting.name, lenient ? ", lenient" : "");
       ppr::Options o = six_steps(ppr::Method::staged);
       o.alpha = setting.alpha, o.top = setting.top;
-      std::vector<double> least;
-      Columns columns;
+      std::vector<std::pair<std::string, std::vector<double>>> cells;
       for (const double share : kShares) {
         o.expand = share;
         const ppr::Precision found = evaluated(row, o).truncated;
-        const double percent = lenient ? found.lenient : found.strict;
-        if (least.empty())
-          least.push_back(percent);
-        else
-          columns.emplace_back(fmt::format("% at {:.0f}%", 100 * share), percent);
+        cells.push_back({fmt::format("% at {:.0f}%", 100 * share), {lenient ? found.lenient : found.strict}});
       }
-      for (const auto& size : size_of(graph_)) columns.push_back(size);
-      tables_.put(row, std::move(least), "% at 1%", std::move(columns));
+      tables_.put_cells(row, "% at 1%", std::move(cells), graph_);
     }
   }
 
@@ -100,13 +94,14 @@ class MeloPpr {
     const double alone = median(measure(name_, o).microseconds);
     o = six_steps(ppr::Method::staged), o.expand = 0.1;
     const double staged = median(measure(name_, o).microseconds);
-    Columns columns{{"MB at most, 3,3 at 10%", two.most * 1e-6},
-                    {"times less, mean of queries", two.times_less},
-                    {"us a query, one stage", alone},
-                    {"us a query, 3,3 at 10%", staged},
-                    {"times as fast", alone / staged}};
-    for (const auto& size : size_of(graph_)) columns.push_back(size);
-    tables_.put(name_, {one.most * 1e-6}, "MB at most, one stage", std::move(columns));
+    tables_.put_cells(name_, "MB at most, one stage",
+                      {{"", {one.most * 1e-6}},
+                       {"MB at most, 3,3 at 10%", {two.most * 1e-6}},
+                       {"times less, mean of queries", {two.times_less}},
+                       {"us a query, one stage", {alone}},
+                       {"us a query, 3,3 at 10%", {staged}},
+                       {"times as fast", {alone / staged}}},
+                      graph_);
   }
 
   /// Balls of a query, and queries.

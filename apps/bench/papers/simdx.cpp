@@ -23,6 +23,7 @@ struct Program {
   const char* name;
   std::function<std::vector<acc::AccStats>(const acc::AccOptions&)> run;
   bool pulls_alone = false;
+  acc::AccDirection usual = acc::AccDirection::automatic;  ///< of its command
 };
 
 /// Sources' means.
@@ -121,26 +122,18 @@ class Simdx {
   void runtimes(const std::string& graph) {
     auto all = programs();
     if (!graph_.directed) all.push_back(beliefs());  // messages go both ways
-    std::vector<double> first;
-    Columns columns;
-    for (const Program& program : all) {
-      const bool pushes = program.name == std::string("sssp") || program.name == std::string("kcore");
-      Mean mean = measure(graph + ", " + program.name, program,
-                          {pushes ? acc::AccDirection::push : acc::AccDirection::automatic});
-      if (first.empty())
-        first = std::move(mean.milliseconds);
-      else
-        columns.emplace_back(std::string(program.name) + ", ms", median(std::move(mean.milliseconds)));
-    }
+    std::vector<std::pair<std::string, std::vector<double>>> cells;
+    for (const Program& program : all)
+      cells.emplace_back(std::string(program.name) + ", ms",
+                         measure(graph + ", " + program.name, program, {program.usual}).milliseconds);
     tables_.measuring(graph + ", pagerank");
     std::vector<double> ranks;
     for (unsigned r = 0; r <= tables_.options().repetitions; ++r) {
       const double seconds = pagerank::run_pagerank(device_, graph_, {}).compute_seconds;
       if (r > 0) ranks.push_back(seconds * 1e3);
     }
-    columns.emplace_back("pagerank, ms", median(std::move(ranks)));
-    for (const auto& size : size_of(graph_)) columns.push_back(size);
-    tables_.put(graph, std::move(first), "ms of bfs", std::move(columns));
+    cells.emplace_back("pagerank, ms", std::move(ranks));
+    tables_.put_cells(graph, "ms of bfs", std::move(cells), graph_);
   }
 
  private:
@@ -156,10 +149,13 @@ class Simdx {
                std::vector<acc::AccStats> stats;
                for (const Vertex source : sources_) stats.push_back(sssp(lists_, source, 0, options).stats);
                return stats;
-             }},
-            {"kcore", [this](const acc::AccOptions& options) {
+             },
+             false, acc::AccDirection::push},
+            {"kcore",
+             [this](const acc::AccOptions& options) {
                return std::vector<acc::AccStats>{core_numbers(simple(), 0, options).stats};
-             }}};
+             },
+             false, acc::AccDirection::push}};
   }
 
   /// The fourth. Its rounds are alike, so that a few are enough.

@@ -49,6 +49,16 @@ void Tables::put(const std::string& row, std::vector<double> values, const char*
                       {}});
 }
 
+void Tables::put_cells(const std::string& row, const char* unit,
+                       std::vector<std::pair<std::string, std::vector<double>>> cells, const Graph& graph) {
+  Columns columns;
+  for (std::size_t i = 1; i < cells.size(); ++i)
+    columns.emplace_back(cells[i].first, median(std::move(cells[i].second)));
+  columns.emplace_back("vertices", static_cast<double>(graph.vertices()));
+  columns.emplace_back("stored edges", static_cast<double>(graph.edges()));
+  put(row, std::move(cells.front().second), unit, std::move(columns));
+}
+
 void Tables::put_words(const std::string& row, std::string words) {
   figures_.push_back({name_ + ": " + row, 0, "", 0, 0, {}, {}, std::move(words)});
 }
@@ -63,11 +73,6 @@ Graph Tables::graph(unsigned host_scale, unsigned gpu_scale, io::GraphKind kind,
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return middle_of(values);
-}
-
-Columns size_of(const Graph& graph) {
-  return {{"vertices", static_cast<double>(graph.vertices())},
-          {"stored edges", static_cast<double>(graph.edges())}};
 }
 
 std::string batch_name(double fraction) {

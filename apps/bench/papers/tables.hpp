@@ -37,6 +37,9 @@ class Tables {
 
   /// A row: the median of the values.
   void put(const std::string& row, std::vector<double> values, const char* unit, Columns columns = {});
+  /// A row of a graph: the first of `cells` is its figure, the others are columns; then, how large it is.
+  void put_cells(const std::string& row, const char* unit,
+                 std::vector<std::pair<std::string, std::vector<double>>> cells, const Graph& graph);
   void put_words(const std::string& row, std::string words);
 
   /// Of the device's size, or of --scale; or the file that was asked for.
@@ -53,9 +56,6 @@ class Tables {
 };
 
 double median(std::vector<double> values);
-
-/// How large a graph is, the first columns of its row.
-Columns size_of(const Graph& graph);
 
 /// `batch 1e-06`
 std::string batch_name(double fraction);

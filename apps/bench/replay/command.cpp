@@ -157,7 +157,10 @@ std::pair<ReplayGraphPlace, pagerank::Plan> fit(const Device& device, const Temp
 
 /// Fills in what follows from other options. Throws UsageError.
 void settle(const Command& command, ReplayCommand& c) {
-  if (command.given("--method")) c.replay.methods = {c.method};
+  if (command.given("--method")) {
+    refuse_idle_frontier(command, c.method);
+    c.replay.methods = {c.method};
+  }
   // Static ranks stand beside the method that is asked for, and alone where they are.
   std::erase(c.replay.methods, pagerank::RankMethod::from_scratch);
   c.replay.verify = c.common.verify;

@@ -60,9 +60,9 @@ struct PeerState {
   unsigned stopped = 0;
 };
 
-/// What this GPU's threads have written before, as far as this one knows of it, is so for a thread that sees on
-/// another GPU what this one writes next; and the other way round. (__threadfence_system() is also one of a
-/// single order of all fences, and takes longer.)
+/// What this GPU's threads have written before, as far as this one knows of it, is so for a thread that sees
+/// on another GPU what this one writes next; and the other way round. (__threadfence_system() is also one of
+/// a single order of all fences, and takes longer.)
 __device__ __forceinline__ void fence_of_gpus() {
   asm volatile("fence.acq_rel.sys;" ::: "memory");
 }

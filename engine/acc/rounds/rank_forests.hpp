@@ -189,7 +189,7 @@ class RankForests {
         rank_(static_cast<std::size_t>(rows.ranks().rank())),
         vertices_(vertices),
         before_(PackedTrees::words_before(vertices)),
-        room_(vertices / kFewPairs),
+        capacity_(vertices / kFewPairs),
         leaving_(device, words(), "the trees of ranks"),
         arriving_(device, words(), "the trees of ranks"),
         count_(device, 1, "the trees of ranks"),
@@ -219,7 +219,7 @@ class RankForests {
   static constexpr std::uint64_t kTooMany = ~std::uint64_t{0};
   static constexpr const char* kLabel = "the trees of ranks";
 
-  std::uint64_t words() const { return ranks_ > 1 ? before_ + 2 * room_ : 0; }
+  std::uint64_t words() const { return ranks_ > 1 ? before_ + 2 * capacity_ : 0; }
 
   /// Calls joins(stride) for vertices far from each other, then for all: otherwise all of a GPU's threads
   /// would join the same large trees.
@@ -241,10 +241,10 @@ class RankForests {
     executor.fill(count_.data(), 0, count_.bytes());
     executor.for_each(before_ - 1, {},
                       PackTrees{states, vertices_, states + most, PackedTrees::at(leaving_.data(), vertices_),
-                                room_, count_.data()});
+                                capacity_, count_.data()});
     std::uint64_t pairs = 0;
     executor.read(&pairs, count_.data(), 1, kLabel);
-    return pairs > room_ ? kTooMany : before_ + 2 * pairs;
+    return pairs > capacity_ ? kTooMany : before_ + 2 * pairs;
   }
 
   template <Executor E, class Program>
@@ -279,7 +279,7 @@ class RankForests {
   const Device& device_;
   std::size_t ranks_, rank_;
   std::uint64_t vertices_;
-  std::uint64_t before_, room_;                  ///< words before the pairs, and pairs
+  std::uint64_t before_, capacity_;              ///< words before the pairs, and pairs
   TravellingValues<Vertex> leaving_, arriving_;  ///< [words()]
   Buffer<unsigned long long> count_;
   const Router& router_;

@@ -40,7 +40,7 @@ MakeDynamicRanks make_whole_cuda_ranks;
 /// What such a copy takes of the GPU, with ranks; and the space beside it for batches and new vertices,
 /// which are not known when ranks begin.
 std::uint64_t whole_cuda_bytes(const Device& device, const Graph& graph, const Options& options);
-constexpr std::uint64_t room_for_batches(std::uint64_t whole_bytes) {
+constexpr std::uint64_t space_for_batches(std::uint64_t whole_bytes) {
   return whole_bytes / 12 + (std::uint64_t{1} << 20);
 }
 /// On a GPU that has the graph in partitions, or the part of its rank; the same bits.

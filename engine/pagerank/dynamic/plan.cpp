@@ -26,7 +26,7 @@ bool stays_whole(const Device& device, const Graph& graph, [[maybe_unused]] cons
 #if defined(SLUICE_HAVE_CUDA)
   if (paging.partitions == 0) {
     const std::uint64_t bytes = whole_cuda_bytes(device, graph, options);
-    return bytes + room_for_batches(bytes) <= device.memory().available();
+    return bytes + space_for_batches(bytes) <= device.memory().available();
   }
 #endif
   return true;

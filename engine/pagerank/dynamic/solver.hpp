@@ -90,7 +90,7 @@ class DynamicSolver final : public DynamicRanks::State {
 
   void plan(const Graph& graph, const UpdateSize& batch, Plan& plan) override {
     if constexpr (Store::kHoldsGraph) {
-      device_.memory().charge_and_release(room_for_batches(plan.state_bytes), "batches");
+      device_.memory().charge_and_release(space_for_batches(plan.state_bytes), "batches");
       plan.state_bytes -= store_.list_bytes();
     } else {
       const std::uint64_t last = peers_.last();

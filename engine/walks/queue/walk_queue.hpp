@@ -137,7 +137,8 @@ struct Departure<true> {
   Vertex current, previous;
 };
 
-/// As queued_walk_bytes, where walks make a step a round: capacity for all to leave for any rank, and to come.
+/// As queued_walk_bytes, where walks make a step a round: capacity for all to leave for any rank, and to
+/// come.
 constexpr std::uint64_t stepped_walk_bytes(std::uint64_t ranks) {
   return (ranks + 1) * sizeof(Departure<true>);
 }
