@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -93,7 +94,7 @@ class CudaExecutor {
         hubs_(device, edges / kGridDegree + 1, "hubs"),
         hub_count_(device, 1, "hubs"),
         sums_(device, kGroupSums, "counters"),
-        left_count_(device, 1, "counters"),
+        left_counts_(device, SideStreams::kMost, "counters"),
         read_(device, kReadAtOnce, "counts") {
     fill(sums_.data(), 0, sums_.bytes());
   }
@@ -157,25 +158,36 @@ class CudaExecutor {
 
   template <class Counters, class Body>
   void for_each_group(std::uint64_t count, Groups groups, const Body& body) {
-    if (count == 0) return;
-    LeftIndices left;
-    if (groups == Groups::warps_then_blocks) {
-      if (count > left_.size()) wait("groups");  // what is under way uses the list
-      left_.reserve(device_, count, "work left to blocks");
-      left = {left_.data(), left_count_.data()};
-      fill(left_count_.data(), 0, left_count_.bytes());
+    reserve_left(groups, count);
+    launch_groups<Counters>(stream_, count, groups, body, {left_.data(), left_counts_.data()});
+  }
+  unsigned group_blocks() const { return multiprocessors() * kGroupBlocksAtOnce; }
+  template <class Counters, class BodyOf>
+  std::vector<double> for_each_group_aside(std::span<const std::uint64_t> counts, Groups groups,
+                                           const BodyOf& body_of, std::span<const unsigned> shares = {}) {
+    std::uint64_t before = 0;
+    for (const std::uint64_t count : counts) before += count;
+    reserve_left(groups, before);
+    const std::size_t sides = std::min(counts.size(), SideStreams::kMost);
+    const bool timed = !shares.empty() && counts.size() == sides;
+    for (std::size_t i = 0; i < sides; ++i) {
+      sides_[i].follow(stream_);
+      if (timed) sides_.start(i);
     }
-    if (groups != Groups::blocks) {
-      warps_kernel<Counters><<<grid_for(count * kWarp, kGroupBlock), kGroupBlock, 0, stream_.get()>>>(
-          count, body, left, sums_.data());
-      launched();
+    before = 0;
+    for (std::size_t i = 0; i < counts.size(); before += counts[i++]) {
+      const std::size_t side = i % sides;
+      launch_groups<Counters>(sides_[side], counts[i], groups, body_of(i),
+                              {left_.data() + before, left_counts_.data() + side},
+                              shares.empty() ? ~0u : shares[i]);
     }
-    if (groups == Groups::warps) return;
-    // A few blocks for each multiprocessor at a time.
-    const auto blocks = std::min<std::uint64_t>(count, std::uint64_t{multiprocessors()} * 8);
-    blocks_kernel<Counters>
-        <<<static_cast<unsigned>(blocks), kWideBlock, 0, stream_.get()>>>(count, body, left, sums_.data());
-    launched();
+    for (std::size_t i = 0; i < sides; ++i) {
+      if (timed) sides_.stop(i);
+      sides_[i].lead(stream_);
+    }
+    if (!timed) return {};
+    wait("groups");
+    return sides_.seconds(sides);
   }
   void group_sums(std::uint64_t* sums) {
     read(sums, sums_.data(), kGroupSums, "groups");
@@ -244,6 +256,34 @@ class CudaExecutor {
   /// partitions were in slots, and 2.1 ms where a warp took each over the link.
   static constexpr std::uint64_t kFewVertices = kMostBlocks * (kTeamBlock / kWarp);
 
+  void reserve_left(Groups groups, std::uint64_t count) {
+    if (groups != Groups::warps_then_blocks) return;
+    if (count > left_.size()) wait("groups");  // what is under way uses the list
+    left_.reserve(device_, count, "work left to blocks");
+  }
+  /// By `most` blocks.
+  template <class Counters, class Body>
+  void launch_groups(const Stream& stream, std::uint64_t count, Groups groups, const Body& body,
+                     LeftIndices left, unsigned most = ~0u) {
+    if (count == 0) return;
+    if (groups == Groups::warps_then_blocks) {
+      check(cudaMemsetAsync(left.count, 0, sizeof *left.count, stream.get()), "clearing memory");
+    } else {
+      left = {};
+    }
+    if (groups != Groups::blocks) {
+      warps_kernel<Counters>
+          <<<std::min(grid_for(count * kWarp, kGroupBlock), most), kGroupBlock, 0, stream.get()>>>(
+              count, body, left, sums_.data());
+      launched();
+    }
+    if (groups == Groups::warps) return;
+    const auto blocks = std::min<std::uint64_t>(count, std::min(group_blocks(), most));
+    blocks_kernel<Counters>
+        <<<static_cast<unsigned>(blocks), kWideBlock, 0, stream.get()>>>(count, body, left, sums_.data());
+    launched();
+  }
+
   static unsigned grid(std::uint64_t count) { return std::min(grid_for(count, kTeamBlock), kMostBlocks); }
   void launched() {
     check_launch("a round's kernel");
@@ -252,9 +292,10 @@ class CudaExecutor {
 
   const Device& device_;
   Stream stream_;
+  SideStreams sides_;
   Buffer<HubPiece> hubs_;
   Buffer<unsigned long long> hub_count_;
-  Buffer<unsigned long long> sums_, left_count_;      ///< of groups
+  Buffer<unsigned long long> sums_, left_counts_;     ///< of groups; [1], and of each side
   Buffer<std::uint64_t> left_;                        ///< indices that warps left to blocks
   Buffer<std::uint32_t> keys_, sorted_keys_, items_;  ///< of order_by_key()
   Buffer<std::uint64_t> begins_;

@@ -16,6 +16,9 @@ namespace sluice::cuda {
 inline constexpr unsigned kGroupBlock = 128;  ///< four warps; small, since indices differ in work
 inline constexpr unsigned kWideBlock = 256;   ///< eight times a warp, and barriers stay cheap
 
+/// Blocks of the kernels below that a multiprocessor holds at once, about.
+inline constexpr unsigned kGroupBlocksAtOnce = 8;
+
 /// Indices that warps left to blocks; their number is not known to the host.
 struct LeftIndices {
   std::uint64_t* indices = nullptr;
@@ -33,16 +36,20 @@ __device__ __forceinline__ void add_counters(const Group& group, const Counters&
   }
 }
 
-/// One warp an index below `count`.
+/// One warp an index below `count`, and further ones where there are fewer warps.
 template <class Counters, class Body>
 __global__ void __launch_bounds__(kGroupBlock)
     warps_kernel(std::uint64_t count, Body body, LeftIndices left, unsigned long long* sums) {
-  const std::uint64_t index = (static_cast<std::uint64_t>(blockIdx.x) * kGroupBlock + threadIdx.x) / kWarp;
-  if (index >= count) return;
-  Counters counters;
+  constexpr unsigned kWarps = kGroupBlock / kWarp;
+  const std::uint64_t warps = std::uint64_t{gridDim.x} * kWarps;
   const Tile<kWarp> warp;
-  if (body(warp, index, counters)) return add_counters(warp, counters, sums);
-  if (warp.rank() == 0) left.indices[atomicAdd(left.count, 1ull)] = index;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * kWarps + threadIdx.x / kWarp; i < count; i += warps) {
+    Counters counters;
+    if (body(warp, i, counters))
+      add_counters(warp, counters, sums);
+    else if (warp.rank() == 0)
+      left.indices[atomicAdd(left.count, 1ull)] = i;
+  }
 }
 
 /// One block an index: those that were left, or where there is no list, all below `count`.

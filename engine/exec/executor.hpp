@@ -19,6 +19,11 @@
 //                                           body(group, i, counters) for every i below `count`; false where a
 //                                           warp leaves the work to a block. group_sums(sums) are what all
 //                                           groups have counted since the last call
+//   for_each_group_aside<Counters>(counts, groups, body_of, shares)
+//                                           body_of(i) by groups for every index below counts[i], for every
+//                                           i: side by side on a GPU, each by at most shares[i] of
+//                                           group_blocks() where shares are given. Returns the seconds of
+//                                           each then, where they were timed
 //   order_by_key(count, key_of, ordered)    the numbers below `count` in order of key_of(i), which is below
 //                                           ordered.keys() or kNoKey, stably
 //   exclusive_sum(counts, size)             counts become what is before each; returns the sum of all, which
@@ -36,6 +41,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "engine/core/error.hpp"
@@ -163,6 +169,9 @@ struct EmptyGroupBody {
     return true;
   }
 };
+struct EmptyGroupBodies {
+  EmptyGroupBody operator()(std::size_t) const { return {}; }
+};
 struct EmptyKey {
   SLUICE_HD std::uint32_t operator()(std::uint64_t) const { return 0; }
 };
@@ -182,6 +191,9 @@ concept Executor = requires(E& executor, const LaneOutput& output, const detail:
   // sort.
   executor.sort_by_key(body, std::uint64_t{}, vertices, keys);
   executor.template for_each_group<NoCounters>(std::uint64_t{}, Groups::warps, detail::EmptyGroupBody{});
+  executor.template for_each_group_aside<NoCounters>(std::span<const std::uint64_t>{}, Groups::warps,
+                                                     detail::EmptyGroupBodies{});
+  { executor.group_blocks() } -> std::same_as<unsigned>;
   executor.group_sums(counts);
   executor.order_by_key(std::uint64_t{}, detail::EmptyKey{}, ordered);
   { executor.exclusive_sum(counts, std::uint64_t{}) } -> std::same_as<std::uint64_t>;

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -220,6 +221,14 @@ class HostExecutor {
           lanes_[thread].group_sums[sum] += counters.value(sum);
       }
     });
+  }
+  unsigned group_blocks() const { return pool_.size(); }
+  /// All threads have each.
+  template <class Counters, class BodyOf>
+  std::vector<double> for_each_group_aside(std::span<const std::uint64_t> counts, Groups groups,
+                                           const BodyOf& body_of, std::span<const unsigned> = {}) {
+    for (std::size_t i = 0; i < counts.size(); ++i) for_each_group<Counters>(counts[i], groups, body_of(i));
+    return {};
   }
   void group_sums(std::uint64_t* sums) {
     for (unsigned sum = 0; sum < kGroupSums; ++sum) {

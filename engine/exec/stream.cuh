@@ -56,11 +56,10 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-/// A stream whose blocks go before those of others that have not begun, for work that waits more than it
-/// moves beside work that moves much.
-class UrgentStream : public Stream {
+/// A stream beside another, which it leaves and joins.
+class SideStream : public Stream {
  public:
-  UrgentStream() : Stream(open()) {}
+  SideStream() = default;
 
   /// What is put here from now on begins after what is on `stream`.
   void follow(const Stream& stream) {
@@ -73,6 +72,19 @@ class UrgentStream : public Stream {
     check(cudaStreamWaitEvent(stream.get(), own_.get(), 0), "cudaStreamWaitEvent");
   }
 
+ protected:
+  explicit SideStream(cudaStream_t opened) : Stream(opened) {}
+
+ private:
+  Event other_, own_;
+};
+
+/// One whose blocks go before those of others that have not begun, for work that waits more than it moves
+/// beside work that moves much.
+class UrgentStream : public SideStream {
+ public:
+  UrgentStream() : SideStream(open()) {}
+
  private:
   static cudaStream_t open() {
     int least = 0, greatest = 0;
@@ -81,8 +93,6 @@ class UrgentStream : public Stream {
     check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest), "cudaStreamCreate");
     return stream;
   }
-
-  Event other_, own_;
 };
 
 /// Device time between two points of a stream.
@@ -104,7 +114,10 @@ class Timer {
 /// Kernels side by side: a stream for each, and how long it took.
 class SideStreams {
  public:
-  const Stream& operator[](std::size_t i) {
+  /// Works beyond so many share streams.
+  static constexpr std::size_t kMost = 32;
+
+  SideStream& operator[](std::size_t i) {
     while (sides_.size() <= i) sides_.push_back(std::make_unique<Side>());
     return sides_[i]->stream;
   }
@@ -127,7 +140,7 @@ class SideStreams {
 
  private:
   struct Side {
-    Stream stream;
+    SideStream stream;
     Timer timer;
   };
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/exec/executor.hpp"
@@ -11,6 +12,7 @@
 #include "engine/memory/partition_cache.hpp"
 #include "engine/memory/resident_impl.hpp"
 #include "engine/memory/run_stats.hpp"
+#include "engine/memory/schedule/balance.hpp"
 #include "engine/select/taken.hpp"
 
 namespace sluice::samples {
@@ -110,23 +112,25 @@ template <Executor E>
 class PagedItems : public GroupWork<E> {
  public:
   PagedItems(const ResidentGraph::Impl& graph, PartitionCache& cache, RunStats& stats)
-      : GroupWork<E>(graph.device, stats), cache_(cache), order_(cache.partitions(), "the queue of lists") {}
+      : GroupWork<E>(graph.device, stats),
+        cache_(cache),
+        stats_(stats),
+        apart_(graph.peers != nullptr),
+        order_(cache.partitions(), "the queue of lists") {}
 
   /// Of the items below `items`, those for which waits(item) is a vertex and not kNoVertex: calls
-  /// work(group, here, k, counters) for here.item(k) when the vertex's list is here. False: no item waits.
+  /// work(group, here, k, counters) for here.item(k) when the vertex's list is here. Partitions that are here
+  /// are worked on side by side, but for those in other GPUs' memory, where a GPU finds few addresses at once
+  /// (StretchOfItem). False: no item waits.
   template <class Waits, class Work>
   bool visit(std::uint64_t items, const Waits& waits, const Work& work) {
     E& executor = this->executor();
     executor.order_by_key(items, OwnerOfItem<Waits>{waits, cache_.owners()}, order_);
     std::vector<std::uint64_t> waiting = order_.counts();
     cache_.drain(waiting, [&](std::span<const std::uint32_t> present) {
-      for (const std::uint32_t p : present) {
-        const PageItems some{cache_.page(p), order_.items.data() + order_.begins[p], waiting[p],
-                             cache_.in_place(p)};
-        executor.template for_each_group<PickCounters>(waiting[p], Groups::warps_then_blocks,
-                                                       WorkOnPage<Work>{work, some});
-        waiting[p] = 0;
-      }
+      const std::size_t together = apart_ ? 1 : present.size();
+      for (; !present.empty(); present = present.subspan(together))
+        work_on(present.first(together), waiting, work);
       executor.wait("samples");  // the slots may be filled anew
     });
     this->finish();
@@ -135,7 +139,27 @@ class PagedItems : public GroupWork<E> {
   std::uint64_t bytes() { return order_.items.bytes() + this->executor().order_bytes(); }
 
  private:
+  template <class Work>
+  void work_on(std::span<const std::uint32_t> partitions, std::vector<std::uint64_t>& waiting,
+               const Work& work) {
+    E& executor = this->executor();
+    const Balance balance = cache_.paging().balance;
+    std::vector<std::uint64_t> counts;
+    for (const std::uint32_t p : partitions) counts.push_back(std::exchange(waiting[p], 0));
+    std::vector<unsigned> shares;
+    if (balance != Balance::automatic) shares = shares_of(counts, executor.group_blocks(), balance);
+    const auto on_page = [&](std::size_t i) {
+      const std::uint32_t p = partitions[i];
+      return WorkOnPage<Work>{
+          work, {cache_.page(p), order_.items.data() + order_.begins[p], counts[i], cache_.in_place(p)}};
+    };
+    stats_.kernels.add(executor.template for_each_group_aside<PickCounters>(counts, Groups::warps_then_blocks,
+                                                                            on_page, shares));
+  }
+
   PartitionCache& cache_;
+  RunStats& stats_;
+  bool apart_;          ///< one partition after another
   OrderedItems order_;  ///< items by partition
 };
 

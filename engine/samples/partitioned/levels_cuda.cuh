@@ -125,13 +125,12 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
   void note_largest(std::uint64_t largest) { memory_.host_facts.data()->largest = largest; }
 
   /// Works on the entries in order of partition that wait for those that are present: side by side, but for
-  /// work that needs scratch or is one kernel after another. In other GPUs' memory one partition after
-  /// another: a GPU finds few addresses there at once (StretchOfItem).
+  /// work that needs scratch. In other GPUs' memory one partition after another: a GPU finds few addresses
+  /// there at once (StretchOfItem).
   void work(const LevelTask& task, const OrderedItems& order, std::span<const std::uint32_t> present) {
     const Program base = program_;
     const bool selects = task.work == LevelWork::select;
-    const bool aside =
-        selects && !Program::kUpdates && Launches::side_by_side(largest()) && graph_.peers == nullptr;
+    const bool aside = selects && Launches::side_by_side(largest()) && graph_.peers == nullptr;
     if (selects) memory_.clashing.reserve(device_, order.size(), kSampleBatch);
     if (selects && largest() > kTilePicks)
       memory_.listed_begins.reserve(device_, order.size() + 1, kSampleBatch);
@@ -139,6 +138,7 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
     const Balance balance = aside ? cache_.paging().balance : Balance::automatic;
     const std::vector<unsigned> shares = shares_for(all, balance);
     const bool timed = balance != Balance::automatic && all.size() <= kMostSides;
+    std::vector<ArriveOnPage<Program>> arrivals;
     for (std::size_t i = 0; i < all.size(); ++i) {
       program_ = on_page(base, cache_.page(all[i].partition));
       const std::uint32_t* const items = order.items.data() + all[i].begin;
@@ -155,14 +155,16 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
         select_listed({level, turns, task.depth, largest(), aside ? sides_[side] : stream_,
                        memory_.listed_begins.data(), memory_.clashes.data() + side,
                        memory_.clashing.data() + all[i].begin + batch.begin, shares[i]});
+        if constexpr (Program::kUpdates) arrivals.push_back({program_, level, turns, task.depth});
         if (cache_.in_place(all[i].partition))
           executor_.for_each(turns.most, {.sums = read_.data()},
                              AddReadBytes<Program>{program_, level, turns});
       }
       if (timed) sides_.stop(side);
     }
-    executor_.wait("samples");  // the slots may be filled anew
     sides_.wait("samples");
+    arrive(arrivals);
+    executor_.wait("samples");  // the slots may be filled anew
     if (selects && !aside) launches_.refuse_exhausted(stream_);
     if (timed) stats_.kernels.add(sides_.seconds(all.size()));
     program_ = base;
@@ -195,7 +197,7 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
   using Base = BatchGrower<Program>;
   using Launches = SelectLaunches<Program>;
   using Base::device_, Base::memory_, Base::program_, Base::stats_, Base::stream_, Base::launches_;
-  static constexpr std::size_t kMostSides = 32;  ///< beyond, partitions share streams, and are not timed
+  static constexpr std::size_t kMostSides = SideStreams::kMost;  ///< of partitions that are timed
 
   void measure_listed(const LevelTask& task, const ListedEntries& turns) {
     if constexpr (Program::kDynamic)
@@ -211,10 +213,14 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
                     memory_.scan, stream_.get());
     }
     launches_.select(program_, some);
+  }
+
+  void arrive(std::span<const ArriveOnPage<Program>> arrivals) {
+    std::vector<std::uint64_t> counts;
+    for (const auto& each : arrivals) counts.push_back(each.turns.most);
     if constexpr (Program::kUpdates)
-      executor_.template for_each_group<NoCounters>(
-          some.turns.most, Groups::warps,
-          ArriveOnPage<Program>{program_, some.level, some.turns, some.depth});
+      executor_.template for_each_group_aside<NoCounters>(counts, Groups::warps,
+                                                          [&](std::size_t i) { return arrivals[i]; });
   }
 
   /// Entries that wait for a partition, or for neighbours that are read in place.
