@@ -38,11 +38,18 @@ bool may_pull(const AccGraph& graph, const AccOptions& options) {
 
 void validate(const AccGraph& graph, const AccOptions& options) {
   if (graph.device().is_cuda()) {
+    if (options.bin == 0) throw UsageError("a bin takes a vertex at least");
     if (graph.complete()) return;
-    if (options.filter != AccFilter::jit || options.fusion != AccFusion::automatic)
+    const bool shared = graph.rank_part().ranks().size() > 1;
+    if (options.fusion != AccFusion::automatic)
       throw UsageError(
-          "--filter and --fusion choose among kernels of a GPU that has the graph whole (on ranks and in "
-          "partitions, or where the graph does not fit --device-memory, leave them out)");
+          "--fusion chooses among kernels of a GPU that has the graph whole (on ranks and in partitions, or "
+          "where the graph does not fit --device-memory, leave it out)");
+    if (options.filter == AccFilter::batch || (shared && options.filter == AccFilter::online))
+      throw UsageError(shared
+                           ? "--filter: on ranks a GPU has jit and ballot (choose one of them)"
+                           : "--filter batch needs all edges on the GPU (in partitions, or where the graph "
+                             "does not fit --device-memory, choose jit, online or ballot)");
     return;
   }
   if (options.filter != AccFilter::jit)

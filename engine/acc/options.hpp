@@ -23,7 +23,7 @@ enum class AccDirection { automatic, push, pull };
 
 /// How the vertices that a round has made active become the next worklist.
 enum class AccFilter {
-  jit,     ///< online, and ballot where bins overflow
+  jit,     ///< online, and ballot where bins overflow, in partitions where many were active before
   ballot,  ///< all states are looked through
   online,  ///< threads note them in bins as they go
   batch,   ///< the targets of all active edges are listed, then filtered
@@ -41,6 +41,11 @@ struct AccOptions {
   AccDirection direction = AccDirection::automatic;
   AccFilter filter = AccFilter::jit;
   AccFusion fusion = AccFusion::automatic;
+  /// Of jit and online, where a GPU has its lists whole: how many vertices a thread's bin takes. SIMD-X has
+  /// 64; `sluice-bench papers` has a table of others.
+  unsigned bin = 64;
+  /// With jit, may a few blocks make rounds that have little to do, while the others wait?
+  bool few_blocks = true;
 };
 
 class AccGraph;
@@ -69,7 +74,7 @@ struct AccPlace {
 struct AccRoundTrace {
   std::uint64_t level = 0;
   bool pull = false;
-  bool refilled = false;     ///< the worklist came from looking through the states, not from bins
+  bool refilled = false;     ///< a worklist came from looking through the states or their marks
   std::uint64_t active = 0;  ///< vertices on the worklist
   std::uint64_t edges = 0;   ///< looked at
   double seconds = 0;        ///< since the round before ended

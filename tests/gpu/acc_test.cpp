@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdint>
 #include <utility>
 
 #include "acc/cases.hpp"
@@ -258,14 +259,15 @@ TEST_F(GpuAcc, PullsCoresWhereManyVerticesGo) {
 }
 
 /// Every program on a graph that is worked on in one way on the GPU, and whole on the host.
-void compare_programs(const Device& host, const Device& gpu, const Graph& graph, const acc::AccPlace& place) {
+void compare_programs(const Device& host, const Device& gpu, const Graph& graph, const acc::AccPlace& place,
+                      acc::AccFilter filter = acc::AccFilter::jit) {
   const acc::AccNeeds both_ways{.in_edges = true, .weights = true};
   const acc::AccGraph on_gpu(gpu, graph, both_ways, place), on_host(host, graph, both_ways);
   for (const Vertex source : sources(graph)) {
     const acc::BfsResult expected = bfs(on_host, source);
     for (const acc::AccDirection direction :
          {acc::AccDirection::automatic, acc::AccDirection::push, acc::AccDirection::pull}) {
-      const acc::BfsResult found = bfs(on_gpu, source, {.direction = direction});
+      const acc::BfsResult found = bfs(on_gpu, source, {.direction = direction, .filter = filter});
       expect_equal(found.depths, expected.depths);
       expect_equal(found.parents, expected.parents);
       EXPECT_EQ(found.stats.rounds, expected.stats.rounds);
@@ -277,13 +279,15 @@ void compare_programs(const Device& host, const Device& gpu, const Graph& graph,
         EXPECT_EQ(found.stats.pulls, pulls ? found.stats.rounds : 0);
       }
     }
-    expect_equal(sssp(on_gpu, source).distances, sssp(on_host, source).distances);
+    expect_equal(sssp(on_gpu, source, 0, {.filter = filter}).distances, sssp(on_host, source).distances);
   }
   if (!graph.directed) {
     const acc::AccGraph simple_on_gpu(gpu, graph, {.simple = true}, place),
         simple_on_host(host, graph, {.simple = true});
-    expect_equal(core_numbers(simple_on_gpu).cores, core_numbers(simple_on_host).cores);
-    expect_equal(core_numbers(simple_on_gpu, 3).cores, core_numbers(simple_on_host, 3).cores);
+    expect_equal(core_numbers(simple_on_gpu, 0, {.filter = filter}).cores,
+                 core_numbers(simple_on_host).cores);
+    expect_equal(core_numbers(simple_on_gpu, 3, {.filter = filter}).cores,
+                 core_numbers(simple_on_host, 3).cores);
   }
   expect_equal(components(on_gpu).components, components(on_host).components);
 }
@@ -298,6 +302,52 @@ TEST_F(GpuAcc, BringsListsInPartitions) {
     compare_programs(host_, *gpu_, graph, {.paging = {.partitions = 5, .transport = Transport::mapped}});
     compare_programs(host_, *gpu_, graph, {.paging = {.partitions = 6, .slots = 2}});
   }
+}
+
+TEST_F(GpuAcc, FindsVerticesOfPartitionsByEveryFilter) {
+  std::vector<NamedGraph> all = graphs();
+  all.push_back({"Kronecker", kronecker(10)});
+  const acc::AccPlace place{.paging = {.partitions = 6, .slots = 2}};
+  for (const auto& [name, graph] : all) {
+    SCOPED_TRACE(name);
+    for (const acc::AccFilter filter : {acc::AccFilter::ballot, acc::AccFilter::online})
+      compare_programs(host_, *gpu_, graph, place, filter);
+  }
+
+  const acc::AccGraph search(*gpu_, all.back().graph, {}, place);
+  const auto ballots = [&](acc::AccFilter filter) {
+    const acc::AccStats stats =
+        bfs(search, hub_of(all.back().graph), {.direction = acc::AccDirection::push, .filter = filter}).stats;
+    return std::pair(stats.refills, stats.rounds);
+  };
+  const auto [always, rounds] = ballots(acc::AccFilter::ballot);
+  EXPECT_EQ(always, rounds);
+  EXPECT_EQ(ballots(acc::AccFilter::online).first, 0u);
+  const std::uint64_t sometimes = ballots(acc::AccFilter::jit).first;
+  EXPECT_TRUE(sometimes > 0 && sometimes < rounds) << sometimes << " of " << rounds;
+}
+
+TEST_F(GpuAcc, FindsTheSameWithBinsOfAnySize) {
+  const Graph graph = kronecker(12);
+  const Both both(host_, *gpu_, graph, {.in_edges = true, .weights = true});
+  const Both simple(host_, *gpu_, graph, {.simple = true});
+  const Vertex source = hub_of(graph);
+  std::uint64_t refills = ~std::uint64_t{0};
+  for (const unsigned bin : {1u, 3u, 256u}) {
+    compare_searches(both, source, {.bin = bin});
+    const acc::AccOptions push{.direction = acc::AccDirection::push, .bin = bin};
+    compare_searches(both, source, push);
+    const std::uint64_t found = bfs(both.on_gpu, source, push).stats.refills;
+    EXPECT_LE(found, refills) << "larger bins overflow less";
+    refills = found;
+    for (const acc::AccFilter filter : {acc::AccFilter::jit, acc::AccFilter::online}) {
+      const acc::AccOptions options{.filter = filter, .bin = bin};
+      expect_equal(sssp(both.on_gpu, source, 0, options).distances, sssp(both.on_host, source).distances);
+      expect_equal(core_numbers(simple.on_gpu, 0, options).cores, core_numbers(simple.on_host).cores);
+    }
+  }
+  EXPECT_GT(bfs(both.on_gpu, source, {.direction = acc::AccDirection::push, .bin = 1}).stats.refills, 0u);
+  EXPECT_THROW(bfs(both.on_gpu, source, {.bin = 0}), UsageError);
 }
 
 TEST_F(GpuAcc, BringsNoPartitionWithoutActiveVertices) {
@@ -379,7 +429,23 @@ TEST(GpuAccRanks, FindWhatTheHostFinds) {
       SCOPED_TRACE(name);
       compare_programs(host, gpu, graph, {.ranks = &ranks});
       compare_programs(host, gpu, graph, {.ranks = &ranks, .link = &link});
+      compare_programs(host, gpu, graph, {.ranks = &ranks}, acc::AccFilter::ballot);
+      compare_programs(host, gpu, graph, {.ranks = &ranks, .link = &link}, acc::AccFilter::ballot);
     }
+  });
+}
+
+TEST(GpuAccRanks, SayWhatBallotsFound) {
+  REQUIRE_GPU(open_gpu());
+  const Graph graph = stars();
+  on_ranks_of_gpu([&](const Device&, const Device& gpu, Communicator& ranks, DeviceRanks& link) {
+    const acc::AccGraph search(gpu, graph, {.in_edges = true}, {.ranks = &ranks, .link = &link});
+    acc::AccOptions options{.direction = acc::AccDirection::push, .filter = acc::AccFilter::ballot};
+    const acc::AccStats found = bfs(search, 0, options).stats;
+    EXPECT_GT(found.rounds, 1u);
+    for (const acc::AccRoundTrace& round : found.trace) EXPECT_TRUE(round.refilled);
+    options.filter = acc::AccFilter::online;
+    EXPECT_THROW(bfs(search, 0, options), UsageError);
   });
 }
 
@@ -432,7 +498,7 @@ TEST_F(GpuAcc, RefusesWhatChoosesAmongKernelsOfWholeGraphs) {
   const Graph graph = stat::make_graph(3, {{0, 1}, {1, 2}}, false);
   const acc::AccGraph search(*gpu_, graph, {}, {.paging = {.partitions = 2}});
 
-  EXPECT_THROW(bfs(search, 0, {.filter = acc::AccFilter::ballot}), UsageError);
+  EXPECT_THROW(bfs(search, 0, {.filter = acc::AccFilter::batch}), UsageError);
   EXPECT_THROW(bfs(search, 0, {.fusion = acc::AccFusion::none}), UsageError);
   EXPECT_THROW(sssp(search, 0, 0, {.direction = acc::AccDirection::pull}), UsageError);
 }

@@ -286,7 +286,7 @@ TEST_F(GpuSmallFrontier, ListsMarkedVerticesInOrder) {
   const ListsPart part{{vertices, begins.back(), offsets.data()}};
   for (const unsigned blocks : {1u, 7u, cuda::blocks_at_once(sorted_lists_kernel, cuda::kTeamBlock, 0)}) {
     SCOPED_TRACE(blocks);
-    const acc::WorklistMemory memory(*gpu_, part, acc::AccFilter::ballot, blocks, stream);
+    const acc::WorklistMemory memory(*gpu_, part, {.filter = acc::AccFilter::ballot}, blocks, stream);
     stream.wait("clearing");
     const acc::WorklistView& view = memory.view();
     copy_to_device(*gpu_, view.bits[1], marks.data(), marks.size() * sizeof(std::uint32_t));

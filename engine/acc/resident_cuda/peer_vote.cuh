@@ -78,9 +78,10 @@ __device__ void hear(const Team& team, const View& view, unsigned swap, const Ro
 /// Rounds in the trace, by one thread; those that other ranks made alone are one.
 template <class View>
 __device__ void note(const View& view, const PeerVoteRound& now, unsigned long long rounds,
-                     unsigned long long active, unsigned long long edges) {
+                     unsigned long long active, unsigned long long edges, bool noted) {
   AccRoundTrace trace;
   trace.pull = now.pull != 0;
+  trace.refilled = !trace.pull && !noted;
   trace.active = active;
   trace.edges = edges;
   if (active > 0) view.trace.add(trace);
@@ -163,14 +164,14 @@ __device__ PeerVoteRound peer_round(const Team& team, const View& view, const Pe
   const bool stays = stays_alone(view, now, own);
   if (stays) {
     next.since.rounds += 1, next.since.active += own.active, next.since.edges += own.edges;
-    if (team.rank() == 0) note(view, now, 1, own.active, own.edges);
+    if (team.rank() == 0) note(view, now, 1, own.active, own.edges, noted);
   } else {
     own.rounds += now.since.rounds, own.active += now.since.active, own.edges += now.since.edges;
     all = swap_round(team, view, own, !entries, next);
     looked = all.edges - now.since.edges;
     if (team.rank() == 0)
       note(view, now, all.rounds - (peers.ranks - 1) - now.since.rounds, all.active - now.since.active,
-           looked);
+           looked, noted);
   }
   next.active = all.found, next.active_edges = all.found_edges;
   next.left_edges -= min(now.left_edges, now.pull ? now.active_edges : looked);

@@ -165,16 +165,16 @@ class WorklistMemory {
  public:
   /// Of a part, which is to begin() before there is a view.
   template <class Part>
-  WorklistMemory(const Device& device, const Part& part, AccFilter filter, unsigned blocks,
+  WorklistMemory(const Device& device, const Part& part, const AccOptions& options, unsigned blocks,
                  const cuda::Stream& stream)
       : device_(device),
         lists_{{device, part.vertices(), "worklists"}, {device, part.vertices(), "worklists"}},
         bits_{{device, words(part.vertices()), "active vertices"},
               {device, words(part.vertices()), "active vertices"}},
-        bins_(device, std::uint64_t{blocks} * cuda::kTeamBlock * kBin, "bins of threads"),
-        batch_(device, filter == AccFilter::batch ? part.out().edges : 0, "batch of edges"),
+        bins_(device, std::uint64_t{blocks} * cuda::kTeamBlock * options.bin, "bins of threads"),
+        batch_(device, options.filter == AccFilter::batch ? part.out().edges : 0, "batch of edges"),
         counts_(device, 3, "worklists"),
-        of_blocks_(device, filter == AccFilter::ballot ? cuda::kLists * blocks : 0, "worklists"),
+        of_blocks_(device, options.filter == AccFilter::ballot ? cuda::kLists * blocks : 0, "worklists"),
         arrived_(device, 1, "a barrier"),
         totals_(device, 1, "trace"),
         trace_(device, kTracedRounds, "trace"),
@@ -186,7 +186,7 @@ class WorklistMemory {
     view_.counts = counts_.data();
     view_.of_blocks = of_blocks_.data();
     view_.arrived = arrived_.data();
-    view_.filter = filter;
+    view_.filter = options.filter, view_.bin = options.bin, view_.few_blocks = options.few_blocks;
     if (device.plans()) return;
     for (const auto& bits : bits_) clear(bits, stream, "clearing marks");
     clear(arrived_, stream, "clearing a barrier");
@@ -275,7 +275,7 @@ class FusedRounds {
         start_(start),
         start_blocks_(cuda::blocks_at_once(start, cuda::kTeamBlock, 0)),
         state_(device, 1, "the round"),
-        worklists_(device, part_, options.filter, std::max(start_blocks_, kernels_.most_blocks()), stream_) {
+        worklists_(device, part_, options, std::max(start_blocks_, kernels_.most_blocks()), stream_) {
     view_.program = program;
     view_.states = part_.states();
     view_.state = state_.data();

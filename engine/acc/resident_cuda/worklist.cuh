@@ -13,8 +13,6 @@
 
 namespace sluice::acc {
 
-inline constexpr unsigned kBin = 64;  ///< SIMD-X's: larger ones gain nothing
-
 /// What a round has found, of all threads.
 struct RoundCounts {
   unsigned long long active = 0;        ///< vertices for the next round
@@ -54,13 +52,15 @@ struct WorklistView {
   ListSizes begins;                    ///< of each worklist in `lists`
   Vertex* lists[2] = {};               ///< [vertices]
   std::uint32_t* bits[2] = {};         ///< of active ones, by vertex
-  Vertex* bins = nullptr;              ///< [kBin][threads]
+  Vertex* bins = nullptr;              ///< [bin][threads]
+  unsigned bin = 0;
   std::uint64_t bin_stride = 0;
   Vertex* batch = nullptr;        ///< [edges], batch filter alone
   RoundCounts* counts = nullptr;  ///< [3]
   unsigned* of_blocks = nullptr;  ///< [kLists][blocks], ballot filter alone: what each puts on a list
   unsigned* arrived = nullptr;    ///< at barriers of a few blocks
   AccFilter filter = AccFilter::jit;
+  bool few_blocks = true;
 
   __device__ std::uint64_t degree(Vertex v) const { return offsets[v + 1ull] - offsets[v]; }
   /// Of an own vertex, on all ranks.
@@ -97,7 +97,7 @@ class Finder {
   /// Notes v, which was marked.
   __device__ void note(Vertex v) {
     if (view_.filter == AccFilter::ballot || view_.filter == AccFilter::batch) return;
-    if (noted_ < kBin) {
+    if (noted_ < view_.bin) {
       view_.bins[noted_++ * view_.bin_stride + rank_] = v;
     } else if (view_.filter == AccFilter::jit) {
       overflow_ = true;
@@ -378,7 +378,7 @@ __device__ void collect(const Team& team, const WorklistView& view, const RoundP
 /// work.
 __device__ __forceinline__ unsigned blocks_for(const WorklistView& view, unsigned long long active,
                                                unsigned long long edges) {
-  if (view.filter != AccFilter::jit) return 0;
+  if (view.filter != AccFilter::jit || !view.few_blocks) return 0;
   const auto hold = [&](unsigned blocks) {
     const unsigned long long threads = std::uint64_t{blocks} * cuda::kTeamBlock;
     return active <= threads && edges <= 4 * threads;

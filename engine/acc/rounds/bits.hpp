@@ -50,6 +50,15 @@ SLUICE_HD unsigned count_bits(std::uint32_t word) {
 #endif
 }
 
+/// The place of the lowest bit; there is one.
+SLUICE_HD unsigned lowest_bit(std::uint32_t word) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<unsigned>(__ffs(static_cast<int>(word)) - 1);
+#else
+  return static_cast<unsigned>(std::countr_zero(word));
+#endif
+}
+
 /// Bits [begin, end) of a word, end at most kBitsOfWord and more than begin.
 SLUICE_HD std::uint32_t bits_between(unsigned begin, unsigned end) {
   return (end == kBitsOfWord ? ~0u : (1u << end) - 1) & (~0u << begin);

@@ -13,6 +13,7 @@
 #include "engine/acc/options.hpp"
 #include "engine/acc/rounds/adjacency.hpp"
 #include "engine/acc/rounds/entry_exchange.hpp"
+#include "engine/acc/rounds/lane_counts.hpp"
 #include "engine/acc/rounds/level_pulls.hpp"
 #include "engine/acc/rounds/pull_bodies.hpp"
 #include "engine/acc/rounds/push_bodies.hpp"
@@ -44,16 +45,14 @@ class FrontierRounds {
         settled_(device_, VoteProgram<Program> ? words() : 0, "settled vertices"),
         lists_(device_, kBinned && ranks_ == 1 ? 0 : graph.vertices(), "worklists"),
         front_(device_, kBinned ? 0 : own_rows(), "worklists"),
-        counters_(device_, ranks_ + LaneOutput::kSums + 1, "counts"),
-        counts_(counters_.size()) {
+        counts_(device_, executor_, ranks_),
+        filter_(options.filter) {
     if constexpr (!R::kComplete) entries_.emplace(device_, rows_);
     can_pull_ = VoteProgram<Program> && graph.has_in_edges() && options.direction != AccDirection::push &&
                 make_both();
     if (!can_pull_) out_.emplace(device_, rows_, rows_.out(), own_rows(), 1, AggregationProgram<Program>);
     out_->keep_short_lists(executor_);
-    unsigned long long* const sums = counters_.data() + ranks_;
-    output_ = {lists_.data(), owners_.view().begins,    counters_.data(),
-               sums,          sums + LaneOutput::kSums, ranks_};
+    output_ = counts_.output(lists_.data(), owners_.view().begins);
     view_ = {program,         rows_.first(),  rows_.last(), out_->offsets(), states_.data(), marks_.data(),
              settled_.data(), owners_.view(), own_};
     if constexpr (kBinned) executor_.levels().resize(kLevelBins<Program>);
@@ -69,13 +68,13 @@ class FrontierRounds {
     if constexpr (!R::kComplete) states_.begin(out_->offsets(), view_.program, !SumProgram<Program>);
     executor_.fill(marks_.data(), 0, marks_.bytes());
     executor_.fill(settled_.data(), 0, settled_.bytes());
-    executor_.fill(counters_.data(), 0, counters_.bytes());
+    counts_.clear();
     if constexpr (kBinned) executor_.for_each(own_rows(), output_, StartLevels<View>{view_});
     if constexpr (VoteProgram<Program>) {
       executor_.for_each(states_.size(), output_, StartVote<View>{view_});
       if (can_pull_)
         executor_.for_each(own_rows(), output_, SettleUnreachable<View>{view_, in_lists().offsets()});
-      read_counts();
+      counts_.read();
       take_front();
     }
   }
@@ -89,10 +88,10 @@ class FrontierRounds {
     if constexpr (kInBits) list_front();
     RoundWork work{.active = front_size_};
     push_front(at);
-    read_counts();
+    counts_.read();
     note(work);
     if constexpr (!R::kComplete) {
-      for (unsigned r = 0; r < ranks_; ++r) work.sent += r == own_ ? 0 : counts_[r];
+      for (unsigned r = 0; r < ranks_; ++r) work.sent += r == own_ ? 0 : counts_.listed(r);
       pack();
     }
     if (work.found + work.sent > 0) work.next = 0;
@@ -102,6 +101,7 @@ class FrontierRounds {
   /// Vertices of a vote that are not settled pull; ranks exchange the bits of active vertices alone.
   RoundWork pull(const AccRound& at) {
     RoundWork work{.active = front_size_};
+    view_.ballot = false;
     mark_front();
     Adjacency& lists = in_lists();
     const auto pull_rows = [&](const SweepPage& page) {
@@ -123,7 +123,7 @@ class FrontierRounds {
     } else {
       executor_.fill(marks_.data(), 0, marks_.bytes());
     }
-    read_counts();
+    counts_.read();
     note(work);
     if constexpr (!R::kComplete) entries_->clear();
     if (work.found > 0) work.next = 0;
@@ -137,10 +137,10 @@ class FrontierRounds {
     if constexpr (kBinned) {
       return executor_.levels().lowest_beyond(least, [&](Vertex v) { return view_.level(v); });
     } else {
-      clear_lowest();
+      counts_.clear_lowest();
       executor_.for_each(own_rows(), output_, LowestLevel<View>{view_, least});
-      read_counts();
-      return counts_[at_lowest()];
+      counts_.read();
+      return counts_.lowest();
     }
   }
   /// After that: makes `level` the first bin's.
@@ -164,8 +164,8 @@ class FrontierRounds {
       if (!pulls) push_front(at, bin);
       if constexpr (R::kComplete) break;
     }
-    if constexpr (kBinned) read_counts();
-    work.edges = new_edges();
+    if constexpr (kBinned) counts_.read();
+    work.edges = counts_.take(kEdges);
     work.next = first_bin(bin);
     if constexpr (!R::kComplete) {
       if (const std::uint64_t level = pack(at.level); level != kNoLevel) {
@@ -178,6 +178,8 @@ class FrontierRounds {
 
   /// Did that round pull?
   bool pulled() const { return level_pulls_ && level_pulls_->pulled(); }
+  /// Were the next worklists of this rank found by their marks?
+  bool balloted() const { return view_.ballot; }
 
   /// Ends a round in which this rank has come to `own`: entries reach their owners. Returns what all ranks
   /// have come to. All ranks call it.
@@ -185,15 +187,17 @@ class FrontierRounds {
     RoundWork all = own;
     if constexpr (!R::kComplete) {
       all = entries_->exchange(own);
+      View listing = view_;
+      listing.ballot = false;  // own vertices that are marked are listed already
       entries_->receive(
           all.longest, executor_.stream(),
           [&](std::size_t rank, std::uint64_t begin, const Entries& block, std::uint64_t count) {
             executor_.for_each(count, output_, PackEntries<View>{view_, listed_for(rank) + begin, block});
           },
           [&](const Entries& block, std::uint64_t count) {
-            executor_.for_each(count, output_, TakeEntries<View>{view_, at, block});
+            executor_.for_each(count, output_, TakeEntries<View>{listing, at, block});
           });
-      if (VoteProgram<Program> && entries_->any_came()) read_counts();
+      if (VoteProgram<Program> && entries_->any_came()) counts_.read();
     }
     if constexpr (VoteProgram<Program>) take_front();
     return all;
@@ -224,6 +228,10 @@ class FrontierRounds {
   /// Bins hold a vertex more than once, and grow by doubling.
   static constexpr std::uint64_t kListsOfBins = 4;
   static constexpr bool kBinned = AggregationProgram<Program> && E::kBinsByLevel;
+  /// Sums of lanes: edges that were looked at, and of a vote those of listed vertices.
+  static constexpr unsigned kEdges = 0, kNextEdges = 1;
+  /// With jit a round of more than one of so many own vertices has its next worklist found by a ballot.
+  static constexpr std::uint64_t kFewOfVertices = 64;
   /// What a pull finds is the next frontier as bits.
   static constexpr bool kInBits = VoteProgram<Program> && E::kPullsIntoBits;
 
@@ -233,11 +241,6 @@ class FrontierRounds {
   std::uint64_t own_rows() const { return rows_.last() - rows_.first(); }
   /// Words that have bits of own vertices.
   std::uint64_t own_words() const { return words_of(rows_.first(), rows_.last()); }
-  /// Where counts_ has edges that were looked at, of a vote those of listed vertices, and the lowest value.
-  std::size_t at_edges() const { return ranks_; }
-  std::size_t at_next_edges() const { return ranks_ + 1; }
-  std::size_t at_lowest() const { return ranks_ + LaneOutput::kSums; }
-
   /// For pushes and pulls. False: memory holds the lists of one direction alone, or no bits that
   /// travel.
   bool make_both() {
@@ -259,23 +262,14 @@ class FrontierRounds {
   }
   Adjacency& in_lists() { return in_ ? *in_ : *out_; }
 
-  void read_counts() {
-    executor_.read(counts_.data(), counters_.data(), counts_.size(), "a round's kernels");
-  }
-  std::uint64_t new_edges() {
-    return counts_[at_edges()] - std::exchange(edges_before_, counts_[at_edges()]);
-  }
-  void clear_lowest() { executor_.fill(counters_.data() + at_lowest(), 0xff, sizeof(std::uint64_t)); }
-
   /// Own vertices that were listed or pulled, as was read last, are the next frontier.
   void take_front() {
-    front_size_ = counts_[own_];
+    front_size_ = counts_.listed(own_);
     active_ = {};
-    front_edges_ = counts_[at_next_edges()] - std::exchange(next_edges_before_, counts_[at_next_edges()]);
+    front_edges_ = counts_.take(kNextEdges);
     if (front_size_ == 0) return;
     if (!in_bits_) take_list();
-    executor_.fill(counters_.data() + own_, 0, sizeof(std::uint64_t));
-    counts_[own_] = 0;
+    counts_.clear_list(own_);
   }
 
   void take_list() {
@@ -291,10 +285,9 @@ class FrontierRounds {
   /// Makes a list of a frontier that is bits.
   void list_front() {
     if (!std::exchange(in_bits_, false)) return;
-    const std::uint64_t first = rows_.first() / kBitsOfWord;
-    executor_.for_each(own_words(), output_, ListMarked<View>{view_, first});
+    executor_.for_each(own_words(), output_, ListMarked<View>{view_});
     executor_.fill(marks_.data(), 0, marks_.bytes());
-    read_counts();
+    counts_.read();
     take_front();
   }
 
@@ -304,7 +297,7 @@ class FrontierRounds {
       executor_.levels().take(bin);
       active_ = executor_.levels().front();
     } else {
-      read_counts();
+      counts_.read();
       take_front();
     }
     return !active_.empty();
@@ -324,13 +317,17 @@ class FrontierRounds {
 
   /// What a vote's round has found, as was read last.
   void note(RoundWork& work) {
-    work.edges = new_edges();
-    work.found = counts_[own_];
-    work.found_edges = counts_[at_next_edges()] - next_edges_before_;
+    work.edges = counts_.take(kEdges);
+    work.found = counts_.listed(own_);
+    work.found_edges = counts_.more(kNextEdges);
   }
 
-  /// Threads may fuse rounds of a bin only where any list is there.
+  /// Threads may fuse rounds of a bin only where any list is there. Lanes of a GPU list what becomes active
+  /// (online), or mark it alone, and the marks of all own vertices are looked through (ballot).
   void push_front(const AccRound& at, [[maybe_unused]] std::uint64_t bin = 0) {
+    if constexpr (!kBinned && !R::kComplete && !E::kPullsIntoBits)
+      view_.ballot = filter_ == AccFilter::ballot ||
+                     (filter_ == AccFilter::jit && front_size_ > own_rows() / kFewOfVertices);
     out_->visit_vertices(
         executor_, active_.data(), active_.size(), [&](const VertexRange& vertices, const SweepPage& page) {
           const PushEdges<View> body{view_, at, page.sources, page.weights};
@@ -340,6 +337,7 @@ class FrontierRounds {
             executor_.for_each_edge(vertices, output_, body);
           }
         });
+    if (view_.ballot) executor_.for_each(own_words(), output_, ListMarked<View>{view_});
   }
 
   /// Makes marks_ the bits of all vertices that are active, on any rank.
@@ -359,20 +357,20 @@ class FrontierRounds {
   std::uint64_t pack(std::uint64_t level = 0) {
     constexpr bool kBounds = BoundProgram<Program>;
     entries_->clear();
-    if (kBounds) clear_lowest();
+    if (kBounds) counts_.clear_lowest();
     bool any = false;
     for (unsigned r = 0; r < ranks_; ++r) {
-      if (r == own_ || counts_[r] == 0) continue;
+      const std::uint64_t count = counts_.listed(r);
+      if (r == own_ || count == 0) continue;
       any = true;
-      if constexpr (kBounds)
-        executor_.for_each(counts_[r], output_, LowestOfEntries<View>{view_, listed_for(r)});
-      if (const auto block = entries_->open(r, counts_[r]))
-        executor_.for_each(counts_[r], output_, PackEntries<View>{view_, listed_for(r), *block});
-      executor_.fill(counters_.data() + r, 0, sizeof(std::uint64_t));
+      if constexpr (kBounds) executor_.for_each(count, output_, LowestOfEntries<View>{view_, listed_for(r)});
+      if (const auto block = entries_->open(r, count))
+        executor_.for_each(count, output_, PackEntries<View>{view_, listed_for(r), *block});
+      counts_.clear_list(r);
     }
     if (!any) return kNoLevel;
-    read_counts();
-    return kBounds ? counts_[at_lowest()] : level;
+    counts_.read();
+    return kBounds ? counts_.lowest() : level;
   }
 
   const Device& device_;
@@ -383,8 +381,8 @@ class FrontierRounds {
   VertexStates<State, E> states_;
   Buffer<std::uint32_t> marks_, found_, settled_;
   Buffer<Vertex> lists_, front_;
-  Buffer<unsigned long long> counters_;  ///< as LaneOutput has them, one after the other
-  std::vector<std::uint64_t> counts_;    ///< the same as the host has last read them
+  LaneCounts<E> counts_;
+  AccFilter filter_;
   std::optional<EntryExchange<State>> entries_;
   std::optional<SharedBits<E>> bits_;               ///< of ranks that can pull
   std::optional<Adjacency> out_, in_;               ///< in-lists, where they are others
@@ -394,7 +392,7 @@ class FrontierRounds {
   View view_;
   std::span<const Vertex> active_;  ///< the frontier, where it is a list
   bool in_bits_ = false;            ///< it is marks_
-  std::uint64_t front_size_ = 0, front_edges_ = 0, edges_before_ = 0, next_edges_before_ = 0;
+  std::uint64_t front_size_ = 0, front_edges_ = 0;
 };
 
 }  // namespace sluice::acc

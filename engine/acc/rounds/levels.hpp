@@ -32,7 +32,7 @@ class Levels {
         if (all.active > 0) {
           stats.add({.level = at.level,
                      .pull = rounds_.pulled(),
-                     .refilled = std::exchange(refilled, false),
+                     .refilled = std::exchange(refilled, false) || rounds_.balloted(),
                      .active = all.active,
                      .edges = all.edges});
           stats.levels += std::exchange(last, bin) != bin;

@@ -34,17 +34,19 @@ struct MarkFront {
   }
 };
 
-/// Lists the vertices whose bits are set, of a word each; for lanes that pull into bits.
+/// Lists the own vertices whose bits are set, of a word each (SIMD-X's ballot filter).
 template <class View>
 struct ListMarked {
   View view;
-  std::uint64_t first_word;
 
   template <class Lane>
-  void operator()(std::uint64_t i, Lane& lane) const {
-    const std::uint64_t word = first_word + i;
-    for (std::uint32_t left = view.marks[word]; left != 0; left &= left - 1)
-      lane.append(view.own, static_cast<Vertex>(word * kBitsOfWord + std::countr_zero(left)));
+  SLUICE_HD void operator()(std::uint64_t i, Lane& lane) const {
+    const std::uint64_t word = view.first / kBitsOfWord + i;
+    for (std::uint32_t left = view.marks[word]; left != 0; left &= left - 1) {
+      const auto v = static_cast<Vertex>(word * kBitsOfWord + lowest_bit(left));
+      if (!view.owns(v)) continue;
+      Lane::kPullsIntoBits ? lane.append(view.own, v) : view.list_own(v, lane);
+    }
   }
 };
 

@@ -30,6 +30,7 @@ struct FrontierView {
   std::uint32_t* settled = nullptr;    ///< bits of vertices that a vote looks at no more
   OwnershipView ranks;
   unsigned own = 0;
+  bool ballot = false;  ///< own vertices that become active are marked alone, not listed
 
   SLUICE_HD bool owns(Vertex v) const { return kComplete || v - first < last - first; }
   SLUICE_HD std::uint64_t degree(Vertex v) const { return offsets[v - first + 1] - offsets[v - first]; }
@@ -77,7 +78,7 @@ struct FrontierView {
       if (level != at.level) return;
     }
     // A vote's vertex becomes active once.
-    if ((kComplete && VoteProgram<Program>) || take_bit(marks, v)) list_own(v, lane);
+    if ((kComplete && VoteProgram<Program>) || (take_bit(marks, v) && !ballot)) list_own(v, lane);
   }
 
   /// An own vertex is active in the next round; sums[1] is of the edges of a vote's.

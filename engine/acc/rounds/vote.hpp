@@ -23,7 +23,8 @@ class Vote {
       all = rounds_.end(pulls ? rounds_.pull(at) : rounds_.push(at), at);
       direction.choose(all, rounds_.front());
       // What went to other ranks may have found all vertices settled there.
-      if (all.active > 0) stats.add({.pull = pulls, .active = all.active, .edges = all.edges});
+      if (all.active > 0)
+        stats.add({.pull = pulls, .refilled = rounds_.balloted(), .active = all.active, .edges = all.edges});
     }
   }
   /// Makes all states true on all ranks. All ranks call it.

@@ -1,0 +1,57 @@
+// What lanes count (exec/executor.hpp), in the executor's memory, and what the host has last read of it.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "engine/exec/executor.hpp"
+#include "engine/exec/memory/buffer.hpp"
+
+namespace sluice::acc {
+
+template <Executor E>
+class LaneCounts {
+ public:
+  /// Of so many lists. Keeps a reference.
+  LaneCounts(const Device& device, E& executor, unsigned lists)
+      : executor_(executor),
+        lists_(lists),
+        counters_(device, lists + LaneOutput::kSums + 1, "counts"),
+        read_(counters_.size()) {}
+
+  /// For lanes, whose lists begin at `begins` in `lists`.
+  LaneOutput output(Vertex* lists, const std::uint64_t* begins) const {
+    unsigned long long* const sums = counters_.data() + lists_;
+    return {lists, begins, counters_.data(), sums, sums + LaneOutput::kSums, lists_};
+  }
+
+  void clear() { executor_.fill(counters_.data(), 0, counters_.bytes()); }
+  void clear_lowest() { executor_.fill(counters_.data() + at_lowest(), 0xff, sizeof(std::uint64_t)); }
+  void clear_list(unsigned list) {
+    executor_.fill(counters_.data() + list, 0, sizeof(std::uint64_t));
+    read_[list] = 0;
+  }
+  void read() { executor_.read(read_.data(), counters_.data(), read_.size(), "a round's kernels"); }
+
+  // As they were read last:
+
+  std::uint64_t listed(unsigned list) const { return read_[list]; }
+  std::uint64_t lowest() const { return read_[at_lowest()]; }
+  /// What has come to a sum since take().
+  std::uint64_t more(unsigned sum) const { return read_[lists_ + sum] - before_[sum]; }
+  std::uint64_t take(unsigned sum) {
+    return read_[lists_ + sum] - std::exchange(before_[sum], read_[lists_ + sum]);
+  }
+
+ private:
+  std::size_t at_lowest() const { return lists_ + LaneOutput::kSums; }
+
+  E& executor_;
+  unsigned lists_;
+  Buffer<unsigned long long> counters_;  ///< as LaneOutput has them, one after the other
+  std::vector<std::uint64_t> read_;
+  std::uint64_t before_[LaneOutput::kSums] = {};
+};
+
+}  // namespace sluice::acc
