@@ -37,6 +37,13 @@ enum class RankRows {
   sliced,     ///< sorted by degree and in slices of 32 rows: all in-edges on the GPUs
 };
 
+/// Do iterations share a kernel, where one GPU has sliced rows? Changes no result.
+enum class RankFusion {
+  automatic,  ///< those of small graphs, which take no longer than a few launches
+  none,
+  all,
+};
+
 /// Which affected vertices a GPU gives to a thread, a tile of a warp, a warp or several blocks by their
 /// degree, instead of to a thread all (DF-P's three partitionings of the work, Fig. 1 of Sahu's report);
 /// changes no result.

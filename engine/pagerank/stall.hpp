@@ -19,6 +19,9 @@ class Stall {
     floor_ = 2 * iteration / (1 - options.damping);
   }
 
+  /// Above so large a change no iteration is one that has stalled.
+  double floor() const { return floor_; }
+
   bool seen(double residual, double l1) {
     if (residual < best_) {
       best_ = residual;

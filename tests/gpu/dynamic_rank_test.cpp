@@ -255,7 +255,11 @@ TEST(GpuDynamicPageRank, SplitsWorkInOtherWays) {
       pagerank::DynamicRankOptions dynamic{method};
       dynamic.split = split;
       expect_follows(*gpu, hubs(true), options, dynamic, 5, 2);
-      expect_follows(*gpu, hubs(false), options, dynamic, 5, 2, {.partitions = 5, .slots = 2});
+      if (split == pagerank::RankSplit::none)
+        expect_follows(*gpu, hubs(false), options, dynamic, 5, 2, {.partitions = 5, .slots = 2});
+      else
+        EXPECT_THROW(expect_follows(*gpu, hubs(false), options, dynamic, 5, 2, {.partitions = 5, .slots = 2}),
+                     UsageError);
     }
   }
 }

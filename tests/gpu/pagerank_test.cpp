@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "acc/edges_elsewhere.hpp"
-#include "gpu/gpu.hpp"
 #include "apps/bench/generated_graph.hpp"
+#include "gpu/gpu.hpp"
 #include "pagerank/cases.hpp"
 
 namespace sluice::test {
@@ -26,7 +26,8 @@ TEST(GpuPageRank, IsThatOfTheHostOnHardGraphs) {
     if (brief() && graph.vertices() > 12 && name != "kronecker") continue;
     SCOPED_TRACE(name);
     for (const pagerank::Options& options : rank_options()) {
-      expect_as_on_host(graph, *gpu, options, {.rows = pagerank::RankRows::sliced});
+      for (const pagerank::RankFusion fusion : {pagerank::RankFusion::none, pagerank::RankFusion::all})
+        expect_as_on_host(graph, *gpu, options, {.rows = pagerank::RankRows::sliced, .fusion = fusion});
       expect_as_on_host(graph, *gpu, options, {.rows = pagerank::RankRows::listed});
     }
   }
@@ -38,9 +39,27 @@ TEST(GpuPageRank, StopsAfterTheIterationsThatWereAllowed) {
   const Graph graph = rank_rmat(true, false);
   pagerank::Options options;
   options.tolerance = 0;
-  for (const std::uint32_t iterations : {1u, 2u, 3u, 7u}) {
-    options.max_iterations = iterations;
-    expect_as_on_host(graph, *gpu, options, {});
+  for (const pagerank::RankFusion fusion : {pagerank::RankFusion::none, pagerank::RankFusion::all}) {
+    for (const std::uint32_t iterations : {1u, 2u, 3u, 7u, 64u, 65u, 66u}) {
+      options.max_iterations = iterations;
+      expect_as_on_host(graph, *gpu, options, {.fusion = fusion});
+    }
+  }
+}
+
+TEST(GpuPageRank, StopsWhereChangesNoLongerShrink) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  const Graph graph = rank_rmat(true, false);
+  for (const pagerank::RankPrecision precision :
+       {pagerank::RankPrecision::f64, pagerank::RankPrecision::f32}) {
+    pagerank::Options options{.tolerance = 0, .max_iterations = 2000, .precision = precision};
+    for (const pagerank::RankFusion fusion : {pagerank::RankFusion::none, pagerank::RankFusion::all}) {
+      const pagerank::RankPlace place{.fusion = fusion};
+      expect_as_on_host(graph, *gpu, options, place);
+      if (brief()) continue;
+      EXPECT_NE(pagerank::run_pagerank(*gpu, graph, options, {}, place).end, pagerank::RankEnd::limit);
+    }
   }
 }
 
@@ -52,7 +71,8 @@ TEST(GpuPageRank, TakesHubsByBlocks) {
   const Graph graph = bench::generate_graph({io::GraphKind::kronecker, rmat_scale()}, rules);
   for (const pagerank::Options& options : rank_options()) {
     if (options.weighted) continue;
-    expect_as_on_host(graph, *gpu, options, {.rows = pagerank::RankRows::sliced});
+    for (const pagerank::RankFusion fusion : {pagerank::RankFusion::none, pagerank::RankFusion::all})
+      expect_as_on_host(graph, *gpu, options, {.rows = pagerank::RankRows::sliced, .fusion = fusion});
     expect_as_on_host(graph, *gpu, options, {.rows = pagerank::RankRows::listed});
   }
 }

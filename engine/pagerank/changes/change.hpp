@@ -38,7 +38,7 @@ struct RankChange {
     const double whole = high * 18446744073709551616.0 + low;
     return (kind == RankNorm::l2 ? std::sqrt(whole) : whole) / kFixedRankOne;
   }
-  double l1() const { return static_cast<double>(sum) / kFixedRankOne; }
+  SLUICE_HD double l1() const { return static_cast<double>(sum) / kFixedRankOne; }
 };
 
 }  // namespace sluice::pagerank

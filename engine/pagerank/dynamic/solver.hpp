@@ -55,6 +55,11 @@ class DynamicSolver final : public DynamicRanks::State {
   DynamicRankResult follow(const Graph& graph, const EdgeChanges& changes, const DynamicRankOptions& dynamic,
                            const RankObserver& observer) override {
     validate(dynamic, device_);
+    if (!Store::kHoldsGraph && dynamic.split == RankSplit::in)
+      throw UsageError(
+          "--split in: on ranks and in partitions vertices that spread are not split by out-degree in any "
+          "case "
+          "(leave it out, or choose none)");
     in_edges_of(graph, store_.options.weighted);  // are there
     store_.dynamic = dynamic;
     DynamicRankResult result;

@@ -30,7 +30,8 @@ std::unique_ptr<Sweep> make_sweep(const Device& device, const RankGraph& graph, 
                                   const RankPlace& place, Communicator& ranks) {
 #if defined(SLUICE_HAVE_CUDA)
   if (device.is_cuda())
-    return make_cuda_sweep(device, graph, options, place.paging, ranks, place.rows, place.pieces);
+    return make_cuda_sweep(device, graph, options, place.paging, ranks, place.rows, place.pieces,
+                           place.fusion);
 #endif
   if (place.rows == RankRows::sliced)
     throw UsageError("--rows sliced: that is for a GPU (leave it out, or choose --device cuda)");

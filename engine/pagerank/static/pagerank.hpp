@@ -28,7 +28,7 @@ namespace sluice::pagerank {
 struct RankIteration {
   std::uint32_t number = 0;  ///< the first is 1
   double residual = 0;       ///< the change it made, in the norm asked for
-  double seconds = 0;
+  double seconds = 0;        ///< until it was known: of several in one kernel, the first has them all
 };
 
 /// Called after every iteration; what it throws ends the run.
@@ -49,6 +49,7 @@ struct RankPlace {
   /// while the next is swept, so that 1 overlaps nothing; 0: as many as pay, up to kMostPieces
   /// (sweep_pieces.hpp).
   unsigned pieces = 0;
+  RankFusion fusion = RankFusion::automatic;
   /// Of ranks that follow batches, each with a GPU: between these; null: made where GPUs are connected.
   DeviceRanks* link = nullptr;
 };

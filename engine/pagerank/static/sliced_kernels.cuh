@@ -3,11 +3,13 @@
 // row a lane, for what a renewal computes would else be computed by one lane while 31 wait.
 #pragma once
 
+#include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
 #include <cstdint>
 #include <type_traits>
 
+#include "engine/exec/memory/shared_words.hpp"
 #include "engine/pagerank/static/sliced_rows.cuh"
 #include "engine/pagerank/static/sweep_kernels.cuh"
 
@@ -56,8 +58,9 @@ struct Teams {
 };
 
 /// A sweep as the rows below are worked on. Whatever else goes over them has the same members: kWeighted, a
-/// Sum with zero as Sum{}, and a Totals.
-template <class Share>
+/// Sum with zero as Sum{}, and a Totals. `kFused`: contributions were made by the same kernel, so that they
+/// are not read through the cache of what no kernel changes.
+template <class Share, bool kFused = false>
 struct SlicedSweepView {
   using Sum = FixedRank;
   using Totals = SweepTotals;
@@ -67,7 +70,7 @@ struct SlicedSweepView {
 
   /// What entry `position`, of this source, gives row `number`.
   __device__ Sum carried(std::uint64_t, std::uint32_t source, float weight, std::uint64_t) const {
-    return Share::carried(__ldg(sweep.shares + source), weight);
+    return Share::carried(kFused ? sweep.shares[source] : __ldg(sweep.shares + source), weight);
   }
   __device__ Sum add(Sum a, Sum b) const { return a + b; }
   __device__ void renew(std::uint64_t number, Sum sum, Totals& totals) const {
@@ -257,6 +260,50 @@ __global__ void __launch_bounds__(kSweepBlock, kSlicedBlocks)
   sweep_sliced(view, rows, claimed, totals);
   join_warps<1>(totals, view.sweep.norm);
   if (threadIdx.x == 0) partial[blockIdx.x] = totals;
+}
+
+/// Iterations in one kernel.
+struct FusedSweeps {
+  unsigned most = 0;                      ///< iterations
+  double tolerance = 0;                   ///< a smaller change is the last one
+  double careful = 0;                     ///< behind one so small in L1 the host may want no more
+  unsigned long long* claimed = nullptr;  ///< [2], 0 before
+  SweepTotals* partial = nullptr;         ///< [blocks]
+  SweepTotals* totals = nullptr;          ///< [most]; `before` may be one of them
+  unsigned* made = nullptr;               ///< iterations; not 0 where no further one is to be made
+};
+
+/// Iterations see the state in turns; the first is before_[0]'s. (Blocks are resident together.)
+template <class Share>
+__global__ void __launch_bounds__(kSweepBlock, kSlicedBlocks)
+    fused_sweeps_kernel(SlicedSweepView<Share, true> even, SlicedSweepView<Share, true> odd, SlicedView rows,
+                        const SweepTotals* before, FusedSweeps run) {
+  const auto grid = cooperative_groups::this_grid();
+  for (unsigned i = 0; i < run.most; ++i) {
+    SlicedSweepView<Share, true> view = i % 2 == 0 ? even : odd;
+    view.sweep.update.spread(load(&before->dangling));
+    SweepTotals totals;
+    sweep_sliced(view, rows, run.claimed + i % 2, totals);
+    join_warps<1>(totals, view.sweep.norm);
+    if (threadIdx.x == 0) run.partial[blockIdx.x] = totals;
+    grid.sync();
+    before = run.totals + i;
+    if (blockIdx.x == 0) {
+      SweepTotals sum;
+      for (unsigned b = threadIdx.x; b < gridDim.x; b += kSweepBlock)
+        sum.join(run.partial[b], view.sweep.norm);
+      join_warps<1>(sum, view.sweep.norm);
+      if (threadIdx.x == 0) {
+        run.totals[i] = sum;
+        run.claimed[(i + 1) % 2] = 0;
+        const RankChange& change = sum.change;
+        if (i + 1 == run.most || change.norm(view.sweep.norm) <= run.tolerance || change.l1() <= run.careful)
+          *run.made = i + 1;
+      }
+    }
+    grid.sync();
+    if (load(run.made) != 0) return;
+  }
 }
 
 /// One piece, behind the long rows of others. A block of kSlicedBlocks teams has a multiprocessor to itself,

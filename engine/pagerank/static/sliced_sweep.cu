@@ -13,6 +13,7 @@
 #include "engine/exchange/values_of_ranks.hpp"
 #include "engine/exec/occupancy.cuh"
 #include "engine/exec/stream.cuh"
+#include "engine/pagerank/stall.hpp"
 #include "engine/pagerank/static/sliced_kernels.cuh"
 #include "engine/pagerank/static/sliced_sweep.hpp"
 #include "engine/pagerank/static/totals_in_flight.cuh"
@@ -26,6 +27,11 @@ constexpr std::uint64_t kAhead = 2;
 /// Multiprocessors that NCCL has while a piece is swept beside it. Of all of an H200's, 100 sweep a piece in
 /// 2% more time than 116, and what is sent crosses in a fifth less with 32 than with 16.
 constexpr unsigned kExchangeBlocks = 32;
+
+/// Iterations of a fused kernel, and up to how many entries and rows of a graph they are fused: beyond, an
+/// iteration takes longer than what lies between two of them.
+constexpr unsigned kFusedAtOnce = 64;
+constexpr std::uint64_t kFusedMost = 1u << 21;
 
 /// Looked at on the host.
 constexpr std::uint64_t kDivisorsAtOnce = 1u << 16;
@@ -48,7 +54,7 @@ template <class Share>
 class SlicedSweep final : public Sweep {
  public:
   SlicedSweep(const Device& device, const RankGraph& graph, const Options& options, const SweepPieces& pieces,
-              std::unique_ptr<DeviceRanks> link, Communicator& ranks)
+              std::unique_ptr<DeviceRanks> link, Communicator& ranks, RankFusion fusion)
       : device_(device),
         ranks_(std::move(link)),
         size_(ranks.size()),
@@ -64,6 +70,13 @@ class SlicedSweep final : public Sweep {
         claimed_(device, pieces.count, "claimed rows"),
         divisors_(device, n_, "out-degrees"),
         read_bytes_(bytes_in_file(graph, options.weighted)) {
+    if (fuses(fusion, graph.edges() + graph.vertices(), pieces)) {
+      fused_blocks_ = std::min(blocks_, cuda::blocks_at_once(fused_sweeps_kernel<Share>, kSweepBlock, 0));
+      careful_ = Stall(options, graph.edges(), graph.vertices()).floor();
+      fused_totals_ = Buffer<SweepTotals>(device, kFusedAtOnce, "totals of iterations");
+      fused_claims_ = Buffer<unsigned long long>(device, 2, "claimed rows");
+      made_ = Buffer<unsigned>(device, 1, "iterations");
+    }
     rows_.number(graph.divisors(), divisors_.data(), stream_);
     if (ranks_) agree_on_ranges(ranks);
     if (graph.added_loops() != nullptr) {
@@ -85,17 +98,18 @@ class SlicedSweep final : public Sweep {
   }
 
   RankChange step() override {
+    if (fused_blocks_ > 0) return fused_step();
     while (launched_ < returned_ + kAhead) launch();
-    return totals_of(++returned_).change;
+    return (last_ = totals_of(++returned_)).change;
   }
 
   void read_ranks(std::span<double> ranks) override {
-    totals_of(launched_);
+    if (fused_blocks_ == 0) totals_of(launched_);
     // What is ahead of the last iteration is wanted no more, and its memory holds ranks by vertex.
     auto* const by_vertex = reinterpret_cast<double*>(rank_[(returned_ + 1) % 2].data());
     static_assert(sizeof(*by_vertex) == sizeof(FixedRank));
     hand_out_kernel<<<cuda::grid_for(n_, kSweepBlock), kSweepBlock, 0, stream_.get()>>>(
-        rank_[returned_ % 2].data(), rows_.order().data(), totals_of(returned_).rank, n_, by_vertex);
+        rank_[returned_ % 2].data(), rows_.order().data(), last_.rank, n_, by_vertex);
     cuda::check_launch("hand_out_kernel");
     stream_.wait("the ranks");
     copy_to_host(device_, ranks.data(), by_vertex, ranks.size_bytes());
@@ -142,6 +156,44 @@ class SlicedSweep final : public Sweep {
         if (divisors[end - begin - 1] > 0) return end;
     }
     return 0;
+  }
+
+  bool fuses(RankFusion fusion, std::uint64_t size, const SweepPieces& pieces) const {
+    if (ranks_ || pieces.count > 1 || fusion == RankFusion::none) return false;
+    return fusion == RankFusion::all || size <= kFusedMost;
+  }
+
+  /// Several iterations are made at once, but none behind the one that may be the last.
+  RankChange fused_step() {
+    if (returned_ == launched_) launch_fused();
+    return (last_ = come_[returned_++ - before_fused_]).change;
+  }
+
+  void launch_fused() {
+    const std::uint64_t first = launched_ + 1;
+    const SweepTotals* const before =
+        launched_ == 0 ? totals_.on_device(0) : fused_totals_.data() + (come_.size() - 1);
+    FusedSweeps run{.most = static_cast<unsigned>(
+                        std::min<std::uint64_t>(kFusedAtOnce, options_.max_iterations - launched_)),
+                    .tolerance = options_.tolerance,
+                    .careful = careful_,
+                    .claimed = fused_claims_.data(),
+                    .partial = totals_.partial(),
+                    .totals = fused_totals_.data(),
+                    .made = made_.data()};
+    cuda::check(cudaMemsetAsync(fused_claims_.data(), 0, fused_claims_.bytes(), stream_.get()),
+                "clearing claims");
+    cuda::check(cudaMemsetAsync(made_.data(), 0, made_.bytes(), stream_.get()), "clearing iterations");
+    cuda::launch_together(fused_sweeps_kernel<Share>, fused_blocks_, kSweepBlock, stream_.get(),
+                          SlicedSweepView<Share, true>{view(first)},
+                          SlicedSweepView<Share, true>{view(first + 1)}, rows_.pieces()[0], before, run);
+    stream_.wait("iterations");
+    unsigned made = 0;
+    copy_to_host(device_, &made, made_.data(), sizeof made);
+    come_.resize(made);
+    copy_to_host(device_, come_.data(), fused_totals_.data(), made * sizeof(SweepTotals));
+    before_fused_ = launched_;
+    launched_ += made;
   }
 
   /// As iteration `iteration` sees the state.
@@ -252,6 +304,15 @@ class SlicedSweep final : public Sweep {
   std::array<Buffer<Stored>, 2> shares_;
   std::uint64_t read_bytes_;
   std::uint64_t launched_ = 0, returned_ = 0;
+  SweepTotals last_;  ///< of the iteration that was returned last
+  // Of fused iterations:
+  unsigned fused_blocks_ = 0;  ///< 0: they are not
+  double careful_ = 0;         ///< see FusedSweeps
+  Buffer<SweepTotals> fused_totals_;
+  Buffer<unsigned long long> fused_claims_;
+  Buffer<unsigned> made_;
+  std::vector<SweepTotals> come_;   ///< of the last kernel's
+  std::uint64_t before_fused_ = 0;  ///< iterations before that
 };
 
 /// Ranks twice, divisors and loops, and contributions twice: bytes a vertex.
@@ -267,7 +328,7 @@ bool fits(const Device& device, const RankGraph& graph, const Options& options, 
 
 std::unique_ptr<Sweep> make_sliced_sweep(const Device& device, const RankGraph& graph, const Options& options,
                                          bool possible, RankRows rows, unsigned wanted_pieces,
-                                         Communicator& ranks) {
+                                         Communicator& ranks, RankFusion fusion) {
   if (rows == RankRows::listed) return nullptr;
   const SweepPieces pieces = sweep_pieces(wanted_pieces, graph.vertices(), graph.edges(), ranks.size());
   const bool can = possible && (rows == RankRows::sliced || fits(device, graph, options, pieces));
@@ -283,14 +344,15 @@ std::unique_ptr<Sweep> make_sliced_sweep(const Device& device, const RankGraph& 
     }
     return nullptr;
   }
-  return sweep_sliced_rows(device, graph, options, pieces, std::move(gpus), ranks);
+  return sweep_sliced_rows(device, graph, options, pieces, std::move(gpus), ranks, fusion);
 }
 
 std::unique_ptr<Sweep> sweep_sliced_rows(const Device& device, const RankGraph& graph, const Options& options,
                                          const SweepPieces& pieces, std::unique_ptr<DeviceRanks> link,
-                                         Communicator& ranks) {
+                                         Communicator& ranks, RankFusion fusion) {
   const auto make = [&]<class Share>(Share) -> std::unique_ptr<Sweep> {
-    return std::make_unique<SlicedSweep<Share>>(device, graph, options, pieces, std::move(link), ranks);
+    return std::make_unique<SlicedSweep<Share>>(device, graph, options, pieces, std::move(link), ranks,
+                                                fusion);
   };
   if (options.weighted) return make(WeightedShare{});
   return options.precision == RankPrecision::f32 ? make(EvenShare32{}) : make(EvenShare{});

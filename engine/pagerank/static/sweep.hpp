@@ -38,9 +38,11 @@ std::unique_ptr<Sweep> make_host_sweep(const Device& device, const RankGraph& gr
 /// On a GPU; the same bits. While step() returns one iteration the next is under way already, where nothing
 /// has to be brought or exchanged for it. `pieces` as in RankPlace. Throws UsageError where sliced rows are
 /// asked for and cannot be.
+/// Fused iterations end no later than where a run would stop.
 std::unique_ptr<Sweep> make_cuda_sweep(const Device& device, const RankGraph& graph, const Options& options,
                                        const PagingOptions& paging, Communicator& ranks,
-                                       RankRows rows = RankRows::automatic, unsigned pieces = 0);
+                                       RankRows rows = RankRows::automatic, unsigned pieces = 0,
+                                       RankFusion fusion = RankFusion::automatic);
 
 /// An iteration's update, without what dangling vertices spread.
 RankUpdate make_update(const Options& options, std::uint64_t vertices);

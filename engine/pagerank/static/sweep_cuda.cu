@@ -210,11 +210,12 @@ class CudaSweep final : public Sweep {
 
 std::unique_ptr<Sweep> make_cuda_sweep(const Device& device, const RankGraph& graph, const Options& options,
                                        const PagingOptions& paging, Communicator& ranks, RankRows rows,
-                                       unsigned pieces) {
+                                       unsigned pieces, RankFusion fusion) {
   const bool resident = !needs_sweep_pages(device, graph.lists(), options.weighted, paging);
   // A plan says the least: sliced rows are for memory that is there.
   if (!device.plans()) {
-    if (auto sliced = make_sliced_sweep(device, graph, options, resident, rows, pieces, ranks)) return sliced;
+    if (auto sliced = make_sliced_sweep(device, graph, options, resident, rows, pieces, ranks, fusion))
+      return sliced;
   }
   const auto make = [&]<class Share>(Share) -> std::unique_ptr<Sweep> {
     return std::make_unique<CudaSweep<Share>>(device, graph, options, paging, ranks);
