@@ -62,6 +62,9 @@ class AblationSuite {
       samples::Options fire;
       fire.kind = samples::Kind::forest_fire;
       sample("forest fire", fire, instances);
+      samples::Options layer;
+      layer.kind = samples::Kind::layer, layer.bias = Bias::degree, layer.layer_sizes = {2, 4};
+      sample("layer", layer, instances);
       walk(instances);
     }
     return std::move(figures_);

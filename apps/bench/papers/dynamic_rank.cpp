@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <random>
+#include <span>
 
 #include "apps/bench/papers/tables.hpp"
 #include "apps/bench/random_batch.hpp"
@@ -20,6 +21,7 @@ namespace {
 
 constexpr double kFractions[] = {1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1};
 constexpr unsigned kHostScale = 16, kGpuScale = 22;
+constexpr double kFewFractions[] = {1e-6, 1e-4, 1e-2}, kFileFraction = 1e-4;
 /// Tolerances are swept with batches of one size.
 constexpr double kTolerances[] = {1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8}, kSweptFraction = 1e-5;
 /// Of temporal graphs, as published.
@@ -59,21 +61,34 @@ struct Runs {
 
 class RandomBatches {
  public:
-  RandomBatches(Tables& tables, Device& device, Graph graph)
+  /// The paper has self-loops.
+  RandomBatches(Tables& tables, Device& device, Graph graph,
+                pagerank::Dangling dangling = pagerank::Dangling::self_loop)
       : tables_(tables), device_(device), graph_(std::move(graph)) {
-    rank_.dangling = pagerank::Dangling::self_loop;  // as the paper has it
+    rank_.dangling = dangling;
   }
 
   void run() {
-    double times = 0, sizes = 0;
-    for (const double fraction : kFractions) {
-      if (batch_lines(graph_, fraction) < 1) {
-        tables_.put_words(batch_name(fraction), "less than an edge of this graph");
-      } else {
-        times += batches_of(fraction, all_methods()), ++sizes;
-      }
-    }
-    if (sizes > 0) tables_.put("mean of these sizes, dfp as published", {times / sizes}, "times static");
+    const double times = sizes_of(kFractions);
+    if (times > 0) tables_.put("mean of these sizes, dfp as published", {times}, "times static");
+  }
+  void few_sizes() { sizes_of(kFewFractions); }
+
+  /// A graph file's row.
+  void row(const std::string& name) {
+    if (batch_lines(graph_, kFileFraction) < 1)
+      return tables_.put_words(name, "less than an edge in a batch");
+    const std::vector<Method> methods = all_methods();
+    const std::vector<Runs> runs = follow(kFileFraction, methods);
+    Columns columns;
+    for (std::size_t i = 0; i < methods.size(); ++i)
+      columns.emplace_back(methods[i].name + ", times static", median(runs[i + 1].speedups));
+    const auto count = static_cast<double>(runs[0].milliseconds.size());
+    columns.emplace_back("dfp, % affected", 100 * runs.back().affected / count);
+    columns.emplace_back("static, L1 error", runs.front().l1 / count);
+    columns.emplace_back("dfp, L1 error", runs.back().l1 / count);
+    columns.emplace_back("stored edges", static_cast<double>(graph_.edges()));
+    tables_.put(name, runs[0].milliseconds, "ms of static", std::move(columns));
   }
 
   /// As published, one tolerance after the other; else both are as by default.
@@ -90,8 +105,28 @@ class RandomBatches {
   }
 
  private:
-  /// How many times as fast as static the last method is.
+  /// How many times as fast as static the last method is, on average over batches of these sizes.
+  double sizes_of(std::span<const double> fractions) {
+    double times = 0, sizes = 0;
+    for (const double fraction : fractions) {
+      if (batch_lines(graph_, fraction) < 1) {
+        tables_.put_words(batch_name(fraction), "less than an edge of this graph");
+      } else {
+        times += batches_of(fraction, all_methods()), ++sizes;
+      }
+    }
+    return sizes > 0 ? times / sizes : 0;
+  }
+
   double batches_of(double fraction, const std::vector<Method>& methods) {
+    const std::vector<Runs> runs = follow(fraction, methods);
+    put(fraction, "static", runs[0]);
+    for (std::size_t i = 0; i < methods.size(); ++i) put(fraction, methods[i].name, runs[i + 1]);
+    return median(runs.back().speedups);
+  }
+
+  /// Static, and then the methods, after batches of a size.
+  std::vector<Runs> follow(double fraction, const std::vector<Method>& methods) {
     std::vector<pagerank::DynamicRankOptions> options;
     for (const Method& method : methods) options.push_back(method.options);
     ReplayMethods followers(device_, rank_, options, false, kWhole);
@@ -106,9 +141,7 @@ class RandomBatches {
         runs[i].add(batch.runs[i], batch.runs[0], static_cast<double>(update.graph.vertices()));
       graph_ = std::move(update.graph);
     }
-    put(fraction, "static", runs[0]);
-    for (std::size_t i = 0; i < methods.size(); ++i) put(fraction, methods[i].name, runs[i + 1]);
-    return median(runs.back().speedups);
+    return runs;
   }
 
   /// A GPU's changes stay page-locked from batch to batch.
@@ -136,14 +169,17 @@ class RandomBatches {
   std::mt19937_64 random_{7};
 };
 
-void random_batches(Tables& tables, Device& device, const char* kind, io::GraphKind of) {
+void random_batches(Tables& tables, Device& device, const char* kind, io::GraphKind of,
+                    pagerank::Dangling dangling = pagerank::Dangling::self_loop) {
   const auto table = [&](const char* name, void (RandomBatches::*rows)()) {
     if (!tables.begin(fmt::format("DF-P {}, {}", name, kind))) return;
     Graph graph = tables.graph(kHostScale, kGpuScale, of);
     if (graph.directed && graph.in.offsets.empty()) return tables.put_words("graph", "has no in-edges");
     tables.on(kind, graph);
-    (RandomBatches(tables, device, std::move(graph)).*rows)();
+    (RandomBatches(tables, device, std::move(graph), dangling).*rows)();
   };
+  if (dangling == pagerank::Dangling::uniform)
+    return table("batches, dangling mass to all", &RandomBatches::few_sizes);
   table("batches", &RandomBatches::run);
   table("tolerances", &RandomBatches::sweep);
 }
@@ -226,6 +262,11 @@ void splits(Tables& tables, Device& device) {
 void run_dynamic_rank(Tables& tables, Device& device) {
   random_batches(tables, device, "Kronecker", io::GraphKind::kronecker);
   if (tables.options().graph.empty()) random_batches(tables, device, "grid", io::GraphKind::grid);
+  random_batches(tables, device, "Kronecker", io::GraphKind::kronecker, pagerank::Dangling::uniform);
+  tables.on_graphs("DF-P batches of graphs", false, [&](const std::string& name, Graph graph) {
+    if (graph.directed && graph.in.offsets.empty()) return tables.put_words(name, "has no in-edges");
+    RandomBatches(tables, device, std::move(graph)).row(name);
+  });
   splits(tables, device);
   const auto on_graphs = [&](const char* table, pagerank::Dangling dangling) {
     tables.on_graphs(table, true, [&](const std::string& name, const Graph& graph) {

@@ -249,7 +249,7 @@ class MeloPpr {
                                              method == ppr::Method::exact ? "one stage" : "10%");
         loss(name + ", d the average degree", o, average);
         loss(name + ", d the largest degree", o, static_cast<double>(largest));
-        loss(name + ", 2^32 units", o, 0);
+        loss(name + ", 2^32 - 1 units", o, 0);
       }
     }
   }

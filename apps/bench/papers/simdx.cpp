@@ -1,5 +1,6 @@
 // SIMD-X's experiments (ATC'19): combine with atomics and without (Fig. 5), filters (Fig. 8, 9 and 12),
 // fusion of kernels, and push beside pull.
+#include <algorithm>
 #include <functional>
 #include <memory>
 
@@ -17,6 +18,8 @@ namespace {
 constexpr unsigned kHostScale = 16, kGpuScale = 22, kGridHostScale = 14, kGridGpuScale = 20;
 constexpr unsigned kSources = 4;
 constexpr unsigned kBeliefRounds = 10;
+constexpr unsigned kBins[] = {1, 4, 16, 64, 256};
+constexpr std::size_t kTenths = 10;
 
 /// One of the paper's programs. `run` returns the work of all its sources.
 struct Program {
@@ -30,32 +33,58 @@ struct Program {
 struct Mean {
   std::vector<double> milliseconds;
   double rounds = 0, refills = 0, pulls = 0, launches = 0, push_registers = 0, pull_registers = 0;
+  std::vector<acc::AccRoundTrace> trace;  ///< of the last source's last run
 };
 
 class Simdx {
  public:
-  Simdx(Tables& tables, Device& device, Graph graph)
+  Simdx(Tables& tables, Device& device, Graph graph, acc::AccPlace place = {})
       : tables_(tables),
         device_(device),
         graph_(std::move(graph)),
+        place_(place),
         sources_(sources_of(graph_, kSources)),
-        lists_(device, graph_, {.in_edges = true, .weights = true}) {}
+        lists_(device, graph_, {.in_edges = true, .weights = true}, place) {}
 
   const Graph& graph() const { return graph_; }
 
   /// Bfs pushes alone: rounds that pull look through all states in any case.
   void filters() {
+    compare({{"ballot", {push, ballot}},
+             {"jit", {push, jit}},
+             {"jit, by the whole grid", {.direction = push, .filter = jit, .few_blocks = false}},
+             {"online", {push, online}},
+             {"batch", {push, batch}}},
+            "times ballot");
+  }
+  void filters_in_partitions() {
+    compare({{"ballot", {push, ballot}}, {"jit", {push, jit}}, {"online", {push, online}}}, "times ballot");
+  }
+
+  /// How large the bins of threads are: where one is full, jit has wasted them, and ballots.
+  void bins() {
+    std::vector<Way> ways{{"ballot", {push, ballot}}};
+    for (const unsigned bin : kBins)
+      ways.push_back({"bins of " + std::to_string(bin), {.direction = push, .bin = bin}});
+    compare(ways, "times ballot");
+  }
+
+  /// Which share of the rounds found their worklist by a ballot, from the first tenth of them to the last.
+  void patterns() {
     for (const Program& program : programs()) {
-      double ballot = 0;
-      for (const auto filter :
-           {acc::AccFilter::ballot, acc::AccFilter::jit, acc::AccFilter::online, acc::AccFilter::batch}) {
-        const std::string row =
-            std::string(program.name) + ", " + std::string(apps::name_of(apps::kAccFilters, filter));
-        if (!has_kernels(row)) continue;
-        const Mean mean = measure(row, program, {acc::AccDirection::push, filter});
-        if (filter == acc::AccFilter::ballot) ballot = median(mean.milliseconds);
-        put(row, mean, {{"times ballot", ballot / median(mean.milliseconds)}});
+      if (!has_kernels(program.name)) continue;
+      const Mean mean = measure(program.name, program, {program.usual});
+      Columns columns;
+      for (std::size_t tenth = 0; tenth < kTenths; ++tenth) {
+        const std::size_t begin = mean.trace.size() * tenth / kTenths,
+                          end = mean.trace.size() * (tenth + 1) / kTenths;
+        const auto ballots = std::count_if(mean.trace.begin() + static_cast<std::ptrdiff_t>(begin),
+                                           mean.trace.begin() + static_cast<std::ptrdiff_t>(end),
+                                           [](const acc::AccRoundTrace& round) { return round.refilled; });
+        const double rounds = static_cast<double>(std::max<std::size_t>(end - begin, 1));
+        columns.emplace_back("% " + std::to_string(tenth + 1), 100 * static_cast<double>(ballots) / rounds);
       }
+      put(program.name, mean, std::move(columns));
     }
   }
 
@@ -78,18 +107,19 @@ class Simdx {
              {"pull registers", mean.pull_registers}});
       }
     }
+    ranks_by_fusion();
   }
 
   void directions() {
     for (const Program& program : programs()) {
-      double push = 0;
+      double pushed = 0;
       for (const auto direction :
            {acc::AccDirection::push, acc::AccDirection::pull, acc::AccDirection::automatic}) {
         const std::string row =
             std::string(program.name) + ", " + std::string(apps::name_of(apps::kAccDirections, direction));
         const Mean mean = measure(row, program, {direction});
-        if (direction == acc::AccDirection::push) push = median(mean.milliseconds);
-        put(row, mean, {{"times push", push / median(mean.milliseconds)}, {"rounds that pull", mean.pulls}});
+        if (direction == acc::AccDirection::push) pushed = median(mean.milliseconds);
+        put(row, mean, {{"times push", pushed / median(mean.milliseconds)}, {"rounds that pull", mean.pulls}});
       }
     }
   }
@@ -97,25 +127,11 @@ class Simdx {
   /// Every edge of a push is an atomic operation on its target; a pull combines in a thread or a group, and
   /// looks through all states in any case, whatever the filter.
   void combines() {
-    struct Way {
-      const char* name;
-      acc::AccOptions options;
-    };
-    using enum acc::AccDirection;
-    const Way ways[] = {{"atomics", {push, acc::AccFilter::jit}},
-                        {"atomics, online", {push, acc::AccFilter::online}},
-                        {"atomics, ballot", {push, acc::AccFilter::ballot}},
-                        {"no atomics", {pull, acc::AccFilter::jit}}};
-    for (const Program& program : programs()) {
-      double atomics = 0;
-      for (const Way& way : ways) {
-        const std::string row = std::string(program.name) + ", " + way.name;
-        if (way.options.filter != acc::AccFilter::jit && !has_kernels(row)) continue;
-        const Mean mean = measure(row, program, way.options);
-        if (atomics == 0) atomics = median(mean.milliseconds);
-        put(row, mean, {{"times atomics", atomics / median(mean.milliseconds)}});
-      }
-    }
+    compare({{"atomics", {push, jit}},
+             {"atomics, online", {push, online}},
+             {"atomics, ballot", {push, ballot}},
+             {"no atomics", {pull, jit}}},
+            "times atomics");
   }
 
   /// As the commands have them: paths and cores push.
@@ -126,17 +142,68 @@ class Simdx {
     for (const Program& program : all)
       cells.emplace_back(std::string(program.name) + ", ms",
                          measure(graph + ", " + program.name, program, {program.usual}).milliseconds);
-    tables_.measuring(graph + ", pagerank");
-    std::vector<double> ranks;
-    for (unsigned r = 0; r <= tables_.options().repetitions; ++r) {
-      const double seconds = pagerank::run_pagerank(device_, graph_, {}).compute_seconds;
-      if (r > 0) ranks.push_back(seconds * 1e3);
-    }
-    cells.emplace_back("pagerank, ms", std::move(ranks));
+    std::uint32_t iterations = 0;
+    cells.emplace_back("pagerank, ms",
+                       rank(graph + ", pagerank", pagerank::RankFusion::automatic, iterations));
     tables_.put_cells(graph, "ms of bfs", std::move(cells), graph_);
   }
 
  private:
+  using enum acc::AccDirection;
+  using enum acc::AccFilter;
+
+  /// PageRank's sweep pulls alone.
+  void ranks_by_fusion() {
+    using enum pagerank::RankFusion;
+    double together = 0;
+    for (const auto& [name, fusion] : {std::pair("pagerank, all", all), {"pagerank, none", none}}) {
+      if (!has_kernels(name)) continue;
+      std::uint32_t iterations = 0;
+      const std::vector<double> milliseconds = rank(name, fusion, iterations);
+      if (fusion == all) together = median(milliseconds);
+      tables_.put(name, milliseconds, "ms",
+                  {{"times all", together / median(milliseconds)}, {"rounds", iterations}});
+    }
+  }
+
+  /// Milliseconds of PageRank to 1e-10.
+  std::vector<double> rank(const std::string& row, pagerank::RankFusion fusion, std::uint32_t& iterations) {
+    tables_.measuring(row);
+    std::vector<double> milliseconds;
+    for (unsigned r = 0; r <= tables_.options().repetitions; ++r) {
+      const pagerank::Result result = pagerank::run_pagerank(device_, graph_, {}, {}, {.fusion = fusion});
+      iterations = result.iterations;
+      if (r > 0) milliseconds.push_back(result.compute_seconds * 1e3);
+    }
+    return milliseconds;
+  }
+
+  /// One of several ways to run a program.
+  struct Way {
+    std::string name;
+    acc::AccOptions options;
+  };
+
+  /// Does the host have no such way?
+  static bool of_gpu(const acc::AccOptions& options) {
+    const acc::AccOptions usual;
+    return options.filter != usual.filter || options.bin != usual.bin || !options.few_blocks;
+  }
+
+  /// Rows of all programs, beside the first way.
+  void compare(const std::vector<Way>& ways, const char* column) {
+    for (const Program& program : programs()) {
+      double first = 0;
+      for (const auto& [name, options] : ways) {
+        const std::string row = std::string(program.name) + ", " + name;
+        if (of_gpu(options) && !has_kernels(row)) continue;
+        const Mean mean = measure(row, program, options);
+        if (first == 0) first = median(mean.milliseconds);
+        put(row, mean, {{column, first / median(mean.milliseconds)}});
+      }
+    }
+  }
+
   std::vector<Program> programs() {
     return {{"bfs",
              [this](const acc::AccOptions& options) {
@@ -175,8 +242,8 @@ class Simdx {
 
   const acc::AccGraph& simple() {
     if (!simple_)
-      simple_ =
-          std::make_unique<acc::AccGraph>(device_, graph_, acc::AccNeeds{.in_edges = true, .simple = true});
+      simple_ = std::make_unique<acc::AccGraph>(device_, graph_,
+                                                acc::AccNeeds{.in_edges = true, .simple = true}, place_);
     return *simple_;
   }
 
@@ -210,6 +277,7 @@ class Simdx {
       run.launches += static_cast<double>(stats.kernel_launches) / count;
       run.push_registers = stats.push_registers, run.pull_registers = stats.pull_registers;
     }
+    run.trace = all.back().trace;
     run.milliseconds = std::move(mean.milliseconds);
     run.milliseconds.push_back(seconds / count * 1e3);
     return run;
@@ -224,6 +292,7 @@ class Simdx {
   Tables& tables_;
   Device& device_;
   Graph graph_;
+  acc::AccPlace place_;
   std::vector<Vertex> sources_;
   acc::AccGraph lists_;
   std::unique_ptr<acc::AccGraph> simple_, messages_;
@@ -240,6 +309,8 @@ void tables_of(Tables& tables, Device& device, const char* kind, const std::func
     (*programs.*rows)();
   };
   table("filters", &Simdx::filters);
+  table("bins", &Simdx::bins);
+  table("patterns", &Simdx::patterns);
   table("fusion", &Simdx::fusions);
   table("directions", &Simdx::directions);
   table("combine", &Simdx::combines);
@@ -258,6 +329,12 @@ void run_simdx(Tables& tables, Device& device) {
   if (tables.options().graph.empty())
     tables_of(tables, device, "grid",
               [&] { return tables.graph(kGridHostScale, kGridGpuScale, io::GraphKind::grid); });
+  if (tables.begin("SIMD-X filters in partitions")) {
+    Simdx parts(tables, device, tables.graph(kHostScale, kGpuScale),
+                {.paging = {.partitions = 4, .slots = 2}});
+    tables.on("Kronecker", parts.graph());
+    parts.filters_in_partitions();
+  }
   tables.on_graphs("SIMD-X graphs", false, [&](const std::string& name, Graph graph) {
     runtimes_on(tables, device, name, std::move(graph));
   });
