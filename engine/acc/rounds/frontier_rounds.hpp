@@ -231,7 +231,7 @@ class FrontierRounds {
   /// Sums of lanes: edges that were looked at, and of a vote those of listed vertices.
   static constexpr unsigned kEdges = 0, kNextEdges = 1;
   /// With jit a round of more than one of so many own vertices has its next worklist found by a ballot.
-  static constexpr std::uint64_t kFewOfVertices = 64;
+  static constexpr std::uint64_t kFewOfVertices = 8;
   /// What a pull finds is the next frontier as bits.
   static constexpr bool kInBits = VoteProgram<Program> && E::kPullsIntoBits;
 

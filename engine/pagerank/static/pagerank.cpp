@@ -58,7 +58,8 @@ RankEnd iterate(Sweep& sweep, const Options& options, Stall stall, Result& resul
     const RankChange change = sweep.step();
     result.residual = change.norm(options.norm);
     result.last_l1 = change.l1();
-    result.history.push_back({++result.iterations, result.residual, seconds_since(begin)});
+    const double seconds = sweep.seconds().value_or(seconds_since(begin));
+    result.history.push_back({++result.iterations, result.residual, seconds});
     if (observer) observer(result.history.back());
     if (result.residual <= options.tolerance) return RankEnd::converged;
     if (stall.seen(result.residual, result.last_l1)) return RankEnd::stalled;

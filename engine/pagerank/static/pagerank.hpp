@@ -28,7 +28,7 @@ namespace sluice::pagerank {
 struct RankIteration {
   std::uint32_t number = 0;  ///< the first is 1
   double residual = 0;       ///< the change it made, in the norm asked for
-  double seconds = 0;        ///< until it was known: of several in one kernel, the first has them all
+  double seconds = 0;
 };
 
 /// Called after every iteration; what it throws ends the run.

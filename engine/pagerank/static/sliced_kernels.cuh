@@ -9,15 +9,13 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "engine/exec/device_clock.cuh"
 #include "engine/exec/memory/shared_words.hpp"
 #include "engine/pagerank/static/sliced_rows.cuh"
 #include "engine/pagerank/static/sweep_kernels.cuh"
 
 namespace sluice::pagerank {
 
-/// What a warp claims at once: claims meet in one word of memory.
-inline constexpr std::uint64_t kLongAtOnce = 4;
-inline constexpr std::uint64_t kSlicesAtOnce = 4;
 /// Entries that a lane reads before it gathers for the first of them.
 inline constexpr unsigned kInFlight = 8;
 /// Blocks of an SM: 64 registers a thread.
@@ -204,11 +202,6 @@ struct FirstOfAll {
   const SlicedView& rows;
 };
 
-/// Claims that rows of more than kListMost in-edges take, without hubs.
-__device__ inline std::uint64_t long_tasks(const SlicedView& rows) {
-  return (rows.longs - rows.hubs + kLongAtOnce - 1) / kLongAtOnce;
-}
-
 /// The rows of more than kListMost in-edges of all pieces in `ahead`, then the other rows of `rows`; by all
 /// blocks, of so many teams each. `claimed` is 0 before.
 template <unsigned kTeams, class View, class Ahead>
@@ -217,12 +210,12 @@ __device__ void sweep_sliced(const View& view, const Ahead& ahead, const SlicedV
   std::uint64_t longs = 0;
   for (unsigned p = 0; p < ahead.size(); ++p) {
     sweep_hubs<kTeams>(view, ahead[p], totals);
-    longs += long_tasks(ahead[p]);
+    longs += ahead[p].long_tasks();
   }
   const unsigned lane = threadIdx.x % kWarpLanes;
   // Tasks: those of long lists, of lists, of slices.
-  const std::uint64_t lists = longs + (rows.lists - rows.longs + kSlice - 1) / kSlice, slices = rows.slices(),
-                      tasks = lists + (slices + kSlicesAtOnce - 1) / kSlicesAtOnce;
+  const std::uint64_t lists = longs + rows.list_tasks(), slices = rows.slices(),
+                      tasks = lists + rows.slice_tasks();
   for (;;) {
     unsigned long long task = 0;
     if (lane == 0) task = atomicAdd(claimed, 1);
@@ -230,14 +223,15 @@ __device__ void sweep_sliced(const View& view, const Ahead& ahead, const SlicedV
     if (task >= tasks) break;
     if (task < longs) {
       unsigned p = 0;
-      for (; p + 1 < ahead.size() && task >= long_tasks(ahead[p]); ++p) task -= long_tasks(ahead[p]);
-      const std::uint64_t first = ahead[p].hubs + task * kLongAtOnce;
-      sweep_lists(view, ahead[p], first, lesser(first + kLongAtOnce, ahead[p].longs), lane, totals);
+      for (; p + 1 < ahead.size() && task >= ahead[p].long_tasks(); ++p) task -= ahead[p].long_tasks();
+      const std::uint64_t at_once = ahead[p].longs_at_once, first = ahead[p].hubs + task * at_once;
+      sweep_lists(view, ahead[p], first, lesser(first + at_once, ahead[p].longs), lane, totals);
     } else if (task < lists) {
-      const std::uint64_t first = rows.longs + (task - longs) * kSlice;
-      sweep_lists(view, rows, first, lesser(first + kSlice, rows.lists), lane, totals);
+      const std::uint64_t first = rows.longs + (task - longs) * rows.lists_at_once;
+      sweep_lists(view, rows, first, lesser(first + rows.lists_at_once, rows.lists), lane, totals);
     } else {
-      const std::uint64_t first = (task - lists) * kSlicesAtOnce, end = lesser(first + kSlicesAtOnce, slices);
+      const std::uint64_t first = (task - lists) * rows.slices_at_once,
+                          end = lesser(first + rows.slices_at_once, slices);
       for (std::uint64_t slice = first; slice < end; ++slice) sweep_slice(view, rows, slice, lane, totals);
     }
   }
@@ -271,6 +265,7 @@ struct FusedSweeps {
   SweepTotals* partial = nullptr;         ///< [blocks]
   SweepTotals* totals = nullptr;          ///< [most]; `before` may be one of them
   unsigned* made = nullptr;               ///< iterations; not 0 where no further one is to be made
+  unsigned long long* times = nullptr;    ///< [most + 1] when the first began, and when each has ended
 };
 
 /// Iterations see the state in turns; the first is before_[0]'s. (Blocks are resident together.)
@@ -279,6 +274,7 @@ __global__ void __launch_bounds__(kSweepBlock, kSlicedBlocks)
     fused_sweeps_kernel(SlicedSweepView<Share, true> even, SlicedSweepView<Share, true> odd, SlicedView rows,
                         const SweepTotals* before, FusedSweeps run) {
   const auto grid = cooperative_groups::this_grid();
+  if (grid.thread_rank() == 0) run.times[0] = cuda::nanoseconds_now();
   for (unsigned i = 0; i < run.most; ++i) {
     SlicedSweepView<Share, true> view = i % 2 == 0 ? even : odd;
     view.sweep.update.spread(load(&before->dangling));
@@ -296,6 +292,7 @@ __global__ void __launch_bounds__(kSweepBlock, kSlicedBlocks)
       if (threadIdx.x == 0) {
         run.totals[i] = sum;
         run.claimed[(i + 1) % 2] = 0;
+        run.times[i + 1] = cuda::nanoseconds_now();
         const RankChange& change = sum.change;
         if (i + 1 == run.most || change.norm(view.sweep.norm) <= run.tolerance || change.l1() <= run.careful)
           *run.made = i + 1;

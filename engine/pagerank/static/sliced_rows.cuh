@@ -28,6 +28,9 @@ inline constexpr unsigned kSlice = 32;
 inline constexpr std::uint64_t kSliceMost = 64;
 inline constexpr std::uint64_t kListMost = 512;
 inline constexpr std::uint64_t kLongMost = 4096;
+/// What a warp claims at once, of those few and of slices, for claims meet in one word of memory.
+inline constexpr std::uint64_t kLongAtOnce = 4;
+inline constexpr std::uint64_t kSlicesAtOnce = 4;
 
 /// Rows k of falling in-degree: [0, hubs) are for blocks, [hubs, lists) for warps, those up to `longs` a few
 /// at a time, the others in slices. All in memory of the device. A rank's rows are numbered from 0, and these
@@ -40,11 +43,33 @@ struct SlicedView {
   const float* weights = nullptr;          ///< or null
   std::uint64_t first = 0, count = 0, hubs = 0, longs = 0, lists = 0;
   std::uint32_t no_source = 0;
+  /// What a warp claims at once: long rows, other rows that it reads, slices.
+  std::uint32_t longs_at_once = kLongAtOnce, lists_at_once = kSlice, slices_at_once = kSlicesAtOnce;
 
   __device__ std::uint64_t number(std::uint64_t row) const {
     return rows == nullptr ? first + row : rows[row];
   }
   __host__ __device__ std::uint64_t slices() const { return (count - lists + kSlice - 1) / kSlice; }
+
+  /// Claims that long rows take, without hubs; that other rows take which warps read; and that slices take.
+  __host__ __device__ std::uint64_t long_tasks() const { return tasks(longs - hubs, longs_at_once); }
+  __host__ __device__ std::uint64_t list_tasks() const { return tasks(lists - longs, lists_at_once); }
+  __host__ __device__ std::uint64_t slice_tasks() const { return tasks(slices(), slices_at_once); }
+
+  /// Makes claims smaller where so many warps would have none: what one reads row by row, others may.
+  void share_among(std::uint64_t warps) {
+    const auto at_once = [warps](std::uint64_t all, std::uint64_t most) {
+      return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(all / warps, 1, most));
+    };
+    longs_at_once = at_once(longs - hubs, kLongAtOnce);
+    lists_at_once = at_once(lists - longs, kSlice);
+    slices_at_once = at_once(slices(), kSlicesAtOnce);
+  }
+
+ private:
+  __host__ __device__ static std::uint64_t tasks(std::uint64_t all, std::uint64_t at_once) {
+    return (all + at_once - 1) / at_once;
+  }
 };
 
 /// Several of them.

@@ -31,7 +31,7 @@ constexpr unsigned kExchangeBlocks = 32;
 /// Iterations of a fused kernel, and up to how many entries and rows of a graph they are fused: beyond, an
 /// iteration takes longer than what lies between two of them.
 constexpr unsigned kFusedAtOnce = 64;
-constexpr std::uint64_t kFusedMost = 1u << 21;
+constexpr std::uint64_t kFusedMost = 1u << 26;
 
 /// Looked at on the host.
 constexpr std::uint64_t kDivisorsAtOnce = 1u << 16;
@@ -63,6 +63,7 @@ class SlicedSweep final : public Sweep {
         options_(options),
         update_(make_update(options, graph.vertices())),
         rows_(device, rows_to_slice(graph, options, pieces), stream_, ranks_.get()),
+        pieces_(rows_.pieces()),
         blocks_(cuda::blocks_at_once(sweep_sliced_kernel<Share>, kSweepBlock, 0)),
         beside_exchange_(blocks_beside_exchange()),
         totals_(device, std::max(blocks_ + (pieces.count - 1) * beside_exchange_ * kTeams, kMostBlocks)),
@@ -70,12 +71,14 @@ class SlicedSweep final : public Sweep {
         claimed_(device, pieces.count, "claimed rows"),
         divisors_(device, n_, "out-degrees"),
         read_bytes_(bytes_in_file(graph, options.weighted)) {
+    for (SlicedView& piece : pieces_) piece.share_among(std::uint64_t{blocks_} * kWarps);
     if (fuses(fusion, graph.edges() + graph.vertices(), pieces)) {
       fused_blocks_ = std::min(blocks_, cuda::blocks_at_once(fused_sweeps_kernel<Share>, kSweepBlock, 0));
       careful_ = Stall(options, graph.edges(), graph.vertices()).floor();
       fused_totals_ = Buffer<SweepTotals>(device, kFusedAtOnce, "totals of iterations");
       fused_claims_ = Buffer<unsigned long long>(device, 2, "claimed rows");
       made_ = Buffer<unsigned>(device, 1, "iterations");
+      fused_times_ = Buffer<unsigned long long>(device, kFusedAtOnce + 1, "times of iterations");
     }
     rows_.number(graph.divisors(), divisors_.data(), stream_);
     if (ranks_) agree_on_ranges(ranks);
@@ -103,6 +106,12 @@ class SlicedSweep final : public Sweep {
     return (last_ = totals_of(++returned_)).change;
   }
 
+  std::optional<double> seconds() const override {
+    if (fused_blocks_ == 0) return std::nullopt;
+    const std::uint64_t last = returned_ - before_fused_;
+    return static_cast<double>(times_[last] - times_[last - 1]) * 1e-9;
+  }
+
   void read_ranks(std::span<double> ranks) override {
     if (fused_blocks_ == 0) totals_of(launched_);
     // What is ahead of the last iteration is wanted no more, and its memory holds ranks by vertex.
@@ -125,6 +134,7 @@ class SlicedSweep final : public Sweep {
 
  private:
   using Stored = typename Share::Stored;
+  static constexpr unsigned kWarps = kSweepBlock / kWarpLanes;
   static constexpr unsigned kTeams = kSlicedBlocks;  ///< of blocks that have a multiprocessor each
 
   static unsigned blocks_beside_exchange() {
@@ -137,7 +147,7 @@ class SlicedSweep final : public Sweep {
   void agree_on_ranges(Communicator& ranks) {
     std::vector<ElementRange> own;
     const std::uint64_t some = last_source();
-    for (const SlicedView& piece : rows_.pieces()) {
+    for (const SlicedView& piece : pieces_) {
       const std::uint64_t end = piece.first + piece.count;
       own.push_back({first_ + std::min(piece.first, some), first_ + std::min(end, some)});
     }
@@ -163,6 +173,14 @@ class SlicedSweep final : public Sweep {
     return fusion == RankFusion::all || size <= kFusedMost;
   }
 
+  /// Of so many, those for which the one piece has a hub, or claims for all warps.
+  unsigned busy_blocks(unsigned most) const {
+    const SlicedView& rows = pieces_[0];
+    const std::uint64_t claims = rows.long_tasks() + rows.list_tasks() + rows.slice_tasks();
+    return static_cast<unsigned>(
+        std::clamp<std::uint64_t>(std::max(rows.hubs, (claims + kWarps - 1) / kWarps), 1, most));
+  }
+
   /// Several iterations are made at once, but none behind the one that may be the last.
   RankChange fused_step() {
     if (returned_ == launched_) launch_fused();
@@ -180,18 +198,21 @@ class SlicedSweep final : public Sweep {
                     .claimed = fused_claims_.data(),
                     .partial = totals_.partial(),
                     .totals = fused_totals_.data(),
-                    .made = made_.data()};
+                    .made = made_.data(),
+                    .times = fused_times_.data()};
     cuda::check(cudaMemsetAsync(fused_claims_.data(), 0, fused_claims_.bytes(), stream_.get()),
                 "clearing claims");
     cuda::check(cudaMemsetAsync(made_.data(), 0, made_.bytes(), stream_.get()), "clearing iterations");
-    cuda::launch_together(fused_sweeps_kernel<Share>, fused_blocks_, kSweepBlock, stream_.get(),
+    cuda::launch_together(fused_sweeps_kernel<Share>, busy_blocks(fused_blocks_), kSweepBlock, stream_.get(),
                           SlicedSweepView<Share, true>{view(first)},
-                          SlicedSweepView<Share, true>{view(first + 1)}, rows_.pieces()[0], before, run);
+                          SlicedSweepView<Share, true>{view(first + 1)}, pieces_[0], before, run);
     stream_.wait("iterations");
     unsigned made = 0;
     copy_to_host(device_, &made, made_.data(), sizeof made);
     come_.resize(made);
     copy_to_host(device_, come_.data(), fused_totals_.data(), made * sizeof(SweepTotals));
+    times_.resize(made + std::size_t{1});
+    copy_to_host(device_, times_.data(), fused_times_.data(), times_.size() * sizeof times_[0]);
     before_fused_ = launched_;
     launched_ += made;
   }
@@ -223,7 +244,7 @@ class SlicedSweep final : public Sweep {
     totals_.clear(iteration, stream_);
     cuda::check(cudaMemsetAsync(claimed_.data(), 0, claimed_.bytes(), stream_.get()), "clearing claims");
     unsigned partials = 0;
-    for (std::size_t p = rows_.pieces().size(); p-- > 0;) {
+    for (std::size_t p = pieces_.size(); p-- > 0;) {
       partials += sweep(iteration, p, totals_.partial() + partials);
       if (ranks_) exchange(iteration, p);
     }
@@ -233,26 +254,26 @@ class SlicedSweep final : public Sweep {
 
   /// Renews the rows of a piece. Returns how many totals it leaves at `partial`.
   unsigned sweep(std::uint64_t iteration, std::size_t p, SweepTotals* partial) {
-    const std::vector<SlicedView>& pieces = rows_.pieces();
     const SlicedSweepView<Share> state{view(iteration)};
     const FixedRank* const dangling = totals_.dangling(iteration - 1);
-    if (pieces.size() == 1) {
-      sweep_sliced_kernel<Share><<<blocks_, kSweepBlock, 0, stream_.get()>>>(state, pieces[p], dangling,
-                                                                             claimed_.data() + p, partial);
+    if (pieces_.size() == 1) {
+      const unsigned blocks = busy_blocks(blocks_);
+      sweep_sliced_kernel<Share><<<blocks, kSweepBlock, 0, stream_.get()>>>(state, pieces_[p], dangling,
+                                                                            claimed_.data() + p, partial);
       cuda::check_launch("sweep_sliced_kernel");
-      return blocks_;
+      return blocks;
     }
-    if (p + 1 == pieces.size()) {
+    if (p + 1 == pieces_.size()) {
       // Long rows of all pieces, for at the end of a small one all ranks would wait for them.
       sweep_piece_kernel<Share, 1><<<blocks_, kSweepBlock, 0, stream_.get()>>>(
-          state, SlicedPieces(pieces), pieces[p], dangling, claimed_.data() + p, partial);
+          state, SlicedPieces(pieces_), pieces_[p], dangling, claimed_.data() + p, partial);
       cuda::check_launch("sweep_piece_kernel");
       return blocks_;
     }
-    if (pieces[p].count == pieces[p].longs) return 0;
+    if (pieces_[p].count == pieces_[p].longs) return 0;
     // What the piece before gave is on its way meanwhile.
     sweep_piece_kernel<Share, kTeams><<<beside_exchange_, kTeams * kSweepBlock, 0, stream_.get()>>>(
-        state, SlicedPieces(), pieces[p], dangling, claimed_.data() + p, partial);
+        state, SlicedPieces(), pieces_[p], dangling, claimed_.data() + p, partial);
     cuda::check_launch("sweep_piece_kernel");
     return beside_exchange_ * kTeams;
   }
@@ -293,8 +314,9 @@ class SlicedSweep final : public Sweep {
   cuda::Stream stream_;
   cuda::UrgentStream exchange_;  ///< what goes from GPU to GPU
   SlicedRows rows_;
-  unsigned blocks_;           ///< of a sweep that has all multiprocessors
-  unsigned beside_exchange_;  ///< of one that leaves some to NCCL
+  std::vector<SlicedView> pieces_;  ///< of the rows
+  unsigned blocks_;                 ///< of a sweep that has all multiprocessors
+  unsigned beside_exchange_;        ///< of one that leaves some to NCCL
   TotalsInFlight totals_;
   Buffer<SweepTotals> by_rank_;
   Buffer<unsigned long long> claimed_;
@@ -311,7 +333,9 @@ class SlicedSweep final : public Sweep {
   Buffer<SweepTotals> fused_totals_;
   Buffer<unsigned long long> fused_claims_;
   Buffer<unsigned> made_;
-  std::vector<SweepTotals> come_;   ///< of the last kernel's
+  Buffer<unsigned long long> fused_times_;
+  std::vector<SweepTotals> come_;  ///< of the last kernel's
+  std::vector<unsigned long long> times_;
   std::uint64_t before_fused_ = 0;  ///< iterations before that
 };
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "engine/exchange/communicator.hpp"
@@ -22,6 +23,8 @@ class Sweep {
   virtual ~Sweep() = default;
   /// Makes the next iteration, the first from equal ranks. Returns what it changed, on all ranks of the job.
   virtual RankChange step() = 0;
+  /// That the last iteration took, where several were made before step() returned the first of them.
+  virtual std::optional<double> seconds() const { return std::nullopt; }
   /// Ranks of this job rank's vertices after the last iteration that step() returned, normalised so that
   /// those of all vertices sum to 1. No step() follows.
   virtual void read_ranks(std::span<double> ranks) = 0;
