@@ -35,15 +35,24 @@ namespace {
 
 constexpr const char* kPurpose = "scratch of one-pass samples";
 
-/// Draws the values of instances from `first` on, each with its place in `values` and `sets`.
-struct DrawValues {
+/// Draws the positions of edges of instances from `first` on, each with its place in `values` and `sets`; and
+/// where the edges are here, looks up their ends.
+struct DrawEdges {
   samples::OnePassProgram program;
   Instance first;
   std::uint64_t *values, *sets;
+  Vertex *sources, *targets;  ///< null: the edges are elsewhere
 
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, std::uint64_t index, NoCounters&) const {
-    program.draw(group, first + index, values + index * program.count, sets + index * program.capacity);
+    const std::uint64_t begin = index * program.count, end = begin + program.count;
+    program.draw(group, first + index, values + begin, sets + index * program.capacity);
+    if (sources == nullptr) return true;
+    group.sync();
+    for (std::uint64_t i = begin + group.rank(); i < end; i += Group::kSize) {
+      sources[i] = program.source_of(values[i]);
+      targets[i] = program.graph.target(values[i]);
+    }
     return true;
   }
 };
@@ -111,11 +120,13 @@ struct OnePassJob : samples::InstanceJob<SampleSink> {
     append_edges(positions, targets.data(), out);
     return read;
   }
-  void append_edges(const std::uint64_t* positions, const Vertex* targets, samples::SampleStore& out) const {
+  /// `sources` null: they are looked up.
+  void append_edges(const std::uint64_t* positions, const Vertex* targets, samples::SampleStore& out,
+                    const Vertex* sources = nullptr) const {
     samples::OnePassProgram local = program;
     local.graph.csr.offsets = graph.graph.out.offsets.data();
     for (std::uint64_t i = 0; i < program.count; ++i)
-      out.add_edge(local.source_of(positions[i]), targets[i], 1, positions[i]);
+      out.add_edge(sources ? sources[i] : local.source_of(positions[i]), targets[i], 1, positions[i]);
     out.seed_counts.push_back(0);
     out.edge_counts.push_back(program.count);
   }
@@ -138,11 +149,12 @@ struct OnePassJob : samples::InstanceJob<SampleSink> {
     run_batches(EvenBatches{batch, run}, {begin, end}, options.progress, stats);
   }
 
-  /// `edge` on a GPU, which draws positions, or over ranks, each of which reads what is drawn of its part of
-  /// the edges.
+  /// `edge` on a GPU, which draws positions, and has the edges or leaves them to the host; or over ranks,
+  /// each of which reads what is drawn of its part of the edges.
   template <Executor E>
   void edges_in_batches(RunStats& stats) const {
-    EdgeDraws<E> draws(*this);
+    const bool here = graph.device.is_cuda() && !graph.paged && !graph.paging.shard;
+    EdgeDraws<E> draws(*this, here);
     if (graph.device.plans()) return;
     constexpr std::uint64_t kBatchBytes = 16u << 20;  // of results
     const std::uint64_t each =
@@ -150,7 +162,8 @@ struct OnePassJob : samples::InstanceJob<SampleSink> {
     const std::uint64_t batch =
         std::min<std::uint64_t>(std::max<std::uint64_t>(kBatchBytes / each, 1), end - begin);
     HostArray<std::uint64_t> values(batch * program.count, kPurpose);
-    HostArray<Vertex> targets(batch * program.count, kPurpose);
+    HostArray<Vertex> targets(batch * program.count, kPurpose),
+        sources(here ? batch * program.count : 0, kPurpose);
     std::optional<samples::EdgeQuestions> questions;
     if (graph.paging.shard) questions.emplace(*graph.paging.shard, owners_of_edges(), stats);
     const auto read = [&](std::span<const EdgeIndex> asked, std::span<Vertex> found) {
@@ -158,14 +171,15 @@ struct OnePassJob : samples::InstanceJob<SampleSink> {
     };
     const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
       const double start = seconds_now();
-      draws.make(first, count, values.data(), stats);
+      draws.make(first, count, values.data(), sources.data(), targets.data(), stats);
       const std::uint64_t drawn = count * program.count;
       if (questions) questions->ask({values.data(), drawn}, {targets.data(), drawn}, read);
       const auto store = std::make_shared<samples::SampleStore>();
       store->first = first;
       for (std::uint64_t i = 0; i < drawn; i += program.count) {
-        if (!questions) read({values.data() + i, program.count}, {targets.data() + i, program.count});
-        append_edges(values.data() + i, targets.data() + i, *store);
+        if (!questions && !here)
+          read({values.data() + i, program.count}, {targets.data() + i, program.count});
+        append_edges(values.data() + i, targets.data() + i, *store, here ? sources.data() + i : nullptr);
       }
       stats.compute_seconds += seconds_now() - start;
       stats.selections += drawn, stats.sampled_edges += drawn;
@@ -186,17 +200,22 @@ struct OnePassJob : samples::InstanceJob<SampleSink> {
   template <Executor E>
   class EdgeDraws {
    public:
-    explicit EdgeDraws(const OnePassJob& job)
+    /// `here`: the device has the edges, too.
+    EdgeDraws(const OnePassJob& job, bool here)
         : device_(job.graph.device),
           program_(job.program),
+          here_(here),
           at_once_(device_.is_cuda()
                        ? samples::instances_at_once(device_, bytes_of_one(), job.end - job.begin)
                        : device_.threads()),
           drawn_(device_, device_.is_cuda() ? at_once_ * program_.count : 0, kPurpose),
-          slots_(device_, at_once_ * program_.capacity, kPurpose) {}
+          slots_(device_, at_once_ * program_.capacity, kPurpose),
+          sources_(device_, here ? drawn_.size() : 0, kPurpose),
+          targets_(device_, here ? drawn_.size() : 0, kPurpose) {}
 
-    /// Those of instances [first, first + count), into host memory.
-    void make(Instance first, std::uint64_t count, std::uint64_t* values, RunStats& stats) {
+    /// Those of instances [first, first + count), into host memory; and the edges' ends, where they are here.
+    void make(Instance first, std::uint64_t count, std::uint64_t* values, Vertex* sources, Vertex* targets,
+              RunStats& stats) {
       const bool wide = program_.count > GraphView::kHubDegree;
       if (!executor_) executor_.emplace(device_, 0);
       for (std::uint64_t from = 0; from < count; from += at_once_) {
@@ -204,10 +223,15 @@ struct OnePassJob : samples::InstanceJob<SampleSink> {
         std::uint64_t *const own = values + from * program_.count, *const to = device_.is_cuda()
                                                                                    ? drawn_.data()
                                                                                    : own;
-        executor_->template for_each_group<NoCounters>(some, wide ? Groups::blocks : Groups::warps,
-                                                       DrawValues{program_, first + from, to, slots_.data()});
+        executor_->template for_each_group<NoCounters>(
+            some, wide ? Groups::blocks : Groups::warps,
+            DrawEdges{program_, first + from, to, slots_.data(), sources_.data(), targets_.data()});
         executor_->wait("samples");
-        if (to != own) copy_to_host(device_, own, to, some * program_.count * sizeof(std::uint64_t));
+        const std::uint64_t edges = some * program_.count, begin = from * program_.count;
+        if (to != own) copy_to_host(device_, own, to, edges * sizeof(std::uint64_t));
+        if (!here_) continue;
+        copy_to_host(device_, sources + begin, sources_.data(), edges * sizeof(Vertex));
+        copy_to_host(device_, targets + begin, targets_.data(), edges * sizeof(Vertex));
       }
       stats.kernel_launches += executor_->launches() - launches_;
       launches_ = executor_->launches();
@@ -215,13 +239,16 @@ struct OnePassJob : samples::InstanceJob<SampleSink> {
 
    private:
     std::uint64_t bytes_of_one() const {
-      return (program_.count + program_.capacity) * sizeof(std::uint64_t);
+      return (program_.count + program_.capacity) * sizeof(std::uint64_t) +
+             (here_ ? 2 * program_.count * sizeof(Vertex) : 0);
     }
 
     const Device& device_;
     samples::OnePassProgram program_;
+    bool here_;
     std::uint64_t at_once_;
     Buffer<std::uint64_t> drawn_, slots_;
+    Buffer<Vertex> sources_, targets_;
     std::optional<E> executor_;
     std::uint64_t launches_ = 0;  ///< that were counted
   };
