@@ -119,7 +119,8 @@ class Simdx {
             std::string(program.name) + ", " + std::string(apps::name_of(apps::kAccDirections, direction));
         const Mean mean = measure(row, program, {direction});
         if (direction == acc::AccDirection::push) pushed = median(mean.milliseconds);
-        put(row, mean, {{"times push", pushed / median(mean.milliseconds)}, {"rounds that pull", mean.pulls}});
+        put(row, mean,
+            {{"times push", pushed / median(mean.milliseconds)}, {"rounds that pull", mean.pulls}});
       }
     }
   }
@@ -131,7 +132,7 @@ class Simdx {
              {"atomics, online", {push, online}},
              {"atomics, ballot", {push, ballot}},
              {"no atomics", {pull, jit}}},
-            "times atomics");
+            "times atomics", false);
   }
 
   /// As the commands have them: paths and cores push.
@@ -184,19 +185,13 @@ class Simdx {
     acc::AccOptions options;
   };
 
-  /// Does the host have no such way?
-  static bool of_gpu(const acc::AccOptions& options) {
-    const acc::AccOptions usual;
-    return options.filter != usual.filter || options.bin != usual.bin || !options.few_blocks;
-  }
-
-  /// Rows of all programs, beside the first way.
-  void compare(const std::vector<Way>& ways, const char* column) {
+  /// Rows of all programs, beside the first way. The host has no filters, and so none of `of_gpu`.
+  void compare(const std::vector<Way>& ways, const char* column, bool of_gpu = true) {
     for (const Program& program : programs()) {
       double first = 0;
       for (const auto& [name, options] : ways) {
         const std::string row = std::string(program.name) + ", " + name;
-        if (of_gpu(options) && !has_kernels(row)) continue;
+        if ((of_gpu || options.filter != jit) && !has_kernels(row)) continue;
         const Mean mean = measure(row, program, options);
         if (first == 0) first = median(mean.milliseconds);
         put(row, mean, {{column, first / median(mean.milliseconds)}});
