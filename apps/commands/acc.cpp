@@ -27,7 +27,9 @@ void declare_fusion(Command& command, acc::AccFusion& fusion) {
 
 void declare_worklists(Command& command, AccCommand& c) {
   command.choice("--filter", c.acc.filter, kAccFilters,
-                 "how a GPU finds the active vertices of the next round; changes no result");
+                 "how a GPU finds the active vertices of the next round (in partitions by jit, ballot or "
+                 "online, on ranks "
+                 "by jit or ballot); changes no result");
   declare_fusion(command, c.acc.fusion);
 }
 

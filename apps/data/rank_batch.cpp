@@ -120,7 +120,9 @@ void declare_rank_batch(Command& command, RankBatchOptions& options) {
   command.choice(
       "--split", options.rank.split, kRankSplits,
       "which affected vertices a GPU gives to as many threads as their degree asks for: those that "
-      "pull, by in-degree, and those whose change spreads, by out-degree; changes no result");
+      "pull, by in-degree, and those whose change spreads, by out-degree; not `in` on ranks and in "
+      "partitions; changes "
+      "no result");
 }
 
 void refuse_idle_frontier(const Command& command, pagerank::RankMethod method) {

@@ -261,7 +261,7 @@ class CudaExecutor {
     if (count > left_.size()) wait("groups");  // what is under way uses the list
     left_.reserve(device_, count, "work left to blocks");
   }
-  /// By `most` blocks.
+  /// By `most` blocks at most.
   template <class Counters, class Body>
   void launch_groups(const Stream& stream, std::uint64_t count, Groups groups, const Body& body,
                      LeftIndices left, unsigned most = ~0u) {
@@ -295,7 +295,7 @@ class CudaExecutor {
   SideStreams sides_;
   Buffer<HubPiece> hubs_;
   Buffer<unsigned long long> hub_count_;
-  Buffer<unsigned long long> sums_, left_counts_;     ///< of groups; [1], and of each side
+  Buffer<unsigned long long> sums_, left_counts_;     ///< of groups; [kGroupSums] and [SideStreams::kMost]
   Buffer<std::uint64_t> left_;                        ///< indices that warps left to blocks
   Buffer<std::uint32_t> keys_, sorted_keys_, items_;  ///< of order_by_key()
   Buffer<std::uint64_t> begins_;

@@ -114,7 +114,7 @@ class Timer {
 /// Kernels side by side: a stream for each, and how long it took.
 class SideStreams {
  public:
-  /// Works beyond so many share streams.
+  /// So many are worth a stream each: a device runs hardly more kernels at once.
   static constexpr std::size_t kMost = 32;
 
   SideStream& operator[](std::size_t i) {

@@ -39,7 +39,7 @@ enum class RankRows {
 
 /// Do iterations share a kernel, where one GPU has sliced rows? Changes no result.
 enum class RankFusion {
-  automatic,  ///< those of small graphs, which take no longer than a few launches
+  automatic,  ///< those of graphs of up to 67 M entries: larger ones gain nothing
   none,
   all,
 };

@@ -246,6 +246,21 @@ TEST_P(HostExecutorTest, GivesEachIndexToAGroupAndAddsUpWhatGroupsCount) {
   EXPECT_EQ(sums[0], 0u);
 }
 
+TEST_P(HostExecutorTest, GivesTheIndicesOfSeveralWorksToGroups) {
+  std::vector<std::uint64_t> counts(40);
+  for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = i % 3 == 0 ? 0 : i;
+  std::vector<std::vector<std::uint32_t>> marks;
+  for (const std::uint64_t count : counts) marks.emplace_back(count, 0);
+  std::uint64_t sums[kGroupSums];
+
+  executor_.for_each_group_aside<Counted>(counts, Groups::warps_then_blocks,
+                                          [&](std::size_t i) { return MarkIndex{marks[i].data()}; });
+  executor_.group_sums(sums);
+
+  for (const auto& marked : marks) EXPECT_EQ(marked, std::vector<std::uint32_t>(marked.size(), 1));
+  EXPECT_EQ(sums[0], std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}));
+}
+
 TEST_P(HostExecutorTest, SumsUpWhatIsBeforeEach) {
   std::vector<std::uint64_t> counts{3, 0, 5, 1, 99};
 

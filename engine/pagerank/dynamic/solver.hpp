@@ -57,9 +57,9 @@ class DynamicSolver final : public DynamicRanks::State {
     validate(dynamic, device_);
     if (!Store::kHoldsGraph && dynamic.split == RankSplit::in)
       throw UsageError(
-          "--split in: on ranks and in partitions vertices that spread are not split by out-degree in any "
-          "case "
-          "(leave it out, or choose none)");
+          "--split in: on ranks and in partitions, or where the graph does not fit --device-memory, in-out "
+          "splits "
+          "by in-degree alone (leave it out, or choose none)");
     in_edges_of(graph, store_.options.weighted);  // are there
     store_.dynamic = dynamic;
     DynamicRankResult result;

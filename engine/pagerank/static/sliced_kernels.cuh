@@ -1,6 +1,6 @@
 // The sweep over sliced rows: one launch for rows of any length. Blocks take hubs first; then every warp
-// claims work, the longest rows first, until nothing is left. A warp sums 32 rows before it renews them, a
-// row a lane, for what a renewal computes would else be computed by one lane while 31 wait.
+// claims work, the longest rows first, until nothing is left. A warp sums up to 32 rows before it renews
+// them, a row a lane, for what a renewal computes would else be computed by one lane while 31 wait.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -268,7 +268,7 @@ struct FusedSweeps {
   unsigned long long* times = nullptr;    ///< [most + 1] when the first began, and when each has ended
 };
 
-/// Iterations see the state in turns; the first is before_[0]'s. (Blocks are resident together.)
+/// Iterations see the state in turns, the first as `even` has it. (Blocks are resident together.)
 template <class Share>
 __global__ void __launch_bounds__(kSweepBlock, kSlicedBlocks)
     fused_sweeps_kernel(SlicedSweepView<Share, true> even, SlicedSweepView<Share, true> odd, SlicedView rows,

@@ -23,8 +23,8 @@ namespace sluice::pagerank {
 
 /// Rows of a slice, one a lane of a warp; lists of longer rows are padded to as many entries too.
 inline constexpr unsigned kSlice = 32;
-/// Rows of more in-edges are read by warps, 32 at a time; of more still, a few at a time, so that no warp is
-/// still at work when the others have ended; and hubs by blocks.
+/// Rows of more in-edges are read by warps, up to 32 at a time; of more still, a few at a time, so that no
+/// warp is still at work when the others have ended; and hubs by blocks.
 inline constexpr std::uint64_t kSliceMost = 64;
 inline constexpr std::uint64_t kListMost = 512;
 inline constexpr std::uint64_t kLongMost = 4096;

@@ -1,6 +1,7 @@
 // The sweep over in-edges that all fit the GPUs: see sliced_rows.cuh for how they lie there. Vertex state is
 // kept by number and only ranks that are handed out go back to their vertices. An iteration is started before
-// the last is known to have converged, and ranks are kept twice, as in static/sweep_cuda.cu. Several ranks
+// the last is known to have converged, and ranks are kept twice, as in static/sweep_cuda.cu; or one kernel
+// makes several, and ends where the last may have been. Several ranks
 // gather all ranks' contributions and totals from GPU to GPU, so that no host is waited for there either:
 // piece by piece (sweep_pieces.hpp), on a stream of their own, while the next piece is swept by all
 // multiprocessors but those that NCCL takes.
@@ -28,8 +29,8 @@ constexpr std::uint64_t kAhead = 2;
 /// 2% more time than 116, and what is sent crosses in a fifth less with 32 than with 16.
 constexpr unsigned kExchangeBlocks = 32;
 
-/// Iterations of a fused kernel, and up to how many entries and rows of a graph they are fused: beyond, an
-/// iteration takes longer than what lies between two of them.
+/// Iterations of a fused kernel, and up to how many entries and rows of a graph they are fused: beyond, what
+/// lies between two of them is nothing beside an iteration.
 constexpr unsigned kFusedAtOnce = 64;
 constexpr std::uint64_t kFusedMost = 1u << 26;
 

@@ -23,7 +23,7 @@ class Sweep {
   virtual ~Sweep() = default;
   /// Makes the next iteration, the first from equal ranks. Returns what it changed, on all ranks of the job.
   virtual RankChange step() = 0;
-  /// That the last iteration took, where several were made before step() returned the first of them.
+  /// Seconds of the last iteration, where several were made before step() returned the first of them.
   virtual std::optional<double> seconds() const { return std::nullopt; }
   /// Ranks of this job rank's vertices after the last iteration that step() returned, normalised so that
   /// those of all vertices sum to 1. No step() follows.
@@ -39,9 +39,8 @@ std::unique_ptr<Sweep> make_host_sweep(const Device& device, const RankGraph& gr
                                        RankRows rows = RankRows::automatic);
 
 /// On a GPU; the same bits. While step() returns one iteration the next is under way already, where nothing
-/// has to be brought or exchanged for it. `pieces` as in RankPlace. Throws UsageError where sliced rows are
-/// asked for and cannot be.
-/// Fused iterations end no later than where a run would stop.
+/// has to be brought or exchanged for it, or one kernel has made several. `pieces` as in RankPlace. Throws
+/// UsageError where sliced rows are asked for and cannot be.
 std::unique_ptr<Sweep> make_cuda_sweep(const Device& device, const RankGraph& graph, const Options& options,
                                        const PagingOptions& paging, Communicator& ranks,
                                        RankRows rows = RankRows::automatic, unsigned pieces = 0,

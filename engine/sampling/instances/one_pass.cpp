@@ -59,7 +59,7 @@ struct DrawEdges {
 
 struct OnePassJob : samples::InstanceJob<SampleSink> {
   samples::OnePassProgram program;
-  bool nodes;  ///< `node`; else `edge`, whose targets are read where the host has them
+  bool nodes;  ///< `node`; else `edge`, whose ends are looked up where a GPU has all edges, else on the host
 
   template <Executor E>
   void run(RunStats& stats) const {
