@@ -114,7 +114,7 @@ class Timer {
 /// Kernels side by side: a stream for each, and how long it took.
 class SideStreams {
  public:
-  /// So many are worth a stream each: a device runs hardly more kernels at once.
+  /// Streams that many works share; a caller may take more.
   static constexpr std::size_t kMost = 32;
 
   SideStream& operator[](std::size_t i) {

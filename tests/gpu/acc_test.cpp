@@ -443,6 +443,7 @@ TEST(GpuAccRanks, SayWhatBallotsFound) {
     acc::AccOptions options{.direction = acc::AccDirection::push, .filter = acc::AccFilter::ballot};
     const acc::AccStats found = bfs(search, 0, options).stats;
     EXPECT_GT(found.rounds, 1u);
+    ASSERT_FALSE(found.trace.empty());
     for (const acc::AccRoundTrace& round : found.trace) EXPECT_TRUE(round.refilled);
     options.filter = acc::AccFilter::online;
     EXPECT_THROW(bfs(search, 0, options), UsageError);

@@ -2,11 +2,11 @@
 // fusion of kernels, and push beside pull.
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <memory>
 
 #include "apps/bench/papers/tables.hpp"
 #include "apps/bench/workload.hpp"
-#include "apps/cli/names.hpp"
 #include "engine/acc/beliefs/beliefs.hpp"
 #include "engine/acc/solve.hpp"
 #include "engine/pagerank/static/pagerank.hpp"
@@ -25,7 +25,6 @@ constexpr std::size_t kTenths = 10;
 struct Program {
   const char* name;
   std::function<std::vector<acc::AccStats>(const acc::AccOptions&)> run;
-  bool pulls_alone = false;
   acc::AccDirection usual = acc::AccDirection::automatic;  ///< of its command
 };
 
@@ -50,7 +49,8 @@ class Simdx {
 
   /// Bfs pushes alone: rounds that pull look through all states in any case.
   void filters() {
-    compare({{"ballot", {push, ballot}},
+    compare(programs(),
+            {{"ballot", {push, ballot}},
              {"jit", {push, jit}},
              {"jit, by the whole grid", {.direction = push, .filter = jit, .few_blocks = false}},
              {"online", {push, online}},
@@ -58,7 +58,8 @@ class Simdx {
             "times ballot");
   }
   void filters_in_partitions() {
-    compare({{"ballot", {push, ballot}}, {"jit", {push, jit}}, {"online", {push, online}}}, "times ballot");
+    compare(programs(), {{"ballot", {push, ballot}}, {"jit", {push, jit}}, {"online", {push, online}}},
+            "times ballot");
   }
 
   /// How large the bins of threads are: where one is full, jit has wasted them, and ballots.
@@ -66,7 +67,7 @@ class Simdx {
     std::vector<Way> ways{{"ballot", {push, ballot}}};
     for (const unsigned bin : kBins)
       ways.push_back({"bins of " + std::to_string(bin), {.direction = push, .bin = bin}});
-    compare(ways, "times ballot");
+    compare(programs(), ways, "times ballot");
   }
 
   /// Which share of the rounds found their worklist by a ballot, from the first tenth of them to the last.
@@ -89,46 +90,31 @@ class Simdx {
   }
 
   void fusions() {
-    auto fused = programs();
-    fused.push_back(beliefs());
-    for (const Program& program : fused) {
-      double all = 0;
-      for (const auto fusion : {acc::AccFusion::all, acc::AccFusion::push_pull, acc::AccFusion::none}) {
-        if (program.pulls_alone && fusion == acc::AccFusion::push_pull) continue;
-        const std::string row =
-            std::string(program.name) + ", " + std::string(apps::name_of(apps::kAccFusions, fusion));
-        if (!has_kernels(row)) continue;
-        const Mean mean = measure(row, program, {acc::AccDirection::automatic, acc::AccFilter::jit, fusion});
-        if (fusion == acc::AccFusion::all) all = median(mean.milliseconds);
-        put(row, mean,
-            {{"times all", all / median(mean.milliseconds)},
-             {"launches", mean.launches},
-             {"push registers", mean.push_registers},
-             {"pull registers", mean.pull_registers}});
-      }
-    }
+    using enum acc::AccFusion;
+    const auto launched = [](const Mean& mean) {
+      return Columns{{"launches", mean.launches},
+                     {"push registers", mean.push_registers},
+                     {"pull registers", mean.pull_registers}};
+    };
+    const Way together{"all", {.fusion = all}}, phases{"push-pull", {.fusion = push_pull}},
+        alone{"none", {.fusion = none}};
+    compare(programs(), {together, phases, alone}, "times all", true, launched);
+    compare({beliefs()}, {together, alone}, "times all", true, launched);  // they pull alone
     ranks_by_fusion();
   }
 
   void directions() {
-    for (const Program& program : programs()) {
-      double pushed = 0;
-      for (const auto direction :
-           {acc::AccDirection::push, acc::AccDirection::pull, acc::AccDirection::automatic}) {
-        const std::string row =
-            std::string(program.name) + ", " + std::string(apps::name_of(apps::kAccDirections, direction));
-        const Mean mean = measure(row, program, {direction});
-        if (direction == acc::AccDirection::push) pushed = median(mean.milliseconds);
-        put(row, mean,
-            {{"times push", pushed / median(mean.milliseconds)}, {"rounds that pull", mean.pulls}});
-      }
-    }
+    compare(programs(), {{"push", {.direction = push}}, {"pull", {.direction = pull}}, {"auto", {}}},
+            "times push", false, [](const Mean& mean) {
+              return Columns{{"rounds that pull", mean.pulls}};
+            });
   }
 
   /// Every edge of a push is an atomic operation on its target; a pull combines in a thread or a group, and
   /// looks through all states in any case, whatever the filter.
   void combines() {
-    compare({{"atomics", {push, jit}},
+    compare(programs(),
+            {{"atomics", {push, jit}},
              {"atomics, online", {push, online}},
              {"atomics, ballot", {push, ballot}},
              {"no atomics", {pull, jit}}},
@@ -185,16 +171,20 @@ class Simdx {
     acc::AccOptions options;
   };
 
-  /// Rows of all programs, beside the first way. The host has no filters, and so none of `of_gpu`.
-  void compare(const std::vector<Way>& ways, const char* column, bool of_gpu = true) {
-    for (const Program& program : programs()) {
+  /// Rows of programs, beside the first way, with what `more` says of each. The host has no filters, and so
+  /// none of `of_gpu`.
+  void compare(const std::vector<Program>& some, const std::vector<Way>& ways, const char* column,
+               bool of_gpu = true, const std::function<Columns(const Mean&)>& more = {}) {
+    for (const Program& program : some) {
       double first = 0;
       for (const auto& [name, options] : ways) {
         const std::string row = std::string(program.name) + ", " + name;
         if ((of_gpu || options.filter != jit) && !has_kernels(row)) continue;
         const Mean mean = measure(row, program, options);
         if (first == 0) first = median(mean.milliseconds);
-        put(row, mean, {{column, first / median(mean.milliseconds)}});
+        Columns columns{{column, first / median(mean.milliseconds)}};
+        if (more) std::ranges::copy(more(mean), std::back_inserter(columns));
+        put(row, mean, std::move(columns));
       }
     }
   }
@@ -212,18 +202,17 @@ class Simdx {
                for (const Vertex source : sources_) stats.push_back(sssp(lists_, source, 0, options).stats);
                return stats;
              },
-             false, acc::AccDirection::push},
+             acc::AccDirection::push},
             {"kcore",
              [this](const acc::AccOptions& options) {
                return std::vector<acc::AccStats>{core_numbers(simple(), 0, options).stats};
              },
-             false, acc::AccDirection::push}};
+             acc::AccDirection::push}};
   }
 
   /// The fourth. Its rounds are alike, so that a few are enough.
   Program beliefs() {
-    return {"bp",
-            [this](const acc::AccOptions& options) {
+    return {"bp", [this](const acc::AccOptions& options) {
               if (!messages_) {
                 messages_ = std::make_unique<acc::AccGraph>(acc::belief_graph(device_, graph_, 2));
                 model_ = two_states(graph_);
@@ -231,8 +220,7 @@ class Simdx {
               const acc::BeliefOptions limits{
                   .tolerance = 0, .max_iterations = kBeliefRounds, .fusion = options.fusion};
               return std::vector<acc::AccStats>{propagate_beliefs(*messages_, model_, limits).stats};
-            },
-            true};
+            }};
   }
 
   const acc::AccGraph& simple() {
