@@ -45,7 +45,7 @@ class PartitionedSamples {
     submitted_ = 0, grown_ = false;
     if (cache_) return batch_;
     cache_.emplace(graph_, pages_, graph_.share_memory(pages_.columns, bytes_per_instance_, left, depths_),
-                   PageUse{.picks = 8, .once = true});
+                   PageUse{.picks = kPicks, .once = true});
     together(ranks_, [&] { grower_.emplace(make_, *cache_); });
     return batch_ = cache_->plan().batch;
   }
@@ -74,6 +74,10 @@ class PartitionedSamples {
   }
 
  private:
+  /// Of a visit, as dear as so many in as many lists: those of one list are in few pages. With 4 in place of
+  /// 8 65,536 seeds of 15 and 10 neighbours took 12.6 ms for 17, by weight 25 for 47 (H100, Kronecker 22).
+  static constexpr double kPicks = 4;
+
   ResidentGraph::Impl& graph_;
   Communicator* ranks_;
   const PageRequest& pages_;
