@@ -8,23 +8,16 @@ namespace sluice::acc {
 
 void AccStats::add_traffic(const SweepTraffic& traffic) {
   partitions = traffic.partitions;
-  partition_transfers = traffic.transfers;
+  partition_transfers += traffic.transfers;
   host_to_device_bytes += traffic.host_to_device_bytes;
   mapped_bytes += traffic.mapped_bytes;
-  read_bytes = traffic.read_bytes;
+  read_bytes += traffic.read_bytes;
 }
 
 void require_source(const AccGraph& graph, Vertex source) {
   if (graph.vertices() == 0 || source < graph.vertices()) return;
   throw UsageError("vertex " + std::to_string(source) + " is none of the graph's " +
                    std::to_string(graph.vertices()) + " (choose another source)");
-}
-
-void AccStats::add_more_traffic(const SweepTraffic& traffic) {
-  partition_transfers += traffic.transfers;
-  host_to_device_bytes += traffic.host_to_device_bytes;
-  mapped_bytes += traffic.mapped_bytes;
-  read_bytes += traffic.read_bytes;
 }
 
 bool may_pull(const AccGraph& graph, const AccOptions& options) {

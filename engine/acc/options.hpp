@@ -1,12 +1,13 @@
 // How Active-Compute-Combine programs are run, and what is reported of a run. None of it changes a result.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "engine/core/clock.hpp"
+#include "engine/core/macros.hpp"
 #include "engine/core/types.hpp"
 #include "engine/memory/paging.hpp"
 
@@ -84,9 +85,19 @@ struct AccRoundTrace {
 inline constexpr std::uint64_t kTracedRounds = 1000;
 
 /// Of several ranks, rounds and edges are those of all.
-struct AccStats {
+struct RoundTotals {
   std::uint64_t rounds = 0, pulls = 0, levels = 0, edges = 0;
   std::uint64_t refills = 0;  ///< times that states were looked through for the next worklist
+
+  SLUICE_HD void count(const AccRoundTrace& round) {
+    ++rounds;
+    pulls += round.pull;
+    refills += round.refilled;
+    edges += round.edges;
+  }
+};
+
+struct AccStats : RoundTotals {
   std::uint64_t kernel_launches = 0;
   /// That a thread holds in the kernel for rounds that push, and that pull; 0: there is none.
   unsigned push_registers = 0, pull_registers = 0;
@@ -103,25 +114,21 @@ struct AccStats {
   std::uint64_t prepared_bytes = 0;   ///< of these, before the first round
   std::vector<AccRoundTrace> trace;   ///< the first kTracedRounds
 
-  /// What partitions have cost.
+  /// What partitions have cost. (Where in-lists have their own, those of out-lists come last: they are
+  /// counted.)
   void add_traffic(const SweepTraffic& traffic);
-  /// And those of in-lists, which are the same graph's in other partitions.
-  void add_more_traffic(const SweepTraffic& traffic);
   /// Rounds begin; add() takes their times, too.
-  void begin_rounds() { last_ = std::chrono::steady_clock::now(); }
+  void begin_rounds() { last_ = seconds_now(); }
   void add(AccRoundTrace round) {
-    ++rounds;
-    pulls += round.pull;
-    refills += round.refilled;
-    edges += round.edges;
+    count(round);
     if (trace.size() >= kTracedRounds) return;
-    const auto now = std::chrono::steady_clock::now();
-    round.seconds = std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+    const double now = seconds_now();
+    round.seconds = now - std::exchange(last_, now);
     trace.push_back(round);
   }
 
  private:
-  std::chrono::steady_clock::time_point last_{};
+  double last_ = 0;
 };
 
 }  // namespace sluice::acc

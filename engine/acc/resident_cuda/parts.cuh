@@ -192,8 +192,8 @@ class PeerPart {
     copy_to_host(device_, &state, state_.data(), sizeof state);
     stats.exchanged_bytes += state.sent_bytes + sent_bytes_;
     stats.prepared_bytes += sent_bytes_;
+    if (in_lists_) stats.add_traffic(in_lists_->lists().traffic());
     stats.add_traffic(lists_.lists().traffic());
-    if (in_lists_) stats.add_more_traffic(in_lists_->lists().traffic());
     states_.share("the results");
     peers_.reset();
     rows_.ranks().barrier("the results");

@@ -38,14 +38,13 @@ __device__ bool pulls(std::uint32_t pull) {
   return (kPhases & kPushes) == 0 || pull != 0;
 }
 
-/// Rounds as the device has counted them.
-struct RoundTotals {
-  unsigned long long rounds = 0, pulls = 0, levels = 0, refills = 0, edges = 0;
+/// As the device counts rounds.
+struct TimedTotals : RoundTotals {
   unsigned long long last = 0;  ///< when the round before ended, in nanoseconds
 };
 
 struct TraceView {
-  RoundTotals* totals = nullptr;
+  TimedTotals* totals = nullptr;
   AccRoundTrace* rounds = nullptr;  ///< [kTracedRounds]
 
   /// By one thread, before the first round.
@@ -59,10 +58,7 @@ struct TraceView {
       totals->last = now;
       rounds[totals->rounds] = round;
     }
-    ++totals->rounds;
-    totals->pulls += round.pull;
-    totals->refills += round.refilled;
-    totals->edges += round.edges;
+    totals->count(round);
   }
 };
 
@@ -218,10 +214,9 @@ class WorklistMemory {
 
   /// Once the device is done.
   void read_trace(const Device& device, AccStats& stats) const {
-    RoundTotals totals;
+    TimedTotals totals;
     copy_to_host(device, &totals, totals_.data(), sizeof totals);
-    stats.rounds = totals.rounds, stats.pulls = totals.pulls, stats.levels = totals.levels;
-    stats.refills = totals.refills, stats.edges = totals.edges;
+    static_cast<RoundTotals&>(stats) = totals;
     stats.trace.resize(std::min<std::uint64_t>(totals.rounds, kTracedRounds));
     copy_to_host(device, stats.trace.data(), trace_.data(), stats.trace.size() * sizeof(AccRoundTrace));
     // Rounds that another rank made alone.
@@ -241,7 +236,7 @@ class WorklistMemory {
   Buffer<Vertex> bins_, batch_;
   Buffer<RoundCounts> counts_;
   Buffer<unsigned> of_blocks_, arrived_;
-  Buffer<RoundTotals> totals_;
+  Buffer<TimedTotals> totals_;
   Buffer<AccRoundTrace> trace_;
   Buffer<ListSizes> sizes_;
   WorklistView view_;

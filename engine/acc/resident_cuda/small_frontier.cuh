@@ -51,7 +51,7 @@ struct SmallFrontierMemory {
   unsigned over[2];                       ///< is the first block through alone, by the round?
   Round last;                             ///< that the first block has made alone
   FrontierCount found;                    ///< in it
-  RoundTotals totals;                     ///< the first block's
+  TimedTotals totals;                     ///< the first block's
 };
 
 // ---- kernels

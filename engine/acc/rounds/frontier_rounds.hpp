@@ -218,8 +218,8 @@ class FrontierRounds {
 
  private:
   void count(AccStats& stats) const {
+    if (in_) stats.add_traffic(in_->lists().traffic());
     out_->add_traffic(stats);
-    if (in_) stats.add_more_traffic(in_->lists().traffic());
     stats.kernel_launches = executor_.launches();
   }
 
