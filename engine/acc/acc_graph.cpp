@@ -1,40 +1,10 @@
 #include "engine/acc/acc_graph.hpp"
 
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <span>
-
-#include "engine/acc/rounds/rank_part.hpp"
-#include "engine/acc/solve.hpp"
-#include "engine/core/error.hpp"
-#include "engine/exec/threads.hpp"
-#include "partition/build.hpp"
+#include "engine/core/clock.hpp"
 
 namespace sluice::acc {
 
 namespace {
-
-constexpr std::uint64_t kVerticesAtOnce = 1u << 12;
-
-/// Calls use(neighbour) for the union of two ascending lists, each neighbour once, without v itself.
-template <class Use>
-void for_each_neighbor(Vertex v, std::span<const Vertex> a, std::span<const Vertex> b, Use&& use) {
-  Vertex last = v;
-  bool any = false;
-  for (std::size_t i = 0, j = 0; i < a.size() || j < b.size();) {
-    const Vertex next = j == b.size() || (i < a.size() && a[i] <= b[j]) ? a[i++] : b[j++];
-    if (next == v || (any && next == last)) continue;
-    use(next);
-    last = next;
-    any = true;
-  }
-}
-
-std::span<const Vertex> list_of(const CsrView& csr, std::uint64_t v) {
-  if (csr.offsets == nullptr) return {};
-  return {csr.targets + csr.offsets[v], csr.offsets[v + 1] - csr.offsets[v]};
-}
 
 /// A level's width over the mean weight of an edge, times the degree that an edge meets: measured. It decides
 /// speed alone. A GPU looks at more edges in vain sooner than it waits for more rounds: sssp of a Kronecker
@@ -66,66 +36,9 @@ double mean_weight_of(const CsrView& lists) {
 
 }  // namespace
 
-/// Two passes over the lists: how many neighbours there are, and which.
-Csr simple_lists(const CsrView& out, const CsrView& in, std::uint64_t first, unsigned threads) {
-  const std::uint64_t n = out.vertices;
-  const auto over_lists = [&](auto&& body) {
-    parallel_blocks(threads, n, kVerticesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-      for (std::uint64_t v = begin; v < end; ++v) body(v, list_of(out, v), list_of(in, v));
-    });
-  };
-  Csr csr;
-  csr.offsets = HostArray<EdgeIndex>(n + 1, "the undirected graph's offsets");
-  csr.offsets[0] = 0;
-  over_lists([&](std::uint64_t v, auto a, auto b) {
-    std::uint64_t count = 0;
-    for_each_neighbor(static_cast<Vertex>(first + v), a, b, [&](Vertex) { ++count; });
-    csr.offsets[v + 1] = count;
-  });
-  for (std::uint64_t v = 0; v < n; ++v) csr.offsets[v + 1] += csr.offsets[v];
-  csr.targets = HostArray<Vertex>(csr.offsets[n], "the undirected graph's edges");
-  over_lists([&](std::uint64_t v, auto a, auto b) {
-    Vertex* to = csr.targets.data() + csr.offsets[v];
-    for_each_neighbor(static_cast<Vertex>(first + v), a, b, [&](Vertex next) { *to++ = next; });
-  });
-  return csr;
-}
-
-bool has_simple_lists(const CsrView& lists, unsigned threads, std::uint64_t first) {
-  std::atomic<bool> simple{true};
-  parallel_blocks(threads, lists.vertices, kVerticesAtOnce,
-                  [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-                    for (std::uint64_t v = begin; v < end && simple.load(std::memory_order_relaxed); ++v) {
-                      const auto list = list_of(lists, v);
-                      if (std::adjacent_find(list.begin(), list.end()) != list.end() ||
-                          std::binary_search(list.begin(), list.end(), static_cast<Vertex>(first + v)))
-                        simple = false;
-                    }
-                  });
-  return simple;
-}
-
-void throw_no_simple_form(const AccPlace& place) {
-  const std::string line =
-      "kcore ignores direction, self-loops and parallel edges only of a graph that one process holds whole "
-      "in "
-      "memory (`sluice convert --undirected` writes a graph without them)";
-  const bool on_ranks = place.ranks != nullptr && place.ranks->size() > 1;
-  if (on_ranks || place.paging.partitions > 1 || place.paging.transport != Transport::automatic)
-    throw UsageError(line);
-  throw BudgetError(line);
-}
-
-Csr simple_undirected(const Graph& graph, unsigned threads) {
-  if (!graph.directed) return simple_lists(graph.out.view(), {}, 0, threads);
-  if (!graph.in.offsets.empty()) return simple_lists(graph.out.view(), graph.in.view(), 0, threads);
-  const Csr in = transpose(graph.out, threads);
-  return simple_lists(graph.out.view(), in.view(), 0, threads);
-}
-
 AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place)
     : device_(&device) {
-  const auto begin = std::chrono::steady_clock::now();
+  const double begin = seconds_now();
   const auto part = std::make_shared<RankPart>(device, graph, needs, place);
   out_ = part->complete() ? part->lists() : graph.out.view();
   if (needs.weights && graph.weighted && !device.plans()) {
@@ -146,27 +59,7 @@ AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& nee
     }
   }
   rank_part_ = part;
-  setup_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-bool AccGraph::complete() const {
-  return rank_part_->complete();
-}
-
-bool AccGraph::symmetric() const {
-  return rank_part_->symmetric();
-}
-
-std::uint64_t AccGraph::first() const {
-  return rank_part_->first();
-}
-
-std::uint64_t AccGraph::last() const {
-  return rank_part_->last();
-}
-
-bool AccGraph::has_in_edges() const {
-  return rank_part_->in().in.offsets != nullptr;
+  setup_seconds_ = seconds_now() - begin;
 }
 
 CsrView AccGraph::upload(const CsrView& from, OnDevice& to) {

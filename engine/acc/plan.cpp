@@ -38,8 +38,7 @@ AccPlan plan_of(const Device& device, const Graph& graph, const AccNeeds& needs,
   const auto result = run(on_device);
   plan.partitions = result.stats.partitions;
   const RankPart& part = on_device.rank_part();
-  if (plan.partitions > 1)
-    plan.brought_bytes = part.lists().edges * (sizeof(Vertex) + (part.weighted() ? sizeof(float) : 0));
+  if (plan.partitions > 1) plan.brought_bytes = edge_bytes(part.lists().edges, part.weighted());
   plan.device_bytes = memory.needed();
   plan.host_bytes = memory.host_needed();
   plan.freed_bytes = plan.host_bytes - memory.host_used();

@@ -130,8 +130,7 @@ class PeerLists {
   std::uint64_t count(unsigned from, unsigned to) const { return counts_[from * ranks() + to]; }
 
   static std::uint64_t bytes_of(std::uint64_t rows, EdgeIndex edges, bool weighted) {
-    return (rows + 1) * sizeof(EdgeIndex) +
-           edges * (sizeof(Vertex) + sizeof(std::uint32_t) + (weighted ? sizeof(float) : 0));
+    return (rows + 1) * sizeof(EdgeIndex) + edges * sizeof(std::uint32_t) + edge_bytes(edges, weighted);
   }
   ReverseLists lists_in(std::byte* memory, std::uint64_t rows, EdgeIndex edges, Vertex first,
                         EdgeIndex copies) const {

@@ -220,7 +220,7 @@ class PeerPart {
   /// For so many edges that lead to own vertices.
   void take_memory(std::uint64_t edges) {
     const std::uint64_t bytes = Peers::bytes(vertices(), ranks()) + (vertices() + 1) * sizeof(EdgeIndex) +
-                                edges * (sizeof(Vertex) + (rows_.weighted() ? sizeof(float) : 0));
+                                edge_bytes(edges, rows_.weighted());
     memory_ = Buffer<std::byte>(device_, std::max<std::uint64_t>(bytes, PeerMemory::kLeastBytes),
                                 "edges that lead to the rank's vertices");
   }
@@ -263,9 +263,7 @@ class PeerPart {
           rows * cuda::kWarp, {},
           CopyCut{cut_for(r), places.data(), before[r], there.offsets, there.targets, there.weights});
       const std::uint64_t sent = edges[own() * ranks() + r];
-      if (r != own())
-        sent_bytes_ +=
-            rows * sizeof(EdgeIndex) + sent * (sizeof(Vertex) + (there.weights ? sizeof(float) : 0));
+      if (r != own()) sent_bytes_ += rows * sizeof(EdgeIndex) + edge_bytes(sent, rows_.weighted());
     }
     const Lists here = lists_in(memory_.data(), to[own()]);
     executor_.wait(kLabel);

@@ -95,7 +95,7 @@ class Adjacency {
   /// Does a run of which this is a plan do without `others`, the lists of the other direction? A plan counts
   /// past the ceiling, so that it does not try that.
   bool plans_without(const CsrView& others) const {
-    const std::uint64_t bytes = (others.vertices + 1) * sizeof(EdgeIndex) + others.edges * sizeof(Vertex);
+    const std::uint64_t bytes = (others.vertices + 1) * sizeof(EdgeIndex) + edge_bytes(others.edges, false);
     return device_.plans() && (paged() || (device_.is_cuda() && bytes > device_.memory().available()));
   }
 

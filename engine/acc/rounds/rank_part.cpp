@@ -1,7 +1,9 @@
 #include "engine/acc/rounds/rank_part.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
+#include <span>
 #include <utility>
 
 #include "engine/core/error.hpp"
@@ -16,10 +18,6 @@ namespace sluice::acc {
 
 namespace {
 
-std::uint64_t edge_bytes(EdgeIndex edges, bool weighted) {
-  return edges * (sizeof(Vertex) + (weighted ? sizeof(float) : 0));
-}
-
 /// What a GPU takes beside the lists of a whole graph, at most: a state, worklists by degree of two rounds,
 /// and bins of its threads (resident_cuda/rounds.cuh).
 constexpr std::uint64_t kWholeVertexBytes = 8 + 6 * sizeof(Vertex) + 1, kWholeBytes = 96u << 20;
@@ -30,7 +28,7 @@ constexpr std::uint64_t kMostPartitions = 4096;
 /// Weights are looked at in so many places, so many in each.
 constexpr std::uint64_t kSampledPlaces = 64, kSampledAtOnce = 1024;
 
-constexpr std::uint64_t kDegreesAtOnce = 1u << 16;
+constexpr std::uint64_t kDegreesAtOnce = 1u << 16, kListsAtOnce = 1u << 12;
 
 /// Of a vertex, between ranks: a state and who has it, rounded up.
 constexpr std::uint64_t kMostOnTheWay = 16;
@@ -49,18 +47,92 @@ Router router_of(Communicator& ranks, const Device& device, const AccNeeds& need
   return Router(ranks, device, link, std::min(all, Router::kPieceBytes), std::move(owners));
 }
 
+/// Calls use(neighbour) for the union of two ascending lists, each neighbour once, without v itself.
+template <class Use>
+void for_each_neighbor(Vertex v, std::span<const Vertex> a, std::span<const Vertex> b, Use&& use) {
+  Vertex last = v;
+  bool any = false;
+  for (std::size_t i = 0, j = 0; i < a.size() || j < b.size();) {
+    const Vertex next = j == b.size() || (i < a.size() && a[i] <= b[j]) ? a[i++] : b[j++];
+    if (next == v || (any && next == last)) continue;
+    use(next);
+    last = next;
+    any = true;
+  }
+}
+
+std::span<const Vertex> list_of(const CsrView& csr, std::uint64_t v) {
+  if (csr.offsets == nullptr) return {};
+  return {csr.targets + csr.offsets[v], csr.offsets[v + 1] - csr.offsets[v]};
+}
+
+/// Of some rows, the first of them of vertex `first`, the neighbours in their out- and in-lists, each once,
+/// without self-loops; `in` may be empty. Two passes over the lists: how many neighbours there are, and
+/// which.
+Csr simple_lists(const CsrView& out, const CsrView& in, std::uint64_t first, unsigned threads) {
+  const std::uint64_t n = out.vertices;
+  const auto over_lists = [&](auto&& body) {
+    parallel_blocks(threads, n, kListsAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+      for (std::uint64_t v = begin; v < end; ++v) body(v, list_of(out, v), list_of(in, v));
+    });
+  };
+  Csr csr;
+  csr.offsets = HostArray<EdgeIndex>(n + 1, "the undirected graph's offsets");
+  csr.offsets[0] = 0;
+  over_lists([&](std::uint64_t v, auto a, auto b) {
+    std::uint64_t count = 0;
+    for_each_neighbor(static_cast<Vertex>(first + v), a, b, [&](Vertex) { ++count; });
+    csr.offsets[v + 1] = count;
+  });
+  for (std::uint64_t v = 0; v < n; ++v) csr.offsets[v + 1] += csr.offsets[v];
+  csr.targets = HostArray<Vertex>(csr.offsets[n], "the undirected graph's edges");
+  over_lists([&](std::uint64_t v, auto a, auto b) {
+    Vertex* to = csr.targets.data() + csr.offsets[v];
+    for_each_neighbor(static_cast<Vertex>(first + v), a, b, [&](Vertex next) { *to++ = next; });
+  });
+  return csr;
+}
+
+/// Are the lists free of self-loops and of neighbours that come twice? The first is of vertex `first`.
+bool has_simple_lists(const CsrView& lists, std::uint64_t first, unsigned threads) {
+  std::atomic<bool> simple{true};
+  parallel_blocks(threads, lists.vertices, kListsAtOnce,
+                  [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+                    for (std::uint64_t v = begin; v < end && simple.load(std::memory_order_relaxed); ++v) {
+                      const auto list = list_of(lists, v);
+                      if (std::adjacent_find(list.begin(), list.end()) != list.end() ||
+                          std::binary_search(list.begin(), list.end(), static_cast<Vertex>(first + v)))
+                        simple = false;
+                    }
+                  });
+  return simple;
+}
+
+/// Of a directed graph on ranks or in partitions, or of one that stays in its file, no simple form is made.
+/// Throws UsageError where the user asked for that place, else BudgetError.
+[[noreturn]] void throw_no_simple_form(const AccPlace& place) {
+  const std::string line =
+      "kcore ignores direction, self-loops and parallel edges only of a graph that one process holds whole "
+      "in "
+      "memory (`sluice convert --undirected` writes a graph without them)";
+  const bool on_ranks = place.ranks != nullptr && place.ranks->size() > 1;
+  if (on_ranks || place.paging.partitions > 1 || place.paging.transport != Transport::automatic)
+    throw UsageError(line);
+  throw BudgetError(line);
+}
+
 bool is_simple(const SweepRows& rows, std::uint64_t first, unsigned threads) {
   bool simple = true;
   for_each_piece(rows.in, rows.file, true, false,
                  [&](std::uint64_t begin, std::uint64_t end, const Vertex* targets, const float*) {
                    const CsrView piece{end - begin, 0, rows.in.offsets + begin, targets, nullptr};
-                   simple = simple && has_simple_lists(piece, threads, first + begin);
+                   simple = simple && has_simple_lists(piece, first + begin, threads);
                  });
   return simple;
 }
 
-}  // namespace
-
+/// Are lists of so many bytes brought in partitions: asked for, in a file, or more than fits the device
+/// beside `beside` bytes? (Beside its lists the host backend's ceiling bounds slots alone.)
 bool is_paged(const Device& device, std::uint64_t bytes, std::uint64_t beside, const EdgeSource* file,
               const PagingOptions& paging) {
   if (file != nullptr || paging.partitions > 1 || paging.transport != Transport::automatic) return true;
@@ -68,6 +140,8 @@ bool is_paged(const Device& device, std::uint64_t bytes, std::uint64_t beside, c
   return device.is_cuda() ? bytes + beside > device.memory().available() : bytes > device.memory().ceiling();
 }
 
+/// Does a job work on the graph by ranks or in partitions? Also where the graph does not fit the device
+/// whole.
 bool is_shared_out(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place) {
   if (place.ranks != nullptr && place.ranks->size() > 1) return true;
   const EdgeSource* const file = graph.edges_elsewhere.get();
@@ -81,6 +155,8 @@ bool is_shared_out(const Device& device, const Graph& graph, const AccNeeds& nee
       graph.vertices() * (times * sizeof(EdgeIndex) + kWholeVertexBytes) + kWholeBytes;
   return is_paged(device, times * lists, beside, file, place.paging);
 }
+
+}  // namespace
 
 bool has_simple_lists(const Graph& graph, Communicator* ranks, unsigned threads) {
   const OwnRows own = OwnRows::of(graph.out.offsets.span(), ranks);
@@ -116,7 +192,9 @@ void RankPart::make_simple(const Graph& graph, const AccPlace& place) {
   const unsigned threads = device_.threads();
   if (graph.directed) {
     if (!complete_) throw_no_simple_form(place);
-    made_ = simple_undirected(graph, threads);
+    const Csr turned = graph.in.offsets.empty() ? transpose(graph.out, threads) : Csr();
+    const Csr& in = graph.in.offsets.empty() ? turned : graph.in;
+    made_ = simple_lists(graph.out.view(), in.view(), 0, threads);
     rows_ = made_.view();
     symmetric_ = true;
     return;

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "engine/acc/acc_graph.hpp"
 #include "engine/acc/options.hpp"
 #include "engine/core/ownership.hpp"
 #include "engine/exchange/communicator.hpp"
@@ -21,17 +20,29 @@
 
 namespace sluice::acc {
 
-/// Are lists of so many bytes brought in partitions: asked for, in a file, or more than fits the device
-/// beside `beside` bytes? (Beside its lists the host backend's ceiling bounds slots alone.)
-bool is_paged(const Device& device, std::uint64_t bytes, std::uint64_t beside, const EdgeSource* file,
-              const PagingOptions& paging);
-/// Does a job work on the graph by ranks or in partitions? Also where the graph does not fit the device
-/// whole.
-bool is_shared_out(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place);
+struct AccNeeds {
+  bool in_edges = false;  ///< where the graph has them; none are made
+  bool weights = false;
+  bool simple = false;    ///< direction ignored, each neighbour once, no self-loops
+  bool on_hosts = false;  ///< ranks exchange what lies in host memory alone
+  bool made = false;      ///< of a run that is only planned: that form is another one than the graph's own
+  /// What a device that has the graph whole must hold, where that is not what most programs take.
+  std::uint64_t whole_bytes = 0;
+};
+
+/// Of so many edges in lists.
+inline std::uint64_t edge_bytes(EdgeIndex edges, bool weighted) {
+  return edges * (sizeof(Vertex) + (weighted ? sizeof(float) : 0));
+}
+
+/// Are the lists of a whole undirected graph, wherever its edges are, free of self-loops and of neighbours
+/// that come twice? Each of `ranks` (null: this one alone) looks at its own.
+bool has_simple_lists(const Graph& graph, Communicator* ranks, unsigned threads);
 
 class RankPart {
  public:
-  /// Keeps references to all. Throws as throw_no_simple_form().
+  /// Keeps references to all. Of a directed graph on ranks or in partitions, or of one that stays in its
+  /// file, no simple form is made: throws UsageError where the user asked for that place, else BudgetError.
   RankPart(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place);
 
   /// Is it a whole graph, whose lists this process reaches in place?
@@ -46,7 +57,6 @@ class RankPart {
   std::uint64_t last() const { return router_.last(); }
   /// The vertices of all ranks.
   const Ownership& owners() const { return router_.owners(); }
-  bool owns(Vertex v) const { return router_.owns(v); }
   const CsrView& lists() const { return rows_.in; }
   /// The same lists, and the vertices' in-lists: where they are wanted and there.
   const SweepRows& out() const { return rows_; }

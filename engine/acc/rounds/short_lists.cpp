@@ -31,16 +31,12 @@ std::vector<EdgeIndex> edges_before(const CsrView& lists, unsigned threads) {
   return before;
 }
 
-std::uint64_t bytes_of_edge(bool weighted) {
-  return sizeof(Vertex) + (weighted ? sizeof(float) : 0);
-}
-
 }  // namespace
 
 ShortLists::ShortLists(const Device& device, const CsrView& lists, bool weighted, std::uint64_t most) {
   const std::vector<EdgeIndex> before = edges_before(lists, device.threads());
   const EdgeIndex edges = before.back();
-  if (edges == 0 || (lists.vertices + 1) * sizeof(EdgeIndex) + edges * bytes_of_edge(weighted) > most) return;
+  if (edges == 0 || (lists.vertices + 1) * sizeof(EdgeIndex) + edge_bytes(edges, weighted) > most) return;
   offsets_ = Buffer<EdgeIndex>(device, lists.vertices + 1, "short lists");
   targets_ = Buffer<Vertex>(device, edges, "short lists");
   if (weighted) weights_ = Buffer<float>(device, edges, "short lists");
@@ -65,7 +61,7 @@ ShortLists ShortLists::of(const Device& device, const RankPart& rows, const Swee
   const bool in_place = device.is_cuda() && paging.transport == Transport::automatic;
   if (!in_place || lists.file != nullptr || lists.longest != 0) return {};
   if (paging.slots > 0 && paging.partitions > 0) {
-    const std::uint64_t slot = lists.in.edges * bytes_of_edge(rows.weighted()) / paging.partitions;
+    const std::uint64_t slot = edge_bytes(lists.in.edges, rows.weighted()) / paging.partitions;
     memory = std::min(memory, paging.slots * slot);
   }
   try {
