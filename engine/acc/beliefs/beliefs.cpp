@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
+#include <utility>
 
 #include "engine/acc/beliefs/solver.hpp"
 #include "engine/acc/beliefs/start.hpp"
+#include "engine/core/clock.hpp"
 #include "engine/core/error.hpp"
 
 namespace sluice::acc {
@@ -38,7 +39,73 @@ std::unique_ptr<BeliefSolver> make_solver(const AccGraph& graph, const BeliefMod
 
 constexpr std::uint64_t kCopiedAtOnce = 1u << 20;
 
+/// Brings beliefs to the host, as results have them.
+void round_beliefs(const Device& device, const Buffer<double>& beliefs, float* rounded) {
+  HostArray<double> some(std::min<std::uint64_t>(beliefs.size(), kCopiedAtOnce), "results");
+  if (device.plans()) return;
+  for (std::uint64_t first = 0; first < beliefs.size(); first += some.size()) {
+    const std::uint64_t size = std::min<std::uint64_t>(some.size(), beliefs.size() - first);
+    copy_to_host(device, some.data(), beliefs.data() + first, size * sizeof(double));
+    std::transform(some.data(), some.data() + size, rounded + first,
+                   [](double belief) { return static_cast<float>(belief); });
+  }
+}
+
+/// A message as a part of 1.
+double message_part(const BeliefPropagation& program, std::int64_t message) {
+  return message == BeliefPropagation::kZero ? 0.0 : exact::power2(program.real(message));
+}
+
+class MessagesInMemory final : public KeptMessages {
+ public:
+  MessagesInMemory(const BeliefPropagation& program, std::function<MessagePlaces(EdgeIndex)> places)
+      : program_(program), places_(std::move(places)) {}
+
+  void read(EdgeIndex first, std::span<double> received, std::span<double> sent) const override {
+    const std::uint64_t states = program_.states;
+    for (std::uint64_t i = 0; i < received.size(); i += states) {
+      const MessagePlaces at = places_(first + i / states);
+      for (std::uint64_t x = 0; x < states; ++x) {
+        received[i + x] = message_part(program_, at.received[x]);
+        sent[i + x] = message_part(program_, at.sent[x]);
+      }
+    }
+  }
+
+ private:
+  BeliefPropagation program_;  ///< only how numbers are kept
+  std::function<MessagePlaces(EdgeIndex)> places_;
+};
+
 }  // namespace
+
+void VertexBeliefs::take_vertices(const BeliefModel& model) {
+  program_.states = model.states;
+  coupling_ = Buffer<double>(device_, model.coupling.size(), "the coupling");
+  priors_ = Buffer<LogProduct>(device_, own_rows_ * model.states, "priors");
+  beliefs_ = Buffer<double>(device_, priors_.size(), "beliefs");
+}
+
+void VertexBeliefs::begin_program(const std::vector<double>& coupling, double damping) {
+  program_.shift = message_shift(rows_);
+  program_.damping = damping;
+  program_.coupling = coupling_.data();
+  program_.priors = priors_.data();
+  program_.beliefs = beliefs_.data();
+  copy_to_device(device_, coupling_.data(), coupling.data(), coupling_.bytes());
+}
+
+HostArray<float> VertexBeliefs::beliefs() {
+  HostArray<float> all(vertices_ * program_.states, "results");
+  round_beliefs(device_, beliefs_, all.data() + rows_.first() * program_.states);
+  rows_.router().share(all.data(), "the results", program_.states);
+  return all;
+}
+
+std::shared_ptr<const KeptMessages> kept_messages(const BeliefPropagation& program,
+                                                  std::function<MessagePlaces(EdgeIndex)> places) {
+  return std::make_shared<MessagesInMemory>(program, std::move(places));
+}
 
 std::vector<double> coupling_logs(const BeliefModel& model) {
   const double most = *std::max_element(model.coupling.begin(), model.coupling.end());
@@ -59,24 +126,9 @@ std::int64_t uniform_message(const BeliefPropagation& program) {
   return program.fixed(exact::log2(exact::divide(1, program.states)));
 }
 
-double message_part(const BeliefPropagation& program, std::int64_t message) {
-  return message == BeliefPropagation::kZero ? 0.0 : exact::power2(program.real(message));
-}
-
 double possible(double change) {
   if (change >= 0) return change;
   throw RunError("bp: zeros of priors and coupling leave a vertex no state (make one of them positive)");
-}
-
-void round_beliefs(const Device& device, const Buffer<double>& beliefs, float* rounded) {
-  HostArray<double> some(std::min<std::uint64_t>(beliefs.size(), kCopiedAtOnce), "results");
-  if (device.plans()) return;
-  for (std::uint64_t first = 0; first < beliefs.size(); first += some.size()) {
-    const std::uint64_t size = std::min<std::uint64_t>(some.size(), beliefs.size() - first);
-    copy_to_host(device, some.data(), beliefs.data() + first, size * sizeof(double));
-    std::transform(some.data(), some.data() + size, rounded + first,
-                   [](double belief) { return static_cast<float>(belief); });
-  }
 }
 
 BeliefResult propagate_beliefs(const AccGraph& graph, const BeliefModel& model, const BeliefOptions& options,
@@ -85,19 +137,16 @@ BeliefResult propagate_beliefs(const AccGraph& graph, const BeliefModel& model, 
   BeliefResult result;
   result.converged = true;
   if (graph.vertices() == 0) return result;
-  const auto seconds_since = [](auto begin) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  };
-  auto begin = std::chrono::steady_clock::now();
+  double begin = seconds_now();
   const auto solver = make_solver(graph, model, options);
-  result.stats.setup_seconds = graph.setup_seconds() + seconds_since(begin);
+  result.stats.setup_seconds = graph.setup_seconds() + seconds_now() - begin;
   result.stats.host_to_device_bytes = graph.uploaded_bytes();
   if (graph.device().plans()) {
     solver->count(result.stats);
     result.beliefs = solver->beliefs();
     return result;
   }
-  begin = std::chrono::steady_clock::now();
+  begin = seconds_now();
   result.stats.begin_rounds();
   do {
     solver->go_on(options.max_iterations - static_cast<std::uint32_t>(result.stats.rounds), options.tolerance,
@@ -108,7 +157,7 @@ BeliefResult propagate_beliefs(const AccGraph& graph, const BeliefModel& model, 
     result.residual = result.residuals.back();
     result.converged = result.residual <= options.tolerance;
   } while (!result.converged && result.stats.rounds < options.max_iterations);
-  result.stats.compute_seconds = seconds_since(begin);
+  result.stats.compute_seconds = seconds_now() - begin;
   solver->count(result.stats);
   result.beliefs = solver->beliefs();
   if (options.keep_messages) result.messages = solver->keep_messages();

@@ -16,56 +16,15 @@ namespace sluice::acc {
 
 namespace {
 
-/// What parts have received and sent, in order of the lists.
-class PartMessages final : public KeptMessages {
- public:
-  PartMessages(const BeliefPropagation& program, std::shared_ptr<const MessageParts> parts)
-      : program_(program), parts_(std::move(parts)) {}
-
-  void read(EdgeIndex first, std::span<double> received, std::span<double> sent) const override {
-    const std::uint64_t states = program_.states;
-    for (std::uint64_t i = 0; i < received.size() / states; ++i) {
-      const std::uint64_t part = parts_->part_of(first + i), e = first + i - parts_->first_edge(0);
-      const std::int64_t* in = parts_->received(part) + std::uint64_t{parts_->arrivals()[e]} * states;
-      const std::uint64_t departure = parts_->departures()[e] & ~BeliefPart::kLoop;
-      const std::int64_t* out = parts_->sent(part) + departure * states;
-      for (std::uint64_t x = 0; x < states; ++x) {
-        received[i * states + x] = message_part(program_, in[x]);
-        sent[i * states + x] = message_part(program_, out[x]);
-      }
-    }
-  }
-
- private:
-  BeliefPropagation program_;  ///< only how numbers are kept
-  std::shared_ptr<const MessageParts> parts_;
-};
-
-class PartitionedBeliefs final : public BeliefSolver {
+class PartitionedBeliefs final : public VertexBeliefs {
  public:
   PartitionedBeliefs(const AccGraph& graph, const BeliefModel& model, const BeliefOptions& options)
-      : device_(graph.device()),
-        rows_(graph.rank_part()),
-        vertices_(graph.vertices()),
-        own_rows_(rows_.last() - rows_.first()),
-        messages_(std::make_shared<MessageParts>(device_, rows_, model.states)),
-        coupling_(device_, model.coupling.size(), "the coupling"),
-        priors_(device_, own_rows_ * model.states, "priors"),
-        products_(device_, priors_.size(), "vertex states"),
-        beliefs_(device_, priors_.size(), "beliefs"),
-        backend_(make_backend(model.states, options.damping > 0)) {
-    program_.states = model.states;
-    if (device_.plans()) {
-      begin(model);
-      return;
-    }
-    program_.shift = message_shift(rows_);
-    program_.damping = options.damping;
-    begin(model);
-    program_.coupling = coupling_.data();
-    program_.priors = priors_.data();
-    program_.after = products_.data();
-    program_.beliefs = beliefs_.data();
+      : VertexBeliefs(graph.device(), graph),
+        messages_(std::make_shared<MessageParts>(device_, rows_, model.states)) {
+    take_vertices(model);
+    products_ = Buffer<LogProduct>(device_, priors_.size(), "vertex states");
+    backend_ = make_backend(model.states, options.damping > 0);
+    begin(model, options.damping);
   }
 
   void go_on(std::uint32_t most, double, std::vector<double>& changes) override {
@@ -82,17 +41,14 @@ class PartitionedBeliefs final : public BeliefSolver {
     backend_->count(stats);
   }
 
-  HostArray<float> beliefs() override {
-    const std::uint64_t states = program_.states;
-    HostArray<float> all(vertices_ * states, "results");
-    round_beliefs(device_, beliefs_, all.data() + rows_.first() * states);
-    rows_.router().share(all.data(), "the results", states);
-    return all;
-  }
-
   std::shared_ptr<const KeptMessages> keep_messages() override {
     messages_->recall();
-    return std::make_shared<PartMessages>(program_, messages_);
+    return kept_messages(program_, [parts = messages_, states = program_.states](EdgeIndex e) {
+      const std::uint64_t part = parts->part_of(e), own = e - parts->first_edge(0),
+                          arrival = parts->arrivals()[own],
+                          departure = parts->departures()[own] & ~BeliefPart::kLoop;
+      return MessagePlaces{parts->received(part) + arrival * states, parts->sent(part) + departure * states};
+    });
   }
 
  private:
@@ -104,7 +60,7 @@ class PartitionedBeliefs final : public BeliefSolver {
     return make_host_belief_parts(device_, rows_, *messages_);
   }
 
-  void begin(const BeliefModel& model) {
+  void begin(const BeliefModel& model, double damping) {
     const std::vector<double> logs = coupling_logs(model);
     HostArray<LogProduct> priors(priors_.size(), "priors");
     HostArray<double> beliefs(beliefs_.size(), "beliefs");
@@ -113,6 +69,8 @@ class PartitionedBeliefs final : public BeliefSolver {
       backend_->count(stats);
       return messages_->plan_layout(stats.partitions);
     }
+    begin_program(logs, damping);
+    program_.after = products_.data();
     std::copy_n(model.priors.data() + rows_.first() * model.states, beliefs.size(), beliefs.begin());
     BeliefStart start;
     start.program = program_;
@@ -127,7 +85,6 @@ class PartitionedBeliefs final : public BeliefSolver {
                          here.priors = priors.data() + first_row * model.states;
                          for (std::uint64_t row = 0; row < lists.vertices; ++row) here.begin_vertex(row);
                        });
-    copy_to_device(device_, coupling_.data(), logs.data(), coupling_.bytes());
     copy_to_device(device_, priors_.data(), priors.data(), priors_.bytes());
     copy_to_device(device_, beliefs_.data(), beliefs.data(), beliefs_.bytes());
   }
@@ -141,15 +98,9 @@ class PartitionedBeliefs final : public BeliefSolver {
     return possible(all[1] > 0 ? -1 : all[0]);
   }
 
-  const Device& device_;
-  const RankPart& rows_;
-  std::uint64_t vertices_, own_rows_;
   std::shared_ptr<MessageParts> messages_;
-  Buffer<double> coupling_;
-  Buffer<LogProduct> priors_, products_;
-  Buffer<double> beliefs_;
+  Buffer<LogProduct> products_;
   std::unique_ptr<BeliefPartBackend> backend_;
-  BeliefPropagation program_;
   bool first_ = true, nothing_sent_ = false;
 };
 

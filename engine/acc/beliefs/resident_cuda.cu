@@ -28,58 +28,30 @@ namespace sluice::acc {
 namespace {
 
 /// What every edge has brought, and which edge leads back.
-class CopiedMessages final : public KeptMessages {
- public:
-  CopiedMessages(const Device& device, const BeliefPropagation& program, EdgeIndex first,
-                 const std::int64_t* messages, std::uint64_t size, const Buffer<EdgeIndex>& reverse)
-      : program_(program),
-        first_(first),
-        messages_(size, "kept messages"),
-        reverse_(reverse.size(), "kept messages") {
-    copy_to_host(device, messages_.data(), messages, messages_.bytes());
-    copy_to_host(device, reverse_.data(), reverse.data(), reverse.bytes());
-  }
-
-  void read(EdgeIndex first, std::span<double> received, std::span<double> sent) const override {
-    const std::uint64_t states = program_.states;
-    for (std::uint64_t i = 0; i < received.size(); ++i) {
-      const EdgeIndex e = first - first_ + i / states;
-      received[i] = message_part(program_, messages_[e * states + i % states]);
-      sent[i] = message_part(program_, messages_[reverse_[e] * states + i % states]);
-    }
-  }
-
- private:
-  BeliefPropagation program_;  ///< only how numbers are kept
-  EdgeIndex first_;            ///< of the rank's edges in the whole graph
-  HostArray<std::int64_t> messages_;
-  HostArray<EdgeIndex> reverse_;
+struct CopiedMessages {
+  HostArray<std::int64_t> messages;
+  HostArray<EdgeIndex> reverse;
 };
 
 template <class Edges>
-class ResidentBeliefs final : public BeliefSolver {
+class ResidentBeliefs final : public VertexBeliefs {
  public:
   /// Keeps references. Throws BudgetError. Of several ranks all make one.
   ResidentBeliefs(const Device& device, const AccGraph& graph, const BeliefModel& model, AccFusion fusion)
-      : device_(device),
+      : VertexBeliefs(device, graph),
         graph_(graph),
-        part_(graph.rank_part()),
-        rows_(part_.last() - part_.first()),
-        edges_(part_.lists().edges),
+        edges_(rows_.lists().edges),
         hubs_(device_, edges_ / kHubDegree, "hubs"),
         lacks_reverse_(device_, 1, "reverse edges"),
         fused_(Edges::kAlone && fuses(fusion, edges_ * model.states)),
         totals_(device_, Edges::kAlone ? kRoundsAtOnce : 1, "totals"),
         totals_here_(device_, totals_.size(), "totals on their way"),
-        coupling_(device_, model.coupling.size(), "the coupling"),
-        reverse_(device_, edges_, "positions of reverse edges"),
-        priors_(device_, rows_ * model.states, "priors"),
-        beliefs_(device_, priors_.size(), "beliefs") {
-    program_.states = model.states;
+        reverse_(device_, edges_, "positions of reverse edges") {
+    take_vertices(model);
     if constexpr (Edges::kAlone) {
       take_memory(0);
     } else {
-      peer_lists_ = std::make_unique<PeerLists>(device_, part_);
+      peer_lists_ = std::make_unique<PeerLists>(device_, rows_);
       if (device_.plans()) take_memory(edges_);  // about half of them, or more on more ranks
     }
   }
@@ -122,19 +94,13 @@ class ResidentBeliefs final : public BeliefSolver {
 
   /// Reverse edges, priors and messages as they begin, and what vertices believe by these.
   void begin(const BeliefModel& model, const BeliefOptions& options) {
-    const std::vector<Vertex> hubs = part_.long_rows(kHubDegree);
+    const std::vector<Vertex> hubs = rows_.long_rows(kHubDegree);
     hub_count_ = static_cast<unsigned>(hubs.size());
     copy_to_device(device_, hubs_.data(), hubs.data(), hubs.size() * sizeof(Vertex));
-    program_.shift = message_shift(part_);
-    program_.damping = options.damping;
-    program_.coupling = coupling_.data();
+    begin_program(coupling_logs(model), options.damping);
     program_.weights = lists_.weights;
     program_.reverse = reverse_.data();
-    program_.priors = priors_.data();
-    program_.beliefs = beliefs_.data();
-    const std::vector<double> logs = coupling_logs(model);
-    copy_to_device(device_, coupling_.data(), logs.data(), coupling_.bytes());
-    copy_to_device(device_, beliefs_.data(), model.priors.data() + part_.first() * model.states,
+    copy_to_device(device_, beliefs_.data(), model.priors.data() + rows_.first() * model.states,
                    beliefs_.bytes());
     if (any_left(Edges::kAlone ? nullptr : &ranks(), missing_ ? 1 : 0, "reverse edges"))
       throw InputError(kNoReverse);
@@ -146,7 +112,7 @@ class ResidentBeliefs final : public BeliefSolver {
         reverse_.data(), edges_, copies_, program_.states, uniform_message(program_), own().messages[0],
         own().messages[1]);
     launched("begin_messages_kernel");
-    begin_vertices_kernel<<<belief_blocks(rows_), kBeliefBlock, 0, stream_.get()>>>(start);
+    begin_vertices_kernel<<<belief_blocks(own_rows_), kBeliefBlock, 0, stream_.get()>>>(start);
     launched("begin_vertices_kernel");
     combine();
   }
@@ -178,17 +144,17 @@ class ResidentBeliefs final : public BeliefSolver {
     }
   }
 
-  HostArray<float> beliefs() override {
-    HostArray<float> all(graph_.vertices() * program_.states, "results");
-    round_beliefs(device_, beliefs_, all.data() + part_.first() * program_.states);
-    if constexpr (!Edges::kAlone) part_.router().share(all.data(), "the results", program_.states);
-    return all;
-  }
-
   std::shared_ptr<const KeptMessages> keep_messages() override {
-    const EdgeIndex first = rows_ > 0 ? part_.lists().offsets[0] : 0;
-    return std::make_shared<CopiedMessages>(device_, program_, first, own().messages[steps_ % 2],
-                                            (edges_ + copies_) * program_.states, reverse_);
+    const auto all = std::make_shared<CopiedMessages>();
+    all->messages = HostArray<std::int64_t>((edges_ + copies_) * program_.states, "kept messages");
+    all->reverse = HostArray<EdgeIndex>(edges_, "kept messages");
+    copy_to_host(device_, all->messages.data(), own().messages[steps_ % 2], all->messages.bytes());
+    copy_to_host(device_, all->reverse.data(), reverse_.data(), all->reverse.bytes());
+    const EdgeIndex first = own_rows_ > 0 ? rows_.lists().offsets[0] : 0;
+    return kept_messages(program_, [all, first, states = program_.states](EdgeIndex e) {
+      const std::int64_t* const messages = all->messages.data();
+      return MessagePlaces{messages + (e - first) * states, messages + all->reverse[e - first] * states};
+    });
   }
 
  private:
@@ -202,7 +168,7 @@ class ResidentBeliefs final : public BeliefSolver {
     return fusion != AccFusion::none;
   }
 
-  Communicator& ranks() const { return part_.ranks(); }
+  Communicator& ranks() const { return rows_.ranks(); }
   std::uint64_t all_ranks() const { return static_cast<std::uint64_t>(ranks().size()); }
 
   /// For messages, and so many copies of other ranks'.
@@ -217,7 +183,7 @@ class ResidentBeliefs final : public BeliefSolver {
   BeliefStart lists_start() const {
     BeliefStart start;
     start.program = program_;
-    start.lists = lists_, start.first = part_.first();
+    start.lists = lists_, start.first = rows_.first();
     return start;
   }
 
@@ -244,14 +210,14 @@ class ResidentBeliefs final : public BeliefSolver {
 
   /// Step `step` reads what the one before has left, and leaves its own.
   void bind(std::uint64_t step) {
-    own().bind(program_, step, part_.first());
+    own().bind(program_, step, rows_.first());
     if constexpr (!Edges::kAlone) {
       const std::uint64_t now = step % 2;
       for (unsigned r = 0; r < all_ranks(); ++r) {
         const PeerLists::Copies there = peer_lists_->copies_on(r);
         const BeliefMemory theirs(peers_->of_ranks()[r], graph_.vertices(), there.edges, program_.states);
         all_.copies[r] = theirs.messages[now] + there.begin * program_.states;
-        products_of_ranks_[r] = theirs.products[now] + part_.first() * program_.states;
+        products_of_ranks_[r] = theirs.products[now] + rows_.first() * program_.states;
       }
     }
   }
@@ -261,7 +227,7 @@ class ResidentBeliefs final : public BeliefSolver {
     clear_totals();
     with_states(program_.states, [&](auto states) {
       const auto kernel = belief_rounds_kernel<decltype(states)::value>;
-      const unsigned blocks = std::min(std::max(belief_blocks(edges_), vertex_blocks(rows_)),
+      const unsigned blocks = std::min(std::max(belief_blocks(edges_), vertex_blocks(own_rows_)),
                                        cuda::blocks_at_once(kernel, kBeliefBlock, 0));
       cuda::launch_together(kernel, blocks, kBeliefBlock, stream_.get(), program_, own(), lists_,
                             hubs_.data(), hub_count_, steps_ + 1, most, tolerance, totals_.data());
@@ -296,8 +262,8 @@ class ResidentBeliefs final : public BeliefSolver {
 
   /// The largest change of a belief, on all ranks.
   double combine() {
-    launches_ += launch_combine(stream_, program_, lists_.offsets, rows_, std::span(hubs_.data(), hub_count_),
-                                0, totals_.data());
+    launches_ += launch_combine(stream_, program_, lists_.offsets, own_rows_,
+                                std::span(hubs_.data(), hub_count_), 0, totals_.data());
     if constexpr (!Edges::kAlone) share_products();
     read_totals();
     const BeliefTotals& totals = *totals_here_.data();
@@ -307,10 +273,7 @@ class ResidentBeliefs final : public BeliefSolver {
     return possible(most[1] > 0 ? -1 : most[0]);
   }
 
-  const Device& device_;
   const AccGraph& graph_;
-  const RankPart& part_;
-  std::uint64_t rows_;
   EdgeIndex edges_, copies_ = 0;
   CsrView lists_;  ///< of own vertices
   cuda::Stream stream_;
@@ -320,16 +283,12 @@ class ResidentBeliefs final : public BeliefSolver {
   bool fused_;
   Buffer<BeliefTotals> totals_;  ///< by round of a launch
   Staging<BeliefTotals> totals_here_;
-  Buffer<double> coupling_;
   Buffer<EdgeIndex> reverse_;
-  Buffer<LogProduct> priors_;
-  Buffer<double> beliefs_;
   Buffer<std::byte> memory_;  ///< BeliefMemory
   std::unique_ptr<PeerLists> peer_lists_;
   std::unique_ptr<PeerMemory> peers_;
   LogProduct* products_of_ranks_[kMostPeers] = {};  ///< where those of own vertices go
   Edges all_;
-  BeliefPropagation program_;
   bool missing_ = false;  ///< an edge that leads back
   std::uint64_t steps_ = 0, launches_ = 0;
   unsigned registers_ = 0;

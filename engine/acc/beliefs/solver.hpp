@@ -3,6 +3,7 @@
 // one rank or several (beliefs/partitioned.cpp). All find the same bits.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -27,6 +28,33 @@ class BeliefSolver {
   virtual std::shared_ptr<const KeptMessages> keep_messages() = 0;
 };
 
+/// What solvers have of a rank's own vertices, in the device's memory.
+class VertexBeliefs : public BeliefSolver {
+ public:
+  HostArray<float> beliefs() final;
+
+ protected:
+  /// Keeps references.
+  VertexBeliefs(const Device& device, const AccGraph& graph)
+      : device_(device),
+        rows_(graph.rank_part()),
+        vertices_(graph.vertices()),
+        own_rows_(rows_.last() - rows_.first()) {}
+
+  /// Takes memory. Throws BudgetError.
+  void take_vertices(const BeliefModel& model);
+  /// Once it is there; `coupling` is. All ranks call it.
+  void begin_program(const std::vector<double>& coupling, double damping);
+
+  const Device& device_;
+  const RankPart& rows_;
+  std::uint64_t vertices_, own_rows_;
+  Buffer<double> coupling_;
+  Buffer<LogProduct> priors_;
+  Buffer<double> beliefs_;
+  BeliefPropagation program_;
+};
+
 /// Both keep references to the graph and the model's coupling alone.
 /// Null, on all ranks, where a GPU does not hold its rank's messages, or does not reach the memory of
 /// another. All ranks call it.
@@ -41,11 +69,13 @@ std::vector<double> coupling_logs(const BeliefModel& model);
 int message_shift(const RankPart& part);
 /// A message that says nothing.
 std::int64_t uniform_message(const BeliefPropagation& program);
-/// A message as a part of 1.
-double message_part(const BeliefPropagation& program, std::int64_t message);
+/// Where host memory has what was received along an edge, and what was sent: [states].
+struct MessagePlaces {
+  const std::int64_t *received, *sent;
+};
+std::shared_ptr<const KeptMessages> kept_messages(const BeliefPropagation& program,
+                                                  std::function<MessagePlaces(EdgeIndex)> places);
 /// `change`, unless it is negative: a vertex has no state left. Throws RunError.
 double possible(double change);
-/// Brings beliefs to the host, as results have them.
-void round_beliefs(const Device& device, const Buffer<double>& beliefs, float* rounded);
 
 }  // namespace sluice::acc
