@@ -44,9 +44,9 @@
 //                                         thousands of neighbours of a hub would try again and again
 //
 // A *merge* joins the ends of edges into trees, in which a state is a vertex nearer to the root (State is
-// Vertex); it has no init(): each vertex begins as a root. Its compute(edge) says whether an edge joins its ends, its combine(a, b) which of two roots stays,
-// and its active(root, largest) whether a vertex of that root still has to look at its edges once `largest`
-// is the root of most vertices.
+// Vertex); it has no init(): each vertex begins as a root. Its compute(edge) says whether an edge joins its
+// ends, its combine(a, b) which of two roots stays, and its active(root, largest) whether a vertex of that
+// root still has to look at its edges once `largest` is the root of most vertices.
 #pragma once
 
 #include <concepts>
@@ -167,21 +167,15 @@ struct Combined {
 
 /// Does a state fall by what it receives, down to the level at work?
 template <class P>
-inline constexpr bool kFalls = false;
-template <class P>
-requires requires {
-  P::kFalls;
-}
-inline constexpr bool kFalls<P> = P::kFalls;
+inline constexpr bool kFalls = requires {
+  requires P::kFalls;
+};
 
 /// Is a sum of parts one of integers?
 template <class P>
-inline constexpr bool kAdds = false;
-template <class P>
-requires requires {
-  P::kAdds;
-}
-inline constexpr bool kAdds<P> = P::kAdds;
+inline constexpr bool kAdds = requires {
+  requires P::kAdds;
+};
 
 /// Combines `value` into *at, while other threads do the same.
 template <AccProgram P>

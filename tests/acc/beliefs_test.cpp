@@ -7,7 +7,7 @@
 
 #include "acc/belief_models.hpp"
 #include "acc/cases.hpp"
-#include "engine/acc/beliefs/exact_math.hpp"
+#include "engine/acc/exact_math.hpp"
 #include "engine/acc/verify.hpp"
 #include "engine/core/error.hpp"
 

@@ -11,7 +11,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "engine/acc/beliefs/exact_math.hpp"
+#include "engine/acc/exact_math.hpp"
 #include "engine/core/macros.hpp"
 #include "engine/core/types.hpp"
 

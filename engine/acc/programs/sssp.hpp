@@ -4,8 +4,7 @@
 // whatever the order in which edges are looked at.
 #pragma once
 
-#include <bit>
-
+#include "engine/acc/exact_math.hpp"
 #include "engine/acc/program.hpp"
 
 namespace sluice::acc {
@@ -19,33 +18,15 @@ struct ShortestPaths {
   Vertex source = 0;
   double per_delta = 1;  ///< 1 / delta
 
-  SLUICE_HD static double distance(State state) {
-#if defined(__CUDA_ARCH__)
-    return __longlong_as_double(static_cast<long long>(state));
-#else
-    return std::bit_cast<double>(state);
-#endif
-  }
-  SLUICE_HD static State of(double distance) {
-#if defined(__CUDA_ARCH__)
-    return static_cast<State>(__double_as_longlong(distance));
-#else
-    return std::bit_cast<State>(distance);
-#endif
-  }
+  SLUICE_HD static double distance(State state) { return exact::of_bits(state); }
+  SLUICE_HD static State of(double distance) { return exact::bits_of(distance); }
 
-  SLUICE_HD State init(Vertex v, std::uint64_t) const {
-    return v == source ? of(0.0) : kUnreached;
-  }
+  SLUICE_HD State init(Vertex v, std::uint64_t) const { return v == source ? of(0.0) : kUnreached; }
   SLUICE_HD State compute(const AccEdge<State>& edge) const {
     return of(distance(edge.state()) + static_cast<double>(edge.weight()));
   }
-  SLUICE_HD State combine(State into, State value, AccRound) const {
-    return value < into ? value : into;
-  }
-  SLUICE_HD bool active(State, State, AccRound) const {
-    return true;
-  }
+  SLUICE_HD State combine(State into, State value, AccRound) const { return value < into ? value : into; }
+  SLUICE_HD bool active(State, State, AccRound) const { return true; }
   SLUICE_HD std::uint64_t level(State state) const {
     constexpr double kMost = 9e18;
     if (state >= kUnreached) return kNoLevel;
