@@ -32,6 +32,7 @@ class FrontierRounds {
  public:
   using State = typename Program::State;
 
+  /// Keeps references.
   FrontierRounds(const AccGraph& graph, const Program& program, const AccOptions& options)
       : device_(graph.device()),
         rows_(graph.rank_part()),
@@ -138,7 +139,7 @@ class FrontierRounds {
       return executor_.levels().lowest_beyond(least, [&](Vertex v) { return view_.level(v); });
     } else {
       counts_.clear_lowest();
-      executor_.for_each(own_rows(), output_, LowestLevel<View>{view_, least});
+      executor_.for_each(own_rows(), output_, LowestLevel<View>{view_, {nullptr, rows_.first()}, least});
       counts_.read();
       return counts_.lowest();
     }
@@ -363,7 +364,7 @@ class FrontierRounds {
       const std::uint64_t count = counts_.listed(r);
       if (r == own_ || count == 0) continue;
       any = true;
-      if constexpr (kBounds) executor_.for_each(count, output_, LowestOfEntries<View>{view_, listed_for(r)});
+      if constexpr (kBounds) executor_.for_each(count, output_, LowestLevel<View>{view_, {listed_for(r)}, 0});
       if (const auto block = entries_->open(r, count))
         executor_.for_each(count, output_, PackEntries<View>{view_, listed_for(r), *block});
       counts_.clear_list(r);

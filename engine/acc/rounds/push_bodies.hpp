@@ -11,6 +11,7 @@
 #include "engine/core/macros.hpp"
 #include "engine/core/ownership.hpp"
 #include "engine/core/types.hpp"
+#include "engine/exec/executor.hpp"
 #include "engine/graph/residency.hpp"
 
 namespace sluice::acc {
@@ -116,15 +117,16 @@ struct StartLevels {
   }
 };
 
-/// The lowest level, from `least` on, of own vertices.
+/// The lowest level, from `least` on, of vertices.
 template <class View>
 struct LowestLevel {
   View view;
+  VertexRange vertices;
   std::uint64_t least;
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t i, Lane& lane) const {
-    const std::uint64_t level = view.level(static_cast<Vertex>(view.first + i));
+    const std::uint64_t level = view.level(vertices[i]);
     if (level >= least) lane.lowest(level);
   }
 };
@@ -184,18 +186,6 @@ struct PushEdges {
     const Vertex v = targets[e];
     if (view.refuses(v)) return;
     view.reach(v, view.program.compute({u, v, e, at, view.states, weights}), at, lane);
-  }
-};
-
-/// Of a bound program: lowest() is of the levels that entries for another rank's vertices may come to.
-template <class View>
-struct LowestOfEntries {
-  View view;
-  const Vertex* listed;
-
-  template <class Lane>
-  SLUICE_HD void operator()(std::uint64_t i, Lane& lane) const {
-    lane.lowest(view.level(listed[i]));
   }
 };
 

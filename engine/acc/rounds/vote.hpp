@@ -7,36 +7,29 @@
 namespace sluice::acc {
 
 template <VoteProgram Program, Executor E, Residency R>
-class Vote {
+class Vote : public FrontierRounds<Program, E, R> {
  public:
   Vote(const AccGraph& graph, const Program& program, const AccOptions& options)
-      : graph_(graph), options_(options), rounds_(graph, program, options) {}
+      : FrontierRounds<Program, E, R>(graph, program, options), graph_(graph), asked_(options.direction) {}
 
   void run(AccStats& stats) {
-    rounds_.start();
-    const RankPart& rows = rounds_.rows();
-    VoteDirection direction(rows, options_.direction, rounds_.can_pull(), graph_.vertices(), graph_.edges(),
-                            rounds_.front());
+    this->start();
+    VoteDirection direction(this->rows(), asked_, this->can_pull(), graph_.vertices(), graph_.edges(),
+                            this->front());
     AccRound at{1, 0};
     for (RoundWork all{.next = 0}; all.next != RoundWork::kNothing; ++at.round) {
       const bool pulls = direction.pulls();
-      all = rounds_.end(pulls ? rounds_.pull(at) : rounds_.push(at), at);
-      direction.choose(all, rounds_.front());
+      all = this->end(pulls ? this->pull(at) : this->push(at), at);
+      direction.choose(all, this->front());
       // What went to other ranks may have found all vertices settled there.
       if (all.active > 0)
-        stats.add({.pull = pulls, .refilled = rounds_.balloted(), .active = all.active, .edges = all.edges});
+        stats.add({.pull = pulls, .refilled = this->balloted(), .active = all.active, .edges = all.edges});
     }
   }
-  /// Makes all states true on all ranks. All ranks call it.
-  void finish(AccStats& stats) { rounds_.finish(stats); }
-
-  void plan(AccStats& stats) const { rounds_.plan(stats); }
-  const auto* states() const { return rounds_.states(); }
 
  private:
   const AccGraph& graph_;
-  AccOptions options_;
-  FrontierRounds<Program, E, R> rounds_;
+  AccDirection asked_;
 };
 
 }  // namespace sluice::acc
