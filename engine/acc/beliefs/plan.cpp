@@ -1,13 +1,23 @@
-// What belief propagation would take: its run, on a device whose memory only counts (MemoryPlan).
+// What belief propagation would take: its run, on a device whose memory only counts (MemoryPlan). And the
+// partitions that a GPU has memory for.
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "engine/acc/beliefs/beliefs.hpp"
 #include "engine/acc/beliefs/message_parts.hpp"
+#include "engine/acc/beliefs/part_backend.hpp"
 #include "engine/acc/beliefs/solver.hpp"
 #include "engine/acc/rounds/rank_part.hpp"
 #include "engine/acc/solve.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/size.hpp"
 
 namespace sluice::acc {
 
 namespace {
+
+constexpr std::uint64_t kLeastSlots = 2;
 
 /// As far as plans look at it.
 BeliefModel outline(unsigned states) {
@@ -28,6 +38,31 @@ std::uint64_t whole_bytes([[maybe_unused]] const Device& device, [[maybe_unused]
 }
 
 }  // namespace
+
+PartitionPlan cut_for_slots(const Device& device, const RankPart& rows, unsigned states) {
+  if (rows.paging().transport == Transport::mapped)
+    throw UsageError("--transport mapped: a GPU works on copies of messages (leave it out)");
+  const CsrView& lists = rows.lists();
+  const std::span<const EdgeIndex> offsets(lists.offsets, lists.vertices + 1);
+  const std::uint64_t edge = belief_slot_bytes(states, rows.weighted()), left = device.memory().available(),
+                      slots_asked = std::max<std::uint64_t>(rows.paging().slots, kLeastSlots),
+                      capacity = left / edge,
+                      most = lists.edges <= capacity ? capacity : capacity / slots_asked,
+                      slot = std::clamp(most, std::uint64_t{1}, BeliefPart::kMostEdges - 1);
+  const std::uint64_t asked = rows.paging().partitions;
+  PartitionPlan plan =
+      asked > 0 ? PartitionPlan::of_count(offsets, {0, 1}, asked) : PartitionPlan(offsets, {0, 1}, slot);
+  const std::uint64_t slots = belief_slots(rows, plan), needed = slots * plan.largest() * edge;
+  if (needed <= left || device.plans()) return plan;
+  throw BudgetError(fmt::format(
+      "device memory: {} partitions with their messages need {}, but {} are left beside the vertices (raise "
+      "--device-memory, ask for more --partitions, or use --device host)",
+      slots, format_size(needed), format_size(left)));
+}
+
+std::uint64_t belief_slots(const RankPart& rows, const PartitionPlan& plan) {
+  return std::min(std::max(rows.paging().slots, kLeastSlots), plan.size());
+}
 
 AccNeeds belief_needs(const Device& device, const Graph& graph, unsigned states) {
   return {.weights = true,
