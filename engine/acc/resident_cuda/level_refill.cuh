@@ -45,23 +45,11 @@ SLUICE_HD std::uint32_t pull_of(const DirectedLevelRound& round) {
 
 /// `pulling`: may rounds pull?
 template <class T, class P, bool pulling>
-struct LevelsView {
-  using Program = T;
-  using Peers = P;
-  using State = typename Program::State;
-  using Round = std::conditional_t<pulling, DirectedLevelRound, LevelRound>;
+struct LevelsView : RoundsView<T, P, std::conditional_t<pulling, DirectedLevelRound, LevelRound>> {
   static constexpr bool kMayPull = pulling;
 
-  Program program;
-  CsrView out, in;
-  State* states = nullptr;
-  Round* state = nullptr;
   unsigned long long* left_edges = nullptr;  ///< [1] that a refill counts
-  AccDirection direction = AccDirection::push;
-  Vertex* rest[2] = {};  ///< memory for a half of the vertices, and for a quarter
-  WorklistView work;
-  TraceView trace;
-  Peers peers;
+  Vertex* rest[2] = {};                      ///< memory for a half of the vertices, and for a quarter
 };
 
 // ---- kernels

@@ -43,14 +43,10 @@ __device__ bool stays_alone(const View& view, const PeerVoteRound& now, const Pe
          !begins_to_pull(own.found_edges, now.left_edges - min(now.left_edges, own.edges));
 }
 
-/// Does the round behind `now`, in which `left` edges remain, pull? All ranks come to the same.
 template <class View>
 __device__ bool wants_pull(const View& view, const PeerVoteRound& now, const PeerWork& all,
                            unsigned long long left) {
-  if (view.in.offsets == nullptr) return false;
-  if (view.direction != AccDirection::automatic) return view.direction == AccDirection::pull;
-  return now.pull ? keeps_pulling(all.found, all.active, view.vertices)
-                  : begins_to_pull(all.found_edges, left);
+  return wants_pull(view, now, all.active, {all.found, all.found_edges}, left);
 }
 
 /// Are entries of so many vertices fewer bytes than bits of all of the rank's?

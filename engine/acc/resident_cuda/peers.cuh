@@ -192,8 +192,7 @@ struct Peers {
 
   /// Words that have bits of a rank's vertices, the first and last shared with others.
   __device__ std::uint64_t words_of(unsigned rank) const {
-    const std::uint64_t begin = owners.begins[rank], end = owners.begins[rank + 1];
-    return begin < end ? (end - 1) / kBitsOfWord - begin / kBitsOfWord + 1 : 0;
+    return acc::words_of(owners.begins[rank], owners.begins[rank + 1]);
   }
   __device__ std::uint32_t* bits_from(unsigned memory_of, unsigned swap, unsigned from) const {
     std::byte* const at = memory[memory_of] + kMessageBytes + 2 * entry_bytes(vertices, ranks) +

@@ -7,6 +7,7 @@
 
 #include "engine/acc/acc_graph.hpp"
 #include "engine/acc/resident_cuda/worklist.cuh"
+#include "engine/acc/rounds/bits.hpp"
 #include "engine/exec/device_clock.cuh"
 #include "engine/exec/occupancy.cuh"
 #include "engine/exec/stream.cuh"
@@ -60,6 +61,24 @@ struct TraceView {
     }
     totals->count(round);
   }
+};
+
+/// What rounds of a program work on; `R` is what one begins with.
+template <class T, class P, class R>
+struct RoundsView {
+  using Program = T;
+  using Peers = P;
+  using Round = R;
+  using State = typename Program::State;
+
+  Program program;
+  CsrView out, in;
+  State* states = nullptr;
+  Round* state = nullptr;
+  AccDirection direction = AccDirection::push;
+  WorklistView work;
+  TraceView trace;
+  Peers peers;
 };
 
 /// Makes rounds by the blocks that `now` asks for, until one asks for others or does not go on: round(team,
@@ -165,8 +184,8 @@ class WorklistMemory {
                  const cuda::Stream& stream)
       : device_(device),
         lists_{{device, part.vertices(), "worklists"}, {device, part.vertices(), "worklists"}},
-        bits_{{device, words(part.vertices()), "active vertices"},
-              {device, words(part.vertices()), "active vertices"}},
+        bits_{{device, words_of(0, part.vertices()), "active vertices"},
+              {device, words_of(0, part.vertices()), "active vertices"}},
         bins_(device, std::uint64_t{blocks} * cuda::kTeamBlock * options.bin, "bins of threads"),
         batch_(device, options.filter == AccFilter::batch ? part.out().edges : 0, "batch of edges"),
         counts_(device, 3, "worklists"),
@@ -224,7 +243,6 @@ class WorklistMemory {
   }
 
  private:
-  static std::uint64_t words(std::uint64_t vertices) { return (vertices + 31) / 32; }
   template <class T>
   static void clear(const Buffer<T>& buffer, const cuda::Stream& stream, const char* label) {
     cuda::check(cudaMemsetAsync(buffer.data(), 0, buffer.bytes(), stream.get()), label);

@@ -41,34 +41,22 @@ inline constexpr std::uint32_t kOneCluster = ~0u;
 inline constexpr std::uint32_t kSmallRounds = 8;
 
 template <class T, class P = NoPeers>
-struct VoteView {
-  using Program = T;
-  using Peers = P;
-  using State = typename Program::State;
-  using Round = std::conditional_t<Peers::kAlone, VoteRound, PeerVoteRound>;
-
-  Program program;
-  CsrView out, in;
-  State* states = nullptr;
-  std::uint32_t* settled = nullptr;  ///< bits
-  Round* state = nullptr;
-  WorklistView work;
-  TraceView trace;
-  AccDirection direction = AccDirection::automatic;
-  bool clusters = false;  ///< may a round be one's?
-  // Of all ranks:
-  Peers peers;
-  std::uint64_t vertices = 0, edges = 0;
+struct VoteView : RoundsView<T, P, std::conditional_t<P::kAlone, VoteRound, PeerVoteRound>> {
+  std::uint32_t* settled = nullptr;       ///< bits
+  bool clusters = false;                  ///< may a round be one's?
+  std::uint64_t vertices = 0, edges = 0;  ///< of all ranks
 };
 
 // ---- kernels
 
-template <class Program>
-__device__ bool wants_pull(const VoteView<Program>& view, const VoteRound& was, const RoundCounts& found) {
+/// Does the round behind `was`, in which `before` vertices were active, pull? Those that it has found are
+/// `front`, and `left` edges remain. All ranks come to the same.
+template <class View>
+__device__ bool wants_pull(const View& view, const VoteRound& was, unsigned long long before,
+                           const VoteFront& front, unsigned long long left) {
   if (view.in.offsets == nullptr) return false;
   if (view.direction != AccDirection::automatic) return view.direction == AccDirection::pull;
-  if (!was.pull) return begins_to_pull(found.active_edges, was.left_edges);
-  return keeps_pulling(found.active, was.active, view.out.vertices);
+  return was.pull ? keeps_pulling(front.active, before, view.vertices) : begins_to_pull(front.edges, left);
 }
 
 __device__ inline AccRound round_of(const VoteRound& now) {
@@ -82,7 +70,7 @@ __device__ VoteRound after(const VoteView<Program>& view, const VoteRound& was, 
   next.active = found.active;
   next.active_edges = found.active_edges;
   next.left_edges = was.left_edges - min(was.left_edges, found.active_edges);
-  next.pull = wants_pull(view, was, found);
+  next.pull = wants_pull(view, was, was.active, {found.active, found.active_edges}, was.left_edges);
   next.blocks = next.pull ? 0 : blocks_for(view.work, found.active, found.active_edges);
   next.small_rounds = next.blocks == 0 ? 0 : was.small_rounds + 1;
   if (view.clusters && next.small_rounds > kSmallRounds) next.blocks = kOneCluster;
