@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -39,10 +38,21 @@ inline acc::AccPlace place_of(const AccCommand& c) {
   return place_of(c, c.common.paging);
 }
 
-/// Of results of all vertices those that this rank writes.
-template <class T>
-std::span<const T> own_part(const acc::AccGraph& graph, std::span<const T> all) {
-  return all.subspan(graph.first(), graph.last() - graph.first());
+/// Vertices of this rank, whose results it writes, and of all.
+struct VertexCounts {
+  std::uint64_t own = 0, all = 0;
+};
+
+/// Those for which holds(v).
+template <class Holds>
+VertexCounts count_vertices(const acc::AccGraph& graph, const Holds& holds) {
+  VertexCounts counts;
+  for (std::uint64_t v = 0; v < graph.vertices(); ++v) {
+    const std::uint64_t one = holds(v) ? 1 : 0;
+    counts.all += one;
+    if (v >= graph.first() && v < graph.last()) counts.own += one;
+  }
+  return counts;
 }
 
 /// A vertex as the user names it. Throws UsageError naming `option` where the graph has none.

@@ -1,8 +1,6 @@
 // sluice bfs: how many steps away every vertex is, and by which neighbour.
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "apps/cli/values.hpp"
 #include "apps/commands/acc.hpp"
 #include "apps/commands/commands.hpp"
@@ -18,11 +16,6 @@ namespace {
 struct BfsCommand : AccCommand {
   std::uint64_t source = 0;
 };
-
-std::uint64_t reached(std::span<const std::int32_t> depths) {
-  return static_cast<std::uint64_t>(
-      std::count_if(depths.begin(), depths.end(), [](std::int32_t depth) { return depth >= 0; }));
-}
 
 void run_bfs(const Command& command, const BfsCommand& c) {
   if (!command.given("--source")) throw UsageError("--source V is missing: say where the search begins");
@@ -48,10 +41,10 @@ void run_bfs(const Command& command, const BfsCommand& c) {
   columns.add("depth", io::ElementType::i32, result.depths.data());
   columns.add_vertices("parent", result.parents.span());
   columns.write(results);
-  const std::span<const std::int32_t> depths = result.depths.span();
-  job.count({{"reached", reached(own_part(graph, depths))}});
+  const VertexCounts reached = count_vertices(graph, [&](std::uint64_t v) { return result.depths[v] >= 0; });
+  job.count({{"reached", reached.own}});
   job.finish(AccFigures{.stats = result.stats,
-                        .found = fmt::format("{} vertices reached", format_count(reached(depths)))});
+                        .found = fmt::format("{} vertices reached", format_count(reached.all))});
 }
 
 }  // namespace

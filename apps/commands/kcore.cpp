@@ -19,10 +19,6 @@ struct KcoreCommand : AccCommand {
   std::uint32_t k = 0;  ///< 0: all core numbers
 };
 
-std::uint64_t count_members(std::span<const std::uint8_t> members) {
-  return static_cast<std::uint64_t>(std::count(members.begin(), members.end(), 1));
-}
-
 void run_kcore(const Command& command, const KcoreCommand& c) {
   Job job(command, c.common, c.graph, {.in_edges = true, .vertex_bytes = acc::kAccVertexBytes});
   const bool pulls = c.acc.direction != acc::AccDirection::push;
@@ -50,10 +46,10 @@ void run_kcore(const Command& command, const KcoreCommand& c) {
     members = HostArray<std::uint8_t>(result.cores.size(), "members");
     std::transform(result.cores.begin(), result.cores.end(), members.begin(),
                    [&](std::uint32_t core) { return core >= c.k ? 1 : 0; });
-    const std::span<const std::uint8_t> all = members.span();
     columns.add(name, io::ElementType::u8, members.data());
-    counted.emplace_back("members", count_members(own_part(graph, all)));
-    found = fmt::format("{} vertices in the {}-core", format_count(count_members(all)), c.k);
+    const VertexCounts counts = count_vertices(graph, [&](std::uint64_t v) { return members[v] != 0; });
+    counted.emplace_back("members", counts.own);
+    found = fmt::format("{} vertices in the {}-core", format_count(counts.all), c.k);
   } else {
     columns.add(name, io::ElementType::i32, result.cores.data());
     counted.emplace_back("largest_core", std::uint64_t{most});

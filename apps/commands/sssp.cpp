@@ -1,7 +1,6 @@
 // sluice sssp: how far every vertex is, by weights.
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <limits>
 
 #include "apps/cli/values.hpp"
@@ -20,12 +19,6 @@ struct SsspCommand : AccCommand {
   std::uint64_t source = 0;
   double delta = 0;
 };
-
-std::uint64_t reached(std::span<const double> distances) {
-  constexpr double kUnreached = std::numeric_limits<double>::infinity();
-  return static_cast<std::uint64_t>(std::count_if(distances.begin(), distances.end(),
-                                                  [](double distance) { return distance < kUnreached; }));
-}
 
 void run_sssp(const Command& command, const SsspCommand& c) {
   if (!command.given("--source")) throw UsageError("--source V is missing: say where paths begin");
@@ -49,10 +42,12 @@ void run_sssp(const Command& command, const SsspCommand& c) {
   VertexColumns columns = columns_of(job, c, graph);
   columns.add("distance", io::ElementType::f64, result.distances.data());
   columns.write(results);
-  const std::span<const double> distances = result.distances.span();
-  job.count({{"reached", reached(own_part(graph, distances))}, {"delta_used", result.delta}});
+  constexpr double kUnreached = std::numeric_limits<double>::infinity();
+  const VertexCounts reached =
+      count_vertices(graph, [&](std::uint64_t v) { return result.distances[v] < kUnreached; });
+  job.count({{"reached", reached.own}, {"delta_used", result.delta}});
   job.finish(AccFigures{.stats = result.stats,
-                        .found = fmt::format("{} vertices reached", format_count(reached(distances)))});
+                        .found = fmt::format("{} vertices reached", format_count(reached.all))});
 }
 
 }  // namespace

@@ -52,15 +52,11 @@ void run_wcc(const Command& command, const AccCommand& c) {
   columns.add("component", io::ElementType::i64, names.data());
   columns.write(results);
   // A component counts where its smallest vertex is.
-  const auto count = [&](std::uint64_t first, std::uint64_t last) {
-    std::uint64_t components = 0;
-    for (std::uint64_t v = first; v < last; ++v) components += result.components[v] == v;
-    return components;
-  };
-  job.count({{"components", count(graph.first(), graph.last())}});
+  const VertexCounts found =
+      count_vertices(graph, [&](std::uint64_t v) { return result.components[v] == v; });
+  job.count({{"components", found.own}});
   job.finish(
-      AccFigures{.stats = result.stats,
-                 .found = fmt::format("{} components", format_count(count(0, result.components.size())))});
+      AccFigures{.stats = result.stats, .found = fmt::format("{} components", format_count(found.all))});
 }
 
 }  // namespace
