@@ -1,6 +1,6 @@
 #include "engine/acc/options.hpp"
 
-#include "engine/acc/run.hpp"
+#include "engine/acc/acc_graph.hpp"
 #include "engine/core/error.hpp"
 #include "engine/memory/traffic.hpp"
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <type_traits>
 
 #include "engine/acc/acc_graph.hpp"
 #include "engine/acc/options.hpp"
@@ -53,29 +54,22 @@ auto make_solver(const AccGraph& graph, const Program& program, const AccOptions
 }
 
 #if defined(__CUDACC__)
-/// Of a rank's part, in fused kernels that tell each other what is active. Null, on all ranks, where a GPU
+/// Rounds in fused kernels, of all but merges, which have few.
+template <class Program, class Part, bool pulling = false>
+using FusedSolver =
+    std::conditional_t<VoteProgram<Program>, CudaVote<Program, Part>, CudaLevels<Program, Part, pulling>>;
+
+/// Of a rank's part, in kernels that tell each other what is active. Null, on all ranks, where a GPU
 /// does not hold its rank's lists, or does not reach the memory of another. All ranks call it.
 template <class Program>
 auto make_peer_solver(const AccGraph& graph, const Program& program, const AccOptions& options) {
-  using Part = PeerPart<Program>;
-  using Solver = std::conditional_t<VoteProgram<Program>, CudaVote<Program, Part>, CudaLevels<Program, Part>>;
+  using Solver = FusedSolver<Program, PeerPart<Program>>;
   if (!graph.device().plans() && graph.rank_part().link() == nullptr) return std::unique_ptr<Solver>();
   return make_on_peers(graph, "rounds", [&](const Device& device) {
     return std::make_unique<Solver>(device, graph, program, options);
   });
 }
 
-/// Of a whole graph, in fused kernels, but for merges, which have few rounds.
-template <class Program>
-auto make_cuda_solver(const AccGraph& graph, const Program& program, const AccOptions& options) {
-  if constexpr (VoteProgram<Program>) {
-    return std::make_unique<CudaVote<Program>>(graph.device(), graph, program, options);
-  } else if constexpr (AggregationProgram<Program>) {
-    return std::make_unique<CudaLevels<Program>>(graph.device(), graph, program, options);
-  } else {
-    return make_solver<Program, cuda::CudaExecutor, Partitioned>(graph, program, options);
-  }
-}
 #endif
 
 inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
@@ -114,34 +108,33 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
     result.stats.transfer_seconds = seconds_now() - done;
     return true;
   };
-#if !defined(__CUDACC__)
-  if (graph.device().is_cuda())
-    throw UsageError("this program was compiled for the host alone (compile it with nvcc, or use the host)");
-#endif
   [[maybe_unused]] const bool pulls = PullableProgram<Program> && may_pull(graph, options);
-  if (graph.complete() && !graph.device().is_cuda()) {
-    solve([&] { return make_solver<Program, HostExecutor, Whole>(graph, program, options); });
 #if defined(__CUDACC__)
-  } else if (graph.complete()) {
-    if constexpr (PullableProgram<Program>) {
-      using Solver = CudaLevels<Program, WholePart<typename Program::State>, true>;
-      if (pulls) {
-        solve([&] { return std::make_unique<Solver>(graph.device(), graph, program, options); });
+  if (graph.device().is_cuda()) {
+    if constexpr (!MergeProgram<Program>) {
+      const auto solve_whole = [&]<bool kPulls>(std::bool_constant<kPulls>) {
+        using Solver = FusedSolver<Program, WholePart<typename Program::State>, kPulls>;
+        return solve([&] { return std::make_unique<Solver>(graph.device(), graph, program, options); });
+      };
+      if (graph.complete()) {
+        pulls ? solve_whole(std::bool_constant<PullableProgram<Program>>()) : solve_whole(std::false_type());
         return result;
       }
     }
-    solve([&] { return make_cuda_solver(graph, program, options); });
-#endif
-  } else if constexpr (kTravels<Program>) {
-#if defined(__CUDACC__)
-    if (graph.device().is_cuda()) {
-      if constexpr (!MergeProgram<Program>) {
-        if (solve([&] { return make_peer_solver(graph, program, options); })) return result;
-      }
+    if constexpr (kTravels<Program> && !MergeProgram<Program>)
+      if (solve([&] { return make_peer_solver(graph, program, options); })) return result;
+    if constexpr (kTravels<Program>) {
       solve([&] { return make_solver<Program, cuda::CudaExecutor, Partitioned>(graph, program, options); });
       return result;
     }
+  }
+#else
+  if (graph.device().is_cuda())
+    throw UsageError("this program was compiled for the host alone (compile it with nvcc, or use the host)");
 #endif
+  if (graph.complete()) {
+    solve([&] { return make_solver<Program, HostExecutor, Whole>(graph, program, options); });
+  } else if constexpr (kTravels<Program>) {
     solve([&] { return make_solver<Program, HostExecutor, Partitioned>(graph, program, options); });
   } else {
     throw UsageError("this program works on a whole graph in one process (program.hpp says what it takes)");
