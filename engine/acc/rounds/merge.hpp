@@ -91,23 +91,15 @@ struct JoinLeft {
 };
 
 /// The same of vertices that are joined before all others, or of those.
-template <class Program>
-struct JoinFew {
+template <class Program, bool first>
+struct JoinSome {
   JoinRange<Program> join;
   std::uint64_t rows;
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t i, Lane& lane) const {
-    if (const std::uint64_t row = first_joined(i); row < rows) join(row, lane);
-  }
-};
-template <class Program>
-struct JoinOthers {
-  JoinRange<Program> join;
-
-  template <class Lane>
-  SLUICE_HD void operator()(std::uint64_t row, Lane& lane) const {
-    if (!joins_first(row)) join(row, lane);
+    const std::uint64_t row = first ? first_joined(i) : i;
+    if (first ? row < rows : !joins_first(row)) join(row, lane);
   }
 };
 
@@ -204,9 +196,9 @@ class Merge {
     compress_states();
     executor_.for_each(own_rows(), {}, again);
     const JoinRange<Program> others{view_, kNoVertex, 1, kSampledEdges, whole.sources, whole.weights};
-    executor_.for_each(count_first_joined(own_rows()), output_, JoinFew<Program>{others, own_rows()});
+    executor_.for_each(count_first_joined(own_rows()), output_, JoinSome<Program, true>{others, own_rows()});
     compress_states();
-    executor_.for_each(own_rows(), output_, JoinOthers<Program>{others});
+    executor_.for_each(own_rows(), output_, JoinSome<Program, false>{others, own_rows()});
   }
 
   /// Rounds of one edge of every vertex, and one of all that is left.
