@@ -81,13 +81,12 @@ __device__ typename View::Round level_round(const Team& team, const View& view,
   }
   pulled ? clear_marks(team, view.work, place) : clear_listed(team, view.work, place);
   if (team.rank() == 0) {
-    AccRoundTrace trace;
-    trace.level = now.level;
-    trace.pull = pulled;
-    trace.refilled = now.refilled != 0 || (pulled ? pull_of(next) == 0 : needs_ballot(view.work, place));
-    trace.active = all.active;
-    trace.edges = all.edges;
-    view.trace.add(trace);
+    const bool refilled = pulled ? pull_of(next) == 0 : needs_ballot(view.work, place);
+    view.trace.add({.level = now.level,
+                    .pull = pulled,
+                    .refilled = now.refilled != 0 || refilled,
+                    .active = all.active,
+                    .edges = all.edges});
     view.trace.totals->levels += now.refilled;
   }
   team.sync();

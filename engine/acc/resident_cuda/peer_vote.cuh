@@ -75,12 +75,9 @@ __device__ void hear(const Team& team, const View& view, unsigned swap, const Ro
 template <class View>
 __device__ void note(const View& view, const PeerVoteRound& now, unsigned long long rounds,
                      unsigned long long active, unsigned long long edges, bool noted) {
-  AccRoundTrace trace;
-  trace.pull = now.pull != 0;
-  trace.refilled = !trace.pull && !noted;
-  trace.active = active;
-  trace.edges = edges;
-  if (active > 0) view.trace.add(trace);
+  const bool pulled = now.pull != 0;
+  if (active > 0)
+    view.trace.add({.pull = pulled, .refilled = !pulled && !noted, .active = active, .edges = edges});
   view.trace.totals->rounds += rounds - 1;
 }
 

@@ -297,9 +297,7 @@ class SmallFrontierRounds {
 
   /// By one thread of the first block.
   __device__ void trace(const Round& now) {
-    AccRoundTrace round;
-    round.active = now.active, round.edges = now.active_edges;
-    TraceView{&memory_.totals, view_.trace.rounds}.add(round);
+    TraceView{&memory_.totals, view_.trace.rounds}.add({.active = now.active, .edges = now.active_edges});
   }
 
   const View& view_;

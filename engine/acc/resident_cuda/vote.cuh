@@ -196,14 +196,11 @@ __device__ VoteRound vote_round(const Team& team, const VoteView<Program>& view,
       collect_marks<kSorted>(team, view.work, place);
   }
   pulled ? clear_marks(team, view.work, place) : clear_listed(team, view.work, place);
-  if (team.rank() == 0) {
-    AccRoundTrace trace;
-    trace.pull = pulled;
-    trace.refilled = pulled ? !next.pull : needs_ballot(view.work, place);
-    trace.active = now.active;
-    trace.edges = found.edges;
-    view.trace.add(trace);
-  }
+  if (team.rank() == 0)
+    view.trace.add({.pull = pulled,
+                    .refilled = pulled ? !next.pull : needs_ballot(view.work, place),
+                    .active = now.active,
+                    .edges = found.edges});
   team.sync();
   return next;
 }
