@@ -183,7 +183,7 @@ SLUICE_HD Combined<typename P::State> combine_into(const P& program, typename P:
                                                    typename P::State value, const AccRound& round) {
   auto before = load(at);
 #if defined(__CUDA_ARCH__)
-  // Host threads are few, and look at states of this round while others work on it (host_levels.hpp).
+  // Host threads are few, and look at states of this round while others work on it (rounds/levels.hpp).
   if constexpr (kFalls<P>) {
     using State = typename P::State;
     // Threads that meet a state at the level give back what they took. Until then it may be below, but not

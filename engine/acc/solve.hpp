@@ -1,4 +1,4 @@
-// The built-in Active-Compute-Combine solvers, compiled for both backends (instances/).
+// The built-in Active-Compute-Combine solvers, compiled for both backends (programs/).
 #pragma once
 
 #include <algorithm>

@@ -53,7 +53,7 @@ bool MessageParts::fit(std::uint64_t left, std::uint64_t rows, std::uint64_t edg
                        bool weighted) {
   // Priors, also while they are made; products; beliefs, given and found; and who receives next.
   const std::uint64_t vertex = states * (3 * sizeof(LogProduct) + 2 * sizeof(double)) + sizeof(EdgeIndex);
-  // Slots for weights are given half of what is left, of which tables take some (rank/sweep_pages.cpp).
+  // Slots for weights are given half of what is left, of which tables take some (memory/sweep_pages.cpp).
   constexpr std::uint64_t kTableBytes = 64u << 10;
   const std::uint64_t slots = weighted ? 2 * (edges * sizeof(float) + kTableBytes) : 0;
   return bytes(edges, states) + rows * vertex + slots <= left;

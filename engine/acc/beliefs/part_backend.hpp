@@ -49,7 +49,7 @@ inline std::uint64_t host_belief_parts(const PagingOptions& paging, std::uint64_
 
 /// What a GPU holds of an edge while its part is there.
 inline std::uint64_t belief_slot_bytes(unsigned states, bool weighted) {
-  return 2 * states * sizeof(std::int64_t) + 2 * sizeof(std::uint32_t) + (weighted ? sizeof(float) : 0);
+  return MessageParts::bytes(1, states) + (weighted ? sizeof(float) : 0);
 }
 /// Parts that a GPU can hold two of, or as many as were asked for, where everything else is there already.
 /// Throws BudgetError where two do not fit.

@@ -1,4 +1,4 @@
-// Rounds of a vote by a grid, as on the host (host_vote.hpp).
+// Rounds of a vote by a grid, as on the host (rounds/vote.hpp).
 #pragma once
 
 #include <type_traits>
