@@ -10,16 +10,6 @@ namespace sluice::acc {
 
 // ---- kernels
 
-/// An own vertex takes a value. Is it news that it is active at the level at work? Then it is noted.
-template <class View>
-__device__ bool take(const View& view, const AccRound& at, Vertex v, typename View::State value,
-                     Finder& finder) {
-  const auto is = combine_into(view.program, view.states + v, value, at);
-  const bool active = is.active && view.program.level(is.now) == at.level && finder.mark(v);
-  if (active) finder.note(v);
-  return active;
-}
-
 /// Active vertices send.
 template <class View, class Team>
 __device__ void push_level(const Team& team, const View& view, const AccRound& at, const RoundPlace& place,
@@ -30,7 +20,9 @@ __device__ void push_level(const Team& team, const View& view, const AccRound& a
     const Vertex v = view.out.targets[e];
     ++finder.edges;
     const auto value = view.program.compute({u, v, e, at, view.states, view.out.weights});
-    const bool active = take(view, at, v, value, finder);
+    const auto is = combine_into(view.program, view.states + v, value, at);
+    const bool active = is.active && view.program.level(is.now) == at.level && finder.mark(v);
+    if (active) finder.note(v);
     if (view.work.filter == AccFilter::batch)
       view.work.batch[atomicAdd(&place.found->batched, 1ull)] = active ? v : kNoVertex;
   });
