@@ -204,13 +204,15 @@ class Merge {
   /// Rounds of one edge of every vertex, and one of all that is left.
   void run_whole(AccStats& stats) {
     begin_roots();
-    for (EdgeIndex e = 0; e < kSampledEdges; ++e) {
-      join_some(kNoVertex, e, e + 1);
+    LargestTree largest;
+    EdgeIndex joined = 0;
+    while (joined < kSampledEdges && largest.share < kNearlyAll) {
+      join_some(kNoVertex, joined, joined + 1);
+      ++joined;
       end_round(stats);
+      if (rows_.symmetric()) largest = sampled_.largest(executor_, states_.data(), 0, states_.size());
     }
-    const Vertex largest =
-        rows_.symmetric() ? sampled_.most(executor_, states_.data(), 0, states_.size()) : kNoVertex;
-    join_some(largest, kSampledEdges, std::numeric_limits<Vertex>::max());
+    join_some(largest.root, joined, std::numeric_limits<Vertex>::max());
     end_round(stats);
   }
 
@@ -245,7 +247,7 @@ class Merge {
     constexpr std::uint64_t kHubs = SampledRoots::kFirst;
     std::array<std::uint64_t, kHubs + 1> all{};
     const std::span few(all.data(), std::min<std::uint64_t>(kHubs, states_.size()));
-    const Vertex root = sampled_.most(executor_, states_.data(), rows_.first(), rows_.last(), few);
+    const Vertex root = sampled_.largest(executor_, states_.data(), rows_.first(), rows_.last(), few).root;
     if (rows_.ranks().size() == 1) return hub_ = root;
     for (std::uint64_t& of_vertex : few) of_vertex = own_rows() == 0 || of_vertex == root;
     all.back() = most_edges();

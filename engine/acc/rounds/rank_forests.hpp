@@ -158,11 +158,10 @@ class SampledRoots {
 
   explicit SampledRoots(const Device& device) : roots_(device, kSampledRoots + kFirst, "sampled roots") {}
 
-  /// That which most of the vertices [first, last) have, about; kNoVertex where there are none. And the roots
-  /// of the first vertices of all.
+  /// The tree of most of the vertices [first, last), about. And the roots of the first vertices of all.
   template <Executor E>
-  Vertex most(E& executor, const Vertex* states, std::uint64_t first, std::uint64_t last,
-              std::span<std::uint64_t> of_first = {}) {
+  LargestTree largest(E& executor, const Vertex* states, std::uint64_t first, std::uint64_t last,
+                      std::span<std::uint64_t> of_first = {}) {
     const std::uint64_t stride = (last - first) / kSampledRoots + 1,
                         size = (last - first + stride - 1) / stride;
     std::vector<std::uint64_t> roots(size + of_first.size());
@@ -170,7 +169,7 @@ class SampledRoots {
     executor.read(roots.data(), roots_.data(), roots.size(), "sampled roots");
     std::copy(roots.begin() + static_cast<std::ptrdiff_t>(size), roots.end(), of_first.begin());
     roots.resize(size);
-    return frequent_root(std::move(roots));
+    return largest_tree(std::move(roots));
   }
 
  private:
@@ -204,7 +203,7 @@ class RankForests {
     for (std::size_t step = 1; step < ranks_; step *= 2) {
       compress_all(executor, states);
       const std::size_t to = (rank_ + step) % ranks_, from = (rank_ + ranks_ - step) % ranks_;
-      const Vertex most = hub != kNoVertex ? hub : sampled.most(executor, states, 0, vertices_);
+      const Vertex most = hub != kNoVertex ? hub : sampled.largest(executor, states, 0, vertices_).root;
       const auto packed = router_.counts(std::vector(ranks_, pack(executor, states, most)), kLabel);
       if (std::ranges::find(packed, kTooMany) != packed.end()) {
         take_states(executor, program, states, to, from);
