@@ -25,7 +25,7 @@ void run_bfs(const Command& command, const BfsCommand& c) {
            .vertex_bytes = acc::kAccVertexBytes});
   const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
   const acc::AccPlan plan = job.fitting([&](const PagingOptions& paging) {
-    return acc::plan_bfs(job.device(), job.graph(), place_of(c, paging));
+    return acc::plan_bfs(job.device(), job.graph(), place_of(c, paging), c.acc);
   });
   if (c.common.plan) return job.print_plan(plan);
 

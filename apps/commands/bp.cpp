@@ -124,7 +124,7 @@ void run_bp(const Command& command, BpCommand& c) {
   Job job(command, c.common, c.graph, {.weights = true, .vertex_bytes = acc::kAccVertexBytes});
   const acc::BeliefModel model = read_belief_model(c.priors, c.coupling, job.graph(), job.ids());
   const auto plan_with = [&](const PagingOptions& paging) {
-    return acc::plan_beliefs(job.device(), job.graph(), model.states, place_of(c, paging));
+    return acc::plan_beliefs(job.device(), job.graph(), model.states, place_of(c, paging), c.beliefs);
   };
   const auto is_too_large = [&] {
     try {

@@ -23,7 +23,7 @@ void run_kcore(const Command& command, const KcoreCommand& c) {
   Job job(command, c.common, c.graph, {.in_edges = true, .vertex_bytes = acc::kAccVertexBytes});
   const bool pulls = c.acc.direction != acc::AccDirection::push;
   const acc::AccPlan plan = job.fitting([&](const PagingOptions& paging) {
-    return acc::plan_cores(job.device(), job.graph(), place_of(c, paging), c.common.plan, pulls);
+    return acc::plan_cores(job.device(), job.graph(), place_of(c, paging), c.common.plan, c.acc);
   });
   if (c.common.plan) return job.print_plan(plan);
 

@@ -89,7 +89,7 @@ SolverFigures figures_of(const PageRankCommand& c, const pagerank::Result& resul
 pagerank::Plan plan_of(Job& job, const PageRankCommand& c, const HeldBatch* batch,
                        const pagerank::RankPlace& place) {
   pagerank::require_stored_in_edges(job.graph());
-  return batch ? plan_rank_batch(job, c.method, *batch, c.rank, place)
+  return batch ? plan_rank_batch(job, *batch, c.rank, c.batch.rank, place)
                : pagerank::plan_pagerank(job.device(), job.graph(), c.rank, place);
 }
 

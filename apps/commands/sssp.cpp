@@ -27,7 +27,7 @@ void run_sssp(const Command& command, const SsspCommand& c) {
   const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
   const bool pulls = c.acc.direction != acc::AccDirection::push;
   const acc::AccPlan plan = job.fitting([&](const PagingOptions& paging) {
-    return acc::plan_sssp(job.device(), job.graph(), place_of(c, paging), pulls);
+    return acc::plan_sssp(job.device(), job.graph(), place_of(c, paging), c.acc);
   });
   if (c.common.plan) return job.print_plan(plan);
 

@@ -144,8 +144,8 @@ void settle_rank_batch(const Command& command, pagerank::RankMethod method, Rank
   refuse_idle_frontier(command, method);
   refuse_idle("--split", fresh, where);
   refuse_idle("--output-graph", !options.updates(), "without --insert or --delete");
-  if (fresh) return;
   options.rank.method = method;
+  if (fresh) return;
   validate(options.rank);
   if (options.previous.empty()) {
     throw UsageError(fmt::format("--method {} needs earlier ranks (--previous FILE)", name));
@@ -153,14 +153,15 @@ void settle_rank_batch(const Command& command, pagerank::RankMethod method, Rank
   refuse_idle("--rows", true, where);
 }
 
-pagerank::Plan plan_rank_batch(Job& job, pagerank::RankMethod method, const HeldBatch& batch,
-                               const pagerank::Options& rank, const pagerank::RankPlace& place) {
+pagerank::Plan plan_rank_batch(Job& job, const HeldBatch& batch, const pagerank::Options& rank,
+                               const pagerank::DynamicRankOptions& dynamic,
+                               const pagerank::RankPlace& place) {
   const Graph& graph = job.graph();
   pagerank::require_stored_in_edges(graph);
   const UpdateSize update = size_of_update(graph, batch.insertions.size() + batch.deletions.size(),
                                            vertices_with(batch.insertions, graph.vertices()));
-  if (method != pagerank::RankMethod::from_scratch)
-    return pagerank::plan_dynamic_ranks(job.device(), graph, rank, update, place);
+  if (dynamic.method != pagerank::RankMethod::from_scratch)
+    return pagerank::plan_dynamic_ranks(job.device(), graph, rank, update, place, dynamic);
   pagerank::Plan plan = pagerank::plan_pagerank(job.device(), graph, rank, place);
   plan.host_bytes = std::max(plan.host_bytes + update.kept_bytes, update.most_bytes);  // one after the other
   return plan;
@@ -174,7 +175,6 @@ RankBatch::RankBatch(Job& job, HeldBatch batch, const RankBatchOptions& options,
   const unsigned threads = threads_of(common);
   io::RankFile previous;
   if (follows) {
-    validate(options.rank, job.device());
     previous = io::read_rank_file(options.previous, job.graph().vertices());
     check_previous(previous, options.previous, job.graph(), rank);
     check_precision(previous, options.previous, rank, options.rank);

@@ -36,9 +36,9 @@ void declare_rank_batch(Command& command, RankBatchOptions& options);
 /// Throws UsageError for options that are missing, or idle, with this method.
 void settle_rank_batch(const Command& command, pagerank::RankMethod method, RankBatchOptions& options);
 
-/// What the job needs beside its graph and the batch. Throws as RankBatch does for what the graph lacks.
-pagerank::Plan plan_rank_batch(Job& job, pagerank::RankMethod method, const HeldBatch& batch,
-                               const pagerank::Options& rank, const pagerank::RankPlace& place);
+/// What the job needs beside its graph and the batch. Throws UsageError for what the run would refuse.
+pagerank::Plan plan_rank_batch(Job& job, const HeldBatch& batch, const pagerank::Options& rank,
+                               const pagerank::DynamicRankOptions& dynamic, const pagerank::RankPlace& place);
 
 /// A job's graph, before and after its batch.
 class RankBatch {

@@ -20,10 +20,6 @@ std::uint64_t check_bytes(const Graph& graph, const AccNeeds& needs, std::uint64
   return bytes + (turned ? transpose_bytes(graph.out, graph.edges()).most : 0);
 }
 
-AccOptions options_of(bool pulls) {
-  return {.direction = pulls ? AccDirection::automatic : AccDirection::push};
-}
-
 template <class Run>
 AccPlan plan_of(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place,
                 const VertexSize& vertex, Run&& run) {
@@ -47,23 +43,25 @@ AccPlan plan_of(const Device& device, const Graph& graph, const AccNeeds& needs,
 
 }  // namespace
 
-AccPlan plan_bfs(const Device& device, const Graph& graph, const AccPlace& place) {
+AccPlan plan_bfs(const Device& device, const Graph& graph, const AccPlace& place, const AccOptions& options) {
   const bool in = !graph.directed || !graph.in.offsets.empty();
   return plan_of(device, graph, {.in_edges = in}, place, {8, 8, 1},
-                 [](const AccGraph& on_device) { return bfs(on_device, 0); });
+                 [&](const AccGraph& on_device) { return bfs(on_device, 0, options); });
 }
 
-AccPlan plan_sssp(const Device& device, const Graph& graph, const AccPlace& place, bool pulls) {
+AccPlan plan_sssp(const Device& device, const Graph& graph, const AccPlace& place,
+                  const AccOptions& options) {
+  const bool pulls = options.direction != AccDirection::push;
   return plan_of(device, graph, {.in_edges = pulls && !graph.directed, .weights = true}, place,
-                 {8, 8, 2 + 32},
-                 [&](const AccGraph& on_device) { return sssp(on_device, 0, 0, options_of(pulls)); });
+                 {8, 8, 2 + 32}, [&](const AccGraph& on_device) { return sssp(on_device, 0, 0, options); });
 }
 
-AccPlan plan_cores(const Device& device, const Graph& graph, const AccPlace& place, bool looks, bool pulls) {
-  AccNeeds needs{.in_edges = pulls, .simple = true, .made = graph.directed};
+AccPlan plan_cores(const Device& device, const Graph& graph, const AccPlace& place, bool looks,
+                   const AccOptions& options) {
+  AccNeeds needs{.in_edges = options.direction != AccDirection::push, .simple = true, .made = graph.directed};
   if (looks && !graph.directed) needs.made = !has_simple_lists(graph, place.ranks, device.threads());
   return plan_of(device, graph, needs, place, {4, 4, 64},
-                 [&](const AccGraph& on_device) { return core_numbers(on_device, 0, options_of(pulls)); });
+                 [&](const AccGraph& on_device) { return core_numbers(on_device, 0, options); });
 }
 
 AccPlan plan_components(const Device& device, const Graph& graph, const AccPlace& place) {

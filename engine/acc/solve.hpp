@@ -75,15 +75,15 @@ struct AccPlan {
     return checked ? std::max(host_bytes, host_bytes - freed_bytes + check_bytes) : host_bytes;
   }
 };
-AccPlan plan_bfs(const Device& device, const Graph& graph, const AccPlace& place = {});
-/// `pulls`: rounds of an undirected graph may.
-AccPlan plan_sssp(const Device& device, const Graph& graph, const AccPlace& place = {}, bool pulls = false);
+// Options that the run would refuse are refused here: UsageError.
+AccPlan plan_bfs(const Device& device, const Graph& graph, const AccPlace& place = {},
+                 const AccOptions& options = {});
+AccPlan plan_sssp(const Device& device, const Graph& graph, const AccPlace& place = {},
+                  const AccOptions& options = {.direction = AccDirection::push});
 /// An undirected graph is taken to be simple, unless the plan `looks` through its lists; then all ranks make
 /// it. Of the form that is made of another graph the plan says what it takes at most.
-/// `pulls`: rounds may.
 AccPlan plan_cores(const Device& device, const Graph& graph, const AccPlace& place = {}, bool looks = false,
-                   bool pulls = false);
+                   const AccOptions& options = {.direction = AccDirection::push});
 AccPlan plan_components(const Device& device, const Graph& graph, const AccPlace& place = {});
-AccPlan plan_beliefs(const Device& device, const Graph& graph, unsigned states, const AccPlace& place = {});
 
 }  // namespace sluice::acc

@@ -56,8 +56,8 @@ TEST(AccPlan, HasABitAVertexForPullsAlone) {
                 [=](const acc::AccGraph& on) { core_numbers(on, 0, {.direction = direction}); });
   };
 
-  EXPECT_EQ(acc::plan_sssp(device, graph, {}, true).device_bytes, paths(acc::AccDirection::pull));
-  EXPECT_EQ(acc::plan_cores(device, graph, {}, false, true).device_bytes, cores(acc::AccDirection::pull));
+  EXPECT_EQ(acc::plan_sssp(device, graph, {}, {}).device_bytes, paths(acc::AccDirection::pull));
+  EXPECT_EQ(acc::plan_cores(device, graph, {}, false, {}).device_bytes, cores(acc::AccDirection::pull));
   EXPECT_EQ(paths(acc::AccDirection::pull) - paths(acc::AccDirection::push), bits);
   EXPECT_EQ(cores(acc::AccDirection::pull) - cores(acc::AccDirection::push), bits);
 }

@@ -88,6 +88,8 @@ TEST_F(AccCli, BpNamesFileAndLineOfABadModel) {
   const auto misused = [&](const std::string& words, std::vector<std::string> more) {
     more.insert(more.end(), good.begin(), good.end());
     refuse(2, words, more);
+    more.emplace_back("--plan");
+    refuse(2, words, more);
   };
   misused("--message-damping", {"bp", file, "--message-damping", "1"});
   misused("--fusion", {"bp", file, "--device", "host", "--fusion", "all"});
@@ -208,6 +210,8 @@ TEST_F(AccCli, RefusesWhatHasNoMeaning) {
                            std::vector<std::string> more) {
     std::vector<std::string> arguments{command, file, "--output", at("r.h5"), "--device", "host"};
     arguments.insert(arguments.end(), more.begin(), more.end());
+    refuse(2, words, arguments);
+    arguments.emplace_back("--plan");
     refuse(2, words, arguments);
   };
   refused("bfs", "--source V is missing", {});

@@ -358,6 +358,8 @@ TEST_F(RankBatchCli, RefusesWhatDoesNotFit) {
   refuse(2, "--split has no meaning with --method static", with({"--split", "in"}));
   refuse(2, "--split: that is for a GPU",
          with({"--method", "dfp", "--previous", at("old.h5"), "--insert", insert, "--split", "in"}));
+  refuse(2, "--split: that is for a GPU",
+         with({"--method", "dfp", "--previous", at("old.h5"), "--insert", insert, "--split", "in", "--plan"}));
   refuse(2, "does not store in-edges (convert it with --reverse",
          with({"--insert", insert, "--transport", "file"}));
   refuse(3, "wrong.txt:1:", with({"--insert", wrong}));

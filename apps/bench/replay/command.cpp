@@ -109,7 +109,7 @@ pagerank::Plan plan_replay(const Device& device, const TemporalSource& edges, co
   pagerank::Plan plan = pagerank::plan_pagerank(device, graph, rank, place);
   plan.host_bytes += 3 * graph.vertices() * sizeof(double);
   for (std::size_t i = 0; i < options.methods.size(); ++i) {
-    const pagerank::Plan one = pagerank::plan_dynamic_ranks(device, graph, rank, {}, place);
+    const pagerank::Plan one = pagerank::plan_dynamic_ranks(device, graph, rank, {}, place, options.rules);
     plan.state_bytes += one.state_bytes, plan.host_bytes += one.host_bytes;
     plan.device_bytes +=
         one.partitions == plan.partitions && plan.partitions > 1 ? one.state_bytes : one.device_bytes;

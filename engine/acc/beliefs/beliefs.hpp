@@ -8,6 +8,7 @@
 
 #include "engine/acc/acc_graph.hpp"
 #include "engine/acc/options.hpp"
+#include "engine/acc/solve.hpp"
 #include "engine/core/host_array.hpp"
 
 namespace sluice::acc {
@@ -51,6 +52,9 @@ inline AccGraph belief_graph(const Device& device, const Graph& graph, unsigned 
                              const AccPlace& place = {}) {
   return {device, graph, belief_needs(device, graph, states), place};
 }
+/// Throws UsageError for options that propagate_beliefs() would refuse.
+AccPlan plan_beliefs(const Device& device, const Graph& graph, unsigned states, const AccPlace& place = {},
+                     const BeliefOptions& options = {});
 
 /// Throws UsageError for a directed graph or options out of range, RunError where zeros of priors and
 /// coupling leave a vertex no state. Not converging is no error. `observer` learns the rounds so far, not

@@ -70,12 +70,13 @@ AccNeeds belief_needs(const Device& device, const Graph& graph, unsigned states)
           .whole_bytes = device.is_cuda() ? whole_bytes(device, graph, states) : 0};
 }
 
-AccPlan plan_beliefs(const Device& device, const Graph& graph, unsigned states, const AccPlace& place) {
+AccPlan plan_beliefs(const Device& device, const Graph& graph, unsigned states, const AccPlace& place,
+                     const BeliefOptions& options) {
   MemoryPlan memory(device.memory(), MemoryPlan::Host::counted);
   const Device counting(device, memory);
   const AccGraph on_device = belief_graph(counting, graph, states, place);
   const std::uint64_t lists = memory.needed();
-  const BeliefResult result = propagate_beliefs(on_device, outline(states));
+  const BeliefResult result = propagate_beliefs(on_device, outline(states), options);
   const CsrView& own = on_device.rank_part().lists();
   AccPlan plan;
   plan.scratch_bytes = result.stats.scratch_bytes;

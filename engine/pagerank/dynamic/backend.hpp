@@ -18,6 +18,8 @@ namespace sluice::pagerank {
 class DynamicRanks::State {
  public:
   virtual ~State() = default;
+  /// Throws UsageError for what follow() cannot do here.
+  virtual void validate(const DynamicRankOptions& options) const = 0;
   virtual DynamicRankResult follow(const Graph& graph, const EdgeChanges& changes,
                                    const DynamicRankOptions& options, const RankObserver& observer) = 0;
   virtual void read_ranks(std::span<double> ranks) const = 0;

@@ -33,12 +33,13 @@ bool stays_whole(const Device& device, const Graph& graph, [[maybe_unused]] cons
 }
 
 Plan plan_dynamic_ranks(const Device& device, const Graph& graph, const Options& options,
-                        const UpdateSize& batch, const RankPlace& place) {
+                        const UpdateSize& batch, const RankPlace& place, const DynamicRankOptions& dynamic) {
   MemoryPlan memory(device.memory(), MemoryPlan::Host::counted);
   const Device counting(device, memory);
   HostArray<double> earlier(graph.vertices(), "earlier ranks");
   const HostArray<std::byte> in_edges = make_in_edges(graph);
   const auto state = make_dynamic_ranks(counting, graph, earlier.span(), options, place);
+  state->validate(dynamic);
   earlier = {};
   Plan plan;
   plan.state_bytes = memory.needed();

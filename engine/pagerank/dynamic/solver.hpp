@@ -52,14 +52,18 @@ class DynamicSolver final : public DynamicRanks::State {
     if (!device.plans()) store_.total = of_all_ranks(sum_of(ranks.span()), "the ranks of vertices");
   }
 
-  DynamicRankResult follow(const Graph& graph, const EdgeChanges& changes, const DynamicRankOptions& dynamic,
-                           const RankObserver& observer) override {
-    validate(dynamic, device_);
+  void validate(const DynamicRankOptions& dynamic) const override {
+    pagerank::validate(dynamic, device_);
     if (!Store::kHoldsGraph && dynamic.split == RankSplit::in)
       throw UsageError(
           "--split in: on ranks and in partitions, or where the graph does not fit --device-memory, in-out "
           "splits "
           "by in-degree alone (leave it out, or choose none)");
+  }
+
+  DynamicRankResult follow(const Graph& graph, const EdgeChanges& changes, const DynamicRankOptions& dynamic,
+                           const RankObserver& observer) override {
+    validate(dynamic);
     in_edges_of(graph, store_.options.weighted);  // are there
     store_.dynamic = dynamic;
     DynamicRankResult result;
