@@ -40,18 +40,15 @@ constexpr std::array kRows{
     Row{"auto", true, SchedulePolicy::workload, Balance::automatic, Transport::automatic},
 };
 
-class AblationSuite {
+class AblationSuite : SuiteFigures {
  public:
   AblationSuite(Device& device, const Options& options)
-      : options_(options), graph_(load_graph(device, options)), parts_(device, graph_, kRows[0].paging()) {}
+      : SuiteFigures(device, options),
+        graph_(load_graph(device, options)),
+        parts_(device, graph_, kRows[0].paging()) {}
 
   std::vector<Figure> run() {
-    const auto plain = [&](const char* name, std::uint64_t value) {
-      const auto figure = static_cast<double>(value);
-      figures_.push_back({name, figure, "", figure, figure, {}, {}});
-    };
-    plain("vertices", graph_.vertices());
-    plain("stored edges", graph_.edges());
+    describe(graph_);
     samples::Options neighbor;
     neighbor.fanout = {2, 2};
     for (const std::uint64_t instances : {2000, 4000}) {
@@ -71,15 +68,10 @@ class AblationSuite {
   }
 
  private:
-  static Starts starts_of(std::uint64_t instances) {
-    Starts starts;
-    starts.mode = Starts::Mode::random, starts.count = instances;
-    return starts;
-  }
-
   void sample(const char* name, samples::Options o, std::uint64_t instances) {
     o.seed = options_.seed;
-    rows(name, instances, [&] { return sampling::run_samples(parts_, starts_of(instances), o, nullptr); });
+    rows(name, instances,
+         [&] { return sampling::run_samples(parts_, random_starts(instances), o, nullptr); });
   }
 
   /// Of 100 steps, not 2000 as published: one walk after another would launch millions of kernels.
@@ -87,7 +79,7 @@ class AblationSuite {
     walks::Options o;
     o.kind = walks::Kind::biased, o.bias = Bias::degree, o.length = 100, o.seed = options_.seed;
     rows("biased walk", instances,
-         [&] { return sampling::run_walks(parts_, starts_of(instances), o, nullptr); });
+         [&] { return sampling::run_walks(parts_, random_starts(instances), o, nullptr); });
   }
 
   /// A figure for each row.
@@ -102,32 +94,22 @@ class AblationSuite {
 
   template <class Run>
   void measure(const std::string& name, const Run& run) {
-    if (!options_.wants(name)) return;
-    if (options_.progress) options_.progress(name);
-    std::vector<double> times;
+    if (!begin(name)) return;
     RunStats stats;
-    for (unsigned r = 0; r <= options_.repetitions; ++r) {  // the first makes the tables
+    const auto times = repeated(options_.repetitions, [&] {
       stats = run();
-      if (r > 0) times.push_back(stats.compute_seconds * 1e3);
-    }
-    std::sort(times.begin(), times.end());
+      return stats.compute_seconds * 1e3;
+    });
     const auto link = static_cast<double>(stats.host_to_device_bytes + stats.mapped_bytes);
-    figures_.push_back({name,
-                        times[times.size() / 2],
-                        "ms",
-                        times.front(),
-                        times.back(),
-                        {},
-                        {{"transfers", static_cast<double>(stats.partition_transfers)},
-                         {"deviation %", 100 * stats.kernels.imbalance()},
-                         {"deviation ms", 1e3 * stats.kernels.deviation_seconds},
-                         {"link MiB", link / (1 << 20)}}});
+    put(name, times, "ms", {},
+        {{"transfers", static_cast<double>(stats.partition_transfers)},
+         {"deviation %", 100 * stats.kernels.imbalance()},
+         {"deviation ms", 1e3 * stats.kernels.deviation_seconds},
+         {"link MiB", link / (1 << 20)}});
   }
 
-  const Options& options_;
   Graph graph_;
   ResidentGraph parts_;
-  std::vector<Figure> figures_;
 };
 
 }  // namespace

@@ -22,9 +22,9 @@ constexpr unsigned kBeliefRounds = 10, kBeliefRoundsOnHost = 1;  ///< seconds ea
 /// message that came back along it, its own written, and read again by its receiver.
 constexpr double kBeliefBytes = 4 + 4 + 8 + 3 * 2 * 8;
 
-class AccSuite {
+class AccSuite : SuiteFigures {
  public:
-  AccSuite(Device& device, const Options& options) : device_(device), options_(options) {}
+  AccSuite(Device& device, const Options& options) : SuiteFigures(device, options) {}
 
   std::vector<Figure> run() {
     {
@@ -69,24 +69,8 @@ class AccSuite {
 
   std::unique_ptr<Graph> make_graph() {
     auto graph = std::make_unique<Graph>(load_graph(device_, options_));
-    plain("vertices", static_cast<double>(graph->vertices()));
-    plain("stored edges", static_cast<double>(graph->edges()));
+    describe(*graph);
     return graph;
-  }
-
-  /// Is this work to be measured?
-  bool begin(const std::string& name) const {
-    if (!options_.wants(name)) return false;
-    if (options_.progress) options_.progress(name);
-    return true;
-  }
-
-  void plain(const char* name, double value) { figures_.push_back({name, value, "", value, value, {}}); }
-
-  void put(const std::string& name, std::vector<double> values, const char* unit, std::string note = {}) {
-    std::sort(values.begin(), values.end());
-    figures_.push_back(
-        {name, values[values.size() / 2], unit, values.front(), values.back(), std::move(note)});
   }
 
   /// Edges that a search traverses, as Graph500 counts them: those with an end that it reaches, each once.
@@ -100,9 +84,9 @@ class AccSuite {
   /// Times of all sources, and the harmonic mean of their rates.
   void searches(Made<acc::AccGraph>& on_device, const std::string& name, const acc::AccOptions& options) {
     if (!begin(name)) return;
-    std::vector<double> times, rates;
+    std::vector<double> rates;
     acc::AccStats last;
-    for (unsigned r = 0; r <= options_.repetitions; ++r) {
+    const auto times = repeated(options_.repetitions, [&] {
       double slowness = 0, time = 0;
       for (const Vertex source : sources_of(*graph_, kSources)) {
         const acc::BfsResult result = bfs(*on_device, source, options);
@@ -110,12 +94,12 @@ class AccSuite {
         slowness += result.stats.compute_seconds / std::max(1.0, traversed_edges(result));
         last = result.stats;
       }
-      if (r == 0) continue;  // it warms up
-      times.push_back(time / kSources * 1e3);
       rates.push_back(kSources / slowness * 1e-9);
-    }
-    put(name, std::move(times), "ms", rounds_of(last));
-    put(name + ", harmonic mean", std::move(rates), "G edges/s", "traversed, Graph500's count");
+      return time / kSources * 1e3;
+    });
+    rates.erase(rates.begin());  // it warmed up
+    put(name, times, "ms", rounds_of(last));
+    put(name + ", harmonic mean", rates, "G edges/s", "traversed, Graph500's count");
   }
 
   static std::string rounds_of(const acc::AccStats& stats) {
@@ -146,36 +130,34 @@ class AccSuite {
   }
 
   void paths(Made<acc::AccGraph>& on_device, const std::string& name) {
-    if (!begin(name)) return;
-    std::vector<double> times, rates;
-    acc::AccStats last;
-    for (unsigned r = 0; r <= options_.repetitions; ++r) {
-      double time = 0;
+    whole(name, [&] {
+      acc::AccStats all;
+      double seconds = 0;
       for (const Vertex source : sources_of(*graph_, kSources)) {
-        last = sssp(*on_device, source).stats;
-        time += last.compute_seconds;
+        all = sssp(*on_device, source).stats;
+        seconds += all.compute_seconds;
       }
-      if (r == 0) continue;
-      times.push_back(time / kSources * 1e3);
-      rates.push_back(static_cast<double>(graph_->edges()) * kSources / time * 1e-9);
-    }
-    put(name, std::move(times), "ms", rounds_of(last));
-    put(name + ", rate", std::move(rates), "G edges/s", "stored edges / time");
+      all.compute_seconds = seconds / kSources;
+      return all;
+    });
   }
 
   template <class Run>
   void whole(const std::string& name, Run&& run) {
     if (!begin(name)) return;
-    std::vector<double> times, rates;
     acc::AccStats last;
-    for (unsigned r = 0; r <= options_.repetitions; ++r) {
+    const auto times = repeated(options_.repetitions, [&] {
       last = run();
-      if (r == 0) continue;
-      times.push_back(last.compute_seconds * 1e3);
-      rates.push_back(static_cast<double>(graph_->edges()) / last.compute_seconds * 1e-9);
-    }
-    put(name, std::move(times), "ms", rounds_of(last));
-    put(name + ", rate", std::move(rates), "G edges/s", "stored edges / time");
+      return last.compute_seconds * 1e3;
+    });
+    put(name, times, "ms", rounds_of(last));
+    put_rates(name + ", rate", times, static_cast<double>(graph_->edges()), "stored edges / time");
+  }
+
+  /// Of so many edges in so many milliseconds.
+  void put_rates(const std::string& name, std::vector<double> times, double edges, const std::string& note) {
+    for (double& time : times) time = edges / time * 1e-6;
+    put(name, times, "G edges/s", note);
   }
 
   /// Rounds of messages about two states, where memory holds them.
@@ -190,22 +172,18 @@ class AccSuite {
     acc::BeliefOptions messages;
     messages.tolerance = 0;
     messages.max_iterations = device_.is_cuda() ? kBeliefRounds : kBeliefRoundsOnHost;
-    std::vector<double> times, rates;
     acc::AccStats last;
-    for (unsigned r = 0; r <= options_.repetitions; ++r) {
+    const auto times = repeated(options_.repetitions, [&] {
       last = propagate_beliefs(on_device, model, messages).stats;
-      if (r == 0) continue;
-      times.push_back(last.compute_seconds / static_cast<double>(last.rounds) * 1e3);
-      rates.push_back(static_cast<double>(last.edges) / last.compute_seconds * 1e-9);
-    }
-    put("bp, 2 states, a round", std::move(times), "ms", rounds_of(last));
-    std::sort(rates.begin(), rates.end());
-    const double moved = rates[rates.size() / 2] * kBeliefBytes;
+      return last.compute_seconds / static_cast<double>(last.rounds) * 1e3;
+    });
+    put("bp, 2 states, a round", times, "ms", rounds_of(last));
+    put_rates("bp, 2 states, rate", times, static_cast<double>(last.edges) / static_cast<double>(last.rounds),
+              text("%.0f bytes an edge at least", kBeliefBytes));
+    const double moved = figures_.back().value * kBeliefBytes;
     const double copied = measure_limits(device_, options_.repetitions).copy;
-    put("bp, 2 states, rate", std::move(rates), "G edges/s",
-        text("%.0f bytes an edge at least", kBeliefBytes));
     set_share(figures_.back(), moved / copied, "copy, read + write");
-    figures_.push_back({"limit: copy, read + write", copied, "GB/s", copied, copied, {}});
+    plain("limit: copy, read + write", copied, "GB/s");
   }
 
   /// As many vertices as the Kronecker graph was made with, in a square.
@@ -217,28 +195,22 @@ class AccSuite {
     rules.undirected = true, rules.weights = io::WeightRule::uniform, rules.compact = false;
     const Graph graph = bench::generate_graph(generate, rules);
     const acc::AccGraph on_device(device_, graph, {.in_edges = true, .weights = true});
-    std::vector<double> times, path_times;
-    acc::BfsResult result;
-    for (unsigned r = 0; r <= options_.repetitions; ++r) {
-      result = bfs(on_device, 0);
-      const double path_time = sssp(on_device, 0).stats.compute_seconds;
-      if (r == 0) continue;
-      times.push_back(result.stats.compute_seconds * 1e3);
-      path_times.push_back(path_time * 1e3);
-    }
-    const double a_round = times[times.size() / 2] * 1e3 / static_cast<double>(result.stats.rounds);
-    put("bfs on a grid", std::move(times), "ms",
-        rounds_of(result.stats) + text(", %.2f us a round", a_round) +
+    acc::AccStats last;
+    const auto times = repeated(options_.repetitions, [&] {
+      last = bfs(on_device, 0).stats;
+      return last.compute_seconds * 1e3;
+    });
+    const double a_round = median(times) * 1e3 / static_cast<double>(last.rounds);
+    put("bfs on a grid", times, "ms",
+        rounds_of(last) + text(", %.2f us a round", a_round) +
             (device_.is_cuda() ? text("; a barrier of the grid takes %.2f",
                                       measure_limits(device_, options_.repetitions).barrier)
                                : ""));
-    put("sssp on a grid", std::move(path_times), "ms");
+    put("sssp on a grid",
+        repeated(options_.repetitions, [&] { return sssp(on_device, 0).stats.compute_seconds * 1e3; }), "ms");
   }
 
-  Device& device_;
-  const Options& options_;
   Made<Graph> graph_{[this] { return make_graph(); }};
-  std::vector<Figure> figures_;
 };
 
 }  // namespace

@@ -52,13 +52,13 @@ constexpr const char* kTimes = "times the best";
 /// by a tenth.
 constexpr unsigned kTurns = 3;
 
-class AutomaticSuite {
+class AutomaticSuite : SuiteFigures {
  public:
-  AutomaticSuite(const Device& device, const Options& options) : device_(device), options_(options) {}
+  AutomaticSuite(Device& device, const Options& options) : SuiteFigures(device, options) {}
 
   std::vector<Figure> run() {
     graph_ = load_graph(device_, options_);
-    describe();
+    describe(graph_);
     walks_on("kronecker");
     samples_on("kronecker");
     solvers_on("kronecker", kQuarter);
@@ -78,22 +78,14 @@ class AutomaticSuite {
   /// Seconds of each repetition of a turn, after one that warms up.
   using Runner = std::function<Seconds(Device&, const PagingOptions&, Layout)>;
 
-  void describe() {
-    for (const auto& [name, value] :
-         {std::pair{"vertices", graph_.vertices()}, {"stored edges", graph_.edges()}}) {
-      const auto figure = static_cast<double>(value);
-      figures_.push_back({name, figure, "", figure, figure, {}});
-    }
-  }
-
   void sum_up() {
     double most = 0, behind = 0;
     for (const Figure& figure : figures_) {
       if (figure.unit != kTimes) continue;
       most = std::max(most, figure.value), behind += figure.value > 1.1;
     }
-    figures_.push_back({"the job that is most behind", most, "times the best choice", most, most, {}});
-    figures_.push_back({"jobs more than 10% behind", behind, "of all", behind, behind, {}});
+    plain("the job that is most behind", most, "times the best choice");
+    plain("jobs more than 10% behind", behind, "of all");
   }
 
   static std::string share_name(double share) { return share == kQuarter ? "a quarter" : "a sixteenth"; }
@@ -145,7 +137,7 @@ class AutomaticSuite {
   /// `walkers` 0: one a vertex.
   void walk(const std::string& name, walks::Options o, std::uint64_t walkers, double share) {
     Starts starts;
-    if (walkers != 0) starts.mode = Starts::Mode::random, starts.count = walkers;
+    if (walkers != 0) starts = random_starts(walkers);
     o.seed = options_.seed;
     const Memory memory{.share = share,
                         .edge_bytes = weighs(o) ? 12u : 4u,
@@ -159,17 +151,16 @@ class AutomaticSuite {
   }
 
   void sample(const std::string& name, samples::Options o, std::uint64_t seeds, double share) {
-    Starts starts;
-    starts.mode = Starts::Mode::random, starts.count = seeds;
     o.seed = options_.seed;
     const Memory memory{.share = share, .instance_bytes = 4096};
-    compare(
-        name, share, kCodedLists, memory.of(graph_, seeds),
-        [&](Device& device, const PagingOptions& paging, Layout layout) {
-          ResidentGraph graph(device, graph_, paging);
-          o.layout = layout;
-          return repeated([&] { return sampling::run_samples(graph, starts, o, nullptr).compute_seconds; });
-        });
+    compare(name, share, kCodedLists, memory.of(graph_, seeds),
+            [&](Device& device, const PagingOptions& paging, Layout layout) {
+              ResidentGraph graph(device, graph_, paging);
+              o.layout = layout;
+              return repeated([&] {
+                return sampling::run_samples(graph, random_starts(seeds), o, nullptr).compute_seconds;
+              });
+            });
   }
 
   template <class Solve>
@@ -194,13 +185,10 @@ class AutomaticSuite {
 
   template <class Run>
   Seconds repeated(const Run& run) const {
-    Seconds seconds;
-    for (unsigned r = 0; r <= (options_.repetitions + kTurns - 1) / kTurns; ++r) {
-      seconds.push_back(run());
+    return bench::repeated((options_.repetitions + kTurns - 1) / kTurns, [&] {
       apps::throw_if_stopped();
-    }
-    seconds.erase(seconds.begin());
-    return seconds;
+      return run();
+    });
   }
 
   void time(const Choice& choice, std::uint64_t memory, const Runner& run, Seconds& all) const {
@@ -218,8 +206,7 @@ class AutomaticSuite {
   void compare(std::string name, double share, std::span<const Choice> choices, std::uint64_t memory,
                const Runner& run) {
     name += ", " + share_name(share);
-    if (!options_.wants(name)) return;
-    if (options_.progress) options_.progress(name);
+    if (!begin(name)) return;
     Seconds automatic;
     std::vector<Seconds> forced(choices.size());
     Figure figure{name, 0, kTimes, 0, 0, {}};
@@ -234,25 +221,21 @@ class AutomaticSuite {
         }
       }
     }
-    std::sort(automatic.begin(), automatic.end());
-    figure.columns.emplace_back("auto ms", 1e3 * middle_of(automatic));
+    figure.columns.emplace_back("auto ms", 1e3 * median(automatic));
     double best = 0;
     for (std::size_t c = 0; c < choices.size(); ++c) {
       if (forced[c].empty()) continue;
-      std::sort(forced[c].begin(), forced[c].end());
-      const double seconds = middle_of(forced[c]);
+      const double seconds = median(forced[c]);
       if (best == 0 || seconds < best) best = seconds;
       figure.columns.emplace_back(std::string(choices[c].name) + " ms", 1e3 * seconds);
     }
-    figure.value = middle_of(automatic) / best;
-    figure.low = automatic.front() / best, figure.high = automatic.back() / best;
+    for (double& seconds : automatic) seconds /= best;
+    const auto [low, high] = std::ranges::minmax(automatic);
+    figure.value = median(automatic), figure.low = low, figure.high = high;
     figures_.push_back(std::move(figure));
   }
 
-  const Device& device_;
-  const Options& options_;
   Graph graph_;
-  std::vector<Figure> figures_;
 };
 
 }  // namespace

@@ -33,11 +33,6 @@ constexpr unsigned kQuarterWarm = 2;
 
 using Clock = std::chrono::steady_clock;
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 /// How one method did with the batches of one size.
 struct Followed {
   std::string name;
@@ -48,10 +43,10 @@ struct Followed {
   double packed = 0;  ///< bytes of a change
 };
 
-class DynamicSuite {
+class DynamicSuite : SuiteFigures {
  public:
   DynamicSuite(Device& device, const Options& options, std::string name, Graph graph)
-      : device_(device), options_(options), name_(std::move(name)), graph_(std::move(graph)) {}
+      : SuiteFigures(device, options), name_(std::move(name)), graph_(std::move(graph)) {}
 
   std::vector<Figure> run() {
     for (const double fraction : kFractions) {
@@ -151,8 +146,8 @@ class DynamicSuite {
   unsigned host_threads() const { return device_.is_cuda() ? usable_cores() : device_.threads(); }
 
   void put(const std::string& name, std::vector<double> seconds, std::string note) {
-    const auto [low, high] = std::minmax_element(seconds.begin(), seconds.end());
-    figures_.push_back({name, median(seconds) * 1e3, "ms", *low * 1e3, *high * 1e3, std::move(note)});
+    for (double& value : seconds) value *= 1e3;
+    SuiteFigures::put(name, seconds, "ms", std::move(note));
   }
 
   /// The graph on the GPU: both directions are read and written once. With the changes sent, and without.
@@ -181,12 +176,9 @@ class DynamicSuite {
             text(", %.1e from static", followed.error));
   }
 
-  Device& device_;
-  const Options& options_;
   std::string name_;
   Graph graph_;
   std::mt19937_64 random_{7};
-  std::vector<Figure> figures_;
 };
 
 }  // namespace

@@ -5,8 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "apps/bench/bench.hpp"
-#include "apps/bench/limits_cuda.hpp"
+#include "apps/bench/figures.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/memory/resident_impl.hpp"
@@ -21,11 +20,6 @@ struct alignas(32) Block32 {
 struct alignas(16) Block16 {
   std::uint64_t words[2];
 };
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
-  return values[values.size() / 2];
-}
 
 /// G reads a second of T at random places, every thread with many independent reads in flight.
 template <class T>
@@ -79,25 +73,27 @@ Limits host_limits(const Device& device, unsigned repetitions) {
 }  // namespace
 
 Limits measure_limits(const Device& device, unsigned repetitions) {
-  return device.is_cuda() ? cuda_limits(device, repetitions) : host_limits(device, repetitions);
+#if defined(SLUICE_HAVE_CUDA)
+  if (device.is_cuda()) return cuda_limits(device, repetitions);
+#endif
+  return host_limits(device, repetitions);
 }
 
 std::vector<Figure> run_limits(Device& device, const Options& options) {
   if (options.progress) options.progress("limits");
   const Limits limits = measure_limits(device, options.repetitions);
-  const auto figure = [](const char* name, double value, const char* unit) {
-    return Figure{name, value, unit, value, value, {}};
+  std::vector<Figure> figures;
+  const auto add = [&](const char* name, double value, const char* unit) {
+    figures.push_back({name, value, unit, value, value, {}});
   };
-  std::vector<Figure> figures{figure("copy, read + write", limits.copy, "GB/s"),
-                              figure("independent random 4-byte reads", limits.random4, "G reads/s"),
-                              figure("independent random 16-byte reads", limits.random16, "G reads/s"),
-                              figure("independent random 32-byte reads", limits.random32, "G reads/s")};
-  if (device.is_cuda()) {
-    figures.push_back(figure("host to device, page-locked", limits.to_device, "GB/s"));
-    figures.push_back(figure("device to host, page-locked", limits.to_host, "GB/s"));
-    figures.push_back(
-        figure("barrier of a grid, 512 threads a block, two a processor", limits.barrier, "us"));
-  }
+  add("copy, read + write", limits.copy, "GB/s");
+  add("independent random 4-byte reads", limits.random4, "G reads/s");
+  add("independent random 16-byte reads", limits.random16, "G reads/s");
+  add("independent random 32-byte reads", limits.random32, "G reads/s");
+  if (!device.is_cuda()) return figures;
+  add("host to device, page-locked", limits.to_device, "GB/s");
+  add("device to host, page-locked", limits.to_host, "GB/s");
+  add("barrier of a grid, 512 threads a block, two a processor", limits.barrier, "us");
   return figures;
 }
 

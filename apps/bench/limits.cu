@@ -1,10 +1,11 @@
 // Micro-benchmarks of one GPU: copy, independent random reads, the host link, a grid's barrier.
+#include "apps/bench/limits.hpp"
+
 #include <cooperative_groups.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "apps/bench/limits_cuda.hpp"
 #include "engine/exec/cuda_check.cuh"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/occupancy.cuh"

@@ -18,5 +18,7 @@ struct Limits {
 };
 
 Limits measure_limits(const Device& device, unsigned repetitions);
+/// The same of a device that is a GPU; only in a build with CUDA.
+Limits cuda_limits(const Device& device, unsigned repetitions);
 
 }  // namespace sluice::bench

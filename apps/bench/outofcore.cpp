@@ -27,17 +27,15 @@ PagingOptions quarter_of_plain(const Graph& graph, unsigned threads, bool by_wei
   return paging;
 }
 
-class OutOfCoreSuite {
+class OutOfCoreSuite : SuiteFigures {
  public:
   OutOfCoreSuite(Device& device, const Options& options)
-      : device_(device),
-        options_(options),
+      : SuiteFigures(device, options),
         limits_(measure_limits(device, options.repetitions)),
         graph_(load_graph(device, options)) {}
 
   std::vector<Figure> run() {
-    plain("vertices", static_cast<double>(graph_.vertices()), "");
-    plain("stored edges", static_cast<double>(graph_.edges()), "");
+    describe(graph_);
     if (limits_.to_device > 0) plain("limit: host to device", limits_.to_device, "GB/s");
     walks::Options uniform;
     walks::Options weighted;
@@ -82,22 +80,16 @@ class OutOfCoreSuite {
   }
 
  private:
-  void plain(const char* name, double value, const char* unit) {
-    figures_.push_back({name, value, unit, value, value, {}});
-  }
-
   void sample(const char* layout, Layout asked, const PagingOptions& paging) {
     const auto seeds = std::min<std::uint64_t>(graph_.vertices(), device_.is_cuda() ? 1u << 20 : 1u << 12);
     const std::string name =
         text("neighbor 15,10, distinct, %.0f seeds, ", static_cast<double>(seeds)) + layout;
     samples::Options neighbor;
     neighbor.fanout = {15, 10}, neighbor.seed = options_.seed, neighbor.layout = asked;
-    Starts starts;
-    starts.mode = Starts::Mode::random, starts.count = seeds;
     measure<ResidentGraph>(
         name, "G edges/s", [&] { return std::make_unique<ResidentGraph>(device_, graph_, paging); },
         [&](ResidentGraph& graph) {
-          const RunStats stats = sampling::run_samples(graph, starts, neighbor, nullptr);
+          const RunStats stats = sampling::run_samples(graph, random_starts(seeds), neighbor, nullptr);
           return std::pair(static_cast<double>(stats.sampled_edges) / stats.compute_seconds * 1e-9, stats);
         });
   }
@@ -128,15 +120,12 @@ class OutOfCoreSuite {
   /// Returns the GB/s that were copied, 0 where the figure is not wanted.
   template <class On, class Make, class Run>
   double measure(const std::string& name, const char* unit, const Make& make, const Run& run) {
-    if (!options_.wants(name)) return 0;
-    if (options_.progress) options_.progress(name);
+    if (!begin(name)) return 0;
     const std::unique_ptr<On> graph = make();
-    std::vector<double> values;
     std::string note;
     double copied = 0;
-    for (unsigned r = 0; r <= options_.repetitions; ++r) {
+    const auto values = repeated(options_.repetitions, [&] {
       const auto [value, stats] = run(*graph);
-      if (r > 0) values.push_back(value);
       const auto rate = [seconds = stats.compute_seconds](std::uint64_t bytes) {
         return static_cast<double>(bytes) / seconds * 1e-9;
       };
@@ -144,9 +133,9 @@ class OutOfCoreSuite {
       note = text("%.0f transfers, ", static_cast<double>(stats.partition_transfers)) +
              text("%.0f rounds, ", static_cast<double>(stats.rounds)) + text("%.1f GB/s copied, ", copied) +
              text("%.1f GB/s read in place", rate(stats.mapped_bytes));
-    }
-    std::sort(values.begin(), values.end());
-    figures_.push_back({name, values[values.size() / 2], unit, values.front(), values.back(), note});
+      return value;
+    });
+    put(name, values, unit, note);
     return copied;
   }
 
@@ -154,7 +143,7 @@ class OutOfCoreSuite {
             const PagingOptions& paging, Instance instances = 0) {
     Starts starts;
     starts.rounds = walks_per_vertex;
-    if (instances != 0) starts.mode = Starts::Mode::random, starts.count = instances;
+    if (instances != 0) starts = random_starts(instances);
     walk_options.seed = options_.seed;
     const double copied = measure<ResidentGraph>(
         name, "G steps/s", [&] { return std::make_unique<ResidentGraph>(device_, graph_, paging); },
@@ -166,11 +155,8 @@ class OutOfCoreSuite {
       set_share(figures_.back(), copied / limits_.to_device, "host to device");
   }
 
-  Device& device_;
-  const Options& options_;
   Limits limits_;
   Graph graph_;
-  std::vector<Figure> figures_;
 };
 
 }  // namespace

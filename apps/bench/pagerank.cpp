@@ -20,17 +20,15 @@ namespace {
 constexpr PagingOptions kQuarter{.partitions = 64, .slots = 16, .transport = Transport::copied};
 constexpr double kFine = 1e-14;  ///< what errors are measured against
 
-class PageRankSuite {
+class PageRankSuite : SuiteFigures {
  public:
   PageRankSuite(Device& device, const Options& options)
-      : device_(device),
-        options_(options),
+      : SuiteFigures(device, options),
         limits_(measure_limits(device, options.repetitions)),
         graph_(load_graph(device, options)) {}
 
   std::vector<Figure> run() {
-    plain("vertices", static_cast<double>(graph_.vertices()), "");
-    plain("stored edges", static_cast<double>(graph_.edges()), "");
+    describe(graph_);
     plain("limit: copy, read + write", limits_.copy, "GB/s");
     plain("limit: random 4-byte reads", limits_.random4, "G reads/s");
     if (limits_.to_device > 0) plain("limit: host to device", limits_.to_device, "GB/s");
@@ -50,20 +48,9 @@ class PageRankSuite {
   }
 
  private:
-  void plain(const char* name, double value, const char* unit) {
-    figures_.push_back({name, value, unit, value, value, {}});
-  }
-
-  void put(const std::string& name, std::vector<double> values, const char* unit, std::string note = {}) {
-    std::sort(values.begin(), values.end());
-    figures_.push_back(
-        {name, values[values.size() / 2], unit, values.front(), values.back(), std::move(note)});
-  }
-
   /// In stored edges a second; the first iteration warms up.
   void iteration(const std::string& name, pagerank::Options options, const pagerank::RankPlace& place = {}) {
-    if (!options_.wants(name)) return;
-    if (options_.progress) options_.progress(name);
+    if (!begin(name)) return;
     options.tolerance = 0;
     options.max_iterations = options_.repetitions + 1;
     const pagerank::Result result = pagerank::run_pagerank(device_, graph_, options, {}, place);
@@ -71,30 +58,28 @@ class PageRankSuite {
     for (std::size_t i = 1; i < result.history.size(); ++i)
       rates.push_back(static_cast<double>(graph_.edges()) / result.history[i].seconds * 1e-9);
     if (rates.empty()) return;
-    put(name, std::move(rates), "G edges/s", text("%.0f ms to set up", result.setup_seconds * 1e3));
+    Figure& figure = put(name, rates, "G edges/s", text("%.0f ms to set up", result.setup_seconds * 1e3));
     if (place.paging.partitions <= 1) return;
     const double copied =
         static_cast<double>(result.traffic.host_to_device_bytes) / result.compute_seconds * 1e-9;
-    figures_.back().note = text("%.1f GB/s copied", copied);
-    if (limits_.to_device > 0) set_share(figures_.back(), copied / limits_.to_device, "host to device");
+    figure.note = text("%.1f GB/s copied", copied);
+    if (limits_.to_device > 0) set_share(figure, copied / limits_.to_device, "host to device");
   }
 
   /// The same matrix in cuSPARSE, where that is at hand.
   void products() {
-    if (!options_.wants("cuSPARSE")) return;
-    if (options_.progress) options_.progress("cuSPARSE");
+    if (!begin("cuSPARSE")) return;
     for (const auto& [name, seconds] : measure_spmv(device_, graph_, options_.repetitions)) {
       std::vector<double> rates;
       for (const double time : seconds) rates.push_back(static_cast<double>(graph_.edges()) / time * 1e-9);
-      put(name, std::move(rates), "G edges/s");
+      put(name, rates, "G edges/s");
     }
   }
 
   void to_tolerance(pagerank::Dangling dangling) {
     const std::string name =
         dangling == pagerank::Dangling::uniform ? "to 1e-10, uniform" : "to 1e-10, self-loop";
-    if (!options_.wants(name)) return;
-    if (options_.progress) options_.progress(name);
+    if (!begin(name)) return;
     pagerank::Options options;
     options.dangling = dangling;
     std::vector<double> times;
@@ -108,8 +93,7 @@ class PageRankSuite {
     double error = 0;
     for (std::size_t v = 0; v < fine.ranks.size(); ++v)
       error = std::max(error, std::fabs(fine.ranks[v] - result.ranks[v]));
-    put(name, std::move(times), "ms",
-        text("%.0f iterations, ", result.iterations) + text("error %.2g", error));
+    put(name, times, "ms", text("%.0f iterations, ", result.iterations) + text("error %.2g", error));
   }
 
   /// On the graph, which changes meanwhile, and on a road-like grid.
@@ -124,11 +108,8 @@ class PageRankSuite {
     if (options_.graph.empty()) add("grid", load_graph(device_, options_, io::GraphKind::grid));
   }
 
-  Device& device_;
-  const Options& options_;
   Limits limits_;
   Graph graph_;
-  std::vector<Figure> figures_;
 };
 
 }  // namespace

@@ -26,19 +26,13 @@ constexpr Instance kEvaluated = 500;  ///< queries compared with untruncated sco
 constexpr double kEvaluatedEdges = 4e9, kEvaluatedEdgesOnHost = 1e9, kEvaluatedEdgesOfOne = 5e8;
 constexpr double kStepsToTheLimit = 113;  ///< 0.85 to their power is kEvaluatedLimit
 
-class NoSink : public ppr::Sink {
- public:
-  void write(const ppr::Batch&) override {}
-};
-
-class PprSuite {
+class PprSuite : SuiteFigures {
  public:
   PprSuite(Device& device, const Options& options)
-      : device_(device), options_(options), graph_(load_graph(device, options)) {}
+      : SuiteFigures(device, options), graph_(load_graph(device, options)) {}
 
   std::vector<Figure> run() {
-    plain("vertices", static_cast<double>(graph_.vertices()));
-    plain("stored edges", static_cast<double>(graph_.edges()));
+    describe(graph_);
     ppr::Options push;
     push.method = ppr::Method::push;
     for (const double threshold : {1e-4, 2e-5, 8e-6}) {
@@ -70,24 +64,8 @@ class PprSuite {
   }
 
  private:
-  void plain(const char* name, double value) { figures_.push_back({name, value, "", value, value, {}}); }
-
-  void put(const std::string& name, std::vector<double> values, const char* unit, std::string note = {}) {
-    std::sort(values.begin(), values.end());
-    figures_.push_back({name, middle_of(values), unit, values.front(), values.back(), std::move(note)});
-  }
-
-  /// Seeds are drawn uniformly.
-  Starts starts_of(Instance queries) const {
-    Starts starts;
-    starts.mode = Starts::Mode::random;
-    starts.count = queries;
-    return starts;
-  }
-
   void method(const std::string& name, ppr::Options options) {
-    if (!options_.wants(name)) return;
-    if (options_.progress) options_.progress(name);
+    if (!begin(name)) return;
     options.seed = options_.seed;
     const double edges = in_bulk(name, options);
     alone(name, options);
@@ -97,7 +75,7 @@ class PprSuite {
   /// The edges of a query. The first run makes what queries work in, in-edges among it; the second says how
   /// many can be asked for in the time of a measurement.
   double in_bulk(const std::string& name, const ppr::Options& options) {
-    const Starts starts = starts_of(kInBulk);
+    const Starts starts = random_starts(kInBulk);
     const auto backend = make_ppr_backend(device_, graph_, starts, options, {}, kInBulk);
     const Instance least = device_.is_cuda() ? kLeastInBulk : kLeastInBulkOnHost;
     run_ppr(*backend, {0, least}, nothing_);
@@ -110,7 +88,7 @@ class PprSuite {
       rates.push_back(static_cast<double>(queries) / stats.compute_seconds);
     }
     const double asked = static_cast<double>(queries), edges = static_cast<double>(stats.edges) / asked;
-    put(name + ", in bulk", std::move(rates), "queries/s",
+    put(name + ", in bulk", rates, "queries/s",
         text("%.0f queries, ", asked) + text("%.0f edges and ", edges) +
             text("%.0f vertices a query, ", static_cast<double>(stats.reached) / asked) +
             text("%.0f KB the largest", static_cast<double>(stats.peak_query_bytes) * 1e-3));
@@ -119,7 +97,7 @@ class PprSuite {
 
   /// From its seeds to its list in host memory.
   void alone(const std::string& name, const ppr::Options& options) {
-    const Starts starts = starts_of(kWarmingAlone + kAlone);
+    const Starts starts = random_starts(kWarmingAlone + kAlone);
     const auto backend = make_ppr_backend(device_, graph_, starts, options, {}, 1);
     const auto seconds_of = [&](Instance query) {
       return run_ppr(*backend, {query, query + 1}, nothing_).compute_seconds;
@@ -143,7 +121,7 @@ class PprSuite {
     const double allowed = device_.is_cuda() ? kEvaluatedEdges : kEvaluatedEdgesOnHost;
     const double each = static_cast<double>(graph_.edges()) * kStepsToTheLimit + edges;
     const Starts starts =
-        starts_of(static_cast<Instance>(std::min(static_cast<double>(kEvaluated), allowed / each)));
+        random_starts(static_cast<Instance>(std::min(static_cast<double>(kEvaluated), allowed / each)));
     if (starts.count == 0 || each > kEvaluatedEdgesOfOne) return;
     ppr::Evaluator evaluator(device_, graph_, starts, options, nothing_);
     run_ppr(device_, graph_, starts, options, evaluator);
@@ -153,11 +131,8 @@ class PprSuite {
                         text("strict, against untruncated scores, %.0f queries", queries)});
   }
 
-  Device& device_;
-  const Options& options_;
   Graph graph_;
-  NoSink nothing_;
-  std::vector<Figure> figures_;
+  NoScores nothing_;
 };
 
 }  // namespace

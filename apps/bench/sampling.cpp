@@ -35,17 +35,17 @@ constexpr Extent kHostExtent{.all = false,
                              .ablation_seeds = 1u << 12};
 
 /// The suite: every method measures one group of workloads and appends its figures.
-class SamplingSuite {
+class SamplingSuite : SuiteFigures {
  public:
   SamplingSuite(Device& device, const Options& options)
-      : options_(options),
+      : SuiteFigures(device, options),
         extent_(device.is_cuda() ? Extent() : kHostExtent),
         limits_(measure_limits(device, options.repetitions)),
         graph_(load_graph(device, options)),
         resident_(device, graph_) {}
 
   std::vector<Figure> run() {
-    describe();
+    describe_all();
     uniform_walks();
     weighted_walks();
     node2vec();
@@ -56,13 +56,9 @@ class SamplingSuite {
   }
 
  private:
-  void describe() {
-    const auto plain = [&](const char* name, double value, const char* unit) {
-      figures_.push_back({name, value, unit, value, value, {}});
-    };
-    plain("vertices", static_cast<double>(graph_.vertices()), "");
-    plain("stored edges", static_cast<double>(graph_.edges()), "");
-    plain("largest degree", resident_.impl().max_degree, "");
+  void describe_all() {
+    describe(graph_);
+    plain("largest degree", resident_.impl().max_degree);
     plain("limit: copy, read + write", limits_.copy, "GB/s");
     plain("limit: random 4-byte reads", limits_.random4, "G reads/s");
     plain("limit: random 16-byte reads", limits_.random16, "G reads/s");
@@ -77,11 +73,9 @@ class SamplingSuite {
     const RunStats first = run(extent_.first_run);
     std::vector<double> values;
     for (unsigned r = 0; r < options_.repetitions; ++r) values.push_back(value(run(kAllInstances)));
-    std::sort(values.begin(), values.end());
-    Figure figure{name, values[values.size() / 2], unit, values.front(), values.back(), {}};
+    Figure& figure = put(name, values, unit);
     if (first.table_seconds > 0.0005) figure.note = "tables " + text("%.3g ms", first.table_seconds * 1e3);
-    figures_.push_back(std::move(figure));
-    return figures_.back();
+    return figure;
   }
 
   static double giga_rate(const RunStats& stats) {
@@ -113,11 +107,6 @@ class SamplingSuite {
           return sampling::run_samples(resident_, starts, sample_options, nullptr);
         },
         giga_rate);
-  }
-  static Starts random_starts(std::uint64_t count) {
-    Starts starts;
-    starts.mode = Starts::Mode::random, starts.count = count;
-    return starts;
   }
   /// Starts of a workload that a smaller machine runs with fewer: 0 is one a vertex.
   static Starts starts_of(std::uint64_t count) { return count == 0 ? Starts() : random_starts(count); }
@@ -248,12 +237,10 @@ class SamplingSuite {
     }
   }
 
-  Options options_;
   Extent extent_;
   Limits limits_;
   Graph graph_;
   ResidentGraph resident_;
-  std::vector<Figure> figures_;
 };
 
 }  // namespace

@@ -1,13 +1,12 @@
-// The graph that a suite measures on.
+// What suites work on, and where results go that nobody reads.
 #pragma once
 
-#include <cstdio>
-#include <string>
 #include <vector>
 
-#include "apps/bench/bench.hpp"
+#include "apps/bench/figures.hpp"
 #include "apps/bench/generated_graph.hpp"
 #include "engine/acc/beliefs/beliefs.hpp"
+#include "engine/ppr/ppr.hpp"
 #include "io/graph_file/graph_file.hpp"
 
 namespace sluice::bench {
@@ -51,20 +50,9 @@ inline acc::BeliefModel two_states(const Graph& graph) {
   return model;
 }
 
-/// The median of values in order: of an even number the mean of the two in the middle.
-inline double middle_of(const std::vector<double>& sorted) {
-  return (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]) / 2;
-}
-
-/// Says what part of a limit the figure is. The suite has a figure `limit: LIMIT` for it.
-inline void set_share(Figure& figure, double share, const std::string& limit) {
-  figure.columns.emplace_back("% of " + limit, 100 * share);
-}
-
-inline std::string text(const char* format, double value) {
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, format, value);
-  return buffer;
-}
+/// Takes the scores of queries whose time alone is measured.
+struct NoScores : ppr::Sink {
+  void write(const ppr::Batch&) override {}
+};
 
 }  // namespace sluice::bench

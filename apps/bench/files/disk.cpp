@@ -108,18 +108,13 @@ class ColdEdges : public EdgeSource {
   const DiskFile& disk_;
 };
 
-Figure figure_of(std::string name, std::vector<double> values, const char* unit, std::string note = {}) {
-  std::sort(values.begin(), values.end());
-  return {std::move(name), values[values.size() / 2], unit, values.front(), values.back(), std::move(note)};
-}
-
 /// Walks on a graph of which a quarter is in slots, and every read of it from the disk.
 class FileWalks {
  public:
   FileWalks(Device& device, const Options& options, const DiskFile& disk, io::Caching caching)
       : graph_(open(options.graph, disk, caching)), resident_(device, graph_, kQuarter) {
     walk_.seed = options.seed, walk_.length = kLength;
-    starts_.mode = Starts::Mode::random, starts_.count = kWalks;
+    starts_ = random_starts(kWalks);
   }
 
   /// Returns the bytes that were read.

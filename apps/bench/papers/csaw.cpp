@@ -88,28 +88,20 @@ class Csaw {
     return *resident_;
   }
 
-  static Starts starts_of(Instance count) {
-    Starts starts;
-    starts.mode = Starts::Mode::random, starts.count = count;
-    return starts;
-  }
-
   /// Times in ms after a first run, which makes the tables; `last` is the last run.
   template <class Run>
   std::vector<double> times(const std::string& row, RunStats& last, const Run& run) {
     tables_.measuring(row);
-    std::vector<double> values;
-    for (unsigned r = 0; r <= tables_.options().repetitions; ++r) {
+    return repeated(tables_.options().repetitions, [&] {
       last = run();
-      if (r > 0) values.push_back(last.compute_seconds * 1e3);
-    }
-    return values;
+      return last.compute_seconds * 1e3;
+    });
   }
 
   std::vector<double> sample(const std::string& row, samples::Options o, Instance instances, RunStats& last) {
     o.seed = tables_.options().seed;
     return times(row, last,
-                 [&] { return sampling::run_samples(*resident_, starts_of(instances), o, nullptr); });
+                 [&] { return sampling::run_samples(*resident_, random_starts(instances), o, nullptr); });
   }
 
   static std::vector<double> rates_of(const std::vector<double>& milliseconds, const RunStats& last) {
@@ -172,8 +164,8 @@ class Csaw {
   void walks(const std::string& name, walks::Options o, Instance instances) {
     o.seed = tables_.options().seed;
     RunStats last;
-    const auto milliseconds =
-        times(name, last, [&] { return sampling::run_walks(*resident_, starts_of(instances), o, nullptr); });
+    const auto milliseconds = times(
+        name, last, [&] { return sampling::run_walks(*resident_, random_starts(instances), o, nullptr); });
     put_rate(name + apps::format_count(instances) + " instances", milliseconds, last);
     resident_->drop_tables();
   }
@@ -208,7 +200,7 @@ class Csaw {
         samples::Options o = application.options;
         o.select = kTechniques[t].select, o.collision = kTechniques[t].collision;
         o.seed = tables_.options().seed;
-        selected[t].last = sampling::run_samples(*resident_, starts_of(instances), o, nullptr);
+        selected[t].last = sampling::run_samples(*resident_, random_starts(instances), o, nullptr);
         if (r == 0) continue;  // it makes the tables
         selected[t].milliseconds.push_back(selected[t].last.compute_seconds * 1e3);
         spent += selected[t].milliseconds.back();

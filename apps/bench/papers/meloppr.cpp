@@ -7,6 +7,7 @@
 
 #include "apps/bench/papers/published_memory.hpp"
 #include "apps/bench/papers/tables.hpp"
+#include "apps/bench/workload.hpp"
 #include "engine/ppr/backend.hpp"
 #include "engine/ppr/evaluate.hpp"
 #include "engine/ppr/ppr.hpp"
@@ -35,11 +36,6 @@ struct Setting {
 };
 /// The paper's, and its public code's.
 constexpr Setting kSettings[] = {{"alpha 0.85, k 200", 0.85, 200}, {"alpha 0.95, k 100", 0.95, 100}};
-
-class NoSink : public ppr::Sink {
- public:
-  void write(const ppr::Batch&) override {}
-};
 
 /// Of six steps, in one stage or in two of three.
 ppr::Options six_steps(ppr::Method method) {
@@ -117,15 +113,9 @@ class MeloPpr {
     return true;
   }
 
-  static Starts starts_of(Instance queries) {
-    Starts starts;
-    starts.mode = Starts::Mode::random, starts.count = queries;
-    return starts;
-  }
-
   ppr::Stats ask(const Device& device, Instance queries, ppr::Options o) {
     o.seed = tables_.options().seed;
-    return ppr::run_ppr(device, graph_, starts_of(queries), o, nothing_);
+    return ppr::run_ppr(device, graph_, random_starts(queries), o, nothing_);
   }
 
   void precision() {
@@ -165,7 +155,7 @@ class MeloPpr {
   Precisions evaluated(const std::string& row, ppr::Options o) {
     tables_.measuring(row);
     o.seed = tables_.options().seed;
-    const Starts starts = starts_of(device_.is_cuda() ? kEvaluatedOnGpu : kEvaluated);
+    const Starts starts = random_starts(device_.is_cuda() ? kEvaluatedOnGpu : kEvaluated);
     ppr::Evaluator evaluator(device_, graph_, starts, o, nothing_);
     ppr::run_ppr(device_, graph_, starts, o, evaluator);
     const double percent = 100 / static_cast<double>(evaluator.queries());
@@ -230,7 +220,7 @@ class MeloPpr {
 
   Vertex seed_of(Instance query) const {
     ppr::Seeds seeds;
-    seeds.assign(starts_of(kCounted), graph_.vertices(), tables_.options().seed, query);
+    seeds.assign(random_starts(kCounted), graph_.vertices(), tables_.options().seed, query);
     return seeds.all()[0].vertex;
   }
 
@@ -300,7 +290,7 @@ class MeloPpr {
   Answer answer(ppr::Options o) {
     o.seed = tables_.options().seed;
     Answer found;
-    ppr::run_ppr(device_, graph_, starts_of(kCounted), o, found);
+    ppr::run_ppr(device_, graph_, random_starts(kCounted), o, found);
     return found;
   }
 
@@ -321,13 +311,13 @@ class MeloPpr {
   Cost measure(const std::string& row, const ppr::Options& o) {
     tables_.measuring(row);
     Cost cost;
-    for (unsigned r = 0; r <= tables_.options().repetitions; ++r) {
+    cost.microseconds = repeated(tables_.options().repetitions, [&] {
       const ppr::Stats stats = ask(device_, queries_of(o), o);
       const auto asked = static_cast<double>(stats.queries);
       cost.mean_kb = static_cast<double>(stats.query_bytes) / asked * 1e-3;
       cost.most_kb = static_cast<double>(stats.peak_query_bytes) * 1e-3;
-      if (r > 0) cost.microseconds.push_back(stats.compute_seconds / asked * 1e6);
-    }
+      return stats.compute_seconds / asked * 1e6;
+    });
     return cost;
   }
 
@@ -353,14 +343,13 @@ class MeloPpr {
       const std::string row = fmt::format("{} {} side by side", p, p == 1 ? "query" : "queries");
       tables_.measuring(row);
       const Device some({.choice = DeviceChoice::host, .threads = p});
-      std::vector<double> rates;
-      for (unsigned r = 0; r <= tables_.options().repetitions; ++r) {
+      const auto rates = repeated(tables_.options().repetitions, [&] {
         const ppr::Stats stats = ask(some, kAsked, o);
-        if (r > 0) rates.push_back(static_cast<double>(stats.queries) / stats.compute_seconds);
-      }
+        return static_cast<double>(stats.queries) / stats.compute_seconds;
+      });
       if (p == 1) alone = median(rates);
       const double rate = median(rates);
-      tables_.put(row, std::move(rates), "queries/s", {{"times one", rate / alone}});
+      tables_.put(row, rates, "queries/s", {{"times one", rate / alone}});
     }
   }
 
@@ -387,19 +376,18 @@ class MeloPpr {
   double latency(const std::string& row, ppr::Options o, double one_stage, double one_ball) {
     tables_.measuring(row);
     o.seed = tables_.options().seed;
-    const Starts starts = starts_of(kAlone);
+    const Starts starts = random_starts(kAlone);
     const auto backend = ppr::make_ppr_backend(device_, graph_, starts, o, {}, 1);
-    std::vector<double> milliseconds;
-    for (unsigned r = 0; r <= tables_.options().repetitions; ++r) {
+    const auto milliseconds = repeated(tables_.options().repetitions, [&] {
       double seconds = 0;
       for (Instance q = 0; q < kAlone; ++q)
         seconds += ppr::run_ppr(*backend, {q, q + 1}, nothing_).compute_seconds;
-      if (r > 0) milliseconds.push_back(seconds / kAlone * 1e3);
-    }
+      return seconds / kAlone * 1e3;
+    });
     const double middle = median(milliseconds);
     Columns columns{{"times one stage", one_stage > 0 ? one_stage / middle : 1}};
     if (o.one_by_one) columns.emplace_back("times P of 1", one_ball > 0 ? one_ball / middle : 1);
-    tables_.put(row, std::move(milliseconds), "ms a query", std::move(columns));
+    tables_.put(row, milliseconds, "ms a query", std::move(columns));
     return middle;
   }
 
@@ -408,7 +396,7 @@ class MeloPpr {
   std::string name_;
   io::GraphKind kind_ = io::GraphKind::kronecker;
   unsigned gpu_scale_ = kGpuScale;
-  NoSink nothing_;
+  NoScores nothing_;
   Graph graph_;
 };
 

@@ -156,13 +156,11 @@ class Simdx {
   /// Milliseconds of PageRank to 1e-10.
   std::vector<double> rank(const std::string& row, pagerank::RankFusion fusion, std::uint32_t& iterations) {
     tables_.measuring(row);
-    std::vector<double> milliseconds;
-    for (unsigned r = 0; r <= tables_.options().repetitions; ++r) {
+    return repeated(tables_.options().repetitions, [&] {
       const pagerank::Result result = pagerank::run_pagerank(device_, graph_, {}, {}, {.fusion = fusion});
       iterations = result.iterations;
-      if (r > 0) milliseconds.push_back(result.compute_seconds * 1e3);
-    }
-    return milliseconds;
+      return result.compute_seconds * 1e3;
+    });
   }
 
   /// One of several ways to run a program.
@@ -236,34 +234,27 @@ class Simdx {
     return device_.is_cuda();
   }
 
-  /// After a first run, which warms up.
+  /// Counts are the same in every repetition, but for what depends on the order of atomic operations.
   Mean measure(const std::string& row, const Program& program, const acc::AccOptions& options) {
     tables_.measuring(row);
     Mean mean;
-    for (unsigned r = 0; r <= tables_.options().repetitions; ++r) {
+    mean.milliseconds = repeated(tables_.options().repetitions, [&] {
       const auto all = program.run(options);
-      if (r > 0) mean = added(std::move(mean), all);
-    }
+      mean = {};
+      double seconds = 0;
+      const auto count = static_cast<double>(all.size());
+      for (const acc::AccStats& stats : all) {
+        seconds += stats.compute_seconds;
+        mean.rounds += static_cast<double>(stats.rounds) / count;
+        mean.refills += static_cast<double>(stats.refills) / count;
+        mean.pulls += static_cast<double>(stats.pulls) / count;
+        mean.launches += static_cast<double>(stats.kernel_launches) / count;
+        mean.push_registers = stats.push_registers, mean.pull_registers = stats.pull_registers;
+      }
+      mean.trace = all.back().trace;
+      return seconds / count * 1e3;
+    });
     return mean;
-  }
-
-  /// Counts are the same in every repetition, but for what depends on the order of atomic operations.
-  static Mean added(Mean mean, const std::vector<acc::AccStats>& all) {
-    Mean run;
-    double seconds = 0;
-    const auto count = static_cast<double>(all.size());
-    for (const acc::AccStats& stats : all) {
-      seconds += stats.compute_seconds;
-      run.rounds += static_cast<double>(stats.rounds) / count;
-      run.refills += static_cast<double>(stats.refills) / count;
-      run.pulls += static_cast<double>(stats.pulls) / count;
-      run.launches += static_cast<double>(stats.kernel_launches) / count;
-      run.push_registers = stats.push_registers, run.pull_registers = stats.pull_registers;
-    }
-    run.trace = all.back().trace;
-    run.milliseconds = std::move(mean.milliseconds);
-    run.milliseconds.push_back(seconds / count * 1e3);
-    return run;
   }
 
   void put(const std::string& row, const Mean& mean, Columns columns) {

@@ -37,16 +37,9 @@ void Tables::measuring(const std::string& row) const {
   if (options_.progress) options_.progress(name_ + ": " + row);
 }
 
-void Tables::put(const std::string& row, std::vector<double> values, const char* unit, Columns columns) {
-  std::sort(values.begin(), values.end());
-  figures_.push_back({name_ + ": " + row,
-                      middle_of(values),
-                      unit,
-                      values.front(),
-                      values.back(),
-                      {},
-                      std::move(columns),
-                      {}});
+void Tables::put(const std::string& row, const std::vector<double>& values, const char* unit,
+                 Columns columns) {
+  figures_.push_back(figure_of(name_ + ": " + row, values, unit, {}, std::move(columns)));
 }
 
 void Tables::put_cells(const std::string& row, const char* unit,
@@ -68,11 +61,6 @@ Graph Tables::graph(unsigned host_scale, unsigned gpu_scale, io::GraphKind kind,
   if (sized.scale == 0) sized.scale = device_.is_cuda() ? gpu_scale : host_scale;
   if (edge_factor > 0) sized.edge_factor = edge_factor;
   return load_graph(device_, sized, kind);
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return middle_of(values);
 }
 
 std::string batch_name(double fraction) {

@@ -6,12 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "apps/bench/bench.hpp"
+#include "apps/bench/figures.hpp"
 #include "io/generate/generate.hpp"
 
 namespace sluice::bench::papers {
-
-using Columns = std::vector<std::pair<std::string, double>>;
 
 /// What rows say whose technique only a GPU has.
 inline constexpr const char* kNeedsGpu = "needs a GPU";
@@ -36,7 +34,7 @@ class Tables {
   void measuring(const std::string& row) const;
 
   /// A row: the median of the values.
-  void put(const std::string& row, std::vector<double> values, const char* unit, Columns columns = {});
+  void put(const std::string& row, const std::vector<double>& values, const char* unit, Columns columns = {});
   /// A row of a graph: the first of `cells` is its figure, the others are columns; then, how large it is.
   void put_cells(const std::string& row, const char* unit,
                  std::vector<std::pair<std::string, std::vector<double>>> cells, const Graph& graph);
@@ -54,8 +52,6 @@ class Tables {
   std::string name_;
   std::vector<Figure> figures_;
 };
-
-double median(std::vector<double> values);
 
 /// `batch 1e-06`
 std::string batch_name(double fraction);

@@ -37,10 +37,6 @@ constexpr double kResidual = 1e-4;  ///< with the default, a query reaches most 
 constexpr std::uint32_t kBeliefRounds = 10;
 constexpr double kBatch = 1e-4;  ///< of the edges change
 
-struct NoScores : ppr::Sink {
-  void write(const ppr::Batch&) override {}
-};
-
 /// What something cost this rank.
 struct Cost {
   double seconds = 0;
@@ -48,19 +44,17 @@ struct Cost {
   double rounds = 0;  ///< in which ranks exchange
 };
 
-class ScalingSuite {
+class ScalingSuite : SuiteFigures {
  public:
   ScalingSuite(Device& device, const Options& options)
-      : device_(device),
-        options_(options),
+      : SuiteFigures(device, options),
         graph_(options.graph.empty()
                    ? load_graph(device, options)
                    : apps::read_graph_once_a_node(options.graph, io::read_graph_info(options.graph))) {}
 
   std::vector<Figure> run() {
     plain("ranks", world().size());
-    plain("vertices", static_cast<double>(graph_.vertices()));
-    plain("stored edges", static_cast<double>(graph_.edges()));
+    describe(graph_);
     if (options_.wants("walks")) scale_walks(device_, options_, graph_, figures_);
     iterations();
     programs();
@@ -72,8 +66,6 @@ class ScalingSuite {
  private:
   static std::uint64_t ranks() { return static_cast<std::uint64_t>(world().size()); }
 
-  void plain(const char* name, double value) { figures_.push_back({name, value, "", value, value, {}}); }
-
   /// With what ranks give each other sent while they sweep, and only behind that: GPUs that NCCL connects.
   void iterations() {
     const double one = iteration("pagerank, one rank", Who::first, 0, 0);
@@ -84,8 +76,7 @@ class ScalingSuite {
 
   /// In stored edges a second; the first iteration warms up. Returns the rate.
   double iteration(const std::string& name, Who who, unsigned pieces, double one) {
-    if (!options_.wants(name)) return 0;
-    if (options_.progress) options_.progress(name);
+    if (!begin(name)) return 0;
     pagerank::Options options;
     options.tolerance = 0;
     options.max_iterations = options_.repetitions + 1;
@@ -105,13 +96,10 @@ class ScalingSuite {
     for (std::size_t i = 1; i < seconds.size(); ++i)
       if (seconds[i] > 0) rates.push_back(static_cast<double>(graph_.edges()) / seconds[i] * 1e-9);
     if (rates.empty()) return 0;
-    std::sort(rates.begin(), rates.end());
-    const double usual = rates[rates.size() / 2];
-    Figure figure{name, usual, "G edges/s", rates.front(), rates.back(), {}};
-    const auto columns = columns_of(usual / one, cost);
+    Figure& figure = put(name, rates, "G edges/s");
+    const auto columns = columns_of(figure.value / one, cost);
     if (one > 0) figure.columns = columns;
-    figures_.push_back(std::move(figure));
-    return usual;
+    return figure.value;
   }
 
   void programs() {
@@ -138,8 +126,7 @@ class ScalingSuite {
       const auto graph = std::make_shared<acc::AccGraph>(device_, graph_, needs, place);
       return [&run, graph] {
         const acc::AccStats stats = run(*graph);
-        return Cost{stats.compute_seconds,
-                    static_cast<double>(stats.exchanged_bytes - stats.prepared_bytes),
+        return Cost{stats.compute_seconds, static_cast<double>(stats.exchanged_bytes - stats.prepared_bytes),
                     static_cast<double>(stats.rounds)};
       };
     });
@@ -148,8 +135,7 @@ class ScalingSuite {
   /// Of which each rank answers an equal share.
   void queries() {
     const Instance count = device_.is_cuda() ? kQueries : kQueriesOnHost;
-    Starts starts;
-    starts.mode = Starts::Mode::random, starts.count = count;
+    const Starts starts = random_starts(count);
     ppr::Options options;
     options.method = ppr::Method::push, options.residual_threshold = kResidual;
     beside_one(fmt::format("ppr, {} queries", count), [&](Who who) {
@@ -168,8 +154,7 @@ class ScalingSuite {
   /// Random batches that ranks follow, all together and the first alone. The graph changes.
   void batches() {
     const std::string name = fmt::format("dfp, batch {:.0e}", kBatch);
-    if (!options_.wants(name)) return;
-    if (options_.progress) options_.progress(name);
+    if (!begin(name)) return;
     graph_.weighted = false;
     graph_.out.weights = {}, graph_.in.weights = {};
     const bool alone = world().leads();
@@ -197,8 +182,8 @@ class ScalingSuite {
       follow(all, all_costs[r]);
       graph_ = std::move(update.graph);
     }
-    const double usual = put(name + ", one rank", one_costs, 0);
-    if (ranks() > 1) put(name, all_costs, usual);
+    const double usual = put_costs(name + ", one rank", one_costs, 0);
+    if (ranks() > 1) put_costs(name, all_costs, usual);
   }
 
   /// Work on all ranks beside the same on one; prepare(who) gives what does it once and says what it cost.
@@ -218,21 +203,19 @@ class ScalingSuite {
       const auto run = prepare(who);
       for (Cost& cost : costs) cost = run();
     }
-    return put(name, costs, one);
+    return put_costs(name, costs, one);
   }
 
   /// Of this rank; the first run warms up. Returns the median of the slowest rank's milliseconds.
-  double put(const std::string& name, std::span<const Cost> costs, double one) {
+  double put_costs(const std::string& name, std::span<const Cost> costs, double one) {
     std::vector<double> times;
     for (const Cost& cost : costs) times.push_back(1e3 * cost.seconds);
     world().all_reduce(times, Reduce::max, "rounds");
-    std::sort(times.begin() + 1, times.end());
-    const double usual = times[1 + options_.repetitions / 2];
-    Figure figure{name, usual, "ms", times[1], times.back(), {}};
-    const auto columns = columns_of(one / usual, costs.back());
+    times.erase(times.begin());
+    Figure& figure = put(name, times, "ms");
+    const auto columns = columns_of(one / figure.value, costs.back());
     if (one > 0) figure.columns = columns;
-    figures_.push_back(std::move(figure));
-    return usual;
+    return figure.value;
   }
 
   /// What the model of more ranks (page/rank_model.hpp) is given, too. All ranks call it.
@@ -251,10 +234,7 @@ class ScalingSuite {
     return largest;
   }
 
-  Device& device_;
-  const Options& options_;
   Graph graph_;
-  std::vector<Figure> figures_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "apps/bench/figures.hpp"
 #include "apps/job/ranks.hpp"
 #include "engine/core/clock.hpp"
 #include "engine/memory/resident_impl.hpp"
@@ -128,10 +129,8 @@ class WalkStudies {
   Work sampled(std::string name, samples::Options options, std::uint64_t seeds) const {
     return {std::move(name), "M edges/s", seeds,
             [this, options, seeds](ResidentGraph& graph, Instance from, Instance to) mutable {
-              Starts starts;
-              starts.mode = Starts::Mode::random, starts.count = seeds;
               options.seed = options_.seed, options.first_instance = from, options.last_instance = to;
-              return sampling::run_samples(graph, starts, options, nullptr);
+              return sampling::run_samples(graph, random_starts(seeds), options, nullptr);
             }};
   }
 

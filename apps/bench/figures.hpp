@@ -1,0 +1,86 @@
+// The figures of a suite, and how they come of repetitions.
+#pragma once
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/bench/bench.hpp"
+#include "engine/batch/starts.hpp"
+#include "partition/graph.hpp"
+
+namespace sluice::bench {
+
+using Columns = std::vector<std::pair<std::string, double>>;
+
+inline std::string text(const char* format, double value) {
+  char buffer[64];
+  std::snprintf(buffer, sizeof buffer, format, value);
+  return buffer;
+}
+
+/// Of an even number the mean of the two in the middle.
+inline double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+}
+
+/// The median of the repetitions, beside the smallest and the largest.
+inline Figure figure_of(std::string name, const std::vector<double>& values, std::string unit,
+                        std::string note = {}, Columns columns = {}) {
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  return {std::move(name), median(values), std::move(unit), *low, *high, std::move(note), std::move(columns)};
+}
+
+/// What run() gives in each repetition, after one that warms up and makes tables.
+template <class Run>
+std::vector<double> repeated(unsigned repetitions, Run&& run) {
+  std::vector<double> values;
+  for (run(); values.size() < repetitions;) values.push_back(run());
+  return values;
+}
+
+/// So many, drawn uniformly.
+inline Starts random_starts(Instance count) {
+  Starts starts;
+  starts.mode = Starts::Mode::random, starts.count = count;
+  return starts;
+}
+
+/// Says what part of a limit the figure is. The suite has a figure `limit: LIMIT` for it.
+inline void set_share(Figure& figure, double share, const std::string& limit) {
+  figure.columns.emplace_back("% of " + limit, 100 * share);
+}
+
+/// What suites have in common.
+class SuiteFigures {
+ protected:
+  SuiteFigures(Device& device, const Options& options) : device_(device), options_(options) {}
+
+  /// Is this to be measured? Says that it is.
+  bool begin(const std::string& name) const {
+    const bool wanted = options_.wants(name);
+    if (wanted && options_.progress) options_.progress(name);
+    return wanted;
+  }
+  void plain(std::string name, double value, std::string unit = {}) {
+    figures_.push_back({std::move(name), value, std::move(unit), value, value, {}});
+  }
+  void describe(const Graph& graph) {
+    plain("vertices", static_cast<double>(graph.vertices()));
+    plain("stored edges", static_cast<double>(graph.edges()));
+  }
+  Figure& put(std::string name, const std::vector<double>& values, std::string unit, std::string note = {},
+              Columns columns = {}) {
+    return figures_.emplace_back(
+        figure_of(std::move(name), values, std::move(unit), std::move(note), std::move(columns)));
+  }
+
+  Device& device_;
+  const Options& options_;
+  std::vector<Figure> figures_;
+};
+
+}  // namespace sluice::bench
