@@ -21,22 +21,6 @@ constexpr std::uint64_t kChunkBytes = 1u << 20;
 constexpr std::uint64_t kChunkEnd = std::uint64_t{1}
                                     << 32;  // HDF5 has no chunk so large, and a row is in one
 
-hid_t file_type(ElementType type) {
-  switch (type) {
-    case ElementType::i32:
-      return H5T_STD_I32LE;
-    case ElementType::i64:
-      return H5T_STD_I64LE;
-    case ElementType::u8:
-      return H5T_STD_U8LE;
-    case ElementType::f32:
-      return H5T_IEEE_F32LE;
-    case ElementType::f64:
-      return H5T_IEEE_F64LE;
-  }
-  return -1;
-}
-
 /// One dataset of the file: created with its first full chunk, or at the end with as many rows as there are.
 class ChunkedDataset {
  public:
@@ -86,8 +70,9 @@ class ChunkedDataset {
     h5::checked(H5Pset_chunk(properties.get(), rank, chunk.data()));
     h5::checked(H5Pset_fill_time(properties.get(), H5D_FILL_TIME_NEVER));
     const h5::Handle space(H5Screate_simple(rank, now.data(), most.data()));
-    dataset_ = h5::Handle(H5Dcreate2(file, declared_->name.c_str(), file_type(declared_->type), space.get(),
-                                     H5P_DEFAULT, properties.get(), H5P_DEFAULT));
+    const hid_t type = with_element_type(declared_->type, []<class T>() { return h5::file_type<T>(); });
+    dataset_ = h5::Handle(H5Dcreate2(file, declared_->name.c_str(), type, space.get(), H5P_DEFAULT,
+                                     properties.get(), H5P_DEFAULT));
   }
 
   void extend(std::uint64_t rows) { h5::checked(H5Dset_extent(dataset_.get(), shape(rows).data())); }

@@ -16,20 +16,12 @@ namespace {
 constexpr std::size_t kHeaderBytes = 256;       // holds any shape of ours; NumPy wants a multiple of 64
 constexpr std::size_t kBufferBytes = 1u << 20;  // small appends are gathered
 
-const char* type_code(ElementType type) {
-  switch (type) {
-    case ElementType::i32:
-      return "<i4";
-    case ElementType::i64:
-      return "<i8";
-    case ElementType::u8:
-      return "|u1";
-    case ElementType::f32:
-      return "<f4";
-    case ElementType::f64:
-      return "<f8";
-  }
-  return "";
+/// `<i4`: byte order, kind and bytes.
+std::string type_code(ElementType type) {
+  return with_element_type(type, []<class T>() {
+    const char kind = std::is_floating_point_v<T> ? 'f' : std::is_signed_v<T> ? 'i' : 'u';
+    return fmt::format("{}{}{}", sizeof(T) == 1 ? '|' : '<', kind, sizeof(T));
+  });
 }
 
 std::string header_of(const ResultDataset& dataset) {

@@ -45,19 +45,7 @@ class TextBuffer {
 using AddNumber = void (TextBuffer::*)(const std::byte*);
 
 AddNumber formatter(ElementType type) {
-  switch (type) {
-    case ElementType::i32:
-      return &TextBuffer::add_number<std::int32_t>;
-    case ElementType::i64:
-      return &TextBuffer::add_number<std::int64_t>;
-    case ElementType::u8:
-      return &TextBuffer::add_number<std::uint8_t>;
-    case ElementType::f32:
-      return &TextBuffer::add_number<float>;
-    case ElementType::f64:
-      return &TextBuffer::add_number<double>;
-  }
-  return nullptr;
+  return with_element_type(type, []<class T>() -> AddNumber { return &TextBuffer::add_number<T>; });
 }
 
 /// Elements of the row before the -1 behind its end, whose every bit is set.

@@ -9,20 +9,6 @@
 
 namespace sluice::io {
 
-std::uint64_t element_bytes(ElementType type) {
-  switch (type) {
-    case ElementType::u8:
-      return 1;
-    case ElementType::i32:
-    case ElementType::f32:
-      return 4;
-    case ElementType::i64:
-    case ElementType::f64:
-      return 8;
-  }
-  return 0;
-}
-
 std::uint64_t ResultDataset::row_elements() const {
   return std::accumulate(row.begin(), row.end(), std::uint64_t{1}, std::multiplies<>());
 }

@@ -15,7 +15,27 @@ namespace sluice::io {
 enum class ResultFormat { h5, npy, text };
 enum class ElementType { i32, i64, u8, f32, f64 };
 
-std::uint64_t element_bytes(ElementType type);
+/// Calls use.operator()<T>(), T being the C++ type of such elements.
+template <class Use>
+auto with_element_type(ElementType type, Use&& use) {
+  switch (type) {
+    case ElementType::i32:
+      return use.template operator()<std::int32_t>();
+    case ElementType::i64:
+      return use.template operator()<std::int64_t>();
+    case ElementType::u8:
+      return use.template operator()<std::uint8_t>();
+    case ElementType::f32:
+      return use.template operator()<float>();
+    case ElementType::f64:
+      break;
+  }
+  return use.template operator()<double>();
+}
+
+inline std::uint64_t element_bytes(ElementType type) {
+  return with_element_type(type, []<class T>() { return sizeof(T); });
+}
 
 /// Root attributes of a result file: the options of CONTRACT section 4, the seed, the graph's checksum.
 using Attribute = std::pair<std::string, std::variant<std::int64_t, double, std::string>>;
