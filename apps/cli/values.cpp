@@ -88,16 +88,6 @@ std::vector<std::int64_t> parse_list(std::string_view text, std::string_view opt
   return numbers;
 }
 
-std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
-  std::vector<std::string_view> pieces;
-  for (std::size_t begin = text.find_first_not_of(separators); begin != std::string_view::npos;) {
-    const auto end = std::min(text.find_first_of(separators, begin), text.size());
-    pieces.push_back(text.substr(begin, end - begin));
-    begin = text.find_first_not_of(separators, end);
-  }
-  return pieces;
-}
-
 void for_each_line(const std::string& path, const char* purpose,
                    const std::function<void(const Words& words, const std::string& where)>& use) {
   std::ifstream file(path);

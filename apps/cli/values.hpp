@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "io/readers/numbers.hpp"
+
 namespace sluice::apps {
 
 /// The whole of `text` as a number, or nothing.
@@ -26,8 +28,7 @@ double parse_real(std::string_view text, std::string_view option);
 /// `15,10,-1`: whole numbers, at least `least` each. Throws UsageError naming `option`.
 std::vector<std::int64_t> parse_list(std::string_view text, std::string_view option, std::int64_t least);
 
-/// The pieces of `text` between any of `separators`; empty pieces are left out.
-std::vector<std::string_view> split(std::string_view text, std::string_view separators);
+using io::readers::split;
 
 /// Calls use(words, where) for every line of a file that holds words, without what `#` and `%` begin; `where`
 /// is `FILE:LINE`. Throws InputError for a file that cannot be read.

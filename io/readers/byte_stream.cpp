@@ -36,30 +36,23 @@ struct ByteStream::Inflater {
 };
 
 ByteStream::ByteStream(std::string path) : path_(std::move(path)), raw_(kRawBytes, "the input buffer") {
-  descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor_ < 0) throw_in(path_, std::string("cannot be opened: ") + std::strerror(errno));
-  try {
-    struct stat status {};
-    if (::fstat(descriptor_, &status) != 0) throw_in(path_, std::strerror(errno));
-    if (S_ISDIR(status.st_mode)) throw_in(path_, "is a folder; name a file of edges");
-    if (S_ISREG(status.st_mode)) total_ = static_cast<std::uint64_t>(status.st_size);
-    ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL);
-    refill();
-    if (has_gzip_magic(raw_.data(), raw_end_)) {
-      inflater_ = std::make_unique<Inflater>();
-      if (!inflater_->ready) throw_in(path_, "zlib cannot be started; it has no memory");
-    } else if (raw_end_ > 0 && path_.ends_with(".gz")) {
-      throw_in(path_, "is named .gz but holds no gzip data; rename it, or fetch it again");
-    }
-  } catch (...) {
-    ::close(descriptor_);
-    throw;
+  file_ = Descriptor(::open(path_.c_str(), O_RDONLY | O_CLOEXEC), path_);
+  if (!file_) throw_in(path_, std::string("cannot be opened: ") + std::strerror(errno));
+  struct stat status {};
+  if (::fstat(file_.get(), &status) != 0) throw_in(path_, std::strerror(errno));
+  if (S_ISDIR(status.st_mode)) throw_in(path_, "is a folder; name a file of edges");
+  if (S_ISREG(status.st_mode)) total_ = static_cast<std::uint64_t>(status.st_size);
+  ::posix_fadvise(file_.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
+  refill();
+  if (has_gzip_magic(raw_.data(), raw_end_)) {
+    inflater_ = std::make_unique<Inflater>();
+    if (!inflater_->ready) throw_in(path_, "zlib cannot be started; it has no memory");
+  } else if (raw_end_ > 0 && path_.ends_with(".gz")) {
+    throw_in(path_, "is named .gz but holds no gzip data; rename it, or fetch it again");
   }
 }
 
-ByteStream::~ByteStream() {
-  ::close(descriptor_);
-}
+ByteStream::~ByteStream() = default;
 
 std::size_t ByteStream::read(char* to, std::size_t size) {
   return inflater_ ? read_gzip(to, size) : read_plain(to, size);
@@ -68,7 +61,7 @@ std::size_t ByteStream::read(char* to, std::size_t size) {
 std::size_t ByteStream::read_file(char* to, std::size_t size) {
   std::size_t done = 0;
   while (done < size) {
-    const ssize_t got = ::read(descriptor_, to + done, size - done);
+    const ssize_t got = ::read(file_.get(), to + done, size - done);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw_in(path_, std::string("cannot be read: ") + std::strerror(errno));
     if (got == 0) break;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/core/host_array.hpp"
+#include "io/descriptor.hpp"
 
 namespace sluice::io::readers {
 
@@ -38,7 +39,7 @@ class ByteStream {
   void next_member();
 
   std::string path_;
-  int descriptor_ = -1;
+  Descriptor file_;
   std::uint64_t total_ = 0;
   std::atomic<std::uint64_t> consumed_{0};
   HostArray<char> raw_;  ///< bytes of the file not handed on yet: [raw_pos_, raw_end_)

@@ -17,14 +17,8 @@ bool is_comment(char c) {
   return c == '#' || c == '%';
 }
 
-std::vector<std::string_view> split(std::string_view line) {
-  std::vector<std::string_view> columns;
-  while (!line.empty()) {
-    const std::size_t end = std::min(line.find_first_of(" \t,\r\n"), line.size());
-    if (end > 0) columns.push_back(line.substr(0, end));
-    line.remove_prefix(std::min(end + 1, line.size()));
-  }
-  return columns;
+std::vector<std::string_view> columns_of(std::string_view line) {
+  return split(line, " \t,\r\n");
 }
 
 /// The first line of edges after the one at the front of `text`, or empty if it is not there.
@@ -45,7 +39,7 @@ bool starts_with_two_numbers(const std::vector<std::string_view>& columns) {
 /// A title line ("id_1,id_2", or "V,E,u,graph" with numbers for V and E) is known by what follows it: edges
 /// that do not look like it. Anything less clear is left to the parser, which refuses what is no edge.
 bool is_title(std::string_view first_line, std::string_view second_line) {
-  const auto first = split(first_line), second = split(second_line);
+  const auto first = columns_of(first_line), second = columns_of(second_line);
   if (first.size() < 2 || !starts_with_two_numbers(second)) return false;
   if (!starts_with_two_numbers(first)) return !is_number(first[0]) && !is_number(first[1]);
   return first.size() != second.size() && !std::all_of(first.begin(), first.end(), is_number);
@@ -60,7 +54,7 @@ bool comment_says_undirected(std::string_view line) {
 
 /// "V,E,u,graph".
 bool title_says_undirected(std::string_view line) {
-  const auto columns = split(line);
+  const auto columns = columns_of(line);
   return comment_says_undirected(line) ||
          (starts_with_two_numbers(columns) && columns.size() > 2 && columns[2] == "u");
 }
@@ -116,7 +110,7 @@ class EdgeList final : public TextFormat {
 
  private:
   void note_possible_counts(std::string_view line, std::uint64_t number) {
-    const auto columns = split(line);
+    const auto columns = columns_of(line);
     if (columns.size() != 2 && columns.size() != 3) return;
     std::uint64_t values[3] = {};
     for (std::size_t i = 0; i < columns.size(); ++i)

@@ -99,15 +99,19 @@ const char* scan_time(const char* p, std::int64_t& value, bool& cut) {
   return p;
 }
 
-std::vector<std::string> words_of(std::string_view line) {
-  std::vector<std::string> words;
-  std::size_t at = 0;
-  while ((at = line.find_first_not_of(" \t\r\n", at)) != std::string_view::npos) {
-    const std::size_t end = std::min(line.find_first_of(" \t\r\n", at), line.size());
-    words.emplace_back(line.substr(at, end - at));
-    at = end;
+std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
+  std::vector<std::string_view> pieces;
+  for (std::size_t begin = text.find_first_not_of(separators); begin != std::string_view::npos;) {
+    const auto end = std::min(text.find_first_of(separators, begin), text.size());
+    pieces.push_back(text.substr(begin, end - begin));
+    begin = text.find_first_not_of(separators, end);
   }
-  return words;
+  return pieces;
+}
+
+std::vector<std::string> words_of(std::string_view line) {
+  const auto words = split(line, " \t\r\n");
+  return {words.begin(), words.end()};
 }
 
 std::optional<std::uint64_t> count_of(const std::string& word) {

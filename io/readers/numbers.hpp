@@ -72,6 +72,9 @@ const char* scan_time(const char* p, std::int64_t& value, bool& cut);
 /// Is the token a number of any kind (signed, fractional, nan)?
 bool is_number(std::string_view token);
 
+/// The pieces of `text` between any of `separators`; empty pieces are left out.
+std::vector<std::string_view> split(std::string_view text, std::string_view separators);
+
 // Header lines of formats.
 
 /// Blank-separated words.
