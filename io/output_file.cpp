@@ -24,11 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string folder_of(const std::string& path) {
-  const std::string parent = fs::path(path).parent_path().string();
-  return parent.empty() ? "." : parent;
-}
-
 void sync_path(const std::string& path, const std::string& known_as) {
   Descriptor(path, O_RDONLY, known_as).sync();
 }
@@ -120,6 +115,11 @@ std::string make_tag() {
 }
 
 }  // namespace
+
+std::string folder_of(const std::string& path) {
+  const std::string parent = fs::path(path).parent_path().string();
+  return parent.empty() ? "." : parent;
+}
 
 const std::string& temporary_tag() {
   static const std::string tag = make_tag();

@@ -9,6 +9,9 @@ namespace sluice::io {
 /// container: HOST-NAMESPACE-PROCESS-RANDOM.
 const std::string& temporary_tag();
 
+/// The folder of a file: `.` where its path names none.
+std::string folder_of(const std::string& path);
+
 /// Gives `from` the name `to` unless that is taken. Returns 0, or the system's reason: EEXIST where it is.
 int rename_new(const std::string& from, const std::string& to);
 

@@ -29,14 +29,9 @@ std::optional<Identity> existing(const fs::path& path) {
   return Identity{found.st_dev, found.st_ino, {}};
 }
 
-fs::path folder_of(const fs::path& path) {
-  const fs::path parent = path.parent_path();
-  return parent.empty() ? "." : parent;
-}
-
 Identity identity_of(const fs::path& path) {
   if (const auto found = existing(path)) return *found;
-  if (auto folder = existing(folder_of(path))) {
+  if (auto folder = existing(io::folder_of(path))) {
     folder->name = path.filename();
     return *folder;
   }
@@ -46,7 +41,7 @@ Identity identity_of(const fs::path& path) {
 /// Does `folder` hold the file, at whatever depth?
 bool holds(const Identity& folder, const fs::path& file) {
   std::error_code absent;
-  fs::path place = fs::canonical(folder_of(file), absent);
+  fs::path place = fs::canonical(io::folder_of(file), absent);
   for (; !absent && place.has_relative_path(); place = place.parent_path()) {
     if (existing(place) == folder) return true;
   }

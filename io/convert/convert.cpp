@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -389,10 +388,7 @@ ConvertStats convert(EdgeSource& source, const std::string& output, const Conver
   }
   ConvertOptions settled = options;
   settled.threads = std::max(options.threads, 1u);
-  if (settled.scratch.empty()) {
-    const std::filesystem::path folder = std::filesystem::path(output).parent_path();
-    settled.scratch = folder.empty() ? "." : folder.string();
-  }
+  if (settled.scratch.empty()) settled.scratch = folder_of(output);
   return with_record_type(options.weights == WeightRule::column, options.timestamps,
                           [&]<class Record>() { return Conversion<Record>(source, output, settled).run(); });
 }
