@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -129,6 +130,16 @@ class Command {
   std::deque<Option> options_;
   std::vector<std::pair<std::string, std::function<std::string()>>> beside_;
 };
+
+/// A command that run(command, options) carries out, and its options.
+template <class Options, class Run>
+std::pair<std::unique_ptr<Command>, std::shared_ptr<Options>> make_command(const char* name,
+                                                                           const char* summary, Run run) {
+  auto command = std::make_unique<Command>(name, summary);
+  auto options = std::make_shared<Options>();
+  command->run = [options, run](const Command& self) { run(self, *options); };
+  return {std::move(command), std::move(options)};
+}
 
 enum class ParseResult { run, help };
 

@@ -50,8 +50,7 @@ void run_bfs(const Command& command, const BfsCommand& c) {
 }  // namespace
 
 std::unique_ptr<Command> make_bfs() {
-  auto command = std::make_unique<Command>("bfs", "breadth-first search: depths and parents");
-  const auto c = std::make_shared<BfsCommand>();
+  auto [command, c] = make_command<BfsCommand>("bfs", "breadth-first search: depths and parents", run_bfs);
   declare_acc_graph(*command, *c,
                     "a graph file; directed ones are searched faster with in-edges stored (--reverse)");
   command->group("Search");
@@ -61,8 +60,7 @@ std::unique_ptr<Command> make_bfs() {
   declare_worklists(*command, *c);
   declare_acc(*command, *c);
   command->set_example("sluice bfs graph.h5 --source 0 --output depths.h5 --verify");
-  command->run = [c](const Command& self) { run_bfs(self, *c); };
-  return command;
+  return std::move(command);
 }
 
 }  // namespace sluice::apps

@@ -164,9 +164,8 @@ void run_bp(const Command& command, BpCommand& c) {
 }  // namespace
 
 std::unique_ptr<Command> make_bp() {
-  auto command =
-      std::make_unique<Command>("bp", "belief propagation: sum-product beliefs of a Markov random field");
-  const auto c = std::make_shared<BpCommand>();
+  auto [command, c] = make_command<BpCommand>(
+      "bp", "belief propagation: sum-product beliefs of a Markov random field", run_bp);
   declare_acc_graph(*command, *c,
                     "an undirected graph file; an edge's factor is the coupling to the power of its weight");
   command->group("Model");
@@ -179,8 +178,7 @@ std::unique_ptr<Command> make_bp() {
   declare_fusion(*command, c->beliefs.fusion);
   declare_acc(*command, *c);
   command->set_example("sluice bp graph.h5 --priors priors.txt --coupling coupling.txt --output beliefs.h5");
-  command->run = [c](const Command& self) { run_bp(self, *c); };
-  return command;
+  return std::move(command);
 }
 
 }  // namespace sluice::apps

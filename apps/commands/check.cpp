@@ -29,9 +29,8 @@ void run_check(const Command& command, const CheckCommand& c) {
 }  // namespace
 
 std::unique_ptr<Command> make_check() {
-  auto command =
-      std::make_unique<Command>("check", "reads a graph file whole; verifies checksums and structure");
-  const auto c = std::make_shared<CheckCommand>();
+  auto [command, c] = make_command<CheckCommand>(
+      "check", "reads a graph file whole; verifies checksums and structure", run_check);
   command->group("File");
   command->input_file("FILE", c->file, "a graph file");
   command->group("Machine");
@@ -41,8 +40,7 @@ std::unique_ptr<Command> make_check() {
   command->flag("--quiet", c->common.quiet, "errors only");
   command->flag("--verbose", c->common.verbose, "also the resolved configuration");
   command->set_example("sluice check graph.h5");
-  command->run = [c](const Command& self) { run_check(self, *c); };
-  return command;
+  return std::move(command);
 }
 
 }  // namespace sluice::apps

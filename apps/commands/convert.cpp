@@ -32,9 +32,8 @@ void run_convert(const Command& command, ConvertCommand& c) {
 }  // namespace
 
 std::unique_ptr<Command> make_convert() {
-  auto command = std::make_unique<Command>(
-      "convert", "an edge list, Matrix Market, METIS or DIMACS file as a graph file");
-  const auto c = std::make_shared<ConvertCommand>();
+  auto [command, c] = make_command<ConvertCommand>(
+      "convert", "an edge list, Matrix Market, METIS or DIMACS file as a graph file", run_convert);
   command->group("Files");
   command->input_file("IN", c->input, "the edges; .gz is read as it is");
   command->output_file("OUT", c->common.output, "the graph file to write");
@@ -59,8 +58,7 @@ std::unique_ptr<Command> make_convert() {
   command->group("Messages");
   declare_messages(*command, c->common);
   command->set_example("sluice convert soc-Epinions1.txt.gz epinions.h5");
-  command->run = [c](const Command& self) { run_convert(self, *c); };
-  return command;
+  return std::move(command);
 }
 
 }  // namespace sluice::apps

@@ -53,8 +53,8 @@ void run_generate(const Command& command, GenerateCommand& c) {
 }  // namespace
 
 std::unique_ptr<Command> make_generate() {
-  auto command = std::make_unique<Command>("generate", "a synthetic graph as a graph file");
-  const auto c = std::make_shared<GenerateCommand>();
+  auto [command, c] =
+      make_command<GenerateCommand>("generate", "a synthetic graph as a graph file", run_generate);
   command->group("Graph");
   command->choice_argument("KIND", c->generate.kind, kGraphKinds,
                            "rmat, kronecker (Graph500), uniform (Erdos-Renyi), grid (road-like) or ring");
@@ -75,8 +75,7 @@ std::unique_ptr<Command> make_generate() {
   command->group("Messages");
   declare_messages(*command, c->common);
   command->set_example("sluice generate kronecker --scale 20 --undirected --output graph.h5");
-  command->run = [c](const Command& self) { run_generate(self, *c); };
-  return command;
+  return std::move(command);
 }
 
 }  // namespace sluice::apps

@@ -232,9 +232,8 @@ void run_info(const Command& command, const InfoCommand& c) {
 }  // namespace
 
 std::unique_ptr<Command> make_info() {
-  auto command =
-      std::make_unique<Command>("info", "what is in a graph file: counts, degrees, a partition plan");
-  const auto c = std::make_shared<InfoCommand>();
+  auto [command, c] = make_command<InfoCommand>(
+      "info", "what is in a graph file: counts, degrees, a partition plan", run_info);
   command->group("File");
   command->input_file("FILE", c->file, "a graph file");
   command->flag("--json", c->json, "as JSON");
@@ -247,8 +246,7 @@ std::unique_ptr<Command> make_info() {
   command->group("Messages");
   command->flag("--verbose", c->common.verbose, "also the resolved configuration");
   command->set_example("sluice info graph.h5 --device-memory 8GiB");
-  command->run = [c](const Command& self) { run_info(self, *c); };
-  return command;
+  return std::move(command);
 }
 
 }  // namespace sluice::apps

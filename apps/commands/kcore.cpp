@@ -62,8 +62,8 @@ void run_kcore(const Command& command, const KcoreCommand& c) {
 }  // namespace
 
 std::unique_ptr<Command> make_kcore() {
-  auto command = std::make_unique<Command>("kcore", "core numbers, or the members of one core");
-  const auto c = std::make_shared<KcoreCommand>();
+  auto [command, c] =
+      make_command<KcoreCommand>("kcore", "core numbers, or the members of one core", run_kcore);
   declare_acc_graph(*command, *c,
                     "a graph file; direction, self-loops and how often an edge is there are ignored");
   command->group("Cores");
@@ -72,8 +72,7 @@ std::unique_ptr<Command> make_kcore() {
   declare_worklists(*command, *c);
   declare_acc(*command, *c);
   command->set_example("sluice kcore graph.h5 --output cores.h5");
-  command->run = [c](const Command& self) { run_kcore(self, *c); };
-  return command;
+  return std::move(command);
 }
 
 }  // namespace sluice::apps

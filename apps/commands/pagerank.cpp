@@ -144,8 +144,7 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
 }  // namespace
 
 std::unique_ptr<Command> make_pagerank() {
-  auto command = std::make_unique<Command>("pagerank", "ranks of all vertices");
-  const auto c = std::make_shared<PageRankCommand>();
+  auto [command, c] = make_command<PageRankCommand>("pagerank", "ranks of all vertices", run_pagerank);
   command->group("Graph");
   command->input_file("GRAPH", c->graph, "a graph file; with in-edges stored (--reverse) none need be made");
   command->group("Ranks");
@@ -164,8 +163,7 @@ std::unique_ptr<Command> make_pagerank() {
   declare_job(*command, c->common);
   command->set_idle(kIdleForSolvers);
   command->set_example("sluice pagerank graph.h5 --tolerance 1e-12 --output ranks.h5 --report ranks.json");
-  command->run = [c](const Command& self) { run_pagerank(self, *c); };
-  return command;
+  return std::move(command);
 }
 
 }  // namespace sluice::apps

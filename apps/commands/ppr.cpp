@@ -204,8 +204,8 @@ void run(const Command& command, PprCommand& c) {
 }  // namespace
 
 std::unique_ptr<Command> make_ppr() {
-  auto command = std::make_unique<Command>("ppr", "personalized PageRank: the best of many queries at once");
-  const auto c = std::make_shared<PprCommand>();
+  auto [command, c] =
+      make_command<PprCommand>("ppr", "personalized PageRank: the best of many queries at once", run);
   command->group("Graph");
   command->input_file("GRAPH", c->graph, "a graph file (see generate, convert)");
   command->group("Scores");
@@ -268,8 +268,7 @@ std::unique_ptr<Command> make_ppr() {
   command->set_idle(kIdle);
   command->set_example(
       "sluice ppr graph.h5 --method meloppr --stages 3,3 --expand 0.1 --top 200 --output scores.h5");
-  command->run = [c](const Command& self) { run(self, *c); };
-  return command;
+  return std::move(command);
 }
 
 }  // namespace sluice::apps

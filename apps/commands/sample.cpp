@@ -116,9 +116,8 @@ void run_sample(const Command& command, SampleCommand& c) {
 }  // namespace
 
 std::unique_ptr<Command> make_sample() {
-  auto command =
-      std::make_unique<Command>("sample", "subgraphs by traversal, or vertices and edges in one pass");
-  const auto c = std::make_shared<SampleCommand>();
+  auto [command, c] = make_command<SampleCommand>(
+      "sample", "subgraphs by traversal, or vertices and edges in one pass", run_sample);
   auto& o = c->sample;
   command->group("Graph");
   command->input_file("GRAPH", c->graph, "a graph file (see generate, convert)");
@@ -142,8 +141,7 @@ std::unique_ptr<Command> make_sample() {
   declare_starts(*command, c->starts);
   declare_job(*command, c->common);
   command->set_example("sluice sample graph.h5 --kind neighbor --fanout 15,10 --output samples.h5");
-  command->run = [c](const Command& self) { run_sample(self, *c); };
-  return command;
+  return std::move(command);
 }
 
 }  // namespace sluice::apps

@@ -53,8 +53,8 @@ void run_sssp(const Command& command, const SsspCommand& c) {
 }  // namespace
 
 std::unique_ptr<Command> make_sssp() {
-  auto command = std::make_unique<Command>("sssp", "shortest paths from one vertex: distances");
-  const auto c = std::make_shared<SsspCommand>();
+  auto [command, c] =
+      make_command<SsspCommand>("sssp", "shortest paths from one vertex: distances", run_sssp);
   declare_acc_graph(*command, *c, "a graph file; without weights every edge is 1 long");
   command->group("Paths");
   command->whole("--source", c->source, 0, "the vertex where paths begin");
@@ -64,8 +64,7 @@ std::unique_ptr<Command> make_sssp() {
   declare_worklists(*command, *c);
   declare_acc(*command, *c);
   command->set_example("sluice sssp roads.h5 --source 0 --output distances.h5 --verify");
-  command->run = [c](const Command& self) { run_sssp(self, *c); };
-  return command;
+  return std::move(command);
 }
 
 }  // namespace sluice::apps

@@ -119,8 +119,7 @@ void run_walk(const Command& command, WalkCommand& c) {
 }  // namespace
 
 std::unique_ptr<Command> make_walk() {
-  auto command = std::make_unique<Command>("walk", "random walks over a graph file");
-  const auto c = std::make_shared<WalkCommand>();
+  auto [command, c] = make_command<WalkCommand>("walk", "random walks over a graph file", run_walk);
   command->group("Graph");
   command->input_file("GRAPH", c->graph, "a graph file (see generate, convert)");
   command->group("Walks");
@@ -139,8 +138,7 @@ std::unique_ptr<Command> make_walk() {
   declare_starts(*command, c->starts);
   declare_job(*command, c->common);
   command->set_example("sluice walk graph.h5 --kind node2vec --p 0.5 --q 2 --length 40 --output walks.h5");
-  command->run = [c](const Command& self) { run_walk(self, *c); };
-  return command;
+  return std::move(command);
 }
 
 }  // namespace sluice::apps

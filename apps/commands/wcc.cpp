@@ -62,13 +62,11 @@ void run_wcc(const Command& command, const AccCommand& c) {
 }  // namespace
 
 std::unique_ptr<Command> make_wcc() {
-  auto command = std::make_unique<Command>("wcc", "weakly connected components");
-  const auto c = std::make_shared<AccCommand>();
+  auto [command, c] = make_command<AccCommand>("wcc", "weakly connected components", run_wcc);
   declare_acc_graph(*command, *c, "a graph file; the direction of edges is ignored");
   declare_acc(*command, *c);
   command->set_example("sluice wcc graph.h5 --output components.h5 --verify");
-  command->run = [c](const Command& self) { run_wcc(self, *c); };
-  return command;
+  return std::move(command);
 }
 
 }  // namespace sluice::apps

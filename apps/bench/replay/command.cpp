@@ -232,9 +232,8 @@ void run_replay(const Command& command, ReplayCommand& c) {
 }  // namespace
 
 std::unique_ptr<Command> make_replay() {
-  auto command = std::make_unique<Command>(
-      "replay", "PageRank of a temporal graph: every method beside static, after every batch");
-  const auto c = std::make_shared<ReplayCommand>();
+  auto [command, c] = make_command<ReplayCommand>(
+      "replay", "PageRank of a temporal graph: every method beside static, after every batch", run_replay);
   command->group("Graph");
   command->input_file("EDGES", c->file, "edges with times, in any order: third column");
   command->real("--initial", "PART", c->replay.initial, "the part of them that the first graph holds");
@@ -258,8 +257,7 @@ std::unique_ptr<Command> make_replay() {
   command->set_idle(kIdleForSolvers);
   command->set_takes_ranks();
   command->set_example("sluice-bench replay edges.txt --batch-fraction 1e-4 --batches 100");
-  command->run = [c](const Command& self) { run_replay(self, *c); };
-  return command;
+  return std::move(command);
 }
 
 }  // namespace sluice::apps
