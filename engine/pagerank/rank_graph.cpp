@@ -41,8 +41,7 @@ HostArray<EdgeIndex> in_offsets(const Csr& out, unsigned threads) {
 }  // namespace
 
 std::uint64_t bytes_in_file(const RankGraph& graph, bool weighted) {
-  if (graph.file() == nullptr) return 0;
-  return graph.in().edges * (sizeof(Vertex) + (weighted ? sizeof(float) : 0));
+  return graph.file() == nullptr ? 0 : graph.in().edges * edge_bytes(weighted);
 }
 
 void require_stored_in_edges(const Graph& graph) {

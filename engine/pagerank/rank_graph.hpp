@@ -69,6 +69,11 @@ class RankGraph {
   HostArray<std::uint8_t> added_loops_;
 };
 
+/// What an edge takes, with its weight where that is wanted.
+constexpr std::uint64_t edge_bytes(bool weighted) {
+  return sizeof(Vertex) + (weighted ? sizeof(float) : 0);
+}
+
 /// What all in-edges of these vertices take in the graph's file; 0 where they are in host memory.
 std::uint64_t bytes_in_file(const RankGraph& graph, bool weighted);
 

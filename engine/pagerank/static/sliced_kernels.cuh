@@ -55,32 +55,24 @@ struct Teams {
   }
 };
 
-/// A sweep as the rows below are worked on. Whatever else goes over them has the same members: kWeighted, a
-/// Sum with zero as Sum{}, and a Totals. `kFused`: contributions were made by the same kernel, so that they
-/// are not read through the cache of what no kernel changes.
+/// A sweep as the rows below are worked on. `kFused`: contributions were made by the same kernel, so that
+/// they are not read through the cache of what no kernel changes.
 template <class Share, bool kFused = false>
 struct SlicedSweepView {
-  using Sum = FixedRank;
-  using Totals = SweepTotals;
   static constexpr bool kWeighted = Share::kWeighted;
 
   SweepView<Share> sweep;
 
-  /// What entry `position`, of this source, gives row `number`.
-  __device__ Sum carried(std::uint64_t, std::uint32_t source, float weight, std::uint64_t) const {
+  __device__ FixedRank carried(std::uint32_t source, float weight) const {
     return Share::carried(kFused ? sweep.shares[source] : __ldg(sweep.shares + source), weight);
-  }
-  __device__ Sum add(Sum a, Sum b) const { return a + b; }
-  __device__ void renew(std::uint64_t number, Sum sum, Totals& totals) const {
-    sweep.renew(number, sum, totals);
   }
 };
 
 /// What entries start, start + stride, ... give to a row, `count` of them.
 template <class View>
-__device__ typename View::Sum gather_entries(const View& view, const SlicedView& rows, std::uint64_t number,
-                                             std::uint64_t start, std::uint64_t count, unsigned stride) {
-  typename View::Sum sum{};
+__device__ FixedRank gather_entries(const View& view, const SlicedView& rows, std::uint64_t start,
+                                    std::uint64_t count, unsigned stride) {
+  FixedRank sum = 0;
   const std::uint32_t* sources = rows.sources + start;
   const float* weights = View::kWeighted ? rows.weights + start : nullptr;
   for (std::uint64_t i = 0; i < count; i += kInFlight) {
@@ -94,21 +86,8 @@ __device__ typename View::Sum gather_entries(const View& view, const SlicedView&
     }
 #pragma unroll
     for (unsigned j = 0; j < kInFlight; ++j) {
-      if (i + j < count)
-        sum = view.add(sum, view.carried(number, source[j], weight[j], start + (i + j) * stride));
+      if (i + j < count) sum += view.carried(source[j], weight[j]);
     }
-  }
-  return sum;
-}
-
-/// The sum over a warp, in all lanes.
-template <class View>
-__device__ typename View::Sum add_warp(const View& view, typename View::Sum sum) {
-  using Word = std::conditional_t<sizeof sum == 8, unsigned long long, unsigned>;
-  static_assert(sizeof(Word) == sizeof sum);
-  for (unsigned stride = kWarpLanes / 2; stride > 0; stride /= 2) {
-    const Word other = __shfl_xor_sync(~0u, static_cast<Word>(sum), static_cast<int>(stride));
-    sum = view.add(sum, static_cast<typename View::Sum>(other));
   }
   return sum;
 }
@@ -147,22 +126,22 @@ __device__ void join_warps(SweepTotals& totals, RankNorm norm) {
 
 /// Rows [0, hubs), a team each.
 template <unsigned kTeams, class View>
-__device__ void sweep_hubs(const View& view, const SlicedView& rows, typename View::Totals& totals) {
+__device__ void sweep_hubs(const View& view, const SlicedView& rows, SweepTotals& totals) {
   constexpr unsigned kWarps = kSweepBlock / kWarpLanes;
-  __shared__ typename View::Sum workspace[kTeams * kWarps];
+  __shared__ FixedRank workspace[kTeams * kWarps];
   auto* const by_warp = workspace + Teams<kTeams>::in_block() * kWarps;
   const unsigned thread = Teams<kTeams>::thread();
   for (std::uint64_t row = Teams<kTeams>::rank(); row < rows.hubs; row += Teams<kTeams>::size()) {
     const std::uint64_t start = rows.starts[row], size = rows.starts[row + 1] - start;
     const std::uint64_t entries = size > thread ? (size - thread + kSweepBlock - 1) / kSweepBlock : 0;
-    const auto sum =
-        add_warp(view, gather_entries(view, rows, rows.number(row), start + thread, entries, kSweepBlock));
+    const FixedRank sum =
+        sum_lanes<kWarpLanes>(gather_entries(view, rows, start + thread, entries, kSweepBlock));
     if (thread % kWarpLanes == 0) by_warp[thread / kWarpLanes] = sum;
     Teams<kTeams>::meet();
     if (thread == 0) {
-      typename View::Sum all{};
-      for (unsigned warp = 0; warp < kWarps; ++warp) all = view.add(all, by_warp[warp]);
-      view.renew(rows.number(row), all, totals);
+      FixedRank all = 0;
+      for (unsigned warp = 0; warp < kWarps; ++warp) all += by_warp[warp];
+      view.sweep.renew(rows.number(row), all, totals);
     }
     Teams<kTeams>::meet();
   }
@@ -171,27 +150,26 @@ __device__ void sweep_hubs(const View& view, const SlicedView& rows, typename Vi
 /// Rows [first, end), no more than 32, of those that warps read one by one.
 template <class View>
 __device__ void sweep_lists(const View& view, const SlicedView& rows, std::uint64_t first, std::uint64_t end,
-                            unsigned lane, typename View::Totals& totals) {
-  typename View::Sum own_sum{};
+                            unsigned lane, SweepTotals& totals) {
+  FixedRank own_sum = 0;
   for (std::uint64_t row = first; row < end; ++row) {
     const std::uint64_t start = rows.starts[row], size = rows.starts[row + 1] - start;
-    const auto sum = add_warp(
-        view, gather_entries(view, rows, rows.number(row), start + lane, size / kWarpLanes, kWarpLanes));
+    const FixedRank sum =
+        sum_lanes<kWarpLanes>(gather_entries(view, rows, start + lane, size / kWarpLanes, kWarpLanes));
     if (row - first == lane) own_sum = sum;
   }
-  if (first + lane < end) view.renew(rows.number(first + lane), own_sum, totals);
+  if (first + lane < end) view.sweep.renew(rows.number(first + lane), own_sum, totals);
 }
 
 /// One slice.
 template <class View>
 __device__ void sweep_slice(const View& view, const SlicedView& rows, std::uint64_t slice, unsigned lane,
-                            typename View::Totals& totals) {
+                            SweepTotals& totals) {
   const std::uint64_t row = rows.lists + slice * kSlice + lane;
   if (row >= rows.count) return;
   const std::uint64_t start = rows.starts[rows.lists + slice],
-                      width = (rows.starts[rows.lists + slice + 1] - start) / kSlice,
-                      number = rows.number(row);
-  view.renew(number, gather_entries(view, rows, number, start + lane, width, kSlice), totals);
+                      width = (rows.starts[rows.lists + slice + 1] - start) / kSlice;
+  view.sweep.renew(rows.number(row), gather_entries(view, rows, start + lane, width, kSlice), totals);
 }
 
 /// Rows that are their own first ones, as SlicedPieces has them.
@@ -206,7 +184,7 @@ struct FirstOfAll {
 /// blocks, of so many teams each. `claimed` is 0 before.
 template <unsigned kTeams, class View, class Ahead>
 __device__ void sweep_sliced(const View& view, const Ahead& ahead, const SlicedView& rows,
-                             unsigned long long* claimed, typename View::Totals& totals) {
+                             unsigned long long* claimed, SweepTotals& totals) {
   std::uint64_t longs = 0;
   for (unsigned p = 0; p < ahead.size(); ++p) {
     sweep_hubs<kTeams>(view, ahead[p], totals);
@@ -241,7 +219,7 @@ __device__ void sweep_sliced(const View& view, const Ahead& ahead, const SlicedV
 /// All rows.
 template <class View>
 __device__ void sweep_sliced(const View& view, const SlicedView& rows, unsigned long long* claimed,
-                             typename View::Totals& totals) {
+                             SweepTotals& totals) {
   sweep_sliced<1>(view, FirstOfAll{rows}, rows, claimed, totals);
 }
 

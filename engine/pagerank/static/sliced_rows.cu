@@ -121,15 +121,6 @@ __global__ void __launch_bounds__(kBlock)
 
 }  // namespace
 
-RowsToSlice::RowsToSlice(const RankGraph& graph, bool weighted)
-    : in(graph.in()),
-      weighted(weighted),
-      file(graph.file()),
-      divisors(graph.symmetric() ? nullptr : graph.divisors()),
-      vertices(graph.vertices()),
-      first(graph.first()),
-      owners(&graph.owners()) {}
-
 /// In-edges of some rows, which come while those of another chunk are rewritten.
 struct SlicedRows::Chunk {
   Buffer<std::uint32_t> sources, sorted;
@@ -139,24 +130,27 @@ struct SlicedRows::Chunk {
 
 /// What is needed while the rows are made.
 struct SlicedRows::Making {
-  Making(const Device& on, const RowsToSlice& of, const cuda::Stream& in, DeviceRanks* with)
+  Making(const Device& on, const RankGraph& graph, bool with_weights, const cuda::Stream& made_on,
+         DeviceRanks* with)
       : device(on),
-        from(of),
-        weighted(of.weighted),
-        stream(in),
+        from(graph),
+        in(graph.in()),
+        weighted(with_weights),
+        stream(made_on),
         ranks(with),
-        n(of.in.vertices),
-        uploads(on, of.in.edges * (sizeof(Vertex) + (of.weighted ? sizeof(float) : 0))) {
-    number_of = Buffer<std::uint32_t>(device, from.vertices, "numbers of vertices");
+        n(in.vertices),
+        uploads(on, in.edges * edge_bytes(weighted)) {
+    number_of = Buffer<std::uint32_t>(device, from.vertices(), "numbers of vertices");
     for (auto* words : {&keys, &sorted_keys, &row_of})
       *words = Buffer<std::uint32_t>(device, n, "rows by in-degree");
     offsets = Buffer<EdgeIndex>(device, n + 1, "offsets of in-edges");
-    uploads.copy(offsets.data(), from.in.offsets, offsets.bytes());
+    uploads.copy(offsets.data(), in.offsets, offsets.bytes());
   }
   ~Making() { cudaStreamSynchronize(stream.get()); }  // what is under way uses the buffers
 
   const Device& device;
-  const RowsToSlice& from;
+  const RankGraph& from;
+  const CsrView& in;
   bool weighted;
   const cuda::Stream& stream;
   DeviceRanks* ranks;
@@ -170,18 +164,17 @@ struct SlicedRows::Making {
   cuda::TakeTurns<Chunk> chunks;
 };
 
-SlicedRows::SlicedRows(const Device& device, const RowsToSlice& from, const cuda::Stream& stream,
-                       DeviceRanks* ranks)
-    : device_(device), count_(from.in.vertices), vertices_(from.vertices) {
-  Making making(device, from, stream, ranks);
-  sort_rows(making);
+SlicedRows::SlicedRows(const Device& device, const RankGraph& graph, bool weighted, const SweepPieces& pieces,
+                       const cuda::Stream& stream, DeviceRanks* ranks)
+    : device_(device), count_(graph.in().vertices), vertices_(graph.vertices()) {
+  Making making(device, graph, weighted, stream, ranks);
+  sort_rows(making, pieces);
   cut(making);
   fill(making);
-  uploaded_ =
-      making.offsets.bytes() + from.in.edges * (sizeof(Vertex) + (making.weighted ? sizeof(float) : 0));
+  uploaded_ = making.offsets.bytes() + making.in.edges * edge_bytes(weighted);
 }
 
-void SlicedRows::sort_rows(Making& m) {
+void SlicedRows::sort_rows(Making& m, const SweepPieces& pieces) {
   order_ = Buffer<Vertex>(device_, m.n, "order of vertices");
   const cudaStream_t on = m.stream.get();
   const auto sort = [&](Buffer<std::uint32_t>& to, std::uint64_t first, std::uint64_t count) {
@@ -190,14 +183,14 @@ void SlicedRows::sort_rows(Making& m) {
                       to.data() + first, count, 32, m.scratch, on);
   };
   const unsigned grid = cuda::grid_for(m.n, kBlock);
-  if (m.from.divisors == nullptr) {
+  if (m.from.symmetric()) {
     key_rows_kernel<<<grid, kBlock, 0, on>>>(m.offsets.data(), nullptr, m.n, m.keys.data(), m.row_of.data());
     cuda::check_launch("key_rows_kernel");
     sort(order_, 0, m.n);
-    cut_pieces(m, m.sorted_keys.data());
+    cut_pieces(m, pieces, m.sorted_keys.data());
   } else {
     Buffer<double> divisors(device_, m.n, "out-degrees");
-    m.uploads.copy(divisors.data(), m.from.divisors, divisors.bytes());
+    m.uploads.copy(divisors.data(), m.from.divisors(), divisors.bytes());
     key_sources_kernel<<<grid, kBlock, 0, on>>>(divisors.data(), m.n, m.keys.data(), m.row_of.data());
     cuda::check_launch("key_sources_kernel");
     sort(order_, 0, m.n);
@@ -205,24 +198,24 @@ void SlicedRows::sort_rows(Making& m) {
     key_rows_kernel<<<grid, kBlock, 0, on>>>(m.offsets.data(), order_.data(), m.n, m.keys.data(),
                                              m.row_of.data());
     cuda::check_launch("key_rows_kernel");
-    cut_pieces(m, m.keys.data());
+    cut_pieces(m, pieces, m.keys.data());
     for (const SlicedView& piece : pieces_) sort(rows_, piece.first, piece.count);
     m.stream.wait("sorting rows");
   }
-  invert_kernel<<<grid, kBlock, 0, on>>>(order_.data(), nullptr, m.n, m.from.first,
-                                         m.number_of.data() + m.from.first);
+  invert_kernel<<<grid, kBlock, 0, on>>>(order_.data(), nullptr, m.n, m.from.first(),
+                                         m.number_of.data() + m.from.first());
   cuda::check_launch("invert_kernel");
   invert_kernel<<<grid, kBlock, 0, on>>>(order_.data(), rows_.data(), m.n, 0, m.row_of.data());
   cuda::check_launch("invert_kernel");
   if (m.ranks != nullptr) {
-    m.ranks->all_gather_ranges(m.number_of.data(), ranges_of(*m.from.owners), sizeof(std::uint32_t), on);
+    m.ranks->all_gather_ranges(m.number_of.data(), ranges_of(m.from.owners()), sizeof(std::uint32_t), on);
     m.ranks->wait(on, "numbers of vertices");
   }
 }
 
-void SlicedRows::cut_pieces(Making& m, const std::uint32_t* keys_by_number) {
+void SlicedRows::cut_pieces(Making& m, const SweepPieces& pieces, const std::uint32_t* keys_by_number) {
   std::vector<std::uint64_t> cuts{0, m.n};
-  if (m.from.pieces.count > 1) {
+  if (pieces.count > 1) {
     const cudaStream_t on = m.stream.get();
     Buffer<std::uint64_t> work(device_, m.n + 1, "work of rows");
     work_kernel<<<cuda::grid_for(m.n, kBlock), kBlock, 0, on>>>(keys_by_number, m.n, work.data());
@@ -234,8 +227,8 @@ void SlicedRows::cut_pieces(Making& m, const std::uint32_t* keys_by_number) {
       copy_to_host(device_, &before, work.data() + row, sizeof before);
       return before;
     };
-    const std::uint64_t all = m.from.in.edges + m.n * kEdgesPerVertex, own = work_before(m.n);
-    cuts = cut_rows(m.n, m.from.pieces, all - own, work_before);
+    const std::uint64_t all = m.in.edges + m.n * kEdgesPerVertex, own = work_before(m.n);
+    cuts = cut_rows(m.n, pieces, all - own, work_before);
   }
   for (std::size_t p = 0; p + 1 < cuts.size(); ++p) {
     SlicedView piece;
@@ -291,8 +284,8 @@ void SlicedRows::cut(Making& m) {
 }
 
 void SlicedRows::fill(Making& m) {
-  const EdgeIndex* const offsets = m.from.in.offsets;
-  for_each_piece(m.from.in, m.from.file, true, m.weighted,
+  const EdgeIndex* const offsets = m.in.offsets;
+  for_each_piece(m.in, m.from.file(), true, m.weighted,
                  [&](std::uint64_t begin, std::uint64_t last, const Vertex* sources, const float* weights) {
                    while (begin < last) {
                      const auto over =
@@ -310,8 +303,8 @@ void SlicedRows::fill(Making& m) {
 void SlicedRows::fill_some(Making& m, std::uint64_t begin, std::uint64_t end, const Vertex* sources,
                            const float* weights) {
   const cudaStream_t on = m.stream.get();
-  const EdgeIndex first = m.from.in.offsets[begin];
-  const std::uint64_t edges = m.from.in.offsets[end] - first;
+  const EdgeIndex first = m.in.offsets[begin];
+  const std::uint64_t edges = m.in.offsets[end] - first;
   Chunk& chunk = m.chunks.begin("rewriting in-edges");
   const auto bring = [&]<class T>(Buffer<T>& to, Buffer<T>& sorted, const T* column) {
     const std::uint64_t some = std::max<std::uint64_t>(edges, 1);
@@ -336,20 +329,15 @@ void SlicedRows::fill_some(Making& m, std::uint64_t begin, std::uint64_t end, co
   m.chunks.end(m.stream);
 }
 
-std::uint64_t SlicedRows::most_bytes(const RowsToSlice& from) {
-  const CsrView& in = from.in;
-  const std::uint64_t n = from.vertices, m = in.edges;
-  const std::uint64_t edge = sizeof(Vertex) + (from.weighted ? sizeof(float) : 0);
+std::uint64_t SlicedRows::most_bytes(const RankGraph& graph, bool weighted, const SweepPieces& pieces) {
+  const CsrView& in = graph.in();
+  const std::uint64_t n = graph.vertices(), m = in.edges, edge = edge_bytes(weighted);
   const std::uint64_t largest = longest_list({in.offsets, in.vertices + 1}, usable_cores());
   // Lists are padded by less than a half of their own entries, slices by less than a piece's largest row's.
-  const std::uint64_t padded = m + m / 2 + kSlice * kSliceMost * from.pieces.count;
+  const std::uint64_t padded = m + m / 2 + kSlice * kSliceMost * pieces.count;
   // Two chunks; sorting takes about as much again as what is sorted.
   const std::uint64_t way = 2 * 4 * edge * std::min(m, std::max(kEdgesAtOnce, largest));
   return padded * edge + way + n * (6 * sizeof(std::uint32_t) + 3 * sizeof(std::uint64_t)) + (1u << 20);
-}
-
-SlicedView SlicedRows::view() const {
-  return pieces_.front();
 }
 
 template <class T>

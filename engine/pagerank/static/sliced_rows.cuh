@@ -85,30 +85,15 @@ struct SlicedPieces {
   unsigned count = 0;
 };
 
-/// What is rewritten.
-struct RowsToSlice {
-  /// In-edges of a rank's vertices, or of all.
-  explicit RowsToSlice(const RankGraph& graph, bool weighted);
-
-  CsrView in;                        ///< in host memory; of sources and weights only where `file` is null
-  bool weighted = false;             ///< are weights rewritten too?
-  const EdgeSource* file = nullptr;  ///< where sources and weights are read from; else null
-  const double* divisors = nullptr;  ///< [rows] that sources are numbered by, in host memory; null: row sizes
-  std::uint64_t vertices = 0, first = 0;  ///< of the graph; the vertex of row 0
-  const Ownership* owners = nullptr;      ///< the ranks' rows, where there are several
-  SweepPieces pieces{};                   ///< which rows lie together
-};
-
 class SlicedRows {
  public:
-  /// All rows. `ranks`, which all come here, send each other how they number their vertices; null: alone.
-  /// `stream` is waited for.
-  SlicedRows(const Device& device, const RowsToSlice& from, const cuda::Stream& stream, DeviceRanks* ranks);
+  /// In-edges of a rank's vertices, or of all, with weights where `weighted`. `ranks`, which all come here,
+  /// send each other how they number their vertices; null: alone. `stream` is waited for.
+  SlicedRows(const Device& device, const RankGraph& graph, bool weighted, const SweepPieces& pieces,
+             const cuda::Stream& stream, DeviceRanks* ranks);
   /// Device memory that this takes at most, while it is made too.
-  static std::uint64_t most_bytes(const RowsToSlice& from);
+  static std::uint64_t most_bytes(const RankGraph& graph, bool weighted, const SweepPieces& pieces);
 
-  /// All rows, where they are one piece.
-  SlicedView view() const;
   /// Pieces of the rows by number, each sorted by in-degree for itself; some may be empty.
   const std::vector<SlicedView>& pieces() const { return pieces_; }
   /// [rows] The row of the graph that has a number.
@@ -122,8 +107,8 @@ class SlicedRows {
  private:
   struct Chunk;
   struct Making;
-  void sort_rows(Making& making);
-  void cut_pieces(Making& making, const std::uint32_t* keys_by_number);
+  void sort_rows(Making& making, const SweepPieces& pieces);
+  void cut_pieces(Making& making, const SweepPieces& pieces, const std::uint32_t* keys_by_number);
   void cut(Making& making);
   void fill(Making& making);
   void fill_some(Making& making, std::uint64_t begin, std::uint64_t end, const Vertex* sources,

@@ -37,12 +37,6 @@ constexpr std::uint64_t kFusedMost = 1u << 26;
 /// Looked at on the host.
 constexpr std::uint64_t kDivisorsAtOnce = 1u << 16;
 
-RowsToSlice rows_to_slice(const RankGraph& graph, const Options& options, const SweepPieces& pieces) {
-  RowsToSlice rows(graph, options.weighted);
-  rows.pieces = pieces;
-  return rows;
-}
-
 /// Of vertices by number; to[v] is that of vertex v.
 __global__ void __launch_bounds__(kSweepBlock)
     hand_out_kernel(const FixedRank* ranks, const Vertex* order, FixedRank total, std::uint64_t count,
@@ -63,7 +57,7 @@ class SlicedSweep final : public Sweep {
         first_(graph.first()),
         options_(options),
         update_(make_update(options, graph.vertices())),
-        rows_(device, rows_to_slice(graph, options, pieces), stream_, ranks_.get()),
+        rows_(device, graph, options.weighted, pieces, stream_, ranks_.get()),
         pieces_(rows_.pieces()),
         blocks_(cuda::blocks_at_once(sweep_sliced_kernel<Share>, kSweepBlock, 0)),
         beside_exchange_(blocks_beside_exchange()),
@@ -344,7 +338,7 @@ class SlicedSweep final : public Sweep {
 constexpr std::uint64_t kRowBytes = 3 * 8 + 1, kShareBytes = 2 * 8;
 
 bool fits(const Device& device, const RankGraph& graph, const Options& options, const SweepPieces& pieces) {
-  return SlicedRows::most_bytes(rows_to_slice(graph, options, pieces)) + graph.in().vertices * kRowBytes +
+  return SlicedRows::most_bytes(graph, options.weighted, pieces) + graph.in().vertices * kRowBytes +
              (graph.vertices() + 1) * kShareBytes <=
          device.memory().available();
 }
