@@ -6,6 +6,7 @@
 #include "engine/core/macros.hpp"
 #include "engine/core/types.hpp"
 #include "engine/pagerank/fixed_rank.hpp"
+#include "engine/pagerank/options.hpp"
 
 namespace sluice::pagerank {
 
@@ -42,6 +43,13 @@ struct WeightedShare {
     return weighted_contribution(stored, weight);
   }
 };
+
+/// Calls make(share) with the form that a run gathers.
+template <class Make>
+auto with_share(const Options& options, Make&& make) {
+  if (options.weighted) return make(WeightedShare{});
+  return options.precision == RankPrecision::f32 ? make(EvenShare32{}) : make(EvenShare{});
+}
 
 /// What dangling vertices offer: nothing.
 template <class Share>

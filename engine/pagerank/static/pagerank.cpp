@@ -29,13 +29,11 @@ double seconds_since(Clock::time_point begin) {
 std::unique_ptr<Sweep> make_sweep(const Device& device, const RankGraph& graph, const Options& options,
                                   const RankPlace& place, Communicator& ranks) {
 #if defined(SLUICE_HAVE_CUDA)
-  if (device.is_cuda())
-    return make_cuda_sweep(device, graph, options, place.paging, ranks, place.rows, place.pieces,
-                           place.fusion);
+  if (device.is_cuda()) return make_cuda_sweep(device, graph, options, place, ranks);
 #endif
   if (place.rows == RankRows::sliced)
     throw UsageError("--rows sliced: that is for a GPU (leave it out, or choose --device cuda)");
-  return make_host_sweep(device, graph, options, place.paging, ranks, place.rows);
+  return make_host_sweep(device, graph, options, place, ranks);
 }
 
 /// All that a run takes, in the order in which it takes it.

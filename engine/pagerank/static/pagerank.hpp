@@ -18,10 +18,6 @@
 #include "engine/pagerank/static/sweep.hpp"
 #include "partition/graph.hpp"
 
-namespace sluice {
-class DeviceRanks;
-}
-
 namespace sluice::pagerank {
 
 /// One iteration, as it is reported.
@@ -38,20 +34,6 @@ enum class RankEnd {
   converged,  ///< the last change is within the tolerance
   limit,      ///< max_iterations came first
   stalled,    ///< the precision does not allow the tolerance: changes no longer shrink
-};
-
-/// Where the work is done; changes no result.
-struct RankPlace {
-  PagingOptions paging{};         ///< in-edges in partitions; `shard` is not looked at
-  Communicator* ranks = nullptr;  ///< the job's ranks, which all make the same call; null: this one alone
-  RankRows rows = RankRows::automatic;
-  /// In which a rank sweeps its rows where ranks have a GPU each and sliced rows: what one gives is sent
-  /// while the next is swept, so that 1 overlaps nothing; 0: as many as pay, up to kMostPieces
-  /// (sweep_pieces.hpp).
-  unsigned pieces = 0;
-  RankFusion fusion = RankFusion::automatic;
-  /// Of ranks that follow batches, each with a GPU: between these; null: made where GPUs are connected.
-  DeviceRanks* link = nullptr;
 };
 
 /// What iterations came to, from scratch or after a batch.

@@ -346,35 +346,33 @@ bool fits(const Device& device, const RankGraph& graph, const Options& options, 
 }  // namespace
 
 std::unique_ptr<Sweep> make_sliced_sweep(const Device& device, const RankGraph& graph, const Options& options,
-                                         bool possible, RankRows rows, unsigned wanted_pieces,
-                                         Communicator& ranks, RankFusion fusion) {
-  if (rows == RankRows::listed) return nullptr;
-  const SweepPieces pieces = sweep_pieces(wanted_pieces, graph.vertices(), graph.edges(), ranks.size());
-  const bool can = possible && (rows == RankRows::sliced || fits(device, graph, options, pieces));
+                                         bool possible, const RankPlace& place, Communicator& ranks) {
+  if (place.rows == RankRows::listed) return nullptr;
+  const bool asked = place.rows == RankRows::sliced;
+  const SweepPieces pieces = sweep_pieces(place.pieces, graph.vertices(), graph.edges(), ranks.size());
+  const bool can = possible && (asked || fits(device, graph, options, pieces));
   std::uint64_t all_can = can ? 1 : 0;
   ranks.all_reduce(std::span(&all_can, 1), Reduce::min, "how in-edges shall lie");
   std::unique_ptr<DeviceRanks> gpus;
   if (all_can == 1) gpus = connect_gpus(&ranks, device, pieces.count > 1 ? kExchangeBlocks : 0);
   if (all_can == 0 || (ranks.size() > 1 && gpus == nullptr)) {
-    if (rows == RankRows::sliced) {
+    if (asked) {
       throw UsageError(
           "--rows sliced: all in-edges must be on GPUs, and several ranks need a GPU each and NCCL (leave it "
           "out)");
     }
     return nullptr;
   }
-  return sweep_sliced_rows(device, graph, options, pieces, std::move(gpus), ranks, fusion);
+  return sweep_sliced_rows(device, graph, options, pieces, std::move(gpus), ranks, place.fusion);
 }
 
 std::unique_ptr<Sweep> sweep_sliced_rows(const Device& device, const RankGraph& graph, const Options& options,
                                          const SweepPieces& pieces, std::unique_ptr<DeviceRanks> link,
                                          Communicator& ranks, RankFusion fusion) {
-  const auto make = [&]<class Share>(Share) -> std::unique_ptr<Sweep> {
+  return with_share(options, [&]<class Share>(Share) -> std::unique_ptr<Sweep> {
     return std::make_unique<SlicedSweep<Share>>(device, graph, options, pieces, std::move(link), ranks,
                                                 fusion);
-  };
-  if (options.weighted) return make(WeightedShare{});
-  return options.precision == RankPrecision::f32 ? make(EvenShare32{}) : make(EvenShare{});
+  });
 }
 
 }  // namespace sluice::pagerank

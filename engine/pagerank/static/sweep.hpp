@@ -14,7 +14,25 @@
 #include "engine/pagerank/rank_graph.hpp"
 #include "engine/pagerank/static/sweep_totals.hpp"
 
+namespace sluice {
+class DeviceRanks;
+}
+
 namespace sluice::pagerank {
+
+/// Where the work is done; changes no result.
+struct RankPlace {
+  PagingOptions paging{};         ///< in-edges in partitions; `shard` is not looked at
+  Communicator* ranks = nullptr;  ///< the job's ranks, which all make the same call; null: this one alone
+  RankRows rows = RankRows::automatic;
+  /// In which a rank sweeps its rows where ranks have a GPU each and sliced rows: what one gives is sent
+  /// while the next is swept, so that 1 overlaps nothing; 0: as many as pay, up to kMostPieces
+  /// (sweep_pieces.hpp).
+  unsigned pieces = 0;
+  RankFusion fusion = RankFusion::automatic;
+  /// Of ranks that follow batches, each with a GPU: between these; null: made where GPUs are connected.
+  DeviceRanks* link = nullptr;
+};
 
 /// Vertex state and the sweep over in-edges that renews it: synchronous and pull-based, so that every vertex
 /// is written by one thread and nothing is atomic.
@@ -33,18 +51,15 @@ class Sweep {
   virtual std::uint64_t planned_list_bytes() const { return 0; }
 };
 
+/// By `ranks`, who are those of the place, or this one alone.
+using MakeSweep = std::unique_ptr<Sweep>(const Device& device, const RankGraph& graph, const Options& options,
+                                         const RankPlace& place, Communicator& ranks);
 /// On the host's threads. References are kept. Throws BudgetError where the state does not fit.
-std::unique_ptr<Sweep> make_host_sweep(const Device& device, const RankGraph& graph, const Options& options,
-                                       const PagingOptions& paging, Communicator& ranks,
-                                       RankRows rows = RankRows::automatic);
-
+MakeSweep make_host_sweep;
 /// On a GPU; the same bits. While step() returns one iteration the next is under way already, where nothing
-/// has to be brought or exchanged for it, or one kernel has made several. `pieces` as in RankPlace. Throws
-/// UsageError where sliced rows are asked for and cannot be.
-std::unique_ptr<Sweep> make_cuda_sweep(const Device& device, const RankGraph& graph, const Options& options,
-                                       const PagingOptions& paging, Communicator& ranks,
-                                       RankRows rows = RankRows::automatic, unsigned pieces = 0,
-                                       RankFusion fusion = RankFusion::automatic);
+/// has to be brought or exchanged for it, or one kernel has made several. Throws UsageError where sliced rows
+/// are asked for and cannot be.
+MakeSweep make_cuda_sweep;
 
 /// An iteration's update, without what dangling vertices spread.
 RankUpdate make_update(const Options& options, std::uint64_t vertices);

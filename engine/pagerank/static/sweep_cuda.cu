@@ -209,19 +209,15 @@ class CudaSweep final : public Sweep {
 }  // namespace
 
 std::unique_ptr<Sweep> make_cuda_sweep(const Device& device, const RankGraph& graph, const Options& options,
-                                       const PagingOptions& paging, Communicator& ranks, RankRows rows,
-                                       unsigned pieces, RankFusion fusion) {
-  const bool resident = !needs_sweep_pages(device, graph.lists(), options.weighted, paging);
+                                       const RankPlace& place, Communicator& ranks) {
+  const bool resident = !needs_sweep_pages(device, graph.lists(), options.weighted, place.paging);
   // A plan says the least: sliced rows are for memory that is there.
   if (!device.plans()) {
-    if (auto sliced = make_sliced_sweep(device, graph, options, resident, rows, pieces, ranks, fusion))
-      return sliced;
+    if (auto sliced = make_sliced_sweep(device, graph, options, resident, place, ranks)) return sliced;
   }
-  const auto make = [&]<class Share>(Share) -> std::unique_ptr<Sweep> {
-    return std::make_unique<CudaSweep<Share>>(device, graph, options, paging, ranks);
-  };
-  if (options.weighted) return make(WeightedShare{});
-  return options.precision == RankPrecision::f32 ? make(EvenShare32{}) : make(EvenShare{});
+  return with_share(options, [&]<class Share>(Share) -> std::unique_ptr<Sweep> {
+    return std::make_unique<CudaSweep<Share>>(device, graph, options, place.paging, ranks);
+  });
 }
 
 }  // namespace sluice::pagerank

@@ -23,8 +23,8 @@ constexpr std::uint64_t kBlocksPerThread = 16;
 template <class Share>
 class HostSweep final : public Sweep {
  public:
-  HostSweep(const Device& device, const RankGraph& graph, const Options& options, const PagingOptions& paging,
-            Communicator& ranks, RankRows rows)
+  HostSweep(const Device& device, const RankGraph& graph, const Options& options, const RankPlace& place,
+            Communicator& ranks)
       : graph_(graph),
         options_(options),
         ranks_(ranks),
@@ -34,11 +34,11 @@ class HostSweep final : public Sweep {
         next_shares_(device, graph.in().vertices, "contributions"),
         router_(ranks, graph.owners()) {
     std::unique_ptr<SweepPages> pages;
-    if (needs_sweep_pages(device, graph.lists(), options.weighted, paging))
-      pages = std::make_unique<SweepPages>(device, graph.lists(), options.weighted, paging);
+    if (needs_sweep_pages(device, graph.lists(), options.weighted, place.paging))
+      pages = std::make_unique<SweepPages>(device, graph.lists(), options.weighted, place.paging);
     lists_.emplace(device, graph.lists(), options.weighted, "in-edges", std::move(pages));
     if (device.plans()) return;
-    if (rows == RankRows::automatic && !lists_->pages() && ranks.size() == 1 &&
+    if (place.rows == RankRows::automatic && !lists_->pages() && ranks.size() == 1 &&
         NumberedSources::bytes_of(graph) <= device.memory().available())
       numbered_.emplace(device, graph);
     cut_blocks();
@@ -167,12 +167,10 @@ RankUpdate make_update(const Options& options, std::uint64_t vertices) {
 }
 
 std::unique_ptr<Sweep> make_host_sweep(const Device& device, const RankGraph& graph, const Options& options,
-                                       const PagingOptions& paging, Communicator& ranks, RankRows rows) {
-  const auto make = [&]<class Share>(Share) -> std::unique_ptr<Sweep> {
-    return std::make_unique<HostSweep<Share>>(device, graph, options, paging, ranks, rows);
-  };
-  if (options.weighted) return make(WeightedShare{});
-  return options.precision == RankPrecision::f32 ? make(EvenShare32{}) : make(EvenShare{});
+                                       const RankPlace& place, Communicator& ranks) {
+  return with_share(options, [&]<class Share>(Share) -> std::unique_ptr<Sweep> {
+    return std::make_unique<HostSweep<Share>>(device, graph, options, place, ranks);
+  });
 }
 
 }  // namespace sluice::pagerank
