@@ -4,13 +4,13 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
 
 #include "engine/batch/starts.hpp"
+#include "engine/core/clock.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/ppr/ppr.hpp"
 
@@ -19,11 +19,22 @@ namespace sluice::ppr {
 class GraphOnDevice;
 class ListFeeder;
 
+/// What queries are asked of, and how.
+struct QueryRun {
+  const Device& device;
+  const Graph& graph;
+  const Starts& starts;
+  const Options& options;
+  const PagingOptions& paging;
+};
+
 class Backend {
  public:
+  /// Keeps references to all of the run but its paging. `queries` is how many will be asked.
+  Backend(const QueryRun& run, std::uint64_t queries);
   virtual ~Backend() = default;
   /// The most queries of a batch.
-  virtual std::uint64_t rows() const = 0;
+  std::uint64_t rows() const { return rows_; }
   /// Answers queries [first, first + count); what it hands out stays until the next call.
   virtual Batch solve(Instance first, std::uint64_t count) = 0;
   /// Gives back the memory in which queries work, until the next call; batches stay.
@@ -42,18 +53,14 @@ class Backend {
   /// The same of ranks that share out the graph. The rank that has it feeds by turns with this one; it is
   /// finished once for all of them.
   virtual std::shared_ptr<ListFeeder> rank_feeder() const { return nullptr; }
+
+ protected:
+  const Device& device_;
+  const Graph& graph_;
+  const Starts& starts_;
+  const Options& options_;
+  std::uint64_t rows_;
 };
-
-/// Queries under way at once where lists are brought.
-inline constexpr std::uint64_t kMostStreamedQueries = 4096;
-/// Must queries do with a graph that the device does not have whole: asked for, in a file, or too large?
-/// Lists are then brought, or a GPU reads them in place.
-bool is_out_of_core(const Device& device, const Graph& graph, const Options& options,
-                    const PagingOptions& paging);
-
-/// Does a GPU read lists in place: in the host's memory, where they do not fit or this was asked for?
-bool is_read_in_place(const Device& device, const Graph& graph, const Options& options,
-                      const PagingOptions& paging);
 
 /// On the device; keeps references to device, graph, starts and options. `queries` is how many will be asked.
 /// `beside`, if any, is of the same device, graph and paging, as much by weight, and outlives this one: a GPU
@@ -63,19 +70,13 @@ std::unique_ptr<Backend> make_ppr_backend(const Device& device, const Graph& gra
                                           const Options& options, const PagingOptions& paging,
                                           std::uint64_t queries, const Backend* beside = nullptr);
 
-std::unique_ptr<Backend> make_host_ppr(const Device& device, const Graph& graph, const Starts& starts,
-                                       const Options& options, std::uint64_t queries);
-std::unique_ptr<Backend> make_cuda_ppr(const Device& device, const Graph& graph,
-                                       std::shared_ptr<GraphOnDevice> on_device, const Starts& starts,
-                                       const Options& options, std::uint64_t queries);
+std::unique_ptr<Backend> make_host_ppr(const QueryRun& run, std::uint64_t queries);
+std::unique_ptr<Backend> make_cuda_ppr(const QueryRun& run, std::shared_ptr<GraphOnDevice> on_device,
+                                       std::uint64_t queries);
 
 /// Lists are brought in both.
-std::unique_ptr<Backend> make_streamed_ppr(const Device& device, const Graph& graph, const Starts& starts,
-                                           const Options& options, const PagingOptions& paging,
-                                           std::uint64_t queries, const Backend* beside);
-std::unique_ptr<Backend> make_cuda_streamed_ppr(const Device& device, const Graph& graph,
-                                                const Starts& starts, const Options& options,
-                                                const PagingOptions& paging, std::uint64_t queries,
+std::unique_ptr<Backend> make_streamed_ppr(const QueryRun& run, std::uint64_t queries, const Backend* beside);
+std::unique_ptr<Backend> make_cuda_streamed_ppr(const QueryRun& run, std::uint64_t queries,
                                                 const Backend* beside);
 
 using Progress = std::function<void(Instance done, Instance total)>;
@@ -85,20 +86,6 @@ Stats run_ppr(Backend& backend, InstanceRange range, Sink& sink, const Progress&
 
 /// Of a query that reaches everything on the host: its vertices, once or in two places, and lists of them.
 std::uint64_t worst_host_query(const Graph& graph, const Options& options);
-
-/// Memory of a query's results.
-inline std::uint64_t ppr_row_bytes(const Options& options) {
-  return options.top * (sizeof(Vertex) + sizeof(double)) + sizeof(Vertex) + sizeof(QueryFigures);
-}
-
-/// Queries that a batch holds: a part of what is left, and enough for no thread to wait for another.
-inline std::uint64_t ppr_batch_rows(const Device& device, const Options& options, std::uint64_t queries) {
-  constexpr std::uint64_t kBatchBytes = 32u << 20;
-  const std::uint64_t bytes = std::min(kBatchBytes, device.memory().available() / 8);
-  return std::clamp<std::uint64_t>(bytes / ppr_row_bytes(options), 1, std::max<std::uint64_t>(queries, 1));
-}
-
-using Clock = std::chrono::steady_clock;
 
 /// Results of a batch where the host reads them.
 template <template <class> class Memory>
@@ -122,11 +109,11 @@ struct Rows {
 
   /// What was found of a query that began then; write_top(vertices, scores) puts its list where it goes.
   template <class WriteTop>
-  void answer(std::uint64_t row, const QueryFigures& found, Clock::time_point begun, WriteTop&& write_top) {
+  void answer(std::uint64_t row, const QueryFigures& found, double begun, WriteTop&& write_top) {
     QueryFigures& own = figures.data()[row];
     own = found;
     write_top(std::span(vertices.data() + row * top, top), std::span(scores.data() + row * top, top));
-    own.seconds = std::chrono::duration<double>(Clock::now() - begun).count();
+    own.seconds = seconds_now() - begun;
   }
 
   std::uint32_t top;

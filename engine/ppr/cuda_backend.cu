@@ -4,7 +4,6 @@
 // (query_route.hpp). Where the graph is elsewhere, those that lacked lists are asked again once these have
 // come (adjacency/cache.cuh).
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -42,41 +41,34 @@ QueriesKernel kernel_of(const Options& options) {
 class CudaPpr final : public Backend {
  public:
   /// `on_device` has the graph, or reads it in place; or `lists` bring it.
-  CudaPpr(const Device& device, const Graph& graph, std::shared_ptr<GraphOnDevice> on_device,
-          std::unique_ptr<ListCache> lists, const Starts& starts, const Options& options,
+  CudaPpr(const QueryRun& run, std::shared_ptr<GraphOnDevice> on_device, std::unique_ptr<ListCache> lists,
           std::uint64_t queries)
-      : device_(device),
-        host_graph_(graph),
-        starts_(starts),
-        options_(options),
-        graph_(std::move(on_device)),
+      : Backend(run, queries),
+        on_device_(std::move(on_device)),
         lists_(std::move(lists)),
-        rows_(ppr_batch_rows(device, options, queries)),
-        results_(device, rows_, options.top),
-        group_figures_(device, rows_, "figures of queries"),
-        vertices_(device, rows_ * options.top, "results of queries"),
-        scores_(device, rows_ * options.top, "results of queries"),
-        figures_(device, rows_, "figures of queries"),
-        pending_(device, rows_, "queries at work"),
-        pending_there_(device, rows_, "queries at work"),
-        next_(device, 1, "the next query"),
-        first_shape_(first_workspace(graph.vertices(), options)),
+        results_(device_, rows_, options_.top),
+        group_figures_(device_, rows_, "figures of queries"),
+        vertices_(device_, rows_ * options_.top, "results of queries"),
+        scores_(device_, rows_ * options_.top, "results of queries"),
+        figures_(device_, rows_, "figures of queries"),
+        pending_(device_, rows_, "queries at work"),
+        pending_there_(device_, rows_, "queries at work"),
+        next_(device_, 1, "the next query"),
+        first_shape_(first_workspace(graph_.vertices(), options_)),
         route_(limits(), first_shape_),
-        teams_(device, members_ > 1 ? blocks_ / members_ : 0, "teams of blocks"),
-        seed_offsets_(device, rows_ + 1, "seeds of queries"),
-        seed_offsets_there_(device, rows_ + 1, "seeds of queries") {
-    if (limits().rows) dense_.emplace(device, *graph_, options);
-    const std::vector<std::uint32_t> stages = stages_of(options);
-    stages_ = Buffer<std::uint32_t>(device, stages.size(), "steps of stages");
-    copy_to_device(device, stages_.data(), stages.data(), stages_.bytes());
-    if (!device.plans()) return;  // else one query, and as much memory for its lists
+        teams_(device_, members_ > 1 ? blocks_ / members_ : 0, "teams of blocks"),
+        seed_offsets_(device_, rows_ + 1, "seeds of queries"),
+        seed_offsets_there_(device_, rows_ + 1, "seeds of queries") {
+    if (limits().rows) dense_.emplace(device_, *on_device_, options_);
+    const std::vector<std::uint32_t> stages = stages_of(options_);
+    stages_ = Buffer<std::uint32_t>(device_, stages.size(), "steps of stages");
+    copy_to_device(device_, stages_.data(), stages.data(), stages_.bytes());
+    if (!device_.plans()) return;  // else one query, and as much memory for its lists
     if (lists_) lists_->prepare(first_shape_.bytes());
-    workspaces_.prepare(device, first_shape_, 1, stream_);
+    workspaces_.prepare(device_, first_shape_, 1, stream_);
   }
 
   ~CudaPpr() override { cudaStreamSynchronize(stream_.get()); }  // what is under way uses the buffers
-
-  std::uint64_t rows() const override { return rows_; }
 
   Batch solve(Instance first, std::uint64_t count) override {
     give_seeds(first, count);
@@ -100,11 +92,11 @@ class CudaPpr final : public Backend {
   }
 
   void plan(std::uint64_t queries, Plan& plan) override {
-    const std::uint64_t n = host_graph_.vertices();
+    const std::uint64_t n = graph_.vertices();
     plan.in_place = reads_in_place();
     plan.streamed = lists_ != nullptr;
     plan.partitions = traffic().partitions;
-    plan.graph_bytes = lists_ ? lists_->index_bytes() : graph_->bytes();
+    plan.graph_bytes = lists_ ? lists_->index_bytes() : on_device_->bytes();
     plan.largest_query_bytes =
         members_ *
         WorkspaceShape::of(n, n, first_shape_.asked, first_shape_.steps, first_shape_.table).bytes();
@@ -116,8 +108,8 @@ class CudaPpr final : public Backend {
     if (dense_ && queries > 0) plan_side_by_side(queries, plan);
   }
 
-  bool reads_in_place() const override { return graph_ && graph_->in_place(); }
-  std::shared_ptr<GraphOnDevice> graph_on_device() const override { return graph_; }
+  bool reads_in_place() const override { return on_device_ && on_device_->in_place(); }
+  std::shared_ptr<GraphOnDevice> graph_on_device() const override { return on_device_; }
   std::shared_ptr<ListFeeder> rank_feeder() const override {
     return lists_ ? lists_->rank_feeder() : nullptr;
   }
@@ -128,14 +120,14 @@ class CudaPpr final : public Backend {
       return traffic;
     }
     ListTraffic traffic;
-    traffic.host_to_device_bytes = graph_->bytes();
+    traffic.host_to_device_bytes = on_device_->bytes();
     return traffic;
   }
 
  private:
   RouteLimits limits() const {
-    const bool rows = graph_ && !graph_->in_place() && may_go_side_by_side(options_);
-    return {host_graph_.vertices(), blocks_, options_.state != State::dense, rows};
+    const bool rows = on_device_ && !on_device_->in_place() && may_go_side_by_side(options_);
+    return {graph_.vertices(), blocks_, options_.state != State::dense, rows};
   }
 
   void copy(void* to, const void* from, std::uint64_t bytes) {
@@ -146,7 +138,7 @@ class CudaPpr final : public Backend {
   void give_seeds(Instance first, std::uint64_t count) {
     batch_seeds_.clear();
     for (std::uint64_t row = 0; row < count; ++row) {
-      seeds_.assign(starts_, host_graph_.vertices(), options_.seed, first + row);
+      seeds_.assign(starts_, graph_.vertices(), options_.seed, first + row);
       results_.seeds.data()[row] = seeds_.all()[0].vertex;
       results_.figures.data()[row] = QueryFigures{};
       seed_offsets_.data()[row] = batch_seeds_.size();
@@ -166,7 +158,7 @@ class CudaPpr final : public Backend {
     std::uint64_t left = std::min<std::uint64_t>(waiting_.size(), limit_);
     std::reverse_copy(waiting_.end() - static_cast<std::ptrdiff_t>(left), waiting_.end(), pending_.data());
     waiting_.resize(waiting_.size() - left);
-    begun_ = Clock::now();
+    begun_ = seconds_now();
     route_.begin(left);
     while (left > 0) {
       if (route_.goes_side_by_side(left) && answer_side_by_side(left, count)) break;
@@ -244,7 +236,7 @@ class CudaPpr final : public Backend {
     if (lists_) {
       lists_->describe(rules);
     } else {
-      rules.graph = graph_->view(), rules.totals = graph_->totals();
+      rules.graph = on_device_->view(), rules.totals = on_device_->totals();
     }
     return rules;
   }
@@ -316,7 +308,7 @@ class CudaPpr final : public Backend {
       figures = figures_of(group, options_);
       figures.peak_bytes = query_bytes;
       // Lists come for many at once.
-      figures.seconds = lists_ ? since(begun_) : figures.seconds + before;
+      figures.seconds = lists_ ? seconds_now() - begun_ : figures.seconds + before;
       if (group.lacking != 0) {
         pending_.data()[left++] = row;
       } else if (group.abandoned != 0) {
@@ -328,20 +320,11 @@ class CudaPpr final : public Backend {
     return left;
   }
 
-  static double since(Clock::time_point begin) {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
-  }
-
-  const Device& device_;
-  const Graph& host_graph_;
-  const Starts& starts_;
-  const Options& options_;
   cuda::Stream stream_;
   unsigned blocks_ = cuda::blocks_at_once(kernel_of(options_), kQueryBlock, 0);
   std::uint32_t members_ = std::min(members_of(options_), blocks_);
-  std::shared_ptr<GraphOnDevice> graph_;
+  std::shared_ptr<GraphOnDevice> on_device_;
   std::unique_ptr<ListCache> lists_;
-  std::uint64_t rows_;
   Rows<Staging> results_;
   Staging<GroupFigures> group_figures_;
   Buffer<Vertex> vertices_;
@@ -353,7 +336,7 @@ class CudaPpr final : public Backend {
   std::uint64_t rounds_ = 0;                ///< in which lists came
   std::uint64_t restarts_ = 0;              ///< of queries that missed some
   bool alone_ = false;                      ///< all lists were brought for one query
-  Clock::time_point begun_;
+  double begun_ = 0;
   Staging<std::uint32_t> pending_;  ///< rows of queries without an answer
   Buffer<std::uint32_t> pending_there_, next_, stages_;
   WorkspaceShape first_shape_;
@@ -370,19 +353,16 @@ class CudaPpr final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_cuda_ppr(const Device& device, const Graph& graph,
-                                       std::shared_ptr<GraphOnDevice> on_device, const Starts& starts,
-                                       const Options& options, std::uint64_t queries) {
-  return std::make_unique<CudaPpr>(device, graph, std::move(on_device), nullptr, starts, options, queries);
+std::unique_ptr<Backend> make_cuda_ppr(const QueryRun& run, std::shared_ptr<GraphOnDevice> on_device,
+                                       std::uint64_t queries) {
+  return std::make_unique<CudaPpr>(run, std::move(on_device), nullptr, queries);
 }
 
-std::unique_ptr<Backend> make_cuda_streamed_ppr(const Device& device, const Graph& graph,
-                                                const Starts& starts, const Options& options,
-                                                const PagingOptions& paging, std::uint64_t queries,
+std::unique_ptr<Backend> make_cuda_streamed_ppr(const QueryRun& run, std::uint64_t queries,
                                                 const Backend* beside) {
-  auto lists =
-      std::make_unique<ListCache>(device, graph, options, paging, beside ? beside->rank_feeder() : nullptr);
-  return std::make_unique<CudaPpr>(device, graph, nullptr, std::move(lists), starts, options, queries);
+  auto lists = std::make_unique<ListCache>(run.device, run.graph, run.options, run.paging,
+                                           beside ? beside->rank_feeder() : nullptr);
+  return std::make_unique<CudaPpr>(run, nullptr, std::move(lists), queries);
 }
 
 }  // namespace sluice::ppr

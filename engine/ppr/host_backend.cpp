@@ -66,21 +66,14 @@ std::uint64_t queries_at_once(const Device& device, const Graph& graph, const Op
 
 class HostPpr final : public Backend {
  public:
-  HostPpr(const Device& device, const Graph& graph, const Starts& starts, const Options& options,
-          std::uint64_t queries)
-      : device_(device),
-        graph_(graph),
-        starts_(starts),
-        options_(options),
-        rows_(ppr_batch_rows(device, options, queries)),
+  HostPpr(const QueryRun& run, std::uint64_t queries)
+      : Backend(run, queries),
         expected_(std::min(rows_, queries)),
-        balls_(balls_at_once(device, graph, options)),
-        results_(device, rows_, options.top) {
-    workers_.resize(queries_at_once(device, graph, options, balls_));
+        balls_(balls_at_once(device_, graph_, options_)),
+        results_(device_, rows_, options_.top) {
+    workers_.resize(queries_at_once(device_, graph_, options_, balls_));
     rest();
   }
-
-  std::uint64_t rows() const override { return rows_; }
 
   Batch solve(Instance first, std::uint64_t count) override {
     if (!fit_) fit_ = fit_rows();
@@ -119,7 +112,7 @@ class HostPpr final : public Backend {
  private:
   struct Asked {
     std::uint64_t row;
-    Clock::time_point begin;
+    double begin;
   };
   struct Worker {
     Worker(const Device& device, const Graph& graph, const Options& options, unsigned at_once)
@@ -157,7 +150,7 @@ class HostPpr final : public Backend {
   }
 
   void answer(Worker& worker, Instance first, std::uint64_t row) {
-    const auto begin = Clock::now();
+    const double begin = seconds_now();
     worker.seeds.assign(starts_, graph_.vertices(), options_.seed, first + row);
     results_.seeds.data()[row] = worker.seeds.all()[0].vertex;
     worker.solver.begin(worker.seeds, first + row);
@@ -210,12 +203,8 @@ class HostPpr final : public Backend {
     worker.forget();
   }
 
-  const Device& device_;
-  const Graph& graph_;
-  const Starts& starts_;
-  const Options& options_;
-  std::uint64_t rows_, expected_;  ///< of a batch: at most, and by what is known
-  unsigned balls_;                 ///< of a query side by side
+  std::uint64_t expected_;  ///< queries of a batch, by what is known
+  unsigned balls_;          ///< of a query side by side
   Rows<Buffer> results_;
   std::optional<DenseFit> fit_;  ///< groups that there is the memory for
   std::atomic<bool> keep_to_tables_ = false;
@@ -235,9 +224,8 @@ std::uint64_t worst_host_query(const Graph& graph, const Options& options) {
   return list + reached + ReachedVertices::peak_bytes(kept, n) + n * 20;
 }
 
-std::unique_ptr<Backend> make_host_ppr(const Device& device, const Graph& graph, const Starts& starts,
-                                       const Options& options, std::uint64_t queries) {
-  return std::make_unique<HostPpr>(device, graph, starts, options, queries);
+std::unique_ptr<Backend> make_host_ppr(const QueryRun& run, std::uint64_t queries) {
+  return std::make_unique<HostPpr>(run, queries);
 }
 
 }  // namespace sluice::ppr

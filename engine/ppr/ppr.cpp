@@ -18,25 +18,63 @@ namespace sluice::ppr {
 
 namespace {
 
-void require_meaning(const Device& device, const Graph& graph, const Starts& starts, const Options& options) {
+/// Memory of a query's results.
+std::uint64_t row_bytes(const Options& options) {
+  return options.top * (sizeof(Vertex) + sizeof(double)) + sizeof(Vertex) + sizeof(QueryFigures);
+}
+
+/// Queries that a batch holds: a part of what is left, and enough for no thread to wait for another.
+std::uint64_t batch_rows(const Device& device, const Options& options, std::uint64_t queries) {
+  constexpr std::uint64_t kBatchBytes = 32u << 20;
+  const std::uint64_t bytes = std::min(kBatchBytes, device.memory().available() / 8);
+  return std::clamp<std::uint64_t>(bytes / row_bytes(options), 1, std::max<std::uint64_t>(queries, 1));
+}
+
+void require_meaning(const QueryRun& run) {
+  const Options& options = run.options;
   validate(options);
-  if (options.weighted && !graph.weighted)
+  if (options.weighted && !run.graph.weighted)
     throw UsageError("--weighted: the graph has no weights (leave it out)");
-  if (options.state == State::dense && device.is_cuda() && options.top > kSortedHere)
+  if (options.state == State::dense && run.device.is_cuda() && options.top > kSortedHere)
     throw UsageError(
         fmt::format("--state dense: lists of up to {} on a GPU (lower --top, or leave it out)", kSortedHere));
-  for (const Vertex seed : starts.vertices) {
-    if (seed >= graph.vertices()) throw InputError(fmt::format("seed {} is no vertex of the graph", seed));
+  for (const Vertex seed : run.starts.vertices) {
+    if (seed >= run.graph.vertices())
+      throw InputError(fmt::format("seed {} is no vertex of the graph", seed));
   }
 }
 
 #if defined(SLUICE_HAVE_CUDA)
 /// What a GPU takes for the whole graph, and one query in the smallest workspace.
-std::uint64_t whole_bytes(const Device& device, const Graph& graph, const Options& options) {
-  return planned_bytes(device, [&](const Device& counting) {
-    make_cuda_ppr(counting, graph, std::make_shared<GraphOnDevice>(counting, graph, options, false), {},
-                  options, 1);
+std::uint64_t whole_bytes(const QueryRun& run) {
+  return planned_bytes(run.device, [&](const Device& counting) {
+    make_cuda_ppr({counting, run.graph, run.starts, run.options, run.paging},
+                  std::make_shared<GraphOnDevice>(counting, run.graph, run.options, false), 1);
   });
+}
+#endif
+
+/// Must queries do with a graph that the device does not have whole: asked for, in a file, or too large?
+/// Lists are then brought, or a GPU reads them in place.
+bool is_out_of_core(const QueryRun& run) {
+  if (run.graph.edges() == 0) return false;
+  if (run.paging.shard) return true;
+#if defined(SLUICE_HAVE_CUDA)
+  if (run.device.is_cuda() && run.paging.partitions == 0 && run.paging.transport == Transport::automatic &&
+      !run.graph.edges_elsewhere)
+    return whole_bytes(run) > run.device.memory().available();
+#endif
+  return needs_pages(run.device, run.graph, run.paging);
+}
+
+#if defined(SLUICE_HAVE_CUDA)
+/// Does a GPU read lists in place: in the host's memory, where they do not fit or this was asked for?
+bool is_read_in_place(const QueryRun& run) {
+  const PagingOptions& paging = run.paging;
+  if (paging.shard || run.graph.edges_elsewhere) return false;
+  if (paging.transport == Transport::mapped) return run.graph.edges() > 0;
+  return paging.transport == Transport::automatic && paging.partitions <= 1 && paging.slots == 0 &&
+         is_out_of_core(run);
 }
 #endif
 
@@ -102,14 +140,8 @@ class QueryBatches {
 /// that a query may need.
 class ShrinkingQueries : public QueryBatches {
  public:
-  ShrinkingQueries(const Device& device, const Graph& graph, const Starts& starts, const Options& options,
-                   const PagingOptions& paging, std::uint64_t queries, Sink& sink, Stats& stats)
-      : QueryBatches(nullptr, sink, stats),
-        device_(device),
-        graph_(graph),
-        starts_(starts),
-        options_(options),
-        paging_(paging) {
+  ShrinkingQueries(const QueryRun& run, std::uint64_t queries, Sink& sink, Stats& stats)
+      : QueryBatches(nullptr, sink, stats), run_(run) {
     make(queries);
   }
 
@@ -119,8 +151,8 @@ class ShrinkingQueries : public QueryBatches {
   bool smaller(std::uint64_t, const BatchWriter&) {
     constexpr std::uint64_t kFewerQueries = 4, kLeastOfUse = 64;
     const std::uint64_t queries = backend_->rows() / kFewerQueries;
-    if (writing_ || queries == 0 || device_.is_cuda() || paging_.shard ||
-        backend_->rows() * ppr_row_bytes(options_) <= device_.memory().used() / kLeastOfUse)
+    if (writing_ || queries == 0 || run_.device.is_cuda() || run_.paging.shard ||
+        backend_->rows() * row_bytes(run_.options) <= run_.device.memory().used() / kLeastOfUse)
       return false;
     before_.add_later(backend_->traffic());
     make(queries);
@@ -135,73 +167,57 @@ class ShrinkingQueries : public QueryBatches {
  private:
   void make(std::uint64_t queries) {
     own_.reset();  // its memory goes first
-    own_ = make_ppr_backend(device_, graph_, starts_, options_, paging_, queries, sink_.asks());
+    own_ = make_ppr_backend(run_.device, run_.graph, run_.starts, run_.options, run_.paging, queries,
+                            sink_.asks());
     backend_ = own_.get();
   }
 
-  const Device& device_;
-  const Graph& graph_;
-  const Starts& starts_;
-  const Options& options_;
-  const PagingOptions& paging_;
+  QueryRun run_;
   std::unique_ptr<Backend> own_;
   ListTraffic before_;  ///< of backends that are gone
 };
 
 }  // namespace
 
-bool is_out_of_core(const Device& device, const Graph& graph, [[maybe_unused]] const Options& options,
-                    const PagingOptions& paging) {
-  if (graph.edges() == 0) return false;
-  if (paging.shard) return true;
-#if defined(SLUICE_HAVE_CUDA)
-  if (device.is_cuda() && paging.partitions == 0 && paging.transport == Transport::automatic &&
-      !graph.edges_elsewhere)
-    return whole_bytes(device, graph, options) > device.memory().available();
-#endif
-  return needs_pages(device, graph, paging);
-}
-
-bool is_read_in_place(const Device& device, const Graph& graph, const Options& options,
-                      const PagingOptions& paging) {
-  if (!device.is_cuda() || paging.shard || graph.edges_elsewhere) return false;
-  if (paging.transport == Transport::mapped) return graph.edges() > 0;
-  return paging.transport == Transport::automatic && paging.partitions <= 1 && paging.slots == 0 &&
-         is_out_of_core(device, graph, options, paging);
-}
+Backend::Backend(const QueryRun& run, std::uint64_t queries)
+    : device_(run.device),
+      graph_(run.graph),
+      starts_(run.starts),
+      options_(run.options),
+      rows_(batch_rows(device_, options_, queries)) {}
 
 std::unique_ptr<Backend> make_ppr_backend(const Device& device, const Graph& graph, const Starts& starts,
                                           const Options& options, const PagingOptions& paging,
                                           std::uint64_t queries, const Backend* beside) {
-  require_meaning(device, graph, starts, options);
+  const QueryRun run{device, graph, starts, options, paging};
+  require_meaning(run);
 #if defined(SLUICE_HAVE_CUDA)
   if (device.is_cuda()) {
     auto on_device = beside != nullptr ? beside->graph_on_device() : nullptr;
     const bool shared = on_device != nullptr;
-    const bool in_place = shared ? on_device->in_place() : is_read_in_place(device, graph, options, paging);
-    const bool streamed = !shared && !in_place && is_out_of_core(device, graph, options, paging);
+    const bool in_place = shared ? on_device->in_place() : is_read_in_place(run);
+    const bool streamed = !shared && !in_place && is_out_of_core(run);
     if ((in_place || streamed) && options.state == State::dense)
       throw UsageError(
           "--state dense: the GPU does not have the graph (leave it out, or raise --device-memory)");
     if (streamed) require_graph(options);
-    if (streamed) return make_cuda_streamed_ppr(device, graph, starts, options, paging, queries, beside);
+    if (streamed) return make_cuda_streamed_ppr(run, queries, beside);
     if (!shared) on_device = std::make_shared<GraphOnDevice>(device, graph, options, in_place);
-    return make_cuda_ppr(device, graph, std::move(on_device), starts, options, queries);
+    return make_cuda_ppr(run, std::move(on_device), queries);
   }
 #endif
-  const bool out_of_core = is_out_of_core(device, graph, options, paging);
-  if (out_of_core && options.state == State::dense)
+  if (!is_out_of_core(run)) return make_host_ppr(run, queries);
+  if (options.state == State::dense)
     throw UsageError("--state dense: lists of the graph come as they are missed (leave it out)");
-  if (out_of_core) require_graph(options);
-  if (out_of_core) return make_streamed_ppr(device, graph, starts, options, paging, queries, beside);
-  return make_host_ppr(device, graph, starts, options, queries);
+  require_graph(options);
+  return make_streamed_ppr(run, queries, beside);
 }
 
 Stats run_ppr(const Device& device, const Graph& graph, const Starts& starts, const Options& options,
               Sink& sink, const PagingOptions& paging) {
   const InstanceRange range = starts.range(graph.vertices(), options.first_instance, options.last_instance);
   Stats stats;
-  ShrinkingQueries queries(device, graph, starts, options, paging, range.end - range.begin, sink, stats);
+  ShrinkingQueries queries({device, graph, starts, options, paging}, range.end - range.begin, sink, stats);
   run_batches(queries, range, options.progress, stats);
   queries.end();
   if (queries.reads_in_place()) stats.mapped_bytes = stats.edges * mapped_edge_bytes(options);
@@ -233,7 +249,7 @@ Plan plan_ppr(const Device& device, const Graph& graph, const Starts& starts, co
     plan.host_bytes = memory.host_needed() - (device.is_cuda() ? 0 : plan.smallest_bytes);  // which lie there
   });
   construct(queries, [&](const MemoryPlan&, Backend& run) {
-    plan.batch_bytes = run.rows() * ppr_row_bytes(options);
+    plan.batch_bytes = run.rows() * row_bytes(options);
     run.plan(queries, plan);
   });
   plan.result_bytes = queries * (options.top * (sizeof(std::int32_t) + sizeof(double)) + 4);

@@ -22,8 +22,8 @@ namespace sluice::ppr {
 
 namespace {
 
-/// Queries under way at first: how much memory one takes is not known.
-constexpr std::uint64_t kFirstFlights = 64;
+/// Queries under way at once, and at first: how much memory one takes is not known.
+constexpr std::uint64_t kMostFlights = 4096, kFirstFlights = 64;
 /// Slots have at least such a part of the memory.
 constexpr std::uint64_t kLeastShare = 64;
 
@@ -38,32 +38,25 @@ struct Flight {
   Seeds seeds;
   std::uint64_t row;
   State state = State::fresh;
-  Clock::time_point begin = Clock::now();
+  double begin = seconds_now();
 };
 
 class StreamedPpr final : public Backend {
  public:
-  StreamedPpr(const Device& device, const Graph& graph, const Starts& starts, const Options& options,
-              const PagingOptions& paging, std::uint64_t queries, const Backend* beside)
-      : device_(device),
-        graph_(graph),
-        starts_(starts),
-        options_(options),
-        paging_(paging),
-        rows_(ppr_batch_rows(device, options, queries)),
-        results_(device, rows_, options.top),
-        wanted_(graph.vertices()) {
+  StreamedPpr(const QueryRun& run, std::uint64_t queries, const Backend* beside)
+      : Backend(run, queries),
+        paging_(run.paging),
+        results_(device_, rows_, options_.top),
+        wanted_(graph_.vertices()) {
     if (paging_.shard) {
       // Several ranks make one at the same time, or not at all.
       if (beside != nullptr) feeder_ = beside->rank_feeder();
-      if (!feeder_) feeder_ = make_feeder(device, graph, options, paging, 0);
-      memory_ = device.memory().available();
+      if (!feeder_) feeder_ = make_feeder(device_, graph_, options_, paging_, 0);
+      memory_ = device_.memory().available();
       share_ = kLeastShare;
     }
-    if (device.plans()) pending_.resize(1), begin();  // the first query
+    if (device_.plans()) pending_.resize(1), begin();  // the first query
   }
-
-  std::uint64_t rows() const override { return rows_; }
 
   Batch solve(Instance first, std::uint64_t count) override {
     first_ = first;
@@ -89,7 +82,7 @@ class StreamedPpr final : public Backend {
   void plan(std::uint64_t, Plan& plan) override {
     plan.partitions = traffic().partitions;
     plan.largest_query_bytes = worst_host_query(graph_, options_);
-    plan.threads = static_cast<unsigned>(std::min(rows_, kMostStreamedQueries));
+    plan.threads = static_cast<unsigned>(std::min(rows_, kMostFlights));
   }
 
   void finish() override {
@@ -118,7 +111,7 @@ class StreamedPpr final : public Backend {
       pending_.swap(postponed_);
       limit_ = std::max<std::uint64_t>(limit_ / 4, 1);
     } else if (!std::exchange(failed_, false)) {
-      limit_ = std::min(2 * limit_, kMostStreamedQueries);
+      limit_ = std::min(2 * limit_, kMostFlights);
     }
     // Those under way will take more.
     const auto has_workspace = [this] {
@@ -189,12 +182,7 @@ class StreamedPpr final : public Backend {
     });
   }
 
-  const Device& device_;
-  const Graph& graph_;
-  const Starts& starts_;
-  const Options& options_;
   PagingOptions paging_;
-  std::uint64_t rows_;
   Rows<Buffer> results_;
   WantedLists wanted_;
   std::shared_ptr<ListFeeder> feeder_;
@@ -212,10 +200,9 @@ class StreamedPpr final : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_streamed_ppr(const Device& device, const Graph& graph, const Starts& starts,
-                                           const Options& options, const PagingOptions& paging,
-                                           std::uint64_t queries, const Backend* beside) {
-  return std::make_unique<StreamedPpr>(device, graph, starts, options, paging, queries, beside);
+std::unique_ptr<Backend> make_streamed_ppr(const QueryRun& run, std::uint64_t queries,
+                                           const Backend* beside) {
+  return std::make_unique<StreamedPpr>(run, queries, beside);
 }
 
 }  // namespace sluice::ppr
