@@ -6,7 +6,6 @@
 #include "engine/core/error.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/memory/sweep_lists.hpp"
-#include "engine/pagerank/divisor.hpp"
 #include "engine/pagerank/static/sweep_pieces.hpp"
 #include "partition/build.hpp"
 
@@ -15,14 +14,6 @@ namespace sluice::pagerank {
 namespace {
 
 constexpr std::uint64_t kVerticesAtOnce = 1u << 14;
-
-template <class Body>
-void over_rows(unsigned threads, std::uint64_t first, std::uint64_t last, Body&& body) {
-  parallel_blocks(threads, last - first, kVerticesAtOnce,
-                  [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-                    for (std::uint64_t row = first + begin; row < first + end; ++row) body(row);
-                  });
-}
 
 /// In-degrees as offsets: of the whole graph, from out-lists that every rank has.
 HostArray<EdgeIndex> in_offsets(const Csr& out, unsigned threads) {
@@ -65,11 +56,8 @@ RankGraph::RankGraph(const Graph& graph, const Options& options, unsigned thread
     planned ? plan_made(graph, ranks) : make(graph, options.weighted, threads, ranks);
   }
   divisors_ = HostArray<double>(in_.vertices, "out-degrees");
-  const bool loops = options.dangling == Dangling::self_loop;
-  if (loops) added_loops_ = HostArray<std::uint8_t>(in_.vertices, "self-loops");
-  if (planned) return;
-  find_divisors(graph, threads, options.weighted);
-  if (loops) add_loops(threads, options.weighted);
+  if (options.dangling == Dangling::self_loop) loops_ = HostArray<Loop>(in_.vertices, "self-loops");
+  if (!planned) find_sources(graph, options, first_, threads, divisors_.span(), loops_.span());
 }
 
 void RankGraph::take(const Csr& in, const EdgeSource* file, bool weighted, Communicator& ranks) {
@@ -111,33 +99,31 @@ void RankGraph::set_rows(const Csr& from, bool weighted, const Communicator& ran
   in_ = SweepRows::of(from.view(), file_, weighted, first_, first_ + owners_.count(rank)).in;
 }
 
-void RankGraph::find_divisors(const Graph& graph, unsigned threads, bool weighted) {
+void find_sources(const Graph& graph, const Options& options, std::uint64_t first, unsigned threads,
+                  std::span<double> divisors, std::span<Loop> loops) {
+  if (divisors.empty()) return;
+  const bool weighted = options.weighted, targets = !loops.empty();
   CsrView out = graph.out.view();
-  out.vertices = in_.vertices;
-  out.offsets += first_;
-  const auto find = [&](std::uint64_t first, std::uint64_t last, const Vertex*, const float* weights) {
-    CsrView rows = out;
-    rows.weights = weights;
-    over_rows(threads, first, last, [&](std::uint64_t row) {
-      divisors_[row] = out_weight(rows, static_cast<Vertex>(row), weighted);
-    });
+  out.vertices = divisors.size(), out.offsets += first;
+  const auto find = [&](const CsrView& rows, std::uint64_t row) {
+    if (!targets) {
+      divisors[row] = out_weight(rows, row, weighted);
+      return;
+    }
+    const RankSource source =
+        source_of(rows, row, static_cast<Vertex>(first + row), weighted, options.dangling);
+    divisors[row] = source.divisor, loops[row] = source.loop;
   };
-  if (!weighted) return find(0, in_.vertices, nullptr, nullptr);
-  for_each_piece(out, graph.out.weights.empty() ? graph.edges_elsewhere.get() : nullptr, false, true, find);
-}
-
-void RankGraph::add_loops(unsigned threads, bool weighted) {
-  const auto add = [&](std::uint64_t first, std::uint64_t last, const Vertex* targets, const float* weights) {
-    CsrView rows = in_;
-    rows.targets = targets;
-    rows.weights = weighted ? weights : nullptr;
-    over_rows(threads, first, last, [&](std::uint64_t row) {
-      const bool loops = has_loop(rows, row, static_cast<Vertex>(first_ + row));
-      added_loops_[row] = loops ? 0 : 1;
-      if (!loops) divisors_[row] += 1;
-    });
-  };
-  for_each_piece(in_, file_, true, weighted, add);
+  for_each_piece(out, targets || weighted ? graph.edges_elsewhere.get() : nullptr, targets, weighted,
+                 [&](std::uint64_t from, std::uint64_t until, const Vertex* of_piece, const float* weights) {
+                   CsrView rows = out;
+                   rows.targets = of_piece, rows.weights = weights;
+                   parallel_blocks(threads, until - from, kVerticesAtOnce,
+                                   [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+                                     for (std::uint64_t row = from + begin; row < from + end; ++row)
+                                       find(rows, row);
+                                   });
+                 });
 }
 
 }  // namespace sluice::pagerank

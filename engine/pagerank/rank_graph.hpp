@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "engine/core/host_array.hpp"
 #include "engine/core/ownership.hpp"
 #include "engine/exchange/communicator.hpp"
 #include "engine/memory/sweep_pages.hpp"
+#include "engine/pagerank/divisor.hpp"
 #include "engine/pagerank/options.hpp"
 #include "partition/build.hpp"
 #include "partition/graph.hpp"
@@ -47,16 +49,14 @@ class RankGraph {
   /// [in().vertices] Out-degree or sum of out-weights, with the self-loop that the vertex was given; 0:
   /// dangling.
   const double* divisors() const { return divisors_.data(); }
-  /// [in().vertices] 1 where a vertex was given a self-loop of weight 1, which is in no list; null: none was.
-  const std::uint8_t* added_loops() const { return added_loops_.empty() ? nullptr : added_loops_.data(); }
+  /// [in().vertices] Where a vertex was given a self-loop of weight 1, it is in no list; null: none was.
+  const Loop* loops() const { return loops_.empty() ? nullptr : loops_.data(); }
 
  private:
   void take(const Csr& in, const EdgeSource* file, bool weighted, Communicator& ranks);
   void make(const Graph& graph, bool weighted, unsigned threads, Communicator& ranks);
   void plan_made(const Graph& graph, const Communicator& ranks);
   void set_rows(const Csr& from, bool weighted, const Communicator& ranks);
-  void find_divisors(const Graph& graph, unsigned threads, bool weighted);
-  void add_loops(unsigned threads, bool weighted);
 
   Csr made_;
   CsrView in_;
@@ -66,8 +66,12 @@ class RankGraph {
   std::uint64_t longest_ = 0;  ///< as of SweepRows
   Ownership owners_;
   HostArray<double> divisors_;
-  HostArray<std::uint8_t> added_loops_;
+  HostArray<Loop> loops_;
 };
+
+/// Among how much vertices from `first` on split their rank, and their loops if that is not empty.
+void find_sources(const Graph& graph, const Options& options, std::uint64_t first, unsigned threads,
+                  std::span<double> divisors, std::span<Loop> loops);
 
 /// What an edge takes, with its weight where that is wanted.
 constexpr std::uint64_t edge_bytes(bool weighted) {

@@ -6,9 +6,6 @@
 #include <string>
 
 #include "engine/core/error.hpp"
-#include "engine/exec/threads.hpp"
-#include "engine/graph/partition_map.hpp"
-#include "engine/memory/sweep_lists.hpp"
 #include "engine/pagerank/rank_graph.hpp"
 #include "engine/pagerank/static/sweep_totals.hpp"
 #include "partition/list_reader.hpp"
@@ -19,38 +16,13 @@ namespace {
 
 /// How far the sum of given ranks may be above 1: somebody else's may be single-precision ones.
 constexpr double kSumSlack = 1e-3;
-constexpr std::uint64_t kRowsAtOnce = 1024;
-
-RankSource source_of(const CsrView& out, const Options& options, Vertex v) {
-  RankSource source;
-  const auto learn = [&](auto vertices) {
-    vertices.divisors = moved(&source.divisor, v), vertices.loops = moved(&source.loop, v);
-    vertices.learn_source(out, v, options.dangling);
-  };
-  options.weighted ? learn(RankVertices<WeightedShare>{}) : learn(RankVertices<EvenShare>{});
-  return source;
-}
 
 RankSources sources_of(const Graph& graph, const Options& options, std::uint64_t first, std::uint64_t last,
                        unsigned threads) {
   RankSources sources{HostArray<double>(last - first, "out-degrees"),
                       HostArray<Loop>(last - first, "self-loops")};
-  if (first == last || host_budget().counts_only()) return sources;
-  CsrView rows = graph.out.view();
-  rows.vertices = last - first, rows.offsets += first;
-  for_each_piece(rows, graph.edges_elsewhere.get(), true, options.weighted,
-                 [&](std::uint64_t from, std::uint64_t until, const Vertex* targets, const float* weights) {
-                   CsrView lists = graph.out.view();
-                   lists.targets = targets, lists.weights = weights;
-                   parallel_blocks(threads, until - from, kRowsAtOnce,
-                                   [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-                                     for (std::uint64_t i = from + begin; i < from + end; ++i) {
-                                       const RankSource source =
-                                           source_of(lists, options, static_cast<Vertex>(first + i));
-                                       sources.divisors[i] = source.divisor, sources.loops[i] = source.loop;
-                                     }
-                                   });
-                 });
+  if (!host_budget().counts_only())
+    find_sources(graph, options, first, threads, sources.divisors.span(), sources.loops.span());
   return sources;
 }
 
@@ -111,7 +83,8 @@ std::vector<RankSource> sources_of(const Graph& graph, const Options& options,
   std::vector<RankSource> sources(vertices.size());
   out_lists(graph, options.weighted, threads)
       .for_each(vertices, [&](const CsrView& lists, std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) sources[i] = source_of(lists, options, vertices[i]);
+        for (std::size_t i = begin; i < end; ++i)
+          sources[i] = source_of(lists, vertices[i], vertices[i], options.weighted, options.dangling);
       });
   return sources;
 }

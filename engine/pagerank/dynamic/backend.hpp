@@ -99,11 +99,6 @@ HostArray<FixedRank> starting_ranks(std::span<const double> given, std::span<con
 
 FixedRank sum_of(std::span<const FixedRank> ranks);
 
-/// Among how much a source splits its rank, and its loop.
-struct RankSource {
-  double divisor = 0;
-  Loop loop = Loop::none;
-};
 /// Of vertices whose lists changed, which ascend.
 std::vector<RankSource> sources_of(const Graph& graph, const Options& options,
                                    std::span<const Vertex> vertices, unsigned threads);

@@ -15,9 +15,6 @@
 
 namespace sluice::pagerank {
 
-/// A vertex without a loop, with one in its lists, and with one that `self_loop` gave it.
-enum class Loop : std::uint8_t { none, stored, added };
-
 /// What a vertex gives to itself: a part of its sum, and of its rank.
 struct OwnShare {
   FixedRank sum = 0;
@@ -147,14 +144,9 @@ struct RankVertices {
   SLUICE_HD void share(Vertex v) const { shares[v] = share_of<Share>(ranks[v], divisors[v]); }
 
   /// Among how much v splits its rank, by its out-edges.
-  SLUICE_HD void learn_source(CsrView out, Vertex v, Dangling dangling) const {
-    if (!Share::kWeighted) out.weights = nullptr;
-    divisors[v] = out_weight(out, v, Share::kWeighted);
-    loops[v] = has_loop(out, v) ? Loop::stored : Loop::none;
-    if (loops[v] == Loop::none && dangling == Dangling::self_loop) {
-      loops[v] = Loop::added;
-      divisors[v] += 1;
-    }
+  SLUICE_HD void learn_source(const CsrView& out, Vertex v, Dangling dangling) const {
+    const RankSource source = source_of(out, v, v, Share::kWeighted, dangling);
+    divisors[v] = source.divisor, loops[v] = source.loop;
   }
 };
 

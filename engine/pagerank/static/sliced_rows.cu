@@ -351,6 +351,6 @@ void SlicedRows::number(const T* from, T* to, const cuda::Stream& stream) const 
 }
 
 template void SlicedRows::number(const double*, double*, const cuda::Stream&) const;
-template void SlicedRows::number(const std::uint8_t*, std::uint8_t*, const cuda::Stream&) const;
+template void SlicedRows::number(const Loop*, Loop*, const cuda::Stream&) const;
 
 }  // namespace sluice::pagerank

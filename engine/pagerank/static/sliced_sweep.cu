@@ -77,9 +77,9 @@ class SlicedSweep final : public Sweep {
     }
     rows_.number(graph.divisors(), divisors_.data(), stream_);
     if (ranks_) agree_on_ranges(ranks);
-    if (graph.added_loops() != nullptr) {
-      loops_ = Buffer<std::uint8_t>(device, n_, "self-loops");
-      rows_.number(graph.added_loops(), loops_.data(), stream_);
+    if (graph.loops() != nullptr) {
+      loops_ = Buffer<Loop>(device, n_, "self-loops");
+      rows_.number(graph.loops(), loops_.data(), stream_);
     }
     for (auto& rank : rank_) rank = Buffer<FixedRank>(device, n_, "ranks");
     for (auto& shares : shares_) {
@@ -316,7 +316,7 @@ class SlicedSweep final : public Sweep {
   Buffer<SweepTotals> by_rank_;
   Buffer<unsigned long long> claimed_;
   Buffer<double> divisors_;
-  Buffer<std::uint8_t> loops_;
+  Buffer<Loop> loops_;
   std::array<Buffer<FixedRank>, 2> rank_;
   std::array<Buffer<Stored>, 2> shares_;
   std::uint64_t read_bytes_;

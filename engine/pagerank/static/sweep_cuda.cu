@@ -67,7 +67,7 @@ class CudaSweep final : public Sweep {
         router_(ranks, graph.owners()) {
     upload(offsets_, graph.in().offsets, rows_ + 1, "offsets of in-edges");
     upload(divisors_, graph.divisors(), rows_, "out-degrees");
-    if (graph.added_loops() != nullptr) upload(loops_, graph.added_loops(), rows_, "self-loops");
+    if (graph.loops() != nullptr) upload(loops_, graph.loops(), rows_, "self-loops");
     for (auto& rank : rank_) rank = Buffer<FixedRank>(device, rows_, "ranks");
     const bool alone = ranks.size() == 1;
     shares_[0] = Buffer<Stored>(device, graph.vertices(), "contributions");
@@ -194,7 +194,7 @@ class CudaSweep final : public Sweep {
   cuda::Stream stream_;
   Buffer<EdgeIndex> offsets_;
   Buffer<double> divisors_;
-  Buffer<std::uint8_t> loops_;
+  Buffer<Loop> loops_;
   std::array<Buffer<FixedRank>, 2> rank_;
   std::array<Buffer<Stored>, 2> shares_;
   Staging<Stored> all_, own_;  ///< with several ranks, whose exchange goes through host memory

@@ -91,7 +91,7 @@ class HostSweep final : public Sweep {
   SweepView<Share, Place> view(Place place) const {
     SweepView<Share, Place> state{graph_.in().offsets,
                                   graph_.divisors(),
-                                  graph_.added_loops(),
+                                  graph_.loops(),
                                   rank_.data(),
                                   rank_.data(),
                                   shares_.data(),

@@ -5,6 +5,7 @@
 
 #include "engine/core/macros.hpp"
 #include "engine/core/types.hpp"
+#include "engine/pagerank/divisor.hpp"
 #include "engine/pagerank/share.hpp"
 #include "engine/pagerank/static/sweep_totals.hpp"
 
@@ -26,14 +27,14 @@ template <class Share, class Place = ByVertex>
 struct SweepView {
   using Stored = typename Share::Stored;
 
-  const EdgeIndex* offsets = nullptr;   ///< [rows + 1]
-  const double* divisors = nullptr;     ///< [rows]
-  const std::uint8_t* loops = nullptr;  ///< [rows], or null: no vertex was given a self-loop
-  const FixedRank* before = nullptr;    ///< [rows]
-  FixedRank* after = nullptr;           ///< [rows]; may be `before`
-  const Stored* shares = nullptr;       ///< [vertices] of the graph
-  Stored* next_shares = nullptr;        ///< [rows]
-  std::uint64_t first = 0;              ///< the vertex of row 0
+  const EdgeIndex* offsets = nullptr;  ///< [rows + 1]
+  const double* divisors = nullptr;    ///< [rows]
+  const Loop* loops = nullptr;         ///< [rows], or null: no vertex was given a self-loop
+  const FixedRank* before = nullptr;   ///< [rows]
+  FixedRank* after = nullptr;          ///< [rows]; may be `before`
+  const Stored* shares = nullptr;      ///< [vertices] of the graph
+  Stored* next_shares = nullptr;       ///< [rows]
+  std::uint64_t first = 0;             ///< the vertex of row 0
   RankNorm norm = RankNorm::linf;
   RankUpdate update;
   Place place{};
@@ -50,7 +51,7 @@ struct SweepView {
 
   /// Ends the iteration for a row whose sources gave `sum` in all.
   SLUICE_HD void renew(std::uint64_t row, FixedRank sum, SweepTotals& totals) const {
-    if (loops != nullptr && loops[row]) sum += Share::carried(shares[first + place(row)], 1);
+    if (loops != nullptr && loops[row] == Loop::added) sum += Share::carried(shares[first + place(row)], 1);
     const FixedRank was = before[row], is = update(sum);
     totals.change.add(was, is, norm);
     put(row, is, totals);
