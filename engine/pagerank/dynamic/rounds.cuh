@@ -61,7 +61,7 @@ __device__ void gather_long_rows(const DynamicView<Share>& view, const VertexLis
     if (view.known[v]) continue;
     if (threadIdx.x == 0) view.sums[v] = 0;
     __syncthreads();
-    const FixedRank sum = add_lanes<32>(view.at.gather(v, threadIdx.x, kListBlock));
+    const FixedRank sum = sum_lanes<32>(view.at.gather(v, threadIdx.x, kListBlock));
     if (threadIdx.x % 32 == 0) fetch_add(&view.sums[v], sum);
   }
 }
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(kListBlock)
     grid.sync();
 
     if (blockIdx.x == 0) {
-      const Settled sum = fold_settled(partial, gridDim.x, view.norm);
+      const Settled sum = fold_parts<kListBlock>(partial, gridDim.x, view.norm);
       if (threadIdx.x == 0) {
         entry.settled = sum;
         limits.total += sum.growth;

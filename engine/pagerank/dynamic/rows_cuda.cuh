@@ -28,14 +28,6 @@ inline constexpr unsigned kOneBlock = 4 * kListBlock;
 
 // ---- kernels
 
-template <unsigned Lanes>
-__device__ FixedRank add_lanes(FixedRank value) {
-  for (unsigned stride = Lanes / 2; stride > 0; stride /= 2) {
-    value += __shfl_xor_sync(~0u, static_cast<unsigned long long>(value), static_cast<int>(stride), Lanes);
-  }
-  return value;
-}
-
 /// Sums of the members of one class, `Lanes` lanes a vertex, by all blocks.
 template <class Share, unsigned Lanes>
 __device__ void gather_rows(const DynamicView<Share>& view, const VertexList& members, unsigned of_class,
@@ -49,7 +41,7 @@ __device__ void gather_rows(const DynamicView<Share>& view, const VertexList& me
     const Vertex v = i < count ? members.at(of_class, i) : 0;
     const bool gathers = i < count && !view.known[v] && view.works_on(v);
     FixedRank sum = gathers ? view.at.gather(v, lane, Lanes) : 0;
-    if constexpr (Lanes > 1) sum = add_lanes<Lanes>(sum);
+    if constexpr (Lanes > 1) sum = sum_lanes<Lanes>(sum);
     if (gathers && lane == 0) view.sums[v] = sum;
   }
 }
@@ -67,7 +59,7 @@ __global__ void __launch_bounds__(kListBlock)
   for (std::uint64_t i = blockIdx.x; i < count; i += gridDim.x) {
     const Vertex v = members.at(of_class, i);
     if (!view.works_on(v)) continue;
-    const FixedRank sum = add_lanes<32>(
+    const FixedRank sum = sum_lanes<32>(
         view.at.gather(v, blockIdx.y * kListBlock + threadIdx.x, std::uint64_t{gridDim.y} * kListBlock));
     if (threadIdx.x % 32 == 0) fetch_add(&view.sums[v], sum);
   }
@@ -147,18 +139,10 @@ __global__ void __launch_bounds__(kListBlock)
                     [&](Vertex v, std::uint32_t* keys) { keys[0] = to.number + view.class_of(v); });
 }
 
-/// The sum of `count` parts, by one block; thread 0 has it.
-__device__ inline Settled fold_settled(const Settled* partial, unsigned count, RankNorm norm) {
-  Settled sum;
-  for (unsigned i = threadIdx.x; i < count; i += kListBlock) sum.join(partial[i], norm);
-  join_block<kListBlock>(sum, norm);
-  return sum;
-}
-
 /// One block adds up `count` parts.
 inline __global__ void __launch_bounds__(kListBlock)
     fold_settled_kernel(const Settled* partial, unsigned count, RankNorm norm, Settled* settled) {
-  const Settled sum = fold_settled(partial, count, norm);
+  const Settled sum = fold_parts<kListBlock>(partial, count, norm);
   if (threadIdx.x == 0) *settled = sum;
 }
 

@@ -33,14 +33,6 @@ inline unsigned class_of(std::uint64_t degree) {
 
 // ---- kernels
 
-template <unsigned Lanes>
-__device__ FixedRank sum_lanes(FixedRank value) {
-  for (unsigned stride = Lanes / 2; stride > 0; stride /= 2) {
-    value += __shfl_xor_sync(~0u, static_cast<unsigned long long>(value), stride, Lanes);
-  }
-  return value;
-}
-
 /// `Lanes` lanes a row.
 template <class Share, unsigned Lanes>
 __global__ void __launch_bounds__(kSweepBlock)
@@ -106,9 +98,7 @@ __global__ void __launch_bounds__(kSweepBlock)
 /// One block adds `count` partial totals to `totals`.
 inline __global__ void __launch_bounds__(kSweepBlock)
     fold_totals_kernel(const SweepTotals* partial, unsigned count, RankNorm norm, SweepTotals* totals) {
-  SweepTotals sum;
-  for (unsigned i = threadIdx.x; i < count; i += kSweepBlock) sum.join(partial[i], norm);
-  join_block<kSweepBlock>(sum, norm);
+  const SweepTotals sum = fold_parts<kSweepBlock>(partial, count, norm);
   if (threadIdx.x == 0) totals->join(sum, norm);
 }
 
