@@ -57,9 +57,6 @@ struct BatchState {
   /// Whether every iteration makes a new list of members.
   bool drops() const { return drops_members(method()); }
   bool spreads() const { return spreads_changes(method()); }
-  SettleRules rules() const {
-    return {options.norm, method(), dynamic.frontier_tolerance, dynamic.prune_tolerance, dynamic.affect_all};
-  }
 
   Options options;
   DynamicRankOptions dynamic;  ///< of the batch

@@ -66,7 +66,8 @@ class RankState : public BatchState {
 
   DynamicView<Share> view() const {
     DynamicView<Share> view;
-    static_cast<SettleRules&>(view) = rules();
+    static_cast<DynamicRankOptions&>(view) = dynamic;
+    view.norm = options.norm;
     view.at = {in, moved(ranks.data(), first), shares.data(), moved(divisors.data(), first),
                moved(loops.data(), first)};
     view.out = out;
@@ -78,7 +79,7 @@ class RankState : public BatchState {
     view.known = moved(known_.data(), first);
     view.ever = list(kEverAffected);
     view.update = make_update(options, vertices_);
-    view.split = kOnHost ? RankSplit::none : dynamic.split;
+    if (kOnHost) view.split = RankSplit::none;
     return view;
   }
 

@@ -17,9 +17,10 @@ enum AffectedFlag : std::uint8_t { kMember = 1, kEver = 2, kExpanded = 4 };
 /// All that an iteration works on. Arrays of a rank's own vertices are indexed by the ids of the graph, but
 /// for the flags.
 template <class Share>
-struct DynamicView : SettleRules {
+struct DynamicView : DynamicRankOptions {
   using Stored = typename Share::Stored;
 
+  RankNorm norm = RankNorm::linf;
   RankVertices<Share> at;
   CsrView out;                    ///< none where the host has it; weights only where ranks are split by them
   std::uint64_t longest_out = 0;  ///< edges of its longest list
@@ -35,7 +36,6 @@ struct DynamicView : SettleRules {
   std::uint8_t* known = nullptr;  ///< 1 where differences keep the sum up to date; on residuals only
   VertexList ever;                ///< vertices that were ever affected
   RankUpdate update;
-  RankSplit split = RankSplit::in_out;
   /// Do the GPUs of ranks that all hold the graph share out the sums of members, and also which
   /// out-neighbours become members? Each works on its own vertices then, else on all.
   bool shares = false, shares_marks = false;

@@ -12,13 +12,13 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <type_traits>
 #include <vector>
 
+#include "engine/core/clock.hpp"
 #include "engine/pagerank/dynamic/backend.hpp"
 #include "engine/pagerank/dynamic/changed_rows.hpp"
 #include "engine/pagerank/stall.hpp"
@@ -69,7 +69,7 @@ class DynamicSolver final : public DynamicRanks::State {
     DynamicRankResult result;
     if constexpr (Store::kHoldsGraph) update(graph, changes, result);
 
-    auto begin = Clock::now();
+    double begin = seconds_now();
     const std::uint64_t sent = store_.bytes_sent(), exchanged = peers_.bytes_linked(), read = lists_read_,
                         before = vertices();
     mark(graph, changes, adopt(graph, changes), before);
@@ -77,11 +77,11 @@ class DynamicSolver final : public DynamicRanks::State {
     store_.end_marks();
     count_affected();
     Lists lists(device_, graph, store_.options.weighted, peers_.first(), peers_.last(), paging_);
-    result.setup_seconds = seconds_since(begin);
+    result.setup_seconds = seconds_now() - begin;
 
-    begin = Clock::now();
+    begin = seconds_now();
     iterate(graph, lists, result, observer);
-    result.compute_seconds = seconds_since(begin);
+    result.compute_seconds = seconds_now() - begin;
     result.ever_affected = of_all_ranks(store_.ever(), kAffected);
     result.traffic = lists.traffic();
     result.traffic.host_to_device_bytes += store_.bytes_sent() - sent;
@@ -117,13 +117,8 @@ class DynamicSolver final : public DynamicRanks::State {
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
   using Lists = typename Store::Lists;
   static constexpr const char* kAffected = "affected vertices";
-
-  static double seconds_since(Clock::time_point begin) {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
-  }
 
   Communicator& ranks_of(const RankPlace& place) const {
     return place.ranks != nullptr ? *place.ranks : *alone_;
@@ -138,9 +133,9 @@ class DynamicSolver final : public DynamicRanks::State {
 
   /// Makes the store's copy of the graph what the batch made of the graph.
   void update(const Graph& graph, const EdgeChanges& changes, DynamicRankResult& result) {
-    const auto begin = Clock::now();
+    const double begin = seconds_now();
     result.rewrite_seconds = store_.update(graph, changes);
-    result.update_seconds = seconds_since(begin);
+    result.update_seconds = seconds_now() - begin;
   }
 
   /// Goes over to the graph as it is after `changes`. Returns own changed sources whose loop is in no list.
@@ -246,16 +241,16 @@ class DynamicSolver final : public DynamicRanks::State {
         result.end = RankEnd::limit;
         return;
       }
-      const auto begin = Clock::now();
+      const double begin = seconds_now();
       result.affected.push_back(affected_);
       const Settled settled = step(graph, lists);
-      if (!store_.residual() && all_are_next(store_.rules(), settled.pushed, graph.edges()))
+      if (!store_.residual() && all_are_next(store_.dynamic, settled.pushed, graph.edges()))
         ++result.widened_iterations;
       store_.total += settled.growth;
       result.gathered_edges += settled.gathered;
       result.residual = residual_of(settled, options.norm, options.dangling, store_.total);
       result.last_l1 = settled.change.l1() / rank_scale(options.dangling, store_.total);
-      result.history.push_back({++result.iterations, result.residual, seconds_since(begin)});
+      result.history.push_back({++result.iterations, result.residual, seconds_now() - begin});
       if (observer) observer(result.history.back());
       if (result.residual <= options.tolerance) return;
       if (stall.seen(result.residual, settled.change.l1())) {
@@ -281,7 +276,7 @@ class DynamicSolver final : public DynamicRanks::State {
   /// Sends the other ranks what is new, and finds out which vertices are affected next.
   void spread_changes(const Graph& graph, Settled& settled) {
     const bool residual = store_.residual();
-    const bool all_next = all_are_next(store_.rules(), settled.pushed, graph.edges());
+    const bool all_next = all_are_next(store_.dynamic, settled.pushed, graph.edges());
     std::vector<Vertex> sources;
     if (residual || (store_.spreads() && !all_next)) sources = everywhere(store_.spreading(), graph);
     store_.send_settled(sources);

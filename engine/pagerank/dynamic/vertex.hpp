@@ -9,6 +9,7 @@
 #include "engine/core/types.hpp"
 #include "engine/pagerank/changes/change.hpp"
 #include "engine/pagerank/divisor.hpp"
+#include "engine/pagerank/dynamic/dynamic.hpp"
 #include "engine/pagerank/options.hpp"
 #include "engine/pagerank/share.hpp"
 #include "partition/graph.hpp"
@@ -42,14 +43,6 @@ SLUICE_HD bool drops_members(RankMethod method) {
 SLUICE_HD bool spreads_changes(RankMethod method) {
   return drops_members(method) || method == RankMethod::dynamic_frontier;
 }
-
-/// What a batch asks of every member.
-struct SettleRules {
-  RankNorm norm = RankNorm::linf;
-  RankMethod method = RankMethod::naive_dynamic;
-  double frontier_tolerance = 0, prune_tolerance = 0;
-  bool affects_all = true;  ///< pruned_frontier, where most edges carry changes
-};
 
 /// |new - old| / max(new, old), of ranks or of contributions.
 template <class T>
@@ -90,9 +83,9 @@ SLUICE_HD bool affecting_all_costs_less(std::uint64_t pushed, std::uint64_t edge
 }
 
 /// Whether all vertices pull in the next iteration of a method, whatever spreads.
-SLUICE_HD bool all_are_next(const SettleRules& rules, std::uint64_t pushed, std::uint64_t edges) {
-  if (rules.method == RankMethod::residual_frontier) return pulling_costs_less(pushed, edges);
-  return rules.method == RankMethod::pruned_frontier && rules.affects_all &&
+SLUICE_HD bool all_are_next(const DynamicRankOptions& options, std::uint64_t pushed, std::uint64_t edges) {
+  if (options.method == RankMethod::residual_frontier) return pulling_costs_less(pushed, edges);
+  return options.method == RankMethod::pruned_frontier && options.affect_all &&
          affecting_all_costs_less(pushed, edges);
 }
 

@@ -117,7 +117,7 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
         this->dynamic.together ? rounds_.next(*this) : std::optional<Settled>{};
     Settled done = together ? *together : step_alone();
     rounds_.saw(*this, done);
-    if (all_are_next(this->rules(), done.pushed, graph_.out().edges)) {
+    if (all_are_next(this->dynamic, done.pushed, graph_.out().edges)) {
       this->pull_all();
       return done;
     }

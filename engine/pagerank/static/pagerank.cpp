@@ -1,12 +1,12 @@
 #include "engine/pagerank/static/pagerank.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "engine/core/clock.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/ownership.hpp"
 #include "engine/exchange/router.hpp"
@@ -19,12 +19,6 @@
 namespace sluice::pagerank {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 std::unique_ptr<Sweep> make_sweep(const Device& device, const RankGraph& graph, const Options& options,
                                   const RankPlace& place, Communicator& ranks) {
@@ -52,11 +46,11 @@ struct Taken {
 RankEnd iterate(Sweep& sweep, const Options& options, Stall stall, Result& result,
                 const RankObserver& observer) {
   while (result.iterations < options.max_iterations) {
-    const auto begin = Clock::now();
+    const double begin = seconds_now();
     const RankChange change = sweep.step();
     result.residual = change.norm(options.norm);
     result.last_l1 = change.l1();
-    const double seconds = sweep.seconds().value_or(seconds_since(begin));
+    const double seconds = sweep.seconds().value_or(seconds_now() - begin);
     result.history.push_back({++result.iterations, result.residual, seconds});
     if (observer) observer(result.history.back());
     if (result.residual <= options.tolerance) return RankEnd::converged;
@@ -86,14 +80,14 @@ Result run_pagerank(const Device& device, const Graph& graph, const Options& opt
   if (graph.vertices() == 0) return result;
   const auto alone = make_alone();
   Communicator& ranks = place.ranks != nullptr ? *place.ranks : *alone;
-  auto begin = Clock::now();
+  double begin = seconds_now();
   Taken run(device, graph, options, place, ranks);
   const RankGraph& edges = run.edges;
-  result.setup_seconds = seconds_since(begin);
-  begin = Clock::now();
+  result.setup_seconds = seconds_now() - begin;
+  begin = seconds_now();
   result.end =
       iterate(*run.sweep, options, Stall(options, edges.edges(), edges.vertices()), result, observer);
-  result.compute_seconds = seconds_since(begin);
+  result.compute_seconds = seconds_now() - begin;
   result.gathered_edges = edges.edges() * result.iterations;
   result.traffic = run.sweep->traffic();
   result.first = edges.first();
