@@ -17,19 +17,14 @@ class PageFeeder final : public ListFeeder {
  public:
   PageFeeder(const Device& device, const Graph& graph, const Options& options, const PagingOptions& paging,
              std::uint64_t bytes)
-      : pages_(device, rows_of(graph, options, nullptr), options.weighted, paging, bytes),
-        waiting_(pages_.size()) {}
+      : pages_(device, rows_of(graph, options, nullptr), options.weighted, paging, bytes) {}
 
   void feed(const WantedLists& wanted, const Work& work) override {
-    for (std::uint64_t p = 0; p < pages_.size(); ++p)
-      waiting_[p] = wanted.count(pages_.begin(p), pages_.end(p));
-    pages_.for_each([this](std::uint32_t p) { return waiting_[p]; },
+    pages_.for_each([&](std::uint32_t p) { return wanted.count(pages_.begin(p), pages_.end(p)); },
                     [&](std::span<const SweepPage> pages) {
                       ranges_.clear();
-                      for (const SweepPage& page : pages) {
+                      for (const SweepPage& page : pages)
                         ranges_.push_back({page.begin, page.end, {page.sources, page.weights}});
-                        waiting_[page.partition] = 0;
-                      }
                       std::ranges::sort(ranges_, {}, &ListRange::begin);
                       work(ListsAtHand(ranges_));
                     });
@@ -39,7 +34,6 @@ class PageFeeder final : public ListFeeder {
 
  private:
   SweepPages pages_;
-  std::vector<std::uint64_t> waiting_;  ///< [partitions]
   std::vector<ListRange> ranges_;
 };
 

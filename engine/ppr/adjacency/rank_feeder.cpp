@@ -148,19 +148,19 @@ class RankFeeder final : public ListFeeder {
         at += count;
       }
     };
-    waiting_.assign(pages_->size(), 0);
-    for (std::uint64_t p = 0; p < pages_->size(); ++p)
+    const auto asked_of = [&](std::uint32_t p) {
+      std::uint64_t asked = 0;
       for_each_asked(pages_->begin(p), pages_->end(p),
-                     [&](std::uint64_t from, std::uint64_t to) { waiting_[p] += to - from; });
-    pages_->for_each([this](std::uint32_t p) { return waiting_[p]; },
-                     [&](std::span<const SweepPage> pages) {
-                       for (const SweepPage& page : pages) {
-                         for_each_asked(page.begin, page.end, [&](std::uint64_t from, std::uint64_t to) {
-                           for (; from < to; ++from) copy(questions[from], page, places_[from]);
-                         });
-                         waiting_[page.partition] = 0;
-                       }
-                     });
+                     [&](std::uint64_t from, std::uint64_t to) { asked += to - from; });
+      return asked;
+    };
+    pages_->for_each(asked_of, [&](std::span<const SweepPage> pages) {
+      for (const SweepPage& page : pages) {
+        for_each_asked(page.begin, page.end, [&](std::uint64_t from, std::uint64_t to) {
+          for (; from < to; ++from) copy(questions[from], page, places_[from]);
+        });
+      }
+    });
   }
 
   void copy(Vertex v, const SweepPage& page, std::uint64_t place) {
@@ -192,7 +192,6 @@ class RankFeeder final : public ListFeeder {
   std::uint64_t first_;  ///< of the vertices that this rank owns, and row 0 of its pages
   PairLimits limits_;
   std::optional<SweepPages> pages_;
-  std::vector<std::uint64_t> waiting_;  ///< [partitions] lists that are asked for
   // What this rank asks for, by rank, ascending; and where that lies once it has come.
   HostArray<Vertex> questions_;  ///< of other ranks
   HostArray<Vertex> targets_;
