@@ -42,11 +42,6 @@ SLUICE_HD double double_of(std::uint64_t bits) {
   return value;
 }
 
-/// Rounded down; 0 <= share <= 1.
-inline Mass to_mass(double share) {
-  return static_cast<Mass>(std::ldexp(share, 63));
-}
-
 /// How many units a query's mass has: 2^63, or as many as fit integers of 32 bits.
 struct MassUnits {
   Mass whole = kWholeMass;

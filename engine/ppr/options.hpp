@@ -40,24 +40,29 @@ enum class TableLimit {
   hard,  ///< its entries at every moment, with what waits for the next stage, as in the paper
 };
 
-struct Options : RunOptions {
+/// What each query gets as it is asked for.
+struct QueryOptions {
   Method method = Method::exact;
-  double alpha = 0.85;       ///< the chance to go on
   std::uint32_t length = 0;  ///< L; 0: the limit, to `tolerance`
-  double tolerance = 1e-10;  ///< on what the scores of a query miss, in sum
   std::uint32_t top = 200;   ///< k
   Dangling dangling = Dangling::seed;
-  bool weighted = false;  ///< mass is split by edge weight instead of evenly
+  double expand = 0.1;  ///< staged: share of the vertices reached that the next stage takes
+  Unexpanded unexpanded = Unexpanded::residual;
+  TableLimit table_limit = TableLimit::soft;
+  std::uint32_t walks = 10000;  ///< walks: of each query
+};
+
+struct Options : RunOptions, QueryOptions {
+  double alpha = 0.85;       ///< the chance to go on
+  double tolerance = 1e-10;  ///< on what the scores of a query miss, in sum
+  bool weighted = false;     ///< mass is split by edge weight instead of evenly
 
   std::vector<std::int64_t> stages{3, 3};  ///< staged: their sum is L
-  double expand = 0.1;  ///< staged: share of the vertices reached that the next stage takes
   /// Above 0, staged: the next stage takes those of at least this residual instead. push: mass moves on
   /// where there is so much for each out-edge, and ends where there is not; 0: down to `tolerance`.
   double residual_threshold = 0;
-  Unexpanded unexpanded = Unexpanded::residual;
   bool one_by_one = false;  ///< staged: next-stage vertices go on one after the other instead of together
   std::uint32_t table = 0;  ///< one by one: c, scores are kept for c x k vertices at a time; 0: for all
-  TableLimit table_limit = TableLimit::soft;
   std::uint32_t balls = 1;  ///< one by one: P, of a query side by side, where all lists are at hand
 
   /// Above 0, exact and staged: scores are integers of 32 bits, and a query's mass has so many units.
@@ -65,8 +70,7 @@ struct Options : RunOptions {
 
   State state = State::automatic;
 
-  std::uint32_t walks = 10000;  ///< walks: of each query
-  double confidence = 0.99;     ///< walks: with which the error is stated
+  double confidence = 0.99;  ///< walks: with which the error is stated
 };
 
 /// Walks of a query: each has a draw of the stream to itself.

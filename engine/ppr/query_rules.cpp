@@ -59,21 +59,14 @@ bool may_go_side_by_side(const Options& options) {
 
 QueryRules rules_of(const Options& options) {
   QueryRules rules;
+  static_cast<QueryOptions&>(rules) = options;
   rules.continuation = continuation_of(options);
   rules.units = MassUnits::of(options.score_units);
-  rules.method = options.method;
-  rules.length = options.length;
   rules.enough = rules.units.mass(std::min(options.tolerance, 1.0));
   if (options.residual_threshold > 0)
     rules.least = std::max<Mass>(rules.units.mass(options.residual_threshold), 1);
-  rules.expand = options.expand;
-  rules.unexpanded = options.unexpanded;
-  rules.dangling = options.dangling;
-  rules.top = options.top;
   rules.walk = WalkRules::of(options);
-  rules.walks = options.walks;
   rules.table = std::uint64_t{options.table} * options.top;
-  rules.table_limit = options.table_limit;
   rules.stage_count = static_cast<std::uint32_t>(options.stages.size());
   return rules;
 }

@@ -29,7 +29,7 @@ struct QueryFigures {
 inline constexpr EdgeIndex kNoPlace = ~EdgeIndex{0};
 
 /// What all queries of a run have in common, as kernels see it.
-struct QueryRules {
+struct QueryRules : QueryOptions {
   CsrView graph;
   /// [vertices] where lists begin in the graph's columns, which then have those at hand alone; null: as
   /// offsets say.
@@ -40,18 +40,10 @@ struct QueryRules {
   std::uint32_t stage_count = 0;
   Continuation continuation;
   MassUnits units;
-  Method method = Method::exact;
-  std::uint32_t length = 0;
   Mass enough = 0;  ///< where a run to a tolerance ends
   Mass least = 0;   ///< the residual threshold; 0: none
-  double expand = 0;
-  Unexpanded unexpanded = Unexpanded::residual;
-  Dangling dangling = Dangling::seed;
-  std::uint32_t top = 0;
   WalkRules walk;
-  std::uint32_t walks = 0;
   std::uint64_t table = 0;  ///< one by one: scores that are kept at a time; 0: all
-  TableLimit table_limit = TableLimit::soft;
 
   SLUICE_HD EdgeIndex place_of(Vertex v) const { return places == nullptr ? graph.offsets[v] : places[v]; }
   /// Most often its bit is set already, where many want the same.

@@ -23,7 +23,7 @@ DenseGroup::DenseGroup(const Device& device, const DenseGraph& graph, const Opti
                        std::uint32_t width)
     : options_(options),
       continuation_(Continuation::of(options.alpha)),
-      enough_(to_mass(std::min(options.tolerance, 1.0))),
+      enough_(MassUnits{}.mass(std::min(options.tolerance, 1.0))),
       shape_{graph.out.vertices, width},
       masses_(device, shape_.masses(), kPurpose),
       words_(device, shape_.words(), kPurpose),
