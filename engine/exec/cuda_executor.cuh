@@ -292,7 +292,6 @@ class CudaExecutor {
 
   const Device& device_;
   Stream stream_;
-  SideStreams sides_;
   Buffer<HubPiece> hubs_;
   Buffer<unsigned long long> hub_count_;
   Buffer<unsigned long long> sums_, left_counts_;     ///< of groups; [kGroupSums] and [SideStreams::kMost]
@@ -302,6 +301,7 @@ class CudaExecutor {
   Buffer<unsigned char> scratch_;
   Staging<std::uint64_t> read_;
   std::uint64_t launches_ = 0;
+  SideStreams sides_;  // last: they end before what they use
 };
 
 static_assert(Executor<CudaExecutor>);

@@ -117,6 +117,14 @@ class SideStreams {
   /// Streams that many works share; a caller may take more.
   static constexpr std::size_t kMost = 32;
 
+  SideStreams() = default;
+  SideStreams(const SideStreams&) = delete;
+  SideStreams& operator=(const SideStreams&) = delete;
+  /// Where an error ends the work, kernels are still under way: declare it behind the memory that they use.
+  ~SideStreams() {
+    for (const auto& side : sides_) cudaStreamSynchronize(side->stream.get());
+  }
+
   SideStream& operator[](std::size_t i) {
     while (sides_.size() <= i) sides_.push_back(std::make_unique<Side>());
     return sides_[i]->stream;
