@@ -267,6 +267,14 @@ class SampleRun {
   RunStats stats_;
 };
 
+/// Samples by the tables that the graph keeps for a bias that has a name.
+template <TraversalSampler Sampler>
+RunStats run_sample(ResidentGraph& graph, Bias bias, const Sampler& sampler, const Starts& starts,
+                    const Options& options, SampleSink* sink) {
+  BiasTables& tables = graph.impl().named[static_cast<int>(bias)];
+  return SampleRun<Sampler>(graph, tables, bias == Bias::none, sampler, starts, options, sink).run();
+}
+
 /// Samples with a sampler of your own. `options.kind` and the options of built-in kinds are ignored.
 /// Errors as run_samples.
 template <TraversalSampler Sampler>

@@ -4,8 +4,7 @@
 
 #include "engine/core/error.hpp"
 #include "engine/memory/resident_impl.hpp"
-#include "engine/sampling/builtin_samples.hpp"
-#include "engine/sampling/builtin_walks.hpp"
+#include "engine/sampling/builtin.hpp"
 #include "engine/sampling/whole_plan.hpp"
 
 namespace sluice::sampling {

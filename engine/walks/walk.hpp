@@ -331,6 +331,14 @@ class WalkRun {
   RunStats stats_;
 };
 
+/// Walks by the tables that the graph keeps for a bias that has a name.
+template <WalkSampler Sampler>
+RunStats run_walk(ResidentGraph& graph, Bias bias, const Sampler& sampler, const Starts& starts,
+                  const Options& options, WalkSink* sink) {
+  BiasTables& tables = graph.impl().named[static_cast<int>(bias)];
+  return WalkRun<Sampler>(graph, tables, sampler, starts, options, sink).run();
+}
+
 /// Walks with a sampler of your own. `options.kind` and the options of built-in kinds are ignored.
 /// Errors as run_walks.
 template <WalkSampler Sampler>

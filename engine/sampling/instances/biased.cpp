@@ -1,6 +1,7 @@
 // The biased walk, compiled: for the host, and for the GPU where CUDA is built.
 #include "engine/walks/kinds/biased.hpp"
-#include "engine/sampling/instances/compiled_walk.hpp"
+#include "engine/sampling/builtin.hpp"
+#include "engine/walks/walk.hpp"
 
 namespace sluice::sampling {
 
@@ -10,7 +11,7 @@ RunStats run_biased(ResidentGraph& graph, const Starts& starts, const walks::Opt
   const walks::BiasedWalk sampler{{bias}};
   if (bias == Bias::none && options.select == Select::automatic)
     return run_uniform(graph, starts, options, sink);
-  return run_compiled(graph, bias, sampler, starts, options, sink);
+  return walks::run_walk(graph, bias, sampler, starts, options, sink);
 }
 
 }  // namespace sluice::sampling

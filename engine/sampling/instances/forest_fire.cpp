@@ -1,6 +1,7 @@
 // ForestFire sampling, compiled: for the host, and for the GPU where CUDA is built.
 #include "engine/samples/kinds/forest_fire.hpp"
-#include "engine/sampling/instances/compiled_sample.hpp"
+#include "engine/samples/sample.hpp"
+#include "engine/sampling/builtin.hpp"
 
 namespace sluice::sampling {
 
@@ -10,7 +11,7 @@ RunStats run_forest_fire(ResidentGraph& graph, const Starts& starts, const sampl
   sampler.bias = graph.impl().effective(options.bias);
   sampler.depths = options.depth;
   sampler.success = Probability::of(options.probability);
-  return run_compiled(graph, sampler.bias, sampler, starts, options, sink);
+  return samples::run_sample(graph, sampler.bias, sampler, starts, options, sink);
 }
 
 }  // namespace sluice::sampling

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "engine/samples/layer/layer.hpp"
-#include "engine/sampling/builtin_samples.hpp"
+#include "engine/sampling/builtin.hpp"
 
 namespace sluice::sampling {
 

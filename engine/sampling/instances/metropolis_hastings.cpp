@@ -1,12 +1,13 @@
 // The metropolis-hastings walk, compiled: for the host, and for the GPU where CUDA is built.
 #include "engine/walks/kinds/metropolis_hastings.hpp"
-#include "engine/sampling/instances/compiled_walk.hpp"
+#include "engine/sampling/builtin.hpp"
+#include "engine/walks/walk.hpp"
 
 namespace sluice::sampling {
 
 RunStats run_metropolis_hastings(ResidentGraph& graph, const Starts& starts, const walks::Options& options,
                                  WalkSink* sink) {
-  return run_compiled(graph, Bias::none, walks::MetropolisHastingsWalk{}, starts, options, sink);
+  return walks::run_walk(graph, Bias::none, walks::MetropolisHastingsWalk{}, starts, options, sink);
 }
 
 }  // namespace sluice::sampling

@@ -1,7 +1,7 @@
 // The multidimensional walk, compiled: for the host, and for the GPU where CUDA is built.
 #include "engine/samples/kinds/multidimensional.hpp"
 #include "engine/samples/pool/pool.hpp"
-#include "engine/sampling/builtin_walks.hpp"
+#include "engine/sampling/builtin.hpp"
 
 namespace sluice::sampling {
 

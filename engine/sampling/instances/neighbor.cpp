@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include "engine/sampling/instances/compiled_sample.hpp"
+#include "engine/samples/sample.hpp"
+#include "engine/sampling/builtin.hpp"
 
 namespace sluice::sampling {
 
@@ -16,7 +17,7 @@ RunStats run_neighbor(ResidentGraph& graph, const Starts& starts, const samples:
   sampler.depths = static_cast<std::uint32_t>(options.fanout.size());
   sampler.replace = options.replace;
   std::copy(options.fanout.begin(), options.fanout.end(), sampler.fanout);
-  return run_compiled(graph, sampler.bias, sampler, starts, options, sink);
+  return samples::run_sample(graph, sampler.bias, sampler, starts, options, sink);
 }
 
 }  // namespace sluice::sampling

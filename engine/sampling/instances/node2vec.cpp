@@ -1,12 +1,14 @@
 // The node2vec walk, compiled: for the host, and for the GPU where CUDA is built.
 #include "engine/walks/kinds/node2vec.hpp"
-#include "engine/sampling/instances/compiled_walk.hpp"
+#include "engine/sampling/builtin.hpp"
+#include "engine/walks/walk.hpp"
 
 namespace sluice::sampling {
 
 RunStats run_node2vec(ResidentGraph& graph, const Starts& starts, const walks::Options& options,
                       WalkSink* sink) {
-  return run_compiled(graph, Bias::weight, walks::Node2vecWalk(options.p, options.q), starts, options, sink);
+  return walks::run_walk(graph, Bias::weight, walks::Node2vecWalk(options.p, options.q), starts, options,
+                         sink);
 }
 
 }  // namespace sluice::sampling

@@ -27,7 +27,7 @@
 #include "engine/samples/options.hpp"
 #include "engine/samples/partitioned/edge_questions.hpp"
 #include "engine/samples/partitioned/partitioned_samples.hpp"
-#include "engine/sampling/builtin_samples.hpp"
+#include "engine/sampling/builtin.hpp"
 
 namespace sluice::sampling {
 

@@ -1,12 +1,14 @@
 // Snowball sampling, compiled: for the host, and for the GPU where CUDA is built.
 #include "engine/samples/kinds/snowball.hpp"
-#include "engine/sampling/instances/compiled_sample.hpp"
+#include "engine/samples/sample.hpp"
+#include "engine/sampling/builtin.hpp"
 
 namespace sluice::sampling {
 
 RunStats run_snowball(ResidentGraph& graph, const Starts& starts, const samples::Options& options,
                       SampleSink* sink) {
-  return run_compiled(graph, Bias::none, samples::SnowballSample{options.depth}, starts, options, sink);
+  return samples::run_sample(graph, Bias::none, samples::SnowballSample{options.depth}, starts, options,
+                             sink);
 }
 
 }  // namespace sluice::sampling
