@@ -15,6 +15,7 @@
 #include "engine/samples/kernels.cuh"
 #include "engine/samples/level.hpp"
 #include "engine/samples/next_level.cuh"
+#include "engine/samples/partitioned/setup.hpp"
 #include "engine/samples/select_cuda.cuh"
 #include "engine/samples/step.hpp"
 #include "engine/select/group_set.hpp"
@@ -25,18 +26,16 @@ namespace sluice::samples::cuda {
 template <class Program>
 class BatchGrower {
  public:
-  BatchGrower(ResidentGraph::Impl& graph, SampleWorkspace& memory, const Stream& stream,
-              const Program& program, const StartsView& starts, bool revisit, bool linear_asked,
-              RunStats& stats)
-      : device_(graph.device),
+  BatchGrower(const LevelSetup<Program>& setup, SampleWorkspace& memory, const Stream& stream)
+      : device_(setup.graph.device),
         memory_(memory),
-        program_(program),
-        starts_(starts),
-        revisit_(revisit),
-        stats_(stats),
+        program_(setup.program),
+        starts_(setup.starts),
+        revisit_(setup.revisit),
+        stats_(setup.stats),
         stream_(stream),
-        launches_(graph, memory, linear_asked, stats) {
-    memory_.levels.resize(std::max<std::size_t>(memory_.levels.size(), program.sampler.depth()));
+        launches_(setup.graph, memory, setup.linear_asked, setup.stats) {
+    memory_.levels.resize(std::max<std::size_t>(memory_.levels.size(), program_.sampler.depth()));
     memory_.facts.reserve(device_, 1, "counters");
     memory_.totals.reserve(device_, kCounterSlots, "counters");
     if (memory_.total.size() == 0) memory_.total = Staging<std::uint64_t>(device_, 1, "counters");

@@ -7,12 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "engine/batch/options.hpp"
+#include "engine/batch/instance_run.hpp"
 #include "engine/batch/run_batches.hpp"
-#include "engine/batch/sink.hpp"
 #include "engine/exec/threads.hpp"
-#include "engine/memory/resident_impl.hpp"
-#include "engine/memory/run_stats.hpp"
 #include "engine/samples/store.hpp"
 
 namespace sluice::samples::host {
@@ -22,11 +19,11 @@ struct BlockCounters {
 };
 
 /// A job of run_batches: grow(thread, instance, store, counters) makes an instance, in order within a block.
-template <class Grow>
+template <class Run, class Grow>
 class BlockJob {
  public:
-  BlockJob(const Device& device, SampleSink* sink, RunStats& stats, const Grow& grow)
-      : device_(device), sink_(sink), stats_(stats), grow_(grow) {}
+  BlockJob(const Run& run, const Grow& grow)
+      : device_(run.graph.device), sink_(run.sink), stats_(run.stats), grow_(grow) {}
 
   std::uint64_t next(std::uint64_t) const { return instances_; }
 
@@ -81,12 +78,10 @@ class BlockJob {
   std::uint64_t instances_ = blocks_ * kMostInBlock, bytes_ = 0;
 };
 
-template <class Grow>
-void run_blocks(const Device& device, const RunOptions& options, Instance begin, Instance end,
-                SampleSink* sink, RunStats& stats, const Grow& grow) {
-  if (device.plans()) return;
-  BlockJob job(device, sink, stats, grow);
-  run_batches(job, {begin, end}, options.progress, stats);
+/// `run` is an InstanceRun.
+template <class Run, class Grow>
+void run_blocks(const Run& run, const Grow& grow) {
+  if (!run.graph.device.plans()) run_batches(BlockJob(run, grow), run.range, run.options.progress, run.stats);
 }
 
 }  // namespace sluice::samples::host

@@ -6,19 +6,14 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <type_traits>
 #include <vector>
 
-#include "engine/batch/options.hpp"
-#include "engine/batch/sink.hpp"
-#include "engine/batch/starts.hpp"
+#include "engine/batch/instance_run.hpp"
 #include "engine/core/clock.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
 #include "engine/exec/host_executor.hpp"
 #include "engine/exec/memory/buffer.hpp"
-#include "engine/memory/resident_impl.hpp"
-#include "engine/memory/run_stats.hpp"
 #include "engine/memory/tables/ensure_tables.hpp"
 #if defined(__CUDACC__)
 #include "engine/exec/cuda_executor.cuh"
@@ -55,33 +50,16 @@ std::vector<T> bring(const Device& device, const Buffer<T>& buffer, std::uint64_
 
 inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
 
-/// A job adds its program, and run<Executor>(stats).
-template <class Sink>
-struct InstanceJob {
-  InstanceJob(ResidentGraph::Impl& of, const Starts& starts, const RunOptions& how, Sink* to)
-      : graph(of), options(how), sink(to) {
-    const std::uint64_t n = graph.view.vertices();
-    const InstanceRange range = std::is_same_v<Sink, SampleSink>
-                                    ? starts.sample_range(n, options.first_instance, options.last_instance)
-                                    : starts.range(n, options.first_instance, options.last_instance);
-    begin = range.begin, end = range.end;
-  }
-
-  ResidentGraph::Impl& graph;
-  const RunOptions& options;
-  Sink* sink;
-  Instance begin, end;
-};
-
+/// A job is an InstanceRun that adds its program, and run<Executor>().
 template <class Job>
-void run_instances(const Job& job, RunStats& stats) {
-  stats.instances = job.end - job.begin;
-  if (job.begin == job.end && !job.graph.paging.shard) return;
+void run_instances(const Job& job) {
+  job.stats.instances = job.instances();
+  if (job.idle()) return;
   on_backend(
-      job.graph.device, [&] { job.template run<HostExecutor>(stats); },
+      job.graph.device, [&] { job.template run<HostExecutor>(); },
       [&] {
 #if defined(__CUDACC__)
-        job.template run<cuda::CudaExecutor>(stats);
+        job.template run<cuda::CudaExecutor>();
 #endif
       });
 }

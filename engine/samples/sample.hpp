@@ -2,13 +2,10 @@
 // backend. Include this to run a sampler of your own; compile the file as CUDA to run it on a GPU too.
 #pragma once
 
-#include "engine/batch/sink.hpp"
-#include "engine/batch/starts.hpp"
+#include "engine/batch/instance_run.hpp"
 #include "engine/batch/starts_upload.hpp"
 #include "engine/core/error.hpp"
 #include "engine/memory/peer_partitions.hpp"
-#include "engine/memory/resident_impl.hpp"
-#include "engine/memory/run_stats.hpp"
 #include "engine/memory/tables/ensure_tables.hpp"
 #include "engine/memory/tables/page_tables.hpp"
 #include "engine/samples/kinds/smallest_batch.hpp"
@@ -32,30 +29,25 @@ inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code i
 /// One run of one traversal sampler; `tables` holds the tables of its fixed bias; `uniform`: all candidates
 /// alike.
 template <TraversalSampler Sampler>
-class SampleRun {
+class SampleRun : InstanceRun<SampleSink, Options> {
  public:
-  SampleRun(ResidentGraph& graph, BiasTables& tables, bool uniform, const Sampler& sampler,
-            const Starts& starts, const Options& options, SampleSink* sink)
-      : graph_(graph.impl()),
+  SampleRun(const InstanceRun<SampleSink, Options>& run, BiasTables& tables, bool uniform,
+            const Sampler& sampler, const Starts& starts)
+      : InstanceRun(run),
         tables_(tables),
-        pages_(graph.impl()),
-        options_(options),
-        sink_(sink),
-        starts_(graph.impl(), starts, options.seed),
+        pages_(graph),
+        starts_(graph, starts, options.seed),
         most_seeds_(starts.most_seeds()) {
-    const InstanceRange range =
-        starts.sample_range(graph_.view.vertices(), options.first_instance, options.last_instance);
-    begin_ = range.begin, end_ = range.end;
-    program_.graph = graph_.view;
+    program_.graph = graph.view;
     program_.sampler = sampler;
     program_.uniform = uniform;
     program_.seed = options.seed;
     program_.collision = technique_of(options.collision);
   }
 
-  RunStats run() {
+  void run() {
     refuse_hooks<never_called_by_samples<Sampler>()>();
-    const double tables_before = graph_.table_seconds;
+    const double tables_before = graph.table_seconds;
     if constexpr (Sampler::kBias == BiasClass::dynamic) {
       program_.sampler.replacement() ? prepare_dynamic_draws() : prepare_distinct();
       program_.every_is_candidate = every_is_candidate();
@@ -64,19 +56,29 @@ class SampleRun {
     } else {
       program_.sampler.replacement() ? prepare_index() : prepare_distinct();
     }
-    stats_.select = program_.select;
+    stats.select = program_.select;
     take_codes();
-    stats_.table_seconds = graph_.table_seconds - tables_before;
-    stats_.host_to_device_bytes += starts_.bytes();
-    stats_.instances = end_ - begin_;
-    if (begin_ < end_ || graph_.paging.shard) run_program();
-    stats_.steps = stats_.sampled_edges;
-    return stats_;
+    stats.table_seconds = graph.table_seconds - tables_before;
+    stats.host_to_device_bytes += starts_.bytes();
+    stats.instances = instances();
+    if (!idle()) run_program();
+    stats.steps = stats.sampled_edges;
   }
 
  private:
+  using Program = SampleProgram<Sampler>;
+
+  const InstanceRun& as_run() const { return *this; }
+  LevelSetup<Program> setup() const {
+    return {{graph, program_, stats},
+            starts_.view(),
+            options.revisit,
+            options.collision == Collision::linear,
+            sink != nullptr};
+  }
+
   void prepare_index() {
-    if (options_.select != Select::automatic)
+    if (options.select != Select::automatic)
       throw UsageError("--select: a uniform draw with replacement is an index");
     program_.select = Select::automatic;
   }
@@ -84,8 +86,8 @@ class SampleRun {
   /// With replacement: an index where uniform, else alias; or what was asked for.
   void prepare_draws() {
     const auto& bias = program_.sampler;
-    program_.select = options_.select;
-    if (options_.select == Select::automatic && !program_.uniform) program_.select = Select::alias;
+    program_.select = options.select;
+    if (options.select == Select::automatic && !program_.uniform) program_.select = Select::alias;
     switch (program_.select) {
       case Select::automatic:
         return;
@@ -101,24 +103,24 @@ class SampleRun {
       default:
         throw UsageError("--select: with replacement, a sample selects by its, alias or rejection");
     }
-    ensure_bounds(graph_, tables_, table_bias(bias));
+    ensure_bounds(graph, tables_, table_bias(bias));
     program_.tables.bounds = tables_.bounds.data();
     program_.tables.positive = tables_.positive.data();
   }
 
   /// In partitions, tables come with their edges.
   void make_ctps() {
-    program_.tables.cumulative = ctps_of(graph_, tables_, table_bias(program_.sampler), pages_);
+    program_.tables.cumulative = ctps_of(graph, tables_, table_bias(program_.sampler), pages_);
   }
   void make_alias() {
-    if (graph_.paged) return want_alias(graph_, tables_, table_bias(program_.sampler), pages_);
-    ensure_alias(graph_, tables_, table_bias(program_.sampler));
+    if (graph.paged) return want_alias(graph, tables_, table_bias(program_.sampler), pages_);
+    ensure_alias(graph, tables_, table_bias(program_.sampler));
     program_.tables.thresholds = tables_.thresholds.data();
     program_.tables.others = tables_.others.data();
   }
 
   void check_rejection_picks() const {
-    for (const std::int64_t fanout : options_.fanout) {
+    for (const std::int64_t fanout : options.fanout) {
       if (fanout > static_cast<std::int64_t>(program_.kMaxRejectionPicks)) {
         throw UsageError("--fanout: rejection makes at most " + std::to_string(program_.kMaxRejectionPicks) +
                          " draws of one list; use alias or its");
@@ -128,8 +130,8 @@ class SampleRun {
 
   /// With replacement and a dynamic bias: rejection below its bound, else inverse transform.
   void prepare_dynamic_draws() {
-    program_.select = options_.select;
-    if (options_.select == Select::automatic)
+    program_.select = options.select;
+    if (options.select == Select::automatic)
       program_.select = HasBound<Sampler> ? Select::rejection : Select::its;
     if (program_.select == Select::its) return;
     if (program_.select != Select::rejection || !HasBound<Sampler>) {
@@ -139,7 +141,7 @@ class SampleRun {
     }
     if constexpr (HasEdgeBias<Sampler>) {
       if constexpr (HasUniformEdgeBias<Sampler>) {
-        if (program_.sampler.edge_bias_is_uniform(graph_.view)) return;
+        if (program_.sampler.edge_bias_is_uniform(graph.view)) return;
       }
       make_alias();
     }
@@ -150,14 +152,14 @@ class SampleRun {
   bool every_is_candidate() const {
     if constexpr (HasFloor<Sampler> && HasBound<Sampler> && !HasEdgeBias<Sampler>) {
       return program_.sampler.bias_floor() > 0 &&
-             multiply_high(program_.sampler.bias_bound(), graph_.max_degree) == 0;
+             multiply_high(program_.sampler.bias_bound(), graph.max_degree) == 0;
     }
     return false;
   }
 
   /// Without replacement: bipartite region search, or what was asked for.
   void prepare_distinct() {
-    program_.select = options_.select == Select::automatic ? Select::bipartite : options_.select;
+    program_.select = options.select == Select::automatic ? Select::bipartite : options.select;
     if (program_.select != Select::bipartite && program_.select != Select::updated &&
         program_.select != Select::repeated) {
       throw UsageError("--select: without replacement, a sample selects by repeated, updated or bipartite");
@@ -165,114 +167,102 @@ class SampleRun {
     if constexpr (Sampler::kBias == BiasClass::fixed) {
       if (program_.uniform) return;
       make_ctps();
-      ensure_bounds(graph_, tables_, table_bias(program_.sampler));
+      ensure_bounds(graph, tables_, table_bias(program_.sampler));
       program_.tables.positive = tables_.positive.data();
     }
   }
 
   /// May the sampler's hooks read weights where a list is expanded?
   bool reads_weights() const {
-    if (!graph_.graph.weighted) return false;
+    if (!graph.graph.weighted) return false;
     if (Sampler::kBias == BiasClass::dynamic || program_.kUpdates) return true;
     return Sampler::kBias == BiasClass::fixed && program_.tables.positive;
   }
 
   /// Has the lists coded, if the sample can do with that and it pays.
   void take_codes() {
-    const bool asked = options_.layout == Layout::coded;
-    if (!graph_.paged || !program_.may_be_coded()) {
+    const bool asked = options.layout == Layout::coded;
+    if (!graph.paged || !program_.may_be_coded()) {
       if (!asked) return;
-      throw UsageError(graph_.paged
+      throw UsageError(graph.paged
                            ? "--layout coded: this sample reads lists as they are; use csr or auto"
                            : "--layout coded: the graph is not worked on in partitions; use csr or auto");
     }
-    const ExpectedWork work{.instances = end_ - begin_,
+    const ExpectedWork work{.instances = instances(),
                             .instance_bytes = expected_bytes(),
                             .steps = program_.sampler.depth(),
                             .reads = static_cast<std::uint64_t>(expected().edges)};
-    if (pages_.take_codes(graph_, options_.layout, work)) stats_.layout = Layout::coded;
+    if (pages_.take_codes(graph, options.layout, work)) stats.layout = Layout::coded;
   }
 
   ExpectedSample expected() const {
-    return expected_sample(graph_.graph, options_, most_seeds_, program_.sampler.depth());
+    return expected_sample(graph.graph, options, most_seeds_, program_.sampler.depth());
   }
   std::uint64_t expected_bytes() const {
     // As much for what other ranks ask.
-    return expected().bytes(graph_.device.memory().available()) * (graph_.paging.shard ? 2 : 1);
+    return expected().bytes(graph.device.memory().available()) * (graph.paging.shard ? 2 : 1);
   }
 
   void run_partitioned() {
     if (reads_weights()) pages_.columns.weights = true;
-    with_peer_partitions(graph_, pages_, stats_, [&] { grow_partitioned(); });
+    with_peer_partitions(graph, pages_, stats, [&] { grow_partitioned(); });
   }
 
   void grow_partitioned() {
-    const auto link = graph_.link();
-    using Program = SampleProgram<Sampler>;
-    const LevelSetup<Program> setup{graph_,
-                                    program_,
-                                    starts_.view(),
-                                    options_.revisit,
-                                    options_.collision == Collision::linear,
-                                    sink_ != nullptr,
-                                    link.get(),
-                                    stats_};
     const auto go = [&]<class Levels>(std::type_identity<Levels>) {
-      run_partitioned_samples<LevelGrower<Levels>>(graph_, pages_, setup, expected_bytes(),
-                                                   program_.sampler.depth(), options_, begin_, end_, sink_,
-                                                   stats_);
+      run_partitioned_samples<LevelGrower<Levels>>(as_run(), setup(), pages_, expected_bytes(),
+                                                   program_.sampler.depth());
     };
     on_backend(
-        graph_.device, [&] { go(std::type_identity<host::Levels<Program>>{}); },
+        graph.device, [&] { go(std::type_identity<host::Levels<Program>>{}); },
         [&] {
 #if defined(__CUDACC__)
           go(std::type_identity<cuda::Levels<Program>>{});
 #endif
         });
-    if (link) stats_.exchanged_bytes += link->bytes_sent();
   }
 
   /// On a GPU its size is estimated; the host grows samples in memory of its own.
   void take_smallest_batch() const {
-    if (!graph_.device.is_cuda()) return;
-    const std::uint64_t bytes = smallest_batch_bytes(graph_, options_, most_seeds_);
-    graph_.device.memory().charge_and_release(bytes, "a batch of samples");
+    if (!graph.device.is_cuda()) return;
+    const std::uint64_t bytes = smallest_batch_bytes(graph, options, most_seeds_);
+    graph.device.memory().charge_and_release(bytes, "a batch of samples");
   }
 
   void run_program() {
-    if (graph_.paged) return run_partitioned();
-    if (graph_.device.plans()) return take_smallest_batch();
+    if (graph.paged) return run_partitioned();
+    if (graph.device.plans()) return take_smallest_batch();
     on_backend(
-        graph_.device,
-        [&] {
-          host::run_whole_samples(graph_, program_, starts_.view(), options_.revisit, options_, begin_, end_,
-                                  sink_, stats_);
-        },
+        graph.device, [&] { host::run_whole_samples(as_run(), setup()); },
         [&] {
 #if defined(__CUDACC__)
-          cuda::run_whole_samples(graph_, program_, starts_.view(), options_, begin_, end_, sink_, stats_);
+          cuda::run_whole_samples(as_run(), setup());
 #endif
         });
   }
 
-  ResidentGraph::Impl& graph_;
   BiasTables& tables_;
   PageRequest pages_;
-  Options options_;
-  SampleSink* sink_;
   DeviceStarts starts_;
   std::uint64_t most_seeds_;
-  SampleProgram<Sampler> program_;
-  Instance begin_ = 0, end_ = 0;
-  RunStats stats_;
+  Program program_;
 };
+
+/// `uniform`: all candidates are alike, and `tables` stay empty.
+template <TraversalSampler Sampler>
+RunStats run_sample(ResidentGraph& graph, BiasTables& tables, bool uniform, const Sampler& sampler,
+                    const Starts& starts, const Options& options, SampleSink* sink) {
+  RunStats stats;
+  SampleRun<Sampler>({graph.impl(), starts, options, sink, stats}, tables, uniform, sampler, starts).run();
+  return stats;
+}
 
 /// Samples by the tables that the graph keeps for a bias that has a name.
 template <TraversalSampler Sampler>
 RunStats run_sample(ResidentGraph& graph, Bias bias, const Sampler& sampler, const Starts& starts,
                     const Options& options, SampleSink* sink) {
   BiasTables& tables = graph.impl().named[static_cast<int>(bias)];
-  return SampleRun<Sampler>(graph, tables, bias == Bias::none, sampler, starts, options, sink).run();
+  return run_sample(graph, tables, bias == Bias::none, sampler, starts, options, sink);
 }
 
 /// Samples with a sampler of your own. `options.kind` and the options of built-in kinds are ignored.
@@ -281,9 +271,7 @@ template <TraversalSampler Sampler>
 RunStats run_sample(ResidentGraph& graph, const Starts& starts, const Sampler& sampler,
                     const Options& options, SampleSink* sink) {
   BiasTables tables;
-  return SampleRun<Sampler>(graph, tables, Sampler::kBias == BiasClass::uniform, sampler, starts, options,
-                            sink)
-      .run();
+  return run_sample(graph, tables, Sampler::kBias == BiasClass::uniform, sampler, starts, options, sink);
 }
 
 }  // namespace SLUICE_BUILD_NAMESPACE

@@ -9,12 +9,10 @@
 
 #include "engine/batch/run_batches.hpp"
 #include "engine/batch/sink.hpp"
-#include "engine/memory/resident_impl.hpp"
-#include "engine/memory/run_stats.hpp"
 #include "engine/samples/batch_grower.cuh"
 #include "engine/samples/collect.hpp"
 #include "engine/samples/level.hpp"
-#include "engine/samples/options.hpp"
+#include "engine/samples/partitioned/setup.hpp"
 #include "engine/samples/store.hpp"
 
 namespace sluice::samples::cuda {
@@ -23,16 +21,12 @@ namespace sluice::samples::cuda {
 template <class Program>
 class SampleBatches {
  public:
-  SampleBatches(ResidentGraph::Impl& graph, const Program& program, const StartsView& starts,
-                const Options& options, std::uint64_t instances, SampleSink* sink, RunStats& stats)
-      : graph_(graph),
-        memory_(workspace(graph)),
-        program_(program),
-        starts_(starts),
-        options_(options),
+  SampleBatches(const LevelSetup<Program>& setup, std::uint64_t expected, std::uint64_t instances,
+                SampleSink* sink)
+      : setup_(setup),
+        memory_(workspace(setup.graph)),
         sink_(sink),
-        stats_(stats),
-        sizer_(graph.device.memory().available() + memory_.bytes(), expected_edges(options), sink != nullptr,
+        sizer_(setup.graph.device.memory().available() + memory_.bytes(), expected, sink != nullptr,
                instances) {}
 
   std::uint64_t next(std::uint64_t) const { return sizer_.batch(); }
@@ -40,14 +34,14 @@ class SampleBatches {
   void run(Instance first, std::uint64_t count, BatchWriter& writer) {
     if (!grower_) {  // the first time, or memory was short
       stores_ = {};
-      grower_.emplace(graph_, memory_, stream_, program_, starts_, options_.revisit,
-                      options_.collision == Collision::linear, stats_);
+      grower_.emplace(setup_, memory_, stream_);
     }
     grower_->grow(first, count);
     if (!sink_) return;
     // The batch before the last one has left, and its memory need not be brought in once more.
     SampleStore& store = stores_[turn_++ % 2];
-    collect_samples(graph_, memory_, grower_->depths(), grower_->seeds(), first, count, store, stats_);
+    collect_samples(setup_.graph, memory_, grower_->depths(), grower_->seeds(), first, count, store,
+                    setup_.stats);
     staged_ = store.bytes();
     writer.submit([&store, sink = sink_] { sink->write(store.batch()); });
   }
@@ -68,13 +62,9 @@ class SampleBatches {
     return *std::static_pointer_cast<SampleWorkspace>(graph.workspace);
   }
 
-  ResidentGraph::Impl& graph_;
+  const LevelSetup<Program>& setup_;
   SampleWorkspace& memory_;
-  const Program& program_;
-  const StartsView& starts_;
-  const Options& options_;
   SampleSink* sink_;
-  RunStats& stats_;
   Stream stream_;
   std::optional<BatchGrower<Program>> grower_;
   BatchSizer sizer_;
@@ -83,12 +73,11 @@ class SampleBatches {
   std::uint64_t staged_ = 0;  ///< bytes of the last batch's results
 };
 
-template <class Program>
-void run_whole_samples(ResidentGraph::Impl& graph, const Program& program, const StartsView& starts,
-                       const Options& options, Instance begin, Instance end, SampleSink* sink,
-                       RunStats& stats) {
-  SampleBatches job(graph, program, starts, options, end - begin, sink, stats);
-  run_batches(job, {begin, end}, options.progress, stats);
+/// `run` is an InstanceRun.
+template <class Run, class Program>
+void run_whole_samples(const Run& run, const LevelSetup<Program>& setup) {
+  run_batches(SampleBatches<Program>(setup, expected_edges(run.options), run.instances(), run.sink),
+              run.range, run.options.progress, run.stats);
 }
 
 }  // namespace sluice::samples::cuda

@@ -8,12 +8,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/batch/options.hpp"
-#include "engine/batch/sink.hpp"
 #include "engine/batch/starts_view.hpp"
-#include "engine/memory/run_stats.hpp"
 #include "engine/samples/entry_selector.hpp"
 #include "engine/samples/instance_blocks.hpp"
+#include "engine/samples/partitioned/setup.hpp"
 #include "engine/samples/step.hpp"
 #include "engine/samples/store.hpp"
 #include "engine/samples/visited.hpp"
@@ -25,7 +23,8 @@ namespace sluice::samples::host {
 template <class Program>
 class InstanceGrower {
  public:
-  InstanceGrower(const Program& program, const StartsView& starts) : program_(program), starts_(starts) {}
+  explicit InstanceGrower(const LevelSetup<Program>& setup)
+      : program_(setup.program), starts_(setup.starts), revisit_(setup.revisit) {}
 
   void grow(Instance instance, SampleStore& out, BlockCounters& counters) {
     const std::size_t edges_before = out.edge.size();
@@ -45,8 +44,6 @@ class InstanceGrower {
     out.edge_counts.push_back(out.edge.size() - edges_before);
   }
 
-  bool revisit = false;  ///< tree semantics
-
  private:
   using At = typename EntrySelector<Program>::At;
 
@@ -58,7 +55,7 @@ class InstanceGrower {
       const Vertex seed = starts_.seed_vertex(instance, i);
       if (!visited_.insert(seed)) continue;
       out.seeds.push_back(seed);
-      frontier_.push_back({0, seed, revisit ? frontier_.size() : seed});
+      frontier_.push_back({0, seed, revisit_ ? frontier_.size() : seed});
     }
     if constexpr (Program::kDynamic) parents_.assign(frontier_.size(), kNoVertex);
     out.seed_counts.push_back(frontier_.size());
@@ -100,9 +97,9 @@ class InstanceGrower {
     out.add_edge(edge.source, edge.target, at.depth, edge.position);
     const Vertex arrival = program_.arrival(at, edge);
     if (arrival == kNoVertex) return;
-    if (!revisit && !visited_.insert(arrival)) return;
+    if (!revisit_ && !visited_.insert(arrival)) return;
     prefetch(program_.graph.csr.offsets + arrival);
-    next_.push_back({0, arrival, revisit ? seeds_ + out.edge.size() - 1 - edges_before : arrival});
+    next_.push_back({0, arrival, revisit_ ? seeds_ + out.edge.size() - 1 - edges_before : arrival});
     if constexpr (Program::kDynamic) next_parents_.push_back(edge.source);
   }
 
@@ -111,6 +108,7 @@ class InstanceGrower {
 
   Program program_;
   StartsView starts_;
+  bool revisit_;
   VisitedSet visited_;
   std::vector<FrontierEntry> frontier_, next_;
   std::vector<Vertex> parents_, next_parents_;  ///< dynamic samplers: where each entry came from
@@ -121,17 +119,13 @@ class InstanceGrower {
   std::uint64_t seeds_ = 0;
 };
 
-template <class Program>
-void run_whole_samples(ResidentGraph::Impl& graph, const Program& program, const StartsView& starts,
-                       bool revisit, const RunOptions& options, Instance begin, Instance end,
-                       SampleSink* sink, RunStats& stats) {
-  std::vector<InstanceGrower<Program>> growers(graph.device.threads(),
-                                               InstanceGrower<Program>(program, starts));
-  for (auto& grower : growers) grower.revisit = revisit;
-  run_blocks(graph.device, options, begin, end, sink, stats,
-             [&](unsigned thread, Instance instance, SampleStore& out, BlockCounters& counters) {
-               growers[thread].grow(instance, out, counters);
-             });
+/// `run` is an InstanceRun.
+template <class Run, class Program>
+void run_whole_samples(const Run& run, const LevelSetup<Program>& setup) {
+  std::vector<InstanceGrower<Program>> growers(run.graph.device.threads(), InstanceGrower<Program>(setup));
+  run_blocks(run, [&](unsigned thread, Instance instance, SampleStore& out, BlockCounters& counters) {
+    growers[thread].grow(instance, out, counters);
+  });
 }
 
 }  // namespace sluice::samples::host

@@ -8,6 +8,7 @@
 #include "engine/core/macros.hpp"
 #include "engine/exec/group.hpp"
 #include "engine/graph/residency.hpp"
+#include "engine/memory/run_stats.hpp"
 #include "engine/random/streams.hpp"
 #include "engine/random/uniform.hpp"
 #include "engine/select/tables.hpp"
@@ -33,6 +34,17 @@ enum class Round {
   scan,      ///< the list must be scanned: see transform_list
   ended,     ///< dead end
   absent,    ///< a list that is needed is not here; the proposal stands
+};
+
+/// What walks have done.
+struct WalkTotals {
+  std::uint64_t steps = 0, rounds = 0;
+  std::uint64_t read = 0;  ///< bytes in place
+
+  void add_to(RunStats& stats) const {
+    stats.steps += steps, stats.selections += steps, stats.selection_iterations += rounds;
+    stats.mapped_bytes += read;
+  }
 };
 
 /// A walk between proposal and settlement.

@@ -1,47 +1,49 @@
-#include <algorithm>
 #include <array>
 
 #include "engine/batch/run_batches.hpp"
-#include "engine/batch/sink.hpp"
 #include "engine/exec/stream.cuh"
-#include "engine/memory/run_stats.hpp"
-#include "engine/walks/options.hpp"
 #include "engine/walks/transpose.hpp"
 #include "engine/walks/walk_cuda.cuh"
 
 namespace sluice::walks::cuda {
 
-void run_walk_batches(ResidentGraph::Impl& graph, const LaunchWalks& launch, const Options& options,
-                      Instance begin, Instance end, WalkSink* sink, RunStats& stats) {
-  const std::uint64_t row = std::uint64_t{options.length} + 1, row_bytes = row * sizeof(Vertex);
-  const BatchPlan plan = plan_batches(graph.device, row_bytes, end - begin, sink != nullptr);
-  if (graph.device.plans()) return;
-  Buffer<Vertex> paths(graph.device, plan.pitch * row, "a batch of walks");
-  ResultLane lane(graph.device, sink ? plan.batch * row : 0);
-  Buffer<WalkCounters> counters(graph.device, kWalkCounterSlots, "counters");
+WalkTotals totals_of(const Device& device, const Buffer<WalkCounters>& counters) {
+  std::array<WalkCounters, kWalkCounterSlots> slots;
+  copy_to_host(device, slots.data(), counters.data(), sizeof slots);
+  WalkTotals sum;
+  for (const WalkCounters& slot : slots)
+    sum.steps += slot.steps, sum.rounds += slot.rounds, sum.read += slot.read;
+  return sum;
+}
+
+void run_walk_batches(const InstanceRun<WalkSink, Options>& run, const LaunchWalks& launch) {
+  const Device& device = run.graph.device;
+  RunStats& stats = run.stats;
+  const std::uint64_t row = std::uint64_t{run.options.length} + 1, row_bytes = row * sizeof(Vertex);
+  const BatchPlan plan = plan_batches(device, row_bytes, run.instances(), run.sink != nullptr);
+  if (device.plans()) return;
+  Buffer<Vertex> paths(device, plan.pitch * row, "a batch of walks");
+  ResultLane lane(device, run.sink ? plan.batch * row : 0);
+  Buffer<WalkCounters> counters(device, kWalkCounterSlots, "counters");
   Stream compute;
   check(cudaMemsetAsync(counters.data(), 0, counters.bytes(), compute.get()), "clearing counters");
   Timer timer;
-  const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
+  const auto make = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
     timer.start(compute);
     launch(first, count, plan.pitch, paths.data(), counters.data(), compute.get());
     timer.stop(compute);
     ++stats.kernel_launches;
-    if (sink) {
+    if (run.sink) {
       const Vertex* out = lane.collect(compute, paths.data(), count, plan.pitch, row, stats);
-      writer.submit([=, &options] {
-        sink->write({first, count, options.length, {out, count * row}, {}, {}});
+      writer.submit([=, &run] {
+        run.sink->write({first, count, run.options.length, {out, count * row}, {}, {}});
       });
     }
     compute.wait("walks");
     stats.compute_seconds += timer.seconds();
   };
-  run_batches(EvenBatches{plan.batch, run}, {begin, end}, options.progress, stats);
-  std::array<WalkCounters, kWalkCounterSlots> done;
-  copy_to_host(graph.device, done.data(), counters.data(), sizeof done);
-  for (const WalkCounters& slot : done) {
-    stats.steps += slot.steps, stats.selections += slot.steps, stats.selection_iterations += slot.rounds;
-  }
+  run_batches(EvenBatches{plan.batch, make}, run.range, run.options.progress, stats);
+  totals_of(device, counters).add_to(stats);
 }
 
 }  // namespace sluice::walks::cuda

@@ -10,13 +10,12 @@
 
 #include <cstdint>
 
-#include "engine/batch/sink.hpp"
+#include "engine/batch/instance_run.hpp"
 #include "engine/batch/starts_view.hpp"
 #include "engine/core/function_ref.hpp"
 #include "engine/exec/cuda_check.cuh"
 #include "engine/exec/group.cuh"
-#include "engine/memory/resident_impl.hpp"
-#include "engine/memory/run_stats.hpp"
+#include "engine/exec/memory/buffer.hpp"
 #include "engine/walks/advance.cuh"
 #include "engine/walks/options.hpp"
 #include "engine/walks/step.hpp"
@@ -106,38 +105,33 @@ __global__ void __launch_bounds__(kWalkBlock, 1)
 
 // ---- launchers
 
-template <class Program>
-void launch_walks(const Program& program, const StartsView& starts, Instance first, std::uint64_t count,
-                  std::uint64_t pitch, std::uint32_t length, Vertex* paths, WalkCounters* counters,
-                  cudaStream_t stream) {
-  const unsigned grid = grid_for(count, kWalkBlock);
-  if constexpr (Program::kScans) {
-    scanning_walk_kernel<<<grid, kWalkBlock, 0, stream>>>(WalksOn<Program, Whole>{{}, program, length},
-                                                          starts, first, count, pitch, paths, counters);
-  } else {
-    walk_kernel<<<grid, kWalkBlock, 0, stream>>>(program, starts, first, count, pitch, length, paths,
-                                                 counters);
-  }
-  check_launch("walk_kernel");
-}
+/// What all blocks have counted.
+WalkTotals totals_of(const Device& device, const Buffer<WalkCounters>& counters);
 
-/// Launches the walks of a batch, `count` from instance `first` on: as launch_walks.
+/// Launches the kernel of a batch's walks, `count` from instance `first` on.
 using LaunchWalks = FunctionRef<void(Instance first, std::uint64_t count, std::uint64_t pitch, Vertex* paths,
                                      WalkCounters* counters, cudaStream_t stream)>;
 
 /// Runs batches of walks and streams them to the sink: while a batch is computed, the one before it is
 /// copied to page-locked memory, and the one before that is written.
-void run_walk_batches(ResidentGraph::Impl& graph, const LaunchWalks& launch, const Options& options,
-                      Instance begin, Instance end, WalkSink* sink, RunStats& stats);
+void run_walk_batches(const InstanceRun<WalkSink, Options>& run, const LaunchWalks& launch);
 
 template <class Program>
-void run_whole_walks(ResidentGraph::Impl& graph, const Program& program, StartsView starts,
-                     const Options& options, Instance begin, Instance end, WalkSink* sink, RunStats& stats) {
+void run_whole_walks(const InstanceRun<WalkSink, Options>& run, const Program& program, StartsView starts) {
+  const std::uint32_t length = run.options.length;
   const auto launch = [&](Instance first, std::uint64_t count, std::uint64_t pitch, Vertex* paths,
                           WalkCounters* counters, cudaStream_t stream) {
-    launch_walks(program, starts, first, count, pitch, options.length, paths, counters, stream);
+    const unsigned grid = grid_for(count, kWalkBlock);
+    if constexpr (Program::kScans) {
+      scanning_walk_kernel<<<grid, kWalkBlock, 0, stream>>>(WalksOn<Program, Whole>{{}, program, length},
+                                                            starts, first, count, pitch, paths, counters);
+    } else {
+      walk_kernel<<<grid, kWalkBlock, 0, stream>>>(program, starts, first, count, pitch, length, paths,
+                                                   counters);
+    }
+    check_launch("walk_kernel");
   };
-  run_walk_batches(graph, launch, options, begin, end, sink, stats);
+  run_walk_batches(run, launch);
 }
 
 }  // namespace sluice::walks::cuda

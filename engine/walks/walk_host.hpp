@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "engine/batch/sink.hpp"
+#include "engine/batch/instance_run.hpp"
 #include "engine/batch/starts_view.hpp"
 #include "engine/core/function_ref.hpp"
-#include "engine/memory/resident_impl.hpp"
-#include "engine/memory/run_stats.hpp"
 #include "engine/walks/advance.hpp"
 #include "engine/walks/options.hpp"
 #include "engine/walks/whole.hpp"
@@ -18,20 +16,16 @@ namespace sluice::walks::host {
 inline constexpr std::uint64_t kWalksPerBlock = 4096;    ///< what a thread claims at a time
 inline constexpr std::uint64_t kBatchBytes = 64u << 20;  ///< of results, written while the next batch runs
 
-struct WalkCounters {
-  std::uint64_t steps = 0, rounds = 0;
-};
-
 /// Walks [begin, end) of a batch whose first instance is `first`; row i of `rows` is instance first + i.
 template <class Program>
-WalkCounters walk_block(const WalksOn<Program, Whole>& walks, const StartsView& starts, Instance first,
-                        std::uint64_t begin, std::uint64_t end, Vertex* rows) {
+WalkTotals walk_block(const WalksOn<Program, Whole>& walks, const StartsView& starts, Instance first,
+                      std::uint64_t begin, std::uint64_t end, Vertex* rows) {
   const std::uint64_t row = std::uint64_t{walks.until} + 1;
   if (walks.until == 0) {
     for (std::uint64_t i = begin; i < end; ++i) rows[i] = starts.start(first + i);
     return {};
   }
-  WalkCounters counters;
+  WalkTotals counters;
   using Lane = WalkLane<WalksOn<Program, Whole>>;
   const auto take = [&](Lane& lane) {
     lane.walker = Walker{};
@@ -50,21 +44,18 @@ WalkCounters walk_block(const WalksOn<Program, Whole>& walks, const StartsView& 
 }
 
 /// Walks [from, to) of the batch whose first instance is `first`, into its rows.
-using WalkBlock =
-    FunctionRef<WalkCounters(Instance first, std::uint64_t from, std::uint64_t to, Vertex* rows)>;
+using WalkBlock = FunctionRef<WalkTotals(Instance first, std::uint64_t from, std::uint64_t to, Vertex* rows)>;
 
 /// Runs batches of walks over the whole range and streams them to the sink.
-void run_walk_batches(ResidentGraph::Impl& graph, const WalkBlock& walk, const Options& options,
-                      Instance begin, Instance end, WalkSink* sink, RunStats& stats);
+void run_walk_batches(const InstanceRun<WalkSink, Options>& run, const WalkBlock& walk);
 
 template <class Program>
-void run_whole_walks(ResidentGraph::Impl& graph, const Program& program, StartsView starts,
-                     const Options& options, Instance begin, Instance end, WalkSink* sink, RunStats& stats) {
-  const WalksOn<Program, Whole> walks{{}, program, options.length};
+void run_whole_walks(const InstanceRun<WalkSink, Options>& run, const Program& program, StartsView starts) {
+  const WalksOn<Program, Whole> walks{{}, program, run.options.length};
   const auto walk = [&](Instance first, std::uint64_t from, std::uint64_t to, Vertex* rows) {
     return walk_block(walks, starts, first, from, to, rows);
   };
-  run_walk_batches(graph, walk, options, begin, end, sink, stats);
+  run_walk_batches(run, walk);
 }
 
 }  // namespace sluice::walks::host

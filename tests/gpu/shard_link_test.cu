@@ -50,8 +50,8 @@ void expect_same_nodes(std::uint64_t drawn, Instance instances) {
         RunStats stats;
 
         samples::run_partitioned_samples<samples::PagedNodeGrower<samples::PagedItems<cuda::CudaExecutor>>>(
-            impl, PageRequest(impl), samples::PagedSetup{impl, program, stats, &link}, 4096, 1, own_options,
-            share.begin, share.end, &digest, stats);
+            InstanceRun(impl, random_starts(instances), own_options, &digest, stats),
+            samples::PagedSetup{impl, program, stats, &link}, PageRequest(impl), 4096, 1);
 
         EXPECT_EQ(digest.count() > 0, rank != 2);
         EXPECT_TRUE(digest == expected) << "rank " << rank;
@@ -95,14 +95,14 @@ TEST(GpuShardLink, PoolsAskOtherGpus) {
              auto& impl = shared.impl();
              const DeviceStarts from(impl, starts, options.seed, options.frontier_size);
              const PageRequest pages(impl);
-             const Pools job{{impl, starts, own_options, &digest},
+             RunStats stats;
+             const Pools job{{impl, starts, own_options, &digest, stats},
                              {impl.view, samples::MultidimensionalWalk{options.frontier_size}, from.view(),
                               options.seed, options.length, options.frontier_size},
                              &pages};
              ThreadDeviceRanks link(rank, meeting);
-             RunStats stats;
 
-             samples::PagedPools<Pools, cuda::CudaExecutor>(job, job.share_memory(), stats, &link).run();
+             samples::PagedPools<Pools, cuda::CudaExecutor>(job, job.share_memory(), &link).run();
 
              EXPECT_EQ(digest.count() > 0, rank != 2);
              EXPECT_TRUE(digest == expected) << "rank " << rank;

@@ -191,12 +191,11 @@ void expect_same_on_link(const Sampler& sampler, bool revisit) {
              pages.columns.weights = true;
              ThreadDeviceRanks link(rank, meeting);
              RunStats stats;
-             const samples::LevelSetup<Program> setup{impl,  program, from.view(), revisit,
-                                                      false, true,    &link,       stats};
+             const samples::LevelSetup<Program> setup{
+                 {impl, program, stats, &link}, from.view(), revisit, false, true};
 
              samples::run_partitioned_samples<samples::LevelGrower<samples::cuda::Levels<Program>>>(
-                 impl, pages, setup, 4096, sampler.depth(), own_options, share(rank), share(rank + 1),
-                 &digest, stats);
+                 InstanceRun(impl, starts, own_options, &digest, stats), setup, pages, 4096, sampler.depth());
 
              EXPECT_GT(expected.edge.count(), 0u);
              EXPECT_TRUE(digest == expected) << "rank " << rank;

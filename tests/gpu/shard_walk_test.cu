@@ -58,7 +58,7 @@ std::vector<Share> on_ranks(int size, const std::function<Graph()>& make, const 
     plan->batch = (plan->batch + 1) / 2;  // two batches
     ThreadDeviceRanks link(rank, meeting);
     walks::ProgramJob<Program, walks::ProgramQueue<walks::cuda::QueueBackend, Program>> job(program);
-    const walks::QueuedRun run{impl, job, pages, from.view(), options, own.stats, {begin, end}};
+    const walks::QueuedRun run{{impl, starts, options, &own.walks, own.stats}, job, pages, from.view()};
     const auto mode = job.in_steps() ? walks::WalkMode::stepped : walks::WalkMode::resident;
     walks::WalksInQueues(run, *std::move(plan), &link, mode).run_all({begin, end}, &own.walks);
   });

@@ -62,32 +62,28 @@ struct GrowLayers {
 };
 
 template <LayerSampler Sampler>
-struct LayerJob : InstanceJob<SampleSink> {
+struct LayerJob : InstanceRun<SampleSink> {
   LayerProgram<Sampler> program;
   const PageRequest* pages = nullptr;  ///< in partitions
 
   template <Executor E>
-  void run(RunStats& stats) const {
-    if (graph.paged) return in_partitions<E>(stats);
-    graph.device.is_cuda() ? in_batches<E>(stats) : in_blocks(stats);
+  void run() const {
+    if (graph.paged) return in_partitions<E>();
+    graph.device.is_cuda() ? in_batches<E>() : in_blocks();
   }
 
   template <Executor E>
-  void in_partitions(RunStats& stats) const {
+  void in_partitions() const {
     const std::uint64_t each = paged_layer_bytes(graph.device, program.sizes, graph.paging.shard);
-    const auto link = graph.link();
-    run_partitioned_samples<PagedLayerGrower<E, Sampler>>(
-        graph, *pages, PagedSetup{graph, program, stats, link.get()}, each, program.sampler.depth(), options,
-        begin, end, sink, stats);
-    if (link) stats.exchanged_bytes += link->bytes_sent();
+    run_partitioned_samples<PagedLayerGrower<E, Sampler>>(*this, PagedSetup{graph, program, stats}, *pages,
+                                                          each, program.sampler.depth());
   }
 
   /// On the host: each thread grows one instance at a time.
-  void in_blocks(RunStats& stats) const {
+  void in_blocks() const {
     const LayerArena arena(graph.device, program.sizes, graph.device.threads());
     host::run_blocks(
-        graph.device, options, begin, end, sink, stats,
-        [&](unsigned thread, Instance instance, SampleStore& out, host::BlockCounters& counters) {
+        *this, [&](unsigned thread, Instance instance, SampleStore& out, host::BlockCounters& counters) {
           const LayerScratch slot = arena.view().at(thread);
           PickCounters picks;
           const std::uint32_t seeds = program.run(SingleLane{}, instance, slot, picks);
@@ -99,10 +95,10 @@ struct LayerJob : InstanceJob<SampleSink> {
 
   /// On a GPU: a slot for each instance of a batch.
   template <Executor E>
-  void in_batches(RunStats& stats) const {
+  void in_batches() const {
     const bool hubs = graph.view.hub_count > 0, wide = program.sizes.layer > GraphView::kHubDegree;
     const std::uint64_t batch = instances_at_once(
-        graph.device, LayerArena::bytes_per_slot(program.sizes) + sizeof(std::uint64_t), end - begin);
+        graph.device, LayerArena::bytes_per_slot(program.sizes) + sizeof(std::uint64_t), instances());
     if (graph.device.plans()) return;
     const LayerArena arena(graph.device, program.sizes, batch);
     const Buffer<std::uint32_t> seed_counts(graph.device, batch, "counts of seeds");
@@ -124,7 +120,7 @@ struct LayerJob : InstanceJob<SampleSink> {
       stats.sampled_edges += store->edge.size(), stats.selections += store->edge.size();
       if (sink) writer.submit([store, this] { sink->write(store->batch()); });
     };
-    run_batches(EvenBatches{batch, run}, {begin, end}, options.progress, stats);
+    run_batches(EvenBatches{batch, run}, range, options.progress, stats);
   }
 };
 
@@ -167,7 +163,7 @@ RunStats run_layer(ResidentGraph& resident, BiasTables& tables, const Starts& st
   stats.table_seconds = graph.table_seconds - tables_before;
   const DeviceStarts device_starts(graph, starts, options.seed);
   program.starts = device_starts.view();
-  run_instances(LayerJob<Sampler>{{graph, starts, options, sink}, program, &pages}, stats);
+  run_instances(LayerJob<Sampler>{{graph, starts, options, sink, stats}, program, &pages});
   stats.steps = stats.sampled_edges;
   return stats;
 }

@@ -13,6 +13,7 @@
 #include "engine/memory/resident_impl.hpp"
 #include "engine/memory/run_stats.hpp"
 #include "engine/memory/schedule/balance.hpp"
+#include "engine/samples/partitioned/setup.hpp"
 #include "engine/select/taken.hpp"
 
 namespace sluice::samples {
@@ -69,15 +70,6 @@ inline std::uint64_t paged_item_bytes(const Device& device) {
   constexpr std::uint64_t kNumber = sizeof(std::uint32_t);
   return device.is_cuda() ? 8 * kNumber : kNumber;  // keys, entries and both sorted; the sort's; hubs left
 }
-
-/// What a run gives a grower of whole instances.
-template <class Program>
-struct PagedSetup {
-  const ResidentGraph::Impl& graph;
-  const Program& program;
-  RunStats& stats;
-  DeviceRanks* link = nullptr;  ///< null: what ranks hand each other goes through their hosts
-};
 
 /// Groups at work for a run, whose figures say what they did.
 template <Executor E>

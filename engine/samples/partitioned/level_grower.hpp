@@ -9,7 +9,6 @@
 
 #include "engine/batch/batch_writer.hpp"
 #include "engine/batch/sink.hpp"
-#include "engine/batch/starts_view.hpp"
 #include "engine/core/clock.hpp"
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/partition_cache.hpp"
@@ -17,22 +16,10 @@
 #include "engine/memory/run_stats.hpp"
 #include "engine/samples/partitioned/level_ranks.hpp"
 #include "engine/samples/partitioned/level_selector.hpp"
+#include "engine/samples/partitioned/setup.hpp"
 #include "engine/samples/store.hpp"
 
 namespace sluice::samples {
-
-/// What a run gives its grower.
-template <class Program>
-struct LevelSetup {
-  ResidentGraph::Impl& graph;
-  const Program& program;
-  StartsView starts;
-  bool revisit;
-  bool linear_asked;  ///< `--collision linear`
-  bool collects;      ///< does a sink take the samples?
-  DeviceRanks* link;  ///< null: what ranks hand each other goes through their hosts
-  RunStats& stats;
-};
 
 template <class Levels>
 class LevelGrower {

@@ -80,8 +80,7 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
 
   Levels(const LevelSetup<Program>& setup, PartitionCache& cache)
       : LevelsWorkspace(setup.graph.device),
-        Base(setup.graph, workspace_, executor_.queue(), setup.program, setup.starts, setup.revisit,
-             setup.linear_asked, setup.stats),
+        Base(setup, workspace_, executor_.queue()),
         cache_(cache),
         graph_(setup.graph),
         read_(setup.graph.device, LaneOutput::kSums, "counters") {

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "engine/batch/options.hpp"
 #include "engine/batch/run_batches.hpp"
 #include "engine/batch/sink.hpp"
 #include "engine/core/error.hpp"
@@ -19,25 +18,23 @@
 namespace sluice::samples {
 
 /// A job of run_batches. `Grower` grows one batch at a time:
-///   Grower(make, cache)      what it works with, and its partitions
+///   Grower(setup, cache)     what it works with, and its partitions
 ///   grow(first, count)       throws BudgetError where the batch does not fit, on all ranks or on none
 ///   emit(first, count, sink, writer)
 ///   bytes()                  device memory that its batches have taken
 /// A batch that does not fit is grown again with less of the memory for slots.
-template <class Grower, class Make>
+template <class Grower, class Setup>
 class PartitionedSamples {
  public:
-  PartitionedSamples(ResidentGraph::Impl& graph, const PageRequest& pages, const Make& make,
-                     std::uint64_t bytes_per_instance, std::uint32_t depths, SampleSink* sink,
-                     RunStats& stats)
-      : graph_(graph),
-        ranks_(graph.paging.shard),
+  PartitionedSamples(const Setup& setup, const PageRequest& pages, std::uint64_t bytes_per_instance,
+                     std::uint32_t depths, SampleSink* sink)
+      : setup_(setup),
+        graph_(setup.graph),
+        ranks_(graph_.paging.shard),
         pages_(pages),
-        make_(make),
         bytes_per_instance_(bytes_per_instance),
         depths_(depths),
-        sink_(sink),
-        stats_(stats) {}
+        sink_(sink) {}
 
   bool more(std::uint64_t left) const { return any_left(ranks_, left, "the ranks' samples"); }
 
@@ -46,7 +43,7 @@ class PartitionedSamples {
     if (cache_) return batch_;
     cache_.emplace(graph_, pages_, graph_.share_memory(pages_.columns, bytes_per_instance_, left, depths_),
                    PageUse{.picks = kPicks, .once = true});
-    together(ranks_, [&] { grower_.emplace(make_, *cache_); });
+    together(ranks_, [&] { grower_.emplace(setup_, *cache_); });
     return batch_ = cache_->plan().batch;
   }
 
@@ -68,7 +65,7 @@ class PartitionedSamples {
 
   /// What an instance takes is a guess at first.
   void ran(std::uint64_t) {
-    cache_->count(stats_);
+    cache_->count(setup_.stats);
     const std::uint64_t usable = graph_.device.memory().available() + grower_->bytes();
     if (!failed_ && grower_->bytes() <= usable / 4) batch_ *= 2;
   }
@@ -78,29 +75,33 @@ class PartitionedSamples {
   /// 8 65,536 seeds of 15 and 10 neighbours took 12.6 ms for 17, by weight 25 for 47 (H100, Kronecker 22).
   static constexpr double kPicks = 4;
 
+  const Setup& setup_;
   ResidentGraph::Impl& graph_;
   Communicator* ranks_;
   const PageRequest& pages_;
-  const Make& make_;
   std::uint64_t bytes_per_instance_;
   std::uint32_t depths_;
   SampleSink* sink_;
-  RunStats& stats_;
   std::optional<PartitionCache> cache_;
   std::optional<Grower> grower_;
   std::uint64_t batch_ = 0, submitted_ = 0;
   bool grown_ = false, failed_ = false;
 };
 
-template <class Grower, class Make>
-void run_partitioned_samples(ResidentGraph::Impl& graph, const PageRequest& pages, const Make& make,
-                             std::uint64_t bytes_per_instance, std::uint32_t depths,
-                             const RunOptions& options, Instance begin, Instance end, SampleSink* sink,
-                             RunStats& stats) {
-  if (graph.device.plans())
-    return static_cast<void>(graph.share_memory(pages.columns, bytes_per_instance, end - begin, depths));
-  PartitionedSamples<Grower, Make> job(graph, pages, make, bytes_per_instance, depths, sink, stats);
-  run_batches(job, {begin, end}, options.progress, stats);
+/// `run` is an InstanceRun, `setup` a PagedSetup; where that has no link, the one between GPUs of ranks is
+/// made.
+template <class Grower, class Run, class Setup>
+void run_partitioned_samples(const Run& run, Setup setup, const PageRequest& pages,
+                             std::uint64_t bytes_per_instance, std::uint32_t depths) {
+  if (run.graph.device.plans()) {
+    run.graph.share_memory(pages.columns, bytes_per_instance, run.instances(), depths);
+    return;
+  }
+  const auto link = setup.link ? nullptr : run.graph.link();
+  if (link) setup.link = link.get();
+  run_batches(PartitionedSamples<Grower, Setup>(setup, pages, bytes_per_instance, depths, run.sink),
+              run.range, run.options.progress, run.stats);
+  if (link) run.stats.exchanged_bytes += link->bytes_sent();
 }
 
 }  // namespace sluice::samples

@@ -27,14 +27,14 @@ template <class Job, Executor E>
 class PagedPools {
  public:
   /// `link` null, on all ranks: what ranks hand each other goes through their hosts.
-  PagedPools(const Job& job, PagedPlan plan, RunStats& stats, DeviceRanks* link)
+  PagedPools(const Job& job, PagedPlan plan, DeviceRanks* link)
       : job_(job),
-        stats_(stats),
+        stats_(job.stats),
         device_(job.graph.device),
         ranks_(job.graph.paging.shard),
         cache_(job.graph, *job.pages, std::move(plan), PageUse{.picks = 8}),
-        items_(job.graph, cache_, stats),
-        batch_(std::min<std::uint64_t>(cache_.plan().batch, job.end - job.begin)),
+        items_(job.graph, cache_, job.stats),
+        batch_(std::min<std::uint64_t>(cache_.plan().batch, job.instances())),
         memory_(device_, batch_, job.program.sizes()),
         states_(device_, batch_, PoolBatch::kPurpose),
         waits_at_(device_, batch_, PoolBatch::kPurpose),
@@ -42,7 +42,7 @@ class PagedPools {
         at_(batch_),
         done_(batch_),
         waiting_(cache_.partitions()) {
-    if (ranks_) together(ranks_, [&] { questions_.emplace(job.graph, link, cache_, items_, stats); });
+    if (ranks_) together(ranks_, [&] { questions_.emplace(job.graph, link, cache_, items_, stats_); });
   }
 
   void run() {
@@ -59,9 +59,9 @@ class PagedPools {
         stats_.steps += job_.program.edges_before(done_[i]);
         stats_.mapped_bytes += done_[i].read;
       }
-      if (job_.sink) job_.leave(first_, count_, memory_, pieces_, writer, stats_);
+      if (job_.sink) job_.leave(first_, count_, memory_, pieces_, writer);
     };
-    run_batches(EvenBatches{batch_, batch, ranks_}, {job_.begin, job_.end}, job_.options.progress, stats_);
+    run_batches(EvenBatches{batch_, batch, ranks_}, job_.range, job_.options.progress, stats_);
     cache_.count(stats_);
   }
 

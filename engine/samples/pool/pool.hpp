@@ -32,7 +32,7 @@ namespace sluice::samples {
 inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
 
 template <PoolSampler Sampler>
-struct PoolJob : InstanceJob<WalkSink> {
+struct PoolJob : InstanceRun<WalkSink> {
   static constexpr bool kTabled = PoolProgram<Sampler>::kTabled;
 
   PoolProgram<Sampler> program;
@@ -58,7 +58,7 @@ struct PoolJob : InstanceJob<WalkSink> {
 
   /// A batch's results go to the sink, piece by piece.
   void leave(Instance first, std::uint64_t count, const PoolBatch& memory, PoolPieces& pieces,
-             BatchWriter& writer, RunStats& stats) const {
+             BatchWriter& writer) const {
     const std::uint64_t row = 2 * program.sizes().edges, pool = program.pool_size;
     for (std::uint64_t from = 0; from < count; from += pieces.rows) {
       const std::uint64_t some = std::min(pieces.rows, count - from);
@@ -78,7 +78,7 @@ struct PoolJob : InstanceJob<WalkSink> {
   /// How partitions and pools share the device's memory.
   PagedPlan share_memory() const {
     const std::uint64_t each = bytes_per_instance() + parked_pool_bytes(graph.device, graph.paging.shard);
-    return graph.share_memory(pages->columns, each, end - begin, program.length);
+    return graph.share_memory(pages->columns, each, instances(), program.length);
   }
 
   /// A pool begins with a pass over its entries.
@@ -87,27 +87,27 @@ struct PoolJob : InstanceJob<WalkSink> {
   }
 
   template <Executor E>
-  void run(RunStats& stats) const {
-    graph.paged ? in_partitions<E>(stats) : whole<E>(stats);
+  void run() const {
+    graph.paged ? in_partitions<E>() : whole<E>();
   }
 
   template <Executor E>
-  void in_partitions(RunStats& stats) const {
+  void in_partitions() const {
     PagedPlan plan = share_memory();
     if (graph.device.plans()) return;
     const auto link = graph.link();
-    PagedPools<PoolJob, E>(*this, std::move(plan), stats, link.get()).run();
+    PagedPools<PoolJob, E>(*this, std::move(plan), link.get()).run();
     if (link) stats.exchanged_bytes += link->bytes_sent();
   }
 
   /// A GPU's results leave in pieces; the host's as they are, while the next batch is made beside them.
   template <Executor E>
-  void whole(RunStats& stats) const {
+  void whole() const {
     const Device& device = graph.device;
     const bool copies = device.is_cuda();
-    const std::uint64_t each = bytes_per_instance(), instances = end - begin;
-    const std::uint64_t batch = copies ? instances_at_once(device, each, instances)
-                                       : host_pool_batch(each, instances, device.memory().available());
+    const std::uint64_t each = bytes_per_instance();
+    const std::uint64_t batch = copies ? instances_at_once(device, each, instances())
+                                       : host_pool_batch(each, instances(), device.memory().available());
     if (copies && device.plans()) return;
     const std::array<PoolBatch, 2> memory{PoolBatch(device, batch, program.sizes()),
                                           PoolBatch(device, copies ? 0 : batch, program.sizes())};
@@ -123,10 +123,10 @@ struct PoolJob : InstanceJob<WalkSink> {
       executor.wait("pools");
       stats.compute_seconds += seconds_now() - start;
       if (!sink) return;
-      if (copies) return leave(first, count, memory[turn], pieces, writer, stats);
+      if (copies) return leave(first, count, memory[turn], pieces, writer);
       writer.submit([=, this] { emit(first, count, out.base.edges, out.base.seeds); });
     };
-    run_batches(EvenBatches{batch, run}, {begin, end}, options.progress, stats);
+    run_batches(EvenBatches{batch, run}, range, options.progress, stats);
     std::uint64_t sums[kGroupSums];
     executor.group_sums(sums);
     stats.steps = sums[0], stats.kernel_launches += executor.launches();
@@ -171,13 +171,13 @@ RunStats run_pool(ResidentGraph& resident, const Starts& starts, const Sampler& 
   const auto pool = static_cast<std::uint32_t>(starts.most_seeds(sampler.pool_size()));
   const DeviceStarts device_starts(graph, starts, options.seed, pool);
   PageRequest pages(graph);
-  PoolJob<Sampler> job{{graph, starts, options, sink},
+  PoolJob<Sampler> job{{graph, starts, options, sink, stats},
                        {graph.view, sampler, device_starts.view(), options.seed, length, pool},
                        &pages};
   check_pool(job.program);
   BiasTables tables;
   if constexpr (HasEdgeBias<Sampler>) add_pool_tables(graph, tables, pages, job.program);
-  run_instances(job, stats);
+  run_instances(job);
   stats.selections = stats.sampled_edges = stats.steps;
   return stats;
 }

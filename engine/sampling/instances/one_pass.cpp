@@ -44,7 +44,7 @@ struct DrawEdges {
   Vertex *sources, *targets;  ///< null: the edges are elsewhere
 
   template <class Group>
-  SLUICE_HD bool operator()(const Group& group, std::uint64_t index, NoCounters&) const {
+  SLUICE_HD bool operator()(const Group& group, std::uint64_t index, PickCounters&) const {
     const std::uint64_t begin = index * program.count, end = begin + program.count;
     program.draw(group, first + index, values + begin, sets + index * program.capacity);
     if (sources == nullptr) return true;
@@ -57,45 +57,40 @@ struct DrawEdges {
   }
 };
 
-struct OnePassJob : samples::InstanceJob<SampleSink> {
+struct OnePassJob : InstanceRun<SampleSink> {
   samples::OnePassProgram program;
   bool nodes;  ///< `node`; else `edge`, whose ends are looked up where a GPU has all edges, else on the host
 
   template <Executor E>
-  void run(RunStats& stats) const {
-    if (graph.paged && nodes) return nodes_in_partitions<E>(stats);
-    if (graph.paging.shard && !nodes) return edges_in_batches<E>(stats);
-    if (!graph.device.is_cuda()) return in_blocks(stats);
-    nodes ? nodes_in_batches<E>(stats) : edges_in_batches<E>(stats);
+  void run() const {
+    if (graph.paged && nodes) return nodes_in_partitions<E>();
+    if (graph.paging.shard && !nodes) return edges_in_batches<E>();
+    if (!graph.device.is_cuda()) return in_blocks();
+    nodes ? nodes_in_batches<E>() : edges_in_batches<E>();
   }
 
   template <Executor E>
-  void nodes_in_partitions(RunStats& stats) const {
+  void nodes_in_partitions() const {
     const std::uint64_t each = samples::paged_node_bytes(
         graph.device, graph.graph, program.count, graph.paging.shard, graph.device.memory().available());
-    const auto link = graph.link();
     samples::run_partitioned_samples<samples::PagedNodeGrower<samples::PagedItems<E>>>(
-        graph, PageRequest(graph), samples::PagedSetup{graph, program, stats, link.get()}, each, 1, options,
-        begin, end, sink, stats);
-    if (link) stats.exchanged_bytes += link->bytes_sent();
+        *this, samples::PagedSetup{graph, program, stats}, PageRequest(graph), each, 1);
   }
 
   /// On the host: each thread makes one instance at a time.
-  void in_blocks(RunStats& stats) const {
+  void in_blocks() const {
     const unsigned threads = graph.device.threads();
     const Buffer<std::uint64_t> values(graph.device, threads * program.count, kPurpose);
     const Buffer<std::uint64_t> slots(graph.device, threads * program.capacity, kPurpose);
     std::atomic<std::uint64_t> read{0};
-    samples::host::run_blocks(graph.device, options, begin, end, sink, stats,
-                              [&](unsigned thread, Instance instance, samples::SampleStore& out,
-                                  samples::host::BlockCounters& counters) {
-                                std::uint64_t* const drawn = values.data() + thread * program.count;
-                                std::uint64_t* const set = slots.data() + thread * program.capacity;
-                                program.draw(SingleLane{}, instance, drawn, set);
-                                counters.selections += program.count;
-                                nodes ? append_nodes(drawn, set, out)
-                                      : static_cast<void>(read += append_edges(drawn, out));
-                              });
+    samples::host::run_blocks(*this, [&](unsigned thread, Instance instance, samples::SampleStore& out,
+                                         samples::host::BlockCounters& counters) {
+      std::uint64_t* const drawn = values.data() + thread * program.count;
+      std::uint64_t* const set = slots.data() + thread * program.capacity;
+      program.draw(SingleLane{}, instance, drawn, set);
+      counters.selections += program.count;
+      nodes ? append_nodes(drawn, set, out) : static_cast<void>(read += append_edges(drawn, out));
+    });
     stats.read_bytes += read;
   }
 
@@ -133,12 +128,12 @@ struct OnePassJob : samples::InstanceJob<SampleSink> {
 
   /// On a GPU: `node`, whose edges are found there.
   template <Executor E>
-  void nodes_in_batches(RunStats& stats) const {
+  void nodes_in_batches() const {
     const std::uint64_t hubs_drawn = std::min<std::uint64_t>(graph.view.hub_count, program.count);  // at most
     const std::uint64_t bytes = (program.count * 3 + program.capacity + hubs_drawn) * sizeof(std::uint64_t);
     constexpr std::uint64_t kMostItems = std::numeric_limits<std::uint32_t>::max();
     const std::uint64_t batch =
-        std::min(samples::instances_at_once(graph.device, bytes, end - begin),
+        std::min(samples::instances_at_once(graph.device, bytes, instances()),
                  std::max<std::uint64_t>(kMostItems / std::max<std::uint64_t>(program.count, 1), 1));
     if (graph.device.plans()) return;
     samples::PagedNodeGrower<samples::PresentItems<E>> grower(samples::PagedSetup{graph, program, stats});
@@ -146,13 +141,13 @@ struct OnePassJob : samples::InstanceJob<SampleSink> {
       grower.grow(first, count);
       if (sink) grower.emit(first, count, *sink, writer);
     };
-    run_batches(EvenBatches{batch, run}, {begin, end}, options.progress, stats);
+    run_batches(EvenBatches{batch, run}, range, options.progress, stats);
   }
 
   /// `edge` on a GPU, which draws positions, and has the edges or leaves them to the host; or over ranks,
   /// each of which reads what is drawn of its part of the edges.
   template <Executor E>
-  void edges_in_batches(RunStats& stats) const {
+  void edges_in_batches() const {
     const bool here = graph.device.is_cuda() && !graph.paged && !graph.paging.shard;
     EdgeDraws<E> draws(*this, here);
     if (graph.device.plans()) return;
@@ -160,7 +155,7 @@ struct OnePassJob : samples::InstanceJob<SampleSink> {
     const std::uint64_t each =
         program.count * (sizeof(Vertex) * 3 + sizeof(std::int32_t) + sizeof(EdgeIndex));
     const std::uint64_t batch =
-        std::min<std::uint64_t>(std::max<std::uint64_t>(kBatchBytes / each, 1), end - begin);
+        std::min<std::uint64_t>(std::max<std::uint64_t>(kBatchBytes / each, 1), instances());
     HostArray<std::uint64_t> values(batch * program.count, kPurpose);
     HostArray<Vertex> targets(batch * program.count, kPurpose),
         sources(here ? batch * program.count : 0, kPurpose);
@@ -171,7 +166,7 @@ struct OnePassJob : samples::InstanceJob<SampleSink> {
     };
     const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
       const double start = seconds_now();
-      draws.make(first, count, values.data(), sources.data(), targets.data(), stats);
+      draws.make(first, count, values.data(), sources.data(), targets.data());
       const std::uint64_t drawn = count * program.count;
       if (questions) questions->ask({values.data(), drawn}, {targets.data(), drawn}, read);
       const auto store = std::make_shared<samples::SampleStore>();
@@ -185,7 +180,7 @@ struct OnePassJob : samples::InstanceJob<SampleSink> {
       stats.selections += drawn, stats.sampled_edges += drawn;
       if (sink && count > 0) writer.submit([store, this] { sink->write(store->batch()); });
     };
-    run_batches(EvenBatches{batch, run, graph.paging.shard}, {begin, end}, options.progress, stats);
+    run_batches(EvenBatches{batch, run, graph.paging.shard}, range, options.progress, stats);
   }
 
   /// Which rank has which edges.
@@ -205,36 +200,32 @@ struct OnePassJob : samples::InstanceJob<SampleSink> {
         : device_(job.graph.device),
           program_(job.program),
           here_(here),
-          at_once_(device_.is_cuda()
-                       ? samples::instances_at_once(device_, bytes_of_one(), job.end - job.begin)
-                       : device_.threads()),
+          at_once_(device_.is_cuda() ? samples::instances_at_once(device_, bytes_of_one(), job.instances())
+                                     : device_.threads()),
           drawn_(device_, device_.is_cuda() ? at_once_ * program_.count : 0, kPurpose),
           slots_(device_, at_once_ * program_.capacity, kPurpose),
           sources_(device_, here ? drawn_.size() : 0, kPurpose),
-          targets_(device_, here ? drawn_.size() : 0, kPurpose) {}
+          targets_(device_, here ? drawn_.size() : 0, kPurpose),
+          stats_(job.stats) {}
 
     /// Those of instances [first, first + count), into host memory; and the edges' ends, where they are here.
-    void make(Instance first, std::uint64_t count, std::uint64_t* values, Vertex* sources, Vertex* targets,
-              RunStats& stats) {
+    void make(Instance first, std::uint64_t count, std::uint64_t* values, Vertex* sources, Vertex* targets) {
       const bool wide = program_.count > GraphView::kHubDegree;
-      if (!executor_) executor_.emplace(device_, 0);
+      if (!work_) work_.emplace(device_, stats_);
       for (std::uint64_t from = 0; from < count; from += at_once_) {
         const std::uint64_t some = std::min(at_once_, count - from);
         std::uint64_t *const own = values + from * program_.count, *const to = device_.is_cuda()
                                                                                    ? drawn_.data()
                                                                                    : own;
-        executor_->template for_each_group<NoCounters>(
-            some, wide ? Groups::blocks : Groups::warps,
-            DrawEdges{program_, first + from, to, slots_.data(), sources_.data(), targets_.data()});
-        executor_->wait("samples");
+        work_->each(some,
+                    DrawEdges{program_, first + from, to, slots_.data(), sources_.data(), targets_.data()},
+                    wide ? Groups::blocks : Groups::warps);
         const std::uint64_t edges = some * program_.count, begin = from * program_.count;
         if (to != own) copy_to_host(device_, own, to, edges * sizeof(std::uint64_t));
         if (!here_) continue;
         copy_to_host(device_, sources + begin, sources_.data(), edges * sizeof(Vertex));
         copy_to_host(device_, targets + begin, targets_.data(), edges * sizeof(Vertex));
       }
-      stats.kernel_launches += executor_->launches() - launches_;
-      launches_ = executor_->launches();
     }
 
    private:
@@ -249,8 +240,8 @@ struct OnePassJob : samples::InstanceJob<SampleSink> {
     std::uint64_t at_once_;
     Buffer<std::uint64_t> drawn_, slots_;
     Buffer<Vertex> sources_, targets_;
-    std::optional<E> executor_;
-    std::uint64_t launches_ = 0;  ///< that were counted
+    RunStats& stats_;
+    std::optional<samples::GroupWork<E>> work_;
   };
 };
 
@@ -269,7 +260,7 @@ RunStats run_one_pass(ResidentGraph& resident, const Sampler& sampler, const Sta
                      std::to_string(program.universe));
   }
   program.capacity = set_capacity(program.count);
-  samples::run_instances(OnePassJob{{graph, starts, options, sink}, program, nodes}, stats);
+  samples::run_instances(OnePassJob{{graph, starts, options, sink, stats}, program, nodes});
   stats.steps = stats.sampled_edges;
   return stats;
 }

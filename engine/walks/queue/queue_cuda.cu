@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "engine/walks/queue/queue_cuda.cuh"
@@ -172,15 +171,6 @@ void QueueBackend::launch_apart(std::span<const WalkSegment> segments, unsigned 
   }
   sides_.wait("walks", timeout_);
   if (side_by_side) times_.add(sides_.seconds(sizes.size()));
-}
-
-QueueTotals QueueBackend::totals() {
-  std::array<WalkCounters, kWalkCounterSlots> slots;
-  copy_to_host(device_, slots.data(), done_.data(), sizeof slots);
-  QueueTotals sum;
-  for (const WalkCounters& slot : slots)
-    sum.steps += slot.steps, sum.rounds += slot.rounds, sum.read += slot.read;
-  return sum;
 }
 
 }  // namespace cuda

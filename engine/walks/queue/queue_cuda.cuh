@@ -201,7 +201,7 @@ class QueueBackend {
     cudaStreamSynchronize(stream_.get());
   }
   void* stream() const { return stream_.get(); }
-  QueueTotals totals();
+  WalkTotals totals() { return totals_of(device_, done_); }
   const KernelTimes& times() { return times_; }
 
  private:

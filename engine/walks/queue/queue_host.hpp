@@ -79,7 +79,7 @@ class QueueBackend {
   void wait(DeviceRanks*) {}
   void finish() {}
   void* stream() const { return nullptr; }
-  QueueTotals totals() const { return {steps_, rounds_, read_}; }
+  WalkTotals totals() const { return {steps_, rounds_, read_}; }
   const KernelTimes& times() { return queues_.times(); }
 
  private:

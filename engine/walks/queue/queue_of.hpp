@@ -38,7 +38,7 @@ class HalfOn : public Half {
 
   void wait() override { backend_.wait(setup_.link); }
   void* stream() override { return backend_.stream(); }
-  QueueTotals totals() override { return backend_.totals(); }
+  WalkTotals totals() override { return backend_.totals(); }
   const KernelTimes& times() override { return backend_.times(); }
   double exchange_seconds() const override { return exchange_seconds_; }
 

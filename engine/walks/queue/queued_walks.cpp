@@ -59,10 +59,7 @@ void WalksInQueues::run_all(InstanceRange range, WalkSink* sink) {
   }
   run_batches(*this, range, options_.progress, stats_);
   for (WalkHalf* const half : halves_) {
-    const QueueTotals done = half->totals();
-    stats_.steps += done.steps, stats_.selections += done.steps;
-    stats_.selection_iterations += done.rounds;
-    stats_.mapped_bytes += done.read;
+    half->totals().add_to(stats_);
     stats_.kernels += half->times();
     stats_.exchange_seconds += half->exchange_seconds();
   }
@@ -252,9 +249,8 @@ std::uint64_t ranks_of(const QueuedRun& run) {
 
 /// Of device memory, with its row.
 std::uint64_t walk_bytes(const QueuedRun& run, WalkMode mode) {
-  return row_bytes(run) + (mode == WalkMode::stepped
-                               ? stepped_walk_bytes(ranks_of(run))
-                               : queued_walk_bytes(run.job.asks()));
+  return row_bytes(run) +
+         (mode == WalkMode::stepped ? stepped_walk_bytes(ranks_of(run)) : queued_walk_bytes(run.job.asks()));
 }
 
 /// Empty, on all ranks, where the parts of the graph do not fit, or the GPUs of ranks cannot be connected.
@@ -285,7 +281,7 @@ bool make_resident(const QueuedRun& run, WalkMode mode, std::unique_ptr<DeviceRa
 
 }  // namespace
 
-void walk_in_queues(const QueuedRun& run, bool may_stay, WalkSink* sink) {
+void walk_in_queues(const QueuedRun& run, bool may_stay) {
   ResidentGraph::Impl& graph = run.graph;
   std::unique_ptr<DeviceRanks> link;
   Walks walks;
@@ -302,7 +298,7 @@ void walk_in_queues(const QueuedRun& run, bool may_stay, WalkSink* sink) {
     if (!link) link = link_of(graph, run.stats);
     walks.emplace(run, std::move(plan), link.get(), WalkMode::brought);
   }
-  walks->run_all(run.range, sink);
+  walks->run_all(run.range, run.sink);
 }
 
 }  // namespace sluice::walks

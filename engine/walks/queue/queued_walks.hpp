@@ -7,13 +7,10 @@
 #include <optional>
 #include <vector>
 
-#include "engine/batch/sink.hpp"
-#include "engine/batch/starts.hpp"
+#include "engine/batch/instance_run.hpp"
 #include "engine/batch/starts_view.hpp"
 #include "engine/memory/paged_plan.hpp"
 #include "engine/memory/partition_cache.hpp"
-#include "engine/memory/resident_impl.hpp"
-#include "engine/memory/run_stats.hpp"
 #include "engine/walks/batch_rows.hpp"
 #include "engine/walks/options.hpp"
 #include "engine/walks/queue/walk_queue.hpp"
@@ -21,16 +18,10 @@
 namespace sluice::walks {
 
 /// Instances of one sampler's walks, and what they need. References are kept.
-struct QueuedRun {
-  ResidentGraph::Impl& graph;
+struct QueuedRun : InstanceRun<WalkSink, Options> {
   WalkJob& job;
   const PageRequest& pages;
   StartsView starts;
-  const Options& options;
-  RunStats& stats;
-  InstanceRange range;
-
-  std::uint64_t instances() const { return range.end - range.begin; }
 };
 
 enum class WalkMode {
@@ -111,6 +102,6 @@ std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& 
                                              std::uint64_t slot_bytes = kSlotLookUp);
 
 /// Walks by WalksInQueues; resident where ranks own partitions, these fit, and the job `may_stay`.
-void walk_in_queues(const QueuedRun& run, bool may_stay, WalkSink* sink);
+void walk_in_queues(const QueuedRun& run, bool may_stay);
 
 }  // namespace sluice::walks

@@ -26,12 +26,6 @@ struct Crossing {
   std::uint64_t travelled = 0, left = 0;  ///< that changed hands; that have not ended
 };
 
-/// What the rounds of a queue have done.
-struct QueueTotals {
-  std::uint64_t steps = 0, rounds = 0;
-  std::uint64_t read = 0;  ///< bytes in place
-};
-
 /// What a crossing is, by the counts of all ranks, [ranks][keys of QueueKeys]. Returns what comes from each.
 inline std::vector<std::uint64_t> tally(std::span<const std::uint64_t> all, std::size_t ranks,
                                         std::size_t own, Crossing& crossing) {
@@ -64,7 +58,7 @@ class WalkHalf {
   virtual void wait() = 0;
   /// The stream that its kernels run on; null on the host.
   virtual void* stream() = 0;
-  virtual QueueTotals totals() = 0;
+  virtual WalkTotals totals() = 0;
   virtual const KernelTimes& times() = 0;
   /// Of GPUs; what hosts say to each other, the communicator counts.
   virtual double exchange_seconds() const = 0;

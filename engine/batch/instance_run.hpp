@@ -1,0 +1,37 @@
+// A run over instances, as those see it who make them.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+#include "engine/batch/options.hpp"
+#include "engine/batch/sink.hpp"
+#include "engine/batch/starts.hpp"
+#include "engine/memory/resident_impl.hpp"
+#include "engine/memory/run_stats.hpp"
+
+namespace sluice {
+
+/// Keeps references.
+template <class Sink, class Options = RunOptions>
+struct InstanceRun {
+  InstanceRun(ResidentGraph::Impl& of, const Starts& starts, const Options& how, Sink* to, RunStats& done)
+      : graph(of), options(how), sink(to), stats(done) {
+    const std::uint64_t n = graph.view.vertices();
+    range = std::derived_from<Sink, SampleSink>
+                ? starts.sample_range(n, options.first_instance, options.last_instance)
+                : starts.range(n, options.first_instance, options.last_instance);
+  }
+
+  ResidentGraph::Impl& graph;
+  const Options& options;
+  Sink* sink;  ///< null: results are dropped where they were made
+  RunStats& stats;
+  InstanceRange range;
+
+  std::uint64_t instances() const { return range.end - range.begin; }
+  /// Does it make none, and has no part in what other ranks make?
+  bool idle() const { return range.begin == range.end && !graph.paging.shard; }
+};
+
+}  // namespace sluice
