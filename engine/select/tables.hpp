@@ -82,12 +82,23 @@ struct PackedEdges {
   }
 };
 
-/// Uniform bias: an index.
+/// What draws that find a position have in common: what is there is read as the lists lie.
 template <class Edges>
-struct IndexTable {
+struct PositionTable {
   static constexpr bool kSpareWord = true;  ///< the block's high word is left for the sampler
   Edges edges;
 
+  SLUICE_HD void prefetch_probe(const GraphView& view, const Probe& probe) const {
+    edges.prefetch_at(view, probe.position);
+  }
+  SLUICE_HD Hop resolve(const GraphView& view, const Probe& probe) const {
+    return edges.read(view, probe.position);
+  }
+};
+
+/// Uniform bias: an index.
+template <class Edges>
+struct IndexTable : PositionTable<Edges> {
   SLUICE_HD bool locate(const GraphView&, Vertex, const Row& row, const PhiloxBlock& block,
                         Probe& probe) const {
     if (row.degree == 0) return false;
@@ -95,12 +106,6 @@ struct IndexTable {
     return true;
   }
   SLUICE_HD static std::uint32_t read_bytes(const Row&) { return kTargetBytes; }
-  SLUICE_HD void prefetch_probe(const GraphView& view, const Probe& probe) const {
-    edges.prefetch_at(view, probe.position);
-  }
-  SLUICE_HD Hop resolve(const GraphView& view, const Probe& probe) const {
-    return edges.read(view, probe.position);
-  }
 };
 
 /// What draws over coded lists have in common: the target is read with the place.
@@ -132,30 +137,18 @@ struct CodedIndexTable : CodedTable {
 
 /// Inverse transform over a CTPS kept as inclusive integer prefix sums within each list.
 template <class Edges>
-struct CtpsTable {
-  static constexpr bool kSpareWord = true;
-  Edges edges;
+struct CtpsTable : PositionTable<Edges> {
   const std::uint64_t* cumulative = nullptr;  ///< [edges]
 
   SLUICE_HD bool locate(const GraphView&, Vertex, const Row& row, const PhiloxBlock& block,
                         Probe& probe) const {
     if (row.degree == 0) return false;
     const std::uint64_t* sums = cumulative + row.offset;
-    const std::uint64_t total = sums[row.degree - 1];
-    if (total == 0) return false;
-    const std::uint64_t x = uniform_index(block.low(), total);
-    const auto guess = static_cast<std::uint32_t>(multiply_high(block.low(), row.degree));
-    const std::uint32_t low = upper_bound_near(sums, row.degree, x, guess);
-    probe.position = row.offset + low;
+    if (sums[row.degree - 1] == 0) return false;
+    probe.position = row.offset + inverse_transform(sums, row.degree, block.low());
     return true;
   }
   SLUICE_HD static std::uint32_t read_bytes(const Row& row) { return ctps_bytes(row.degree) + kTargetBytes; }
-  SLUICE_HD void prefetch_probe(const GraphView& view, const Probe& probe) const {
-    edges.prefetch_at(view, probe.position);
-  }
-  SLUICE_HD Hop resolve(const GraphView& view, const Probe& probe) const {
-    return edges.read(view, probe.position);
-  }
 };
 
 /// Alias slots of the plain layout: threshold and other index in two arrays.
