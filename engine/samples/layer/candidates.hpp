@@ -75,8 +75,6 @@ struct LayerCandidates {
   }
   /// Tabled: a list's CTPS.
   SLUICE_HD CtpsCandidates ctps(const Row& row) const { return {cumulative + row.offset, row.degree}; }
-
- private:
   SLUICE_HD static std::uint64_t before(const std::uint64_t* inclusive, std::uint32_t list) {
     return list == 0 ? 0 : inclusive[list - 1];
   }

@@ -96,7 +96,7 @@ struct PagedLayerProgram : LayerProgram<Sampler> {
     if (asked.wants_point()) {
       const LayerRegion& region = regions_of(slot, state.flip)[item];
       asked.list = region.list;
-      asked.point = region.low - before(slot.scratch.sums, asked.list);
+      asked.point = region.low - LayerCandidates::before(slot.scratch.sums, asked.list);
     }
     asked.vertex = frontier_of(slot, state.depth)[asked.list];
     return asked;
@@ -109,12 +109,13 @@ struct PagedLayerProgram : LayerProgram<Sampler> {
       slot.scratch.sums[item] = found.width;
       return;
     }
-    found.low += before(slot.scratch.sums, found.list);
+    found.low += LayerCandidates::before(slot.scratch.sums, found.list);
     regions_of(slot, state.flip)[item] = found;
   }
   /// Where the answers to the question for all candidates of a list go.
   SLUICE_HD LayerRegion* candidates_of(const PagedLayerSlot& slot, std::uint64_t item) const {
-    return regions_of(slot, slot.state->flip) + before(slot.scratch.sums, static_cast<std::uint32_t>(item));
+    return regions_of(slot, slot.state->flip) +
+           LayerCandidates::before(slot.scratch.sums, static_cast<std::uint32_t>(item));
   }
 
   /// Work on one item whose list is here. False: the list is longer than `longest`.
@@ -139,9 +140,6 @@ struct PagedLayerProgram : LayerProgram<Sampler> {
   }
   SLUICE_HD LayerRegion* regions_of(const PagedLayerSlot& slot, std::uint32_t flip) const {
     return slot.regions + flip * sizes.layer;
-  }
-  SLUICE_HD static std::uint64_t before(const std::uint64_t* inclusive, std::uint32_t list) {
-    return list == 0 ? 0 : inclusive[list - 1];
   }
   template <class Group>
   SLUICE_HD static void store(const Group& group, const PagedLayerSlot& slot, const LayerState& state) {

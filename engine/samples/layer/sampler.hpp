@@ -17,7 +17,6 @@
 
 #include "engine/graph/graph_view.hpp"
 #include "engine/samples/layer/candidates.hpp"
-#include "engine/samples/layer/edge_update.hpp"
 #include "engine/select/bias.hpp"
 #include "engine/select/hooks.hpp"
 
@@ -28,6 +27,18 @@ concept LayerSampler = std::is_trivially_copyable_v<S> && requires(const S s, st
   { s.depth() } -> std::convertible_to<std::uint32_t>;
   { s.layer_size(depth) } -> std::convertible_to<std::uint64_t>;
 };
+
+template <class S>
+concept HasEdgeUpdate = requires(const S s, const GraphView& g, const Edge& e) {
+  { s.update(g, e) } -> std::same_as<Vertex>;
+};
+
+/// Where a selected edge leads.
+template <class Sampler>
+SLUICE_HD Vertex vertex_after(const Sampler& sampler, const GraphView& graph, const Edge& edge) {
+  if constexpr (HasEdgeUpdate<Sampler>) return sampler.update(graph, edge);
+  return edge.target;
+}
 
 /// What layer samples never call of their sampler.
 template <LayerSampler S>
