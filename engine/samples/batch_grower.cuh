@@ -18,7 +18,6 @@
 #include "engine/samples/partitioned/setup.hpp"
 #include "engine/samples/select_cuda.cuh"
 #include "engine/samples/step.hpp"
-#include "engine/select/group_set.hpp"
 
 namespace sluice::samples::cuda {
 
@@ -94,13 +93,6 @@ class BatchGrower {
     launches_.launch(name, stream_, threads, ~0u, kernel, args...);
   }
 
-  std::uint64_t read_total(const std::uint64_t* from) {
-    check(cudaMemcpyAsync(memory_.total.data(), from, sizeof(std::uint64_t), cudaMemcpyDeviceToHost,
-                          stream_.get()),
-          "reading a count");
-    stream_.wait("samples");
-    return *memory_.total.data();
-  }
   /// Seeds were reached from nowhere.
   void plant_parents() {
     SampleLevel& seeds = memory_.levels[0];
@@ -219,7 +211,7 @@ class BatchGrower {
     next.entries = now.edges;
     if (!revisit_ || Program::kUpdates) {
       sums = flag_arrivals(now);
-      next.entries = read_total(sums + now.edges);
+      next.entries = read_count(sums + now.edges, memory_, stream_);
     }
     next.frontier.reserve(device_, next.entries, kPurpose);
     if constexpr (Program::kDynamic) next.parents.reserve(device_, next.entries, kPurpose);
@@ -248,11 +240,7 @@ class BatchGrower {
   VisitedTable reach(SampleLevel& now) {
     std::uint64_t keys = now.edges;
     for (std::uint32_t d = 0; d < depths_; ++d) keys += memory_.levels[d].entries;
-    const std::uint64_t slots = set_capacity(keys);
-    memory_.visited.reserve(device_, slots * sizeof(VisitedSlot), "visited vertices");
-    check(cudaMemsetAsync(memory_.visited.data(), 0xff, slots * sizeof(VisitedSlot), stream_.get()),
-          "clearing visited vertices");
-    const VisitedTable table{reinterpret_cast<VisitedSlot*>(memory_.visited.data()), slots - 1};
+    const VisitedTable table = clear_visited(device_, keys, memory_, stream_);
     for (std::uint32_t d = 0; d < depths_; ++d) {
       const SampleLevel& earlier = memory_.levels[d];
       launch("revisit_kernel", revisit_kernel, earlier.entries, earlier.frontier.data(), earlier.entries,

@@ -8,6 +8,7 @@
 #include "engine/exec/stream.cuh"
 #include "engine/memory/run_stats.hpp"
 #include "engine/samples/kernels.cuh"
+#include "engine/samples/next_level.cuh"
 #include "engine/samples/options.hpp"
 #include "engine/samples/visited_table.cuh"
 #include "engine/select/group_set.hpp"
@@ -66,11 +67,6 @@ __global__ void keep_seeds_kernel(const FrontierEntry* listed, std::uint64_t siz
   frontier[sums[at]] = entry;
 }
 
-__global__ void total_kernel(LevelView last, std::uint64_t count, std::uint64_t* totals) {
-  const std::uint64_t i = thread_index();
-  if (i < count) totals[i] = last.before[i] + (last.ends[i] - last.begins[i]);
-}
-
 /// An edge of a level to its place in its instance.
 __global__ void place_kernel(GraphView graph, LevelView level, std::int32_t depth, const std::uint64_t* bases,
                              Vertex* source, Vertex* target, std::int32_t* depths, EdgeIndex* position) {
@@ -100,14 +96,6 @@ void launch(const char* name, const Stream& stream, RunStats& stats, Kernel kern
   ++stats.kernel_launches;
 }
 
-std::uint64_t read_one(const std::uint64_t* from, SampleWorkspace& memory, const Stream& stream) {
-  check(
-      cudaMemcpyAsync(memory.total.data(), from, sizeof(std::uint64_t), cudaMemcpyDeviceToHost, stream.get()),
-      "reading a count");
-  stream.wait("samples");
-  return *memory.total.data();
-}
-
 void plant_listed(const Device& device, const StartsView& starts, Instance first, std::uint64_t count,
                   bool revisit, SampleWorkspace& memory, BatchSeeds& seeds, const Stream& stream,
                   RunStats& stats) {
@@ -116,13 +104,9 @@ void plant_listed(const Device& device, const StartsView& starts, Instance first
   launch("count_seeds_kernel", stream, stats, count_seeds_kernel, count, starts, first, count,
          offsets.data());
   exclusive_sum(device, offsets.data(), offsets.data(), count, memory.scan, stream.get());
-  const std::uint64_t listed_count = read_one(offsets.data() + count, memory, stream);
+  const std::uint64_t listed_count = read_count(offsets.data() + count, memory, stream);
   const Buffer<FrontierEntry> listed(device, listed_count, kPurpose);
-  const std::uint64_t slots = set_capacity(listed_count);
-  memory.visited.reserve(device, slots * sizeof(VisitedSlot), "visited vertices");
-  check(cudaMemsetAsync(memory.visited.data(), 0xff, slots * sizeof(VisitedSlot), stream.get()),
-        "clearing visited");
-  const VisitedTable table{reinterpret_cast<VisitedSlot*>(memory.visited.data()), slots - 1};
+  const VisitedTable table = clear_visited(device, listed_count, memory, stream);
   launch("list_seeds_kernel", stream, stats, list_seeds_kernel, count, starts, first, count, offsets.data(),
          listed.data(), table);
   memory.flags.reserve(device, listed_count + 1, kPurpose);
@@ -131,7 +115,7 @@ void plant_listed(const Device& device, const StartsView& starts, Instance first
   launch("flag_seeds_kernel", stream, stats, flag_seeds_kernel, listed_count, listed.data(), listed_count,
          table, memory.flags.data(), seeds.counts.data());
   exclusive_sum(device, memory.flags.data(), memory.flags.data(), listed_count, memory.scan, stream.get());
-  level.entries = read_one(memory.flags.data() + listed_count, memory, stream);
+  level.entries = read_count(memory.flags.data() + listed_count, memory, stream);
   level.frontier.reserve(device, level.entries, kPurpose);
   launch("keep_seeds_kernel", stream, stats, keep_seeds_kernel, listed_count, listed.data(), listed_count,
          memory.flags.data(), offsets.data(), revisit, level.frontier.data());
@@ -147,6 +131,23 @@ void download(const Device& device, const T* from, std::uint64_t count, ChargedV
 }
 
 }  // namespace
+
+std::uint64_t read_count(const std::uint64_t* from, SampleWorkspace& memory, const Stream& stream) {
+  check(
+      cudaMemcpyAsync(memory.total.data(), from, sizeof(std::uint64_t), cudaMemcpyDeviceToHost, stream.get()),
+      "reading a count");
+  stream.wait("samples");
+  return *memory.total.data();
+}
+
+VisitedTable clear_visited(const Device& device, std::uint64_t keys, SampleWorkspace& memory,
+                           const Stream& stream) {
+  const std::uint64_t slots = set_capacity(keys);
+  memory.visited.reserve(device, slots * sizeof(VisitedSlot), "visited vertices");
+  check(cudaMemsetAsync(memory.visited.data(), 0xff, slots * sizeof(VisitedSlot), stream.get()),
+        "clearing visited vertices");
+  return {reinterpret_cast<VisitedSlot*>(memory.visited.data()), slots - 1};
+}
 
 void plant_seeds(const Device& device, const StartsView& starts, Instance first, std::uint64_t count,
                  bool revisit, SampleWorkspace& memory, BatchSeeds& seeds, const Stream& stream,
@@ -178,8 +179,8 @@ void collect_samples(ResidentGraph::Impl& graph, const SampleWorkspace& memory, 
   if (depths == 0) {
     check(cudaMemsetAsync(totals.data(), 0, totals.bytes(), stream.get()), "clearing counts");
   } else {
-    launch("total_kernel", stream, stats, total_kernel, count, view_of(memory.levels[depths - 1]), count,
-           totals.data());
+    launch("advance_kernel", stream, stats, advance_kernel, count, view_of(memory.levels[depths - 1]),
+           totals.data(), count);
   }
   stream.wait("samples");
   out.first = first;

@@ -24,6 +24,14 @@ struct BatchSeeds {
   Buffer<std::uint64_t> counts;  ///< [instances]
 };
 
+/// Reads a number that `stream` makes.
+std::uint64_t read_count(const std::uint64_t* from, SampleWorkspace& memory, const Stream& stream);
+
+struct VisitedTable;
+/// An empty table for so many keys.
+VisitedTable clear_visited(const Device& device, std::uint64_t keys, SampleWorkspace& memory,
+                           const Stream& stream);
+
 /// Fills the first level's frontier with the seeds of instances [first, first + count), repeated ones once.
 void plant_seeds(const Device& device, const StartsView& starts, Instance first, std::uint64_t count,
                  bool revisit, SampleWorkspace& memory, BatchSeeds& seeds, const Stream& stream,
