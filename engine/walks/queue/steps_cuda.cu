@@ -47,11 +47,12 @@ __global__ void __launch_bounds__(kWalkBlock) end_steps_kernel(SteppedPaths path
 
 // ---- launchers
 
-SteppedQueue::SteppedQueue(const QueueSetup& setup, const ActiveWalks& batch, bool seen)
+SteppedQueue::SteppedQueue(const QueueSetup& setup, const ActiveWalks& batch, bool seen, MakeStep make_step)
     : HalfOn(setup),
       paths_{setup.paths, setup.row, setup.per_origin, setup.capacity, setup.half, setup.halves},
       batch_(batch),
       seen_(seen),
+      make_step_(std::move(make_step)),
       walk_bytes_(seen ? sizeof(Departure<true>) : sizeof(Departure<false>)),
       leaving_(setup.device, setup.keys.others * paths_.own_walks() * walk_bytes_, "walks that leave"),
       arrived_(setup.device, paths_.own_walks() * walk_bytes_, "walks from other ranks") {}
@@ -70,7 +71,10 @@ void SteppedQueue::begin() {
 
 void SteppedQueue::go_on() {
   backend_.forget();
-  if (blocks() > 0) backend_.begin_round([&](cudaStream_t stream) { make_step(step_, stream); });
+  if (blocks() > 0)
+    backend_.begin_round([&](cudaStream_t stream) {
+      make_step_(paths_, step_, leaving(), backend_.counted(), blocks(), stream);
+    });
   ++step_;
 }
 

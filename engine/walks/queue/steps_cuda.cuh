@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -91,8 +92,14 @@ __global__ void __launch_bounds__(kWalkBlock)
 // ---- launchers
 
 /// What does not depend on the sampler.
-class SteppedQueue : public HalfOn<QueueBackend, SteppedWalks> {
+class SteppedQueue final : public HalfOn<QueueBackend, SteppedWalks> {
  public:
+  /// Launches step_kernel.
+  using MakeStep = std::function<void(const SteppedPaths& paths, std::uint32_t step, const Leaving& leaving,
+                                      const QueueCounts& counts, unsigned blocks, cudaStream_t stream)>;
+
+  /// `batch` is kept; `seen`: kSeen of what leaves.
+  SteppedQueue(const QueueSetup& setup, const ActiveWalks& batch, bool seen, MakeStep make_step);
   ~SteppedQueue() override { finish(); }
 
   void begin() override;
@@ -102,50 +109,32 @@ class SteppedQueue : public HalfOn<QueueBackend, SteppedWalks> {
     backend_.turn(steps, walks, setup_.row, rows);
   }
 
- protected:
-  /// `batch` is kept.
-  SteppedQueue(const QueueSetup& setup, const ActiveWalks& batch, bool seen);
-
-  /// Launches step_kernel with blocks() blocks.
-  virtual void make_step(std::uint32_t step, cudaStream_t stream) = 0;
+ private:
   unsigned blocks() const { return static_cast<unsigned>(paths_.own_runs()); }
   Leaving leaving() const {
     return {leaving_.data(), paths_.own_walks(), key_of_.data(), setup_.keys.others};
   }
 
   const SteppedPaths paths_;
-
- private:
   const ActiveWalks& batch_;
-  bool seen_;  ///< kSeen of what leaves
+  bool seen_;
+  MakeStep make_step_;
   std::uint64_t walk_bytes_;
   Buffer<std::byte> leaving_, arrived_;
   std::uint32_t step_ = 0;
 };
 
-/// Walks of one sampler.
-template <class Walks>
-class SteppedQueueOf final : public SteppedQueue {
-  using Program = typename Walks::WalkProgram;
-
- public:
-  SteppedQueueOf(const QueueSetup& setup, const Walks& walks)
-      : SteppedQueue(setup, walks, Program::kRedirects || Program::kUpdates), walks_(walks) {}
-
- private:
-  void make_step(std::uint32_t step, cudaStream_t stream) override {
-    const QueueCounts counts = backend_.counted();
-    step_kernel<Program>
-        <<<blocks(), kWalkBlock, place_bytes(counts.keys), stream>>>(walks_, paths_, step, leaving(), counts);
-    check_launch("step_kernel");
-  }
-
-  const Walks& walks_;
-};
-
 template <class Walks>
 std::unique_ptr<SteppedWalks> QueueBackend::make_stepped(const QueueSetup& setup, const Walks& walks) {
-  return std::make_unique<SteppedQueueOf<Walks>>(setup, walks);
+  using Program = typename Walks::WalkProgram;
+  return std::make_unique<SteppedQueue>(
+      setup, walks, Program::kRedirects || Program::kUpdates,
+      [&walks](const SteppedPaths& paths, std::uint32_t step, const Leaving& leaving,
+               const QueueCounts& counts, unsigned blocks, cudaStream_t stream) {
+        step_kernel<Program>
+            <<<blocks, kWalkBlock, place_bytes(counts.keys), stream>>>(walks, paths, step, leaving, counts);
+        check_launch("step_kernel");
+      });
 }
 
 }  // namespace sluice::walks::cuda
