@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "engine/core/error.hpp"
 #include "engine/core/types.hpp"
@@ -9,12 +10,21 @@
 namespace sluice::samples {
 
 /// More draws than there are random words for them.
-UsageError too_many_draws(std::uint64_t wanted, std::uint64_t most);
+inline UsageError too_many_draws(std::uint64_t wanted, std::uint64_t most) {
+  return UsageError("a sample draws " + std::to_string(wanted) + " edges of one list, but at most " +
+                    std::to_string(most) + " can be drawn: select fewer, or all");
+}
 
 /// More redraws of one list, or one layer, than there are random words for them.
-UsageError too_many_redraws();
+inline UsageError too_many_redraws() {
+  return UsageError(
+      "a sample's picks clash too often: select fewer edges, or all of a list, or use --select updated");
+}
 
 /// Dynamic biases whose sums do not fit 64 bits.
-UsageError biases_too_large(Vertex vertex);
+inline UsageError biases_too_large(Vertex vertex) {
+  return UsageError("the sampler's biases of the edges of vertex " + std::to_string(vertex) +
+                    " add up to 2^64 or more: scale them down");
+}
 
 }  // namespace sluice::samples
