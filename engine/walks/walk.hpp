@@ -150,14 +150,10 @@ class WalkRun : InstanceRun<WalkSink, Options> {
     switch (stats.select) {
       case Select::its:
         // Before the layout is chosen, which takes what memory is left.
-        if (graph.paged) {
-          want_ctps(graph, tables_, tables_of(sampler), pages_);
-        } else {
-          ensure_ctps(graph, tables_, tables_of(sampler));
-        }
-        return with_edges<Biased>([&](auto edges) {
-          direct(sampler, CtpsTable<decltype(edges)>{edges, tables_.cumulative.data()});
-        });
+        return with_edges<Biased>(
+            [&, cumulative = ctps_of(graph, tables_, tables_of(sampler), pages_)](auto edges) {
+              direct(sampler, CtpsTable<decltype(edges)>{{edges}, cumulative});
+            });
       case Select::alias:
         return with_alias(sampler, [&](auto table) { direct(sampler, table); });
       case Select::rejection:
