@@ -159,8 +159,8 @@ struct OnePassJob : InstanceRun<SampleSink> {
     HostArray<std::uint64_t> values(batch * program.count, kPurpose);
     HostArray<Vertex> targets(batch * program.count, kPurpose),
         sources(here ? batch * program.count : 0, kPurpose);
-    std::optional<samples::EdgeQuestions> questions;
-    if (graph.paging.shard) questions.emplace(*graph.paging.shard, owners_of_edges(), stats);
+    Communicator* const ranks = graph.paging.shard;
+    const Ownership owners = ranks ? owners_of_edges() : Ownership();
     const auto read = [&](std::span<const EdgeIndex> asked, std::span<Vertex> found) {
       stats.read_bytes += read_targets(graph.graph, asked, found);
     };
@@ -168,19 +168,19 @@ struct OnePassJob : InstanceRun<SampleSink> {
       const double start = seconds_now();
       draws.make(first, count, values.data(), sources.data(), targets.data());
       const std::uint64_t drawn = count * program.count;
-      if (questions) questions->ask({values.data(), drawn}, {targets.data(), drawn}, read);
+      if (ranks)
+        samples::ask_targets(*ranks, owners, {values.data(), drawn}, {targets.data(), drawn}, read, stats);
       const auto store = std::make_shared<samples::SampleStore>();
       store->first = first;
       for (std::uint64_t i = 0; i < drawn; i += program.count) {
-        if (!questions && !here)
-          read({values.data() + i, program.count}, {targets.data() + i, program.count});
+        if (!ranks && !here) read({values.data() + i, program.count}, {targets.data() + i, program.count});
         append_edges(values.data() + i, targets.data() + i, *store, here ? sources.data() + i : nullptr);
       }
       stats.compute_seconds += seconds_now() - start;
       stats.selections += drawn, stats.sampled_edges += drawn;
       if (sink && count > 0) writer.submit([store, this] { sink->write(store->batch()); });
     };
-    run_batches(EvenBatches{batch, run, graph.paging.shard}, range, options.progress, stats);
+    run_batches(EvenBatches{batch, run, ranks}, range, options.progress, stats);
   }
 
   /// Which rank has which edges.
