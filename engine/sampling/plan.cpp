@@ -1,6 +1,6 @@
 // What a job would take: its run, on a device whose memory only counts (MemoryPlan), up to the first batch.
 // Exact on the host. On a GPU the smallest batch of a sample whose size is not known beforehand is estimated
-// (samples/kinds/smallest_batch.hpp).
+// (samples/partitioned/expected_size.hpp).
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -103,13 +103,6 @@ RunPlan plan_run(const Device& device, const Graph& graph, const Starts& starts,
   return plan_kind(device, graph, starts, options, paging);
 }
 
-template <class Options>
-std::uint64_t least_whole_bytes(const Device& device, const Graph& graph, const Starts& starts,
-                                Options options) {
-  options.layout = Layout::csr;
-  return plan_kind(device, graph, starts, options, {.partitions = 1}).device_bytes_needed;
-}
-
 // ---- results
 
 std::uint64_t result_bytes(const Graph& graph, const Starts& starts, const walks::Options& options) {
@@ -147,15 +140,14 @@ std::uint64_t largest_sample_bytes(const Graph& graph, const Starts& starts,
 
 }  // namespace
 
-std::uint64_t whole_bytes(const Device& device, const Graph& graph, const Starts& starts,
-                          const walks::Options& options) {
-  return least_whole_bytes(device, graph, starts, options);
+template <class Options>
+std::uint64_t whole_bytes(const Device& device, const Graph& graph, const Starts& starts, Options options) {
+  options.layout = Layout::csr;
+  return plan_kind(device, graph, starts, options, {.partitions = 1}).device_bytes_needed;
 }
 
-std::uint64_t whole_bytes(const Device& device, const Graph& graph, const Starts& starts,
-                          const samples::Options& options) {
-  return least_whole_bytes(device, graph, starts, options);
-}
+template std::uint64_t whole_bytes(const Device&, const Graph&, const Starts&, walks::Options);
+template std::uint64_t whole_bytes(const Device&, const Graph&, const Starts&, samples::Options);
 
 RunPlan plan_walks(const Device& device, const Graph& graph, const Starts& starts,
                    const walks::Options& options, const PagingOptions& paging) {

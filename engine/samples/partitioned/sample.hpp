@@ -1,15 +1,12 @@
 // What samples on a graph in partitions have in common on both backends.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "engine/graph/partition_map.hpp"
 #include "engine/graph/read_bytes.hpp"
-#include "engine/samples/options.hpp"
 #include "engine/samples/step.hpp"
 #include "engine/select/options.hpp"
-#include "partition/graph.hpp"
 
 namespace sluice::samples {
 
@@ -38,41 +35,6 @@ SLUICE_HD std::uint64_t read_bytes(const SampleProgram<Sampler>& program, Vertex
   if (all) return (program.tables.positive ? std::uint64_t{row.degree} * weight : 0) + targets;
   if (program.uniform) return targets;
   return edges * (program.select == Select::alias ? kAliasBytes : ctps_bytes(row.degree)) + targets;
-}
-
-/// What an instance grows to, about: a guess.
-struct ExpectedSample {
-  double entries = 0, edges = 0;
-
-  /// Bytes that it takes under way: what is wrong with that is found out by the first batch. `available` is
-  /// what the device has for slots and instances.
-  std::uint64_t bytes(std::uint64_t available) const {
-    constexpr double kEntryBytes = 64, kEdgeBytes = 24;  // a frontier's entry and edge, with scratch
-    const auto sum = static_cast<std::uint64_t>(64 + entries * kEntryBytes + edges * kEdgeBytes);
-    // A guess alone shall not say that nothing fits.
-    return std::min(sum, available / 8 + 1);
-  }
-};
-
-inline ExpectedSample expected_sample(const Graph& graph, const Options& options, std::uint64_t seeds,
-                                      std::uint32_t depths) {
-  constexpr double kMost = 1e15;  // more than any memory
-  const bool neighbor = options.kind == Kind::neighbor;
-  const auto vertices = static_cast<double>(std::max<std::uint64_t>(graph.vertices(), 1));
-  const double degree = static_cast<double>(graph.edges()) / vertices;
-  double entries = static_cast<double>(std::max<std::uint64_t>(seeds, 1));
-  ExpectedSample sum;
-  for (std::uint32_t depth = 0; depth < depths && sum.edges < kMost; ++depth) {
-    double each = degree;
-    if (neighbor && depth < options.fanout.size() && options.fanout[depth] >= 0) {
-      const auto fanout = static_cast<double>(options.fanout[depth]);
-      each = options.replace ? fanout : std::min(degree, fanout);
-    }
-    const double edges = entries * each;
-    sum.entries += entries, sum.edges += edges;
-    entries = options.revisit ? edges : std::min(edges, vertices);
-  }
-  return {std::min(sum.entries, kMost), std::min(sum.edges, kMost)};
 }
 
 }  // namespace sluice::samples

@@ -1,4 +1,4 @@
-#include "engine/samples/kinds/smallest_batch.hpp"
+#include "engine/samples/partitioned/expected_size.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -34,6 +34,27 @@ std::vector<std::uint64_t> edges_of_entries(const ResidentGraph::Impl& graph, co
 }
 
 }  // namespace
+
+ExpectedSample expected_sample(const Graph& graph, const Options& options, std::uint64_t seeds,
+                               std::uint32_t depths) {
+  constexpr double kMost = 1e15;  // more than any memory
+  const bool neighbor = options.kind == Kind::neighbor;
+  const auto vertices = static_cast<double>(std::max<std::uint64_t>(graph.vertices(), 1));
+  const double degree = static_cast<double>(graph.edges()) / vertices;
+  double entries = static_cast<double>(std::max<std::uint64_t>(seeds, 1));
+  ExpectedSample sum;
+  for (std::uint32_t depth = 0; depth < depths && sum.edges < kMost; ++depth) {
+    double each = degree;
+    if (neighbor && depth < options.fanout.size() && options.fanout[depth] >= 0) {
+      const auto fanout = static_cast<double>(options.fanout[depth]);
+      each = options.replace ? fanout : std::min(degree, fanout);
+    }
+    const double edges = entries * each;
+    sum.entries += entries, sum.edges += edges;
+    entries = options.revisit ? edges : std::min(edges, vertices);
+  }
+  return {std::min(sum.entries, kMost), std::min(sum.edges, kMost)};
+}
 
 std::uint64_t smallest_batch_bytes(const ResidentGraph::Impl& graph, const Options& options,
                                    std::uint64_t seeds) {
