@@ -194,9 +194,15 @@ struct SampleProgram {
       if (uniform_index(block.high(), tables.bounds[v]) < bias(v, row, index)) return index;
       ++counters.iterations;
     }
-    // A list with one heavy entry.
-    return transform_by_scan(row.degree, random.block(Stream::fallback, j).low(),
-                             [&](std::uint32_t i) { return bias(v, row, i); });
+    std::uint64_t total =
+        0;  // a list with one heavy entry: inverse transform, by a scan since there is no table
+    for (std::uint32_t i = 0; i < row.degree; ++i) total += bias(v, row, i);
+    const std::uint64_t x = uniform_index(random.block(Stream::fallback, j).low(), total);
+    std::uint64_t sum = 0;
+    for (std::uint32_t i = 0;; ++i) {
+      sum += bias(v, row, i);
+      if (sum > x) return i;
+    }
   }
 };
 

@@ -45,19 +45,6 @@ SLUICE_HD std::uint32_t inverse_transform(const std::uint64_t* sums, std::uint32
   return upper_bound_near(sums, size, uniform_index(random, sums[size - 1]), guess);
 }
 
-/// The same of `size` biases that no table adds up; one of them is positive.
-template <class BiasOf>
-SLUICE_HD std::uint32_t transform_by_scan(std::uint32_t size, std::uint64_t random, const BiasOf& bias) {
-  std::uint64_t total = 0;
-  for (std::uint32_t i = 0; i < size; ++i) total += bias(i);
-  const std::uint64_t x = uniform_index(random, total);
-  std::uint64_t sum = 0;
-  for (std::uint32_t i = 0;; ++i) {
-    sum += bias(i);
-    if (sum > x) return i;
-  }
-}
-
 /// Uniform bias: no table.
 struct UniformCandidates {
   using Index = std::uint32_t;
