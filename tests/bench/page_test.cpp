@@ -48,7 +48,7 @@ TEST_F(Page, ShowsFiguresBesideLimitsAndPeers) {
         "device 55.5 GB/s\n",
         "| one iteration, f64 | 164.8 G edges/s, 88% of host to device |\n",
         "commit abc: `mpirun -n 2 sluice-bench scaling --device cuda --only 'bfs|sssp'`\n",
-        "| bfs | 2 ms, 1.5 times one rank |\n", "| an iteration | 2 ms | another: 3 ms | a GPU | one run |\n",
+        "| bfs | 2 ms, speed-up 1.5 |\n", "| an iteration | 2 ms | another: 3 ms | a GPU | one run |\n",
         "No report yet.\n"})
     EXPECT_NE(page.find(part), std::string::npos) << part << "\nin\n" << page;
   EXPECT_EQ(page.find("no family"), std::string::npos) << page;

@@ -23,9 +23,10 @@ constexpr const char* kHead =
     "Figures are medians; a\n"
     "percentage is the part of a limit of the machine that was measured in the same run. Graphs are "
     "Kronecker graphs of\n"
-    "edge factor 16, undirected, without isolated vertices; one of scale N was generated with 2^N. One "
-    "that caches hold may\n"
-    "pass a limit of reads beyond them. [Papers](papers.md) has the experiments of four papers.\n";
+    "edge factor 16, undirected, without isolated vertices; one of scale N was generated with 2^N. "
+    "Graphs that fit a\n"
+    "cache may exceed the limits of random reads from memory. [Papers](papers.md) has the experiments of "
+    "four papers.\n";
 
 /// A member `NAME [UNIT]`, and UNIT; null: there is none.
 const Json* find_figure(const Json& report, const std::string& name, std::string& unit) {
@@ -49,7 +50,7 @@ std::string cell_of(const Json& report, const std::string& name) {
       cell += fmt::format(", {:.0f}% of {}", part.get<double>(), key.substr(share.size()));
   }
   if (const auto times = report.find(name + ": times one rank"); times != report.end())
-    cell += fmt::format(", {} times one rank", number(times->get<double>()));
+    cell += fmt::format(", speed-up {}", number(times->get<double>()));
   return cell;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "apps/bench/page/runs.hpp"
 #include "engine/core/error.hpp"
@@ -31,6 +32,16 @@ std::string text_of(const Json& value) {
   return value.is_string() ? value.get<std::string>() : number(value.get<double>());
 }
 
+/// Reports have speeds as `times one rank` and `times static`; beside a time these read as times.
+std::string shown(std::string name) {
+  for (const std::string_view base : {"one rank", "static"}) {
+    const std::string times = fmt::format("times {}", base);
+    if (name.ends_with(times))
+      name.replace(name.size() - times.size(), times.size(), fmt::format("speed-up over {}", base));
+  }
+  return name;
+}
+
 std::vector<Row> rows_of(const Json& report, const std::string& table) {
   std::vector<Row> rows;
   for (const auto& [key, value] : report.items()) {
@@ -38,8 +49,10 @@ std::vector<Row> rows_of(const Json& report, const std::string& table) {
     const std::string name = key.substr(table.size() + 2);
     if (const auto unit = name.rfind(" ["); name.ends_with("]") && unit != name.npos) {
       const std::string of = name.substr(unit + 2, name.size() - unit - 3);
-      rows.push_back(
-          {name.substr(0, unit), text_of(value) + (of.empty() ? "" : " " + of), value.is_string(), {}});
+      rows.push_back({name.substr(0, unit),
+                      text_of(value) + (of.empty() ? "" : " " + shown(of)),
+                      value.is_string(),
+                      {}});
     } else if (!rows.empty() && name.starts_with(rows.back().name + ": ")) {
       rows.back().columns.emplace_back(name.substr(rows.back().name.size() + 2), text_of(value));
     }
@@ -70,7 +83,7 @@ std::string table_of(const std::vector<Row>& rows, const Json* published) {
   const auto columns = columns_of(rows);
   std::string text = fmt::format("\n| figure |{} Sluice |", published != nullptr ? " published |" : "");
   std::string rule = published != nullptr ? "|---|---|---|" : "|---|---|";
-  for (const std::string& column : columns) text += fmt::format(" {} |", column), rule += "---|";
+  for (const std::string& column : columns) text += fmt::format(" {} |", shown(column)), rule += "---|";
   text += "\n" + rule + "\n";
   for (const Row& row : rows) text += line_of(row, columns, published);
   return text;
