@@ -58,7 +58,8 @@ void declare_report(Command& command, CommonOptions& options) {
 }
 
 void declare_results(Command& command, CommonOptions& options) {
-  command.output_file("--output", options.output, "where results go; '-' is standard output (text only)");
+  command.output_file("--output", options.output,
+                      "where results go; '-' is standard output (text only) (required without --plan)");
   command.choice("--format", options.format, kResultFormats,
                  "HDF5, a folder of .npy files, or one row a line");
   command.choice("--output-layout", options.output_layout, kOutputLayouts,
@@ -76,7 +77,8 @@ void declare_results(Command& command, CommonOptions& options) {
                                          : "");
       },
       "only instances A to B-1, for job arrays; parts put together equal the whole");
-  command.flag("--original-ids", options.original_ids, "ids in --starts and in results are the input's own");
+  command.flag("--original-ids", options.original_ids,
+               "ids in options, inputs and results are those of the converted input");
   command.flag("--verify", options.verify, "check every result against the graph on its way out");
   command.flag("--plan", options.plan, "say what the job would need, and run nothing");
 }
@@ -113,19 +115,19 @@ void declare_device(Command& command, CommonOptions& options) {
   command.choice("--distribution", options.distribution, kDistributions,
                  "replicate: every rank reaches the whole graph; shard: each owns a part, and work travels");
   command.whole("--partitions", options.paging.partitions, 0,
-                "parts that the graph is cut into; 0: what the budget asks for, 1: keep it whole");
+                "partitions of the graph; 0: what the budget asks for, 1: keep it whole");
   command.whole("--slots", options.paging.slots, 0,
-                "parts on the device at once, at least 2; 0: as many as the budget allows");
-  command.choice(
-      "--transport", options.paging.transport, kTransports,
-      "how parts reach the device: auto weighs a copy against reading in place; file leaves the graph in "
-      "its file");
+                "partitions on the device at once, 1 counts as 2; 0: as many as the budget allows");
+  command.choice("--transport", options.paging.transport, kTransports,
+                 "how partitions reach the device: auto weighs a copy against reading in place; file leaves "
+                 "the graph in "
+                 "its file");
 }
 
 void declare_messages(Command& command, CommonOptions& options) {
   command.choice("--progress", options.progress, kProgressModes,
                  "a bar on standard error; auto: if it is a terminal");
-  command.flag("--quiet", options.quiet, "errors only");
+  command.flag("--quiet", options.quiet, "errors and warnings only");
   command.flag("--verbose", options.verbose, "also the resolved configuration");
 }
 

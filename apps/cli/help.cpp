@@ -57,7 +57,7 @@ std::string program_help(const Program& program, const Commands& commands) {
   out += entry("--version", "this build and the libraries in it");
   out += "\nExample:\n";
   for (const auto& example : program.examples) out += "  " + example + '\n';
-  return out;
+  return out + "\nExit status: 0 done, 1 failed or interrupted, 2 usage, 3 bad input, 4 too little memory.\n";
 }
 
 std::string command_help(const Command& command) {

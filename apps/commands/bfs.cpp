@@ -54,7 +54,7 @@ std::unique_ptr<Command> make_bfs() {
   declare_acc_graph(*command, *c,
                     "a graph file; directed ones are searched faster with in-edges stored (--reverse)");
   command->group("Search");
-  command->whole("--source", c->source, 0, "the vertex where the search begins");
+  command->whole("--source", c->source, 0, "the vertex where the search begins (required)");
   command->choice("--direction", c->acc.direction, kAccDirections,
                   "push from the last depth, pull to what is not reached, or each round the cheaper");
   declare_worklists(*command, *c);

@@ -169,12 +169,16 @@ std::unique_ptr<Command> make_bp() {
   declare_acc_graph(*command, *c,
                     "an undirected graph file; an edge's factor is the coupling to the power of its weight");
   command->group("Model");
-  command->input_file("--priors", c->priors,
-                      "a row of S numbers for every vertex; with --original-ids headed by the vertex");
-  command->input_file("--coupling", c->coupling, "S rows of S numbers, symmetric and not negative");
-  command->real("--message-damping", "D", c->beliefs.damping, "so much of the old message stays, below 1");
+  command->input_file(
+      "--priors", c->priors,
+      "a row of S numbers for every vertex; with --original-ids headed by the vertex (required)");
+  command->input_file("--coupling", c->coupling,
+                      "S rows of S numbers, symmetric and not negative (required)");
+  command->real("--message-damping", "D", c->beliefs.damping,
+                "weight of the old message in each update, from 0 to below 1");
   command->real("--tolerance", "T", c->beliefs.tolerance, "stop once no belief changes by more");
-  command->whole("--max-iterations", c->beliefs.max_iterations, 1, "stop then in any case, and say so");
+  command->whole("--max-iterations", c->beliefs.max_iterations, 1,
+                 "stop after N iterations and print a warning");
   declare_fusion(*command, c->beliefs.fusion);
   declare_acc(*command, *c);
   command->set_example("sluice bp graph.h5 --priors priors.txt --coupling coupling.txt --output beliefs.h5");

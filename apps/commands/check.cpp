@@ -37,7 +37,7 @@ std::unique_ptr<Command> make_check() {
   command->size("--host-memory", c->common.host_memory,
                 "ceiling, like 4GiB (default: nine tenths of what is free)");
   command->group("Messages");
-  command->flag("--quiet", c->common.quiet, "errors only");
+  command->flag("--quiet", c->common.quiet, "errors and warnings only");
   command->flag("--verbose", c->common.verbose, "also the resolved configuration");
   command->set_example("sluice check graph.h5");
   return std::move(command);

@@ -33,7 +33,7 @@ void run_convert(const Command& command, ConvertCommand& c) {
 
 std::unique_ptr<Command> make_convert() {
   auto [command, c] = make_command<ConvertCommand>(
-      "convert", "an edge list, Matrix Market, METIS or DIMACS file as a graph file", run_convert);
+      "convert", "an edge list, Matrix Market, METIS, DIMACS or binary file as a graph file", run_convert);
   command->group("Files");
   command->input_file("IN", c->input, "the edges; .gz is read as it is");
   command->output_file("OUT", c->common.output, "the graph file to write");

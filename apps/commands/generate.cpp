@@ -67,7 +67,7 @@ std::unique_ptr<Command> make_generate() {
   command->flag("--compact", c->compact, "leave out vertices without an edge");
   command->flag("--reverse", c->convert.reverse, "also store in-edges");
   command->group("Output");
-  command->output_file("--output", c->common.output, "the graph file to write");
+  command->output_file("--output", c->common.output, "the graph file to write (required)");
   command->flag("--force", c->common.force, "replace what exists");
   declare_report(*command, c->common);
   command->group("Machine");

@@ -67,7 +67,8 @@ std::unique_ptr<Command> make_kcore() {
   declare_acc_graph(*command, *c,
                     "a graph file; direction, self-loops and how often an edge is there are ignored");
   command->group("Cores");
-  command->whole("--k", c->k, 1, "only who is in the k-core, which is less work (default: all core numbers)");
+  command->whole("--k", c->k, 1,
+                 "members of the k-core only, which is less work (default: all core numbers)");
   declare_level_direction(*command, *c);
   declare_worklists(*command, *c);
   declare_acc(*command, *c);

@@ -146,7 +146,7 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
 std::unique_ptr<Command> make_pagerank() {
   auto [command, c] = make_command<PageRankCommand>("pagerank", "ranks of all vertices", run_pagerank);
   command->group("Graph");
-  command->input_file("GRAPH", c->graph, "a graph file; with in-edges stored (--reverse) none need be made");
+  command->input_file("GRAPH", c->graph, "a graph file; stored in-edges (--reverse) save a transposition");
   command->group("Ranks");
   command->choice("--method", c->method, kRankMethods,
                   "from equal ranks, or from --previous: naive-dynamic, dynamic traversal, dynamic frontier, "
@@ -156,7 +156,8 @@ std::unique_ptr<Command> make_pagerank() {
   command->choice(
       "--rows", c->rows, kRankRows,
       "how in-edges lie in memory: as they are stored, or, which is faster, on a GPU in slices of "
-      "rows sorted by degree and on the host with sources numbered by degree; changes no result");
+      "rows sorted by degree and on the host with sources numbered by degree; the host refuses sliced; "
+      "changes no result");
   declare_seed(*command, c->common);
   command->group("Batch (ranks are those of the graph with it applied)");
   declare_rank_batch(*command, c->batch);

@@ -224,7 +224,7 @@ std::unique_ptr<Command> make_ppr() {
   declare_seed(*command, c->common);
   command->list("--stages", "L,...", c->ppr.stages, 1, "meloppr: steps of each stage");
   command->real("--expand", "F", c->ppr.expand,
-                "meloppr: share of the vertices reached that the next stage takes, largest residual first");
+                "meloppr: fraction of reached vertices, by largest residual, that the next stage expands");
   command->real("--residual-threshold", "R", c->ppr.residual_threshold,
                 "meloppr: the next stage takes those of at least this residual instead; push: end where so "
                 "little is left for each out-edge");

@@ -125,16 +125,19 @@ std::unique_ptr<Command> make_sample() {
   command->choice("--kind", o.kind, kSampleKinds, "what is sampled");
   declare_seed(*command, c->common);
   command->list("--fanout", "F,F,...", o.fanout, -1,
-                "neighbor: neighbours of each vertex, one a depth; -1: all");
+                "neighbor: neighbours of each vertex, one a depth; -1: all (required by --kind neighbor)");
   command->flag("--replace", o.replace, "neighbor: independent draws, which may repeat");
-  command->list("--layer-size", "K,K,...", c->layer_sizes, 1, "layer: edges of each depth");
+  command->list("--layer-size", "K,K,...", c->layer_sizes, 1,
+                "layer: edges of each depth (required by --kind layer)");
   command->whole("--depth", o.depth, 1, "forest-fire, snowball: hops from the seeds");
   command->real("--probability", "P", o.probability,
-                "forest-fire: burning goes on with it, mean P/(1-P) neighbours");
-  command->whole("--count", o.count, 1, "node, edge: how many vertices or edges");
+                "forest-fire: neighbours drawn are geometric with mean P/(1-P)");
+  command->whole("--count", o.count, 1, "node, edge: how many vertices or edges (required by these kinds)");
   command->choice("--bias", o.bias, kBiases, "neighbor, forest-fire, layer: what a draw is proportional to");
   command->flag("--revisit", o.revisit, "tree semantics: every copy of a vertex is expanded on its own");
-  command->choice("--select", o.select, kSelects, "the technique of drawing; never changes the distribution");
+  command->choice("--select", o.select, kSelects,
+                  "how a draw is made, never its distribution; with --replace: its, alias, rejection; "
+                  "without and for forest-fire: repeated, updated, bipartite; layer: these or its");
   command->choice("--collision", o.collision, kCollisions,
                   "neighbor, forest-fire, layer: how a repeated pick is found; never changes a result");
   command->group("Starts (default: one sample a vertex; node, edge: one sample)");

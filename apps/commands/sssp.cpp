@@ -57,7 +57,7 @@ std::unique_ptr<Command> make_sssp() {
       make_command<SsspCommand>("sssp", "shortest paths from one vertex: distances", run_sssp);
   declare_acc_graph(*command, *c, "a graph file; without weights every edge is 1 long");
   command->group("Paths");
-  command->whole("--source", c->source, 0, "the vertex where paths begin");
+  command->whole("--source", c->source, 0, "the vertex where paths begin (required)");
   command->real("--delta", "D", c->delta,
                 "delta-stepping's width of a level; changes no distance (default: from the weights)");
   declare_level_direction(*command, *c);

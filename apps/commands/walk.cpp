@@ -133,7 +133,8 @@ std::unique_ptr<Command> make_walk() {
   command->real("--q", "Q", c->walk.q, "node2vec: a move away from the previous vertex weighs 1/q");
   command->whole("--frontier-size", c->walk.frontier_size, 1, "multidimensional: seeds in the pool");
   command->choice("--select", c->walk.select, kSelects,
-                  "the technique of drawing; never changes the distribution");
+                  "how a draw is made, never its distribution; node2vec: its, rejection; multidimensional: "
+                  "its; others: its, alias, rejection");
   command->group("Starts (default: one walk a vertex; multidimensional: one pool drawn at random)");
   declare_starts(*command, c->starts);
   declare_job(*command, c->common);

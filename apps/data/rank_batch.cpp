@@ -92,7 +92,7 @@ void declare_rank_options(Command& command, pagerank::Options& options) {
   command.real("--damping", "D", options.damping, "the chance to follow an edge rather than to jump");
   command.real("--tolerance", "T", options.tolerance, "stop once an iteration changes ranks by no more");
   command.choice("--norm", options.norm, kRankNorms, "how that change is measured; never scaled by n");
-  command.whole("--max-iterations", options.max_iterations, 1, "stop then in any case, and say so");
+  command.whole("--max-iterations", options.max_iterations, 1, "stop after N iterations and print a warning");
   command.choice(
       "--dangling", options.dangling, kDanglings,
       "rank of vertices without out-edges goes to all, or every vertex without a self-loop gets one");
@@ -113,16 +113,15 @@ void declare_frontier(Command& command, pagerank::DynamicRankOptions& rank) {
 
 void declare_rank_batch(Command& command, RankBatchOptions& options) {
   command.input_file("--insert", options.files.insert, "edges to insert, as convert reads them");
-  command.input_file("--delete", options.files.remove, "edges to delete; they go before others come");
+  command.input_file("--delete", options.files.remove,
+                     "edges to delete; deletions are applied before insertions");
   command.output_file("--output-graph", options.output_graph, "write the graph as it becomes");
   command.input_file("--previous", options.previous, "nd, dt, df, dfp, dfr: ranks of the graph as it was");
   declare_frontier(command, options.rank);
-  command.choice(
-      "--split", options.rank.split, kRankSplits,
-      "which affected vertices a GPU gives to as many threads as their degree asks for: those that "
-      "pull, by in-degree, and those whose change spreads, by out-degree; not `in` on ranks and in "
-      "partitions; changes "
-      "no result");
+  command.choice("--split", options.rank.split, kRankSplits,
+                 "split work of high-degree vertices over threads of a GPU: by in-degree when pulling, by "
+                 "out-degree when spreading; not `in` on ranks and in partitions; changes "
+                 "no result");
 }
 
 void refuse_idle_frontier(const Command& command, pagerank::RankMethod method) {
