@@ -31,7 +31,7 @@ enum class Balance {
 /// None of this changes a result.
 struct PagingOptions {
   std::uint64_t partitions = 0;  ///< 0: what the budget asks for; 1: the graph whole
-  /// In partitions where their number is left to the budget, too: so a plan says.
+  /// Use partitions even if `partitions` is 0; set when a plan decided so.
   bool cut = false;
   std::uint64_t slots = 0;  ///< partitions on the device at once, at least two; 0: what the budget allows
   Transport transport = Transport::automatic;

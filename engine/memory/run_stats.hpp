@@ -22,7 +22,7 @@ struct RunStats {
   double write_seconds = 0;         ///< waiting for the sink
   std::uint64_t host_to_device_bytes = 0;
   std::uint64_t device_to_host_bytes = 0;
-  std::uint64_t mapped_bytes = 0;         ///< that draws looked at in place (select/read_bytes.hpp)
+  std::uint64_t mapped_bytes = 0;         ///< that draws looked at in place (graph/read_bytes.hpp)
   std::uint64_t read_bytes = 0;           ///< from the graph file, while running
   std::uint64_t partitions = 1;           ///< that the graph was cut into
   std::uint64_t partition_transfers = 0;  ///< partitions brought to the device

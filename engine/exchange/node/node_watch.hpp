@@ -1,6 +1,5 @@
-// Which ranks of this machine still live. A launcher ends a job whose rank was killed, but does not say it in
-// a line, and gives the survivors a second at most; so they look after each other. A rank that is stopped no
-// launcher sees.
+// Detects killed and stopped ranks of this node. Launchers report a kill unclearly, give the survivors a
+// second at most, and never notice a stopped rank. So ranks watch each other.
 #pragma once
 
 #include <sys/types.h>
@@ -34,7 +33,7 @@ class NodeWatch {
   std::optional<Peer> lost() const;
   /// A peer that is stopped, if there is one. From the thread that beats, as often.
   std::optional<Peer> silent();
-  /// From here on this rank's end is no loss.
+  /// After this call peers do not report this rank's exit as a failure.
   void leave();
   /// This rank ends because it was asked to stop; it is not lost then, nor are those that end with it.
   void note_stop();
@@ -43,7 +42,7 @@ class NodeWatch {
   enum class Results : std::uint8_t { none, perhaps, written };
   void note(Results results);
   Results results() const;
-  /// True for the first rank of this machine that asks: of what all see one speaks.
+  /// True for the first caller on this node, so that only one rank prints.
   bool speaks_first();
 
  private:
