@@ -38,6 +38,8 @@ void require_meaning(const QueryRun& run) {
   if (options.state == State::dense && run.device.is_cuda() && options.top > kSortedHere)
     throw UsageError(
         fmt::format("--state dense: lists of up to {} on a GPU (lower --top, or leave it out)", kSortedHere));
+  if (run.starts.mode == Starts::Mode::random && run.graph.vertices() == 0)
+    throw InputError("the graph has no vertex to start from");
   for (const Vertex seed : run.starts.vertices) {
     if (seed >= run.graph.vertices())
       throw InputError(fmt::format("seed {} is no vertex of the graph", seed));

@@ -86,6 +86,10 @@ TEST(PprRun, RefusesWhatItCannotDo) {
   EXPECT_THROW(run(alpha), UsageError);
   EXPECT_THROW(run(stages), UsageError);
   EXPECT_THROW(run(plain, starts_of({{{5, 1}}})), InputError);
+  const Graph empty = stat::make_graph(0, {}, false, false);
+  Starts drawn;
+  drawn.mode = Starts::Mode::random;
+  EXPECT_THROW(rows_of(empty, drawn, plain), InputError);
   EXPECT_TRUE(rows.seeds.empty());
 }
 
