@@ -178,7 +178,39 @@ TEST(PprShard, EvaluatesWhereARankHasNoQuery) {
   EXPECT_EQ(evaluated_on(4, graph, starts, options), alone);
 }
 
-/// Between two ranks few lists travel at once, and several queries do not fit.
+/// What travels lies in host memory: little device memory makes no more rounds of a query.
+TEST(PprShard, BringsAStepsListsInOneRound) {
+  const Graph graph = generated(io::GraphKind::kronecker, 11, true, io::WeightRule::none);
+  const Starts starts = starts_of({{{2, 1}}, {{2, 1}}});
+  ppr::Options options;
+  options.length = 6;
+
+  const OnRanks ran = on_ranks(2, graph, starts, options, {}, 170000);
+
+  EXPECT_TRUE(ran.rows == alone(graph, starts, options));
+  for (const ppr::Stats& stats : ran.stats) EXPECT_LE(stats.traffic.rounds, 7u);
+  EXPECT_GE(ran.stats[0].traffic.rounds, 6u);
+}
+
+/// Between two ranks few lists travel at once where the host has little memory.
+TEST(PprShard, StaysWithinTheHostMemory) {
+  const Graph graph = generated(io::GraphKind::kronecker, 11, true, io::WeightRule::none);
+  const Starts starts = starts_of({{{2, 1}}, {{2, 1}}});
+  ppr::Options options;
+  options.length = 4;
+  const KeptRows expected = alone(graph, starts, options);
+  MemoryBudget& host = host_budget();
+  const std::uint64_t ceiling = host.ceiling();
+  host.set_ceiling(host.used() + (1u << 20));
+
+  const OnRanks ran = on_ranks(2, graph, starts, options);
+
+  host.set_ceiling(ceiling);
+  EXPECT_TRUE(ran.rows == expected);
+  for (const ppr::Stats& stats : ran.stats) EXPECT_GT(stats.traffic.rounds, 5u);
+}
+
+/// Several queries do not fit.
 TEST(PprShard, StaysWithinTheDeviceMemory) {
   const Graph graph = generated(io::GraphKind::kronecker, 11, true, io::WeightRule::none);
   std::vector<WeightedSeeds> queries;

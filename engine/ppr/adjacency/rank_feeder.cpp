@@ -9,8 +9,6 @@
 
 #include "engine/core/ownership.hpp"
 #include "engine/exchange/router.hpp"
-#include "engine/graph/partition_map.hpp"
-#include "engine/memory/owned_partitions.hpp"
 #include "engine/ppr/adjacency/feeder.hpp"
 #include "partition/ranges.hpp"
 
@@ -33,9 +31,10 @@ struct PairLimits {
   }
 };
 
+/// What travels lies in host memory, whatever the device has.
 PairLimits limits_of(const Device& device, const Graph& graph, const Options& options, Communicator& ranks) {
   constexpr std::uint64_t kPart = 8, kMost = 64u << 20;
-  std::uint64_t bytes[] = {std::min(device.memory().available() / kPart, kMost)};
+  std::uint64_t bytes[] = {std::min(host_budget().available() / kPart, kMost)};
   ranks.all_reduce(bytes, Reduce::min, "the ranks' budgets");
   return PairLimits::of(graph, longest_list(graph.out.offsets.span(), device.threads()), bytes[0],
                         list_edge_bytes(options), static_cast<std::uint64_t>(ranks.size()));
@@ -66,18 +65,15 @@ class RankFeeder final : public ListFeeder {
   }
 
   void feed(const WantedLists& wanted, const Work& work) override {
-    any_left(&ranks_, 1, kLists);
     ask(wanted);
-    answer();
+    answer(true);
     take(work);
   }
 
   void finish() override {
-    while (any_left(&ranks_, 0, kLists)) {
-      counts_.assign(size(), 0);
-      wanted_edges_.assign(size(), 0);
-      answer();
-    }
+    counts_.assign(size(), 0);
+    wanted_edges_.assign(size(), 0);
+    while (answer(false)) continue;
   }
 
   ListTraffic traffic() const override {
@@ -115,9 +111,22 @@ class RankFeeder final : public ListFeeder {
     }
   }
 
-  /// Looks up what the ranks have asked this one for, in the order in which they asked, and sends it.
-  void answer() {
-    const std::vector<std::uint64_t> asked_by = router_.counts(counts_, kLists);
+  /// How many lists each rank asks this one for; empty once no rank works any more. What ranks send is one
+  /// more than they ask for as long as they work, so that no other message has to say it.
+  std::vector<std::uint64_t> counts_asked(bool works) const {
+    std::vector<std::uint64_t> counts = counts_;
+    for (std::uint64_t& count : counts) count += works;
+    counts = router_.counts(counts, kLists);
+    if (std::ranges::count(counts, 0u) == std::ssize(counts)) return {};
+    for (std::uint64_t& count : counts) count -= std::min<std::uint64_t>(count, 1);
+    return counts;
+  }
+
+  /// Looks up what the ranks have asked this one for, in the order in which they asked, and sends it. False
+  /// where no rank works any more.
+  bool answer(bool works) {
+    const std::vector<std::uint64_t> asked_by = counts_asked(works);
+    if (asked_by.empty()) return false;
     router_.send(asked_.data(), questions_.data(), counts_, asked_by, kLists);
     const std::span<const Vertex> questions(questions_.data(), std::reduce(asked_by.begin(), asked_by.end()));
     edges_of_.assign(size(), 0);
@@ -133,6 +142,7 @@ class RankFeeder final : public ListFeeder {
     if (!questions.empty()) look_up(questions, asked_by);
     router_.send(found_targets_.data(), targets_.data(), edges_of_, wanted_edges_, kLists);
     if (weighted_) router_.send(found_weights_.data(), weights_.data(), edges_of_, wanted_edges_, kLists);
+    return true;
   }
 
   void look_up(std::span<const Vertex> questions, const std::vector<std::uint64_t>& asked_by) {
