@@ -8,6 +8,7 @@
 #include "engine/batch/run_batches.hpp"
 #include "engine/core/clock.hpp"
 #include "engine/core/error.hpp"
+#include "engine/exchange/agreement.hpp"
 #include "engine/memory/paged_plan.hpp"
 #include "engine/ppr/adjacency/feeder.hpp"
 #include "engine/ppr/adjacency/graph_on_device.hpp"
@@ -243,7 +244,10 @@ Plan plan_ppr(const Device& device, const Graph& graph, const Starts& starts, co
   const auto construct = [&](std::uint64_t for_queries, auto&& take) {
     MemoryPlan memory(device.memory(), MemoryPlan::Host::counted);
     const Device counting(device, memory);
-    const auto backend = make_ppr_backend(counting, graph, starts, options, paging, for_queries);
+    std::unique_ptr<Backend> backend;
+    // The next one agrees with other ranks again: all come to it, or none does.
+    together(paging.shard,
+             [&] { backend = make_ppr_backend(counting, graph, starts, options, paging, for_queries); });
     take(memory, *backend);
   };
   construct(1, [&](const MemoryPlan& memory, const Backend&) {

@@ -118,6 +118,19 @@ TEST_F(BudgetOnRanks, ARefusalNamesTheNeedOfEachRank) {
   EXPECT_EQ(walk("24MiB").status, 0);
 }
 
+/// One rank alone finds too little memory: the other one has no list.
+TEST_F(BudgetOnRanks, ARefusalOfOneRankNamesTheNeed) {
+  std::ofstream(at("edges.txt")) << "0 1\n0 2\n";
+  run({"convert", at("edges.txt"), at("graph.h5"), "--quiet"});
+  const auto refused =
+      sluice_on(2, {"ppr", at("graph.h5"), "--method", "meloppr", "--distribution", "shard", "--device",
+                    "host", "--threads", "1", "--quiet", "--device-memory", "60KiB", "--output", at("v.h5")});
+  EXPECT_EQ(refused.status, 4) << refused.err;
+  EXPECT_NE(refused.err.find("sluice: rank 0: the job needs at least "), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find(" of device memory on each rank, but 60.00 KiB are allowed"), std::string::npos)
+      << refused.err;
+}
+
 /// With what a refusal names for any part of the work, or without parts names at all, a job of ranks works.
 TEST_F(BudgetOnRanks, WorksWithWhatARefusalNames) {
   const std::string large_graph = graph("kronecker", 11, {}), small = graph("ring", 6, {}),
