@@ -7,6 +7,7 @@
 #include "apps/cli/values.hpp"
 #include "apps/job/ranks.hpp"
 #include "apps/report/report.hpp"
+#include "engine/core/error.hpp"
 
 namespace sluice::apps {
 
@@ -51,6 +52,7 @@ ResolvedOptions counters(const io::ConvertStats& stats) {
 void build_graph(const Command& command, const CommonOptions& common, io::EdgeSource& source,
                  const std::string& output, io::ConvertOptions options, const Device* device) {
   const Stopwatch watch;
+  if (output == "-") throw UsageError("a graph cannot go to standard output (name a file in place of -)");
   require_scratch(common);
   cover_outputs({output, common.report}, common.scratch);
   ReportFile report_file(common.report, common.force);

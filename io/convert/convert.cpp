@@ -234,7 +234,8 @@ class Conversion {
   /// Moves what was sorted so far, and all that follows, to a spool; then reads it again with dense ids.
   /// Edges with equal ends leave the sort in input order, which is all the order that matters.
   void read_wide(EdgeBatch& batch, std::size_t begin) {
-    if (!track_ids_) throw too_many_vertices(*std::max_element(batch.source.begin(), batch.source.end()) + 1);
+    if (!track_ids_)
+      throw too_many_vertices(std::max(std::ranges::max(batch.source), std::ranges::max(batch.target)) + 1);
     EdgeSpool spool(options_.scratch, options_.threads, source_.info());
     sorter_.finish();
     wide_ids_ = std::make_unique<IdList>(memory_ / 4, options_.threads, options_.scratch);

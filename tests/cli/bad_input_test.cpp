@@ -34,6 +34,19 @@ TEST_F(BadInput, MissingEdgeList) {
   refuse(kBadInput, "absent.txt", {"convert", at("absent.txt"), at("out.h5")});
 }
 
+TEST_F(BadInput, IdsThatNoGraphHas) {
+  write_bytes(at("edges.txt"), "1 0\n0 5000000000\n");
+  refuse(kBadInput, "ids up to 5000000000 exceed the",
+         {"convert", at("edges.txt"), at("out.h5"), "--no-compact"});
+}
+
+TEST_F(BadInput, GraphsForStandardOutput) {
+  write_bytes(at("edges.txt"), "1 0\n");
+  const std::string words = "a graph cannot go to standard output (name a file in place of -)";
+  refuse(kUsage, words, {"convert", at("edges.txt"), "-"});
+  refuse(kUsage, words, {"generate", "ring", "--scale", "3", "--output", "-"});
+}
+
 TEST_F(BadInput, EmptyGraphFile) {
   write_bytes(at("empty.h5"), "");
   refuse(kBadInput, "empty.h5", walk(at("empty.h5")));
