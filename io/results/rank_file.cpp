@@ -60,7 +60,7 @@ RankFile read(hid_t file, const std::string& path, std::uint64_t vertices) {
   const std::vector<std::string> files = files_of_ranks(file, path);
   // Before there is memory for them: a damaged file may claim any number.
   std::uint64_t ranks = 0;
-  for (const std::string& name : files) ranks += std::min(Ranks(name).count, vertices + 1);
+  for (const std::string& name : files) ranks += std::min(Ranks(name).count, ~ranks);  // or up to 2^64 - 1
   if (ranks != vertices) {
     throw InputError(
         fmt::format("{}: {} ranks, and the graph has {} vertices (rank the graph anew with --method static)",
