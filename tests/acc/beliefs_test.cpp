@@ -184,7 +184,7 @@ TEST(BeliefRuns, RefuseWhatTheyCanNot) {
   model.priors = HostArray<double>(4);
   std::copy_n(std::vector<double>{1, 0, 0, 1}.begin(), 4, model.priors.begin());
   const acc::AccGraph graph(device, pair, {});
-  EXPECT_THROW(propagate_beliefs(graph, model), RunError);  // 0 and 1 must agree, and can not
+  EXPECT_THROW(propagate_beliefs(graph, model), InputError);  // 0 and 1 must agree, and can not
 
   model.priors[1] = model.priors[2] = 1;
   const acc::BeliefResult unkept = propagate_beliefs(graph, model);

@@ -195,7 +195,7 @@ TEST_P(PartitionedBeliefs, SeeWhatCannotBe) {
     ThreadCommunicator ranks(rank, meeting);
     const acc::AccPlace place{{.partitions = 2, .transport = Transport::copied}, &ranks};
     const acc::AccGraph shared_out = acc::belief_graph(device, pair, 2, place);
-    EXPECT_THROW(propagate_beliefs(shared_out, model), RunError);  // 0 and 1 must agree, and can not
+    EXPECT_THROW(propagate_beliefs(shared_out, model), InputError);  // 0 and 1 must agree, and can not
     for (const Graph& graph : one_way) {
       const acc::AccGraph bad = acc::belief_graph(device, graph, 2, place),
                           whole = acc::belief_graph(device, graph, 2);

@@ -191,7 +191,7 @@ TEST_F(GpuBeliefs, SeeWhatCannotBe) {
   acc::BeliefModel model = some_model(pair, 2);
   std::copy_n(std::vector<double>{1, 0, 0, 1}.begin(), 4, model.priors.begin());
   model.coupling = {1, 0, 0, 1};
-  EXPECT_THROW(run(pair, model), RunError);  // 0 and 1 must agree, and can not
+  EXPECT_THROW(run(pair, model), InputError);  // 0 and 1 must agree, and can not
 
   const Graph one_way = stat::make_graph(3, {{0, 1}, {1, 0}, {1, 2}}, false, false);
   EXPECT_THROW(run(one_way, some_model(one_way, 2)), InputError);

@@ -128,7 +128,7 @@ std::int64_t uniform_message(const BeliefPropagation& program) {
 
 double possible(double change) {
   if (change >= 0) return change;
-  throw RunError("bp: zeros of priors and coupling leave a vertex no state (make one of them positive)");
+  throw InputError("bp: zeros of priors and coupling leave a vertex no state (make one of them positive)");
 }
 
 BeliefResult propagate_beliefs(const AccGraph& graph, const BeliefModel& model, const BeliefOptions& options,

@@ -56,7 +56,7 @@ inline AccGraph belief_graph(const Device& device, const Graph& graph, unsigned 
 AccPlan plan_beliefs(const Device& device, const Graph& graph, unsigned states, const AccPlace& place = {},
                      const BeliefOptions& options = {});
 
-/// Throws UsageError for a directed graph or options out of range, RunError where zeros of priors and
+/// Throws UsageError for a directed graph or options out of range, InputError where zeros of priors and
 /// coupling leave a vertex no state. Not converging is no error. `observer` learns the rounds so far, not
 /// after each where rounds share a launch.
 BeliefResult propagate_beliefs(const AccGraph& graph, const BeliefModel& model,

@@ -75,7 +75,7 @@ struct MessagePlaces {
 };
 std::shared_ptr<const KeptMessages> kept_messages(const BeliefPropagation& program,
                                                   std::function<MessagePlaces(EdgeIndex)> places);
-/// `change`, unless it is negative: a vertex has no state left. Throws RunError.
+/// `change`, unless it is negative: a vertex has no state left. Throws InputError.
 double possible(double change);
 
 }  // namespace sluice::acc
