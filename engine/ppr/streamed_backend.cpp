@@ -110,7 +110,7 @@ class StreamedPpr final : public Backend {
     if (pending_.empty() && flights_.empty()) {
       pending_.swap(postponed_);
       limit_ = std::max<std::uint64_t>(limit_ / 4, 1);
-    } else if (!std::exchange(failed_, false)) {
+    } else if (!failed_) {
       limit_ = std::min(2 * limit_, kMostFlights);
     }
     // Those under way will take more.
@@ -162,6 +162,7 @@ class StreamedPpr final : public Backend {
     const std::uint64_t together = flights_.size();
     bool failed = false;
     for (const auto& flight : flights_) {
+      if (flight->state == Flight::State::ended) failed_ = false;
       if (flight->state != Flight::State::failed) continue;
       postponed_.push_back(flight->row);
       ++traffic_.restarts;
@@ -194,7 +195,7 @@ class StreamedPpr final : public Backend {
   std::uint64_t memory_ = 0;              ///< that queries may take
   std::uint64_t limit_ = kFirstFlights;   ///< queries under way at once
   std::uint64_t share_ = 2;               ///< a part of the memory is for slots: one half, or less
-  bool failed_ = false;                   ///< a query, since some began
+  bool failed_ = false;                   ///< a query, since one ended: more at once would fail in turn
   bool wants_more_ = false;               ///< memory than it had alone
 };
 
