@@ -178,6 +178,19 @@ TEST_F(PprCli, GivesTheSameFileOutOfCore) {
   }
 }
 
+/// A query that begins beside another may take what that needs next, and then the other way round, without
+/// end.
+TEST_F(PprCli, EndsWhereTwoQueriesDoNotFitTogether) {
+  const std::string big = graph("kronecker", 11, {"--undirected", "--weights", "uniform"});
+  run({"ppr", big, "--instances", "20", "--output", at("whole.h5")});
+
+  run({"ppr", big, "--instances", "20", "--threads", "2", "--device-memory", "125000B", "--output",
+       at("tight.h5"), "--report", at("report.json")});
+
+  EXPECT_EQ(read_bytes(at("tight.h5")), read_bytes(at("whole.h5")));
+  EXPECT_GT(report()["list_restarts"], 0);
+}
+
 TEST_F(PprCli, EvaluatesOutOfCore) {
   const auto measured = [&](const std::vector<std::string>& more) {
     std::vector<std::string> words{"ppr",      small(),      "--method",       "meloppr", "--top",

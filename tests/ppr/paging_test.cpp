@@ -127,26 +127,6 @@ TEST(PprPartitions, AreAnsweredInSmallBatchesWhereResultsLeaveNoMemory) {
   EXPECT_LE(device.memory().peak(), device.memory().ceiling());
 }
 
-/// A query that begins beside another may take what that needs next, and then the other way round, without
-/// end.
-TEST(PprPartitions, EndWhereTwoQueriesDoNotFitTogether) {
-  const Graph graph = generated(io::GraphKind::kronecker, 11, true, io::WeightRule::uniform);
-  ppr::Options options;
-  options.last_instance = 20;
-  const Ran whole = ran(Device({DeviceChoice::host, 2, 0}), graph, {}, options);
-  unsigned answered = 0;
-  for (std::uint64_t bytes = 115'000; bytes <= 135'000; bytes += 5'000) {
-    try {
-      const Ran parts = ran(Device({DeviceChoice::host, 2, bytes}), graph, {}, options, {.cut = true});
-      expect_same(parts, whole);
-      EXPECT_LT(parts.stats.traffic.restarts, 20u * 20u) << bytes;
-      ++answered;
-    } catch (const BudgetError&) {
-    }
-  }
-  EXPECT_GT(answered, 0u);
-}
-
 TEST(PprPartitions, SayWhatIsTooLittle) {
   const Graph graph = generated(io::GraphKind::kronecker, 12, true, io::WeightRule::none);
   KeptRows rows;
