@@ -184,8 +184,8 @@ TEST_F(PprCli, EndsWhereTwoQueriesDoNotFitTogether) {
   const std::string big = graph("kronecker", 11, {"--undirected", "--weights", "uniform"});
   run({"ppr", big, "--instances", "20", "--output", at("whole.h5")});
 
-  run({"ppr", big, "--instances", "20", "--threads", "2", "--device-memory", "125000B", "--output",
-       at("tight.h5"), "--report", at("report.json")});
+  run({"ppr", big, "--instances", "20", "--device", "host", "--threads", "2", "--device-memory", "125000B",
+       "--output", at("tight.h5"), "--report", at("report.json")});
 
   EXPECT_EQ(read_bytes(at("tight.h5")), read_bytes(at("whole.h5")));
   EXPECT_GT(report()["list_restarts"], 0);
