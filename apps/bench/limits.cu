@@ -3,9 +3,10 @@
 
 #include <cooperative_groups.h>
 
-#include <algorithm>
+#include <utility>
 #include <vector>
 
+#include "apps/bench/figures.hpp"
 #include "engine/exec/cuda_check.cuh"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/occupancy.cuh"
@@ -77,8 +78,7 @@ double median_seconds(const cuda::Stream& stream, unsigned repetitions, Work&& w
     stream.wait("limits");
     if (r > 0) seconds.push_back(timer.seconds());
   }
-  std::nth_element(seconds.begin(), seconds.begin() + seconds.size() / 2, seconds.end());
-  return seconds[seconds.size() / 2];
+  return median(std::move(seconds));
 }
 
 template <class T>

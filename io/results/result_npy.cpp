@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 
 #include "engine/core/error.hpp"
 #include "io/output_file.hpp"

@@ -62,6 +62,7 @@ class PartitionedBeliefs final : public VertexBeliefs {
 
   void begin(const BeliefModel& model, double damping) {
     const std::vector<double> logs = coupling_logs(model);
+    if (!device_.plans()) begin_program(logs, damping);  // all ranks, before one may lack memory
     HostArray<LogProduct> priors(priors_.size(), "priors");
     HostArray<double> beliefs(beliefs_.size(), "beliefs");
     if (device_.plans()) {
@@ -69,7 +70,6 @@ class PartitionedBeliefs final : public VertexBeliefs {
       backend_->count(stats);
       return messages_->plan_layout(stats.partitions);
     }
-    begin_program(logs, damping);
     program_.after = products_.data();
     std::copy_n(model.priors.data() + rows_.first() * model.states, beliefs.size(), beliefs.begin());
     BeliefStart start;

@@ -13,7 +13,7 @@ namespace sluice::samples {
 /// Finds the targets of edges that this rank owns.
 using FindTargets = FunctionRef<void(std::span<const EdgeIndex> positions, std::span<Vertex> targets)>;
 
-/// The targets of the edges at `positions`, which `owners` says the ranks that have; all ranks call it.
+/// The targets of the edges at `positions`; `owners` says which rank has each. All ranks call it.
 /// `find` is called for all that the ranks ask of this one. Throws BudgetError on this rank alone.
 void ask_targets(Communicator& ranks, const Ownership& owners, std::span<const EdgeIndex> positions,
                  std::span<Vertex> targets, const FindTargets& find, RunStats& stats);

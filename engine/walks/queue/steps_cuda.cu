@@ -1,6 +1,7 @@
 #include "engine/walks/queue/steps_cuda.cuh"
 
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace sluice::walks::cuda {
