@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
@@ -91,19 +92,21 @@ SweepPagePlan plan_slots(const Device& device, const SweepRows& rows, bool weigh
                       longest = rows.longest * edge, available = device.memory().available(),
                       free = slot_capacity(device, most), slot = slot_bytes(free, bytes);
   std::uint64_t partitions = paging.partitions, largest = 0;
+  Ownership ranges;
   if (longest == 0) {
     const PartitionPlan plan = cut({rows.in.offsets, rows.in.vertices + 1}, edge, paging, free);
-    partitions = plan.size(), largest = plan.largest();
+    partitions = plan.size(), largest = plan.largest(), ranges = plan.ranges();
   } else if (paging.partitions != 0) {  // a list is never cut
     largest = std::min(bytes, bytes / partitions + longest);
   } else {
     partitions = (bytes + slot - 1) / slot, largest = std::max(std::min(slot, bytes), longest);
   }
-  if (paging.transport == Transport::mapped) return {partitions, 0, bytes};
+  if (longest != 0) ranges = Ownership::even(rows.in.vertices, std::max<std::uint64_t>(partitions, 1));
+  if (paging.transport == Transport::mapped) return {partitions, 0, bytes, std::move(ranges)};
   const std::uint64_t needed = largest * std::min(partitions, kSlotsNeeded);
   // What is more than the device has, the plan's sum says; a part of the host's memory is none's.
   if (needed > free && kFixedBytes + needed <= available) throw_too_small(device, largest, free);
-  return {partitions, kFixedBytes + needed, bytes};
+  return {partitions, kFixedBytes + needed, bytes, std::move(ranges)};
 }
 
 /// Partitions, and as many slots as fit; none where partitions are read in place.
@@ -178,7 +181,8 @@ bool needs_sweep_pages(const Device& device, const SweepRows& rows, bool weighte
 
 SweepPages::SweepPages(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& asked,
                        std::uint64_t most)
-    : rows_(rows.in),
+    : device_(device),
+      rows_(rows.in),
       edge_bytes_(columns_of(weighted).bytes_per_edge()),
       counts_in_place_(device.is_cuda() || asked.transport == Transport::mapped) {
   const PagingOptions paging = for_sweeps(asked, device, rows);
@@ -196,6 +200,12 @@ SweepPages::SweepPages(const Device& device, const SweepRows& rows, bool weighte
   device.memory().charge_and_release(planned_.least_bytes, "partitions");
   planned_slots_ = Buffer<std::byte>(device, std::max(planned_.least_bytes, kFixedBytes) - kFixedBytes,
                                      "slots for partitions");
+}
+
+OwnershipView SweepPages::owners() {
+  if (cache_) return cache_->owners();
+  planned_owners_ = DeviceOwnership(device_, planned_.ranges, "the partition look-up");
+  return planned_owners_.view();
 }
 
 void SweepPages::for_each(const Waiting& waiting, const Work& work) {

@@ -10,6 +10,7 @@
 
 #include "engine/exec/device.hpp"
 #include "engine/exec/memory/buffer.hpp"
+#include "engine/memory/device_ownership.hpp"
 #include "engine/memory/paging.hpp"
 #include "engine/memory/partition_cache.hpp"
 #include "engine/memory/schedule/in_place.hpp"
@@ -69,6 +70,7 @@ struct SweepPagePlan {
   std::uint64_t partitions = 1;
   std::uint64_t least_bytes = 0;    ///< two partitions on the device; 0 where they are read in place
   std::uint64_t brought_bytes = 0;  ///< when all are wanted once, at most
+  Ownership ranges;                 ///< of rows, or as many as there will be
 };
 
 /// Bytes of the device that partitions take where nothing says less.
@@ -89,7 +91,7 @@ class SweepPages {
   std::uint64_t edges(std::uint64_t partition) const { return plan().bytes(partition) / edge_bytes_; }
   const PartitionPlan& plan() const { return cache_->plan().partitions; }
   /// Partitions as ranges of rows, where kernels read them. Throws BudgetError.
-  OwnershipView owners() { return cache_ ? cache_->owners() : OwnershipView{}; }
+  OwnershipView owners();
 
   /// Works on these partitions, which are here, and is done when it returns.
   using Work = std::function<void(std::span<const SweepPage>)>;
@@ -110,6 +112,7 @@ class SweepPages {
   SweepTraffic traffic() const;
 
  private:
+  const Device& device_;
   CsrView rows_;
   std::uint64_t edge_bytes_;
   bool counts_in_place_;
@@ -117,6 +120,7 @@ class SweepPages {
   std::optional<InPlaceChoice> choice_;  ///< where lists may be read in place
   std::uint64_t in_place_rounds_ = 0, in_place_bytes_ = 0;
   SweepPagePlan planned_;  ///< where there is none
+  DeviceOwnership planned_owners_;
   Buffer<std::byte> planned_slots_;
 };
 

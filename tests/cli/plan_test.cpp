@@ -1,0 +1,67 @@
+// --plan and the run say the same of every budget: each is charged by the same code.
+#include <cmath>
+
+#include "cli/cli.hpp"
+#include "cli/one_process.hpp"
+#include "sanitized.hpp"
+
+namespace sluice::test {
+namespace {
+
+constexpr int kBudgets = unless_sanitized(24, 6);
+
+struct PlannedJob {
+  std::string name;
+  std::vector<std::string> arguments;  ///< behind the graph
+  std::string option;
+  double least, most;  ///< bytes
+};
+
+/// The first word of `arguments` is the command.
+std::vector<PlannedJob> planned_jobs() {
+  return {
+      {"bfs", {"bfs", "--source", "1"}, "--device-memory", 36000, 60000},
+      {"sssp", {"sssp", "--source", "1"}, "--device-memory", 24000, 40000},
+      {"wcc", {"wcc"}, "--device-memory", 16000, 24000},
+      {"kcore", {"kcore"}, "--device-memory", 16000, 24000},
+  };
+}
+
+class PlanOf : public CliTest, public testing::WithParamInterface<PlannedJob> {};
+
+TEST_P(PlanOf, SaysWhatTheRunSays) {
+  const PlannedJob& planned = GetParam();
+  const std::string input = graph("kronecker", 11, {"--undirected", "--weights", "uniform"});
+  std::vector<std::vector<std::string>> jobs;
+  for (int i = 0; i < kBudgets; ++i) {
+    const double bytes = planned.least * std::pow(planned.most / planned.least, i / (kBudgets - 1.0));
+    std::vector<std::string> job = planned.arguments;
+    job.insert(job.begin() + 1, input);
+    job.insert(job.end(), {"--device", "host", "--threads", "1", "--quiet", "--force", "--output",
+                           at("out.h5"), planned.option, std::to_string(static_cast<std::uint64_t>(bytes))});
+    jobs.push_back(job);
+    job.emplace_back("--plan");
+    jobs.push_back(job);
+  }
+
+  const std::vector<Finished> finished = run_in_one_process(folder_, jobs);
+
+  int refused = 0, done = 0;
+  for (std::size_t i = 0; i < jobs.size(); i += 2) {
+    const std::string& bytes = jobs[i].back();
+    const Finished &run = finished[i], &plan = finished[i + 1];
+    EXPECT_EQ(plan.status, run.status) << planned.option << ' ' << bytes << ": " << run.err;
+    if (run.status == 4) {
+      EXPECT_EQ(plan.err, run.err) << planned.option << ' ' << bytes;
+    }
+    refused += run.status == 4, done += run.status == 0;
+  }
+  EXPECT_GT(refused, 0);
+  EXPECT_GT(done, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(OfJobs, PlanOf, testing::ValuesIn(planned_jobs()),
+                         [](const auto& planned) { return planned.param.name; });
+
+}  // namespace
+}  // namespace sluice::test
