@@ -92,8 +92,14 @@ void run_sample(const Command& command, SampleCommand& c) {
            .weight_bytes = by_weight ? kTableEdgeBytes : 0});
   const HeldStarts starts = make_starts(command, c.starts, StartsLine::seeds, !is_one_pass(c), job.ids());
   job.prepare(starts, " samples", c.sample);
+  const auto check = [&](SampleSink* next) {
+    return c.common.verify ? verify_samples(job.graph(), starts, c.sample, next, threads_of(c.common))
+                           : nullptr;
+  };
   const auto plan_with = [&](const PagingOptions& paging) {
-    return sampling::plan_samples(job.device(), job.graph(), starts, c.sample, paging);
+    return plan_beside(
+        [&] { return check(nullptr); },
+        [&] { return sampling::plan_samples(job.device(), job.graph(), starts, c.sample, paging); });
   };
   const sampling::RunPlan first = job.fitting(plan_with);
   if (c.common.plan) return job.print_plan(first);
@@ -103,9 +109,7 @@ void run_sample(const Command& command, SampleCommand& c) {
     auto& results =
         job.open_results(attributes_of(command, c), &starts, SampleWriter::text_columns(c.sample));
     SampleWriter writer(results, job.ids(), c.sample, c.common.format);
-    const auto verifier = c.common.verify
-                              ? verify_samples(job.graph(), starts, c.sample, writer, threads_of(c.common))
-                              : nullptr;
+    const auto verifier = check(&writer);
     // Partitions share what is left beside the check.
     ResidentGraph resident(job.device(), job.graph(), job.paging_of(plan));
     stats = sampling::run_samples(resident, starts, c.sample, verifier ? verifier.get() : &writer);

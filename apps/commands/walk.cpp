@@ -101,15 +101,19 @@ void run_walk(const Command& command, WalkCommand& c) {
   if (is_pool(c)) take_pool_size(command, starts, c.walk, c.starts.file);
   WalkWriter::require_rows_fit(c.common.format, job.ids(), c.walk);
   job.prepare(starts, " walks", c.walk);
+  const auto check = [&](WalkSink* next) {
+    return c.common.verify ? verify_walks(job.graph(), starts, c.walk, next, threads_of(c.common)) : nullptr;
+  };
   const sampling::RunPlan plan = job.fitting([&](const PagingOptions& paging) {
-    return sampling::plan_walks(job.device(), job.graph(), starts, c.walk, paging);
+    return plan_beside(
+        [&] { return check(nullptr); },
+        [&] { return sampling::plan_walks(job.device(), job.graph(), starts, c.walk, paging); });
   });
   if (c.common.plan) return job.print_plan(plan);
 
   auto& results = job.open_results(attributes_of(c), &starts, {});
   WalkWriter writer(results, job.ids(), c.walk);
-  const auto verifier =
-      c.common.verify ? verify_walks(job.graph(), starts, c.walk, writer, threads_of(c.common)) : nullptr;
+  const auto verifier = check(&writer);
   // Partitions share what is left beside the check.
   ResidentGraph resident(job.device(), job.graph(), job.paging_of(plan));
   const RunStats stats = sampling::run_walks(resident, starts, c.walk, verifier ? verifier.get() : &writer);

@@ -95,7 +95,7 @@ std::uint64_t Job::rank_check_bytes() const {
 
 JobNeed Job::need_of(const sampling::RunPlan& plan) const {
   // On a GPU a batch may be an estimate: the run says.
-  const std::uint64_t host = device_->is_cuda() ? 0 : plan.device_bytes_needed;
+  const std::uint64_t host = plan.check_bytes + (device_->is_cuda() ? 0 : plan.device_bytes_needed);
   return {.device_bytes = plan.device_bytes_needed - (device_->is_cuda() ? plan.batch_bytes : 0),
           .host_bytes = host,
           .most = plan.largest_sample_bytes,

@@ -74,6 +74,7 @@ void Job::print_plan(const sampling::RunPlan& plan) const {
   text += bytes_line("  tables", plan.table_bytes);
   text += bytes_line(in_parts ? "  a batch" : "  smallest batch", plan.batch_bytes);
   text += fit_line("host memory", held_bytes() + need_of(plan).host_bytes, host_budget());
+  if (options_.verify) text += bytes_line("  for --verify", plan.check_bytes);
   if (in_parts) {
     text += fmt::format("{:<22} {:>12} ({} on the device at once)\n", "partitions", plan.partitions->size(),
                         plan.slots);

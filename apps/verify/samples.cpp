@@ -30,7 +30,7 @@ struct Sample {
 
 class SampleVerifier : public SampleSink {
  public:
-  SampleVerifier(const Graph& graph, const Starts& starts, const samples::Options& options, SampleSink& next,
+  SampleVerifier(const Graph& graph, const Starts& starts, const samples::Options& options, SampleSink* next,
                  unsigned threads)
       : graph_(graph),
         starts_(starts),
@@ -38,7 +38,9 @@ class SampleVerifier : public SampleSink {
         next_(next),
         threads_(threads),
         edges_(graph, options.bias == Bias::weight, 1, threads) {
-    if (graph.edges_elsewhere != nullptr && options.bias != Bias::none) count_candidates();
+    if (graph.edges_elsewhere == nullptr || options.bias == Bias::none) return;
+    candidates_ = HostArray<std::uint64_t>(graph.vertices(), "checked candidates");
+    if (next != nullptr) count_candidates();
   }
 
   void write(const SampleBatch& batch) override {
@@ -68,7 +70,7 @@ class SampleVerifier : public SampleSink {
             edges += count, seeds += seed_count, vertices += vertex_count;
           }
         });
-    next_.write(batch);
+    next_->write(batch);
   }
 
  private:
@@ -97,7 +99,6 @@ class SampleVerifier : public SampleSink {
   }
   /// Of all vertices, where looking at a list takes a read: one pass over the file.
   void count_candidates() {
-    candidates_ = HostArray<std::uint64_t>(graph_.vertices(), "checked candidates");
     const bool weights = options_.bias == Bias::weight && graph_.weighted;
     for_each_piece(graph_.out.view(), graph_.edges_elsewhere.get(), true, weights,
                    [&](std::uint64_t begin, std::uint64_t end, const Vertex* targets, const float* some) {
@@ -250,7 +251,7 @@ class SampleVerifier : public SampleSink {
   const Graph& graph_;
   const Starts& starts_;
   const samples::Options& options_;
-  SampleSink& next_;
+  SampleSink* next_;
   unsigned threads_;
   EdgeQuestions edges_;
   HostArray<std::uint64_t> candidates_;  ///< [vertices] empty: they are counted where they are wanted
@@ -259,7 +260,7 @@ class SampleVerifier : public SampleSink {
 }  // namespace
 
 std::unique_ptr<SampleSink> verify_samples(const Graph& graph, const Starts& starts,
-                                           const samples::Options& options, SampleSink& next,
+                                           const samples::Options& options, SampleSink* next,
                                            unsigned threads) {
   return std::make_unique<SampleVerifier>(graph, starts, options, next, threads);
 }

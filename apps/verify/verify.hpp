@@ -7,19 +7,33 @@
 
 #include "engine/batch/sink.hpp"
 #include "engine/batch/starts.hpp"
+#include "engine/core/memory_budget.hpp"
 #include "engine/samples/options.hpp"
+#include "engine/sampling/run.hpp"
 #include "engine/walks/options.hpp"
 #include "partition/graph.hpp"
 
 namespace sluice::apps {
 
 /// A sink that throws RunError ("verify: instance 17, step 3: ...") at the first fault that one of `threads`
-/// comes to, and else hands on to `next`. Keeps references to all its arguments.
+/// comes to, and else hands on to `next`; null: of a run that is only planned, nothing is written to it, and
+/// no list is read. Keeps references to all its arguments.
 std::unique_ptr<WalkSink> verify_walks(const Graph& graph, const Starts& starts,
-                                       const walks::Options& options, WalkSink& next, unsigned threads = 1);
+                                       const walks::Options& options, WalkSink* next, unsigned threads = 1);
 std::unique_ptr<SampleSink> verify_samples(const Graph& graph, const Starts& starts,
-                                           const samples::Options& options, SampleSink& next,
+                                           const samples::Options& options, SampleSink* next,
                                            unsigned threads = 1);
+
+/// The plan that make_plan() gives beside the sink of make_check(), which may be none.
+template <class MakeCheck, class MakePlan>
+sampling::RunPlan plan_beside(const MakeCheck& make_check, const MakePlan& make_plan) {
+  const std::uint64_t used = host_budget().used();
+  const auto check = make_check();
+  const std::uint64_t check_bytes = host_budget().used() - used;
+  sampling::RunPlan plan = make_plan();
+  plan.check_bytes = check_bytes;
+  return plan;
+}
 
 /// Throws RunError unless `seeds` are what `starts` says of this instance (drawn ones need only be vertices).
 void verify_seeds(const Graph& graph, const Starts& starts, Instance instance, std::span<const Vertex> seeds,

@@ -12,7 +12,7 @@ namespace {
 
 class WalkVerifier : public WalkSink {
  public:
-  WalkVerifier(const Graph& graph, const Starts& starts, const walks::Options& options, WalkSink& next,
+  WalkVerifier(const Graph& graph, const Starts& starts, const walks::Options& options, WalkSink* next,
                unsigned threads)
       : graph_(graph),
         starts_(starts),
@@ -35,7 +35,7 @@ class WalkVerifier : public WalkSink {
                           check(batch, from + i, i * options_.length);
                       });
     }
-    next_.write(batch);
+    next_->write(batch);
   }
 
  private:
@@ -157,7 +157,7 @@ class WalkVerifier : public WalkSink {
   const Graph& graph_;
   const Starts& starts_;
   const walks::Options& options_;
-  WalkSink& next_;
+  WalkSink* next_;
   unsigned threads_;
   EdgeQuestions edges_;
 };
@@ -165,7 +165,7 @@ class WalkVerifier : public WalkSink {
 }  // namespace
 
 std::unique_ptr<WalkSink> verify_walks(const Graph& graph, const Starts& starts,
-                                       const walks::Options& options, WalkSink& next, unsigned threads) {
+                                       const walks::Options& options, WalkSink* next, unsigned threads) {
   return std::make_unique<WalkVerifier>(graph, starts, options, next, threads);
 }
 

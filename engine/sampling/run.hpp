@@ -64,6 +64,7 @@ struct RunPlan {
   /// Of one sample, at most, where its size is not known beforehand; else 0.
   std::uint64_t largest_sample_bytes = 0;
   std::uint64_t result_bytes = 0;  ///< size of the output where it is known beforehand (walks), else 0
+  std::uint64_t check_bytes = 0;   ///< of host memory, what checks the results: the caller's
   Layout layout = Layout::csr;
   Select select = Select::automatic;
 

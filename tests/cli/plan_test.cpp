@@ -24,6 +24,7 @@ std::vector<PlannedJob> planned_jobs() {
       {"sssp", {"sssp", "--source", "1"}, "--device-memory", 24000, 40000},
       {"wcc", {"wcc"}, "--device-memory", 16000, 24000},
       {"kcore", {"kcore"}, "--device-memory", 16000, 24000},
+      {"checked_walks", {"walk", "--length", "10", "--verify"}, "--host-memory", 130000, 300000},
   };
 }
 

@@ -68,7 +68,7 @@ bool accepts(const walks::Options& like, Vertex start, const std::vector<Vertex>
   options.length = static_cast<std::uint32_t>(walk.size() - 1);
   return passes([&](const Graph& graph) {
     WalkCounter next;
-    verify_walks(graph, starts, options, next)->write({0, 1, options.length, walk, {}, {}});
+    verify_walks(graph, starts, options, &next)->write({0, 1, options.length, walk, {}, {}});
     EXPECT_EQ(next.batches, 1);
   });
 }
@@ -135,7 +135,7 @@ TEST(VerifyWalks, FindsAPoolThatDoesNotHoldTheSource) {
   const auto holds = [&](const std::vector<Vertex>& edges) {
     return passes([&](const Graph& graph) {
       WalkCounter next;
-      verify_walks(graph, starts, options, next)->write({0, 1, 2, {}, edges, pool});
+      verify_walks(graph, starts, options, &next)->write({0, 1, 2, {}, edges, pool});
     });
   };
 
@@ -176,7 +176,7 @@ TEST(VerifyWalks, FindsOneWrongStepAmongManyWithinAFewPages) {
     WalkCounter next;
     const std::uint64_t ceiling = host_budget().ceiling();
     host_budget().set_ceiling(host_budget().used() + (200u << 10));
-    const auto verifier = verify_walks(graph, starts, options, next, threads);
+    const auto verifier = verify_walks(graph, starts, options, &next, threads);
     EXPECT_NO_THROW(verifier->write({0, kVertices, kLength, walks, {}, {}}));
     const std::size_t wrong = 41'234 * (kLength + 1) + kLength;
     walks[wrong] = (walks[wrong] + 1) % kVertices;
@@ -221,7 +221,7 @@ TEST(VerifySamples, FindOneWrongEdgeAmongManySamples) {
     SCOPED_TRACE(threads);
     std::vector<Vertex> target = right, begins = seeds;
     SampleCounter next;
-    const auto verifier = verify_samples(graph, starts, options, next, threads);
+    const auto verifier = verify_samples(graph, starts, options, &next, threads);
     const auto write = [&] {
       verifier->write({0, kVertices, edge_counts, source, target, depth, edge, seed_counts, begins, {}, {}});
     };
@@ -262,7 +262,7 @@ bool accepts(const samples::Options& options, const std::vector<Vertex>& seeds, 
   if (options.kind == samples::Kind::node) batch.vertex_counts = vertex_counts, batch.vertices = vertices;
   return passes([&](const Graph& graph) {
     SampleCounter next;
-    verify_samples(graph, starts, options, next)->write(batch);
+    verify_samples(graph, starts, options, &next)->write(batch);
     EXPECT_EQ(next.batches, 1);
   });
 }
