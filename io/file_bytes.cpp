@@ -184,6 +184,12 @@ std::size_t FileBytes::read_at(std::span<std::byte> bytes, std::uint64_t offset)
   return done;
 }
 
+void FileBytes::read_ahead(std::uint64_t offset, std::uint64_t bytes) const {
+  if (!direct_)
+    static_cast<void>(::posix_fadvise(cached_.get(), static_cast<off_t>(offset), static_cast<off_t>(bytes),
+                                      POSIX_FADV_WILLNEED));
+}
+
 bool FileBytes::in_cache(std::uint64_t offset, std::uint64_t bytes) const {
   if (!map_ || bytes == 0 || offset + bytes > mapped_) return false;
   static const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
@@ -206,7 +212,9 @@ ReadAhead::ReadAhead(std::string path) {
     constexpr std::size_t kPiece = 256u << 10;
     const FileBytes file(path);
     std::vector<std::byte> piece(kPiece);
-    for (std::uint64_t at = 0; !ends_ && file.read_at(piece, at) == kPiece;) at += kPiece;
+    file.read_ahead(0, kAhead);
+    for (std::uint64_t at = 0; !ends_ && file.read_at(piece, at) == kPiece; at += kPiece)
+      file.read_ahead(at + kAhead, kPiece);
   });
 }
 

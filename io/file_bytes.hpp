@@ -22,6 +22,10 @@ enum class Caching {
   none,
 };
 
+/// Bytes that are asked for before they are read. A disk gives 0.5 GB/s to threads that only read, and 1.5 to
+/// those who ask, where the system itself reads 128 KiB ahead (Linux's default).
+constexpr std::uint64_t kAhead = 64u << 20;
+
 /// An open file. Safe to read from several threads.
 class FileBytes {
  public:
@@ -37,6 +41,9 @@ class FileBytes {
   bool past_cache() const { return static_cast<bool>(direct_); }
   /// Reads up to the end of the file; returns how much there was (less than asked only at the end).
   std::size_t read_at(std::span<std::byte> bytes, std::uint64_t offset) const;
+  /// Has the system read these bytes to its cache while the caller does something else. Nothing for reads
+  /// past the cache.
+  void read_ahead(std::uint64_t offset, std::uint64_t bytes) const;
   /// Does the system's cache hold all of these bytes? False where it does not say.
   bool in_cache(std::uint64_t offset, std::uint64_t bytes) const;
 

@@ -7,7 +7,6 @@
 #include <thread>
 #include <vector>
 
-#include "engine/exec/threads.hpp"
 #include "io/graph_file/graph_reader.hpp"
 
 namespace sluice::io {
@@ -95,6 +94,11 @@ void Column::read_as(hid_t type, bool as_held, std::size_t bytes, std::uint64_t 
   }
 }
 
+void Column::read_ahead(std::uint64_t begin, std::uint64_t bytes) const {
+  const std::uint64_t all = size_ * element_bytes_;
+  if (contiguous_ && begin < all) bytes_->read_ahead(offset_ + begin, std::min(bytes, all - begin));
+}
+
 void FirstFault::add(std::uint64_t position, const InputError& error) {
   const std::lock_guard lock(mutex_);
   if (position >= position_) return;
@@ -117,7 +121,7 @@ unsigned resolve_threads(unsigned threads) {
 
 void read_offsets(const GraphFile& file, bool in, unsigned threads, std::span<EdgeIndex> offsets) {
   const Column column = file.open(in ? GraphPart::in_indptr : GraphPart::out_indptr);
-  parallel_blocks(threads, offsets.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+  column.for_each_block(threads, [&](std::uint64_t begin, std::uint64_t end) {
     column.read(begin, std::span(reinterpret_cast<std::int64_t*>(offsets.data()) + begin, end - begin));
   });
   FirstFault fault;

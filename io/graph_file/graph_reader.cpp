@@ -7,17 +7,14 @@
 #include <array>
 #include <optional>
 
-#include "engine/exec/threads.hpp"
-
 namespace sluice::io {
 namespace {
 
-constexpr std::uint64_t kGrain = 1u << 20;
 constexpr const char* kRemedy = "make a graph file with 'sluice convert'";
 
 template <class T>
 void read_numbers(const Column& column, std::span<T> out, unsigned threads) {
-  parallel_blocks(threads, out.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+  column.for_each_block(threads, [&](std::uint64_t begin, std::uint64_t end) {
     column.read(begin, out.subspan(begin, end - begin));
   });
 }
@@ -27,7 +24,7 @@ void read_rows(const GraphFile& file, bool in, const GraphInfo& info, unsigned t
   read_offsets(file, in, threads, csr.offsets.span());
   FirstFault fault;
   const Column indices = part(GraphPart::out_indices, GraphPart::in_indices);
-  parallel_blocks(threads, info.edges, kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+  indices.for_each_block(threads, [&](std::uint64_t begin, std::uint64_t end) {
     if (!fault.before(begin)) {
       read_targets(indices, info.vertices, begin, csr.targets.span().subspan(begin, end - begin), fault);
     }
@@ -35,7 +32,7 @@ void read_rows(const GraphFile& file, bool in, const GraphInfo& info, unsigned t
   fault.rethrow();
   if (info.weighted) {
     const Column data = part(GraphPart::out_data, GraphPart::in_data);
-    parallel_blocks(threads, info.edges, kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+    data.for_each_block(threads, [&](std::uint64_t begin, std::uint64_t end) {
       if (!fault.before(begin))
         read_weights(data, begin, csr.weights.span().subspan(begin, end - begin), fault);
     });

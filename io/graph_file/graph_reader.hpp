@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "engine/core/error.hpp"
+#include "engine/exec/threads.hpp"
 #include "io/file_bytes.hpp"
 #include "io/graph_file/graph_file.hpp"
 #include "io/graph_file/graph_layout.hpp"
@@ -42,12 +43,25 @@ class Column {
   void read_bytes(std::uint64_t first, std::span<std::byte> out) const {
     read_as(type_.get(), true, element_bytes(), first, out.size() / element_bytes(), out.data());
   }
+  /// Calls use(begin, end) for blocks of all elements, by several threads, while the system reads blocks
+  /// further on.
+  template <class Use>
+  void for_each_block(unsigned threads, Use&& use) const {
+    read_ahead(0, kAhead);
+    parallel_blocks(threads, size_, kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+      read_ahead(begin * element_bytes_ + kAhead, (end - begin) * element_bytes_);
+      use(begin, end);
+    });
+  }
   std::size_t element_bytes() const { return element_bytes_; }
   /// An error of this dataset: "FILE: dataset /out/indptr: WHAT; convert the graph again".
   InputError fault(const std::string& what) const;
 
  private:
+  static constexpr std::uint64_t kGrain = 1u << 20;  ///< elements a thread reads at a time
+
   /// `as_held`: `type` is the file's own. Asks nothing of the library then, which knows no threads.
+  void read_ahead(std::uint64_t begin, std::uint64_t bytes) const;
   void read_as(hid_t type, bool as_held, std::size_t bytes, std::uint64_t first, std::uint64_t count,
                void* out) const;
 
