@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kFractions[] = {1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1};
 constexpr unsigned kHostScale = 16, kGpuScale = 22;
-constexpr double kFewFractions[] = {1e-6, 1e-4, 1e-2}, kFileFraction = 1e-4;
+constexpr double kFileFraction = 1e-4;
 /// Tolerances are swept with batches of one size.
 constexpr double kTolerances[] = {1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8}, kSweptFraction = 1e-5;
 /// Of temporal graphs, as published.
@@ -69,10 +69,16 @@ class RandomBatches {
   }
 
   void run() {
-    const double times = sizes_of(kFractions);
-    if (times > 0) tables_.put("mean of these sizes, dfp as published", {times}, "times static");
+    double times = 0, sizes = 0;
+    for (const double fraction : kFractions) {
+      if (batch_lines(graph_, fraction) < 1) {
+        tables_.put_words(batch_name(fraction), "less than an edge of this graph");
+      } else {
+        times += batches_of(fraction, all_methods()), ++sizes;
+      }
+    }
+    if (sizes > 0) tables_.put("mean of these sizes, dfp as published", {times / sizes}, "times static");
   }
-  void few_sizes() { sizes_of(kFewFractions); }
 
   /// A graph file's row.
   void row(const std::string& name) {
@@ -105,19 +111,7 @@ class RandomBatches {
   }
 
  private:
-  /// How many times as fast as static the last method is, on average over batches of these sizes.
-  double sizes_of(std::span<const double> fractions) {
-    double times = 0, sizes = 0;
-    for (const double fraction : fractions) {
-      if (batch_lines(graph_, fraction) < 1) {
-        tables_.put_words(batch_name(fraction), "less than an edge of this graph");
-      } else {
-        times += batches_of(fraction, all_methods()), ++sizes;
-      }
-    }
-    return sizes > 0 ? times / sizes : 0;
-  }
-
+  /// How many times as fast as static the last method is.
   double batches_of(double fraction, const std::vector<Method>& methods) {
     const std::vector<Runs> runs = follow(fraction, methods);
     put(fraction, "static", runs[0]);
@@ -179,7 +173,7 @@ void random_batches(Tables& tables, Device& device, const char* kind, io::GraphK
     (RandomBatches(tables, device, std::move(graph), dangling).*rows)();
   };
   if (dangling == pagerank::Dangling::uniform)
-    return table("batches, dangling mass to all", &RandomBatches::few_sizes);
+    return table("batches, dangling mass to all", &RandomBatches::run);
   table("batches", &RandomBatches::run);
   table("tolerances", &RandomBatches::sweep);
 }
@@ -260,9 +254,10 @@ void splits(Tables& tables, Device& device) {
 }  // namespace
 
 void run_dynamic_rank(Tables& tables, Device& device) {
-  random_batches(tables, device, "Kronecker", io::GraphKind::kronecker);
-  if (tables.options().graph.empty()) random_batches(tables, device, "grid", io::GraphKind::grid);
-  random_batches(tables, device, "Kronecker", io::GraphKind::kronecker, pagerank::Dangling::uniform);
+  for (const auto dangling : {pagerank::Dangling::self_loop, pagerank::Dangling::uniform}) {
+    random_batches(tables, device, "Kronecker", io::GraphKind::kronecker, dangling);
+    if (tables.options().graph.empty()) random_batches(tables, device, "grid", io::GraphKind::grid, dangling);
+  }
   tables.on_graphs("DF-P batches of graphs", false, [&](const std::string& name, Graph graph) {
     if (graph.directed && graph.in.offsets.empty()) return tables.put_words(name, "has no in-edges");
     RandomBatches(tables, device, std::move(graph)).row(name);

@@ -309,6 +309,12 @@ void run_simdx(Tables& tables, Device& device) {
     tables.on("Kronecker", parts.graph());
     parts.filters_in_partitions();
   }
+  if (tables.options().graph.empty() && tables.begin("SIMD-X generated graphs")) {
+    for (const auto& [name, kind] : {std::pair("kronecker", io::GraphKind::kronecker),
+                                     {"rmat", io::GraphKind::rmat},
+                                     {"uniform", io::GraphKind::uniform}})
+      runtimes_on(tables, device, name, tables.graph(kHostScale, kGpuScale, kind));
+  }
   tables.on_graphs("SIMD-X graphs", false, [&](const std::string& name, Graph graph) {
     runtimes_on(tables, device, name, std::move(graph));
   });
