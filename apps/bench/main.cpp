@@ -11,7 +11,7 @@ namespace {
 
 apps::Commands all_commands() {
   apps::Commands commands = make_suites();
-  commands.push_back(apps::make_replay());
+  commands.push_back(bench::make_replay());
   commands.push_back(make_batch());
   commands.push_back(make_page());
   commands.push_back(make_ranks());

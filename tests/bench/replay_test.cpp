@@ -23,6 +23,8 @@
 namespace sluice::test {
 namespace {
 
+using namespace bench;
+
 const std::filesystem::path kData = paths::kSharedData;
 constexpr double kExactError = 1e-9;
 /// Ranks of these graphs are up to a few hundredths, and frontiers let 1e-6 of them go in each of some tens

@@ -213,19 +213,20 @@ TEST(GpuDynamicPageRank, StopsAfterTheIterationsThatWereAllowed) {
 TEST(GpuDynamicPageRank, ReplaysAsTheHostDoes) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
-  TemporalEdges edges;
+  bench::TemporalEdges edges;
   edges.vertex_count = 3000;
   std::mt19937_64 random(3);
   for (int i = 0; i < 20000; ++i) {
     edges.source.push_back(static_cast<Vertex>(random() % edges.vertex_count));
     edges.target.push_back(static_cast<Vertex>(random() % (1 + random() % edges.vertex_count)));
   }
-  ReplayOptions options;
+  bench::ReplayOptions options;
   options.batches = 5;
   options.batch_fraction = 1e-3;
   const auto run = [&](const Device& device) {
-    std::vector<ReplayBatch> batches;
-    replay(device, edges, {}, options, [&](const ReplayBatch& batch) { batches.push_back(batch); });
+    std::vector<bench::ReplayBatch> batches;
+    bench::replay(device, edges, {}, options,
+                  [&](const bench::ReplayBatch& batch) { batches.push_back(batch); });
     return batches;
   };
   const auto result = run(*gpu), expected = run(Device({DeviceChoice::host, 2, 0}));

@@ -40,7 +40,7 @@ void expect_as_alone(const Graph& graph, const pagerank::Options& options, int s
   const auto reference = make_host_sweep(host, whole, options, {}, *alone);
   const Swept expected = sweep(*reference, options, graph.vertices());
   Meeting::run(size, [&](int rank, Meeting& meeting) {
-    const Device gpu({DeviceChoice::cuda, 1, 1u << 28});
+    const Device gpu({DeviceChoice::cuda, 1, std::uint64_t{1} << 30});
     ThreadCommunicator ranks(rank, meeting);
     const pagerank::RankGraph own(file == nullptr ? graph : *file, options, 1, ranks);
     const std::uint64_t rows = own.in().vertices;

@@ -20,7 +20,9 @@
 #include "engine/core/size.hpp"
 #include "engine/pagerank/dynamic/plan.hpp"
 
-namespace sluice::apps {
+namespace sluice::bench {
+
+using namespace apps;  // it is a command as those are
 
 namespace {
 
@@ -260,4 +262,4 @@ std::unique_ptr<Command> make_replay() {
   return std::move(command);
 }
 
-}  // namespace sluice::apps
+}  // namespace sluice::bench

@@ -5,8 +5,8 @@
 
 #include "apps/cli/command_line.hpp"
 
-namespace sluice::apps {
+namespace sluice::bench {
 
-std::unique_ptr<Command> make_replay();
+std::unique_ptr<apps::Command> make_replay();
 
-}  // namespace sluice::apps
+}  // namespace sluice::bench

@@ -10,7 +10,7 @@
 #include "io/graph_file/graph_file.hpp"
 #include "io/output_file.hpp"
 
-namespace sluice::apps {
+namespace sluice::bench {
 
 namespace {
 
@@ -50,12 +50,12 @@ class FirstEdges final : public io::EdgeSource {
 
 class GraphsInFiles final : public ReplayGraphs {
  public:
-  GraphsInFiles(bool stays, const CommonOptions& common) : stays_(stays) {
+  GraphsInFiles(bool stays, const apps::CommonOptions& common) : stays_(stays) {
     // A name that every rank of the machine knows for what goes away if the job ends by force.
-    const std::string tag = broadcast_text(world(), io::temporary_tag(), 0, "a folder for the graph");
-    if (writes()) folder_.emplace(folder_of_ranks("-", common.scratch, tag));
-    const auto folders = world().all_gather(folder_ ? folder_->path() : "", "a folder for the graph");
-    path_ = folders[static_cast<std::size_t>(world().node_leader())] + "/graph.h5";
+    const std::string tag = broadcast_text(apps::world(), io::temporary_tag(), 0, "a folder for the graph");
+    if (writes()) folder_.emplace(apps::folder_of_ranks("-", common.scratch, tag));
+    const auto folders = apps::world().all_gather(folder_ ? folder_->path() : "", "a folder for the graph");
+    path_ = folders[static_cast<std::size_t>(apps::world().node_leader())] + "/graph.h5";
   }
 
   Graph first(const TemporalSource& edges, std::uint64_t count, unsigned threads) override {
@@ -74,21 +74,21 @@ class GraphsInFiles final : public ReplayGraphs {
   }
 
  private:
-  static bool writes() { return world().node_rank() == 0; }
+  static bool writes() { return apps::world().node_rank() == 0; }
 
   /// What one rank of the machine writes, all of them open; what they have open needs no name.
   template <class Write>
   Graph written(Write&& write) {
     if (writes()) write();
-    world().barrier("the graph of the replay");
+    apps::world().barrier("the graph of the replay");
     Graph graph = stays_ ? io::open_graph(path_, {.in = true}) : io::read_graph(path_, {.in = true});
-    world().barrier("the graph of the replay");
+    apps::world().barrier("the graph of the replay");
     if (writes()) fs::remove(path_);
     return graph;
   }
 
   bool stays_;
-  std::optional<TemporaryFolder> folder_;
+  std::optional<apps::TemporaryFolder> folder_;
   std::string path_;
   unsigned batches_ = 0;
 };
@@ -117,23 +117,23 @@ std::uint64_t ReplayMemory::needed(ReplayGraphPlace place, std::uint64_t beside)
 }
 
 ReplayGraphPlace place_of_replay(const ReplayMemory& memory, std::uint64_t beside,
-                                 const CommonOptions& common) {
+                                 const apps::CommonOptions& common) {
   const std::uint64_t available = host_budget().available();
   const bool wanted = common.paging.transport == Transport::file ||
-                      (common.distribution == Distribution::shard && world().size() > 1);
+                      (common.distribution == apps::Distribution::shard && apps::world().size() > 1);
   const auto fits = [&](ReplayGraphPlace place) { return memory.needed(place, beside) <= available; };
   auto best = ReplayGraphPlace::stays;
   for (const auto place : {ReplayGraphPlace::read, ReplayGraphPlace::made}) {
     if (!wanted && fits(place)) best = place;
   }
   std::uint64_t place[] = {static_cast<std::uint64_t>(best)};
-  world().all_reduce(place, Reduce::max, "the ranks' budgets");
+  apps::world().all_reduce(place, Reduce::max, "the ranks' budgets");
   return static_cast<ReplayGraphPlace>(place[0]);
 }
 
-std::unique_ptr<ReplayGraphs> keep_replay_graphs(ReplayGraphPlace place, const CommonOptions& common) {
+std::unique_ptr<ReplayGraphs> keep_replay_graphs(ReplayGraphPlace place, const apps::CommonOptions& common) {
   if (place == ReplayGraphPlace::made) return std::make_unique<ReplayGraphs>();
   return std::make_unique<GraphsInFiles>(place == ReplayGraphPlace::stays, common);
 }
 
-}  // namespace sluice::apps
+}  // namespace sluice::bench

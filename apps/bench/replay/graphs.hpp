@@ -8,7 +8,7 @@
 #include "apps/bench/replay/replay.hpp"
 #include "apps/cli/common_options.hpp"
 
-namespace sluice::apps {
+namespace sluice::bench {
 
 /// How much of a graph is in memory.
 enum class ReplayGraphPlace {
@@ -33,9 +33,9 @@ struct ReplayMemory {
 /// Where the graph is, on all ranks alike: in a file where `--transport file` or `--distribution shard` say
 /// so, or where a rank cannot hold it beside `beside` bytes. All ranks call it.
 ReplayGraphPlace place_of_replay(const ReplayMemory& memory, std::uint64_t beside,
-                                 const CommonOptions& common);
+                                 const apps::CommonOptions& common);
 
 /// Throws BudgetError, RunError. A file is in `--scratch`, one a machine, and has no name once it is open.
-std::unique_ptr<ReplayGraphs> keep_replay_graphs(ReplayGraphPlace place, const CommonOptions& common);
+std::unique_ptr<ReplayGraphs> keep_replay_graphs(ReplayGraphPlace place, const apps::CommonOptions& common);
 
-}  // namespace sluice::apps
+}  // namespace sluice::bench

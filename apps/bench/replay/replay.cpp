@@ -10,7 +10,7 @@
 #include "engine/pagerank/dynamic/plan.hpp"
 #include "engine/pagerank/verify.hpp"
 
-namespace sluice {
+namespace sluice::bench {
 
 namespace {
 
@@ -192,4 +192,4 @@ void replay(const Device& device, const TemporalSource& edges, const pagerank::O
   }
 }
 
-}  // namespace sluice
+}  // namespace sluice::bench

@@ -15,7 +15,7 @@
 #include "engine/pagerank/options.hpp"
 #include "partition/update.hpp"
 
-namespace sluice {
+namespace sluice::bench {
 
 /// Directed edges in order of time, wherever they are. The same pair may come again; it is one edge of the
 /// graph.
@@ -135,4 +135,4 @@ void replay(const Device& device, const TemporalSource& edges, const pagerank::O
             const ReplayOptions& options, const ReplayObserver& observer,
             const pagerank::RankPlace& place = {}, ReplayGraphs* graphs = nullptr);
 
-}  // namespace sluice
+}  // namespace sluice::bench

@@ -15,7 +15,7 @@
 #include "io/convert/id_set.hpp"
 #include "io/edge_source.hpp"
 
-namespace sluice::apps {
+namespace sluice::bench {
 
 namespace {
 
@@ -155,7 +155,7 @@ class TemporalReader {
       sorter_ = fresh_sorter();
       pass([&](const io::EdgeBatch& part) { return keep(part, false); });
     }
-    if (!remark_.empty()) say(file_ + ": " + remark_ + '\n');
+    if (!remark_.empty()) apps::say(file_ + ": " + remark_ + '\n');
     sorter_.finish();
     if (sorter_.size() == 0) throw InputError(fmt::format("{}: no edge to replay", file_));
     return {in_order(narrow), loops_};
@@ -255,4 +255,4 @@ TemporalFile read_temporal(const std::string& file, const std::string& scratch, 
   return TemporalReader(file, scratch, threads).read();
 }
 
-}  // namespace sluice::apps
+}  // namespace sluice::bench

@@ -6,7 +6,7 @@
 
 #include "apps/bench/replay/replay.hpp"
 
-namespace sluice::apps {
+namespace sluice::bench {
 
 /// Edges as a replay takes them, and what was left out of them.
 struct TemporalFile {
@@ -20,4 +20,4 @@ struct TemporalFile {
 /// BudgetError.
 TemporalFile read_temporal(const std::string& file, const std::string& scratch, unsigned threads);
 
-}  // namespace sluice::apps
+}  // namespace sluice::bench
