@@ -2,24 +2,28 @@
 //
 // C-SAW (Pandey et al., SC'20, Fig. 2(b)) has one loop: select entries of the pool (VertexBias,
 // FrontierSize), select neighbours from the list of one entry or from the pooled lists of the frontier
-// (EdgeBias, NeighborSize), update the pool, until Depth. A sampler is a trivially copyable struct with some
-// of these hooks, and the function that runs it names its shape:
+// (EdgeBias, NeighborSize), update the pool, until Depth. One pass draws from all vertices or edges at once.
+// A sampler is a trivially copyable struct with some of these hooks, and the function that runs it names its
+// shape:
 //
-//   hook            run_walk   run_sample   run_pool   run_layer   what it says
-//   kBias           required   required                            on what the bias of an edge depends
-//   edge_bias       may have   may have     may have   may have    bias of an edge
-//   dynamic_bias    may have   may have                            part of it that depends on the history
-//   vertex_bias                             required               bias of an entry of the pool
-//   pool_size                               required               seeds of the pool
-//   frontier_size                           may have               entries that a step selects
-//   neighbor_size              required     may have               edges that an entry selects
-//   layer_size                                         required    edges that the pooled lists select
-//   depth                      required                required    rounds; of others, the run's length
-//   update          may have   may have     may have   may have    where a selected edge leads
+//   hook           run_walk run_sample run_pool run_layer run_one_pass what it says
+//   kBias          required required                                   on what the bias of an edge depends
+//   edge_bias      may have may have   may have may have               bias of an edge
+//   dynamic_bias   may have may have                                   part of it that depends on the history
+//   vertex_bias                        required                        bias of an entry of the pool
+//   pool_size                          required                        seeds of the pool
+//   frontier_size                      may have                        entries that a step selects
+//   neighbor_size           required   may have                        edges that an entry selects
+//   layer_size                                  required               edges that the pooled lists select
+//   kDrawsVertices                                        required     vertices are drawn, or else edges
+//   sample_size                                           required     vertices or edges that are drawn
+//   universe                                              may have     vertices or edges to draw from
+//   depth                   required            required               rounds; of others, the run's length
+//   update         may have may have   may have may have               where a selected edge leads
 //
 // The headers of the shapes say how a hook is called, and have those of one shape only:
 // engine/walks/sampler.hpp, engine/samples/traversal.hpp, engine/samples/pool/sampler.hpp,
-// engine/samples/layer/sampler.hpp.
+// engine/samples/layer/sampler.hpp, engine/samples/one_pass/one_pass.hpp.
 //
 // A hook that would never be called does not compile: neither a name that belongs to other shapes, nor one
 // that the shape would call with other arguments, or with another kBias. These names are not free for a
@@ -45,6 +49,9 @@ namespace sluice {
   X(frontier_size)              \
   X(neighbor_size)              \
   X(layer_size)                 \
+  X(kDrawsVertices)             \
+  X(sample_size)                \
+  X(universe)                   \
   X(replacement)                \
   X(depth)                      \
   X(update)

@@ -61,6 +61,14 @@ TEST_F(Example, WeightedPoolPrintsEdges) {
   EXPECT_NE(finished.out.find("100 pools, 1800 edges"), std::string::npos) << finished.out;
 }
 
+TEST_F(Example, CoreNodesPrintsEdges) {
+  const auto finished = run("core_nodes", {folder_ / "graph.h5", "host"});
+
+  EXPECT_EQ(finished.status, 0) << finished.err;
+  EXPECT_EQ(std::count(finished.out.begin(), finished.out.end(), '\n'), 11) << finished.out;
+  EXPECT_NE(finished.out.find("60 samples, "), std::string::npos) << finished.out;
+}
+
 TEST_F(Example, LabelPropagationPrintsLabels) {
   io::write_graph(folder_ / "path.h5", path(1000), true);
 

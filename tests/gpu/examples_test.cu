@@ -3,10 +3,12 @@
 
 #include <memory>
 
+#include "apps/examples/core_nodes.hpp"
 #include "apps/examples/importance_sample.hpp"
 #include "apps/examples/non_backtracking_walk.hpp"
 #include "apps/examples/rare_layers.hpp"
 #include "apps/examples/weighted_pool.hpp"
+#include "samples/one_pass_samplers.hpp"
 #include "samples/pool_samplers.hpp"
 #include "sampling/jobs.hpp"
 
@@ -111,6 +113,33 @@ TEST(ExamplesOnGpu, PoolsThatOneWarpIsTooSmallForAreTheHosts) {
 
 TEST(ExamplesOnGpu, PoolsThatLoseEntriesAreTheHosts) {
   expect_pools_are_the_hosts(PickyPool{});
+}
+
+template <class Sampler>
+void expect_one_pass_is_the_hosts(const Sampler& sampler) {
+  const auto gpu = open_gpu();
+  if (!gpu) GTEST_SKIP() << "no usable GPU";
+  const Graph graph = scattered(3000);
+  Device host({DeviceChoice::host, 2, 0});
+  ResidentGraph on_host(host, graph), on_gpu(*gpu, graph),
+      in_parts(*gpu, graph, {.partitions = 7, .slots = 2});
+  SampleDigest expected, seen, parts;
+
+  samples::run_one_pass(on_host, random_starts(500), sampler, samples::Options{}, &expected);
+  samples::run_one_pass(on_gpu, random_starts(500), sampler, samples::Options{}, &seen);
+  samples::run_one_pass(in_parts, random_starts(500), sampler, samples::Options{}, &parts);
+
+  EXPECT_GT(expected.edge.count(), 0u);
+  EXPECT_TRUE(seen == expected);
+  EXPECT_TRUE(parts == expected);
+}
+
+TEST(ExamplesOnGpu, CoreNodesAreTheHosts) {
+  expect_one_pass_is_the_hosts(CoreNodes{});
+}
+
+TEST(ExamplesOnGpu, EarlyEdgesAreTheHosts) {
+  expect_one_pass_is_the_hosts(EarlyEdges{});
 }
 
 }  // namespace

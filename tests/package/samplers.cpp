@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core_nodes.hpp"
 #include "engine/exchange/launch.hpp"
 #include "engine/sampling/run.hpp"
 #include "importance_sample.hpp"
@@ -26,10 +27,18 @@ struct Walks : sluice::WalkSink {
 
 struct Samples : sluice::SampleSink {
   void write(const sluice::SampleBatch& batch) override {
+    all.insert(all.end(), batch.vertices.begin(), batch.vertices.end());
     for (std::size_t i = 0; i < batch.source.size(); ++i)
       all.insert(all.end(), {batch.source[i], batch.target[i]});
   }
   std::vector<sluice::Vertex> all;
+};
+
+/// Edges of the first half of the vertices.
+struct EarlyEdges {
+  static constexpr bool kDrawsVertices = false;
+  std::uint64_t sample_size(const sluice::Graph&) const { return 40; }
+  std::uint64_t universe(const sluice::Graph& graph) const { return graph.out.offsets[graph.vertices() / 2]; }
 };
 
 /// Hubs, dead ends, weights.
@@ -105,6 +114,12 @@ bool check(sluice::Device& device, sluice::Communicator& ranks) {
   });
   checks.same_everywhere<Walks>("pools", [](sluice::ResidentGraph& graph, Walks* sink) {
     sluice::samples::run_pool(graph, {}, WeightedPool{}, 6, sluice::walks::Options{}, sink);
+  });
+  checks.same_everywhere<Samples>("nodes", [](sluice::ResidentGraph& graph, Samples* sink) {
+    sluice::samples::run_one_pass(graph, {}, CoreNodes{}, sluice::samples::Options{}, sink);
+  });
+  checks.same_everywhere<Samples>("edges", [](sluice::ResidentGraph& graph, Samples* sink) {
+    sluice::samples::run_one_pass(graph, {}, EarlyEdges{}, sluice::samples::Options{}, sink);
   });
   return checks.passed();
 }

@@ -1,12 +1,15 @@
 // Which hooks of a sampler do not compile, shape by shape: those that would never be called.
 #include <gtest/gtest.h>
 
+#include "engine/samples/kinds/edge.hpp"
 #include "engine/samples/kinds/forest_fire.hpp"
 #include "engine/samples/kinds/layer.hpp"
 #include "engine/samples/kinds/multidimensional.hpp"
 #include "engine/samples/kinds/neighbor.hpp"
+#include "engine/samples/kinds/node.hpp"
 #include "engine/samples/kinds/snowball.hpp"
 #include "engine/samples/layer/sampler.hpp"
+#include "engine/samples/one_pass/one_pass.hpp"
 #include "engine/samples/pool/sampler.hpp"
 #include "engine/samples/traversal.hpp"
 #include "engine/walks/kinds/biased.hpp"
@@ -37,6 +40,8 @@ static_assert(samples::never_called_by_samples<samples::ForestFireSample>() == k
 static_assert(samples::never_called_by_samples<samples::SnowballSample>() == kNone);
 static_assert(samples::never_called_by_layers<samples::LayerSample>() == kNone);
 static_assert(samples::never_called_by_pools<samples::MultidimensionalWalk>() == kNone);
+static_assert(samples::never_called_in_one_pass<samples::NodeSample>() == kNone);
+static_assert(samples::never_called_in_one_pass<samples::EdgeSample>() == kNone);
 
 // Hooks of other shapes, whatever they are: data, a function, a template.
 struct WalkWithDepth : walks::UniformWalk {
@@ -77,6 +82,20 @@ struct LayerWithSizes : samples::LayerSample {
 };
 static_assert(samples::never_called_by_layers<LayerWithSizes>() == hooks(Hook::kBias, Hook::neighbor_size));
 
+struct NodesWithBias : samples::NodeSample {
+  std::uint64_t vertex_bias(const GraphView&, Vertex) const { return 1; }
+  std::uint32_t depth() const { return 2; }
+};
+static_assert(samples::never_called_in_one_pass<NodesWithBias>() == hooks(Hook::vertex_bias, Hook::depth));
+
+struct PoolWithUniverse : samples::MultidimensionalWalk {
+  static constexpr bool kDrawsVertices = true;
+  std::uint64_t sample_size = 2;
+  std::uint64_t universe(const Graph&) const { return 5; }
+};
+static_assert(samples::never_called_by_pools<PoolWithUniverse>() ==
+              hooks(Hook::kDrawsVertices, Hook::sample_size, Hook::universe));
+
 // Hooks of the shape that another kBias has.
 struct UniformWithBias : walks::UniformWalk {
   std::uint64_t edge_bias(const GraphView&, const Edge&) const { return 1; }
@@ -113,6 +132,11 @@ struct LayerWithUpdateOfSamples : samples::LayerSample {
 static_assert(samples::never_called_by_layers<LayerWithUpdateOfSamples>() == hooks(Hook::update));
 static_assert(walks::never_called_by_walks<WalkWithUpdateOfSamples>() == hooks(Hook::update));
 static_assert(samples::never_called_by_samples<SampleWithUpdateOfWalks>() == hooks(Hook::update));
+
+struct EdgesWithUniverseOfADevice : samples::EdgeSample {
+  std::uint64_t universe(const GraphView& graph) const { return graph.edges(); }
+};
+static_assert(samples::never_called_in_one_pass<EdgesWithUniverseOfADevice>() == hooks(Hook::universe));
 
 // All that a pool may have.
 struct FullPool : samples::MultidimensionalWalk {

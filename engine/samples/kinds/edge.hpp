@@ -3,16 +3,16 @@
 
 #include <cstdint>
 
-#include "engine/core/macros.hpp"
-#include "engine/graph/graph_view.hpp"
+#include "partition/graph.hpp"
 
 namespace sluice::samples {
 
 struct EdgeSample {
   static constexpr bool kDrawsVertices = false;
 
-  /// What is drawn from, uniformly and without repetition.
-  SLUICE_HD std::uint64_t universe(const GraphView& graph) const { return graph.edges(); }
+  std::uint64_t count = 1;
+
+  std::uint64_t sample_size(const Graph&) const { return count; }
 };
 
 }  // namespace sluice::samples

@@ -1,0 +1,269 @@
+// One-pass samples, compiled: for the host, and for the GPU where CUDA is built.
+#include "engine/samples/one_pass/one_pass.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/batch/run_batches.hpp"
+#include "engine/core/clock.hpp"
+#include "engine/core/error.hpp"
+#include "engine/core/host_array.hpp"
+#include "engine/exec/group.hpp"
+#include "engine/memory/owned_partitions.hpp"
+#include "engine/memory/read_targets.hpp"
+#include "engine/memory/resident_impl.hpp"
+#include "engine/samples/instance_blocks.hpp"
+#include "engine/samples/instance_job.hpp"
+#include "engine/samples/one_pass/partitioned_node.hpp"
+#include "engine/samples/one_pass/step.hpp"
+#include "engine/samples/partitioned/edge_questions.hpp"
+#include "engine/samples/partitioned/partitioned_samples.hpp"
+
+namespace sluice::samples {
+
+namespace {
+
+constexpr const char* kPurpose = "scratch of one-pass samples";
+
+/// Draws the positions of edges of instances from `first` on, each with its place in `values` and `sets`; and
+/// where the edges are here, looks up their ends.
+struct DrawEdges {
+  OnePassProgram program;
+  Instance first;
+  std::uint64_t *values, *sets;
+  Vertex *sources, *targets;  ///< null: the edges are elsewhere
+
+  template <class Group>
+  SLUICE_HD bool operator()(const Group& group, std::uint64_t index, PickCounters&) const {
+    const std::uint64_t begin = index * program.count, end = begin + program.count;
+    program.draw(group, first + index, values + begin, sets + index * program.capacity);
+    if (sources == nullptr) return true;
+    group.sync();
+    for (std::uint64_t i = begin + group.rank(); i < end; i += Group::kSize) {
+      sources[i] = program.source_of(values[i]);
+      targets[i] = program.graph.target(values[i]);
+    }
+    return true;
+  }
+};
+
+struct OnePassJob : InstanceRun<SampleSink> {
+  OnePassProgram program;
+  bool nodes;  ///< `node`; else `edge`, whose ends are looked up where a GPU has all edges, else on the host
+
+  template <Executor E>
+  void run() const {
+    if (graph.paged && nodes) return nodes_in_partitions<E>();
+    if (graph.paging.shard && !nodes) return edges_in_batches<E>();
+    if (!graph.device.is_cuda()) return in_blocks();
+    nodes ? nodes_in_batches<E>() : edges_in_batches<E>();
+  }
+
+  template <Executor E>
+  void nodes_in_partitions() const {
+    const std::uint64_t each = paged_node_bytes(graph.device, graph.graph, program.count, graph.paging.shard,
+                                                graph.device.memory().available());
+    run_partitioned_samples<PagedNodeGrower<PagedItems<E>>>(*this, PagedSetup{graph, program, stats},
+                                                            PageRequest(graph), each, 1);
+  }
+
+  /// On the host: each thread makes one instance at a time.
+  void in_blocks() const {
+    const unsigned threads = graph.device.threads();
+    const Buffer<std::uint64_t> values(graph.device, threads * program.count, kPurpose);
+    const Buffer<std::uint64_t> slots(graph.device, threads * program.capacity, kPurpose);
+    std::atomic<std::uint64_t> read{0};
+    host::run_blocks(
+        *this, [&](unsigned thread, Instance instance, SampleStore& out, host::BlockCounters& counters) {
+          std::uint64_t* const drawn = values.data() + thread * program.count;
+          std::uint64_t* const set = slots.data() + thread * program.capacity;
+          program.draw(SingleLane{}, instance, drawn, set);
+          counters.selections += program.count;
+          nodes ? append_nodes(drawn, set, out) : static_cast<void>(read += append_edges(drawn, out));
+        });
+    stats.read_bytes += read;
+  }
+
+  void append_nodes(const std::uint64_t* vertices, std::uint64_t* set, SampleStore& out) const {
+    const std::size_t before = out.edge.size();
+    for (std::uint64_t i = 0; i < program.count; ++i) {
+      const auto v = static_cast<Vertex>(vertices[i]);
+      out.vertices.push_back(v);
+      program.induced(SingleLane{}, v, set, [&](std::uint64_t, const Edge& edge) {
+        out.add_edge(v, edge.target, 1, edge.position);
+      });
+    }
+    out.vertex_counts.push_back(program.count);
+    out.seed_counts.push_back(0);
+    out.edge_counts.push_back(out.edge.size() - before);
+  }
+
+  /// Edges at ascending positions. Returns the bytes that came from a file.
+  std::uint64_t append_edges(const std::uint64_t* positions, SampleStore& out) const {
+    std::vector<Vertex> targets(program.count);
+    const std::uint64_t read = read_targets(graph.graph, {positions, program.count}, targets);
+    append_edges(positions, targets.data(), out);
+    return read;
+  }
+  /// `sources` null: they are looked up.
+  void append_edges(const std::uint64_t* positions, const Vertex* targets, SampleStore& out,
+                    const Vertex* sources = nullptr) const {
+    OnePassProgram local = program;
+    local.graph.csr.offsets = graph.graph.out.offsets.data();
+    for (std::uint64_t i = 0; i < program.count; ++i)
+      out.add_edge(sources ? sources[i] : local.source_of(positions[i]), targets[i], 1, positions[i]);
+    out.seed_counts.push_back(0);
+    out.edge_counts.push_back(program.count);
+  }
+
+  /// On a GPU: `node`, whose edges are found there.
+  template <Executor E>
+  void nodes_in_batches() const {
+    const std::uint64_t hubs_drawn = std::min<std::uint64_t>(graph.view.hub_count, program.count);  // at most
+    const std::uint64_t bytes = (program.count * 3 + program.capacity + hubs_drawn) * sizeof(std::uint64_t);
+    constexpr std::uint64_t kMostItems = std::numeric_limits<std::uint32_t>::max();
+    const std::uint64_t batch =
+        std::min(instances_at_once(graph.device, bytes, instances()), kMostItems / program.count);
+    if (graph.device.plans()) return;
+    PagedNodeGrower<PresentItems<E>> grower(PagedSetup{graph, program, stats});
+    const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
+      grower.grow(first, count);
+      if (sink) grower.emit(first, count, *sink, writer);
+    };
+    run_batches(EvenBatches{batch, run}, range, options.progress, stats);
+  }
+
+  /// `edge` on a GPU, which draws positions, and has the edges or leaves them to the host; or over ranks,
+  /// each of which reads what is drawn of its part of the edges.
+  template <Executor E>
+  void edges_in_batches() const {
+    const bool here = graph.device.is_cuda() && !graph.paged && !graph.paging.shard;
+    EdgeDraws<E> draws(*this, here);
+    if (graph.device.plans()) return;
+    constexpr std::uint64_t kBatchBytes = 16u << 20;  // of results
+    const std::uint64_t each =
+        program.count * (sizeof(Vertex) * 3 + sizeof(std::int32_t) + sizeof(EdgeIndex));
+    const std::uint64_t batch =
+        std::min<std::uint64_t>(std::max<std::uint64_t>(kBatchBytes / each, 1), instances());
+    HostArray<std::uint64_t> values(batch * program.count, kPurpose);
+    HostArray<Vertex> targets(batch * program.count, kPurpose),
+        sources(here ? batch * program.count : 0, kPurpose);
+    Communicator* const ranks = graph.paging.shard;
+    const Ownership owners = ranks ? owners_of_edges() : Ownership();
+    const auto read = [&](std::span<const EdgeIndex> asked, std::span<Vertex> found) {
+      stats.read_bytes += read_targets(graph.graph, asked, found);
+    };
+    const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
+      const double start = seconds_now();
+      draws.make(first, count, values.data(), sources.data(), targets.data());
+      const std::uint64_t drawn = count * program.count;
+      if (ranks) ask_targets(*ranks, owners, {values.data(), drawn}, {targets.data(), drawn}, read, stats);
+      const auto store = std::make_shared<SampleStore>();
+      store->first = first;
+      for (std::uint64_t i = 0; i < drawn; i += program.count) {
+        if (!ranks && !here) read({values.data() + i, program.count}, {targets.data() + i, program.count});
+        append_edges(values.data() + i, targets.data() + i, *store, here ? sources.data() + i : nullptr);
+      }
+      stats.compute_seconds += seconds_now() - start;
+      stats.selections += drawn, stats.sampled_edges += drawn;
+      if (sink && count > 0) writer.submit([store, this] { sink->write(store->batch()); });
+    };
+    run_batches(EvenBatches{batch, run, ranks}, range, options.progress, stats);
+  }
+
+  /// Which rank has which edges.
+  Ownership owners_of_edges() const {
+    std::vector<EdgeIndex> first_edges;
+    for (const std::uint64_t vertex : graph.makers.begins())
+      first_edges.push_back(graph.graph.out.offsets[vertex]);
+    return Ownership(std::move(first_edges));
+  }
+
+  /// Draws the positions of edges.
+  template <Executor E>
+  class EdgeDraws {
+   public:
+    /// `here`: the device has the edges, too.
+    EdgeDraws(const OnePassJob& job, bool here)
+        : device_(job.graph.device),
+          program_(job.program),
+          here_(here),
+          at_once_(device_.is_cuda() ? instances_at_once(device_, bytes_of_one(), job.instances())
+                                     : device_.threads()),
+          drawn_(device_, device_.is_cuda() ? at_once_ * program_.count : 0, kPurpose),
+          slots_(device_, at_once_ * program_.capacity, kPurpose),
+          sources_(device_, here ? drawn_.size() : 0, kPurpose),
+          targets_(device_, here ? drawn_.size() : 0, kPurpose),
+          stats_(job.stats) {}
+
+    /// Those of instances [first, first + count), into host memory; and the edges' ends, where they are here.
+    void make(Instance first, std::uint64_t count, std::uint64_t* values, Vertex* sources, Vertex* targets) {
+      const bool wide = program_.count > GraphView::kHubDegree;
+      if (!work_) work_.emplace(device_, stats_);
+      for (std::uint64_t from = 0; from < count; from += at_once_) {
+        const std::uint64_t some = std::min(at_once_, count - from);
+        std::uint64_t *const own = values + from * program_.count, *const to = device_.is_cuda()
+                                                                                   ? drawn_.data()
+                                                                                   : own;
+        work_->each(some,
+                    DrawEdges{program_, first + from, to, slots_.data(), sources_.data(), targets_.data()},
+                    wide ? Groups::blocks : Groups::warps);
+        const std::uint64_t edges = some * program_.count, begin = from * program_.count;
+        if (to != own) copy_to_host(device_, own, to, edges * sizeof(std::uint64_t));
+        if (!here_) continue;
+        copy_to_host(device_, sources + begin, sources_.data(), edges * sizeof(Vertex));
+        copy_to_host(device_, targets + begin, targets_.data(), edges * sizeof(Vertex));
+      }
+    }
+
+   private:
+    std::uint64_t bytes_of_one() const {
+      return (program_.count + program_.capacity) * sizeof(std::uint64_t) +
+             (here_ ? 2 * program_.count * sizeof(Vertex) : 0);
+    }
+
+    const Device& device_;
+    OnePassProgram program_;
+    bool here_;
+    std::uint64_t at_once_;
+    Buffer<std::uint64_t> drawn_, slots_;
+    Buffer<Vertex> sources_, targets_;
+    RunStats& stats_;
+    std::optional<GroupWork<E>> work_;
+  };
+};
+
+/// What instances draw. Throws UsageError, InputError.
+OnePassProgram program_of(const GraphView& graph, const OnePassDraws& draws, std::uint64_t seed) {
+  if (draws.count == 0) throw UsageError("a one-pass sampler's sample_size is at least 1");
+  if (draws.universe > (draws.vertices ? graph.vertices() : graph.edges()))
+    throw UsageError("a one-pass sampler's universe has more than the graph");
+  if (draws.count > draws.universe) {
+    throw InputError("--count: " + std::to_string(draws.count) + " distinct " +
+                     (draws.vertices ? "vertices" : "edges") + " are asked for, but there are " +
+                     std::to_string(draws.universe));
+  }
+  return {graph, seed, draws.count, draws.universe, set_capacity(draws.count)};
+}
+
+}  // namespace
+
+RunStats run_one_pass(ResidentGraph& resident, const Starts& starts, const OnePassDraws& draws,
+                      const RunOptions& options, SampleSink* sink) {
+  if (options.select != Select::automatic)
+    throw UsageError("--select: node and edge are drawn uniformly; leave it out");
+  ResidentGraph::Impl& graph = resident.impl();
+  RunStats stats;
+  const OnePassProgram program = program_of(graph.view, draws, options.seed);
+  run_instances(OnePassJob{{graph, starts, options, sink, stats}, program, draws.vertices});
+  stats.steps = stats.sampled_edges;
+  return stats;
+}
+
+}  // namespace sluice::samples
