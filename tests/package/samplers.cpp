@@ -27,7 +27,6 @@ struct Walks : sluice::WalkSink {
 
 struct Samples : sluice::SampleSink {
   void write(const sluice::SampleBatch& batch) override {
-    all.insert(all.end(), batch.vertices.begin(), batch.vertices.end());
     for (std::size_t i = 0; i < batch.source.size(); ++i)
       all.insert(all.end(), {batch.source[i], batch.target[i]});
   }
