@@ -158,7 +158,7 @@ class CudaBeliefParts final : public BeliefPartBackend {
       const auto kernel = part_messages_kernel<decltype(states)::value>;
       kernel<<<belief_blocks(edges), kBeliefBlock, 0, slot.stream.get()>>>(here, first, edges,
                                                                            totals_.data() + 1);
-      if (registers_ == 0) registers_ = registers_of(kernel);
+      if (registers_ == 0) registers_ = cuda::registers_of(kernel);
     });
     launched("part_messages_kernel");
     cuda::check(

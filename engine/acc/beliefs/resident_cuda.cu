@@ -127,7 +127,7 @@ class ResidentBeliefs final : public VertexBeliefs {
       const auto kernel = messages_kernel<decltype(states)::value, Edges>;
       kernel<<<belief_blocks(edges_), kBeliefBlock, 0, stream_.get()>>>(program_, lists_.targets, edges_,
                                                                         all_, totals_.data());
-      if (registers_ == 0) registers_ = registers_of(kernel);
+      if (registers_ == 0) registers_ = cuda::registers_of(kernel);
     });
     launched("messages_kernel");
     changes.push_back(combine());
@@ -231,7 +231,7 @@ class ResidentBeliefs final : public VertexBeliefs {
                                        cuda::blocks_at_once(kernel, kBeliefBlock, 0));
       cuda::launch_together(kernel, blocks, kBeliefBlock, stream_.get(), program_, own(), lists_,
                             hubs_.data(), hub_count_, steps_ + 1, most, tolerance, totals_.data());
-      if (registers_ == 0) registers_ = registers_of(kernel);
+      if (registers_ == 0) registers_ = cuda::registers_of(kernel);
     });
     launched("belief_rounds_kernel");
     read_totals();

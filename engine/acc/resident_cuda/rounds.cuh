@@ -10,6 +10,7 @@
 #include "engine/acc/rounds/bits.hpp"
 #include "engine/exec/device_clock.cuh"
 #include "engine/exec/occupancy.cuh"
+#include "engine/exec/registers.cuh"
 #include "engine/exec/stream.cuh"
 
 namespace sluice::acc {
@@ -98,13 +99,6 @@ __device__ Round on_few_blocks(const cuda::GridTeam& grid, const WorklistView& w
   return now;
 }
 
-template <class... Args>
-unsigned registers_of(void (*kernel)(Args...)) {
-  cudaFuncAttributes attributes{};
-  cuda::check(cudaFuncGetAttributes(&attributes, kernel), "the kernel's registers");
-  return static_cast<unsigned>(attributes.numRegs);
-}
-
 /// The kernels of a solver's rounds, one for pushes and one for pulls, or the same for both. `Kernels` has
 /// kPhases, all that rounds may need, and of<phases>(), the kernel that contains these.
 template <class Kernels>
@@ -126,8 +120,8 @@ class RoundKernels {
   unsigned most_blocks() const { return std::max(blocks_[0], blocks_[1]); }
 
   void count_registers(AccStats& stats) const {
-    stats.push_registers = registers_of(kernels_[0]);
-    stats.pull_registers = (Kernels::kPhases & kPulls) != 0 ? registers_of(kernels_[1]) : 0;
+    stats.push_registers = cuda::registers_of(kernels_[0]);
+    stats.pull_registers = (Kernels::kPhases & kPulls) != 0 ? cuda::registers_of(kernels_[1]) : 0;
   }
 
  private:

@@ -1,0 +1,16 @@
+// What a kernel was compiled to.
+#pragma once
+
+#include "engine/exec/cuda_check.cuh"
+
+namespace sluice::cuda {
+
+/// Registers of a thread.
+template <class... Args>
+unsigned registers_of(void (*kernel)(Args...)) {
+  cudaFuncAttributes attributes{};
+  check(cudaFuncGetAttributes(&attributes, kernel), "the kernel's registers");
+  return static_cast<unsigned>(attributes.numRegs);
+}
+
+}  // namespace sluice::cuda
