@@ -150,7 +150,7 @@ TEST(GpuDynamicPageRank, MakesSmallIterationsTogether) {
       for (const bool together : {true, false}) {
         if (brief() && !together) continue;
         pagerank::DynamicRankOptions dynamic{method};
-        dynamic.together = together;
+        if (!together) dynamic.fusion = pagerank::RoundFusion::none;
         if (options.tolerance < 1e-12) dynamic.frontier_tolerance = dynamic.prune_tolerance = 1e-12;
         const unsigned scale = brief() ? 12 : 16;
         expect_follows(*gpu, generated(io::GraphKind::grid, scale, true, uniform), options, dynamic, 3, 3);

@@ -6,6 +6,7 @@
 #include "acc/edges_elsewhere.hpp"
 #include "apps/bench/generated_graph.hpp"
 #include "gpu/gpu.hpp"
+#include "pagerank/batch_support.hpp"
 #include "pagerank/cases.hpp"
 
 namespace sluice::test {
@@ -109,6 +110,72 @@ TEST(GpuPageRank, ReadsInEdgesFromTheirFileOnceWhereTheyFit) {
         *gpu, file, options, {}, {.paging = {.partitions = 7, .transport = Transport::file}});
     expect_same(brought, expected);
     EXPECT_EQ(brought.traffic.partitions, 7u);
+  }
+}
+
+/// From all vertices by differences: the host's ranks and iterations, however they are launched.
+void expect_phases(const Device& gpu, const Graph& graph, pagerank::Options options,
+                   double frontier_tolerance) {
+  using enum pagerank::RoundFusion;
+  if (brief()) options.max_iterations = std::min(options.max_iterations, 3u);
+  const Device host({DeviceChoice::host, usable_cores(), 0});
+  pagerank::DynamicRanks on_host(host, graph, equal_ranks(graph), options);
+  const pagerank::DynamicRankResult expected = rank_by_differences(on_host, graph, frontier_tolerance);
+  const std::vector<double> first_ranks = ranks_of(on_host);
+  const pagerank::DynamicRankResult finer = rank_by_differences(on_host, graph, 0);
+  std::vector<pagerank::DynamicRankResult> results;
+  for (const auto fusion : {automatic, none, push_pull, all}) {
+    SCOPED_TRACE("fusion " + std::to_string(static_cast<int>(fusion)));
+    pagerank::DynamicRanks ranks(gpu, graph, equal_ranks(graph), options);
+    results.push_back(rank_by_differences(ranks, graph, frontier_tolerance, fusion));
+    expect_same_work(results.back(), expected);
+    EXPECT_EQ(ranks_of(ranks), first_ranks);
+    expect_same_work(rank_by_differences(ranks, graph, 0, fusion), finer);  // with what was left over
+    EXPECT_EQ(ranks_of(ranks), ranks_of(on_host));
+  }
+  const pagerank::DynamicRankResult &alone = results[1], &phases = results[2], &together = results[3];
+  EXPECT_GE(alone.kernel_launches, 2 * alone.iterations);
+  EXPECT_LE(phases.kernel_launches, alone.kernel_launches);
+  EXPECT_LE(together.kernel_launches, phases.kernel_launches);
+  EXPECT_GT(phases.push_registers, 0u);
+  EXPECT_GE(together.push_registers, phases.pull_registers);
+  EXPECT_EQ(together.push_registers, together.pull_registers);
+}
+
+TEST(GpuPageRank, PullsAndPushesInPhasesOnHardGraphs) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  for (auto& [name, graph] : rank_graphs()) {
+    if (brief() && graph.vertices() > 12 && name != "kronecker") continue;
+    SCOPED_TRACE(name);
+    const Graph both = with_in_edges(std::move(graph));
+    for (const pagerank::Options& options : rank_options())
+      if (options.precision == pagerank::RankPrecision::f64) expect_phases(*gpu, both, options, 1e-6);
+  }
+}
+
+TEST(GpuPageRank, EndsPhasesWhereTheHostDoes) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  const Graph graph = with_in_edges(rank_rmat(false, false));
+  for (const std::uint32_t iterations : {1u, 2u, 3u, 7u, 64u, 2000u})
+    expect_phases(*gpu, graph, {.tolerance = 0, .max_iterations = iterations}, 0);
+}
+
+/// Phases with the pushes and the list between them, or one for all and the list that is left over.
+TEST(GpuPageRank, LaunchesPhasesTogether) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  for (const io::GraphKind kind : {io::GraphKind::kronecker, io::GraphKind::grid}) {
+    const Graph graph = generated(kind, brief() ? 10 : 16, true, io::WeightRule::uniform);
+    expect_phases(*gpu, graph, {}, 1e-6);
+    const auto launches = [&](pagerank::RoundFusion fusion) {
+      pagerank::DynamicRanks ranks(*gpu, graph, equal_ranks(graph), {});
+      return rank_by_differences(ranks, graph, 1e-6, fusion).kernel_launches;
+    };
+    const std::uint32_t alone = launches(pagerank::RoundFusion::none);
+    EXPECT_LT(3 * launches(pagerank::RoundFusion::push_pull), alone);
+    EXPECT_LE(launches(pagerank::RoundFusion::all), 2u);
   }
 }
 

@@ -59,6 +59,21 @@ inline void expect_same_work(const pagerank::DynamicRankResult& result,
   EXPECT_EQ(result.gathered_edges, expected.gathered_edges);
 }
 
+/// Ranks that begin equal, and no changes: all vertices pull, and then push what changes.
+inline pagerank::DynamicRankResult rank_by_differences(pagerank::DynamicRanks& ranks, const Graph& graph,
+                                                       double frontier_tolerance,
+                                                       pagerank::RoundFusion fusion = {}) {
+  return ranks.follow(graph, {},
+                      {.method = pagerank::RankMethod::residual_frontier,
+                       .frontier_tolerance = frontier_tolerance,
+                       .fusion = fusion,
+                       .all_affected = true});
+}
+
+inline std::vector<double> equal_ranks(const Graph& graph) {
+  return std::vector<double>(graph.vertices(), 1.0 / static_cast<double>(graph.vertices()));
+}
+
 inline std::vector<double> ranks_of(const pagerank::DynamicRanks& ranks) {
   std::vector<double> values(ranks.vertices());
   ranks.read_ranks(values);

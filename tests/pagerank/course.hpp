@@ -84,7 +84,7 @@ inline Followed follow(const Device& device, const Course& course, const pageran
   for (std::size_t i = 0; i < course.batches.size(); ++i) {
     const pagerank::RankMethod method = kFollowers[(first_method + (i == 2 ? 1 : 0)) % std::size(kFollowers)];
     pagerank::DynamicRankOptions dynamic{method, 1e-4, 1e-4};
-    dynamic.together = together;
+    if (!together) dynamic.fusion = pagerank::RoundFusion::none;
     followed.results.push_back(ranks.follow(course.batches[i].graph, course.batches[i].changes, dynamic));
   }
   followed.ranks.resize(ranks.own());

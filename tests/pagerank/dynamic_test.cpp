@@ -131,6 +131,40 @@ TEST_P(DynamicPageRank, FrontiersStayWithinTheirTolerance) {
   }
 }
 
+/// From equal ranks to those of static PageRank, as far as the tolerance t allows: t d / (1 - d) in L1.
+TEST_P(DynamicPageRank, RanksByDifferencesFromAllVertices) {
+  constexpr double kTolerances[] = {0, 1e-9, 1e-4};
+  const Device device({DeviceChoice::host, 2, 0});
+  for (const io::GraphKind kind : {io::GraphKind::kronecker, io::GraphKind::rmat, io::GraphKind::grid}) {
+    const Graph graph = generated(kind, 10, kind != io::GraphKind::rmat);
+    const auto exact = exact_ranks(device, graph, options());
+    for (const double tolerance : kTolerances) {
+      SCOPED_TRACE(std::to_string(static_cast<int>(kind)) + " to " + std::to_string(tolerance));
+      pagerank::Options finest = options();
+      finest.tolerance = 1e-12;
+      pagerank::DynamicRanks ranks(device, graph, equal_ranks(graph), finest);
+
+      const pagerank::DynamicRankResult result = rank_by_differences(ranks, graph, tolerance);
+
+      EXPECT_EQ(result.end, pagerank::RankEnd::converged);
+      EXPECT_EQ(result.initially_affected, graph.vertices());
+      EXPECT_EQ(result.ever_affected, graph.vertices());
+      EXPECT_LT(error_of(ranks_of(ranks), exact).l1, tolerance * 0.85 / 0.15 + 1e-8);
+      if (tolerance > 1e-5) {
+        EXPECT_LT(result.affected.back(), graph.vertices());  // pushes
+      }
+    }
+  }
+}
+
+TEST(DynamicPageRank, HasPhasesOnlyFromAllVerticesOfAGpu) {
+  const Device device({DeviceChoice::host, 1, 0});
+  const Graph graph = generated(io::GraphKind::grid, 6, true);
+  pagerank::DynamicRanks ranks(device, graph, equal_ranks(graph), {});
+  for (const auto fusion : {pagerank::RoundFusion::push_pull, pagerank::RoundFusion::all})
+    EXPECT_THROW(rank_by_differences(ranks, graph, 0, fusion), UsageError);
+}
+
 TEST_P(DynamicPageRank, HasTheSameBitsForAnyThreads) {
   for (const pagerank::RankMethod method : kMethods) {
     std::vector<double> first;

@@ -39,6 +39,14 @@
 
 namespace sluice::pagerank {
 
+/// Which iterations share a launch where a GPU holds the graph; changes no result.
+enum class RoundFusion {
+  automatic,  ///< those with few affected vertices
+  none,       ///< no two: each is several launches
+  push_pull,  ///< successive ones that pull in a kernel, and those that push in another
+  all,        ///< both in one kernel
+};
+
 /// What one batch asks for.
 struct DynamicRankOptions {
   RankMethod method = RankMethod::pruned_frontier;
@@ -47,8 +55,11 @@ struct DynamicRankOptions {
   double frontier_tolerance = 1e-6;
   double prune_tolerance = 1e-6;        ///< prune at or below it
   RankSplit split = RankSplit::in_out;  ///< the others on a GPU alone
-  /// Iterations with few affected vertices run in one launch where a GPU holds the graph; the same bits.
-  bool together = true;
+  /// push_pull and all: residual_frontier with all_affected, where a GPU holds the graph.
+  RoundFusion fusion = RoundFusion::automatic;
+  /// All vertices are affected at first. Without changes, from equal ranks, residual_frontier then is a
+  /// PageRank that pulls while most ranks change, and pushes differences once few do (as SIMD-X has it).
+  bool all_affected = false;
   /// pruned_frontier: affect all vertices after an iteration in which more than half of the edges lead from
   /// vertices whose change spreads. False: their out-neighbours alone, as published.
   bool affect_all = true;
@@ -67,6 +78,9 @@ struct DynamicRankResult : RankRun {
   double update_seconds = 0;             ///< a GPU's copy of the graph; 0 where there is none
   double rewrite_seconds = 0;            ///< of these, the GPU's work on the lists once it has the changes
   std::uint64_t partitions_read = 1;     ///< in some iteration; the others held no affected vertex
+  std::uint32_t kernel_launches = 0;     ///< of iterations, where a GPU holds the graph
+  /// Of a thread of the largest kernel that pushes, or pulls; of any RoundFusion but automatic.
+  unsigned push_registers = 0, pull_registers = 0;
 };
 
 /// Ranks that follow a graph through its batches. Figures of a batch are those of all ranks of the job, but

@@ -103,6 +103,7 @@ class RankState : public BatchState {
   /// Calls body(i, lane) for every i below `count`.
   template <class Body>
   void over(std::uint64_t count, const Body& body) const {
+    ++launches;
     executor.for_each(count, output(), body);
   }
 
@@ -314,6 +315,8 @@ class RankState : public BatchState {
   Column<Stored> sent;      ///< [vertices]
   Column<double> divisors;  ///< [own]
   Column<Loop> loops;       ///< [own]
+  /// Of kernels, but those of the lists of a GPU's graph.
+  mutable std::uint32_t launches = 0;
 
  private:
   using ChargedList = Column<Vertex>;

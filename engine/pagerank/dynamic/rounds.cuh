@@ -1,22 +1,30 @@
-// Several iterations in one launch, for affected vertices so few that a launch and a wait on the host would
-// take longer than their work: a grid that waits for itself between gather, settle and expand (cooperative
-// groups), and goes on for as long as the host would. What each iteration came to is left in a log.
+// Several iterations in one launch: a grid that waits for itself between gather, settle and expand
+// (cooperative groups), and goes on for as long as the host would. What each iteration came to is left in a
+// log.
+//
+//   rounds_kernel  affected vertices so few that a launch and a wait on the host would take longer than their
+//                  work; any method
+//   phases_kernel  however many, from all vertices on residuals: they all pull while much changes, and push
+//                  differences once little does. A kernel each, or one for both (SIMD-X's fusion of kernels)
 #pragma once
 
 #include <cooperative_groups.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 
 #include "engine/exec/occupancy.cuh"
+#include "engine/exec/registers.cuh"
 #include "engine/pagerank/dynamic/rows_cuda.cuh"
+#include "engine/pagerank/stall.hpp"
 
 namespace sluice::pagerank {
 
-/// Iterations of a launch at most, of which the host takes note.
-inline constexpr unsigned kRoundsAtOnce = 32;
+/// Iterations of a launch at most, of which the host takes note: with few members, and in phases.
+inline constexpr unsigned kRoundsAtOnce = 32, kRoundsOfPhases = 512;
 
 /// What iterations came to, one by one.
 struct RoundLog {
@@ -27,7 +35,12 @@ struct RoundLog {
   };
   unsigned rounds;
   bool ends;  ///< the host must look at the last one
-  Entry entries[kRoundsAtOnce];
+  Entry entries[kRoundsOfPhases];
+
+  /// Of a log of so many iterations.
+  static constexpr std::size_t bytes(unsigned rounds) {
+    return offsetof(RoundLog, entries) + rounds * sizeof(Entry);
+  }
 };
 
 /// Members that one launch had better work on: at most so many, and whether long rows may be among them, of
@@ -50,7 +63,33 @@ struct RoundLimits {
   double best = 0;       ///< the smallest residual so far: once they no longer shrink the host decides
   FixedRank total = 0;   ///< of all ranks
   Dangling dangling = Dangling::uniform;
+  /// The L1 change above which residuals that no longer shrink do not matter.
+  double careful = std::numeric_limits<double>::infinity();
 };
+
+inline __device__ void clear_sizes(const VertexList& list) {
+  for (unsigned c = 0; c < kListClasses; ++c) list.sizes[c] = 0;
+}
+
+/// Leaves what the threads of a block did.
+inline __device__ void leave_totals(Settled& done, RankNorm norm, Settled* partial, RoundLog::Entry& entry) {
+  join_block<kListBlock>(done, norm);
+  if (threadIdx.x != 0) return;
+  partial[blockIdx.x] = done;
+  if (done.pushed > 0) fetch_add(&entry.pushed, done.pushed);
+}
+
+/// One block notes what all did, and whether the host must look at it. Its thread 0 keeps `limits`.
+inline __device__ void note_round(const Settled* partial, RankNorm norm, RoundLimits& limits, RoundLog* log,
+                                  RoundLog::Entry& entry) {
+  const Settled sum = fold_parts<kListBlock>(partial, gridDim.x, norm);
+  if (threadIdx.x != 0) return;
+  entry.settled = sum;
+  limits.total += sum.growth;
+  const double change = residual_of(sum, norm, limits.dangling, limits.total);
+  log->ends = change <= limits.tolerance || (change >= limits.best && sum.change.l1() <= limits.careful);
+  limits.best = min(limits.best, change);
+}
 
 /// Sums of the members with long rows, a block each.
 template <class Share>
@@ -75,13 +114,10 @@ __global__ void __launch_bounds__(kListBlock)
   const auto grid = cooperative_groups::this_grid();
   const bool drops = drops_members(view.method), spreads = spreads_changes(view.method);
   const bool leads = blockIdx.x == 0 && threadIdx.x == 0;
-  const auto clear = [](const VertexList& list) {
-    for (unsigned c = 0; c < kListClasses; ++c) list.sizes[c] = 0;
-  };
   VertexList now = first, next = drops ? second : first;
   for (unsigned round = 0;; ++round) {
     RoundLog::Entry& entry = log->entries[round];
-    if (leads) clear(sources);
+    if (leads) clear_sizes(sources);
     gather_long_rows(view, now, sizes.count[3]);
     gather_rows<Share, 32>(view, now, 2, sizes.count[2]);
     gather_rows<Share, 8>(view, now, 1, sizes.count[1]);
@@ -94,23 +130,10 @@ __global__ void __launch_bounds__(kListBlock)
          i += std::uint64_t{gridDim.x} * kListBlock) {
       settle_member(view, now.at(sizes, i), next, sources, done, lane);
     }
-    join_block<kListBlock>(done, view.norm);
-    if (threadIdx.x == 0) {
-      partial[blockIdx.x] = done;
-      if (done.pushed > 0) fetch_add(&entry.pushed, done.pushed);
-    }
+    leave_totals(done, view.norm, partial, entry);
     grid.sync();
 
-    if (blockIdx.x == 0) {
-      const Settled sum = fold_parts<kListBlock>(partial, gridDim.x, view.norm);
-      if (threadIdx.x == 0) {
-        entry.settled = sum;
-        limits.total += sum.growth;
-        const double change = residual_of(sum, view.norm, limits.dangling, limits.total);
-        log->ends = change <= limits.tolerance || change >= limits.best;
-        limits.best = change;
-      }
-    }
+    if (blockIdx.x == 0) note_round(partial, view.norm, limits, log, entry);
     const Spread spread = spread_of(view, &entry.pushed);
     if (spreads && spread != Spread::nothing) {
       expand_long_rows(view, sources, spread, next, {0, 1}, {blockIdx.x, gridDim.x});
@@ -118,7 +141,7 @@ __global__ void __launch_bounds__(kListBlock)
       expand_rows<Share, 8>(view, sources, 1, spread, next);
       expand_rows<Share, 1>(view, sources, 0, spread, next);
     }
-    if (drops && leads) clear(now);  // the list after the next one; all have read how long it was
+    if (drops && leads) clear_sizes(now);  // the list after the next one; all have read how long it was
     grid.sync();
 
     for (unsigned c = 0; c < kListClasses; ++c) sizes.count[c] = next.sizes[c];
@@ -132,6 +155,79 @@ __global__ void __launch_bounds__(kListBlock)
   }
 }
 
+/// What a kernel of phases contains. What it does not contain takes none of its registers.
+enum RankPhase : unsigned { kPulls = 1, kPushes = 2 };
+
+/// Blocks of a kernel of phases that a multiprocessor holds: one more and registers would be spilled.
+template <unsigned kPhases>
+inline constexpr unsigned kPhaseBlocks = kPhases == kPulls ? 3 : 2;
+
+/// Finds the sums of all vertices, which are listed.
+template <class Share>
+__device__ void pull_rows(const cooperative_groups::grid_group& grid, const DynamicView<Share>& view,
+                          const VertexList& all, const ListSizes& sizes) {
+  for (std::uint64_t v = std::uint64_t{blockIdx.x} * kListBlock + threadIdx.x; v < all_of(sizes);
+       v += std::uint64_t{gridDim.x} * kListBlock)
+    view.known[v] = 0, view.sums[v] = 0;
+  grid.sync();
+  const LongRowParts parts;
+  gather_cut_rows(view, all, sizes.count[3], parts.row, parts.slice);
+  gather_rows<Share, 32>(view, all, 2, sizes.count[2]);
+  gather_rows<Share, 8>(view, all, 1, sizes.count[1]);
+  gather_rows<Share, 1>(view, all, 0, sizes.count[0]);
+}
+
+/// Iterations from the members of `first`: all vertices, if the first one `pulls`, else those of known sums.
+/// Between two kernels the host makes the last pushes, or lists all vertices. Counts of sources and of next
+/// members are 0.
+template <class Share, unsigned kPhases>
+__global__ void __launch_bounds__(kListBlock, kPhaseBlocks<kPhases>)
+    phases_kernel(DynamicView<Share> view, VertexList first, VertexList second, VertexList sources,
+                  ListSizes sizes, RoundLimits limits, bool pulls, Settled* partial, RoundLog* log) {
+  const auto grid = cooperative_groups::this_grid();
+  const bool leads = blockIdx.x == 0 && threadIdx.x == 0;
+  bool swapped = false;
+  for (unsigned round = 0;; ++round) {
+    const VertexList now = swapped ? second : first, next = swapped ? first : second;
+    RoundLog::Entry& entry = log->entries[round];
+    if (leads) clear_sizes(sources);
+    if constexpr ((kPhases & kPulls) != 0) {
+      if (pulls) pull_rows(grid, view, now, sizes);
+    }
+    grid.sync();
+
+    Settled done;
+    cuda::CudaLane lane(LaneOutput{});
+    append_members<1>(ListedMembers{now, sizes}, {sources}, [&](Vertex v, std::uint32_t* keys) {
+      if (settle_member(view, v, done, lane).spreads) keys[0] = sources.number + view.class_of_source(v);
+    });
+    leave_totals(done, view.norm, partial, entry);
+    grid.sync();
+
+    if (blockIdx.x == 0) note_round(partial, view.norm, limits, log, entry);
+    const bool pulled = pulls;
+    pulls = spread_of(view, &entry.pushed) == Spread::nothing;
+    const bool stays = pulls && pulled;  // the list: of all vertices
+    if (!stays) {
+      if constexpr (kPhases == (kPulls | kPushes)) {
+        if (pulls) list_all_rows(view, next);
+      }
+      if constexpr ((kPhases & kPushes) != 0) {
+        if (!pulls) push_rows(view, sources, next);
+      }
+      if (leads) clear_sizes(now);  // the list after the next one; all know how long it was
+    }
+    grid.sync();
+
+    if (!stays)
+      for (unsigned c = 0; c < kListClasses; ++c) sizes.count[c] = next.sizes[c];
+    if (leads) entry.next = sizes, log->rounds = round + 1;
+    const bool has_next = pulls ? (kPhases & kPulls) != 0 : (kPhases & kPushes) != 0 && all_of(sizes) > 0;
+    if (!has_next || log->ends || round + 1 == limits.rounds) return;
+    swapped ^= !stays;
+  }
+}
+
 /// Iterations that have been made, and are handed out one by one.
 class RankRounds {
  public:
@@ -140,7 +236,7 @@ class RankRounds {
 
   /// For a batch: at most so many iterations.
   void begin(std::uint32_t most) {
-    left_ = most, given_ = made_ = 0;
+    left_ = most, given_ = made_ = 0, pulls_ = true;
     best_ = std::numeric_limits<double>::infinity();
   }
 
@@ -149,22 +245,50 @@ class RankRounds {
   template <class Share>
   std::optional<Settled> next(RankState<Share, cuda::CudaExecutor>& state) {
     if (given_ == made_) {
-      if (!few(state).hold(state.sizes)) return {};
-      make(state);
+      if (has_phases(state.dynamic.fusion)) {
+        make_phases(state);
+      } else if (few(state).hold(state.sizes)) {
+        make(state);
+      } else {
+        return {};
+      }
     }
     const RoundLog::Entry& entry = read_.data()->entries[given_++];
     state.sizes = entry.next;
-    if (state.drops()) state.go_on_with(1 - state.now());
+    const bool stays = pulls_ && all_pull_after(state, entry.settled);
+    if (state.drops() && !stays) state.go_on_with(1 - state.now());
     return entry.settled;
   }
 
   /// Has every iteration that was made been handed out?
   bool all_given() const { return given_ == made_; }
 
+  /// The registers of a thread of the largest kernel that pushes, and that pulls.
+  template <class Share>
+  static std::pair<unsigned, unsigned> registers(RoundFusion fusion) {
+    const auto most = [](auto... kernels) { return std::max({cuda::registers_of(kernels)...}); };
+    switch (fusion) {
+      case RoundFusion::none:
+        return {most(expand_long_kernel<Share>, expand_kernel<Share, 32>, expand_kernel<Share, 8>,
+                     expand_kernel<Share, 1>),
+                most(gather_long_kernel<Share>, gather_kernel<Share, 32>, gather_kernel<Share, 8>,
+                     gather_kernel<Share, 1>)};
+      case RoundFusion::push_pull:
+        return {most(phases_kernel<Share, kPushes>), most(phases_kernel<Share, kPulls>)};
+      case RoundFusion::all: {
+        const unsigned both = most(phases_kernel<Share, kPulls | kPushes>);
+        return {both, both};
+      }
+      default:
+        return {};
+    }
+  }
+
   /// Takes note of an iteration of either kind, before its growth is in the state's total.
   template <class Share>
   void saw(const RankState<Share, cuda::CudaExecutor>& state, const Settled& settled) {
     --left_;
+    pulls_ = all_pull_after(state, settled);
     best_ = std::min(best_, residual_of(settled, state.options.norm, state.options.dangling,
                                         state.total + settled.growth));
   }
@@ -186,11 +310,12 @@ class RankRounds {
   }
 
   template <class Share>
+  static bool all_pull_after(const RankState<Share, cuda::CudaExecutor>& state, const Settled& settled) {
+    return all_are_next(state.dynamic, settled.pushed, state.out.edges);
+  }
+
+  template <class Share>
   void make(RankState<Share, cuda::CudaExecutor>& state) {
-    const unsigned now = state.now(), next = state.next();
-    const cudaStream_t stream = state.executor.queue().get();
-    state.clear_lists();
-    state.executor.fill(log_.data(), 0, log_.bytes());
     const auto kernel = rounds_kernel<Share>;
     const unsigned at_once = cuda::blocks_at_once(kernel, kListBlock, 0);
     const auto blocks = static_cast<unsigned>(std::clamp<std::uint64_t>(
@@ -198,15 +323,59 @@ class RankRounds {
         std::min<std::uint64_t>(kMembersTogether / kListBlock, at_once)));
     Few members = few(state);
     members.most = std::min(members.most, std::uint64_t{blocks} * kListBlock);
-    const RoundLimits limits{
-        std::min(left_, kRoundsAtOnce), members, state.options.tolerance, best_, state.total,
-        state.options.dangling};
-    cuda::launch_together(kernel, blocks, kListBlock, stream, state.view(), state.members(now),
-                          state.members(next), state.sources(), state.sizes, limits, state.partial(),
-                          log_.data());
-    cuda::check(cudaMemcpyAsync(read_.data(), log_.data(), log_.bytes(), cudaMemcpyDeviceToHost, stream),
+    RoundLimits limits = begin_launch(state, kRoundsAtOnce);
+    limits.few = members;
+    cuda::launch_together(kernel, blocks, kListBlock, state.executor.queue().get(), state.view(),
+                          state.members(state.now()), state.members(state.next()), state.sources(),
+                          state.sizes, limits, state.partial(), log_.data());
+    end_launch(state, limits.rounds);
+  }
+
+  template <class Share>
+  void make_phases(RankState<Share, cuda::CudaExecutor>& state) {
+    if (state.dynamic.fusion == RoundFusion::all) return launch_phases<kPulls | kPushes>(state);
+    if (!pulls_) return launch_phases<kPushes>(state);
+    launch_phases<kPulls>(state);
+    RoundLog::Entry& last = read_.data()->entries[made_ - 1];
+    if (all_pull_after(state, last.settled)) return;
+    expand_sources(state, state.view(), state.own, &log_.data()->entries[made_ - 1].pushed,
+                   state.members(state.next()));
+    state.read(state.next());
+    last.next = state.sizes;
+  }
+
+  template <unsigned kPhases, class Share>
+  void launch_phases(RankState<Share, cuda::CudaExecutor>& state) {
+    const auto kernel = phases_kernel<Share, kPhases>;
+    const std::uint64_t at_once = std::min(cuda::blocks_at_once(kernel, kListBlock, 0), kMostParts);
+    auto blocks = static_cast<unsigned>(
+        std::clamp<std::uint64_t>(state.own * kThreadsOfMember / kListBlock, 1, at_once));
+    if (blocks > kSlices) blocks -= blocks % kSlices;
+    RoundLimits limits = begin_launch(state, kRoundsOfPhases);
+    limits.careful = Stall(state.options, state.in.edges, state.vertices()).floor();
+    cuda::launch_together(kernel, blocks, kListBlock, state.executor.queue().get(), state.view(),
+                          state.members(state.now()), state.members(state.next()), state.sources(),
+                          state.sizes, limits, pulls_, state.partial(), log_.data());
+    end_launch(state, limits.rounds);
+  }
+
+  /// Empties the log, and the lists that a launch of at most so many iterations fills. Returns its limits.
+  template <class Share>
+  RoundLimits begin_launch(const RankState<Share, cuda::CudaExecutor>& state, unsigned most) {
+    const unsigned rounds = std::min(left_, most);
+    state.clear_lists();
+    state.executor.fill(log_.data(), 0, RoundLog::bytes(rounds));
+    return {rounds, {}, state.options.tolerance, best_, state.total, state.options.dangling};
+  }
+
+  /// Reads the log.
+  template <class Share>
+  void end_launch(RankState<Share, cuda::CudaExecutor>& state, unsigned rounds) {
+    ++state.launches;
+    cuda::check(cudaMemcpyAsync(read_.data(), log_.data(), RoundLog::bytes(rounds), cudaMemcpyDeviceToHost,
+                                state.executor.queue().get()),
                 "copying what iterations came to");
-    state.read(next);
+    state.read(state.next());
     given_ = 0, made_ = read_.data()->rounds;
   }
 
@@ -215,6 +384,7 @@ class RankRounds {
   std::uint32_t left_ = 0;
   double best_ = 0;
   unsigned given_ = 0, made_ = 0;
+  bool pulls_ = true;  ///< all vertices, in the next iteration
 };
 
 }  // namespace sluice::pagerank

@@ -52,17 +52,41 @@ __global__ void __launch_bounds__(kListBlock)
   gather_rows<Share, Lanes>(view, members, of_class, count);
 }
 
-/// Long rows: gridDim.y blocks a vertex, whose sums begin at 0.
+/// A part of the blocks, by turns: part `at` of `of`.
+struct BlockPart {
+  unsigned at, of;
+};
+
+/// Long rows by turns to groups of at most kSlices blocks, which cut them. The grid is one group, or whole
+/// ones.
+struct LongRowParts {
+  BlockPart row, slice;
+
+  __device__ LongRowParts() {
+    const unsigned slices = min(kSlices, gridDim.x);
+    row = {blockIdx.x / slices, gridDim.x / slices};
+    slice = {blockIdx.x % slices, slices};
+  }
+};
+
+/// Long rows, whose sums begin at 0: every one cut among the blocks of `slice`, the rows dealt out as `row`
+/// says.
 template <class Share>
-__global__ void __launch_bounds__(kListBlock)
-    gather_long_kernel(DynamicView<Share> view, VertexList members, unsigned of_class, std::uint64_t count) {
-  for (std::uint64_t i = blockIdx.x; i < count; i += gridDim.x) {
-    const Vertex v = members.at(of_class, i);
+__device__ void gather_cut_rows(const DynamicView<Share>& view, const VertexList& members,
+                                std::uint64_t count, BlockPart row, BlockPart slice) {
+  for (std::uint64_t i = row.at; i < count; i += row.of) {
+    const Vertex v = members.at(3, i);
     if (!view.works_on(v)) continue;
     const FixedRank sum = sum_lanes<32>(
-        view.at.gather(v, blockIdx.y * kListBlock + threadIdx.x, std::uint64_t{gridDim.y} * kListBlock));
+        view.at.gather(v, slice.at * kListBlock + threadIdx.x, std::uint64_t{slice.of} * kListBlock));
     if (threadIdx.x % 32 == 0) fetch_add(&view.sums[v], sum);
   }
+}
+
+template <class Share>
+__global__ void __launch_bounds__(kListBlock)
+    gather_long_kernel(DynamicView<Share> view, VertexList members, std::uint64_t count) {
+  gather_cut_rows(view, members, count, {blockIdx.x, gridDim.x}, {blockIdx.y, gridDim.y});
 }
 
 /// Few members, as they are listed.
@@ -84,6 +108,14 @@ struct FlaggedMembers {
   __device__ Vertex operator()(std::uint64_t i) const {
     return (flags[i] & kMember) != 0 ? static_cast<Vertex>(first + i) : kNoVertex;
   }
+};
+
+/// All vertices, in order of id.
+struct EachVertex {
+  std::uint64_t vertices;
+
+  __device__ std::uint64_t places() const { return vertices; }
+  __device__ Vertex operator()(std::uint64_t i) const { return static_cast<Vertex>(i); }
 };
 
 /// Appends all members to lists, by all blocks: keys_of(v, keys) gives the class of v on each that it
@@ -139,6 +171,14 @@ __global__ void __launch_bounds__(kListBlock)
                     [&](Vertex v, std::uint32_t* keys) { keys[0] = to.number + view.class_of(v); });
 }
 
+/// Puts all vertices on `to`, which is empty, about in order of id. No sum counts as known.
+template <class Share>
+__device__ void list_all_rows(const DynamicView<Share>& view, const VertexList& to) {
+  append_members<1>(EachVertex{view.at.in.vertices}, {to}, [&](Vertex v, std::uint32_t* keys) {
+    keys[0] = to.number + (view.split == RankSplit::none ? 0 : list_class(view.at.in_degree(v)));
+  });
+}
+
 /// One block adds up `count` parts.
 inline __global__ void __launch_bounds__(kListBlock)
     fold_settled_kernel(const Settled* partial, unsigned count, RankNorm norm, Settled* settled) {
@@ -163,11 +203,6 @@ __device__ void expand_rows(const DynamicView<Share>& view, const VertexList& so
   }
 }
 
-/// A part of the blocks, by turns: part `at` of `of`.
-struct BlockPart {
-  unsigned at, of;
-};
-
 /// The same for long rows: every one cut among the blocks of `slice`, the rows dealt out as `row` says.
 template <class Share>
 __device__ void expand_long_rows(const DynamicView<Share>& view, const VertexList& sources, Spread spread,
@@ -181,6 +216,16 @@ __device__ void expand_long_rows(const DynamicView<Share>& view, const VertexLis
     for (EdgeIndex e = view.out.offsets[source] + slice.at * kListBlock + threadIdx.x; e < end; e += stride)
       expand_edge(view, view.out, e, spread, difference, next, lane);
   }
+}
+
+/// Pushes the differences of all sources, by all blocks.
+template <class Share>
+__device__ void push_rows(const DynamicView<Share>& view, const VertexList& sources, const VertexList& next) {
+  const LongRowParts parts;
+  expand_long_rows(view, sources, Spread::pushes, next, parts.row, parts.slice);
+  expand_rows<Share, 32>(view, sources, 2, Spread::pushes, next);
+  expand_rows<Share, 8>(view, sources, 1, Spread::pushes, next);
+  expand_rows<Share, 1>(view, sources, 0, Spread::pushes, next);
 }
 
 template <class Share, unsigned Lanes>
@@ -218,12 +263,14 @@ void gather_members(const RankState<Share, cuda::CudaExecutor>& state, const Dyn
     if (count == 0) return;
     kernel<<<list_grid(count, lanes), kListBlock, 0, stream>>>(view, members, of_class, count);
     cuda::check_launch("gather_kernel");
+    ++state.launches;
   };
   if (const std::uint64_t count = sizes.count[3]; count > 0) {  // the longest first
     state.over(count, [=] __device__(std::uint64_t i, cuda::CudaLane&) { view.sums[members.at(3, i)] = 0; });
     const dim3 grid(static_cast<unsigned>(std::min<std::uint64_t>(count, kListBlocks)), kSlices);
-    gather_long_kernel<<<grid, kListBlock, 0, stream>>>(view, members, 3, count);
+    gather_long_kernel<<<grid, kListBlock, 0, stream>>>(view, members, count);
     cuda::check_launch("gather_long_kernel");
+    ++state.launches;
   }
   launch(2, 32, gather_kernel<Share, 32>);
   launch(1, 8, gather_kernel<Share, 8>);
@@ -249,11 +296,13 @@ void settle_members(const RankState<Share, cuda::CudaExecutor>& state, const Dyn
     settle_kernel<<<grid, kListBlock, 0, stream>>>(view, members, state.members(state.next()),
                                                    state.sources(), parts);
     cuda::check_launch("settle_kernel");
+    ++state.launches;
   };
   many ? launch(flagged_members(state)) : launch(ListedMembers{state.members(state.now()), state.sizes});
   if (grid == 1) return;
   fold_settled_kernel<<<1, kListBlock, 0, stream>>>(parts, grid, view.norm, settled);
   cuda::check_launch("fold_settled_kernel");
+  ++state.launches;
 }
 
 /// Puts all members on `to`, which is empty, about in order of id.
@@ -262,6 +311,7 @@ void list_members(const RankState<Share, cuda::CudaExecutor>& state, const Verte
   list_members_kernel<<<list_grid(state.own), kListBlock, 0, state.executor.queue().get()>>>(
       state.view(), flagged_members(state), to);
   cuda::check_launch("list_members_kernel");
+  ++state.launches;
 }
 
 /// Out-neighbours of the sources, of which there are at most `most`, become members of `next`.
@@ -274,6 +324,7 @@ void expand_sources(const RankState<Share, cuda::CudaExecutor>& state, const Dyn
   const auto launch = [&](unsigned of_class, unsigned lanes, auto kernel) {
     kernel<<<list_grid(most, lanes), kListBlock, 0, stream>>>(view, sources, of_class, pushed, next);
     cuda::check_launch("expand_kernel");
+    ++state.launches;
   };
   // A launch costs as much as a small frontier: none for classes that no source is of.
   const unsigned last = view.split == RankSplit::in_out ? list_class(view.longest_out) : 0;
@@ -283,6 +334,7 @@ void expand_sources(const RankState<Share, cuda::CudaExecutor>& state, const Dyn
                     kSlices);
     expand_long_kernel<<<grid, kListBlock, 0, stream>>>(view, sources, pushed, next);
     cuda::check_launch("expand_long_kernel");
+    ++state.launches;
   }
   if (last >= 2) launch(2, 32, expand_kernel<Share, 32>);
   if (last >= 1) launch(1, 8, expand_kernel<Share, 8>);

@@ -59,6 +59,10 @@ class DynamicSolver final : public DynamicRanks::State {
           "--split in: on ranks and in partitions, or where the graph does not fit --device-memory, in-out "
           "splits "
           "by in-degree alone (leave it out, or choose none)");
+    if (has_phases(dynamic.fusion) &&
+        !(Store::kHoldsGraph && dynamic.all_affected && dynamic.method == RankMethod::residual_frontier))
+      throw UsageError(
+          "fusion of phases: for dfr from all vertices, on a GPU that holds the graph (leave it out)");
   }
 
   DynamicRankResult follow(const Graph& graph, const EdgeChanges& changes, const DynamicRankOptions& dynamic,
@@ -80,8 +84,10 @@ class DynamicSolver final : public DynamicRanks::State {
     result.setup_seconds = seconds_now() - begin;
 
     begin = seconds_now();
+    store_.launches = 0;
     iterate(graph, lists, result, observer);
     result.compute_seconds = seconds_now() - begin;
+    if constexpr (Store::kHoldsGraph) store_.count_kernels(result);
     result.ever_affected = of_all_ranks(store_.ever(), kAffected);
     result.traffic = lists.traffic();
     result.traffic.host_to_device_bytes += store_.bytes_sent() - sent;
@@ -174,8 +180,8 @@ class DynamicSolver final : public DynamicRanks::State {
   void mark(const Graph& graph, std::span<const EdgeChange> changes, std::vector<Vertex> given_loops,
             std::uint64_t old_vertices) {
     store_.begin_marks();
-    if (store_.method() == RankMethod::naive_dynamic) {
-      store_.add_all();
+    if (store_.method() == RankMethod::naive_dynamic || store_.dynamic.all_affected) {
+      store_.pull_all();
     } else {
       if constexpr (Store::kHoldsGraph) {
         store_.mark_changed(old_vertices);

@@ -34,6 +34,11 @@ SLUICE_HD FixedRank closed_form(const RankUpdate& update, FixedRank sum, const O
   return to_fixed(std::min(divide(others, add(1, -multiply(update.damping, own.part))), 1.0));
 }
 
+/// Whether iterations that pull share a launch, and those that push.
+SLUICE_HD bool has_phases(RoundFusion fusion) {
+  return fusion == RoundFusion::push_pull || fusion == RoundFusion::all;
+}
+
 /// Whether a method's members leave, and every iteration makes a new list; their ranks are in closed form.
 SLUICE_HD bool drops_members(RankMethod method) {
   return method == RankMethod::pruned_frontier || method == RankMethod::residual_frontier;

@@ -6,6 +6,7 @@
 // an iteration, each finds those of its own range, and then they exchange sums: integers, so that all go on
 // with the same bits. Where edges are few, that would take longer than to find all. Marks of many
 // out-neighbours are shared out, too.
+#include <tuple>
 #include <utility>
 
 #include "engine/pagerank/changes/device_graph.cuh"
@@ -114,11 +115,11 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
   Settled step() {
     const std::uint64_t before = this->affected();
     const std::optional<Settled> together =
-        this->dynamic.together ? rounds_.next(*this) : std::optional<Settled>{};
+        this->dynamic.fusion != RoundFusion::none ? rounds_.next(*this) : std::optional<Settled>{};
     Settled done = together ? *together : step_alone();
     rounds_.saw(*this, done);
     if (all_are_next(this->dynamic, done.pushed, graph_.out().edges)) {
-      this->pull_all();
+      if (rounds_.all_given()) this->pull_all();
       return done;
     }
     if (this->residual()) done.gathered += done.pushed;
@@ -129,6 +130,12 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
       this->order_members();
     }
     return done;
+  }
+
+  void count_kernels(DynamicRankResult& result) const {
+    result.kernel_launches = this->launches;
+    std::tie(result.push_registers, result.pull_registers) =
+        RankRounds::registers<Share>(this->dynamic.fusion);
   }
 
   void make_vertices(std::uint64_t vertices) {
