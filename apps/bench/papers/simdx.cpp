@@ -9,6 +9,7 @@
 #include "apps/bench/workload.hpp"
 #include "engine/acc/beliefs/beliefs.hpp"
 #include "engine/acc/solve.hpp"
+#include "engine/pagerank/dynamic/dynamic.hpp"
 #include "engine/pagerank/static/pagerank.hpp"
 
 namespace sluice::bench::papers {
@@ -18,6 +19,7 @@ namespace {
 constexpr unsigned kHostScale = 16, kGpuScale = 22, kGridHostScale = 14, kGridGpuScale = 20;
 constexpr unsigned kSources = 4;
 constexpr unsigned kBeliefRounds = 10;
+constexpr double kRankFrontier = 1e-4;
 constexpr unsigned kBins[] = {1, 4, 16, 64, 256};
 constexpr std::size_t kTenths = 10;
 
@@ -101,6 +103,7 @@ class Simdx {
     compare(programs(), {together, phases, alone}, "times all", true, launched);
     compare({beliefs()}, {together, alone}, "times all", true, launched);  // they pull alone
     ranks_by_fusion();
+    differences_by_fusion();
   }
 
   void directions() {
@@ -150,6 +153,36 @@ class Simdx {
       if (fusion == all) together = median(milliseconds);
       tables_.put(name, milliseconds, "ms",
                   {{"times all", together / median(milliseconds)}, {"rounds", iterations}});
+    }
+  }
+
+  /// PageRank that pulls while most ranks change, and then pushes differences.
+  void differences_by_fusion() {
+    using enum pagerank::RoundFusion;
+    const std::vector<double> equal(graph_.vertices(), 1.0 / static_cast<double>(graph_.vertices()));
+    double together = 0;
+    for (const auto& [name, fusion] : {std::pair("pagerank that pushes, all", all),
+                                       {"pagerank that pushes, push-pull", push_pull},
+                                       {"pagerank that pushes, none", none}}) {
+      if (!has_kernels(name)) continue;
+      tables_.measuring(name);
+      pagerank::DynamicRankResult result;
+      const std::vector<double> milliseconds = repeated(tables_.options().repetitions, [&] {
+        pagerank::DynamicRanks ranks(device_, graph_, equal, {});
+        result = ranks.follow(graph_, {},
+                              {.method = pagerank::RankMethod::residual_frontier,
+                               .frontier_tolerance = kRankFrontier,
+                               .fusion = fusion,
+                               .all_affected = true});
+        return result.compute_seconds * 1e3;
+      });
+      if (fusion == all) together = median(milliseconds);
+      tables_.put(name, milliseconds, "ms",
+                  {{"times all", together / median(milliseconds)},
+                   {"launches", result.kernel_launches},
+                   {"push registers", result.push_registers},
+                   {"pull registers", result.pull_registers},
+                   {"rounds", result.iterations}});
     }
   }
 
