@@ -34,8 +34,11 @@ std::uint32_t members_of(const Options& options) {
 }
 
 QueriesKernel kernel_of(const Options& options) {
-  if (members_of(options) > 1) return team_queries_kernel;
-  return goes_one_by_one(options) ? queries_kernel<OneByOneQuery> : queries_kernel<TogetherQuery>;
+  return with_stored_mass(options, [&](auto mass) -> QueriesKernel {
+    using M = decltype(mass);
+    if (members_of(options) > 1) return team_queries_kernel<M>;
+    return goes_one_by_one(options) ? queries_kernel<OneByOneQuery<M>> : queries_kernel<TogetherQuery<M>>;
+  });
 }
 
 class CudaPpr final : public Backend {
@@ -97,9 +100,7 @@ class CudaPpr final : public Backend {
     plan.streamed = lists_ != nullptr;
     plan.partitions = traffic().partitions;
     plan.graph_bytes = lists_ ? lists_->index_bytes() : on_device_->bytes();
-    plan.largest_query_bytes =
-        members_ *
-        WorkspaceShape::of(n, n, first_shape_.asked, first_shape_.steps, first_shape_.table).bytes();
+    plan.largest_query_bytes = members_ * first_shape_.resized(n, n).bytes();
     rest();
     make_way(first_shape_);
     if (lists_) plan.cache_bytes = lists_->bytes();

@@ -22,9 +22,11 @@ struct BallOrder {
   std::uint32_t steps = 0;
 };
 
-template <class Group>
+/// M is what it stores masses as.
+template <class Group, class M = Mass>
 class GroupWorkspace {
  public:
+  using Entry = WorkspaceEntry<M>;
   static constexpr bool kAlone = false;  ///< see methods/diffusion.hpp
   static constexpr bool kHasTeam = false;
   static constexpr std::uint64_t kNoSlot = ~std::uint64_t{0};
@@ -37,7 +39,7 @@ class GroupWorkspace {
   }
 
   SLUICE_HD static WorkspaceView second(const WorkspaceView& workspace) {
-    return WorkspaceShape::second(workspace);
+    return WorkspaceShape::second<M>(workspace);
   }
 
   // Counts are read where a barrier lies behind their last change.
@@ -48,7 +50,7 @@ class GroupWorkspace {
   SLUICE_HD bool stopped() const { return full() || lacking() != 0; }
   SLUICE_HD std::uint32_t listed(unsigned list) const { return counts_.listed[list]; }
 
-  SLUICE_HD WorkspaceEntry& operator[](std::uint64_t slot) const { return workspace_.entries[slot]; }
+  SLUICE_HD Entry& operator[](std::uint64_t slot) const { return workspace_.entries_of<M>()[slot]; }
   SLUICE_HD std::uint32_t reached_slot(std::uint32_t i) const { return workspace_.reached[i]; }
   SLUICE_HD std::uint32_t listed_slot(unsigned list, std::uint32_t i) const {
     return workspace_.lists[list][i];
@@ -60,7 +62,7 @@ class GroupWorkspace {
   /// lane may see a slot free that another takes as the last one.
   SLUICE_HD std::uint64_t slot_of(Vertex vertex) const {
     for (std::uint64_t slot = workspace_.first_slot(vertex);; slot = (slot + 1) & workspace_.mask) {
-      Vertex* const at = &workspace_.entries[slot].vertex;
+      Vertex* const at = &(*this)[slot].vertex;
       Vertex found = load(at);
       if (found == kNoVertex) {
         if (workspace_.mask != 0 && fetch_add(&counts_.reached, 0u) >= workspace_.limit) {
@@ -79,7 +81,7 @@ class GroupWorkspace {
   /// Of a vertex that it has, or kNoSlot. No lane enters vertices meanwhile.
   SLUICE_HD std::uint64_t find(Vertex vertex) const {
     for (std::uint64_t slot = workspace_.first_slot(vertex);; slot = (slot + 1) & workspace_.mask) {
-      const Vertex found = workspace_.entries[slot].vertex;
+      const Vertex found = (*this)[slot].vertex;
       if (found == vertex) return slot;
       if (found == kNoVertex) return kNoSlot;
     }
@@ -118,16 +120,15 @@ class GroupWorkspace {
   template <class Use>
   SLUICE_HD void for_each_reached(Use&& use) const {
     const std::uint32_t size = full() ? 0 : reached();
-    for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize)
-      use(workspace_.entries[workspace_.reached[i]]);
+    for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) use((*this)[workspace_.reached[i]]);
   }
 
   /// The same, and forgets them.
   template <class Use>
   SLUICE_HD void take_reached(Use&& use) const {
-    for_each_reached([&](WorkspaceEntry& entry) {
+    for_each_reached([&](Entry& entry) {
       use(entry);
-      entry = WorkspaceEntry{};
+      entry = Entry{};
     });
     forget();
   }
@@ -144,9 +145,9 @@ class GroupWorkspace {
     group_.sync();
     if (full()) {
       for (std::uint64_t slot = group_.rank(); slot < workspace_.slots; slot += Group::kSize)
-        workspace_.entries[slot] = WorkspaceEntry{};
+        (*this)[slot] = Entry{};
     } else {
-      for_each_reached([](WorkspaceEntry& entry) { entry = WorkspaceEntry{}; });
+      for_each_reached([](Entry& entry) { entry = Entry{}; });
     }
     group_.sync();
   }

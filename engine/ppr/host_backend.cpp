@@ -36,19 +36,30 @@ DenseFit fit_host_rows(const Graph& graph, const Options& options, std::uint64_t
   return all || fit.groups == workers ? fit : DenseFit{};
 }
 
+/// At most, of vertices that a query has reached.
+std::uint64_t reached_bytes(std::uint64_t reached, std::uint64_t vertices, const Options& options) {
+  return with_stored_mass(
+      options, [&](auto mass) { return ReachedVertices<decltype(mass)>::peak_bytes(reached, vertices); });
+}
+
+/// Of one ball of a team that reaches all vertices, at most.
+std::uint64_t ball_bytes(std::uint64_t vertices, const Options& options) {
+  return reached_bytes(vertices, vertices, options) + vertices * sizeof(std::uint32_t);
+}
+
 /// Balls of a query side by side, 1: none are; as many as fit if each reaches all of the graph.
 unsigned balls_at_once(const Device& device, const Graph& graph, const Options& options) {
   if (!goes_one_by_one(options) || options.balls == 1) return 1;
   const std::uint64_t available = device.memory().available(), n = graph.vertices(),
                       alone = std::min(available, worst_host_query(graph, options)),
-                      ball = std::max<std::uint64_t>(HostTeam::ball_bytes(n), 1);
+                      ball = std::max<std::uint64_t>(ball_bytes(n, options), 1);
   return static_cast<unsigned>(std::clamp<std::uint64_t>((available - alone) / ball, 1, options.balls));
 }
 
 /// What a query takes that reaches all of the graph, with so many balls side by side.
 std::uint64_t worst_query(const Graph& graph, const Options& options, unsigned balls) {
   const std::uint64_t alone = worst_host_query(graph, options);
-  return balls == 1 ? alone : alone + balls * HostTeam::ball_bytes(graph.vertices());
+  return balls == 1 ? alone : alone + balls * ball_bytes(graph.vertices(), options);
 }
 
 /// Balls may be more than threads: one that is done then waits for those before it.
@@ -216,12 +227,12 @@ class HostPpr final : public Backend {
 }  // namespace
 
 std::uint64_t worst_host_query(const Graph& graph, const Options& options) {
-  const std::uint64_t n = graph.vertices(), reached = ReachedVertices::peak_bytes(n, n),
+  const std::uint64_t n = graph.vertices(), reached = reached_bytes(n, n, options),
                       list = TopList::bytes(n, options.top);
   if (options.state == State::dense) return DenseShape{n, 1}.group_bytes() + list;
   if (!goes_one_by_one(options)) return list + reached + n * 4;
   const std::uint64_t limit = table_limit_of(options), kept = limit == 0 ? n : std::min(limit, n);
-  return list + reached + ReachedVertices::peak_bytes(kept, n) + n * 20;
+  return list + reached + reached_bytes(kept, n, options) + n * 20;
 }
 
 std::unique_ptr<Backend> make_host_ppr(const QueryRun& run, std::uint64_t queries) {

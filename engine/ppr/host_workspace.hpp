@@ -16,9 +16,11 @@
 
 namespace sluice::ppr {
 
+template <class M>
 class HostTeam;
 
 /// What is there between the steps of a query.
+template <class M>
 class HostWorkspaceMemory {
  public:
   /// Keeps a reference to the device.
@@ -54,17 +56,17 @@ class HostWorkspaceMemory {
 
   /// At most, of this query.
   std::uint64_t peak_bytes() const {
-    return ReachedVertices::peak_bytes(std::max(most_reached_, reached.size()), vertices_) +
+    return ReachedVertices<M>::peak_bytes(std::max(most_reached_, reached.size()), vertices_) +
            most_numbers_ * sizeof(std::uint32_t) + most_walks_ * sizeof(WalkUnderWay) +
            ranked.size() * sizeof(RankedVertex);
   }
 
-  ReachedVertices reached;
+  ReachedVertices<M> reached;
   ChargedVector<RankedVertex> ranked;
   const ListsAtHand* lists = nullptr;  ///< at hand now
   HostWorkspaceMemory* second = nullptr;
-  HostTeam* team = nullptr;   ///< null: a thread alone diffuses one ball after the other
-  std::uint32_t missing = 0;  ///< numbers of vertices whose lists were, by vertex; some have been split
+  HostTeam<M>* team = nullptr;  ///< null: a thread alone diffuses one ball after the other
+  std::uint32_t missing = 0;    ///< numbers of vertices whose lists were, by vertex; some have been split
 
  private:
   const Device& device_;
@@ -76,17 +78,19 @@ class HostWorkspaceMemory {
 };
 
 /// The workspace at work, as GroupWorkspace; a vertex's number is its slot.
+template <class M>
 class HostWorkspace {
  public:
   static constexpr bool kAlone = true, kHasTeam = true;
-  static constexpr std::uint64_t kNoSlot = ReachedVertices::kNone;
-  using Memory = HostWorkspaceMemory;
+  static constexpr std::uint64_t kNoSlot = ReachedVertices<M>::kNone;
+  using Entry = Reached<M>;
+  using Memory = HostWorkspaceMemory<M>;
 
-  HostWorkspace(const SingleLane&, WorkspaceCounts& counts, HostWorkspaceMemory& memory)
+  HostWorkspace(const SingleLane&, WorkspaceCounts& counts, Memory& memory)
       : counts_(counts), memory_(memory) {
     counts_ = WorkspaceCounts{};
   }
-  static HostWorkspaceMemory& second(HostWorkspaceMemory& memory) { return *memory.second; }
+  static Memory& second(Memory& memory) { return *memory.second; }
 
   std::uint32_t reached() const { return memory_.reached.size(); }
   bool full() const { return false; }
@@ -96,7 +100,7 @@ class HostWorkspace {
   bool stopped() const { return lacking() != 0; }
   std::uint32_t listed(unsigned list) const { return counts_.listed[list]; }
 
-  Reached& operator[](std::uint64_t number) const {
+  Entry& operator[](std::uint64_t number) const {
     return memory_.reached[static_cast<std::uint32_t>(number)];
   }
   std::uint32_t reached_slot(std::uint32_t i) const { return i; }
@@ -124,7 +128,7 @@ class HostWorkspace {
 
   template <class Use>
   void for_each_reached(Use&& use) const {
-    for (Reached& entry : memory_.reached) use(entry);
+    for (Entry& entry : memory_.reached) use(entry);
   }
   template <class Use>
   void take_reached(Use&& use) const {
@@ -136,17 +140,17 @@ class HostWorkspace {
   /// Forgets all but the first `kept` in the order of rank(entry).
   template <class Rank>
   void keep_first(std::uint32_t kept, Rank&& rank) const {
-    ReachedVertices& reached = memory_.reached;
+    auto& reached = memory_.reached;
     memory_.note_size();
     std::nth_element(reached.begin(), reached.begin() + kept, reached.end(),
-                     [&](const Reached& a, const Reached& b) { return rank(a).before(rank(b)); });
+                     [&](const Entry& a, const Entry& b) { return rank(a).before(rank(b)); });
     reached.keep_first(kept);
   }
 
   // ---- balls side by side
 
   bool has_team() const { return memory_.team != nullptr; }
-  HostTeam& team() const { return *memory_.team; }
+  HostTeam<M>& team() const { return *memory_.team; }
   /// What came of another thread's ball, once it is made.
   HostWorkspace ball_of(std::uint32_t ball, const SingleLane& lane, WorkspaceCounts& counts) const;
 
@@ -204,7 +208,7 @@ class HostWorkspace {
   }
 
   WorkspaceCounts& counts_;
-  HostWorkspaceMemory& memory_;
+  Memory& memory_;
 };
 
 }  // namespace sluice::ppr

@@ -22,6 +22,10 @@ namespace sluice::ppr {
 
 /// In units of 2^-63.
 using Mass = std::uint64_t;
+/// Where a query has fewer than 2^32 units (MassUnits), workspaces store masses so. None overflows: mass is
+/// taken from one place before it is added in others, and parts are rounded down. All scores of a query
+/// together never exceed its units, nor does all that waits, or all that moves. Other sums have 64 bits.
+using CoarseMass = std::uint32_t;
 
 inline constexpr Mass kWholeMass = Mass{1} << 63;
 

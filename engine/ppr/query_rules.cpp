@@ -38,18 +38,22 @@ std::uint64_t table_limit_of(const Options& options) {
 }
 
 WorkspaceShape first_workspace(std::uint64_t vertices, const Options& options) {
+  WorkspaceShape shape;
+  shape.entry_bytes =
+      with_stored_mass(options, [](auto mass) { return sizeof(WorkspaceEntry<decltype(mass)>); });
   if (goes_one_by_one(options)) {  // which sorts all that it has reached
-    const auto steps = *std::max_element(options.stages.begin(), options.stages.end());
     const std::uint64_t limit = table_limit_of(options);
-    return WorkspaceShape::of(kFirstReached, vertices, vertices, static_cast<std::uint64_t>(steps),
-                              limit == 0 ? 0 : std::bit_ceil(limit));
+    shape.asked = vertices;
+    shape.steps = static_cast<std::uint64_t>(*std::ranges::max_element(options.stages));
+    shape.table = limit == 0 ? 0 : std::bit_ceil(limit);
+  } else {
+    shape.asked = options.top <= kSortedHere ? 0 : options.top;
   }
-  return WorkspaceShape::of(kFirstReached, vertices, options.top <= kSortedHere ? 0 : options.top);
+  return shape.resized(kFirstReached, vertices);
 }
 
 WorkspaceShape larger_workspace(const WorkspaceShape& workspace, std::uint64_t vertices) {
-  return WorkspaceShape::of(workspace.limit * kMostStatesStep, vertices, workspace.asked, workspace.steps,
-                            workspace.table);
+  return workspace.resized(workspace.limit * kMostStatesStep, vertices);
 }
 
 bool may_go_side_by_side(const Options& options) {

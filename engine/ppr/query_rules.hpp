@@ -104,6 +104,12 @@ struct BatchView {
 
 /// One by one: entries that the table of scores may have at any moment; 0: no such limit.
 std::uint64_t table_limit_of(const Options& options);
+/// Calls use(mass) with a mass of the type that workspaces store.
+template <class Use>
+auto with_stored_mass(const Options& options, Use&& use) {
+  return options.score_units == 0 ? use(Mass{}) : use(CoarseMass{});
+}
+
 /// The workspace that a run begins with; queries that do not fit are asked again in a larger one.
 WorkspaceShape first_workspace(std::uint64_t vertices, const Options& options);
 /// The next larger one.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 #include "engine/core/macros.hpp"
 #include "engine/core/types.hpp"
@@ -14,11 +15,13 @@
 
 namespace sluice::ppr {
 
-/// A vertex that a query has reached, in one sector of a GPU's memory.
-struct alignas(32) WorkspaceEntry {
-  Mass score = 0;
-  Mass waiting = 0;           ///< mass to be split
-  Mass moving = 0;            ///< what goes on along the edges in this round
+/// A vertex that a query has reached, in one sector of a GPU's memory, or in half of one. M: Mass, or
+/// CoarseMass.
+template <class M>
+struct alignas(4 * sizeof(M)) WorkspaceEntry {
+  M score = 0;
+  M waiting = 0;              ///< mass to be split
+  M moving = 0;               ///< what goes on along the edges in this round
   Vertex vertex = kNoVertex;  ///< kNoVertex: the slot is free
 };
 
@@ -34,7 +37,7 @@ struct RankedVertex {
 
 /// As fetch_add(), by lanes of a group, which may be one alone.
 template <class Group, class T>
-SLUICE_HD T add_in(T* at, T more) {
+SLUICE_HD T add_in(T* at, std::type_identity_t<T> more) {
   if constexpr (Group::kSize == 1) {
     const T before = *at;
     *at = before + more;
@@ -46,7 +49,7 @@ SLUICE_HD T add_in(T* at, T more) {
 
 /// Pointers into a workspace; trivially copyable.
 struct WorkspaceView {
-  WorkspaceEntry* entries = nullptr;   ///< [slots]
+  void* entries = nullptr;             ///< [slots] WorkspaceEntry
   RankedVertex* ranked = nullptr;      ///< [ranked]
   std::uint32_t* reached = nullptr;    ///< [limit] slots in use
   std::uint32_t* lists[2] = {};        ///< [limit] slots whose mass is split in this round, and in the next
@@ -58,12 +61,16 @@ struct WorkspaceView {
   std::uint64_t second_slots = 0, second_limit = 0, second_ranked = 0;
   int second_shift = 0;
 
+  template <class M>
+  SLUICE_HD WorkspaceEntry<M>* entries_of() const {
+    return static_cast<WorkspaceEntry<M>*>(entries);
+  }
   SLUICE_HD std::uint64_t first_slot(Vertex vertex) const {
     return mask == 0 ? vertex : (vertex * std::uint64_t{0x9e3779b97f4a7c15u}) >> shift;
   }
   /// [steps] behind the second workspace.
   SLUICE_HD Mass* by_step() const {
-    return reinterpret_cast<Mass*>(reinterpret_cast<unsigned char*>(entries) + steps);
+    return reinterpret_cast<Mass*>(static_cast<unsigned char*>(entries) + steps);
   }
 };
 
@@ -74,6 +81,7 @@ struct WorkspaceShape {
   std::uint64_t steps = 0;  ///< one by one: of the longest stage; a query has two workspaces then
   std::uint64_t table = 0;  ///< vertices that the second takes, a power of two; 0: as many as the first
   std::uint64_t second_slots = 0, second_limit = 0, second_ranked = 0;
+  std::uint64_t entry_bytes = sizeof(WorkspaceEntry<Mass>);
 
   /// For about `reached` vertices, a power of two: a table at most half full, or a slot a vertex where that
   /// is no more. `ranked` entries are for sorting a list.
@@ -86,6 +94,12 @@ struct WorkspaceShape {
     shape.second_ranked = second.ranked;
     return shape;
   }
+  /// The same for more or fewer vertices.
+  WorkspaceShape resized(std::uint64_t reached, std::uint64_t vertices) const {
+    WorkspaceShape shape = of(reached, vertices, asked, steps, table);
+    shape.entry_bytes = entry_bytes;
+    return shape;
+  }
 
   bool takes_all() const { return slots == limit; }
   /// Of a query; queries lie side by side.
@@ -93,7 +107,7 @@ struct WorkspaceShape {
     return steps == 0 ? first_bytes() : first_bytes() + second_bytes() + rounded(steps * sizeof(Mass));
   }
   WorkspaceView view(unsigned char* at) const {
-    WorkspaceView view = place(at, slots, limit, ranked, shift_of(slots));
+    WorkspaceView view = place(at, slots, limit, ranked, shift_of(slots), entry_bytes);
     if (steps == 0) return view;
     view.second = first_bytes(), view.steps = first_bytes() + second_bytes();
     view.second_slots = second_slots, view.second_limit = second_limit;
@@ -112,9 +126,10 @@ struct WorkspaceShape {
     return other;
   }
   /// The second of the same query.
+  template <class M>
   SLUICE_HD static WorkspaceView second(const WorkspaceView& view) {
-    return place(reinterpret_cast<unsigned char*>(view.entries) + view.second, view.second_slots,
-                 view.second_limit, view.second_ranked, view.second_shift);
+    return place(static_cast<unsigned char*>(view.entries) + view.second, view.second_slots,
+                 view.second_limit, view.second_ranked, view.second_shift, sizeof(WorkspaceEntry<M>));
   }
 
  private:
@@ -127,13 +142,13 @@ struct WorkspaceShape {
     return 64 - std::countr_zero(std::max<std::uint64_t>(std::bit_floor(slots), 2));
   }
   SLUICE_HD static WorkspaceView place(unsigned char* at, std::uint64_t slots, std::uint64_t limit,
-                                       std::uint64_t ranked, int shift) {
+                                       std::uint64_t ranked, int shift, std::uint64_t entry_bytes) {
     WorkspaceView view;
     view.slots = slots, view.limit = limit;
     view.mask = slots == limit ? 0 : slots - 1;
     view.shift = shift;
-    view.entries = reinterpret_cast<WorkspaceEntry*>(at);
-    view.ranked = reinterpret_cast<RankedVertex*>(view.entries + slots);
+    view.entries = at;
+    view.ranked = reinterpret_cast<RankedVertex*>(at + slots * entry_bytes);
     view.reached = reinterpret_cast<std::uint32_t*>(view.ranked + ranked);
     view.lists[0] = view.reached + limit;
     view.lists[1] = view.lists[0] + limit;
@@ -141,8 +156,8 @@ struct WorkspaceShape {
   }
 
   static std::uint64_t rounded(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
-  static std::uint64_t workspace_bytes(std::uint64_t slots, std::uint64_t limit, std::uint64_t ranked) {
-    return rounded(slots * sizeof(WorkspaceEntry) + ranked * sizeof(RankedVertex) + limit * 12);
+  std::uint64_t workspace_bytes(std::uint64_t entries, std::uint64_t reached, std::uint64_t in_order) const {
+    return rounded(entries * entry_bytes + in_order * sizeof(RankedVertex) + reached * 12);
   }
   std::uint64_t first_bytes() const { return workspace_bytes(slots, limit, ranked); }
   std::uint64_t second_bytes() const { return workspace_bytes(second_slots, second_limit, second_ranked); }

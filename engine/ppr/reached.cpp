@@ -25,13 +25,15 @@ std::uint64_t first_capacity(std::uint64_t vertices) {
 
 }  // namespace
 
-ReachedVertices::ReachedVertices(const Device& device, std::uint64_t vertices)
+template <class M>
+ReachedVertices<M>::ReachedVertices(const Device& device, std::uint64_t vertices)
     : device_(device), vertices_(vertices) {
-  entries_ = Buffer<Reached>(device, first_capacity(vertices), kPurpose);
+  entries_ = Buffer<Entry>(device, first_capacity(vertices), kPurpose);
   make_table(entries_.size());
 }
 
-void ReachedVertices::make_table(std::uint64_t entries) {
+template <class M>
+void ReachedVertices<M>::make_table(std::uint64_t entries) {
   const std::uint64_t slots = slots_for(entries, vertices_);
   direct_ = slots < 2 * entries;
   table_ = Buffer<std::uint32_t>();
@@ -42,21 +44,23 @@ void ReachedVertices::make_table(std::uint64_t entries) {
   shift_ = 64 - std::countr_zero(std::max<std::uint64_t>(slots, 2));
 }
 
-std::uint32_t ReachedVertices::add(Vertex vertex, std::uint32_t slot) {
+template <class M>
+std::uint32_t ReachedVertices<M>::add(Vertex vertex, std::uint32_t slot) {
   if (size_ == entries_.size()) {
     grow();
     return number_of(vertex);
   }
   table_.data()[slot] = size_;
-  Reached& entry = entries_.data()[size_];
-  entry = Reached{};
+  Entry& entry = entries_.data()[size_];
+  entry = Entry{};
   entry.vertex = vertex;
   entry.slot = slot;
   return size_++;
 }
 
-void ReachedVertices::grow() {
-  Buffer<Reached> larger(device_, capacity_after(entries_.size(), vertices_), kPurpose);
+template <class M>
+void ReachedVertices<M>::grow() {
+  Buffer<Entry> larger(device_, capacity_after(entries_.size(), vertices_), kPurpose);
   std::copy_n(entries_.data(), size_, larger.data());
   entries_ = std::move(larger);
   make_table(entries_.size());
@@ -64,34 +68,41 @@ void ReachedVertices::grow() {
 }
 
 /// Finds a slot for an entry that the table does not have.
-void ReachedVertices::enter(std::uint32_t number) {
-  Reached& entry = entries_.data()[number];
+template <class M>
+void ReachedVertices<M>::enter(std::uint32_t number) {
+  Entry& entry = entries_.data()[number];
   std::uint32_t slot = first_slot(entry.vertex);
   while (table_.data()[slot] != kEmpty) slot = (slot + 1) & mask_;
   table_.data()[slot] = number;
   entry.slot = slot;
 }
 
-void ReachedVertices::keep_first(std::uint32_t count) {
+template <class M>
+void ReachedVertices<M>::keep_first(std::uint32_t count) {
   clear();
   size_ = count;
   for (std::uint32_t number = 0; number < size_; ++number) enter(number);
 }
 
-void ReachedVertices::clear() {
-  for (const Reached& entry : *this) table_.data()[entry.slot] = kEmpty;
+template <class M>
+void ReachedVertices<M>::clear() {
+  for (const Entry& entry : *this) table_.data()[entry.slot] = kEmpty;
   size_ = 0;
 }
 
-std::uint64_t ReachedVertices::peak_bytes(std::uint64_t reached, std::uint64_t vertices) {
+template <class M>
+std::uint64_t ReachedVertices<M>::peak_bytes(std::uint64_t reached, std::uint64_t vertices) {
   std::uint64_t capacity = first_capacity(vertices), before = 0;
   while (capacity < reached) {
     before = capacity;
     capacity = capacity_after(capacity, vertices);
   }
   // While entries move to a larger place the old one is there too, and so is the smaller table.
-  const std::uint64_t moving = (before + capacity) * sizeof(Reached) + slots_for(before, vertices) * 4;
-  return std::max(moving, capacity * sizeof(Reached) + slots_for(capacity, vertices) * 4);
+  const std::uint64_t moving = (before + capacity) * sizeof(Entry) + slots_for(before, vertices) * 4;
+  return std::max(moving, capacity * sizeof(Entry) + slots_for(capacity, vertices) * 4);
 }
+
+template class ReachedVertices<Mass>;
+template class ReachedVertices<CoarseMass>;
 
 }  // namespace sluice::ppr

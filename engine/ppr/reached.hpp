@@ -10,28 +10,33 @@
 
 namespace sluice::ppr {
 
-/// A vertex that a query has reached. One look-up finds all of it in one half of a cache line.
+/// A vertex that a query has reached. One look-up finds all of it in one half of a cache line. M: Mass, or
+/// CoarseMass.
+template <class M>
 struct Reached {
-  Mass score = 0;
-  Mass waiting = 0;  ///< mass to be split
-  Mass moving = 0;   ///< what goes on along the edges in this round
+  M score = 0;
+  M waiting = 0;  ///< mass to be split
+  M moving = 0;   ///< what goes on along the edges in this round
   Vertex vertex = 0;
   std::uint32_t slot = 0;  ///< where the table has it
 };
 
 /// Numbers vertices in the order in which they were first reached. An open-addressed table, at most half
 /// full, finds them; once it would be as large as the graph it has a slot a vertex instead.
+template <class M>
 class ReachedVertices {
  public:
+  using Entry = Reached<M>;
+
   ReachedVertices(const Device& device, std::uint64_t vertices);
 
   std::uint32_t size() const { return size_; }
-  Reached& operator[](std::uint32_t number) { return entries_.data()[number]; }
-  const Reached& operator[](std::uint32_t number) const { return entries_.data()[number]; }
-  Reached* begin() { return entries_.data(); }
-  const Reached* begin() const { return entries_.data(); }
-  const Reached* end() const { return entries_.data() + size_; }
-  Reached* end() { return entries_.data() + size_; }
+  Entry& operator[](std::uint32_t number) { return entries_.data()[number]; }
+  const Entry& operator[](std::uint32_t number) const { return entries_.data()[number]; }
+  Entry* begin() { return entries_.data(); }
+  const Entry* begin() const { return entries_.data(); }
+  const Entry* end() const { return entries_.data() + size_; }
+  Entry* end() { return entries_.data() + size_; }
 
   /// The vertex's number. Its entry is new and empty if the query comes here first, and stays where it is
   /// until the next vertex is added. Throws BudgetError.
@@ -72,7 +77,7 @@ class ReachedVertices {
 
   const Device& device_;
   std::uint64_t vertices_;
-  Buffer<Reached> entries_;
+  Buffer<Entry> entries_;
   Buffer<std::uint32_t> table_;
   std::uint32_t size_ = 0, mask_ = 0;
   int shift_ = 0;

@@ -24,7 +24,9 @@ class Workspaces {
     first_ = shape.view(memory_.data());
     limit_ = shape.limit, workspaces_ = workspaces;
     if (device.plans()) return workspaces;
-    clear_workspaces_kernel<<<workspaces, kQueryBlock, 0, stream.get()>>>(first_, shape.bytes());
+    const bool coarse = shape.entry_bytes == sizeof(WorkspaceEntry<CoarseMass>);
+    const auto clear = coarse ? clear_workspaces_kernel<CoarseMass> : clear_workspaces_kernel<Mass>;
+    clear<<<workspaces, kQueryBlock, 0, stream.get()>>>(first_, shape.bytes());
     cuda::check_launch("clear_workspaces_kernel");
     return workspaces;
   }

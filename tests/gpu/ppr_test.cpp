@@ -306,5 +306,26 @@ TEST_F(GpuPpr, CountsBallsThatMemoryHolds) {
   EXPECT_EQ(some % (all / 16), 0u);
 }
 
+/// Of every kernel, in tables that hash: workspaces of the same vertices, in fewer bytes.
+TEST_F(GpuPpr, TakesLessMemoryForScoresOf32Bits) {
+  const Graph graph = generated(io::GraphKind::rmat, 13, false, io::WeightRule::uniform);
+  const Starts starts = starts_of(queries_of(graph));
+  std::vector<ppr::Options> kernels(3);
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    ppr::Options& options = kernels[i];
+    options.method = ppr::Method::staged;
+    options.stages = {1, 2};
+    options.weighted = true;
+    options.one_by_one = i > 0;
+    options.balls = i == 2 ? 5 : 1;
+    const ppr::QueryFigures fine = compare(*gpu_, graph, starts, options).figures[0];
+    for (const std::uint32_t units : {1000u, 1u << 24, ~0u}) {
+      options.score_units = units;
+      const ppr::QueryFigures coarse = compare(*gpu_, graph, starts, options).figures[0];
+      EXPECT_LT(coarse.peak_bytes, fine.peak_bytes) << units;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sluice::test

@@ -26,30 +26,40 @@ struct Listed {
 };
 
 /// The workspace's memory, as a group finds it and leaves it.
-class Space {
+template <class M>
+class SpaceOf {
  public:
-  explicit Space(const ppr::WorkspaceShape& shape)
-      : memory_(shape.bytes() / sizeof(ppr::WorkspaceEntry)),
-        view_(shape.view(reinterpret_cast<unsigned char*>(memory_.data()))) {}
+  explicit SpaceOf(ppr::WorkspaceShape shape) {
+    shape.entry_bytes = sizeof(Entry);
+    bytes_ = shape.bytes();
+    memory_.resize(bytes_ / sizeof(Entry));
+    view_ = shape.view(reinterpret_cast<unsigned char*>(memory_.data()));
+  }
+  std::uint64_t bytes() const { return bytes_; }
   const ppr::WorkspaceView& view() const { return view_; }
   bool is_clear() const {
-    return is_clear(view_) && (view_.second == 0 || is_clear(ppr::WorkspaceShape::second(view_)));
+    return is_clear(view_) && (view_.second == 0 || is_clear(ppr::WorkspaceShape::second<M>(view_)));
   }
 
  private:
+  using Entry = ppr::WorkspaceEntry<M>;
+
   static bool is_clear(const ppr::WorkspaceView& workspace) {
-    return std::all_of(workspace.entries, workspace.entries + workspace.slots,
-                       [](const ppr::WorkspaceEntry& entry) {
-                         return entry.vertex == kNoVertex && entry.score == 0 && entry.waiting == 0;
-                       });
+    const Entry* const entries = workspace.entries_of<M>();
+    return std::all_of(entries, entries + workspace.slots, [](const Entry& entry) {
+      return entry.vertex == kNoVertex && entry.score == 0 && entry.waiting == 0;
+    });
   }
 
-  std::vector<ppr::WorkspaceEntry> memory_;
+  std::uint64_t bytes_ = 0;
+  std::vector<Entry> memory_;
   ppr::WorkspaceView view_;
 };
+using Space = SpaceOf<ppr::Mass>;
+using CoarseSpace = SpaceOf<ppr::CoarseMass>;
 
-template <class Query, class Group>
-inline void answer(const Group& group, typename Query::Shared& shared, const Space& space,
+template <class Query, class Group, class M>
+inline void answer(const Group& group, typename Query::Shared& shared, const SpaceOf<M>& space,
                    const ppr::QueryRules& rules, const ppr::Seeds& seeds, Listed& listed) {
   Query query(group, shared, space.view(), rules, seeds.view(), kQuery);
   const ppr::GroupFigures figures = query.solve();
@@ -58,24 +68,25 @@ inline void answer(const Group& group, typename Query::Shared& shared, const Spa
   if (group.rank() == 0) listed.figures = figures;
 }
 
-template <template <class> class Query = ppr::GroupQuery>
-Listed answer_alone(const Space& space, const ppr::QueryRules& rules, const ppr::Seeds& seeds) {
+template <template <class, class> class Query = ppr::GroupQuery, class M>
+Listed answer_alone(const SpaceOf<M>& space, const ppr::QueryRules& rules, const ppr::Seeds& seeds) {
+  using Alone = Query<SingleLane, ppr::GroupWorkspace<SingleLane, M>>;
   Listed listed{{}, std::vector<Vertex>(rules.top), std::vector<double>(rules.top)};
-  const auto shared = std::make_unique<typename Query<SingleLane>::Shared>();
-  answer<Query<SingleLane>>(SingleLane{}, *shared, space, rules, seeds, listed);
+  const auto shared = std::make_unique<typename Alone::Shared>();
+  answer<Alone>(SingleLane{}, *shared, space, rules, seeds, listed);
   return listed;
 }
 
-template <template <class> class Query = ppr::GroupQuery>
-Listed answer_together(const Space& space, const ppr::QueryRules& rules, const ppr::Seeds& seeds) {
+template <template <class, class> class Query = ppr::GroupQuery, class M>
+Listed answer_together(const SpaceOf<M>& space, const ppr::QueryRules& rules, const ppr::Seeds& seeds) {
+  using Together = Query<ThreadGroup, ppr::GroupWorkspace<ThreadGroup, M>>;
   Listed listed{{}, std::vector<Vertex>(rules.top), std::vector<double>(rules.top)};
   ThreadGroup::Workspace workspace;
-  const auto shared = std::make_unique<typename Query<ThreadGroup>::Shared>();
+  const auto shared = std::make_unique<typename Together::Shared>();
   std::vector<std::jthread> threads;
   for (unsigned rank = 0; rank < ThreadGroup::kSize; ++rank) {
-    threads.emplace_back([&, rank] {
-      answer<Query<ThreadGroup>>(ThreadGroup(workspace, rank), *shared, space, rules, seeds, listed);
-    });
+    threads.emplace_back(
+        [&, rank] { answer<Together>(ThreadGroup(workspace, rank), *shared, space, rules, seeds, listed); });
   }
   threads.clear();
   return listed;

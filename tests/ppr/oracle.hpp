@@ -108,7 +108,7 @@ inline SolvedQuery solve(const Graph& graph, const ppr::Options& options, const 
   of_query.assign(starts_of({seeds}), graph.vertices(), options.seed, 0);
   SolvedQuery solved{std::vector<double>(graph.vertices()), solve_with(solver, of_query, query)};
   const ppr::MassUnits units = ppr::MassUnits::of(options.score_units);
-  for (const ppr::Reached& entry : solver.scores()) solved.scores[entry.vertex] = units.share(entry.score);
+  solver.for_each_score([&](Vertex v, ppr::Mass score) { solved.scores[v] = units.share(score); });
   return solved;
 }
 
@@ -186,7 +186,7 @@ inline std::vector<ppr::Options> group_methods() {
     all.push_back(all[i]);
     all.back().dangling = ppr::Dangling::uniform;
   }
-  for (const std::size_t i : {0, 1}) {
+  for (const std::size_t i : {0, 1, 6}) {
     all.push_back(all[i]);
     all.back().score_units = i == 0 ? 1009 : ~0u;
   }

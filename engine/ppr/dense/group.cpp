@@ -45,7 +45,7 @@ void DenseGroup::add(const PausedQuery& query, const Seeds& seeds) {
   // A column as in rows of full width, so that the figure does not tell how many queries there were.
   const std::uint64_t bytes = DenseShape{shape_.vertices, kHostDenseWidth}.query_bytes();
   columns_.push_back({seeds, query.steps, query.edges, query.bytes + bytes});
-  for (const Reached& entry : query.reached) {
+  for (const Reached<Mass>& entry : query.reached) {
     const std::uint64_t row = std::uint64_t{entry.vertex} * width;
     std::uint32_t &reached = view_.reached()[entry.vertex], &sending = view_.sending(0)[entry.vertex];
     if (reached == 0) std::fill_n(view_.scores() + row, width, Mass{0});

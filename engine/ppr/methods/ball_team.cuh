@@ -44,9 +44,9 @@ struct TeamMemory : WorkspaceView {
 };
 
 /// A workspace of the first member, as GroupWorkspace, or its table.
-template <class Group>
-class TeamWorkspace : public GroupWorkspace<Group> {
-  using Base = GroupWorkspace<Group>;
+template <class Group, class M>
+class TeamWorkspace : public GroupWorkspace<Group, M> {
+  using Base = GroupWorkspace<Group, M>;
 
  public:
   static constexpr bool kHasTeam = true;
@@ -71,13 +71,13 @@ class TeamWorkspace : public GroupWorkspace<Group> {
 };
 
 /// What another member than the first does.
-template <class Group>
+template <class M, class Group>
 __device__ void diffuse_as_ordered(const Group& group, GroupShared<Group>& shared, const TeamMemory& memory,
                                    std::uint32_t member, const QueryRules& rules) {
   const WorkspaceView leader =
       WorkspaceShape::move(memory, std::uint64_t{0} - member * memory.workspace_bytes);
-  const RankedVertex* const from = WorkspaceShape::second(leader).ranked;
-  Diffusion<Group, GroupWorkspace<Group>> ball(group, shared, memory, rules, SeedsView{});
+  const RankedVertex* const from = WorkspaceShape::second<M>(leader).ranked;
+  Diffusion<Group, GroupWorkspace<Group, M>> ball(group, shared, memory, rules, SeedsView{});
   Mass* const returning = memory.by_step();
   while (true) {
     memory.sync();

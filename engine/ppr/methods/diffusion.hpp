@@ -46,6 +46,7 @@ template <class Group, class Workspace>
 class Diffusion {
  public:
   using Shared = std::conditional_t<Workspace::kAlone, AloneShared, GroupShared<Group>>;
+  using Entry = typename Workspace::Entry;
 
   /// The workspace is as clear() leaves it.
   SLUICE_HD Diffusion(const Group& group, Shared& shared, typename Workspace::Memory& workspace,
@@ -194,7 +195,6 @@ class Diffusion {
     return group_.sum(returning);
   }
 
-  template <class Entry>
   SLUICE_HD Mass take(Entry& entry) {
     const Mass mass = load(&entry.waiting);
     entry.waiting = 0;
@@ -209,7 +209,7 @@ class Diffusion {
     auto& chunk = shared_.chunk;
     std::uint64_t degree = 0;
     if (i < size) {
-      const WorkspaceEntry& entry = listed(i);
+      const auto& entry = listed(i);
       degree = degree_of(entry.vertex);
       const EdgeIndex place = rules_.place_of(entry.vertex);
       chunk.begins[group_.rank()] = place;
@@ -239,7 +239,7 @@ class Diffusion {
     group_.sync();
   }
 
-  SLUICE_HD std::uint64_t share_of_edge(const WorkspaceEntry& entry, std::uint64_t degree) const {
+  SLUICE_HD std::uint64_t share_of_edge(const Entry& entry, std::uint64_t degree) const {
     if (rules_.totals == nullptr) return entry.moving / degree;
     return bits_of(mass_per_weight(entry.moving, rules_.totals[entry.vertex]));
   }

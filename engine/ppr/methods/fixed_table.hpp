@@ -29,6 +29,7 @@ template <class Group, class Workspace>
 class FixedTable {
  public:
   using Shared = typename Diffusion<Group, Workspace>::Shared;
+  using Entry = typename Workspace::Entry;
 
   SLUICE_HD FixedTable(const Group& group, Shared& shared, const Workspace& table, const QueryRules& rules)
       : group_(group), shared_(shared), table_(table), rules_(rules) {}
@@ -63,20 +64,17 @@ class FixedTable {
  private:
   static constexpr RankCut kAnything{1, 0};  ///< takes what has anything
 
-  template <class Entry>
   SLUICE_HD static void settle(Entry& entry) {
     entry.score += entry.waiting;
     entry.waiting = 0;
   }
 
   /// Its score if it does not go on.
-  template <class Entry>
   SLUICE_HD static RankedVertex by_worth(const Entry& entry) {
     return {entry.score + entry.waiting, entry.vertex};
   }
 
   /// If not, it is added where the table has its vertex, which no other lane has now.
-  template <class Entry>
   SLUICE_HD bool is_candidate(const Entry& entry) {
     const std::uint64_t slot = table_.find(entry.vertex);
     if (slot != table_.kNoSlot) {

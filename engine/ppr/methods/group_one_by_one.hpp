@@ -18,6 +18,7 @@ namespace sluice::ppr {
 template <class Group, class Workspace = GroupWorkspace<Group>>
 class GroupOneByOne {
  public:
+  using Entry = typename Workspace::Entry;
   /// What lanes share; on a GPU in shared memory.
   struct Shared {
     typename Diffusion<Group, Workspace>::Shared ball;
@@ -217,7 +218,7 @@ class GroupOneByOne {
     const std::uint64_t half = rules_.table / 2, kept = waiting > half ? waiting : half;
     if (kept >= size) return;
     if constexpr (Workspace::kAlone) {
-      table_.keep_first(static_cast<std::uint32_t>(kept), [](const auto& entry) { return by_need(entry); });
+      table_.keep_first(static_cast<std::uint32_t>(kept), [](const Entry& entry) { return by_need(entry); });
     } else {
       make_anew(size, static_cast<std::uint32_t>(kept));
     }
@@ -231,21 +232,20 @@ class GroupOneByOne {
     place_from(0);
     Workspace& aside = ball_.workspace();
     for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) {
-      WorkspaceEntry& entry = table_[table_.reached_slot(i)];
+      auto& entry = table_[table_.reached_slot(i)];
       if (cut.takes(by_need(entry))) aside[fetch_add(&shared_.placed, 1u)] = entry;
-      entry = WorkspaceEntry{};
+      entry = Entry{};
     }
     table_.forget();
     for (std::uint32_t i = group_.rank(); i < kept; i += Group::kSize) {
       const std::uint64_t slot = table_.slot_of(aside[i].vertex);
       if (slot != table_.kNoSlot) add_to(table_[slot], aside[i].score, aside[i].waiting);
-      aside[i] = WorkspaceEntry{};
+      aside[i] = Entry{};
     }
     group_.sync();
   }
 
   /// No score comes to all bits.
-  template <class Entry>
   SLUICE_HD static RankedVertex by_need(const Entry& entry) {
     return {entry.waiting != 0 ? ~std::uint64_t{0} : entry.score, entry.vertex};
   }

@@ -226,7 +226,7 @@ class GroupQuery {
     }
     const std::uint64_t slot = ball_.workspace().slot_of(at.vertex);
     if (slot == Workspace::kNoSlot) return false;
-    add_in<Group>(&ball_.workspace()[slot].score, Mass{1});
+    add_in<Group>(&ball_.workspace()[slot].score, 1u);
     return true;
   }
 
@@ -266,8 +266,7 @@ class GroupQuery {
     held_ += group_.sum(held);
   }
 
-  template <class Entry>
-  SLUICE_HD static RankedVertex waiting_of(const Entry& entry) {
+  SLUICE_HD static RankedVertex waiting_of(const typename Workspace::Entry& entry) {
     return {load(&entry.waiting), entry.vertex};
   }
 

@@ -4,27 +4,21 @@
 
 namespace sluice::ppr {
 
-HostWorkspace HostWorkspace::ball_of(std::uint32_t ball, const SingleLane& lane,
-                                     WorkspaceCounts& counts) const {
-  return {lane, counts, team().wait_for(ball)};
-}
-
-std::uint64_t HostTeam::ball_bytes(std::uint64_t vertices) {
-  return ReachedVertices::peak_bytes(vertices, vertices) + vertices * sizeof(std::uint32_t);
-}
-
-HostTeam::HostTeam(const Device& device, HostWorkspaceMemory& query, const QueryRules& rules, unsigned balls,
-                   unsigned threads)
+template <class M>
+HostTeam<M>::HostTeam(const Device& device, Memory& query, const QueryRules& rules, unsigned balls,
+                      unsigned threads)
     : query_(query), rules_(rules), threads_(threads - 1) {
   members_.push_back({&query});
   while (others_.size() < balls) members_.push_back({&others_.emplace_back(device, rules.graph.vertices)});
 }
 
-void HostTeam::begin() {
-  for (HostWorkspaceMemory& memory : others_) memory.begin();
+template <class M>
+void HostTeam<M>::begin() {
+  for (Memory& memory : others_) memory.begin();
 }
 
-void HostTeam::stop() {
+template <class M>
+void HostTeam<M>::stop() {
   {
     const Lock lock(mutex_);
     order_.count = 0;
@@ -33,23 +27,26 @@ void HostTeam::stop() {
   threads_.wait();
 }
 
-std::uint64_t HostTeam::peak_bytes() const {
+template <class M>
+std::uint64_t HostTeam<M>::peak_bytes() const {
   std::uint64_t bytes = 0;
-  for (const HostWorkspaceMemory& memory : others_) bytes += memory.peak_bytes();
+  for (const Memory& memory : others_) bytes += memory.peak_bytes();
   return bytes;
 }
 
-std::uint32_t HostTeam::give(const BallOrder& order) {
+template <class M>
+std::uint32_t HostTeam<M>::give(const BallOrder& order) {
   threads_.wait();
   order_ = order;
   next_ = 1, taken_ = 0;
-  for (HostWorkspaceMemory& memory : others_) memory.lists = query_.lists;
+  for (Memory& memory : others_) memory.lists = query_.lists;
   for (Member& member : members_) member.made = false, member.failure = nullptr;
   threads_.begin([this](unsigned) { work(); });
   return order.count;
 }
 
-HostWorkspaceMemory& HostTeam::wait_for(std::uint32_t ball) {
+template <class M>
+HostWorkspaceMemory<M>& HostTeam<M>::wait_for(std::uint32_t ball) {
   Member& member = member_of(ball);
   Lock lock(mutex_);
   taken_ = ball;
@@ -62,7 +59,8 @@ HostWorkspaceMemory& HostTeam::wait_for(std::uint32_t ball) {
   return *member.memory;
 }
 
-void HostTeam::work() {
+template <class M>
+void HostTeam<M>::work() {
   Lock lock(mutex_);
   while (next_ < order_.count) {
     if (!make_next(lock)) changed_.wait(lock);
@@ -70,7 +68,8 @@ void HostTeam::work() {
 }
 
 /// False where none is left, or no workspace is free. The lock is open meanwhile.
-bool HostTeam::make_next(Lock& lock) {
+template <class M>
+bool HostTeam<M>::make_next(Lock& lock) {
   if (next_ >= order_.count || next_ - taken_ == members_.size()) return false;
   const std::uint32_t ball = next_++;
   Member& member = member_of(ball);
@@ -86,12 +85,16 @@ bool HostTeam::make_next(Lock& lock) {
   return true;
 }
 
-void HostTeam::make(std::uint32_t ball, Member& member) {
+template <class M>
+void HostTeam<M>::make(std::uint32_t ball, Member& member) {
   member.returning.assign(order_.steps, 0);
-  Ball::Shared shared;
+  typename Ball::Shared shared;
   Ball diffusion({}, shared, *member.memory, rules_, {});
   diffusion.run_from(query_.second->ranked[order_.first + ball], order_.steps, member.returning.data());
   member.edges = diffusion.edges();
 }
+
+template class HostTeam<Mass>;
+template class HostTeam<CoarseMass>;
 
 }  // namespace sluice::ppr

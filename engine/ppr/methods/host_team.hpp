@@ -18,14 +18,13 @@
 
 namespace sluice::ppr {
 
+template <class M>
 class HostTeam {
  public:
-  /// Of one ball that reaches all vertices, at most.
-  static std::uint64_t ball_bytes(std::uint64_t vertices);
+  using Memory = HostWorkspaceMemory<M>;
 
   /// Keeps references to the query's workspace, which has a second, and to its rules.
-  HostTeam(const Device& device, HostWorkspaceMemory& query, const QueryRules& rules, unsigned balls,
-           unsigned threads);
+  HostTeam(const Device& device, Memory& query, const QueryRules& rules, unsigned balls, unsigned threads);
 
   /// For the next query.
   void begin();
@@ -40,17 +39,17 @@ class HostTeam {
   std::uint32_t give(const BallOrder& order);
   void sync() const {}
   /// Those before it have been taken. Throws what stopped it.
-  HostWorkspaceMemory& wait_for(std::uint32_t ball);
+  Memory& wait_for(std::uint32_t ball);
   const Mass* returning_of(std::uint32_t ball) { return member_of(ball).returning.data(); }
   std::uint64_t edges_of(std::uint32_t ball) { return member_of(ball).edges; }
 
  private:
-  using Ball = Diffusion<SingleLane, HostWorkspace>;
+  using Ball = Diffusion<SingleLane, HostWorkspace<M>>;
   using Lock = std::unique_lock<std::mutex>;
 
   /// A workspace, and what came of the ball in it.
   struct Member {
-    HostWorkspaceMemory* memory;
+    Memory* memory;
     std::vector<Mass> returning{};  ///< of each step
     std::uint64_t edges = 0;
     bool made = false;
@@ -62,9 +61,9 @@ class HostTeam {
   bool make_next(Lock& lock);
   void make(std::uint32_t ball, Member& member);
 
-  const HostWorkspaceMemory& query_;
+  const Memory& query_;
   const QueryRules& rules_;
-  std::deque<HostWorkspaceMemory> others_;
+  std::deque<Memory> others_;
   std::vector<Member> members_;  ///< the query's first
   BallOrder order_;
   std::mutex mutex_;
@@ -73,5 +72,11 @@ class HostTeam {
   std::uint32_t taken_ = 0;  ///< balls before this one are
   BorrowedThreads threads_;  ///< the last: they end before what they use
 };
+
+template <class M>
+HostWorkspace<M> HostWorkspace<M>::ball_of(std::uint32_t ball, const SingleLane& lane,
+                                           WorkspaceCounts& counts) const {
+  return {lane, counts, team().wait_for(ball)};
+}
 
 }  // namespace sluice::ppr

@@ -19,9 +19,12 @@ inline constexpr unsigned kQueryBlock = 256;
 inline constexpr unsigned kQueryBlocksOfSm = 4;
 
 using QueryBlock = BlockGroup<kQueryBlock>;
-using TogetherQuery = GroupQuery<QueryBlock>;
-using OneByOneQuery = GroupOneByOne<QueryBlock>;
-using TeamQuery = GroupOneByOne<QueryBlock, TeamWorkspace<QueryBlock>>;
+template <class M>
+using TogetherQuery = GroupQuery<QueryBlock, GroupWorkspace<QueryBlock, M>>;
+template <class M>
+using OneByOneQuery = GroupOneByOne<QueryBlock, GroupWorkspace<QueryBlock, M>>;
+template <class M>
+using TeamQuery = GroupOneByOne<QueryBlock, TeamWorkspace<QueryBlock, M>>;
 
 /// The queries of a launch; trivially copyable.
 struct QueriesView {
@@ -58,15 +61,16 @@ __device__ void answer_queries(const QueryBlock& block, typename Query::Shared& 
 
 // ---- kernels
 
+template <class M>
 __global__ void __launch_bounds__(kQueryBlock)
     clear_workspaces_kernel(WorkspaceView first, std::uint64_t workspace_bytes) {
   const auto clear = [](const WorkspaceView& view) {
     for (std::uint64_t slot = threadIdx.x; slot < view.slots; slot += kQueryBlock)
-      view.entries[slot] = WorkspaceEntry{};
+      view.entries_of<M>()[slot] = WorkspaceEntry<M>{};
   };
   const WorkspaceView workspace = WorkspaceShape::move(first, blockIdx.x * workspace_bytes);
   clear(workspace);
-  if (workspace.second != 0) clear(WorkspaceShape::second(workspace));
+  if (workspace.second != 0) clear(WorkspaceShape::second<M>(workspace));
 }
 
 template <class Query>
@@ -80,17 +84,18 @@ __global__ void __launch_bounds__(kQueryBlock, kQueryBlocksOfSm) queries_kernel(
 }
 
 /// Of whose blocks all run at once.
-inline __global__ void __launch_bounds__(kQueryBlock, kQueryBlocksOfSm)
-    team_queries_kernel(QueriesView view) {
-  __shared__ alignas(TeamQuery::Shared) unsigned char shared[sizeof(TeamQuery::Shared)];
+template <class M>
+__global__ void __launch_bounds__(kQueryBlock, kQueryBlocksOfSm) team_queries_kernel(QueriesView view) {
+  __shared__ alignas(
+      typename TeamQuery<M>::Shared) unsigned char shared[sizeof(typename TeamQuery<M>::Shared)];
   __shared__ QueryBlock::Workspace meeting;
   const QueryBlock block(meeting);
-  auto& query = *reinterpret_cast<TeamQuery::Shared*>(shared);
+  auto& query = *reinterpret_cast<typename TeamQuery<M>::Shared*>(shared);
   const std::uint32_t member = blockIdx.x % view.members;
   const TeamMemory memory{WorkspaceShape::move(view.workspace, blockIdx.x * view.workspace_bytes),
                           view.teams + blockIdx.x / view.members, view.members, view.workspace_bytes};
-  if (member != 0) return diffuse_as_ordered(block, query.ball, memory, member, view.rules);
-  answer_queries<TeamQuery>(block, query, memory, view);
+  if (member != 0) return diffuse_as_ordered<M>(block, query.ball, memory, member, view.rules);
+  answer_queries<TeamQuery<M>>(block, query, memory, view);
   memory.give({});
 }
 

@@ -18,8 +18,9 @@ QueryRules rules_on_host(const CsrView& graph, const Options& options,
 
 }  // namespace
 
-QuerySolver::QuerySolver(const Device& device, const CsrView& graph, const Options& options, unsigned balls,
-                         unsigned threads)
+template <class M>
+StoredSolver<M>::StoredSolver(const Device& device, const CsrView& graph, const Options& options,
+                              unsigned balls, unsigned threads)
     : device_(device),
       options_(options),
       whole_{0, graph.vertices, {graph.targets, graph.weights}},
@@ -32,7 +33,8 @@ QuerySolver::QuerySolver(const Device& device, const CsrView& graph, const Optio
   if (balls > 1) workspace_.team = &team_.emplace(device, workspace_, rules_, balls, threads);
 }
 
-void QuerySolver::begin(const Seeds& seeds, Instance query) {
+template <class M>
+void StoredSolver<M>::begin(const Seeds& seeds, Instance query) {
   if (team_) team_->begin();
   workspace_.begin();
   if (table_) {
@@ -44,7 +46,8 @@ void QuerySolver::begin(const Seeds& seeds, Instance query) {
   with_query([](auto& begun) { begun.begin(); });
 }
 
-bool QuerySolver::advance(const ListsAtHand& lists) {
+template <class M>
+bool StoredSolver<M>::advance(const ListsAtHand& lists) {
   workspace_.lists = &lists;
   try {
     return with_query([](auto& query) {
@@ -57,24 +60,37 @@ bool QuerySolver::advance(const ListsAtHand& lists) {
   }
 }
 
-bool QuerySolver::advance_to(std::uint64_t edges, const ListsAtHand& lists) {
+template <class M>
+bool StoredSolver<M>::advance_to(std::uint64_t edges, const ListsAtHand& lists) {
   workspace_.lists = &lists;
   return together_->advance_to(edges);
 }
 
-QueryFigures QuerySolver::figures() {
+template <class M>
+QueryFigures StoredSolver<M>::figures() {
   QueryFigures figures = figures_of(with_query([](auto& query) { return query.figures(); }), options_);
   figures.peak_bytes = workspace_.peak_bytes() + (table_ ? table_->peak_bytes() : 0);
   if (team_) figures.peak_bytes += team_->peak_bytes();
   return figures;
 }
 
-void QuerySolver::write_top(std::span<Vertex> vertices, std::span<double> values) {
+template <class M>
+void StoredSolver<M>::write_top(std::span<Vertex> vertices, std::span<double> values) {
   const std::uint64_t entries = TopList::entries(scores().size(), options_.top);
   list_.reserve(device_, entries, "the list of a query");
   TopList list({list_.data(), entries}, options_.top, rules_.units);
-  for (const Reached& entry : scores()) list.add(entry.vertex, entry.score);
+  for (const Reached<M>& entry : scores()) list.add(entry.vertex, entry.score);
   list.write(vertices, values);
 }
+
+QuerySolver::QuerySolver(const Device& device, const CsrView& graph, const Options& options, unsigned balls,
+                         unsigned threads)
+    : solver_(with_stored_mass(options, [&](auto mass) {
+        return Solver(std::in_place_type<StoredSolver<decltype(mass)>>, device, graph, options, balls,
+                      threads);
+      })) {}
+
+template class StoredSolver<Mass>;
+template class StoredSolver<CoarseMass>;
 
 }  // namespace sluice::ppr

@@ -1,9 +1,11 @@
 // Finds the scores of one query after another, on one thread of the host: a group of one.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "engine/ppr/host_workspace.hpp"
@@ -15,50 +17,41 @@ namespace sluice::ppr {
 
 /// A query between two rounds.
 struct PausedQuery {
-  const ReachedVertices& reached;
+  const ReachedVertices<Mass>& reached;
   std::uint64_t steps, edges;  ///< so far
   std::uint64_t bytes;         ///< memory, at most
 };
 
-class QuerySolver {
+/// QuerySolver, which has the comments, with masses stored as M.
+template <class M>
+class StoredSolver {
  public:
-  /// Keeps references to all of them. One by one, `threads` diffuse `balls` of a query at once; where lists
-  /// are missed, one does.
-  QuerySolver(const Device& device, const CsrView& graph, const Options& options, unsigned balls = 1,
-              unsigned threads = 1);
+  StoredSolver(const Device& device, const CsrView& graph, const Options& options, unsigned balls,
+               unsigned threads);
 
-  /// Begins a query; what it has of another one goes.
   void begin(const Seeds& seeds, Instance query);
-  /// Goes on as far as lists are at hand. False if others are missing; true once there are scores.
   bool advance(const ListsAtHand& lists);
-  /// The same of an exact query, but false after a step along so many edges, if it goes on.
   bool advance_to(std::uint64_t edges, const ListsAtHand& lists);
-  PausedQuery paused() const {
+  PausedQuery paused() const requires std::same_as<M, Mass> {
     return {workspace_.reached, together_->steps(), together_->edges(), workspace_.peak_bytes()};
   }
-  /// Calls use(vertex) for all whose lists are waited for, perhaps several times.
   template <class Use>
   void for_each_missing(Use&& use) const {
     for (std::uint32_t i = 0; i < workspace_.missing; ++i) {
-      const Reached& entry = workspace_.reached[workspace_.numbers()[i]];
+      const Reached<M>& entry = workspace_.reached[workspace_.numbers()[i]];
       if (entry.moving != 0) use(entry.vertex);
     }
     if (options_.method != Method::walks) return;
     for (std::uint32_t i = 0; i < shared_.ball.counts.lacking; ++i) use(workspace_.walks()[i].at.vertex);
   }
-  /// Of a query that has ended.
   QueryFigures figures();
-
-  /// The graph's lists, where all are at hand.
   ListsAtHand whole() const { return ListsAtHand(std::span(&whole_, 1)); }
-  /// The list, as TopList. Throws BudgetError.
   void write_top(std::span<Vertex> vertices, std::span<double> values);
-  /// Of all vertices, not of the list alone.
-  const ReachedVertices& scores() const { return table_ ? table_->reached : workspace_.reached; }
+  const ReachedVertices<M>& scores() const { return table_ ? table_->reached : workspace_.reached; }
 
  private:
-  using Together = GroupQuery<SingleLane, HostWorkspace>;
-  using OneByOne = GroupOneByOne<SingleLane, HostWorkspace>;
+  using Together = GroupQuery<SingleLane, HostWorkspace<M>>;
+  using OneByOne = GroupOneByOne<SingleLane, HostWorkspace<M>>;
 
   template <class Use>
   auto with_query(Use&& use) {
@@ -70,14 +63,69 @@ class QuerySolver {
   ListRange whole_;
   std::vector<std::uint32_t> stages_;
   QueryRules rules_;
-  std::optional<HostWorkspaceMemory> table_;  ///< one by one
-  HostWorkspaceMemory workspace_;
-  std::optional<HostTeam> team_;
+  std::optional<HostWorkspaceMemory<M>> table_;  ///< one by one
+  HostWorkspaceMemory<M> workspace_;
+  std::optional<HostTeam<M>> team_;
   Buffer<RankedVertex> list_;
   // Of the query under way.
-  OneByOne::Shared shared_;
+  typename OneByOne::Shared shared_;
   std::optional<Together> together_;
   std::optional<OneByOne> one_by_one_;
+};
+
+/// Stores masses in 64 bits, or in 32 where a query has so few units.
+class QuerySolver {
+ public:
+  /// Keeps references to all of them. One by one, `threads` diffuse `balls` of a query at once; where lists
+  /// are missed, one does.
+  QuerySolver(const Device& device, const CsrView& graph, const Options& options, unsigned balls = 1,
+              unsigned threads = 1);
+
+  /// Begins a query; what it has of another one goes.
+  void begin(const Seeds& seeds, Instance query) {
+    std::visit([&](auto& solver) { solver.begin(seeds, query); }, solver_);
+  }
+  /// Goes on as far as lists are at hand. False if others are missing; true once there are scores.
+  bool advance(const ListsAtHand& lists) {
+    return std::visit([&](auto& solver) { return solver.advance(lists); }, solver_);
+  }
+  /// The same of an exact query, but false after a step along so many edges, if it goes on.
+  bool advance_to(std::uint64_t edges, const ListsAtHand& lists) {
+    return std::visit([&](auto& solver) { return solver.advance_to(edges, lists); }, solver_);
+  }
+  /// Of masses of 64 bits.
+  PausedQuery paused() const { return std::get<StoredSolver<Mass>>(solver_).paused(); }
+  /// Calls use(vertex) for all whose lists are waited for, perhaps several times.
+  template <class Use>
+  void for_each_missing(Use&& use) const {
+    std::visit([&](const auto& solver) { solver.for_each_missing(use); }, solver_);
+  }
+  /// Of a query that has ended.
+  QueryFigures figures() {
+    return std::visit([](auto& solver) { return solver.figures(); }, solver_);
+  }
+
+  /// The graph's lists, where all are at hand.
+  ListsAtHand whole() const {
+    return std::visit([](const auto& solver) { return solver.whole(); }, solver_);
+  }
+  /// The list, as TopList. Throws BudgetError.
+  void write_top(std::span<Vertex> vertices, std::span<double> values) {
+    std::visit([&](auto& solver) { solver.write_top(vertices, values); }, solver_);
+  }
+  /// Calls use(vertex, score) for all vertices, not for the list alone.
+  template <class Use>
+  void for_each_score(Use&& use) const {
+    const auto each = [&](const auto& solver) {
+      for (const auto& entry : solver.scores()) use(entry.vertex, entry.score);
+    };
+    std::visit(each, solver_);
+  }
+
+ private:
+  using Solver = std::variant<StoredSolver<Mass>, StoredSolver<CoarseMass>>;
+
+  Solver solver_;
 };
 
 }  // namespace sluice::ppr
