@@ -248,20 +248,23 @@ class MeloPpr {
   void loss(const std::string& row, ppr::Options o, double degree) {
     tables_.measuring(row);
     constexpr double kMostUnits = ~std::uint32_t{0};
-    double common = 0, error = 0, units = 0;
+    double common = 0, error = 0, units = 0, memory = 0;
     for (Instance q = 0; q < kCounted; ++q) {
       o.first_instance = q, o.last_instance = q + 1;
-      o.score_units = 0;
+      o.state = ppr::State::sparse, o.score_units = 0;
       const Answer exact = answer(six_steps_of(o)), right = answer(o);
       const double wanted = degree * static_cast<double>(exact.reached);
       o.score_units =
           static_cast<std::uint32_t>(degree == 0 ? kMostUnits : std::clamp(wanted, 1.0, kMostUnits));
       const Answer own = answer(o);
       common += own.common(right), error += own.error, units += o.score_units;
+      memory += ratio(own.bytes, right.bytes);
     }
     const double percent = 100.0 / kCounted;
     tables_.put(row, {100 - percent * common}, "% lost of precision",
-                {{"units a query", units / kCounted}, {"% of the mass missed", percent * error}});
+                {{"units a query", units / kCounted},
+                 {"% of the mass missed", percent * error},
+                 {"% of the memory of 64 bits", percent * memory}});
   }
 
   static ppr::Options six_steps_of(const ppr::Options& like) {
@@ -275,6 +278,7 @@ class MeloPpr {
       list.assign(batch.vertices.begin(), std::ranges::find(batch.vertices, kNoVertex));
       std::ranges::sort(list);
       reached = batch.figures[0].reached, error = batch.figures[0].error;
+      bytes = static_cast<double>(batch.figures[0].peak_bytes);
     }
     /// The share of another's list that is in this one.
     double common(const Answer& other) const {
@@ -284,7 +288,7 @@ class MeloPpr {
     }
     std::vector<Vertex> list;
     std::uint64_t reached = 0;
-    double error = 0;
+    double error = 0, bytes = 0;
   };
 
   Answer answer(ppr::Options o) {
