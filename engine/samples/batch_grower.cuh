@@ -111,6 +111,7 @@ class BatchGrower {
     reserve_edges(now);
     find_bounds(now);
     if (now.edges == 0) return;
+    launches_.reserve(program_, largest);
     const Selection<AllEntries> all{view_of(now),
                                     {now.entries},
                                     depth,
@@ -119,7 +120,7 @@ class BatchGrower {
                                     now.offsets.data(),
                                     &memory_.facts.data()->clashing};
     launches_.select(program_, all);
-    if (Program::kDynamic || largest > kTilePicks) launches_.refuse_exhausted(stream_);
+    if (launches_.needs_scratch(largest)) launches_.refuse_exhausted(stream_);
   }
 
   /// For edges whose number is known.

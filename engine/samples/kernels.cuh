@@ -87,25 +87,26 @@ __global__ void __launch_bounds__(kSampleBlock)
     measure_kernel(Program program, LevelView level, Turns turns, std::uint32_t depth, std::uint64_t* sizes,
                    LevelFacts* facts) {
   const Tile<32> warp;
-  const std::uint64_t turn = thread_index() / 32;
-  if (turn >= turns.size()) return;
-  const std::uint64_t own = turns[turn];
-  const FrontierEntry entry = level.frontier[own];
-  const Row row = program.graph.row(entry.vertex);
-  const TracedExpansion at = program.expansion(entry, depth, level.parents[own]);
-  ListMeasure list{row.degree, true};
-  if (!program.every_is_candidate) list = DynamicList<Program>(program, at, row).measure(warp, nullptr);
-  if (warp.rank() != 0) return;
-  if (!list.fits) raise(&facts->too_large, std::uint64_t{entry.vertex} + 1);
-  const SampleDraws random = program.draws(entry);
-  const std::uint64_t size = program.size(at, random, list.candidates);
-  level.available[own] = list.candidates;
-  sizes[own] = size;
-  raise(&facts->largest, size);
-  if (size > 0 && !program.takes_all(size, at, random, list.candidates)) {
-    raise(&facts->drawn, size);
-    raise(&facts->widest, row.degree);
-  }
+  turns.each(thread_index() / 32, std::uint64_t{gridDim.x} * (kSampleBlock / 32), [&](std::uint64_t turn) {
+    if (turn >= turns.size()) return;
+    const std::uint64_t own = turns[turn];
+    const FrontierEntry entry = level.frontier[own];
+    const Row row = program.graph.row(entry.vertex);
+    const TracedExpansion at = program.expansion(entry, depth, level.parents[own]);
+    ListMeasure list{row.degree, true};
+    if (!program.every_is_candidate) list = DynamicList<Program>(program, at, row).measure(warp, nullptr);
+    if (warp.rank() != 0) return;
+    if (!list.fits) raise(&facts->too_large, std::uint64_t{entry.vertex} + 1);
+    const SampleDraws random = program.draws(entry);
+    const std::uint64_t size = program.size(at, random, list.candidates);
+    level.available[own] = list.candidates;
+    sizes[own] = size;
+    raise(&facts->largest, size);
+    if (size > 0 && !program.takes_all(size, at, random, list.candidates)) {
+      raise(&facts->drawn, size);
+      raise(&facts->widest, row.degree);
+    }
+  });
 }
 
 /// Where an instance's edges begin and end: its first and its last entry know.

@@ -17,25 +17,18 @@ struct LargeScratch {
   std::uint64_t warps = 1, sums = 0, picks = 0, words = 0;
   PickScratch all = {};  ///< of the first warp
 
+  /// Elements of 8 bytes that hold a warp's.
+  std::uint64_t warp_size() const { return std::max<std::uint64_t>(1, sums + (2 * picks + words + 1) / 2); }
   __device__ __forceinline__ PickScratch of(std::uint64_t warp) const {
     return {all.picks + warp * picks, all.excluded + warp * picks, all.words + warp * words,
             all.sums + warp * sums};
   }
 };
 
-/// Scratch for lists of at most `widest` entries that select at most `drawn` edges each: for all warps that
-/// are useful where that fits `most_bytes` bytes, else for fewer. How many never changes a sample.
-inline LargeScratch size_scratch(bool makes_ctps, bool bitmap, std::uint64_t widest, std::uint64_t drawn,
-                                 std::uint64_t most_bytes, std::uint64_t most_warps) {
-  LargeScratch scratch;
-  scratch.sums = makes_ctps ? widest : 0;
-  scratch.picks = drawn;
-  scratch.words = bitmap ? widest / 32 + 1 : 0;
-  const std::uint64_t bytes =
-      scratch.sums * sizeof(std::uint64_t) + (2 * scratch.picks + scratch.words) * sizeof(std::uint32_t) + 1;
-  scratch.warps = std::clamp<std::uint64_t>(most_bytes / bytes, 1, most_warps);
-  return scratch;
-}
+/// Which part of all scratch, and of the warps that use it, a launch has: so many units from `begin` on.
+struct ScratchPart {
+  unsigned begin = 0, units = ~0u;  ///< ~0: all that there are
+};
 
 /// Which lists a launch draws from: of more than `above` and at most `most` entries. Whole lists, which need
 /// no scratch, are taken by the launch for the shortest.
@@ -102,13 +95,14 @@ __global__ void __launch_bounds__(kSampleBlock, 2)
 }
 
 /// Whole lists that no tile takes: one lane an edge, so that a hub is shared by many warps. `begins`: [turns
-/// + 1] edges of the entries before.
+/// + 1] edges of the entries before, from any number on.
 template <class Turns, class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     copy_all_kernel(Program program, LevelView level, Turns turns, std::uint32_t depth,
                     const std::uint64_t* begins) {
-  const std::uint64_t edges = begins[turns.size()];
-  for (std::uint64_t edge = thread_index(); edge < edges; edge += std::uint64_t{gridDim.x} * kSampleBlock) {
+  const std::uint64_t end = begins[turns.size()];
+  for (std::uint64_t edge = begins[0] + thread_index(); edge < end;
+       edge += std::uint64_t{gridDim.x} * kSampleBlock) {
     const auto begun = [&](std::uint64_t turn) { return begins[turn] <= edge; };
     const std::uint64_t turn = count_while(turns.size(), begun) - 1;  // the edge's entry's
     const std::uint64_t size = begins[turn + 1] - begins[turn];

@@ -78,20 +78,18 @@ struct SampleWorkspace {
   Buffer<std::uint64_t> flags;     ///< [edges + 1] first reached here?, then their prefix sums
   Buffer<unsigned char> scan;
   Buffer<LevelFacts> facts;
-  Buffer<PickTotals> totals;                     ///< [kCounterSlots]
-  Buffer<std::uint32_t> picks, excluded, words;  ///< scratch of warps that make large selections
-  Buffer<std::uint64_t> sums;                    ///< and of those that make a CTPS for it
+  Buffer<PickTotals> totals;      ///< [kCounterSlots]
+  Buffer<std::uint64_t> scratch;  ///< of warps that make large selections
   // In partitions: entries of one that are listed.
   Buffer<FrontierEntry> listed;
-  Buffer<std::uint64_t> listed_begins;  ///< [listed + 1] edges of those before
+  Buffer<std::uint64_t> listed_begins;  ///< [entries that wait + 1] edges of those before
   Buffer<unsigned long long> clashes;   ///< [partitions at work] entries whose first choices clash
   Staging<std::uint64_t> total;         ///< what the host reads between kernels
   Staging<LevelFacts> host_facts;
 
   /// Device memory that the next batch finds already there.
   std::uint64_t bytes() const {
-    std::uint64_t sum = visited.bytes() + clashing.bytes() + flags.bytes() + scan.bytes() + picks.bytes() +
-                        excluded.bytes() + words.bytes() + sums.bytes();
+    std::uint64_t sum = visited.bytes() + clashing.bytes() + flags.bytes() + scan.bytes() + scratch.bytes();
     sum += listed.bytes() + listed_begins.bytes();
     for (const SampleLevel& level : levels) sum += level.bytes();
     return sum;

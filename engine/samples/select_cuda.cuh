@@ -24,10 +24,11 @@ struct Selection {
   std::uint32_t depth;
   std::uint64_t largest;  ///< no selection is larger
   const Stream& stream;
-  const std::uint64_t* begins;        ///< [turns + 1] edges of the turns before, if any selection is large
+  const std::uint64_t* begins;        ///< [turns + 1] as copy_all_kernel's, if any selection is large
   unsigned long long* clashes;        ///< how many entries' first choices clash; of a whole level zero
   std::uint32_t* clashing = nullptr;  ///< [turns] space for those
-  unsigned most_blocks = ~0u;         ///< of a launch without scratch of its own
+  unsigned most_blocks = ~0u;         ///< of a launch without scratch
+  ScratchPart scratch = {};           ///< of one with scratch
 };
 
 template <class Program>
@@ -41,15 +42,31 @@ class SelectLaunches {
         memory_(memory),
         stats_(stats) {}
 
-  /// May selections go on beside each other, on several streams? Large ones share scratch.
-  static bool side_by_side(std::uint64_t largest) { return !Program::kDynamic && largest <= kTilePicks; }
-  /// Blocks for which those take turns.
+  /// Do selections need scratch, and may they run out of random words?
+  static bool needs_scratch(std::uint64_t largest) { return Program::kDynamic || largest > kTilePicks; }
+  /// Blocks without scratch that work at the same time.
   static unsigned blocks_side_by_side() {
     if constexpr (Program::kDynamic)
-      return 1;
+      return blocks_at_once(measure_kernel<ListedEntries, Program>, kSampleBlock, 0);
     else
       return blocks_at_once(select_listed_kernel<kTilePicks, Program>, kSampleBlock, 0);
   }
+
+  /// Takes scratch for a level's selections, if they need any: before the first of them, as they may share it
+  /// out. For all warps that are useful where that fits, else for fewer. How many never changes a sample.
+  void reserve(const Program& program, std::uint64_t largest) {
+    if (!needs_scratch(largest)) return;
+    constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
+    const std::uint64_t bytes =  // smallest_batch_bytes() plans that of a tabled bias for all warps
+        Program::kDynamic ? std::min(kMostBytes, memory_.scratch.bytes() + device_.memory().available() / 2)
+                          : ~0ull;
+    const std::uint64_t each = scratch_for(program, widest()).warp_size(), most = large_warps(device_);
+    const std::uint64_t warps = std::clamp<std::uint64_t>(bytes / sizeof(std::uint64_t) / each, 1, most);
+    memory_.scratch.reserve(device_, warps * each, "scratch of large selections");
+    units_ = static_cast<unsigned>(std::min(memory_.scratch.size() / each, most / kWarps));
+  }
+  /// Into so many parts that scratch can be cut: each has a block's, or a warp's where memory is short.
+  unsigned units() const { return units_; }
 
   template <class Turns>
   void select(const Program& program, const Selection<Turns>& some) {
@@ -81,43 +98,64 @@ class SelectLaunches {
   }
 
  private:
+  static constexpr unsigned kWarps = kSampleBlock / 32;  ///< of a block
+
   /// Short lists by as many warps as are useful, longer ones by as many as there is scratch for.
   template <class Turns>
   void select_dynamic(const Program& program, const Selection<Turns>& some) {
-    const LevelFacts facts = *memory_.host_facts.data();
     constexpr std::uint32_t kShort = GraphView::kHubDegree;
-    select_lists(program, some, {0, kShort}, std::min<std::uint64_t>(facts.widest, kShort), facts.drawn);
-    if (facts.widest > kShort) select_lists(program, some, {kShort, ~0u}, facts.widest, facts.drawn);
+    select_lists(program, some, {0, kShort});
+    if (widest() > kShort) select_lists(program, some, {kShort, ~0u});
   }
 
-  /// From lists of at most `widest` entries, `drawn` edges each at most.
   template <class Turns>
-  void select_lists(const Program& selects, const Selection<Turns>& some, ListLengths lengths,
-                    std::uint64_t widest, std::uint64_t drawn) {
-    const bool distinct = !selects.sampler.replacement();
-    if (distinct) drawn = std::min(drawn, widest);
-    const Program program = with_collision(selects, drawn);
-    constexpr std::uint64_t kMostScratch = std::uint64_t{256} << 20;
-    const std::uint64_t held =
-        memory_.sums.bytes() + memory_.picks.bytes() + memory_.excluded.bytes() + memory_.words.bytes();
-    const std::uint64_t most =  // smallest_batch_bytes() plans that of a tabled bias for all warps
-        Program::kDynamic ? std::min(kMostScratch, held + device_.memory().available() / 2) : ~0ull;
-    LargeScratch scratch = size_scratch(Program::kDynamic && program.select != Select::rejection,
-                                        distinct && program.collision != Collision::linear, widest, drawn,
-                                        most, large_warps(device_));
-    reserve(some.stream, scratch);
+  void select_lists(const Program& selects, const Selection<Turns>& some, ListLengths lengths) {
+    const std::uint64_t longest = std::min<std::uint64_t>(widest(), lengths.most);
+    const Program program = with_collision(selects, most_drawn(selects, longest));
+    const LargeScratch scratch = take(some.scratch, scratch_for(program, longest));
+    if (scratch.words > 0)
+      check(cudaMemsetAsync(scratch.all.words, 0, scratch.warps * scratch.words * sizeof(std::uint32_t),
+                            some.stream.get()),
+            "clearing bitmaps");
     launch("select_large_kernel", some.stream, scratch.warps * 32, ~0u, select_large_kernel<Turns, Program>,
            program, some.level, some.turns, some.depth, lengths, scratch, memory_.facts.data(),
            memory_.totals.data());
   }
 
+  /// The longest list that large selections draw from.
+  std::uint64_t widest() const { return Program::kDynamic ? memory_.host_facts.data()->widest : max_degree_; }
+  /// Edges that an entry draws at most from such a list.
+  std::uint64_t most_drawn(const Program& program, std::uint64_t longest) const {
+    const std::uint64_t drawn = memory_.host_facts.data()->drawn;
+    return program.sampler.replacement() ? drawn : std::min(drawn, longest);
+  }
+  /// A warp's scratch for lists that are no longer.
+  LargeScratch scratch_for(const Program& program, std::uint64_t longest) const {
+    LargeScratch scratch;
+    scratch.picks = most_drawn(program, longest);
+    if (Program::kDynamic && program.select != Select::rejection) scratch.sums = longest;
+    const bool linear = with_collision(program, scratch.picks).collision == Collision::linear;
+    if (!program.sampler.replacement() && !linear) scratch.words = longest / 32 + 1;
+    return scratch;
+  }
+  /// The same for as many warps as a part of all scratch has room for.
+  LargeScratch take(const ScratchPart& part, LargeScratch scratch) const {
+    const std::uint64_t units = std::min(part.units, units_), unit = memory_.scratch.size() / units_;
+    const std::uint64_t most = std::max<std::uint64_t>(1, large_warps(device_) * units / units_);
+    scratch.warps = std::clamp<std::uint64_t>(units * unit / scratch.warp_size(), 1, most);
+    std::uint64_t* const sums = memory_.scratch.data() + part.begin * unit;
+    auto* const picks = reinterpret_cast<std::uint32_t*>(sums + scratch.warps * scratch.sums);
+    std::uint32_t* const excluded = picks + scratch.warps * scratch.picks;
+    scratch.all = {picks, excluded, excluded + scratch.warps * scratch.picks, sums};
+    return scratch;
+  }
+
   template <class Turns>
   void select_tabled(const Program& program, const Selection<Turns>& some) {
     constexpr std::uint64_t kManyEntries = 1u << 16;
-    const LevelFacts& facts = *memory_.host_facts.data();
+    const bool uneven = memory_.host_facts.data()->uneven != 0;
     const bool replacement = program.sampler.replacement(), small = some.largest <= kTilePicks;
-    if (Turns::kListed ? replacement && small && !facts.uneven : some.level.fanout > 0)
-      return draw(program, some);
+    if (Turns::kListed ? replacement && small && !uneven : some.level.fanout > 0) return draw(program, some);
     // One launch is quicker than two where there is little to do.
     if (some.turns.most >= kManyEntries && !replacement && small && program.select != Select::updated)
       return choose_first(program, some);
@@ -131,7 +169,7 @@ class SelectLaunches {
     const unsigned most = Turns::kListed ? device_.multiprocessors() * 8 : ~0u;
     launch("copy_all_kernel", some.stream, some.level.edges, std::min(most, some.most_blocks),
            copy_all_kernel<Turns, Program>, program, some.level, some.turns, some.depth, some.begins);
-    select_lists(program, some, {0, ~0u}, max_degree_, facts.drawn);
+    select_lists(program, some, {0, ~0u});
   }
 
   /// Warps for so many entries.
@@ -191,25 +229,10 @@ class SelectLaunches {
     return program;
   }
 
-  /// Memory for that. The limit counts what is held: all of it is given back before any is taken anew.
-  void reserve(const Stream& stream, LargeScratch& scratch) {
-    const std::uint64_t sums = scratch.warps * scratch.sums, picks = scratch.warps * scratch.picks,
-                        words = scratch.warps * scratch.words;
-    if (sums > memory_.sums.size() || picks > memory_.picks.size() || words > memory_.words.size())
-      memory_.sums = {}, memory_.picks = {}, memory_.excluded = {}, memory_.words = {};
-    memory_.sums.reserve(device_, sums, "CTPS of lists as they are expanded");
-    memory_.picks.reserve(device_, picks, "scratch of large selections");
-    memory_.excluded.reserve(device_, picks, "scratch of large selections");
-    memory_.words.reserve(device_, words, "bitmaps of large selections");
-    scratch.all = {memory_.picks.data(), memory_.excluded.data(), memory_.words.data(), memory_.sums.data()};
-    if (words > 0)
-      check(cudaMemsetAsync(memory_.words.data(), 0, memory_.words.bytes(), stream.get()),
-            "clearing bitmaps");
-  }
-
   const Device& device_;
   std::uint32_t max_degree_;
-  bool linear_asked_;  ///< `--collision linear`: never replaced by a bitmap
+  bool linear_asked_;   ///< `--collision linear`: never replaced by a bitmap
+  unsigned units_ = 1;  ///< of scratch
   SampleWorkspace& memory_;
   RunStats& stats_;
 };

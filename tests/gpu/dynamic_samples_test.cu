@@ -83,6 +83,30 @@ TEST_F(DynamicOnGpu, RepeatedEdgesAreTheHosts) {
   expect_same(Remembering<true, false>{2, 100}, {Select::automatic}, 40);
 }
 
+/// With lists of hubs, which have launches of their own, bitmaps, and memory for the scratch of few warps.
+TEST_F(DynamicOnGpu, PartitionsSideBySideAreTheHosts) {
+  Device host({DeviceChoice::host, 2, 0});
+  ResidentGraph on_host(host, with_hubs());
+  const Starts starts = seed_lists(at_most(500, 60), with_hubs().vertices());
+  const Remembering<false, false> sampler{2, 40};
+  samples::Options options;
+  options.collision = Collision::bitmap;
+  SampleDigest expected;
+  samples::run_sample(on_host, starts, sampler, options, &expected);
+  for (const std::uint64_t budget : {std::uint64_t{0}, std::uint64_t{24} << 20}) {
+    gpu = open_gpu(budget);
+    for (const Balance balance : {Balance::automatic, Balance::on, Balance::off}) {
+      ResidentGraph parts(*gpu, with_hubs(),
+                          {.partitions = 7, .slots = 3, .transport = Transport::copied, .balance = balance});
+      SampleDigest digest;
+      const RunStats stats = samples::run_sample(parts, starts, sampler, options, &digest);
+
+      EXPECT_TRUE(digest == expected) << budget << ' ' << static_cast<int>(balance);
+      EXPECT_EQ(stats.kernels.rounds > 0, balance != Balance::automatic);
+    }
+  }
+}
+
 TEST_F(DynamicOnGpu, SmallBudgetsGiveTheSame) {
   gpu = open_gpu(24u << 20);
   expect_same(Remembering<false, false>{2, 40}, {Select::automatic}, 2000);

@@ -89,8 +89,8 @@ TEST(GpuPaging, WalksInLegsAreThoseOfTheHost) {
   const PagingOptions paging{.partitions = brief() ? 4u : 64u};
   const std::uint64_t walks = at_most(10'000, 400);
   constexpr std::uint64_t kSteps = 20, kRow = (kSteps + 1) * sizeof(Vertex);
-  const PagedPlan plan = plan_pages(*gpu, graph, paging, {}, walks::queued_walk_bytes(false) + kRow,
-                                    walks, kSteps, graph.out.offsets.size() * sizeof(EdgeIndex), kRow);
+  const PagedPlan plan = plan_pages(*gpu, graph, paging, {}, walks::queued_walk_bytes(false) + kRow, walks,
+                                    kSteps, graph.out.offsets.size() * sizeof(EdgeIndex), kRow);
   ASSERT_LT(plan.leg, kSteps);
   Device host({DeviceChoice::host, usable_cores(), 0});
   ResidentGraph whole(host, graph), parts(*gpu, graph, paging);
@@ -145,6 +145,35 @@ TEST(GpuPaging, TimesKernelsOfSamplesSideBySide) {
   EXPECT_EQ(times(Balance::automatic).rounds, 0u);
   EXPECT_GT(times(Balance::on).rounds, 0u);
   EXPECT_GT(times(Balance::off).mean_seconds, 0);
+}
+
+/// Selections of more than 32 edges, whose scratch is shared out; of 40 partitions some share a stream.
+TEST(GpuPaging, LargeSamplesOfPartitionsSideBySide) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  const Graph graph = scattered(at_most(3000, 600));
+  Device host({DeviceChoice::host, usable_cores(), 0});
+  ResidentGraph whole(host, graph);
+  samples::Options options;
+  options.fanout = {64, 40}, options.bias = Bias::degree;
+  const Starts starts = random_starts(at_most(500, 60));
+  SampleDigest expected;
+  sampling::run_samples(whole, starts, options, &expected);
+  for (const std::uint32_t partitions : {4u, 40u}) {
+    for (const Balance balance : {Balance::automatic, Balance::on, Balance::off}) {
+      ResidentGraph parts(*gpu, graph,
+                          {.partitions = partitions,
+                           .slots = partitions,
+                           .transport = Transport::copied,
+                           .balance = balance});
+      SampleDigest digest;
+      const RunStats stats = sampling::run_samples(parts, starts, options, &digest);
+
+      EXPECT_TRUE(digest == expected) << partitions << ' ' << static_cast<int>(balance);
+      if (partitions != 4) continue;
+      EXPECT_EQ(stats.kernels.rounds > 0, balance != Balance::automatic);
+    }
+  }
 }
 
 /// Of more entries than are tried one by one: first choices of all, then those that clash.

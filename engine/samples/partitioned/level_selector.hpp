@@ -95,6 +95,7 @@ class LevelSelector {
     } else {
       levels_.executor().order_by_key(level.entries, OwnerOfItem<EntryWaits>{waits, cache_.owners()}, order_);
     }
+    if (task.work == LevelWork::select) levels_.begin_select(task.level, order_);
     std::vector<std::uint64_t> waiting = order_.counts();
     cache_.drain(waiting, [&](std::span<const std::uint32_t> present) {
       levels_.work(task, order_, present);

@@ -123,37 +123,50 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
   /// The most edges of an entry.
   void note_largest(std::uint64_t largest) { memory_.host_facts.data()->largest = largest; }
 
-  /// Works on the entries in order of partition that wait for those that are present: side by side, but for
-  /// work that needs scratch. In other GPUs' memory one partition after another: a GPU finds few addresses
-  /// there at once (StretchOfItem).
+  /// Takes what selections need on all partitions, before any is under way.
+  void begin_select(const SampleLevel& level, const OrderedItems& order) {
+    memory_.clashing.reserve(device_, order.size(), kSampleBatch);
+    if (!Program::kDynamic && largest() > kTilePicks) {
+      memory_.listed_begins.reserve(device_, order.size() + 1, kSampleBatch);
+      std::uint64_t* const begins = memory_.listed_begins.data();
+      executor_.for_each(order.size(), {},
+                         SizesOfListed{view_of(level), {order.items.data(), order.size()}, begins});
+      exclusive_sum(device_, begins, begins, order.size(), memory_.scan, stream_.get());
+    }
+    launches_.reserve(program_, largest());
+  }
+
+  /// Works on the entries in order of partition that wait for those that are present: side by side, a stream
+  /// each. In other GPUs' memory one partition after another: a GPU finds few addresses there at once
+  /// (StretchOfItem).
   void work(const LevelTask& task, const OrderedItems& order, std::span<const std::uint32_t> present) {
     const Program base = program_;
     const bool selects = task.work == LevelWork::select;
-    const bool aside = selects && Launches::side_by_side(largest()) && graph_.peers == nullptr;
-    if (selects) memory_.clashing.reserve(device_, order.size(), kSampleBatch);
-    if (selects && largest() > kTilePicks)
-      memory_.listed_begins.reserve(device_, order.size() + 1, kSampleBatch);
+    const bool large = selects && Launches::needs_scratch(largest());
     const std::vector<Waiting> all = waiting(order, present);
-    const Balance balance = aside ? cache_.paging().balance : Balance::automatic;
-    const std::vector<unsigned> shares = shares_for(all, balance);
-    const bool timed = balance != Balance::automatic && all.size() <= kMostSides;
+    const Balance balance = graph_.peers ? Balance::automatic : cache_.paging().balance;
+    const std::vector<Share> shares = shares_for(all, balance, large);
+    const std::uint64_t* const begins = memory_.listed_begins.data();
+    const bool timed = balance != Balance::automatic && all.size() == shares.size();
+    for (std::size_t side = 0; side < shares.size(); ++side) sides_[side].follow(stream_);
     std::vector<ArriveOnPage<Program>> arrivals;
     for (std::size_t i = 0; i < all.size(); ++i) {
       program_ = on_page(base, cache_.page(all[i].partition));
-      const std::uint32_t* const items = order.items.data() + all[i].begin;
-      const std::size_t side = i % kMostSides;
+      const std::size_t side = i % shares.size();
       if (timed) sides_.start(side);
-      for (const LevelOrigin& batch : batches(task, items, all[i].size)) {
+      for (const LevelOrigin& batch : batches(task, order.items.data() + all[i].begin, all[i].size)) {
         program_.first = batch.first;
-        const ListedEntries turns{items + batch.begin, batch.end - batch.begin};
+        const std::uint64_t begin = all[i].begin + batch.begin;
+        const ListedEntries turns{order.items.data() + begin, batch.end - batch.begin};
         if (!selects) {
-          measure_listed(task, turns);
+          measure_listed(task, turns, sides_[side], shares[side].blocks);
           continue;
         }
         const LevelView level = view_of(task.level);
-        select_listed({level, turns, task.depth, largest(), aside ? sides_[side] : stream_,
-                       memory_.listed_begins.data(), memory_.clashes.data() + side,
-                       memory_.clashing.data() + all[i].begin + batch.begin, shares[i]});
+        launches_.template select<ListedEntries>(
+            program_, {level, turns, task.depth, largest(), sides_[side], begins ? begins + begin : nullptr,
+                       memory_.clashes.data() + side, memory_.clashing.data() + begin, shares[side].blocks,
+                       shares[side].scratch});
         if constexpr (Program::kUpdates) arrivals.push_back({program_, level, turns, task.depth});
         if (cache_.in_place(all[i].partition))
           executor_.for_each(turns.most, {.sums = read_.data()},
@@ -164,7 +177,7 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
     sides_.wait("samples");
     arrive(arrivals);
     executor_.wait("samples");  // the slots may be filled anew
-    if (selects && !aside) launches_.refuse_exhausted(stream_);
+    if (large) launches_.refuse_exhausted(stream_);
     if (timed) stats_.kernels.add(sides_.seconds(all.size()));
     program_ = base;
   }
@@ -198,20 +211,12 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
   using Base::device_, Base::memory_, Base::program_, Base::stats_, Base::stream_, Base::launches_;
   static constexpr std::size_t kMostSides = SideStreams::kMost;  ///< of partitions that are timed
 
-  void measure_listed(const LevelTask& task, const ListedEntries& turns) {
+  void measure_listed(const LevelTask& task, const ListedEntries& turns, const Stream& side,
+                      unsigned most_blocks) {
     if constexpr (Program::kDynamic)
-      this->launch("measure_kernel", measure_kernel<ListedEntries, Program>, turns.most * 32, program_,
-                   view_of(task.level), turns, task.depth, task.level.offsets.data(), memory_.facts.data());
-  }
-
-  void select_listed(const Selection<ListedEntries>& some) {
-    if (some.largest > kTilePicks) {
-      executor_.for_each(some.turns.most, {},
-                         SizesOfListed{some.level, some.turns, memory_.listed_begins.data()});
-      exclusive_sum(device_, memory_.listed_begins.data(), memory_.listed_begins.data(), some.turns.most,
-                    memory_.scan, stream_.get());
-    }
-    launches_.select(program_, some);
+      launches_.launch("measure_kernel", side, turns.most * 32, most_blocks,
+                       measure_kernel<ListedEntries, Program>, program_, view_of(task.level), turns,
+                       task.depth, task.level.offsets.data(), memory_.facts.data());
   }
 
   void arrive(std::span<const ArriveOnPage<Program>> arrivals) {
@@ -237,12 +242,30 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
     }
     return all;
   }
-  /// Blocks for each.
-  static std::vector<unsigned> shares_for(std::span<const Waiting> all, Balance balance) {
-    if (balance == Balance::automatic) return std::vector<unsigned>(all.size(), ~0u);
-    std::vector<std::uint64_t> sizes;
-    for (const Waiting& each : all) sizes.push_back(each.size);
-    return shares_of(sizes, Launches::blocks_side_by_side(), balance);
+  /// What a side has of the device.
+  struct Share {
+    unsigned blocks = ~0u;  ///< of launches without scratch
+    ScratchPart scratch = {};
+  };
+  /// For as many sides as are of use: scratch goes by work, unless balancing is off, and blocks if it is on.
+  std::vector<Share> shares_for(std::span<const Waiting> all, Balance balance, bool large) const {
+    std::size_t sides = graph_.peers ? std::size_t{1} : kMostSides;
+    if (large) sides = std::min<std::size_t>(sides, launches_.units());
+    std::vector<std::uint64_t> sizes(std::min(all.size(), sides));
+    for (std::size_t i = 0; i < all.size(); ++i) sizes[i % sizes.size()] += all[i].size;
+    std::vector<Share> shares(sizes.size());
+    if (balance != Balance::automatic) {
+      const std::vector<unsigned> blocks = shares_of(sizes, Launches::blocks_side_by_side(), balance);
+      for (std::size_t i = 0; i < shares.size(); ++i) shares[i].blocks = blocks[i];
+    }
+    if (large) {
+      const bool even = balance == Balance::off;
+      const std::vector<unsigned> units =
+          shares_of(sizes, launches_.units(), even ? Balance::off : Balance::on);
+      unsigned begin = 0;
+      for (std::size_t i = 0; i < shares.size(); begin += units[i++]) shares[i].scratch = {begin, units[i]};
+    }
+    return shares;
   }
   std::uint64_t largest() const { return memory_.host_facts.data()->largest; }
 

@@ -91,6 +91,7 @@ class Levels {
   }
 
   void begin_measure(const SampleLevel&) const {}
+  void begin_select(const SampleLevel&, const OrderedItems&) const {}
   /// How many edges the entries of an origin rank select, where that is known without their lists.
   void measure(SampleLevel& level, std::uint32_t depth, const LevelOrigin& origin) {
     Program program = program_;
