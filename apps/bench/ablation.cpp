@@ -56,6 +56,9 @@ class AblationSuite : SuiteFigures {
       sample("biased neighbor", neighbor, instances);
       neighbor.bias = Bias::none;
       sample("unbiased neighbor", neighbor, instances);
+      samples::Options large;
+      large.bias = Bias::degree, large.fanout = {2, 64};
+      sample("biased neighbor of 64", large, instances);
       samples::Options fire;
       fire.kind = samples::Kind::forest_fire;
       sample("forest fire", fire, instances);

@@ -110,7 +110,8 @@ TEST_F(Suites, AblationHasARowForEachTechnique) {
                          .out;
 
   const auto report = json("bench.json");
-  for (const char* work : {"biased neighbor", "unbiased neighbor", "forest fire", "biased walk"}) {
+  for (const char* work :
+       {"biased neighbor", "unbiased neighbor", "biased neighbor of 64", "forest fire", "biased walk"}) {
     for (const char* row : {"none", "batching", "+ workload-aware", "+ balancing", "auto"}) {
       const std::string name = std::string(work) + ", 4000: " + row;
       EXPECT_NE(table.find(name), std::string::npos) << table;
