@@ -59,7 +59,7 @@ template <class Program, class Part, bool pulling = false>
 using FusedSolver =
     std::conditional_t<VoteProgram<Program>, CudaVote<Program, Part>, CudaLevels<Program, Part, pulling>>;
 
-/// Of a rank's part, in kernels that tell each other what is active. Null, on all ranks, where a GPU
+/// Of a rank's part, in kernels that send each other what is active. Null, on all ranks, where a GPU
 /// does not hold its rank's lists, or does not reach the memory of another. All ranks call it.
 template <class Program>
 auto make_peer_solver(const AccGraph& graph, const Program& program, const AccOptions& options) {

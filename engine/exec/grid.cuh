@@ -13,7 +13,7 @@ namespace sluice::cuda {
 
 inline constexpr unsigned kTeamBlock = 512;  ///< four blocks fill an SM, each with enough warps to hide reads
 inline constexpr unsigned kWarp = 32;
-/// Of a team of a few blocks, where the grid has as many: as many threads as a thin frontier has vertices,
+/// Of a team of a few blocks, where the grid has as many: as many threads as a small frontier has vertices,
 /// such as a road graph's. A power of two, for barriers are counted modulo 2^32.
 inline constexpr unsigned kFewBlocks = 16;
 

@@ -138,7 +138,7 @@ struct BeliefPropagation {
   /// Renews v's beliefs from its products; returns the largest change, or -1 where no state is left.
   SLUICE_HD double finish(Vertex v) const {
     const LogProduct* products = after + std::uint64_t{v} * states;
-    double* mine = beliefs + std::uint64_t{v} * states;
+    double* current = beliefs + std::uint64_t{v} * states;
     std::int64_t most = kZero;
     for (unsigned x = 0; x < states; ++x)
       if (products[x].zeros == 0 && products[x].log > most) most = products[x].log;
@@ -147,9 +147,9 @@ struct BeliefPropagation {
     for (unsigned x = 0; x < states; ++x) sum = exact::add(sum, part(products[x], most));
     for (unsigned x = 0; x < states; ++x) {
       const double belief = exact::divide(part(products[x], most), sum);
-      const double by = belief > mine[x] ? belief - mine[x] : mine[x] - belief;
+      const double by = belief > current[x] ? belief - current[x] : current[x] - belief;
       if (by > change) change = by;
-      mine[x] = belief;
+      current[x] = belief;
     }
     return change;
   }

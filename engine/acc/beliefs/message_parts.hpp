@@ -25,16 +25,16 @@ template <class T>
 class MessageArray {
  public:
   MessageArray(const Device& device, const std::string& folder, std::uint64_t size, const char* purpose)
-      : here_(device, folder.empty() ? size : 0, purpose),
-        there_(folder.empty() || device.plans() ? ScratchMemory() : ScratchMemory(folder, size * sizeof(T))),
+      : memory_(device, folder.empty() ? size : 0, purpose),
+        file_(folder.empty() || device.plans() ? ScratchMemory() : ScratchMemory(folder, size * sizeof(T))),
         size_(size) {}
 
-  T* data() const { return there_.data() != nullptr ? static_cast<T*>(there_.data()) : here_.data(); }
+  T* data() const { return file_.data() != nullptr ? static_cast<T*>(file_.data()) : memory_.data(); }
   std::uint64_t size() const { return size_; }
 
  private:
-  Staging<T> here_;
-  ScratchMemory there_;
+  Staging<T> memory_;
+  ScratchMemory file_;
   std::uint64_t size_;
 };
 

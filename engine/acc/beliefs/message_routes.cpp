@@ -125,14 +125,14 @@ void MessageParts::require_reverse(const UseLists& use) {
   std::atomic<bool> good{true};
   over_lists(true, [&](const CsrView& lists, std::uint64_t first_row, std::uint64_t i) {
     const Strip& strip = strips_[i];
-    bool mine = true;
+    bool matches = true;
     over_targets(lists, first_row, strip, [&](std::uint64_t v, EdgeIndex e, std::uint64_t) {
       const std::int64_t* said =
           received(strip.part) + std::uint64_t{arrivals_.data()[e - first_edge_]} * states_;
-      mine = mine && said[0] == pair_of(lists.targets[e], v) &&
-             (states_ == 1 || said[1] == bits_of(lists.weights, e));
+      matches = matches && said[0] == pair_of(lists.targets[e], v) &&
+                (states_ == 1 || said[1] == bits_of(lists.weights, e));
     });
-    if (!mine) good = false;
+    if (!matches) good = false;
     const std::uint64_t begin = std::max(first_row, strip.begin),
                         end = std::min(first_row + lists.vertices, strip.end);
     if (begin < end) use({end - begin, 0, lists_.offsets + begin, lists.targets, lists.weights}, begin);

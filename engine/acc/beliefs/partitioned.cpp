@@ -91,8 +91,8 @@ class PartitionedBeliefs final : public VertexBeliefs {
 
   /// Vertices receive, and send what is received in the next round. The largest change of all ranks.
   double round(bool sends) {
-    const BeliefRound mine = backend_->round(program_, sends);
-    std::array<double, 3> all{mine.change, mine.no_state ? 1.0 : 0.0, mine.nothing_sent ? 1.0 : 0.0};
+    const BeliefRound own = backend_->round(program_, sends);
+    std::array<double, 3> all{own.change, own.no_state ? 1.0 : 0.0, own.nothing_sent ? 1.0 : 0.0};
     rows_.ranks().all_reduce(all, Reduce::max, "a round of messages");
     nothing_sent_ = all[2] > 0;
     return possible(all[1] > 0 ? -1 : all[0]);

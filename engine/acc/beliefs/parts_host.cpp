@@ -74,18 +74,18 @@ class HostBeliefParts final : public BeliefPartBackend {
         balanced_ranges(part.offsets, part.rows, std::min(most, (edges + part.rows) / kLeastEdges + 1));
     std::mutex mutex;
     pool_.blocks(ends.size() - 1, 1, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-      BeliefRound mine;
+      BeliefRound of_block;
       for (std::uint64_t row = ends[begin]; row < ends[end]; ++row) {
         const EdgeIndex first = part.offsets[row], last = part.offsets[row + 1];
         const double change = part.combine(SingleLane{}, static_cast<Vertex>(row), first, last);
-        mine.no_state |= change < 0;
-        mine.change = std::max(mine.change, change);
+        of_block.no_state |= change < 0;
+        of_block.change = std::max(of_block.change, change);
         for (EdgeIndex e = first; sends && e < last; ++e)
-          mine.nothing_sent |= !part.template send<kStates>(row, e);
+          of_block.nothing_sent |= !part.template send<kStates>(row, e);
       }
       const std::lock_guard lock(mutex);
-      all.change = std::max(all.change, mine.change);
-      all.no_state |= mine.no_state, all.nothing_sent |= mine.nothing_sent;
+      all.change = std::max(all.change, of_block.change);
+      all.no_state |= of_block.no_state, all.nothing_sent |= of_block.nothing_sent;
     });
   }
 

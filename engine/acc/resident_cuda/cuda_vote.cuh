@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(cuda::kTeamBlock, kRoundBlocks) vote_rounds_ke
   auto now = *view.state;
   grid.sync();
   if constexpr (!View::Peers::kAlone) {
-    if (now.untold != 0 && now.active > 0) now = tell_found(grid, view, now);
+    if (now.unsent != 0 && now.active > 0) now = send_found(grid, view, now);
   }
   if constexpr ((kPhases & kOneRound) != 0) {
     now = round(grid, now);

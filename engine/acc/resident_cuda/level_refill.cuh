@@ -95,20 +95,20 @@ class WarpStage {
   unsigned size_ = 0;
 };
 
-/// Ranks tell each other of the vertices that they have found, once the team has come; all of it come.
+/// Ranks exchange the vertices that they have found, once the team has come; all of it come.
 /// Returns what all ranks have come to.
 template <class View, class Team>
 __device__ PeerWork swap_found(const Team& team, const View& view, const PeerWork& work, LevelRound& next) {
   const PeerWork all = view.peers.swap(team, next.swap++, work);
-  if (team.rank() == 0) view.peers.clear_told();
+  if (team.rank() == 0) view.peers.clear_sent();
   next.done = view.peers.stopped();
   return all;
 }
 
 /// What other ranks sent in the last swap is active, too.
 template <class View, class Team>
-__device__ void hear_found(const Team& team, const View& view, const RoundPlace& place,
-                           const LevelRound& next) {
+__device__ void receive_found(const Team& team, const View& view, const RoundPlace& place,
+                              const LevelRound& next) {
   view.peers.receive(team, next.swap - 1, [&](bool valid, Vertex v, typename View::State state) {
     if (valid) store(view.states + v, state);
     append(view.work, place, valid, v);
@@ -162,7 +162,7 @@ __device__ void look_through(const cuda::GridTeam& grid, const View& view, const
     }
     if constexpr (!kSorted) {
       append(view.work, place, valid, v);
-      view.peers.tell(now.swap, valid, v, view.states);
+      view.peers.send(now.swap, valid, v, view.states);
     }
   };
   WarpStage stage(staged[threadIdx.x / cuda::kWarp]);
@@ -262,7 +262,7 @@ __device__ void refill(const cuda::GridTeam& grid, const View& view, const Round
       grid.sync();
       lowest = all.lowest, next.active = 0;
     }
-    hear_found(grid, view, place, next);
+    receive_found(grid, view, place, next);
     next.all_active = all.found, refilled_edges = all.found_edges;
     next.done |= lowest > last_level(view.program);
   }

@@ -1,6 +1,6 @@
 // Aggregations on a GPU, level by level, inside one persistent kernel, or in several as --fusion says. Beyond
-// the level at work the next one is found from the states of all vertices, by a ballot. Ranks tell each other
-// in every round which of their vertices send.
+// the level at work the next one is found from the states of all vertices, by a ballot. Ranks publish in
+// every round which of their vertices send.
 #pragma once
 
 #include "engine/acc/resident_cuda/level_pull.cuh"
@@ -53,10 +53,10 @@ __device__ typename View::Round level_round(const Team& team, const View& view,
       .active = now.active, .edges = found.edges, .found = found.active, .found_edges = found.active_edges};
   if constexpr (!View::Peers::kAlone) {
     collect<kSorted>(team, view.work, place, finder,
-                     [&](bool valid, Vertex v) { view.peers.tell(next.swap, valid, v, view.states); });
+                     [&](bool valid, Vertex v) { view.peers.send(next.swap, valid, v, view.states); });
     team.sync();
     all = swap_found(team, view, all, next);
-    hear_found(team, view, place, next);
+    receive_found(team, view, place, next);
   }
   next.active = found.active;
   next.all_active = all.found;

@@ -1,5 +1,5 @@
-// What a fused solver works on: a whole graph on one GPU, or a rank's part of one, whose kernels tell each
-// other which vertices send (peers.cuh). A part's lists are then of all vertices, cut down to what leads to
+// What a fused solver works on: a whole graph on one GPU, or a rank's part of one, whose kernels send each
+// other the active vertices (peers.cuh). A part's lists are then of all vertices, cut down to what leads to
 // the rank's own.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Rounds of a vote over ranks, which tell each other what they have found (peers.cuh). While one rank alone
+// Rounds of a vote over ranks, which send each other what they have found (peers.cuh). While one rank alone
 // has active vertices, and reaches no other's, it goes on without a swap, as on a long path: the others wait.
 #pragma once
 
@@ -26,7 +26,7 @@ __device__ PeerVoteRound after(const VoteView<Program, Peers>& view, const PeerV
   return next;
 }
 
-/// The other ranks come to know of rounds that this one has made alone, and that were the last.
+/// Sends the other ranks the rounds that this one has made alone, and that were the last.
 template <class View, class Team>
 __device__ PeerVoteRound end_alone(const Team& team, const View& view, const PeerVoteRound& now) {
   view.peers.swap(team, now.swap, now.since);
@@ -51,14 +51,15 @@ __device__ bool wants_pull(const View& view, const PeerVoteRound& now, const Pee
 
 /// Are entries of so many vertices fewer bytes than bits of all of the rank's?
 template <class View>
-__device__ bool tells_entries(const View& view, unsigned long long found) {
+__device__ bool sends_entries(const View& view, unsigned long long found) {
   return found <= (view.work.last - view.work.first) / kBitsOfWord;
 }
 
 /// Vertices of other ranks that these have sent are active: marked where the next round pulls, else
 /// listed.
 template <class View, class Team>
-__device__ void hear(const Team& team, const View& view, unsigned swap, const RoundPlace& place, bool pull) {
+__device__ void receive_active(const Team& team, const View& view, unsigned swap, const RoundPlace& place,
+                               bool pull) {
   std::uint32_t* const marks = view.work.bits[place.next];
   view.peers.receive(team, swap, [&](bool valid, Vertex v, typename View::State) {
     if (!pull) return append(view.work, place, valid, v);
@@ -90,20 +91,20 @@ __device__ PeerWork swap_round(const Team& team, const View& view, const PeerWor
   const PeerWork all = peers.swap(team, next.swap++, own, bits);
   next.ahead += static_cast<std::uint32_t>(all.rounds - (peers.ranks - 1) - own.rounds);
   next.since = {};
-  if (team.rank() == 0) bits ? peers.count_bits_told() : peers.clear_told();
+  if (team.rank() == 0) bits ? peers.count_sent_bits() : peers.clear_sent();
   return all;
 }
 
-/// A cluster has sent nothing of what it has found: the other ranks come to know of that, where it is a
+/// A cluster has sent nothing of what it has found: the other ranks receive that, where it is a
 /// neighbour of theirs, as if a round of the grid had found it.
 template <class View>
-__device__ PeerVoteRound tell_found(const cuda::GridTeam& grid, const View& view, const PeerVoteRound& now) {
+__device__ PeerVoteRound send_found(const cuda::GridTeam& grid, const View& view, const PeerVoteRound& now) {
   const RoundPlace place = view.work.place(now.round - 1);
   PeerVoteRound next = now;
-  next.untold = 0;
+  next.unsent = 0;
   for (unsigned which = 0; which < cuda::kLists; ++which) {
     over_all(grid, load(&place.made->sizes[which]), [&](std::uint64_t i, bool valid) {
-      view.peers.tell(now.swap, valid, valid ? view.work.list(place.next, which)[i] : 0, view.states);
+      view.peers.send(now.swap, valid, valid ? view.work.list(place.next, which)[i] : 0, view.states);
     });
   }
   grid.sync();
@@ -134,14 +135,14 @@ __device__ PeerVoteRound peer_round(const Team& team, const View& view, const Pe
   const bool noted = !now.pull && !needs_ballot(view.work, place);
   noted ? settle_noted(view, finder) : settle(team, view, place);
   now.pull ? clear_marks(team, view.work, place) : clear_listed(team, view.work, place);
-  const bool entries = tells_entries(view, found.active);
-  const auto tell = [&](bool valid, Vertex v) { peers.tell(now.swap, valid, v, view.states); };
+  const bool entries = sends_entries(view, found.active);
+  const auto send = [&](bool valid, Vertex v) { peers.send(now.swap, valid, v, view.states); };
   if (!entries) {
-    peers.tell_bits(team, now.swap, view.work.bits[place.next]);
+    peers.send_bits(team, now.swap, view.work.bits[place.next]);
   } else if (noted) {
-    collect_bins(view.work, place, finder, tell);
+    collect_bins(view.work, place, finder, send);
   } else {
-    collect_marks<false>(team, view.work, place, tell);
+    collect_marks<false>(team, view.work, place, send);
   }
   team.sync();
   PeerVoteRound next = now;
@@ -172,7 +173,7 @@ __device__ PeerVoteRound peer_round(const Team& team, const View& view, const Pe
   next.pull = wants_pull(view, now, all, next.left_edges);
   next.alone = all.sent == 0 && found.active == all.found;
   if (!entries && next.pull == 0) collect_marks<false>(team, view.work, place);
-  if (!stays) hear(team, view, now.swap, place, next.pull != 0);
+  if (!stays) receive_active(team, view, now.swap, place, next.pull != 0);
   next.blocks = next.pull != 0 ? 0 : blocks_for(view.work, next.active, next.active_edges);
   next.small_rounds = next.blocks == 0 ? 0 : now.small_rounds + 1;
   if (view.clusters && next.alone != 0 && next.small_rounds > kSmallRounds) next.blocks = kOneCluster;
@@ -186,7 +187,7 @@ template <class View>
 __device__ PeerVoteRound begin_rounds(const cuda::GridTeam& grid, const View& view, const RoundPlace& place) {
   const RoundCounts found = *place.found;
   PeerVoteRound now;
-  view.peers.tell_bits(grid, now.swap, view.work.bits[place.next]);
+  view.peers.send_bits(grid, now.swap, view.work.bits[place.next]);
   grid.sync();
   const unsigned swap = now.swap++;
   const PeerWork all =
@@ -195,7 +196,7 @@ __device__ PeerVoteRound begin_rounds(const cuda::GridTeam& grid, const View& vi
   now.own_active = found.active;
   now.left_edges = view.edges;
   now.pull = wants_pull(view, now, all, now.left_edges);
-  hear(grid, view, swap, place, now.pull != 0);
+  receive_active(grid, view, swap, place, now.pull != 0);
   now.blocks = now.pull != 0 ? 0 : blocks_for(view.work, now.active, now.active_edges);
   return now;
 }

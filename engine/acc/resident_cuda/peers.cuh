@@ -1,4 +1,4 @@
-// What the GPUs of ranks tell each other in the middle of their rounds, through memory that kernels of all of
+// What the GPUs of ranks send each other in the middle of their rounds, through memory that kernels of all of
 // them reach (exchange/peer_memory.hpp). Each has all edges that lead to its own vertices, whose states it
 // alone changes; so it is enough that all know which vertices are active. A rank writes those that it has
 // found, and a message, straight into the others' memory, and waits for the messages that come into its own:
@@ -20,7 +20,7 @@ struct NoPeers {
   static constexpr bool kAlone = true;
 
   template <class State>
-  __device__ void tell(unsigned, bool, Vertex, const State*) const {}
+  __device__ void send(unsigned, bool, Vertex, const State*) const {}
 };
 
 static_assert(kMostPeers <= cuda::kWarp, "a lane waits for each");
@@ -88,9 +88,9 @@ struct Peers {
     return kMessageBytes + 2 * (entry_bytes(vertices, ranks) + bit_bytes(vertices, ranks));
   }
 
-  /// Tells all other ranks of an own vertex, where `valid` and it is a neighbour of one of theirs; every lane
+  /// Sends an own vertex to all other ranks, where `valid` and it is a neighbour of one of theirs; every lane
   /// of the warp must come, and a swap follow.
-  __device__ void tell(unsigned swap, bool valid, Vertex v, const State* states) const {
+  __device__ void send(unsigned swap, bool valid, Vertex v, const State* states) const {
     const bool sends = valid && has_bit(boundary, v);
     const unsigned lanes = __ballot_sync(~0u, sends);
     if (lanes == 0) return;
@@ -108,7 +108,7 @@ struct Peers {
 
   /// Writes the bits of own vertices to all ranks; a swap must follow.
   template <class Team>
-  __device__ void tell_bits(const Team& team, unsigned swap, const std::uint32_t* bits) const {
+  __device__ void send_bits(const Team& team, unsigned swap, const std::uint32_t* bits) const {
     const std::uint64_t begin = first / kBitsOfWord, count = words_of(own);
     for (unsigned r = 0; r < ranks; ++r) {
       if (r == own) continue;
@@ -117,7 +117,7 @@ struct Peers {
     }
   }
 
-  /// Ends what the ranks have come to: all know what they were sent, as `bits` or not, and what all have come
+  /// Ends what the ranks have come to: all know what they received, as `bits` or not, and what all have come
   /// to. Ranks whose levels all lie above another's lowest count for nothing. The team has come since it
   /// sent; all of it come.
   template <class Team>
@@ -127,11 +127,11 @@ struct Peers {
     return read(&state->all);
   }
   /// After a swap of entries, by one thread.
-  __device__ void clear_told() const {
+  __device__ void clear_sent() const {
     state->sent_bytes += state->sent * kEntryBytes * (ranks - 1), state->sent = 0;
   }
   /// And of bits.
-  __device__ void count_bits_told() const {
+  __device__ void count_sent_bits() const {
     state->sent_bytes += words_of(own) * sizeof(std::uint32_t) * (ranks - 1);
   }
   __device__ bool stopped() const { return load(&state->stopped) != 0; }

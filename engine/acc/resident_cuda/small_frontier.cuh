@@ -290,7 +290,7 @@ class SmallFrontierRounds {
     found.active_edges = atomicExch(&place.made->active_edges, 0ull);
     was.small_rounds = 0;
     Round next = after(view_, was, found);
-    if constexpr (!View::Peers::kAlone) next.untold = 1;
+    if constexpr (!View::Peers::kAlone) next.unsent = 1;
     *view_.state = next;
     *view_.trace.totals = memory_.totals;
   }

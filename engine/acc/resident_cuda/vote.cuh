@@ -25,7 +25,7 @@ struct PeerVoteRound : VoteRound {
   std::uint32_t swap = 1;    ///< the next one
   std::uint32_t ahead = 0;   ///< rounds that another rank made alone
   std::uint32_t alone = 0;   ///< are no vertices of other ranks active, nor neighbours of theirs?
-  std::uint32_t untold = 0;  ///< do other ranks not know of this rank's that are?
+  std::uint32_t unsent = 0;  ///< has this rank not sent its own that are?
   unsigned long long own_active = 0;
   PeerWork since;  ///< what this rank has made alone since the last swap
 

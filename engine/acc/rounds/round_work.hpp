@@ -1,4 +1,4 @@
-// What ranks tell each other when a round ends: what it has come to, and entries for each other's vertices, a
+// What ranks send each other when a round ends: what it has come to, and entries for each other's vertices, a
 // state and a vertex each. A few travel in the message itself, many after it (entry_exchange.hpp).
 #pragma once
 
