@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <type_traits>
 
 #include "engine/acc/resident_cuda/cuda_vote.cuh"
 #include "engine/acc/rounds/vote.hpp"
@@ -261,9 +262,16 @@ struct ListsPart {
   std::uint64_t own_vertices() const { return lists.vertices; }
 };
 
-/// Worklists of the marks that a round 0 has left.
+/// Worklists of the marks that a round 0 has left, and the marks of what is listed in place of what was.
+template <class Team>
 __global__ void __launch_bounds__(cuda::kTeamBlock) sorted_lists_kernel(acc::WorklistView view) {
-  acc::collect_sorted(cuda::GridTeam{}, view, view.place(0));
+  Team team;
+  if constexpr (std::is_same_v<Team, cuda::FewTeam>) team = {gridDim.x, view.arrived};
+  const acc::RoundPlace place = view.place(0);
+  const acc::Finder finder(view, team.rank(), place);
+  acc::collect(team, view, place, finder, false, [&](bool valid, Vertex v) {
+    if (valid) atomicOr(view.bits[place.now] + v / 32, 1u << (v % 32));
+  });
 }
 
 TEST_F(GpuSmallFrontier, ListsMarkedVerticesInOrder) {
@@ -284,24 +292,36 @@ TEST_F(GpuSmallFrontier, ListsMarkedVerticesInOrder) {
   Buffer<EdgeIndex> offsets(*gpu_, begins.size(), "offsets");
   copy_to_device(*gpu_, offsets.data(), begins.data(), offsets.bytes());
   const ListsPart part{{vertices, begins.back(), offsets.data()}};
-  for (const unsigned blocks : {1u, 7u, cuda::blocks_at_once(sorted_lists_kernel, cuda::kTeamBlock, 0)}) {
+  const auto lists_in_order = [&](auto kernel, unsigned blocks, acc::AccFilter filter) {
     SCOPED_TRACE(blocks);
-    const acc::WorklistMemory memory(*gpu_, part, {.filter = acc::AccFilter::ballot}, blocks, stream);
+    const acc::WorklistMemory memory(*gpu_, part, {.filter = filter}, blocks, stream);
     stream.wait("clearing");
     const acc::WorklistView& view = memory.view();
     copy_to_device(*gpu_, view.bits[1], marks.data(), marks.size() * sizeof(std::uint32_t));
+    acc::RoundCounts counts;
+    counts.overflow = filter == acc::AccFilter::jit;
+    copy_to_device(*gpu_, view.counts, &counts, sizeof counts);
 
-    cuda::launch_together(sorted_lists_kernel, blocks, cuda::kTeamBlock, stream.get(), view);
+    cuda::launch_together(kernel, blocks, cuda::kTeamBlock, stream.get(), view);
 
     stream.wait("worklists");
-    acc::RoundCounts made;
-    copy_to_host(*gpu_, &made, view.counts + 1, sizeof made);
+    copy_to_host(*gpu_, &counts, view.counts + 1, sizeof counts);
     for (unsigned i = 0; i < cuda::kLists; ++i) {
-      ASSERT_EQ(made.sizes[i], expected[i].size());
+      ASSERT_EQ(counts.sizes[i], expected[i].size());
       std::vector<Vertex> found(expected[i].size());
       copy_to_host(*gpu_, found.data(), view.lists[1] + view.begins.of[i], found.size() * sizeof(Vertex));
       EXPECT_EQ(found, expected[i]);
     }
+    std::vector<std::uint32_t> listed(marks.size());
+    copy_to_host(*gpu_, listed.data(), view.bits[0], listed.size() * sizeof(std::uint32_t));
+    EXPECT_EQ(listed, marks);
+  };
+  for (const acc::AccFilter filter : {acc::AccFilter::jit, acc::AccFilter::ballot}) {
+    const auto grid = sorted_lists_kernel<cuda::GridTeam>;
+    for (const unsigned blocks : {1u, 7u, cuda::blocks_at_once(grid, cuda::kTeamBlock, 0)})
+      lists_in_order(grid, blocks, filter);
+    for (const unsigned blocks : {1u, cuda::kFewBlocks})
+      lists_in_order(sorted_lists_kernel<cuda::FewTeam>, blocks, filter);
   }
 }
 

@@ -57,7 +57,7 @@ struct VoteKernels {
   static constexpr unsigned kPhases = kPushes | kPulls;
   template <unsigned kOf>
   static auto of() {
-    return vote_rounds_kernel<View, kOf>;
+    return vote_rounds_kernel<View, kOf & ~kSortedLevels>;  // votes have no levels
   }
 };
 

@@ -141,7 +141,7 @@ struct RefillFound {
 template <unsigned kPhases, class View>
 __device__ void look_through(const cuda::GridTeam& grid, const View& view, const RoundPlace& place,
                              const typename View::Round& now, const RefillPass& pass) {
-  constexpr bool kSorted = (kPhases & kSortedLists) != 0;
+  constexpr bool kSorted = (kPhases & kSortedLevels) != 0;
   constexpr unsigned kAtOnce = WarpStage::kAtOnce;  // reads that are under way together
   __shared__ Vertex staged[cuda::kTeamBlock / cuda::kWarp][WarpStage::kMost];
   __shared__ RefillFound of_block;
@@ -247,7 +247,7 @@ __device__ void refill(const cuda::GridTeam& grid, const View& view, const Round
     if (!any || lowest == pass.wanted) break;
     pass = {lowest, lowest, false, false};
   }
-  if constexpr ((kPhases & kSortedLists) != 0) collect_sorted(grid, view.work, place);
+  if constexpr ((kPhases & kSortedLevels) != 0) collect_sorted(grid, view.work, place);
   if (lists) next.rest_in = next.rest_in % 2 + 1, next.rest = load(&place.found->rest);
   next.left = load(&place.found->left);
   next.active = load(&place.found->refilled);

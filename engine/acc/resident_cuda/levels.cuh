@@ -31,7 +31,6 @@ __device__ void push_level(const Team& team, const View& view, const AccRound& a
 template <unsigned kPhases, class View, class Team>
 __device__ typename View::Round level_round(const Team& team, const View& view,
                                             const typename View::Round& now) {
-  constexpr bool kSorted = (kPhases & kSortedLists) != 0;
   const RoundPlace place = view.work.place(now.round);
   const AccRound at{now.round, now.level};
   Finder finder(view.work, team.rank(), place);
@@ -52,8 +51,8 @@ __device__ typename View::Round level_round(const Team& team, const View& view,
   PeerWork all{
       .active = now.active, .edges = found.edges, .found = found.active, .found_edges = found.active_edges};
   if constexpr (!View::Peers::kAlone) {
-    collect<kSorted>(team, view.work, place, finder,
-                     [&](bool valid, Vertex v) { view.peers.send(next.swap, valid, v, view.states); });
+    collect(team, view.work, place, finder, false,
+            [&](bool valid, Vertex v) { view.peers.send(next.swap, valid, v, view.states); });
     team.sync();
     all = swap_found(team, view, all, next);
     receive_found(team, view, place, next);
@@ -66,10 +65,7 @@ __device__ typename View::Round level_round(const Team& team, const View& view,
   }
   next.blocks = pull_of(next) != 0 ? 0 : blocks_for(view.work, next.all_active, all.found_edges);
   if constexpr (View::Peers::kAlone) {
-    if (!pulled)
-      collect<kSorted>(team, view.work, place, finder);
-    else if (pull_of(next) == 0)
-      collect_marks<kSorted>(team, view.work, place);
+    if (!pulled || pull_of(next) == 0) collect(team, view.work, place, finder, pulled);
   }
   pulled ? clear_marks(team, view.work, place) : clear_listed(team, view.work, place);
   if (team.rank() == 0) {
@@ -163,8 +159,8 @@ class CudaLevels : public FusedRounds<View, LevelKernels<View>, Part> {
   using Rounds = FusedRounds<View, LevelKernels<View>, Part>;
 
   static auto start_kernel(AccFilter filter) {
-    constexpr unsigned kSorted = Part::Peers::kAlone ? kSortedLists : 0;
-    return filter == AccFilter::ballot ? level_start_kernel<View, kSorted> : level_start_kernel<View, 0>;
+    constexpr unsigned kSorted = Part::Peers::kAlone ? kSortedLevels : 0;
+    return sorts_levels(filter) ? level_start_kernel<View, kSorted> : level_start_kernel<View, 0>;
   }
 
   Buffer<unsigned long long> left_edges_;

@@ -18,11 +18,19 @@ namespace sluice::acc {
 /// What a kernel of rounds contains (--fusion). What it does not contain takes none of its registers, so that
 /// more of its blocks may be resident.
 enum Phases : unsigned {
-  kPushes = 1,       ///< rounds that push
-  kPulls = 2,        ///< rounds that pull
-  kOneRound = 4,     ///< one of those; without it all up to one that the kernel does not contain
-  kSortedLists = 8,  ///< worklists in the order of vertices (the ballot filter's)
+  kPushes = 1,        ///< rounds that push
+  kPulls = 2,         ///< rounds that pull
+  kOneRound = 4,      ///< one of those; without it all up to one that the kernel does not contain
+  kSortedLevels = 8,  ///< next levels in the order of vertices
 };
+
+/// Do filters other than the ballot's sort next levels, too? They append them to worklists: sorting would
+/// mark them, look through the marks of all vertices twice, and wait for the grid once more.
+inline constexpr bool kAlwaysSortsLevels = false;
+
+inline bool sorts_levels(AccFilter filter) {
+  return kAlwaysSortsLevels || filter == AccFilter::ballot;
+}
 
 /// Blocks of a kernel of rounds that a multiprocessor holds: what they wait for is memory.
 inline constexpr unsigned kRoundBlocks = 2;
@@ -107,8 +115,8 @@ class RoundKernels {
   explicit RoundKernels(const AccOptions& options) {
     if constexpr (!Kernels::kFuses) {
       take<Kernels::kPhases, Kernels::kPhases>();
-    } else if (options.filter == AccFilter::ballot) {
-      choose<kSortedLists>(options.fusion);
+    } else if (sorts_levels(options.filter)) {
+      choose<kSortedLevels>(options.fusion);
     } else {
       choose<0>(options.fusion);
     }
@@ -183,7 +191,7 @@ class WorklistMemory {
         bins_(device, std::uint64_t{blocks} * cuda::kTeamBlock * options.bin, "bins of threads"),
         batch_(device, options.filter == AccFilter::batch ? part.out().edges : 0, "batch of edges"),
         counts_(device, 3, "worklists"),
-        of_blocks_(device, options.filter == AccFilter::ballot ? cuda::kLists * blocks : 0, "worklists"),
+        of_blocks_(device, std::uint64_t{cuda::kLists} * blocks, "worklists"),
         arrived_(device, 1, "a barrier"),
         totals_(device, 1, "trace"),
         trace_(device, kTracedRounds, "trace"),

@@ -177,30 +177,22 @@ __device__ VoteRound vote_round(const Team& team, const VoteView<Program>& view,
   const AccRound at{now.round, 0};
   Finder finder(view.work, team.rank(), place);
   if (team.rank() == 0) *place.spare = RoundCounts{};
-  constexpr bool kSorted = (kPhases & kSortedLists) != 0;
   const bool pulled = pulls<kPhases>(now.pull);
   pulled ? pull(team, view, at, place, finder) : push(team, view, at, place, finder);
   finder.report();
   team.sync();
   const RoundCounts found = *place.found;
   const VoteRound next = after(view, now, found);
-  const bool jit = !kSorted && view.work.filter == AccFilter::jit && found.overflow == 0;
-  if (!pulled && jit) {
-    settle_noted(view, finder);
-    collect<kSorted>(team, view.work, place, finder);
-  } else {
-    settle(team, view, place);
-    if (!pulled)
-      collect<kSorted>(team, view.work, place, finder);
-    else if (!next.pull)
-      collect_marks<kSorted>(team, view.work, place);
-  }
+  const bool noted = !pulled && view.work.filter == AccFilter::jit && found.overflow == 0;
+  noted ? settle_noted(view, finder) : settle(team, view, place);
   pulled ? clear_marks(team, view.work, place) : clear_listed(team, view.work, place);
-  if (team.rank() == 0)
+  if (!pulled || !next.pull) collect(team, view.work, place, finder, pulled);
+  // Counts are read again: kept while lists are made, they would take more registers than pushes have.
+  if (const RoundPlace counted = view.work.place(now.round); team.rank() == 0)
     view.trace.add({.pull = pulled,
-                    .refilled = pulled ? !next.pull : needs_ballot(view.work, place),
+                    .refilled = pulled ? !next.pull : needs_ballot(view.work, counted),
                     .active = now.active,
-                    .edges = found.edges});
+                    .edges = load(&counted.found->edges)});
   team.sync();
   return next;
 }

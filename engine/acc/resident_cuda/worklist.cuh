@@ -1,7 +1,7 @@
 // Just-in-time task management (SIMD-X, section 4). A thread notes what it has made active in a bin of its
 // own (the online filter); bins become three worklists by degree. Where a bin overflows, the marks of all
-// vertices are looked through instead (the ballot filter). The batch filter, the baseline, writes something
-// for every edge and filters that.
+// vertices are looked through instead, which sorts the worklists (the ballot filter). The batch filter, the
+// baseline, writes something for every edge and filters that.
 #pragma once
 
 #include "engine/acc/program.hpp"
@@ -57,7 +57,7 @@ struct WorklistView {
   std::uint64_t bin_stride = 0;
   Vertex* batch = nullptr;        ///< [edges], batch filter alone
   RoundCounts* counts = nullptr;  ///< [3]
-  unsigned* of_blocks = nullptr;  ///< [kLists][blocks], ballot filter alone: what each puts on a list
+  unsigned* of_blocks = nullptr;  ///< [kLists][blocks] what each puts on a list
   unsigned* arrived = nullptr;    ///< at barriers of a few blocks
   AccFilter filter = AccFilter::jit;
   bool few_blocks = true;
@@ -182,22 +182,22 @@ __device__ __forceinline__ void collect_bins(const WorklistView& view, const Rou
 /// Calls body(v, marked) for the 32 vertices of each word that has marks, where every lane of a warp has one
 /// of neighbouring words: `word`, or one without marks.
 template <class Body>
-__device__ void over_words(std::uint64_t word, std::uint32_t marks, Body&& body) {
+__device__ void over_words(unsigned word, std::uint32_t marks, Body&& body) {
   const unsigned lane = threadIdx.x % cuda::kWarp;
   for (unsigned left = __ballot_sync(~0u, marks != 0); left != 0; left &= left - 1) {
     const int owner = __ffs(static_cast<int>(left)) - 1;
     const std::uint32_t bits = __shfl_sync(~0u, marks, owner);
-    body(static_cast<Vertex>(__shfl_sync(~0u, word, owner) * 32 + lane), (bits >> lane & 1) != 0);
+    body(__shfl_sync(~0u, word, owner) * 32 + lane, (bits >> lane & 1) != 0);
   }
 }
 
 /// Calls body(v, list) for 32 vertices at a time, of those words from `first` up to `last` that have marks;
 /// `list` is kLists for a vertex without one.
 template <class Body>
-__device__ void over_marked(const WorklistView& view, unsigned parity, std::uint64_t first,
-                            std::uint64_t last, Body&& body) {
+__device__ void over_marked(const WorklistView& view, unsigned parity, unsigned first, unsigned last,
+                            Body&& body) {
   const unsigned lane = threadIdx.x % cuda::kWarp;
-  for (std::uint64_t base = first; base < last; base += cuda::kWarp) {
+  for (unsigned base = first; base < last; base += cuda::kWarp) {
     const std::uint32_t own = base + lane < last ? view.bits[parity][base + lane] : 0;
     over_words(base + lane, own, [&](Vertex v, bool marked) {
       body(v, marked ? cuda::list_of_degree(view.degree(v)) : cuda::kLists);
@@ -212,28 +212,29 @@ struct SortedPlaces {
 };
 
 /// Worklists from the marks of all vertices, in the order of vertices and without atomics (SIMD-X's ballot
-/// filter). A warp takes a range of words of marks twice: it counts them, then it knows where to write them.
-/// The whole grid waits in between, so the default filter, whose ballots are few, appends instead.
-template <class Team>
-__device__ void collect_sorted(const Team& team, const WorklistView& view, const RoundPlace& place) {
+/// filter); also(valid, v) for each. A warp takes a range of words of marks twice: it counts them, then it
+/// knows where to write them. The whole team waits in between; all of it come.
+template <class Team, class Also = ListOnly>
+__device__ void collect_sorted(const Team& team, const WorklistView& view, const RoundPlace& place,
+                               const Also& also = {}) {
   constexpr unsigned kWarps = cuda::kTeamBlock / cuda::kWarp;
   __shared__ SortedPlaces places;
-  const unsigned lane = threadIdx.x % cuda::kWarp, warp = threadIdx.x / cuda::kWarp;
-  const std::uint64_t words = (view.last + 31) / 32, warps = std::uint64_t{team.blocks()} * kWarps,
-                      share = (words + warps - 1) / warps,
-                      first = min(words, share * (std::uint64_t{team.block()} * kWarps + warp)),
-                      last = min(words, first + share);
-  unsigned counts[cuda::kLists] = {};
+  const unsigned lane = threadIdx.x % cuda::kWarp, warp = threadIdx.x / cuda::kWarp,
+                 words = static_cast<unsigned>((view.vertices + 31) / 32), warps = team.blocks() * kWarps,
+                 share = (words + warps - 1) / warps,
+                 first = min(words, share * (team.block() * kWarps + warp)), last = min(words, first + share);
+  unsigned next = 0;  // of a list, in its lane
   over_marked(view, place.next, first, last, [&](Vertex, unsigned list) {
-    for (unsigned i = 0; i < cuda::kLists; ++i)
-      counts[i] += static_cast<unsigned>(__popc(__ballot_sync(~0u, list == i)));
+    for (unsigned i = 0; i < cuda::kLists; ++i) {
+      const unsigned lanes = __ballot_sync(~0u, list == i);
+      if (lane == i) next += static_cast<unsigned>(__popc(lanes));
+    }
   });
-  if (lane == 0) {
-    for (unsigned i = 0; i < cuda::kLists; ++i) places.of_warps[i][warp] = counts[i];
-  }
+  if (lane < cuda::kLists) places.of_warps[lane][warp] = next;
   __syncthreads();
   if (threadIdx.x < cuda::kLists) {
     unsigned sum = 0;
+#pragma unroll 1  // fewer registers
     for (unsigned& of_warp : places.of_warps[threadIdx.x]) {
       const unsigned of_this = of_warp;
       of_warp = sum, sum += of_this;
@@ -242,44 +243,34 @@ __device__ void collect_sorted(const Team& team, const WorklistView& view, const
   }
   team.sync();
   if (warp < cuda::kLists) {
-    unsigned long long before = 0, all = 0;
+    unsigned before = 0, all = 0;
+#pragma unroll 1
     for (unsigned block = lane; block < team.blocks(); block += cuda::kWarp) {
       const unsigned of_block = load(view.of_blocks + warp * team.blocks() + block);
       all += of_block;
       if (block < team.block()) before += of_block;
     }
-    before = cuda::warp_sum(before), all = cuda::warp_sum(all);
+    before = __reduce_add_sync(~0u, before), all = __reduce_add_sync(~0u, all);
     if (lane == 0) {
-      places.begins[warp] = static_cast<unsigned>(before);
-      if (team.block() == 0) place.made->sizes[warp] = static_cast<unsigned>(all);
+      places.begins[warp] = before;
+      if (team.block() == 0) place.made->sizes[warp] = all;
     }
   }
   __syncthreads();
-  for (unsigned i = 0; i < cuda::kLists; ++i) counts[i] = places.begins[i] + places.of_warps[i][warp];
+  if (lane < cuda::kLists) next = places.begins[lane] + places.of_warps[lane][warp];
   over_marked(view, place.next, first, last, [&](Vertex v, unsigned list) {
+    unsigned at = __shfl_sync(~0u, next, static_cast<int>(list));
     for (unsigned i = 0; i < cuda::kLists; ++i) {
       const unsigned lanes = __ballot_sync(~0u, list == i);
-      if (list == i)
-        view.list(place.next, i)[counts[i] + static_cast<unsigned>(__popc(lanes & ((1u << lane) - 1)))] = v;
-      counts[i] += static_cast<unsigned>(__popc(lanes));
+      if (list == i) at += static_cast<unsigned>(__popc(lanes & ((1u << lane) - 1)));
+      if (lane == i) next += static_cast<unsigned>(__popc(lanes));
     }
+    if (list != cuda::kLists) view.list(place.next, list)[at] = v;
+    also(list != cuda::kLists, v);
   });
 }
 
-/// The same from the marks of all vertices.
-template <bool kSorted, class Team, class Also = ListOnly>
-__device__ void collect_marks(const Team& team, const WorklistView& view, const RoundPlace& place,
-                              const Also& also = {}) {
-  if constexpr (kSorted) return collect_sorted(team, view, place);
-  over_vertices(team, view, [&](Vertex v, bool valid) {
-    const bool marked = valid && (view.bits[place.next][v / 32] >> (v % 32) & 1);
-    if (!__any_sync(~0u, marked)) return;
-    append(view, place, marked, v);
-    also(marked, v);
-  });
-}
-
-/// The same from what was written for every edge.
+/// The next round's lists from what was written for every edge.
 template <class Team>
 __device__ void collect_batch(const Team& team, const WorklistView& view, const RoundPlace& place) {
   over_all(team, load(&place.found->batched), [&](std::uint64_t i, bool valid) {
@@ -361,14 +352,13 @@ __device__ __forceinline__ bool needs_ballot(const WorklistView& view, const Rou
   return view.filter == AccFilter::ballot || load(&place.found->overflow) != 0;
 }
 
-/// Makes the next round's lists after one that pushed; `kSorted`: of the ballot filter, in a grid. Of bins
-/// and marks (the usual filter's) also(valid, v) comes to know.
-template <bool kSorted, class Team, class Also = ListOnly>
+/// Makes the next round's lists after one that `pulled` or pushed; also(valid, v) for each that is not of a
+/// batch. All of the team come.
+template <class Team, class Also = ListOnly>
 __device__ void collect(const Team& team, const WorklistView& view, const RoundPlace& place,
-                        const Finder& finder, const Also& also = {}) {
-  if constexpr (kSorted) return collect_marks<true>(team, view, place);
+                        const Finder& finder, bool pulled, const Also& also = {}) {
+  if (pulled || needs_ballot(view, place)) return collect_sorted(team, view, place, also);
   if (view.filter == AccFilter::batch) return collect_batch(team, view, place);
-  if (needs_ballot(view, place)) return collect_marks<false>(team, view, place, also);
   collect_bins(view, place, finder, also);
 }
 
