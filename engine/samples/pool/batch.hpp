@@ -40,8 +40,8 @@ struct PoolPieces {
   PoolPieces(const Device& device, std::uint64_t batch, const PoolSizes& each) {
     constexpr std::uint64_t kMost = 32u << 20, kShare = 8;
     const std::uint64_t bytes = (each.seeds + 2 * each.edges) * sizeof(Vertex);
-    rows = std::clamp<std::uint64_t>(std::min(kMost, host_budget().available() / kShare) / bytes, 1,
-                                     std::max<std::uint64_t>(batch, 1));
+    rows = std::min(batch,
+                    std::max<std::uint64_t>(std::min(kMost, host_budget().available() / kShare) / bytes, 1));
     for (Piece& piece : both) {
       piece.edges = Staging<Vertex>(device, rows * 2 * each.edges, "pools that leave");
       piece.seeds = Staging<Vertex>(device, rows * each.seeds, "pools that leave");
@@ -51,7 +51,7 @@ struct PoolPieces {
   /// The piece that is not being written.
   const Piece& next() { return both[turn++ % 2]; }
 
-  std::uint64_t rows;  ///< instances in a piece
+  std::uint64_t rows;  ///< instances in a piece; none where no results leave in pieces
   std::uint64_t turn = 0;
   std::array<Piece, 2> both;
 };
