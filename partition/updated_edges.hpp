@@ -19,6 +19,9 @@ struct InsertedEdges {
 
 class UpdatedEdges final : public EdgeSource {
  public:
+  /// Of host memory that a thread takes while it reads, where there is not more.
+  static constexpr std::uint64_t kLeastBytes = 4u << 10;
+
   /// Edits are those of `old`, in order, and name their insertions.
   UpdatedEdges(std::shared_ptr<const EdgeSource> old, HostArray<RowEdit> edits, InsertedEdges inserted);
 

@@ -17,6 +17,7 @@
 #include "io/checksum.hpp"
 #include "io/results/rank_file.hpp"
 #include "partition/build.hpp"
+#include "partition/updated_edges.hpp"
 
 namespace sluice::apps {
 
@@ -157,8 +158,10 @@ pagerank::Plan plan_rank_batch(Job& job, const HeldBatch& batch, const pagerank:
                                const pagerank::RankPlace& place) {
   const Graph& graph = job.graph();
   pagerank::require_stored_in_edges(graph);
-  const UpdateSize update = size_of_update(graph, batch.insertions.size() + batch.deletions.size(),
-                                           vertices_with(batch.insertions, graph.vertices()));
+  UpdateSize update = size_of_update(graph, batch.insertions.size() + batch.deletions.size(),
+                                     vertices_with(batch.insertions, graph.vertices()));
+  if (graph.edges_elsewhere)  // all that is read of the graph from then on, first of all for its checksum
+    update.kept_bytes += job.device().threads() * (UpdatedEdges::kLeastBytes + io::kLeastChecksumBytes);
   if (dynamic.method != pagerank::RankMethod::from_scratch)
     return pagerank::plan_dynamic_ranks(job.device(), graph, rank, update, place, dynamic);
   pagerank::Plan plan = pagerank::plan_pagerank(job.device(), graph, rank, place);

@@ -101,6 +101,8 @@ GraphCheck check_graph(const std::string& path, unsigned threads = 0);
 /// What the file of a graph in memory says of itself; its checksum is not found out.
 GraphInfo info_of(const Graph& graph);
 
+/// Of host memory that a thread takes at least for the checksum of edges in a file.
+constexpr std::uint64_t kLeastChecksumBytes = 8u << 10;
 /// The checksum that write_graph() would give a graph. `threads` 0 means all cores.
 std::uint64_t graph_checksum(const Graph& graph, unsigned threads = 0);
 

@@ -30,21 +30,26 @@ void add_array(GraphChecksum& sum, const HostArray<T>& array, unsigned threads) 
   });
 }
 
-/// Entries that are read from a file, or widened, at a time.
-constexpr std::uint64_t kPiece = 1u << 16;
+/// Entries of `bytes` each that are read from a file, or widened, at a time.
+std::uint64_t entries_of_piece(std::uint64_t bytes) {
+  constexpr std::uint64_t kMost = 1u << 16;
+  return std::min(std::max(host_budget().available() / 16, kLeastChecksumBytes) / bytes, kMost);
+}
 
 /// A column of edges as the graph's file has it, where those of `graph` are in another file, or narrower.
 template <class Stored, class T, class Read>
 void add_read(GraphChecksum& sum, const Graph& graph, unsigned threads, Read&& read) {
   add_column(sum, graph.edges(), sizeof(Stored), threads, [&](std::uint64_t begin, std::uint64_t end) {
+    constexpr bool kCopied = !std::is_same_v<Stored, T>;
     Checksum block;
-    const std::uint64_t most = std::min(kPiece, end - begin);
+    const std::uint64_t most =
+        std::min(entries_of_piece(sizeof(T) + (kCopied ? sizeof(Stored) : 0)), end - begin);
     HostArray<T> piece(most, "the checksum of the graph");
-    HostArray<Stored> stored(std::is_same_v<Stored, T> ? 0 : most, "the checksum of the graph");
+    HostArray<Stored> stored(kCopied ? most : 0, "the checksum of the graph");
     for (std::uint64_t at = begin; at < end; at += most) {
       const auto some = piece.span().first(std::min(most, end - at));
       read(at, some);
-      if constexpr (std::is_same_v<Stored, T>) {
+      if constexpr (!kCopied) {
         block.update(std::as_bytes(some));
       } else {
         std::copy(some.begin(), some.end(), stored.begin());
