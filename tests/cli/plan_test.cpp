@@ -25,6 +25,7 @@ std::vector<PlannedJob> planned_jobs() {
       {"wcc", {"wcc"}, "--device-memory", 16000, 24000},
       {"kcore", {"kcore"}, "--device-memory", 16000, 24000},
       {"checked_walks", {"walk", "--length", "10", "--verify"}, "--host-memory", 130000, 300000},
+      {"edges", {"sample", "--kind", "edge", "--count", "1000"}, "--host-memory", 50000, 100000},
       {"pools",
        {"walk", "--kind", "multidimensional", "--frontier-size", "20", "--length", "50", "--instances", "50"},
        "--host-memory",

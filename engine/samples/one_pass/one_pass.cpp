@@ -78,6 +78,7 @@ struct OnePassJob : InstanceRun<SampleSink> {
     const unsigned threads = graph.device.threads();
     const Buffer<std::uint64_t> values(graph.device, threads * program.count, kPurpose);
     const Buffer<std::uint64_t> slots(graph.device, threads * program.capacity, kPurpose);
+    if (graph.device.plans() && !nodes) host_budget().charge_and_release(store_bytes(), "a sample");
     std::atomic<std::uint64_t> read{0};
     host::run_blocks(
         *this, [&](unsigned thread, Instance instance, SampleStore& out, host::BlockCounters& counters) {
@@ -114,6 +115,7 @@ struct OnePassJob : InstanceRun<SampleSink> {
   /// `sources` null: they are looked up.
   void append_edges(const std::uint64_t* positions, const Vertex* targets, SampleStore& out,
                     const Vertex* sources = nullptr) const {
+    reserve(out);
     OnePassProgram local = program;
     local.graph.csr.offsets = graph.graph.out.offsets.data();
     for (std::uint64_t i = 0; i < program.count; ++i)
@@ -145,7 +147,6 @@ struct OnePassJob : InstanceRun<SampleSink> {
   void edges_in_batches() const {
     const bool here = graph.device.is_cuda() && !graph.paged && !graph.paging.shard;
     EdgeDraws<E> draws(*this, here);
-    if (graph.device.plans()) return;
     constexpr std::uint64_t kBatchBytes = 16u << 20;  // of results
     const std::uint64_t each =
         program.count * (sizeof(Vertex) * 3 + sizeof(std::int32_t) + sizeof(EdgeIndex));
@@ -154,6 +155,7 @@ struct OnePassJob : InstanceRun<SampleSink> {
     HostArray<std::uint64_t> values(batch * program.count, kPurpose);
     HostArray<Vertex> targets(batch * program.count, kPurpose),
         sources(here ? batch * program.count : 0, kPurpose);
+    if (graph.device.plans()) return;
     Communicator* const ranks = graph.paging.shard;
     const Ownership owners = ranks ? owners_of_edges() : Ownership();
     const auto read = [&](std::span<const EdgeIndex> asked, std::span<Vertex> found) {
@@ -175,6 +177,17 @@ struct OnePassJob : InstanceRun<SampleSink> {
       if (sink && count > 0) writer.submit([store, this] { sink->write(store->batch()); });
     };
     run_batches(EvenBatches{batch, run, ranks}, range, options.progress, stats);
+  }
+
+  /// What the first sample of a store takes: no more than it is long.
+  void reserve(SampleStore& out) const {
+    if (!out.edge.empty()) return;
+    out.source.reserve(program.count), out.target.reserve(program.count);
+    out.depth.reserve(program.count), out.edge.reserve(program.count);
+  }
+  std::uint64_t store_bytes() const {
+    return program.count * (2 * sizeof(Vertex) + sizeof(std::int32_t) + sizeof(EdgeIndex)) +
+           2 * sizeof(std::uint64_t);
   }
 
   /// Which rank has which edges.
