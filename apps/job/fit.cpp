@@ -245,12 +245,21 @@ std::string Job::refusal(const FindNeed& need) {
   const bool alone = world().size() == 1;
   const char *const least = alone ? "" : "at least ", *const each = alone ? "" : " on each rank";
   std::string line, remedies;
-  const auto amount = [&](std::uint64_t bytes, std::uint64_t ample) {
+  // `with`: what any part needs of the other memory, where that has less.
+  const auto amount = [&](std::uint64_t bytes, std::uint64_t ample, const std::string& with) {
     const bool more = found.most != 0 && ample > bytes && ample < kShown;
-    return format_need(bytes) + (more ? fmt::format(" ({} for any {})", format_need(ample), found.part) : "");
+    return format_need(bytes) +
+           (more ? fmt::format(" ({}{} for any {})", format_need(ample), with, found.part) : "");
   };
-  const auto of_host = [&](std::uint64_t bytes) { return amount(bytes, ample_host_bytes(found)); };
-  const auto of_device = [&](std::uint64_t bytes) { return amount(bytes, ample_device_bytes(found)); };
+  const auto with = [](const char* name, std::uint64_t ample, const MemoryBudget& memory) {
+    return ample > memory.ceiling() ? fmt::format(", with {} of {} memory,", format_need(ample), name) : "";
+  };
+  const auto of_host = [&](std::uint64_t bytes) {
+    return amount(bytes, ample_host_bytes(found), with("device", ample_device_bytes(found), device));
+  };
+  const auto of_device = [&](std::uint64_t bytes) {
+    return amount(bytes, ample_device_bytes(found), with("host", ample_host_bytes(found), host));
+  };
   const auto say = [&](const char* name, const MemoryBudget& memory, const std::string& bytes) {
     line = fmt::format("the job needs {}{} of {} memory{}, but {} are allowed", least, bytes, name, each,
                        format_size(of_all_ranks(memory.ceiling(), Reduce::min)));
@@ -275,11 +284,11 @@ std::string Job::refusal(const FindNeed& need) {
       const TrialCeiling trial(device, device_bytes);
       host_bytes = least_ceiling(host, fits);
     }
-    line =
-        fmt::format("the job needs {}{} of host memory and {} of device memory{}, but {} and {} are allowed",
-                    least, of_host(host_bytes), of_device(device_bytes), each,
-                    format_size(of_all_ranks(host.ceiling(), Reduce::min)),
-                    format_size(of_all_ranks(device.ceiling(), Reduce::min)));
+    line = fmt::format(
+        "the job needs {}{} of host memory and {} of device memory{}, but {} and {} are allowed", least,
+        amount(host_bytes, ample_host_bytes(found), ""), amount(device_bytes, ample_device_bytes(found), ""),
+        each, format_size(of_all_ranks(host.ceiling(), Reduce::min)),
+        format_size(of_all_ranks(device.ceiling(), Reduce::min)));
     remedies = "raise --host-memory and --device-memory";
   } else {
     return {};

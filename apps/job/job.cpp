@@ -129,11 +129,13 @@ void Job::load(const std::string& graph_file) {
   in_file_ = in_file[0] != 0;
   const std::uint64_t offsets = (info_.vertices + 1) * sizeof(EdgeIndex);
   if (in_file_ && offsets > allowed) {
+    // There is no plan without offsets.
+    const bool bounded = command_.given("--device-memory");
     throw BudgetError(fmt::format(
         "{}: the graph's offsets alone need {} of host memory; with the graph there the job needs {} of host "
-        "memory, but {} are allowed (raise --host-memory)",
+        "memory, but {} are allowed (raise --host-memory{})",
         graph_file, format_size(offsets), format_need(needed + beside + kFixedHostBytes),
-        format_size(allowed)));
+        format_size(allowed), bounded ? "; what it needs of --device-memory can be said then" : ""));
   }
   if (sharded && in_memory) {
     throw UsageError(fmt::format(

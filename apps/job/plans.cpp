@@ -19,11 +19,17 @@ std::string bytes_line(const char* what, std::uint64_t bytes) {
   return fmt::format("{:<22} {:>12}\n", what, format_size(bytes));
 }
 
-std::string fit_line(const char* what, std::uint64_t needed, const MemoryBudget& memory) {
+/// `ample` surely suffices for a part of the work whose size no plan knows, as JobNeed::part names it.
+std::string fit_line(const char* what, std::uint64_t needed, const MemoryBudget& memory,
+                     const JobNeed& need = {}, std::uint64_t ample = 0) {
+  constexpr std::uint64_t kShown = std::uint64_t{1} << 40;
   const std::uint64_t ceiling = memory.ceiling();
   if (ceiling == ~std::uint64_t{0}) return fmt::format("{:<22} {:>12}\n", what, format_need(needed));
-  return fmt::format("{:<22} {:>12} of {} allowed{}\n", what, format_need(needed), format_size(ceiling),
-                     needed > ceiling ? ": does not fit" : "");
+  const bool may_need_more = need.most != 0 && ample > ceiling && ample < kShown;
+  return fmt::format(
+      "{:<22} {:>12} of {} allowed{}{}\n", what, format_need(needed), format_size(ceiling),
+      needed > ceiling ? ": does not fit" : "",
+      may_need_more ? fmt::format(" ({} for any {})", format_need(ample), need.part) : std::string());
 }
 
 /// Which of the partitions each rank owns, where ranks share out the graph.
@@ -68,12 +74,15 @@ void Job::print_plan(const std::string& text, std::uint64_t partitions) const {
 }
 
 void Job::print_plan(const sampling::RunPlan& plan) const {
-  std::string text = fit_line("device memory", plan.device_bytes_needed, device_->memory());
+  const JobNeed need = need_of(plan);
+  std::string text =
+      fit_line("device memory", plan.device_bytes_needed, device_->memory(), need, ample_device_bytes(need));
   const bool in_parts = plan.partitions.has_value();
   text += bytes_line(in_parts ? "  graph, in slots" : "  graph", plan.graph_bytes);
   text += bytes_line("  tables", plan.table_bytes);
   text += bytes_line(in_parts ? "  a batch" : "  smallest batch", plan.batch_bytes);
-  text += fit_line("host memory", held_bytes() + need_of(plan).host_bytes, host_budget());
+  text +=
+      fit_line("host memory", held_bytes() + need.host_bytes, host_budget(), need, ample_host_bytes(need));
   if (options_.verify) text += bytes_line("  for --verify", plan.check_bytes);
   if (in_parts) {
     text += fmt::format("{:<22} {:>12} ({} on the device at once)\n", "partitions", plan.partitions->size(),
@@ -105,7 +114,9 @@ void Job::print_plan(const pagerank::Plan& plan) const {
 }
 
 void Job::print_plan(const ppr::Plan& plan) const {
-  std::string text = fit_line("device memory", plan.smallest_bytes, device_->memory());
+  const JobNeed need = need_of(plan);
+  std::string text =
+      fit_line("device memory", plan.smallest_bytes, device_->memory(), need, ample_device_bytes(need));
   if (plan.graph_bytes != 0)
     text += bytes_line(plan.in_place || plan.streamed ? "  the graph's offsets" : "  the graph",
                        plan.graph_bytes);
@@ -113,7 +124,8 @@ void Job::print_plan(const ppr::Plan& plan) const {
   text += bytes_line("  a batch of results", plan.batch_bytes);
   text += bytes_line("  a query, at most", plan.largest_query_bytes);
   if (plan.rows_bytes != 0) text += bytes_line("  side by side", plan.rows_bytes);
-  text += fit_line("host memory", held_bytes() + need_of(plan).host_bytes, host_budget());
+  text +=
+      fit_line("host memory", held_bytes() + need.host_bytes, host_budget(), need, ample_host_bytes(need));
   text += bytes_line("  graph", graph_bytes());
   const bool brought = plan.streamed || !device_->is_cuda();
   if (brought && plan.host_bytes > 0) text += bytes_line("  lists on their way", plan.host_bytes);

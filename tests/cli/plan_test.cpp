@@ -76,6 +76,27 @@ TEST_P(PlanOf, SaysWhatTheRunSays) {
   EXPECT_GT(done, 0);
 }
 
+class PlanCli : public CliTest {};
+
+TEST_F(PlanCli, SaysWhatAnySampleNeeds) {
+  const std::string input = graph("kronecker", 11, {"--undirected"}), all = "20MiB", some = "222000B";
+  const auto with = [&](const std::string& host, const std::string& device) {
+    std::vector<std::string> job{"sample", input, "--kind", "snowball", "--depth", "2", "--instances", "20"};
+    job.insert(job.end(), {"--device", "host", "--threads", "1", "--quiet", "--output", at("out.h5")});
+    job.insert(job.end(), {"--host-memory", host, "--device-memory", device});
+    return job;
+  };
+  std::vector<std::string> planned = with(some, all);
+  planned.emplace_back("--plan");
+
+  const std::string plan = run(planned).out;
+
+  EXPECT_NE(plan.find(" MiB for any sample)"), std::string::npos) << plan;
+  refuse(4, "one sample can take up to ", with(some, all));
+  refuse(4, " MiB of host memory, for any sample) of device memory, but 1 B ", with(some, "1B"));
+  run(with(all, all));
+}
+
 INSTANTIATE_TEST_SUITE_P(OfJobs, PlanOf, testing::ValuesIn(planned_jobs()),
                          [](const auto& planned) { return planned.param.name; });
 
