@@ -24,6 +24,7 @@ Csr rows_of(std::span<const Record> records, std::uint64_t vertices, unsigned th
   csr.targets = HostArray<Vertex>(records.size(), "CSR targets");
   if (Record::kWeighted) csr.weights = HostArray<float>(records.size(), "CSR weights");
   if (Record::kTimed) csr.times = HostArray<std::int64_t>(records.size(), "CSR times");
+  if (host_budget().counts_only()) return csr;
   parallel_blocks(threads, records.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
     std::uint64_t open = begin == 0 ? 0 : std::uint64_t{records[begin - 1].source()} + 1;
     for (std::uint64_t i = begin; i < end; ++i) {
@@ -43,8 +44,10 @@ template <class Record>
 Csr sort_into_rows(HostArray<Record>& records, std::uint64_t vertices, unsigned threads) {
   {
     HostArray<Record> spare(records.size(), "sorting edges");
-    prefer_huge_pages(spare);
-    sort_records(records.span(), spare.span(), threads);
+    if (!host_budget().counts_only()) {
+      prefer_huge_pages(spare);
+      sort_records(records.span(), spare.span(), threads);
+    }
   }
   return rows_of(std::span<const Record>(records.span()), vertices, threads);
 }
@@ -79,6 +82,7 @@ Csr build_csr(std::uint64_t vertices, std::span<const Vertex> source, std::span<
 Csr transpose(const Csr& csr, unsigned threads) {
   return with_record_type(!csr.weights.empty(), !csr.times.empty(), [&]<class Record>() {
     HostArray<Record> records(csr.edges(), "sorting edges");
+    if (host_budget().counts_only()) return sort_into_rows(records, csr.vertices(), threads);
     prefer_huge_pages(records);
     parallel_blocks(threads, csr.vertices(), 1u << 14, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
       for (std::uint64_t v = begin; v < end; ++v) {

@@ -17,6 +17,7 @@ Csr build_csr(std::uint64_t vertices, std::span<const Vertex> source, std::span<
               unsigned threads = 1);
 
 /// The in-edges: the list of v holds, ascending, every u with v in its list; parallel edges keep their order.
+/// Where host memory is counted alone (MemoryPlan), lists are charged as they would be, and not there.
 Csr transpose(const Csr& csr, unsigned threads = 1);
 
 /// Host memory of a transpose of so many of its edges: what stays, and what there is at once while it is

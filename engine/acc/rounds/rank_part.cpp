@@ -211,13 +211,10 @@ void RankPart::make_simple(const Graph& graph, const AccPlace& place) {
 void RankPart::plan_simple(const Graph& graph, const AccPlace& place) {
   if (rows_.file != nullptr || (graph.directed && !complete_)) throw_no_simple_form(place);
   CsrView& lists = rows_.in;
-  TransposeBytes turned;
   if (graph.directed) lists.edges *= 2;
-  if (graph.directed && graph.in.offsets.empty()) turned = transpose_bytes(graph.out, graph.edges());
-  host_budget().charge_and_release(turned.most, "in-edges");
+  const Csr turned = graph.directed && graph.in.offsets.empty() ? transpose(graph.out) : Csr();
   made_.offsets = HostArray<EdgeIndex>(lists.vertices + 1, "the undirected graph's offsets");
   made_.targets = HostArray<Vertex>(lists.edges, "the undirected graph's edges");
-  host_budget().charge_and_release(turned.kept, "in-edges");
   rows_.longest =
       std::max<EdgeIndex>(longest_list({lists.offsets, lists.vertices + 1}, device_.threads()), 1);
 }

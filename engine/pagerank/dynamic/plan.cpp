@@ -9,11 +9,9 @@ namespace sluice::pagerank {
 namespace {
 
 /// In-edges that a directed graph in memory does not store: they are made once, and stay.
-HostArray<std::byte> make_in_edges(const Graph& graph) {
+Csr make_in_edges(const Graph& graph) {
   if (!graph.directed || !graph.in.offsets.empty() || graph.edges_elsewhere) return {};
-  const TransposeBytes made = transpose_bytes(graph.out, graph.edges());
-  host_budget().charge_and_release(made.most, "in-edges");
-  return HostArray<std::byte>(made.kept, "in-edges");
+  return transpose(graph.out);
 }
 
 }  // namespace
@@ -37,7 +35,7 @@ Plan plan_dynamic_ranks(const Device& device, const Graph& graph, const Options&
   MemoryPlan memory(device.memory(), MemoryPlan::Host::counted);
   const Device counting(device, memory);
   HostArray<double> earlier(graph.vertices(), "earlier ranks");
-  const HostArray<std::byte> in_edges = make_in_edges(graph);
+  const Csr in_edges = make_in_edges(graph);
   const auto state = make_dynamic_ranks(counting, graph, earlier.span(), options, place);
   state->validate(dynamic);
   earlier = {};
