@@ -17,8 +17,6 @@ namespace sluice::apps {
 namespace {
 
 constexpr std::uint64_t kUnbounded = ~std::uint64_t{0};
-/// What a part of the work may take, and is not known better, is shown up to here.
-constexpr std::uint64_t kShown = std::uint64_t{1} << 40;
 
 /// Sets a ceiling for as long as it lives.
 class TrialCeiling {
@@ -247,9 +245,9 @@ std::string Job::refusal(const FindNeed& need) {
   std::string line, remedies;
   // `with`: what any part needs of the other memory, where that has less.
   const auto amount = [&](std::uint64_t bytes, std::uint64_t ample, const std::string& with) {
-    const bool more = found.most != 0 && ample > bytes && ample < kShown;
-    return format_need(bytes) +
-           (more ? fmt::format(" ({}{} for any {})", format_need(ample), with, found.part) : "");
+    return format_need(bytes) + (found.says(ample, bytes)
+                                     ? fmt::format(" ({}{} for any {})", format_need(ample), with, found.part)
+                                     : "");
   };
   const auto with = [](const char* name, std::uint64_t ample, const MemoryBudget& memory) {
     return ample > memory.ceiling() ? fmt::format(", with {} of {} memory,", format_need(ample), name) : "";

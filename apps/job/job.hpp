@@ -52,6 +52,12 @@ struct JobNeed {
   bool exact_on_ranks = false;
   /// Bytes of lists that come to the device more than once, unless it has so much left; empty: not known.
   std::optional<std::uint64_t> brought_again = {};
+
+  /// Is `ample`, which suffices for any part, worth saying beside so many bytes?
+  bool says(std::uint64_t ample, std::uint64_t bytes) const {
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 40;  // more is no advice
+    return most != 0 && ample > bytes && ample < kMost;
+  }
 };
 
 class Job {

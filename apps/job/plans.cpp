@@ -22,14 +22,13 @@ std::string bytes_line(const char* what, std::uint64_t bytes) {
 /// `ample` surely suffices for a part of the work whose size no plan knows, as JobNeed::part names it.
 std::string fit_line(const char* what, std::uint64_t needed, const MemoryBudget& memory,
                      const JobNeed& need = {}, std::uint64_t ample = 0) {
-  constexpr std::uint64_t kShown = std::uint64_t{1} << 40;
   const std::uint64_t ceiling = memory.ceiling();
   if (ceiling == ~std::uint64_t{0}) return fmt::format("{:<22} {:>12}\n", what, format_need(needed));
-  const bool may_need_more = need.most != 0 && ample > ceiling && ample < kShown;
-  return fmt::format(
-      "{:<22} {:>12} of {} allowed{}{}\n", what, format_need(needed), format_size(ceiling),
-      needed > ceiling ? ": does not fit" : "",
-      may_need_more ? fmt::format(" ({} for any {})", format_need(ample), need.part) : std::string());
+  return fmt::format("{:<22} {:>12} of {} allowed{}{}\n", what, format_need(needed), format_size(ceiling),
+                     needed > ceiling ? ": does not fit" : "",
+                     need.says(ample, ceiling)
+                         ? fmt::format(" ({} for any {})", format_need(ample), need.part)
+                         : std::string());
 }
 
 /// Which of the partitions each rank owns, where ranks share out the graph.
