@@ -1,0 +1,113 @@
+// Graphs, and what a GPU finds on them beside what the host finds, bit for bit.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "acc/cases.hpp"
+#include "engine/acc/solve.hpp"
+#include "gpu/gpu.hpp"
+
+namespace sluice::test {
+
+/// All of them; where a sanitizer watches, some that take few rounds.
+inline std::vector<NamedGraph> graphs() {
+  std::vector<NamedGraph> some;
+  for (NamedGraph& graph : acc_graphs())
+    if (!brief() || graph.name == "star of stars" || graph.name == "zoo") some.push_back(std::move(graph));
+  return some;
+}
+
+inline std::vector<Vertex> sources(const Graph& graph) {
+  std::vector<Vertex> some = some_sources(graph);
+  some.resize(at_most(some.size(), 1));
+  return some;
+}
+
+template <class T>
+inline void expect_equal(const HostArray<T>& found, const HostArray<T>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  EXPECT_TRUE(std::equal(found.begin(), found.end(), expected.begin()));
+}
+
+/// A graph on the host and on the GPU.
+struct Both {
+  Both(const Device& host, const Device& gpu, const Graph& graph, const acc::AccNeeds& needs)
+      : on_host(host, graph, needs), on_gpu(gpu, graph, needs) {}
+  acc::AccGraph on_host, on_gpu;
+};
+
+inline void compare_searches(const Both& both, Vertex source, const acc::AccOptions& options) {
+  const acc::BfsResult found = bfs(both.on_gpu, source, options), expected = bfs(both.on_host, source);
+  expect_equal(found.depths, expected.depths);
+  expect_equal(found.parents, expected.parents);
+  EXPECT_EQ(found.stats.rounds, expected.stats.rounds);
+  EXPECT_EQ(found.stats.trace.size(), std::min<std::uint64_t>(found.stats.rounds, acc::kTracedRounds));
+}
+
+inline Graph kronecker(unsigned scale = rmat_scale(), unsigned edge_factor = 16) {
+  io::ConvertOptions rules;
+  rules.undirected = true;
+  rules.weights = io::WeightRule::uniform;
+  return bench::generate_graph({io::GraphKind::kronecker, scale, edge_factor}, rules);
+}
+
+class GpuAcc : public OnGpu {};
+
+inline Vertex hub_of(const Graph& graph) {
+  const EdgeIndex* const offsets = graph.out.offsets.data();
+  Vertex hub = 0;
+  for (Vertex v = 0; v < graph.vertices(); ++v)
+    if (offsets[v + 1] - offsets[v] > offsets[hub + 1] - offsets[hub]) hub = v;
+  return hub;
+}
+
+/// Hubs whose lists are the whole grid's, and others that are a warp's.
+inline Graph stars() {
+  std::vector<stat::Edge> edges;
+  for (Vertex v = 3; v < 9000; ++v) {
+    edges.push_back({v % 2, v, static_cast<float>(v % 7)});
+    if (v % 3 == 0) edges.push_back({2 * (v % 2), v, static_cast<float>(v % 5)});
+    if (v % 11 == 0) edges.push_back({v, 3 + v % 100, 1});
+  }
+  return stat::make_undirected(9000, edges, true);
+}
+
+/// Every program on a graph that is worked on in one way on the GPU, and whole on the host.
+inline void compare_programs(const Device& host, const Device& gpu, const Graph& graph,
+                             const acc::AccPlace& place, acc::AccFilter filter = acc::AccFilter::jit) {
+  const acc::AccNeeds both_ways{.in_edges = true, .weights = true};
+  const acc::AccGraph on_gpu(gpu, graph, both_ways, place), on_host(host, graph, both_ways);
+  for (const Vertex source : sources(graph)) {
+    const acc::BfsResult expected = bfs(on_host, source);
+    for (const acc::AccDirection direction :
+         {acc::AccDirection::automatic, acc::AccDirection::push, acc::AccDirection::pull}) {
+      const acc::BfsResult found = bfs(on_gpu, source, {.direction = direction, .filter = filter});
+      expect_equal(found.depths, expected.depths);
+      expect_equal(found.parents, expected.parents);
+      EXPECT_EQ(found.stats.rounds, expected.stats.rounds);
+      if (direction == acc::AccDirection::automatic) {
+        EXPECT_EQ(found.stats.pulls, expected.stats.pulls);
+        EXPECT_EQ(found.stats.edges, expected.stats.edges);
+      } else {
+        const bool pulls = direction == acc::AccDirection::pull && on_host.has_in_edges();
+        EXPECT_EQ(found.stats.pulls, pulls ? found.stats.rounds : 0);
+      }
+    }
+    expect_equal(sssp(on_gpu, source, 0, {.filter = filter}).distances, sssp(on_host, source).distances);
+  }
+  if (!graph.directed) {
+    const acc::AccGraph simple_on_gpu(gpu, graph, {.simple = true}, place),
+        simple_on_host(host, graph, {.simple = true});
+    expect_equal(core_numbers(simple_on_gpu, 0, {.filter = filter}).cores,
+                 core_numbers(simple_on_host).cores);
+    expect_equal(core_numbers(simple_on_gpu, 3, {.filter = filter}).cores,
+                 core_numbers(simple_on_host, 3).cores);
+  }
+  expect_equal(components(on_gpu).components, components(on_host).components);
+}
+
+}  // namespace sluice::test
