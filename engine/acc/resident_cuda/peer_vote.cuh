@@ -55,20 +55,21 @@ __device__ bool sends_entries(const View& view, unsigned long long found) {
   return found <= (view.work.last - view.work.first) / kBitsOfWord;
 }
 
-/// Vertices of other ranks that these have sent are active: where it `marks` them, else listed.
+/// Vertices of other ranks that these have sent are active: marked where the next round pulls, else
+/// listed.
 template <class View, class Team>
 __device__ void receive_active(const Team& team, const View& view, unsigned swap, const RoundPlace& place,
-                               bool marks) {
-  std::uint32_t* const bits_of_all = view.work.bits[place.next];
+                               bool pull) {
+  std::uint32_t* const marks = view.work.bits[place.next];
   view.peers.receive(team, swap, [&](bool valid, Vertex v, typename View::State) {
-    if (!marks) return append(view.work, place, valid, v);
-    if (valid) take_bit(bits_of_all, v);
+    if (!pull) return append(view.work, place, valid, v);
+    if (valid) take_bit(marks, v);
   });
   view.peers.receive_bits(team, swap, [&](std::uint64_t word, std::uint32_t bits) {
-    if (!marks)
+    if (!pull)
       return over_words(static_cast<unsigned>(word), bits,
                         [&](Vertex v, bool marked) { append(view.work, place, marked, v); });
-    if (bits != 0) atomicOr(bits_of_all + word, bits);
+    if (bits != 0) atomicOr(marks + word, bits);
   });
 }
 
@@ -170,11 +171,8 @@ __device__ PeerVoteRound peer_round(const Team& team, const View& view, const Pe
   next.own_active = found.active;
   next.pull = wants_pull(view, now, all, next.left_edges);
   next.alone = all.sent == 0 && found.active == all.found;
-  if (!stays) receive_active(team, view, now.swap, place, next.pull != 0 || !entries);
-  if (!entries && next.pull == 0) {
-    team.sync();
-    collect_sorted(team, view.work, place);  // with what other ranks have sent
-  }
+  if (!entries && next.pull == 0) append_marked(team, view.work, place);
+  if (!stays) receive_active(team, view, now.swap, place, next.pull != 0);
   next.blocks = next.pull != 0 ? 0 : blocks_for(view.work, next.active, next.active_edges);
   next.small_rounds = next.blocks == 0 ? 0 : now.small_rounds + 1;
   if (view.clusters && next.alone != 0 && next.small_rounds > kSmallRounds) next.blocks = kOneCluster;

@@ -4,6 +4,8 @@
 // baseline, writes something for every edge and filters that.
 #pragma once
 
+#include <type_traits>
+
 #include "engine/acc/program.hpp"
 #include "engine/core/types.hpp"
 #include "engine/exec/algorithms/places.cuh"
@@ -212,11 +214,10 @@ struct SortedPlaces {
 };
 
 /// Worklists from the marks of all vertices, in the order of vertices and without atomics (SIMD-X's ballot
-/// filter); also(valid, v) for each. A warp takes a range of words of marks twice: it counts them, then it
-/// knows where to write them. The whole team waits in between; all of it come.
-template <class Team, class Also = ListOnly>
-__device__ void collect_sorted(const Team& team, const WorklistView& view, const RoundPlace& place,
-                               const Also& also = {}) {
+/// filter). A warp takes a range of words of marks twice: it counts them, then it knows where to write them.
+/// The whole team waits in between; all of it come.
+template <class Team>
+__device__ void collect_sorted(const Team& team, const WorklistView& view, const RoundPlace& place) {
   constexpr unsigned kWarps = cuda::kTeamBlock / cuda::kWarp;
   __shared__ SortedPlaces places;
   const unsigned lane = threadIdx.x % cuda::kWarp, warp = threadIdx.x / cuda::kWarp,
@@ -266,7 +267,18 @@ __device__ void collect_sorted(const Team& team, const WorklistView& view, const
       if (lane == i) next += static_cast<unsigned>(__popc(lanes));
     }
     if (list != cuda::kLists) view.list(place.next, list)[at] = v;
-    also(list != cuda::kLists, v);
+  });
+}
+
+/// The same by atomics, in any order; also(valid, v) for each.
+template <class Team, class Also = ListOnly>
+__device__ void append_marked(const Team& team, const WorklistView& view, const RoundPlace& place,
+                              const Also& also = {}) {
+  over_vertices(team, view, [&](Vertex v, bool valid) {
+    const bool marked = valid && (view.bits[place.next][v / 32] >> (v % 32) & 1);
+    if (!__any_sync(~0u, marked)) return;
+    append(view, place, marked, v);
+    also(marked, v);
   });
 }
 
@@ -352,12 +364,17 @@ __device__ __forceinline__ bool needs_ballot(const WorklistView& view, const Rou
   return view.filter == AccFilter::ballot || load(&place.found->overflow) != 0;
 }
 
-/// Makes the next round's lists after one that `pulled` or pushed; also(valid, v) for each that is not of a
-/// batch. All of the team come.
+/// Makes the next round's lists after one that `pulled` or pushed. All of the team come. With also(valid, v)
+/// for each (on ranks) lists of a ballot are in any order.
 template <class Team, class Also = ListOnly>
 __device__ void collect(const Team& team, const WorklistView& view, const RoundPlace& place,
                         const Finder& finder, bool pulled, const Also& also = {}) {
-  if (pulled || needs_ballot(view, place)) return collect_sorted(team, view, place, also);
+  if (pulled || needs_ballot(view, place)) {
+    if constexpr (std::is_same_v<Also, ListOnly>)
+      return collect_sorted(team, view, place);
+    else
+      return append_marked(team, view, place, also);
+  }
   if (view.filter == AccFilter::batch) return collect_batch(team, view, place);
   collect_bins(view, place, finder, also);
 }
