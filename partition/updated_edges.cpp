@@ -2,19 +2,14 @@
 
 #include <algorithm>
 
+#include "engine/core/piece.hpp"
+
 namespace sluice {
 
 namespace {
 
 /// Shorter stretches between two edits are read together.
 constexpr std::uint64_t kEntriesAtOnce = 16u << 10;
-
-/// How many of them, of a column, where memory may be short.
-template <class T>
-std::uint64_t entries_together() {
-  const std::uint64_t share = host_budget().available() / 16;
-  return std::min(std::max(share, UpdatedEdges::kLeastBytes) / sizeof(T), kEntriesAtOnce);
-}
 
 /// Where the entries behind an edit, and those that it inserts, begin in the new columns.
 EdgeIndex end_after(const RowEdit& edit) {
@@ -80,7 +75,10 @@ void UpdatedEdges::read(EdgeIndex first, std::span<T> out, const HostArray<T>& i
   const auto old_last = static_cast<EdgeIndex>(
       std::max(before(last, end), end == edits_.begin() ? 0 : static_cast<std::int64_t>(end[-1].begin)));
   Stretches<T, Old> stretches(
-      old, std::min<EdgeIndex>(out.size() + removed(edit, end), entries_together<T>()), old_last);
+      old,
+      std::min<EdgeIndex>(out.size() + removed(edit, end),
+                          entries_of_piece(sizeof(T), UpdatedEdges::kLeastBytes, kEntriesAtOnce)),
+      old_last);
   for (EdgeIndex at = first; at < last; ++edit) {
     const EdgeIndex until = edit == end ? last : std::max(at, begin_after(*edit));
     stretches.copy(static_cast<EdgeIndex>(before(at, edit)), out.subspan(at - first, until - at));

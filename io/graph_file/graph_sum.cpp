@@ -3,6 +3,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "engine/core/piece.hpp"
 #include "engine/exec/threads.hpp"
 #include "io/graph_file/graph_file.hpp"
 #include "io/graph_file/graph_layout.hpp"
@@ -30,11 +31,8 @@ void add_array(GraphChecksum& sum, const HostArray<T>& array, unsigned threads) 
   });
 }
 
-/// Entries of `bytes` each that are read from a file, or widened, at a time.
-std::uint64_t entries_of_piece(std::uint64_t bytes) {
-  constexpr std::uint64_t kMost = 1u << 16;
-  return std::min(std::max(host_budget().available() / 16, kLeastChecksumBytes) / bytes, kMost);
-}
+/// Entries that are read from a file, or widened, at a time.
+constexpr std::uint64_t kMostOfPiece = 1u << 16;
 
 /// A column of edges as the graph's file has it, where those of `graph` are in another file, or narrower.
 template <class Stored, class T, class Read>
@@ -42,8 +40,9 @@ void add_read(GraphChecksum& sum, const Graph& graph, unsigned threads, Read&& r
   add_column(sum, graph.edges(), sizeof(Stored), threads, [&](std::uint64_t begin, std::uint64_t end) {
     constexpr bool kCopied = !std::is_same_v<Stored, T>;
     Checksum block;
-    const std::uint64_t most =
-        std::min(entries_of_piece(sizeof(T) + (kCopied ? sizeof(Stored) : 0)), end - begin);
+    const std::uint64_t most = std::min(
+        entries_of_piece(sizeof(T) + (kCopied ? sizeof(Stored) : 0), kLeastChecksumBytes, kMostOfPiece),
+        end - begin);
     HostArray<T> piece(most, "the checksum of the graph");
     HostArray<Stored> stored(kCopied ? most : 0, "the checksum of the graph");
     for (std::uint64_t at = begin; at < end; at += most) {
