@@ -160,7 +160,7 @@ class CudaLevels : public FusedRounds<View, LevelKernels<View>, Part> {
 
   static auto start_kernel(AccFilter filter) {
     constexpr unsigned kSorted = Part::Peers::kAlone ? kSortedLevels : 0;
-    return sorts_levels(filter) ? level_start_kernel<View, kSorted> : level_start_kernel<View, 0>;
+    return filter == AccFilter::ballot ? level_start_kernel<View, kSorted> : level_start_kernel<View, 0>;
   }
 
   Buffer<unsigned long long> left_edges_;

@@ -21,16 +21,8 @@ enum Phases : unsigned {
   kPushes = 1,        ///< rounds that push
   kPulls = 2,         ///< rounds that pull
   kOneRound = 4,      ///< one of those; without it all up to one that the kernel does not contain
-  kSortedLevels = 8,  ///< next levels in the order of vertices
+  kSortedLevels = 8,  ///< next levels in the order of vertices (the ballot filter's)
 };
-
-/// Do filters other than the ballot's sort next levels, too? They append them to worklists: sorting would
-/// mark them, look through the marks of all vertices twice, and wait for the grid once more.
-inline constexpr bool kAlwaysSortsLevels = false;
-
-inline bool sorts_levels(AccFilter filter) {
-  return kAlwaysSortsLevels || filter == AccFilter::ballot;
-}
 
 /// Blocks of a kernel of rounds that a multiprocessor holds: what they wait for is memory.
 inline constexpr unsigned kRoundBlocks = 2;
@@ -115,7 +107,7 @@ class RoundKernels {
   explicit RoundKernels(const AccOptions& options) {
     if constexpr (!Kernels::kFuses) {
       take<Kernels::kPhases, Kernels::kPhases>();
-    } else if (sorts_levels(options.filter)) {
+    } else if (options.filter == AccFilter::ballot) {
       choose<kSortedLevels>(options.fusion);
     } else {
       choose<0>(options.fusion);
