@@ -97,6 +97,17 @@ TEST_F(PlanCli, SaysWhatAnySampleNeeds) {
   run(with(all, all));
 }
 
+/// Without its offsets in memory no plan can be made of a graph.
+TEST_F(PlanCli, SaysWhereDeviceMemoryCannotBeSaid) {
+  const std::string input = graph("kronecker", 14, {"--undirected"});
+  std::vector<std::string> job{"bfs", input, "--source", "1", "--device", "host", "--threads", "1"};
+  job.insert(job.end(), {"--quiet", "--output", at("out.h5"), "--host-memory", "40000B"});
+
+  refuse(4, "(raise --host-memory)", job);
+  job.insert(job.end(), {"--device-memory", "1MiB"});
+  refuse(4, "(raise --host-memory; what it needs of --device-memory can be said then)", job);
+}
+
 INSTANTIATE_TEST_SUITE_P(OfJobs, PlanOf, testing::ValuesIn(planned_jobs()),
                          [](const auto& planned) { return planned.param.name; });
 

@@ -84,23 +84,38 @@ TEST(ExamplesOnGpu, RareLayersAreTheHosts) {
   }
 }
 
-template <class Sampler>
-void expect_pools_are_the_hosts(const Sampler& sampler) {
+std::uint64_t drawn(const WalkDigest& pools) {
+  return pools.count();
+}
+std::uint64_t drawn(const SampleDigest& samples) {
+  return samples.edge.count();
+}
+
+/// `run(graph, digest)` on the host, and on the GPU in memory and in partitions.
+template <class Found, class Run>
+void expect_the_hosts(const Run& run) {
   const auto gpu = open_gpu();
   if (!gpu) GTEST_SKIP() << "no usable GPU";
   const Graph graph = scattered(3000);
   Device host({DeviceChoice::host, 2, 0});
   ResidentGraph on_host(host, graph), on_gpu(*gpu, graph),
       in_parts(*gpu, graph, {.partitions = 7, .slots = 2});
-  WalkDigest expected, seen, parts;
+  Found expected, seen, parts;
 
-  samples::run_pool(on_host, random_starts(500), sampler, 12, walks::Options{}, &expected);
-  samples::run_pool(on_gpu, random_starts(500), sampler, 12, walks::Options{}, &seen);
-  samples::run_pool(in_parts, random_starts(500), sampler, 12, walks::Options{}, &parts);
+  run(on_host, &expected);
+  run(on_gpu, &seen);
+  run(in_parts, &parts);
 
-  EXPECT_GT(expected.count(), 0u);
+  EXPECT_GT(drawn(expected), 0u);
   EXPECT_TRUE(seen == expected);
   EXPECT_TRUE(parts == expected);
+}
+
+template <class Sampler>
+void expect_pools_are_the_hosts(const Sampler& sampler) {
+  expect_the_hosts<WalkDigest>([&](ResidentGraph& graph, WalkDigest* digest) {
+    samples::run_pool(graph, random_starts(500), sampler, 12, walks::Options{}, digest);
+  });
 }
 
 TEST(ExamplesOnGpu, WeightedPoolsAreTheHosts) {
@@ -117,21 +132,9 @@ TEST(ExamplesOnGpu, PoolsThatLoseEntriesAreTheHosts) {
 
 template <class Sampler>
 void expect_one_pass_is_the_hosts(const Sampler& sampler) {
-  const auto gpu = open_gpu();
-  if (!gpu) GTEST_SKIP() << "no usable GPU";
-  const Graph graph = scattered(3000);
-  Device host({DeviceChoice::host, 2, 0});
-  ResidentGraph on_host(host, graph), on_gpu(*gpu, graph),
-      in_parts(*gpu, graph, {.partitions = 7, .slots = 2});
-  SampleDigest expected, seen, parts;
-
-  samples::run_one_pass(on_host, random_starts(500), sampler, samples::Options{}, &expected);
-  samples::run_one_pass(on_gpu, random_starts(500), sampler, samples::Options{}, &seen);
-  samples::run_one_pass(in_parts, random_starts(500), sampler, samples::Options{}, &parts);
-
-  EXPECT_GT(expected.edge.count(), 0u);
-  EXPECT_TRUE(seen == expected);
-  EXPECT_TRUE(parts == expected);
+  expect_the_hosts<SampleDigest>([&](ResidentGraph& graph, SampleDigest* digest) {
+    samples::run_one_pass(graph, random_starts(500), sampler, samples::Options{}, digest);
+  });
 }
 
 TEST(ExamplesOnGpu, CoreNodesAreTheHosts) {

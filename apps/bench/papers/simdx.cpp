@@ -150,9 +150,7 @@ class Simdx {
       if (!has_kernels(name)) continue;
       std::uint32_t iterations = 0;
       const std::vector<double> milliseconds = rank(name, fusion, iterations);
-      if (fusion == all) together = median(milliseconds);
-      tables_.put(name, milliseconds, "ms",
-                  {{"times all", together / median(milliseconds)}, {"rounds", iterations}});
+      put_beside_all(together, name, milliseconds, {{"rounds", iterations}});
     }
   }
 
@@ -176,14 +174,20 @@ class Simdx {
                                .all_affected = true});
         return result.compute_seconds * 1e3;
       });
-      if (fusion == all) together = median(milliseconds);
-      tables_.put(name, milliseconds, "ms",
-                  {{"times all", together / median(milliseconds)},
-                   {"launches", result.kernel_launches},
-                   {"push registers", result.push_registers},
-                   {"pull registers", result.pull_registers},
-                   {"rounds", result.iterations}});
+      put_beside_all(together, name, milliseconds,
+                     {{"launches", result.kernel_launches},
+                      {"push registers", result.push_registers},
+                      {"pull registers", result.pull_registers},
+                      {"rounds", result.iterations}});
     }
+  }
+
+  /// `together`: the first row's median, in which all phases share a kernel.
+  void put_beside_all(double& together, const char* row, const std::vector<double>& milliseconds,
+                      Columns columns) {
+    if (together == 0) together = median(milliseconds);
+    columns.insert(columns.begin(), {"times all", together / median(milliseconds)});
+    tables_.put(row, milliseconds, "ms", std::move(columns));
   }
 
   /// Milliseconds of PageRank to 1e-10.
