@@ -147,6 +147,11 @@ void Command::set_idle(std::span<const std::string_view> names) {
     option.idle |= std::find(names.begin(), names.end(), option.name) != names.end();
 }
 
+void Command::set_techniques(std::span<const std::string_view> names) {
+  for (auto& option : options_)
+    option.technique |= std::find(names.begin(), names.end(), option.name) != names.end();
+}
+
 bool Command::given(const std::string& name) const {
   return std::any_of(options_.begin(), options_.end(),
                      [&](const Option& option) { return option.name == name && option.given; });
@@ -179,6 +184,7 @@ ParseResult parse_command_line(Command& command, std::vector<std::string> words)
   CLI::App parser;
   parser.allow_extras();  // refused below
   parser.set_help_flag("-h,--help");
+  parser.set_help_all_flag("--help-all");
   for (auto& option : command.options()) {
     if (option.placeholder.empty()) {
       parser.add_flag_callback(option.name, [&option] { option.given = true, option.set({}); });
@@ -193,6 +199,8 @@ ParseResult parse_command_line(Command& command, std::vector<std::string> words)
     parser.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
     return ParseResult::help;
+  } catch (const CLI::CallForAllHelp&) {
+    return ParseResult::help_all;
   } catch (const CLI::ParseError& error) {
     refuse_unexpected(command, parser.remaining());  // a misspelt option is why another word is missing
     throw UsageError(fmt::format("{} (see {} --help)", one_line(error.what()), command.full_name()));

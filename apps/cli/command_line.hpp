@@ -45,7 +45,8 @@ class Command {
     std::function<void(const std::string&)> set;  ///< throws UsageError
     std::function<OptionValue()> get;
     bool given = false;
-    bool idle = false;  ///< nothing here for it to change
+    bool idle = false;       ///< nothing here for it to change
+    bool technique = false;  ///< one of several ways to the same work, there to be compared
     FileUse file = FileUse::none;
   };
 
@@ -112,6 +113,8 @@ class Command {
   /// Options of a group that have no meaning for this command: a job that gives one is refused, and neither
   /// the help nor the resolved configuration names it.
   void set_idle(std::span<const std::string_view> names);
+  /// Options that only who compares techniques will set: `--help` leaves them out, `--help-all` has them.
+  void set_techniques(std::span<const std::string_view> names);
 
   /// Was the option written on the command line?
   bool given(const std::string& name) const;
@@ -141,7 +144,7 @@ std::pair<std::unique_ptr<Command>, std::shared_ptr<Options>> make_command(const
   return {std::move(command), std::move(options)};
 }
 
-enum class ParseResult { run, help };
+enum class ParseResult { run, help, help_all };
 
 /// Parses the words behind the command's name. Throws UsageError naming the option.
 ParseResult parse_command_line(Command& command, std::vector<std::string> words);

@@ -67,6 +67,9 @@ void declare_messages(Command& command, CommonOptions& options);
 /// All of these under their headings: a job on a graph file, on one rank or many.
 void declare_job(Command& command, CommonOptions& options);
 
+/// Techniques of the papers, beside others that do the same work.
+inline constexpr std::array<std::string_view, 6> kTechniques{"--filter", "--fusion", "--collision",
+                                                             "--rows",   "--split",  "--affect-all"};
 /// What solvers, whose every result is of all vertices, have no meaning for: they read lists as they lie, and
 /// bring a partition wherever one is needed.
 inline constexpr std::array<std::string_view, 2> kIdleForSolvers{"--instance-range", "--layout"};

@@ -60,11 +60,16 @@ std::string program_help(const Program& program, const Commands& commands) {
   return out + "\nExit status: 0 done, 1 failed or interrupted, 2 usage, 3 bad input, 4 too little memory.\n";
 }
 
-std::string command_help(const Command& command) {
+std::string command_help(const Command& command, bool techniques) {
   std::string arguments, out;
   std::string group;
+  bool left_out = false;
   for (const auto& option : command.options()) {
     if (option.idle) continue;
+    if (option.technique && !techniques) {
+      left_out = true;
+      continue;
+    }
     if (!option.name.starts_with("--")) arguments += " " + option.name;
     if (option.group != group) out += fmt::format("\n{}:\n", group = option.group);
     const bool bare = option.placeholder.empty() || option.placeholder == option.name;
@@ -72,6 +77,7 @@ std::string command_help(const Command& command) {
     if (!option.default_text.empty()) text += fmt::format(" (default: {})", option.default_text);
     out += entry(bare ? option.name : fmt::format("{} {}", option.name, option.placeholder), text);
   }
+  if (left_out) out += '\n' + entry("--help-all", "also the options that compare techniques");
   return fmt::format("{0}: {1}\n\nUsage: {0}{2} [options]\n{3}\nExample:\n  {4}\n", command.full_name(),
                      command.summary(), arguments, out, command.example());
 }

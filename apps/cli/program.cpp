@@ -38,7 +38,8 @@ void run_words(const Program& program, const Commands& commands, std::vector<std
   if (program.refuse != nullptr) program.refuse(words);
   Command& command = find_command(program, commands, words[0]);
   words.erase(words.begin());
-  if (parse_command_line(command, words) == ParseResult::help) return print(command_help(command));
+  const ParseResult parsed = parse_command_line(command, words);
+  if (parsed != ParseResult::run) return print(command_help(command, parsed == ParseResult::help_all));
   if (world().size() > 1 && !command.takes_ranks())
     throw UsageError(fmt::format("{} is the work of one process: start it without mpirun", command.name()));
   refuse_one_file_twice(command.files());

@@ -22,7 +22,8 @@ struct Program {
 int run_program(const Program& program, Commands (*make_commands)(), int argc, char** argv);
 
 std::string program_help(const Program& program, const Commands& commands);
-std::string command_help(const Command& command);
+/// With `techniques`, options that compare techniques too.
+std::string command_help(const Command& command, bool techniques);
 /// The build, and the libraries in it.
 std::string version_text();
 

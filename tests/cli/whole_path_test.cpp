@@ -43,6 +43,24 @@ TEST_F(WholePath, HelpListsNoOptionThatTheCommandRefuses) {
   }
 }
 
+TEST_F(WholePath, HelpKeepsTechniquesForThoseWhoCompareThem) {
+  const std::vector<std::pair<std::string, std::vector<std::string>>> techniques{
+      {"bfs", {"--filter", "--fusion"}},
+      {"bp", {"--fusion"}},
+      {"sample", {"--collision"}},
+      {"pagerank", {"--rows", "--split", "--affect-all"}},
+      {"walk", {}}};
+  for (const auto& [command, options] : techniques) {
+    const auto help = run({command, "--help"}).out, all = run({command, "--help-all"}).out;
+    for (const auto& option : options) {
+      EXPECT_EQ(help.find("  " + option + " "), help.npos) << command;
+      EXPECT_NE(all.find("  " + option + " "), all.npos) << command;
+    }
+    EXPECT_EQ(help.find("  --help-all ") != help.npos, !options.empty()) << command;
+    EXPECT_EQ(all.find("  --help-all "), all.npos) << command;
+  }
+}
+
 TEST_F(WholePath, NamesTheProgramThatMeasures) {
   refuse(2, "bench is part of another program (see sluice-bench --help)", {"bench", "acc"});
   refuse(2, "--replay is part of another program", {"pagerank", "--replay", at("edges.txt")});
