@@ -22,9 +22,8 @@ constexpr std::uint64_t kFixedBytes = 64u << 10;
 
 bool may_open(const ResidentGraph::Impl& graph, const PageRequest& pages) {
   const PagingOptions& paging = graph.paging;
-  return paging.peer_reads && graph.device.is_cuda() && !graph.device.plans() && paging.partitions == 0 &&
-         paging.slots == 0 && paging.transport != Transport::mapped && paging.batching &&
-         paging.balance == Balance::automatic && !pages.columns.coded;
+  return may_read_peers(graph.device, paging) && paging.batching && paging.balance == Balance::automatic &&
+         !pages.columns.coded;
 }
 
 /// Of the largest part; a column is no smaller than what another process can be given.
@@ -40,6 +39,11 @@ PageSources brought_once(PageSources sources) {
 }
 
 }  // namespace
+
+bool may_read_peers(const Device& device, const PagingOptions& paging) {
+  return paging.peer_reads && device.is_cuda() && !device.plans() && paging.partitions == 0 &&
+         paging.slots == 0 && paging.transport != Transport::mapped;
+}
 
 /// The graph is not shared out.
 class PeerPartitions::Alone {

@@ -53,6 +53,10 @@ class PeerPartitions {
   std::vector<PageView> views_;                     ///< [ranks]
 };
 
+/// May a run over ranks read lists where other ranks' GPUs have them? Not where it asks for another way to
+/// bring them, or is only planned.
+bool may_read_peers(const Device& device, const PagingOptions& paging);
+
 /// Calls `body` with other ranks' partitions in reach, where that is possible; else as it is.
 void with_peer_partitions(ResidentGraph::Impl& graph, const PageRequest& pages, RunStats& stats,
                           FunctionRef<void()> body);

@@ -43,7 +43,7 @@ QueriesKernel kernel_of(const Options& options) {
 
 class CudaPpr final : public Backend {
  public:
-  /// `on_device` has the graph, or reads it in place; or `lists` bring it.
+  /// `on_device` has the graph, or reads lists where they are; or `lists` bring them.
   CudaPpr(const QueryRun& run, std::shared_ptr<GraphOnDevice> on_device, std::unique_ptr<ListCache> lists,
           std::uint64_t queries)
       : Backend(run, queries),
@@ -92,6 +92,7 @@ class CudaPpr final : public Backend {
 
   void finish() override {
     if (lists_) lists_->finish();
+    if (on_device_) on_device_->finish();
   }
 
   void plan(std::uint64_t queries, Plan& plan) override {
@@ -121,13 +122,13 @@ class CudaPpr final : public Backend {
       return traffic;
     }
     ListTraffic traffic;
-    traffic.host_to_device_bytes = on_device_->bytes();
+    traffic.host_to_device_bytes = on_device_->bytes(), traffic.read_bytes = on_device_->read_bytes();
     return traffic;
   }
 
  private:
   RouteLimits limits() const {
-    const bool rows = on_device_ && !on_device_->in_place() && may_go_side_by_side(options_);
+    const bool rows = on_device_ && on_device_->is_whole() && may_go_side_by_side(options_);
     return {graph_.vertices(), blocks_, options_.state != State::dense, rows};
   }
 
@@ -238,6 +239,7 @@ class CudaPpr final : public Backend {
       lists_->describe(rules);
     } else {
       rules.graph = on_device_->view(), rules.totals = on_device_->totals();
+      rules.places = on_device_->places();
     }
     return rules;
   }

@@ -200,12 +200,20 @@ std::unique_ptr<Backend> make_ppr_backend(const Device& device, const Graph& gra
     const bool shared = on_device != nullptr;
     const bool in_place = shared ? on_device->in_place() : is_read_in_place(run);
     const bool streamed = !shared && !in_place && is_out_of_core(run);
-    if ((in_place || streamed) && options.state == State::dense)
+    const bool whole = shared ? on_device->is_whole() : !in_place && !streamed;
+    if (!whole && options.state == State::dense)
       throw UsageError(
           "--state dense: the GPU does not have the graph (leave it out, or raise --device-memory)");
-    if (streamed) require_graph(options);
-    if (streamed) return make_cuda_streamed_ppr(run, queries, beside);
-    if (!shared) on_device = std::make_shared<GraphOnDevice>(device, graph, options, in_place);
+    // A backend beside asks other ranks already.
+    if (streamed && paging.shard && beside == nullptr) {
+      if (auto lists = PeerLists::open(device, graph, options, paging))
+        on_device = std::make_shared<GraphOnDevice>(device, graph, std::move(lists));
+    }
+    if (streamed && !on_device) {
+      require_graph(options);
+      return make_cuda_streamed_ppr(run, queries, beside);
+    }
+    if (!on_device) on_device = std::make_shared<GraphOnDevice>(device, graph, options, in_place);
     return make_cuda_ppr(run, std::move(on_device), queries);
   }
 #endif

@@ -223,8 +223,11 @@ TEST_F(GpuStreamedPpr, ReadsInPlaceOnlyWhatIsInMemory) {
 
 // ---- ranks that own a part of the lists each
 
+constexpr PagingOptions kByMessages{.peer_reads = false};
+
+/// `asks`: lists come in messages, and are not read in other ranks' memory.
 KeptRows on_ranks(int size, const Graph& graph, const Starts& starts, const ppr::Options& options,
-                  PagingOptions paging = {}, std::uint64_t memory = 64u << 20) {
+                  PagingOptions paging = {}, bool asks = false, std::uint64_t memory = 64u << 20) {
   std::vector<KeptRows> rows(static_cast<std::size_t>(size));
   std::vector<ppr::Stats> stats(rows.size());
   Meeting::run(size, [&](int rank, Meeting& meeting) {
@@ -243,7 +246,7 @@ KeptRows on_ranks(int size, const Graph& graph, const Starts& starts, const ppr:
   std::uint64_t asked = 0, answered = 0;
   for (const ppr::Stats& some : stats) asked += some.traffic.asked, answered += some.traffic.answered;
   EXPECT_EQ(asked, answered);
-  EXPECT_GT(asked, 0u);
+  EXPECT_EQ(asked > 0, asks);
   return joined(rows);
 }
 
@@ -256,13 +259,21 @@ TEST_F(GpuStreamedPpr, IsTheSameOnRanksThatShareTheGraphOut) {
   for (const ppr::Options& options : watched(methods_by_turns_weighted(), 1, 9)) {
     const KeptRows expected = ran(host_, in_memory, starts, options).rows;
     EXPECT_TRUE(on_ranks(2, in_memory, starts, options) == expected);
-    EXPECT_TRUE(on_ranks(3, in_file, starts, options, {.partitions = 5}) == expected);
+    EXPECT_TRUE(on_ranks(3, in_file, starts, options) == expected);
+    EXPECT_TRUE(on_ranks(2, in_memory, starts, options, kByMessages, true) == expected);
+    EXPECT_TRUE(on_ranks(3, in_file, starts, options, {.partitions = 5}, true) == expected);
   }
+  // Balls of a query side by side.
+  ppr::Options balls;
+  balls.method = ppr::Method::staged, balls.one_by_one = true, balls.balls = 4;
+  EXPECT_TRUE(on_ranks(2, in_memory, starts, balls) == ran(host_, in_memory, starts, balls).rows);
   // More ranks than queries: some have none.
   const Starts one = starts_of({{{0, 1}}});
   ppr::Options options;
   options.length = 3;
-  EXPECT_TRUE(on_ranks(4, in_memory, one, options) == ran(host_, in_memory, one, options).rows);
+  const KeptRows expected = ran(host_, in_memory, one, options).rows;
+  EXPECT_TRUE(on_ranks(4, in_memory, one, options) == expected);
+  EXPECT_TRUE(on_ranks(4, in_memory, one, options, kByMessages, true) == expected);
 }
 
 TEST_F(GpuStreamedPpr, EvaluatesOnRanksThatShareTheGraphOut) {
@@ -278,19 +289,22 @@ TEST_F(GpuStreamedPpr, EvaluatesOnRanksThatShareTheGraphOut) {
     return std::vector{evaluator.truncated().strict, evaluator.truncated().of_scored,
                        evaluator.limit().strict, evaluator.limit().of_scored};
   };
-  std::vector<std::vector<double>> of_rank(2);
-  Meeting::run(2, [&](int rank, Meeting& meeting) {
-    ThreadCommunicator ranks(rank, meeting);
-    const auto at = static_cast<std::size_t>(rank);
-    const auto device = open_gpu(64u << 20);
-    ppr::Options own = options;
-    const Instance queries = starts.instances(graph.vertices());
-    own.first_instance = queries * at / 2, own.last_instance = queries * (at + 1) / 2;
-    of_rank[at] = evaluate(*device, own, {.shard = &ranks});
-  });
-  std::vector<double> sums(4);
-  for (const auto& some : of_rank) std::ranges::transform(sums, some, sums.begin(), std::plus());
-  EXPECT_EQ(sums, evaluate(host_, options, {}));
+  const std::vector<double> expected = evaluate(host_, options, {});
+  for (const bool reads : {true, false}) {
+    std::vector<std::vector<double>> of_rank(2);
+    Meeting::run(2, [&](int rank, Meeting& meeting) {
+      ThreadCommunicator ranks(rank, meeting);
+      const auto at = static_cast<std::size_t>(rank);
+      const auto device = open_gpu(64u << 20);
+      ppr::Options own = options;
+      const Instance queries = starts.instances(graph.vertices());
+      own.first_instance = queries * at / 2, own.last_instance = queries * (at + 1) / 2;
+      of_rank[at] = evaluate(*device, own, {.shard = &ranks, .peer_reads = reads});
+    });
+    std::vector<double> sums(4);
+    for (const auto& some : of_rank) std::ranges::transform(sums, some, sums.begin(), std::plus());
+    EXPECT_EQ(sums, expected) << reads;
+  }
 }
 
 TEST_F(GpuStreamedPpr, EmptiesCachesOfRanksByThemselves) {
@@ -302,7 +316,7 @@ TEST_F(GpuStreamedPpr, EmptiesCachesOfRanksByThemselves) {
   options.weighted = true;
   options.top = 20;
   const std::uint64_t memory = brief() ? 640u << 10 : 1u << 20;
-  EXPECT_TRUE(on_ranks(3, graph, {}, options, {}, memory) == ran(host_, graph, {}, options).rows);
+  EXPECT_TRUE(on_ranks(3, graph, {}, options, {}, true, memory) == ran(host_, graph, {}, options).rows);
 }
 
 }  // namespace

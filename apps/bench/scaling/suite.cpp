@@ -132,23 +132,30 @@ class ScalingSuite : SuiteFigures {
     });
   }
 
-  /// Of which each rank answers an equal share.
+  /// Of which each rank answers an equal share: of a graph that it has, or of one that ranks share out, whose
+  /// lists GPUs read in each other's memory or ranks send each other.
   void queries() {
     const Instance count = device_.is_cuda() ? kQueries : kQueriesOnHost;
     const Starts starts = random_starts(count);
     ppr::Options options;
     options.method = ppr::Method::push, options.residual_threshold = kResidual;
-    beside_one(fmt::format("ppr, {} queries", count), [&](Who who) {
-      const Instance rank = who == Who::all ? static_cast<Instance>(world().rank()) : 0;
-      const Instance size = who == Who::all ? ranks() : 1;
-      const std::shared_ptr<ppr::Backend> backend =
-          make_ppr_backend(device_, graph_, starts, options, {}, count);
-      return [=] {
-        NoScores nothing;
-        return Cost{
-            run_ppr(*backend, {count * rank / size, count * (rank + 1) / size}, nothing).compute_seconds};
-      };
-    });
+    const std::string name = fmt::format("ppr, {} queries", count);
+    const auto ask = [&](const std::string& way, const PagingOptions& shared) {
+      beside_one(name + way, [&](Who who) {
+        const Instance rank = who == Who::all ? static_cast<Instance>(world().rank()) : 0;
+        const Instance size = who == Who::all ? ranks() : 1;
+        const PagingOptions paging = who == Who::all ? shared : PagingOptions{};
+        return [&, rank, size, paging] {
+          NoScores nothing;
+          const auto backend = make_ppr_backend(device_, graph_, starts, options, paging, count);
+          return Cost{
+              run_ppr(*backend, {count * rank / size, count * (rank + 1) / size}, nothing).compute_seconds};
+        };
+      });
+    };
+    ask("", {});
+    ask(", shard", {.shard = &world()});
+    if (device_.is_cuda()) ask(", shard, lists travel", {.shard = &world(), .peer_reads = false});
   }
 
   /// Random batches that ranks follow, all together and the first alone. The graph changes.

@@ -63,6 +63,12 @@ GraphOnDevice::GraphOnDevice(const Device& device, const Graph& graph, const Opt
   if (options.weighted) bring(device, weights_, view_.weights, view_.edges, "the graph's weights");
 }
 
+GraphOnDevice::GraphOnDevice(const Device& device, const Graph& graph, std::unique_ptr<PeerLists> lists)
+    : device_(device), graph_(graph), view_(graph.out.view()), in_place_(false), peers_(std::move(lists)) {
+  bring(device, offsets_, view_.offsets, view_.vertices + 1, "the graph's offsets");
+  view_.targets = peers_->targets(), view_.weights = peers_->weights();
+}
+
 const InEdgesOnDevice* GraphOnDevice::in_edges() {
   if (in_) return in_.get();
   const auto make = [this](const Device& device) {

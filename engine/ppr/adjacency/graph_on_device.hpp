@@ -6,6 +6,7 @@
 
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/memory/copy_lane.hpp"
+#include "engine/ppr/adjacency/peer_lists.hpp"
 #include "engine/ppr/options.hpp"
 #include "partition/graph.hpp"
 
@@ -44,18 +45,30 @@ class GraphOnDevice {
  public:
   /// Keeps references to device and graph. `in_place`: lists stay in host memory. Throws BudgetError.
   GraphOnDevice(const Device& device, const Graph& graph, const Options& options, bool in_place);
+  /// The same with lists that ranks have on their GPUs.
+  GraphOnDevice(const Device& device, const Graph& graph, std::unique_ptr<PeerLists> lists);
 
   /// Weights are null where the run splits evenly.
   const CsrView& view() const { return view_; }
   /// [vertices] sums of weights; null where the run splits evenly.
-  const double* totals() const { return totals_.data(); }
+  const double* totals() const { return peers_ ? peers_->totals() : totals_.data(); }
+  /// [vertices] where lists begin in the view's columns; null: as offsets say.
+  const EdgeIndex* places() const { return peers_ ? peers_->places() : nullptr; }
   bool in_place() const { return in_place_; }
+  /// Has this device all lists?
+  bool is_whole() const { return !in_place_ && !peers_; }
+  /// Other ranks may still read lists of this one; returns once none does.
+  void finish() {
+    if (peers_) peers_->finish();
+  }
   /// Null where there is not the memory for them: on the device they take a part of what is left.
   const InEdgesOnDevice* in_edges();
+  /// Of lists that were read from a file.
+  std::uint64_t read_bytes() const { return peers_ ? peers_->read_bytes() : 0; }
   /// On the device.
   std::uint64_t bytes() const {
     return offsets_.bytes() + targets_.bytes() + weights_.bytes() + totals_.bytes() +
-           (in_ ? in_->bytes() : 0);
+           (in_ ? in_->bytes() : 0) + (peers_ ? peers_->bytes() : 0);
   }
 
  private:
@@ -69,6 +82,7 @@ class GraphOnDevice {
   Buffer<float> weights_;
   Buffer<double> totals_;
   std::unique_ptr<InEdgesOnDevice> in_;
+  std::unique_ptr<PeerLists> peers_;
 };
 
 }  // namespace sluice::ppr
