@@ -30,10 +30,11 @@
 //                                           it puts behind them
 //
 // Operations run in the order in which they are called, each after the one before has ended. Of a run that is
-// only planned there is nothing to work on: for_each() and fill() do nothing then, and read() reads zeros. A
-// body writes its output through its lane: append(list, v), lowest(value), add(sum, value); where the lane
-// says kBinsByLevel, also bin(v, level) and beyond(v). An executor that says kPullsIntoBits asks for rows of
-// first_edge() by words of bits, and hands back so those whose take() is true (host_executor.hpp).
+// only planned there is nothing to work on: for_each() and fill() do nothing then, read() reads zeros, and
+// exclusive_sum() takes its memory alone. A body writes its output through its lane: append(list, v),
+// lowest(value), add(sum, value); where the lane says kBinsByLevel, also bin(v, level) and beyond(v). An
+// executor that says kPullsIntoBits asks for rows of first_edge() by words of bits, and hands back so those
+// whose take() is true (host_executor.hpp).
 // Bodies of for_each() that say kInOrder read what those for smaller i have written: these have begun then.
 #pragma once
 

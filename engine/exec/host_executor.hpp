@@ -270,6 +270,7 @@ class HostExecutor {
   }
 
   std::uint64_t exclusive_sum(std::uint64_t* counts, std::uint64_t size) {
+    if (device_.plans()) return 0;
     std::uint64_t sum = 0;
     for (std::uint64_t i = 0; i < size; ++i) sum += std::exchange(counts[i], sum);
     return counts[size] = sum;

@@ -59,9 +59,13 @@ SLUICE_HD unsigned lowest_bit(std::uint32_t word) {
 #endif
 }
 
-/// Bits [begin, end) of a word, end at most kBitsOfWord and more than begin.
-SLUICE_HD std::uint32_t bits_between(unsigned begin, unsigned end) {
-  return (end == kBitsOfWord ? ~0u : (1u << end) - 1) & (~0u << begin);
+/// Those bits of a word that are of vertices [begin, end), of which it has some.
+SLUICE_HD std::uint32_t bits_within(std::uint64_t word, std::uint64_t begin, std::uint64_t end) {
+  const std::uint64_t from = word * kBitsOfWord;
+  std::uint32_t bits = ~0u;
+  if (from < begin) bits &= ~0u << (begin - from);
+  if (from + kBitsOfWord > end) bits &= (1u << (end - from)) - 1;
+  return bits;
 }
 
 }  // namespace sluice::acc

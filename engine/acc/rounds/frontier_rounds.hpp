@@ -15,6 +15,7 @@
 #include "engine/acc/rounds/entry_exchange.hpp"
 #include "engine/acc/rounds/lane_counts.hpp"
 #include "engine/acc/rounds/level_pulls.hpp"
+#include "engine/acc/rounds/marked_list.hpp"
 #include "engine/acc/rounds/pull_bodies.hpp"
 #include "engine/acc/rounds/push_bodies.hpp"
 #include "engine/acc/rounds/vertex_states.hpp"
@@ -47,6 +48,8 @@ class FrontierRounds {
         lists_(device_, kBinned && ranks_ == 1 ? 0 : graph.vertices(), "worklists"),
         front_(device_, kBinned ? 0 : own_rows(), "worklists"),
         counts_(device_, executor_, ranks_),
+        marked_(device_, executor_, own_words(),
+                kInBits || (kBallots && options.filter != AccFilter::online)),
         filter_(options.filter) {
     if constexpr (!R::kComplete) entries_.emplace(device_, rows_);
     can_pull_ = VoteProgram<Program> && graph.has_in_edges() && options.direction != AccDirection::push &&
@@ -231,11 +234,9 @@ class FrontierRounds {
   static constexpr bool kBinned = AggregationProgram<Program> && E::kBinsByLevel;
   /// Sums of lanes: edges that were looked at, and of a vote those of listed vertices.
   static constexpr unsigned kEdges = 0, kNextEdges = 1;
-  /// With jit a round of more than one of so many own vertices has its next worklist found by a ballot.
-  static constexpr std::uint64_t kFewOfVertices = 8;
   /// What a pull finds is the next frontier as bits.
   static constexpr bool kInBits = VoteProgram<Program> && E::kPullsIntoBits;
-
+  static constexpr bool kBallots = !E::kPullsIntoBits && !R::kComplete;
   static constexpr bool kPullsLevels = kBinned && R::kComplete && PullableProgram<Program>;
 
   std::uint64_t words() const { return words_of(0, states_.size()); }
@@ -286,7 +287,7 @@ class FrontierRounds {
   /// Makes a list of a frontier that is bits.
   void list_front() {
     if (!std::exchange(in_bits_, false)) return;
-    executor_.for_each(own_words(), output_, ListMarked<View>{view_});
+    marked_.list(view_, output_);
     executor_.fill(marks_.data(), 0, marks_.bytes());
     counts_.read();
     take_front();
@@ -326,9 +327,7 @@ class FrontierRounds {
   /// Threads may fuse rounds of a bin only where any list is there. Lanes of a GPU list what becomes active
   /// (online), or mark it alone, and the marks of all own vertices are looked through (ballot).
   void push_front(const AccRound& at, [[maybe_unused]] std::uint64_t bin = 0) {
-    if constexpr (!kBinned && !R::kComplete && !E::kPullsIntoBits)
-      view_.ballot = filter_ == AccFilter::ballot ||
-                     (filter_ == AccFilter::jit && front_size_ > own_rows() / kFewOfVertices);
+    if constexpr (kBallots) view_.ballot = wants_ballot(filter_, front_size_, own_rows());
     out_->visit_vertices(
         executor_, active_.data(), active_.size(), [&](const VertexRange& vertices, const SweepPage& page) {
           const PushEdges<View> body{view_, at, page.sources, page.weights};
@@ -338,7 +337,7 @@ class FrontierRounds {
             executor_.for_each_edge(vertices, output_, body);
           }
         });
-    if (view_.ballot) executor_.for_each(own_words(), output_, ListMarked<View>{view_});
+    if (view_.ballot) marked_.list(view_, output_);
   }
 
   /// Makes marks_ the bits of all vertices that are active, on any rank.
@@ -383,6 +382,7 @@ class FrontierRounds {
   Buffer<std::uint32_t> marks_, found_, settled_;
   Buffer<Vertex> lists_, front_;
   LaneCounts<E> counts_;
+  MarkedList<E> marked_;
   AccFilter filter_;
   std::optional<EntryExchange<State>> entries_;
   std::optional<SharedBits<E>> bits_;               ///< of ranks that can pull

@@ -34,22 +34,6 @@ struct MarkFront {
   }
 };
 
-/// Lists the own vertices whose bits are set, of a word each (SIMD-X's ballot filter).
-template <class View>
-struct ListMarked {
-  View view;
-
-  template <class Lane>
-  SLUICE_HD void operator()(std::uint64_t i, Lane& lane) const {
-    const std::uint64_t word = view.first / kBitsOfWord + i;
-    for (std::uint32_t left = view.marks[word]; left != 0; left &= left - 1) {
-      const auto v = static_cast<Vertex>(word * kBitsOfWord + lowest_bit(left));
-      if (!view.owns(v)) continue;
-      Lane::kPullsIntoBits ? lane.append(view.own, v) : view.list_own(v, lane);
-    }
-  }
-};
-
 /// Vertices that are active on another rank need no further value.
 struct SettleMarked {
   const std::uint32_t* marks;
@@ -77,9 +61,7 @@ struct CountUnsettled {
       const unsigned p = partitions.owner(begin - view.first);
       std::uint64_t stop = view.first + partitions.begins[p + 1];
       if (stop > end) stop = end;
-      const std::uint32_t in_partition =
-          bits_between(static_cast<unsigned>(begin - from), static_cast<unsigned>(stop - from));
-      if (const unsigned count = count_bits(~view.settled[word] & in_partition); count > 0)
+      if (const unsigned count = count_bits(~view.settled[word] & bits_within(word, begin, stop)); count > 0)
         fetch_add(counts + p, count);
       begin = stop;
     }
@@ -125,12 +107,7 @@ struct PullEdges {
   std::uint64_t word(std::uint64_t row) const { return (view.first + row) / kBitsOfWord; }
   std::uint64_t first_row(std::uint64_t word) const { return word * kBitsOfWord - view.first; }
   std::uint32_t wanted(std::uint64_t word, const RowRange& rows) const {
-    const std::uint64_t from = word * kBitsOfWord, begin = view.first + rows.begin,
-                        end = view.first + rows.end;
-    std::uint32_t bits = ~view.settled[word];
-    if (from < begin) bits &= ~0u << (begin - from);
-    if (from + kBitsOfWord > end) bits &= (1u << (end - from)) - 1;
-    return bits;
+    return ~view.settled[word] & bits_within(word, view.first + rows.begin, view.first + rows.end);
   }
   template <class Lane>
   void found(std::uint64_t word, std::uint32_t bits, Lane& lane) const {
