@@ -51,10 +51,13 @@ __device__ typename View::Round level_round(const Team& team, const View& view,
   PeerWork all{
       .active = now.active, .edges = found.edges, .found = found.active, .found_edges = found.active_edges};
   if constexpr (!View::Peers::kAlone) {
-    collect(team, view.work, place, finder, false,
-            [&](bool valid, Vertex v) { view.peers.send(next.swap, valid, v, view.states); });
+    const auto send = [&](bool valid, Vertex v) { view.peers.send(next.swap, valid, v, view.states); };
+    const bool ballots = needs_ballot(view.work, place);
+    ballots ? count_marked(team, view.work, place, send) : collect_bins(view.work, place, finder, send);
     team.sync();
+    if (ballots) place_marked(team, view.work, place);
     all = swap_found(team, view, all, next);
+    if (ballots) write_marked(team, view.work, place);
     receive_found(team, view, place, next);
   }
   next.active = found.active;

@@ -35,18 +35,23 @@ __device__ PeerVoteRound end_alone(const Team& team, const View& view, const Pee
   return next;
 }
 
-/// What a rank finds alone is what all have found, unless the next round may pull.
-template <class View>
-__device__ bool stays_alone(const View& view, const PeerVoteRound& now, const PeerWork& own) {
-  if (now.alone == 0 || now.pull != 0 || own.sent > 0 || own.found == 0) return false;
-  return view.in.offsets == nullptr || view.direction != AccDirection::automatic ||
-         !begins_to_pull(own.found_edges, now.left_edges - min(now.left_edges, own.edges));
-}
-
 template <class View>
 __device__ bool wants_pull(const View& view, const PeerVoteRound& now, const PeerWork& all,
                            unsigned long long left) {
   return wants_pull(view, now, all.active, {all.found, all.found_edges}, left);
+}
+
+/// Does what this rank has found make the next round pull, whatever others have found? More that is active,
+/// or has been looked at, only makes it likelier (vote_direction.hpp).
+template <class View>
+__device__ bool surely_pulls(const View& view, const PeerVoteRound& now, const RoundCounts& found) {
+  return wants_pull(view, now, now.active, {found.active, found.active_edges},
+                    now.left_edges - min(now.left_edges, now.pull ? now.active_edges : found.edges));
+}
+
+/// What a rank finds alone is what all have found, unless the next round may pull.
+__device__ inline bool stays_alone(const PeerVoteRound& now, const PeerWork& own, bool pulls) {
+  return now.alone != 0 && now.pull == 0 && own.sent == 0 && own.found > 0 && !pulls;
 }
 
 /// Are entries of so many vertices fewer bytes than bits of all of the rank's?
@@ -136,14 +141,16 @@ __device__ PeerVoteRound peer_round(const Team& team, const View& view, const Pe
   const bool noted = !now.pull && !needs_ballot(view.work, place);
   noted ? settle_noted(view, finder) : settle(team, view, place);
   now.pull ? clear_marks(team, view.work, place) : clear_listed(team, view.work, place);
-  const bool entries = sends_entries(view, found.active);
-  const auto send = [&](bool valid, Vertex v) { peers.send(now.swap, valid, v, view.states); };
-  if (entries) {
-    collect(team, view.work, place, finder, now.pull != 0, send);
-  } else {
-    peers.send_bits(team, now.swap, view.work.bits[place.next]);
-  }
+  const bool entries = sends_entries(view, found.active), listed = entries && noted,
+             pulls = surely_pulls(view, now, found), sorts = !listed && (entries || !pulls);
+  const auto send = [&](bool valid, Vertex v) {
+    if (entries) peers.send(now.swap, valid, v, view.states);
+  };
+  if (!entries) peers.send_bits(team, now.swap, view.work.bits[place.next]);
+  if (listed) collect_bins(view.work, place, finder, send);
+  if (sorts) count_marked(team, view.work, place, send);
   team.sync();
+  if (sorts) place_marked(team, view.work, place);
   PeerVoteRound next = now;
   ++next.round;
   PeerWork own{.rounds = 1,
@@ -154,7 +161,7 @@ __device__ PeerVoteRound peer_round(const Team& team, const View& view, const Pe
                .sent = entries ? peers.sent() : found.active};
   PeerWork all = own;
   unsigned long long looked = own.edges;  // on all ranks
-  const bool stays = stays_alone(view, now, own);
+  const bool stays = stays_alone(now, own, pulls);
   if (stays) {
     next.since.rounds += 1, next.since.active += own.active, next.since.edges += own.edges;
     if (team.rank() == 0) note(view, now, 1, own.active, own.edges, noted);
@@ -171,7 +178,7 @@ __device__ PeerVoteRound peer_round(const Team& team, const View& view, const Pe
   next.own_active = found.active;
   next.pull = wants_pull(view, now, all, next.left_edges);
   next.alone = all.sent == 0 && found.active == all.found;
-  if (!entries && next.pull == 0) append_marked(team, view.work, place);
+  if (sorts && next.pull == 0) write_marked(team, view.work, place);
   if (!stays) receive_active(team, view, now.swap, place, next.pull != 0);
   next.blocks = next.pull != 0 ? 0 : blocks_for(view.work, next.active, next.active_edges);
   next.small_rounds = next.blocks == 0 ? 0 : now.small_rounds + 1;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/acc/acc_graph.hpp"
-#include "engine/acc/resident_cuda/worklist.cuh"
+#include "engine/acc/resident_cuda/ballots.cuh"
 #include "engine/acc/rounds/bits.hpp"
 #include "engine/exec/device_clock.cuh"
 #include "engine/exec/occupancy.cuh"

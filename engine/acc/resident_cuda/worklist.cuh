@@ -4,8 +4,6 @@
 // baseline, writes something for every edge and filters that.
 #pragma once
 
-#include <type_traits>
-
 #include "engine/acc/program.hpp"
 #include "engine/core/types.hpp"
 #include "engine/exec/algorithms/places.cuh"
@@ -170,9 +168,9 @@ struct ListOnly {
 };
 
 /// The next round's lists from what threads have noted; also(valid, v) for each.
-template <class Also>
+template <class Also = ListOnly>
 __device__ __forceinline__ void collect_bins(const WorklistView& view, const RoundPlace& place,
-                                             const Finder& finder, const Also& also) {
+                                             const Finder& finder, const Also& also = {}) {
   for (unsigned i = 0; __any_sync(~0u, i < finder.noted()); ++i) {
     const bool valid = i < finder.noted();
     const Vertex v = valid ? finder.noted(i) : 0;
@@ -191,95 +189,6 @@ __device__ void over_words(unsigned word, std::uint32_t marks, Body&& body) {
     const std::uint32_t bits = __shfl_sync(~0u, marks, owner);
     body(__shfl_sync(~0u, word, owner) * 32 + lane, (bits >> lane & 1) != 0);
   }
-}
-
-/// Calls body(v, list) for 32 vertices at a time, of those words from `first` up to `last` that have marks;
-/// `list` is kLists for a vertex without one.
-template <class Body>
-__device__ void over_marked(const WorklistView& view, unsigned parity, unsigned first, unsigned last,
-                            Body&& body) {
-  const unsigned lane = threadIdx.x % cuda::kWarp;
-  for (unsigned base = first; base < last; base += cuda::kWarp) {
-    const std::uint32_t own = base + lane < last ? view.bits[parity][base + lane] : 0;
-    over_words(base + lane, own, [&](Vertex v, bool marked) {
-      body(v, marked ? cuda::list_of_degree(view.degree(v)) : cuda::kLists);
-    });
-  }
-}
-
-/// What warps of a block put on each list, up to each warp; and where the block's own begin.
-struct SortedPlaces {
-  unsigned of_warps[cuda::kLists][cuda::kTeamBlock / cuda::kWarp];
-  unsigned begins[cuda::kLists];
-};
-
-/// Worklists from the marks of all vertices, in the order of vertices and without atomics (SIMD-X's ballot
-/// filter). A warp takes a range of words of marks twice: it counts them, then it knows where to write them.
-/// The whole team waits in between; all of it come.
-template <class Team>
-__device__ void collect_sorted(const Team& team, const WorklistView& view, const RoundPlace& place) {
-  constexpr unsigned kWarps = cuda::kTeamBlock / cuda::kWarp;
-  __shared__ SortedPlaces places;
-  const unsigned lane = threadIdx.x % cuda::kWarp, warp = threadIdx.x / cuda::kWarp,
-                 words = static_cast<unsigned>((view.vertices + 31) / 32), warps = team.blocks() * kWarps,
-                 share = (words + warps - 1) / warps,
-                 first = min(words, share * (team.block() * kWarps + warp)), last = min(words, first + share);
-  unsigned next = 0;  // of a list, in its lane
-  over_marked(view, place.next, first, last, [&](Vertex, unsigned list) {
-    for (unsigned i = 0; i < cuda::kLists; ++i) {
-      const unsigned lanes = __ballot_sync(~0u, list == i);
-      if (lane == i) next += static_cast<unsigned>(__popc(lanes));
-    }
-  });
-  if (lane < cuda::kLists) places.of_warps[lane][warp] = next;
-  __syncthreads();
-  if (threadIdx.x < cuda::kLists) {
-    unsigned sum = 0;
-#pragma unroll 1  // fewer registers
-    for (unsigned& of_warp : places.of_warps[threadIdx.x]) {
-      const unsigned of_this = of_warp;
-      of_warp = sum, sum += of_this;
-    }
-    view.of_blocks[threadIdx.x * team.blocks() + team.block()] = sum;
-  }
-  team.sync();
-  if (warp < cuda::kLists) {
-    unsigned before = 0, all = 0;
-#pragma unroll 1
-    for (unsigned block = lane; block < team.blocks(); block += cuda::kWarp) {
-      const unsigned of_block = load(view.of_blocks + warp * team.blocks() + block);
-      all += of_block;
-      if (block < team.block()) before += of_block;
-    }
-    before = __reduce_add_sync(~0u, before), all = __reduce_add_sync(~0u, all);
-    if (lane == 0) {
-      places.begins[warp] = before;
-      if (team.block() == 0) place.made->sizes[warp] = all;
-    }
-  }
-  __syncthreads();
-  if (lane < cuda::kLists) next = places.begins[lane] + places.of_warps[lane][warp];
-  over_marked(view, place.next, first, last, [&](Vertex v, unsigned list) {
-    unsigned at = __shfl_sync(~0u, next, static_cast<int>(list));
-    for (unsigned i = 0; i < cuda::kLists; ++i) {
-      const unsigned lanes = __ballot_sync(~0u, list == i);
-      if (list == i) at += static_cast<unsigned>(__popc(lanes & ((1u << lane) - 1)));
-      if (lane == i) next += static_cast<unsigned>(__popc(lanes));
-    }
-    if (list != cuda::kLists) view.list(place.next, list)[at] = v;
-  });
-}
-
-/// The same by atomics, in any order; also(valid, v) for each.
-template <class Team, class Also = ListOnly>
-__device__ void append_marked(const Team& team, const WorklistView& view, const RoundPlace& place,
-                              const Also& also = {}) {
-  over_vertices(team, view, [&](Vertex v, bool valid) {
-    const bool marked = valid && (view.bits[place.next][v / 32] >> (v % 32) & 1);
-    if (!__any_sync(~0u, marked)) return;
-    append(view, place, marked, v);
-    also(marked, v);
-  });
 }
 
 /// The next round's lists from what was written for every edge.
@@ -357,26 +266,6 @@ template <class Team>
 __device__ void clear_marks(const Team& team, const WorklistView& view, const RoundPlace& place) {
   for (std::uint64_t w = team.rank(); w < (view.vertices + 31) / 32; w += team.size())
     view.bits[place.now][w] = 0;
-}
-
-/// Was a bin full, so that noted vertices are not all?
-__device__ __forceinline__ bool needs_ballot(const WorklistView& view, const RoundPlace& place) {
-  return view.filter == AccFilter::ballot || load(&place.found->overflow) != 0;
-}
-
-/// Makes the next round's lists after one that `pulled` or pushed. All of the team come. With also(valid, v)
-/// for each (on ranks) lists of a ballot are in any order.
-template <class Team, class Also = ListOnly>
-__device__ void collect(const Team& team, const WorklistView& view, const RoundPlace& place,
-                        const Finder& finder, bool pulled, const Also& also = {}) {
-  if (pulled || needs_ballot(view, place)) {
-    if constexpr (std::is_same_v<Also, ListOnly>)
-      return collect_sorted(team, view, place);
-    else
-      return append_marked(team, view, place, also);
-  }
-  if (view.filter == AccFilter::batch) return collect_batch(team, view, place);
-  collect_bins(view, place, finder, also);
 }
 
 /// How many blocks work on a round: one or a few where they are done sooner than a grid waits for itself; 0:

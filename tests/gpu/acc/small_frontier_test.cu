@@ -1,10 +1,9 @@
 // Votes whose rounds have little to do, as one cluster makes them: what the host finds, and by the same
-// rounds. And the ballot filter's worklists.
+// rounds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
-#include <type_traits>
 
 #include "engine/acc/resident_cuda/cuda_vote.cuh"
 #include "engine/acc/rounds/vote.hpp"
@@ -246,77 +245,6 @@ TEST_F(GpuSmallFrontier, StartsAtManyVertices) {
     compare_nearest<true>(on_host, on_gpu, apart);
     if (brief()) break;
     compare_nearest<false>(on_host, on_gpu, apart);
-  }
-}
-
-/// A whole graph's lists.
-struct ListsPart {
-  using Peers = acc::NoPeers;
-
-  CsrView lists;
-
-  const CsrView& out() const { return lists; }
-  const EdgeIndex* degrees() const { return lists.offsets; }
-  std::uint64_t vertices() const { return lists.vertices; }
-  std::uint64_t first() const { return 0; }
-  std::uint64_t own_vertices() const { return lists.vertices; }
-};
-
-/// Worklists of the marks that a round 0 has left.
-template <class Team>
-__global__ void __launch_bounds__(cuda::kTeamBlock) sorted_lists_kernel(acc::WorklistView view) {
-  Team team;
-  if constexpr (std::is_same_v<Team, cuda::FewTeam>) team = {gridDim.x, view.arrived};
-  const acc::RoundPlace place = view.place(0);
-  const acc::Finder finder(view, team.rank(), place);
-  acc::collect(team, view, place, finder, false);
-}
-
-TEST_F(GpuSmallFrontier, ListsMarkedVerticesInOrder) {
-  const auto vertices = static_cast<Vertex>(at_most(300'007, 5'003));
-  std::vector<EdgeIndex> begins{0};
-  std::vector<std::uint32_t> marks((vertices + 31) / 32);
-  std::vector<Vertex> expected[cuda::kLists];
-  for (Vertex v = 0; v < vertices; ++v) {
-    const std::uint64_t degree = v % 97 == 0 ? 600 : v % 5 == 0 ? 20 : v % 3;
-    begins.push_back(begins.back() + degree);
-    // Few, all, and none of a range of vertices.
-    const bool marked = v / 1000 % 3 == 0 ? v * 2654435761u % 64 == 0 : v / 1000 % 3 == 1;
-    if (!marked) continue;
-    marks[v / 32] |= 1u << (v % 32);
-    expected[degree < cuda::kWarpDegree ? 0 : degree < cuda::kBlockDegree ? 1 : 2].push_back(v);
-  }
-  const cuda::Stream stream;
-  Buffer<EdgeIndex> offsets(*gpu_, begins.size(), "offsets");
-  copy_to_device(*gpu_, offsets.data(), begins.data(), offsets.bytes());
-  const ListsPart part{{vertices, begins.back(), offsets.data()}};
-  const auto lists_in_order = [&](auto kernel, unsigned blocks, acc::AccFilter filter) {
-    SCOPED_TRACE(blocks);
-    const acc::WorklistMemory memory(*gpu_, part, {.filter = filter}, blocks, stream);
-    stream.wait("clearing");
-    const acc::WorklistView& view = memory.view();
-    copy_to_device(*gpu_, view.bits[1], marks.data(), marks.size() * sizeof(std::uint32_t));
-    acc::RoundCounts counts;
-    counts.overflow = filter == acc::AccFilter::jit;
-    copy_to_device(*gpu_, view.counts, &counts, sizeof counts);
-
-    cuda::launch_together(kernel, blocks, cuda::kTeamBlock, stream.get(), view);
-
-    stream.wait("worklists");
-    copy_to_host(*gpu_, &counts, view.counts + 1, sizeof counts);
-    for (unsigned i = 0; i < cuda::kLists; ++i) {
-      ASSERT_EQ(counts.sizes[i], expected[i].size());
-      std::vector<Vertex> found(expected[i].size());
-      copy_to_host(*gpu_, found.data(), view.lists[1] + view.begins.of[i], found.size() * sizeof(Vertex));
-      EXPECT_EQ(found, expected[i]);
-    }
-  };
-  for (const acc::AccFilter filter : {acc::AccFilter::jit, acc::AccFilter::ballot}) {
-    const auto grid = sorted_lists_kernel<cuda::GridTeam>;
-    for (const unsigned blocks : {1u, 7u, cuda::blocks_at_once(grid, cuda::kTeamBlock, 0)})
-      lists_in_order(grid, blocks, filter);
-    for (const unsigned blocks : {1u, cuda::kFewBlocks})
-      lists_in_order(sorted_lists_kernel<cuda::FewTeam>, blocks, filter);
   }
 }
 

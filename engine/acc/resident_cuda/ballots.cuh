@@ -1,0 +1,139 @@
+// Ballots: worklists from the marks of vertices, in their order and without atomics (SIMD-X's ballot filter).
+// A warp takes the same range of words of marks twice: it counts them, then it knows where to write them.
+// count_marked() is the first step; once all of the team have come, place_marked() is the next, and then
+// write_marked(). All of the team call each, and marks do not change meanwhile. A rank has its messages under
+// way between them, so that a ballot takes it no barrier beside those of its swaps.
+#pragma once
+
+#include "engine/acc/resident_cuda/worklist.cuh"
+
+namespace sluice::acc {
+
+/// A range of words of marks.
+struct WordRange {
+  unsigned begin, end;
+};
+
+/// Calls body(v, list) for 32 vertices at a time, of those words that have marks; `list` is kLists for a
+/// vertex without one.
+template <class Body>
+__device__ void over_marked(const WorklistView& view, unsigned parity, const WordRange& words, Body&& body) {
+  const unsigned lane = threadIdx.x % cuda::kWarp;
+  for (unsigned base = words.begin; base < words.end; base += cuda::kWarp) {
+    const std::uint32_t own = base + lane < words.end ? view.bits[parity][base + lane] : 0;
+    over_words(base + lane, own, [&](Vertex v, bool marked) {
+      body(v, marked ? cuda::list_of_degree(view.degree(v)) : cuda::kLists);
+    });
+  }
+}
+
+/// What warps of a block put on each list, up to each warp; and where the block's own begin.
+struct SortedPlaces {
+  unsigned of_warps[cuda::kLists][cuda::kTeamBlock / cuda::kWarp];
+  unsigned begins[cuda::kLists];
+};
+
+/// The block's, in shared memory.
+__device__ __forceinline__ SortedPlaces& sorted_places() {
+  __shared__ SortedPlaces of_block;
+  return of_block;
+}
+
+/// Of those that have own vertices.
+template <class Team>
+__device__ WordRange words_of_warp(const Team& team, const WorklistView& view) {
+  constexpr unsigned kWarps = cuda::kTeamBlock / cuda::kWarp;
+  const auto first = static_cast<unsigned>(view.first / 32),
+             last = static_cast<unsigned>((view.last + 31) / 32);
+  const unsigned warps = team.blocks() * kWarps, share = (last - first + warps - 1) / warps,
+                 begin = min(last, first + share * (team.block() * kWarps + threadIdx.x / cuda::kWarp));
+  return {begin, min(last, begin + share)};
+}
+
+/// Calls also(valid, v) for each that is marked, too.
+template <class Team, class Also = ListOnly>
+__device__ void count_marked(const Team& team, const WorklistView& view, const RoundPlace& place,
+                             const Also& also = {}) {
+  SortedPlaces& places = sorted_places();
+  const unsigned lane = threadIdx.x % cuda::kWarp, warp = threadIdx.x / cuda::kWarp;
+  unsigned count = 0;  // of a list, in its lane
+  over_marked(view, place.next, words_of_warp(team, view), [&](Vertex v, unsigned list) {
+    for (unsigned i = 0; i < cuda::kLists; ++i) {
+      const unsigned lanes = __ballot_sync(~0u, list == i);
+      if (lane == i) count += static_cast<unsigned>(__popc(lanes));
+    }
+    also(list != cuda::kLists, v);
+  });
+  if (lane < cuda::kLists) places.of_warps[lane][warp] = count;
+  __syncthreads();
+  if (threadIdx.x < cuda::kLists) {
+    unsigned sum = 0;
+#pragma unroll 1  // fewer registers
+    for (unsigned& of_warp : places.of_warps[threadIdx.x]) {
+      const unsigned of_this = of_warp;
+      of_warp = sum, sum += of_this;
+    }
+    view.of_blocks[threadIdx.x * team.blocks() + team.block()] = sum;
+  }
+}
+
+/// The made lists have their sizes for those that wait for the team once more.
+template <class Team>
+__device__ void place_marked(const Team& team, const WorklistView& view, const RoundPlace& place) {
+  const unsigned lane = threadIdx.x % cuda::kWarp, list = threadIdx.x / cuda::kWarp;
+  if (list < cuda::kLists) {
+    // The first block has none before it, and adds up all.
+    const bool first = team.block() == 0;
+    const unsigned end = first ? team.blocks() : team.block();
+    unsigned sum = 0;
+#pragma unroll 1
+    for (unsigned block = lane; block < end; block += cuda::kWarp)
+      sum += load(view.of_blocks + list * team.blocks() + block);
+    sum = __reduce_add_sync(~0u, sum);
+    if (lane == 0) {
+      sorted_places().begins[list] = first ? 0 : sum;
+      if (first) place.made->sizes[list] = sum;
+    }
+  }
+  __syncthreads();
+}
+
+template <class Team>
+__device__ void write_marked(const Team& team, const WorklistView& view, const RoundPlace& place) {
+  const SortedPlaces& places = sorted_places();
+  const unsigned lane = threadIdx.x % cuda::kWarp, warp = threadIdx.x / cuda::kWarp;
+  unsigned next = lane < cuda::kLists ? places.begins[lane] + places.of_warps[lane][warp] : 0;
+  over_marked(view, place.next, words_of_warp(team, view), [&](Vertex v, unsigned list) {
+    unsigned at = __shfl_sync(~0u, next, static_cast<int>(list));
+    for (unsigned i = 0; i < cuda::kLists; ++i) {
+      const unsigned lanes = __ballot_sync(~0u, list == i);
+      if (list == i) at += static_cast<unsigned>(__popc(lanes & ((1u << lane) - 1)));
+      if (lane == i) next += static_cast<unsigned>(__popc(lanes));
+    }
+    if (list != cuda::kLists) view.list(place.next, list)[at] = v;
+  });
+}
+
+template <class Team>
+__device__ void collect_sorted(const Team& team, const WorklistView& view, const RoundPlace& place) {
+  count_marked(team, view, place);
+  team.sync();
+  place_marked(team, view, place);
+  write_marked(team, view, place);
+}
+
+/// Was a bin full, so that noted vertices are not all?
+__device__ __forceinline__ bool needs_ballot(const WorklistView& view, const RoundPlace& place) {
+  return view.filter == AccFilter::ballot || load(&place.found->overflow) != 0;
+}
+
+/// Makes the next round's lists of a whole graph after one that `pulled` or pushed. All of the team come.
+template <class Team>
+__device__ void collect(const Team& team, const WorklistView& view, const RoundPlace& place,
+                        const Finder& finder, bool pulled) {
+  if (pulled || needs_ballot(view, place)) return collect_sorted(team, view, place);
+  if (view.filter == AccFilter::batch) return collect_batch(team, view, place);
+  collect_bins(view, place, finder);
+}
+
+}  // namespace sluice::acc
