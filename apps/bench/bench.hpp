@@ -87,7 +87,7 @@ std::vector<Figure> run_dynamic_pagerank(Device& device, const Options& options,
 std::vector<Figure> run_ppr_suite(Device& device, const Options& options);
 
 /// The experiments of the four papers, a table each: `TABLE: ROW`. docs/papers.md shows them beside what was
-/// published.
+/// published. On several ranks, which call it together, those of ranks alone.
 std::vector<Figure> run_papers(Device& device, const Options& options);
 
 /// Searches, paths, cores and components.

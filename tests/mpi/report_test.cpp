@@ -77,5 +77,30 @@ TEST_F(RanksReport, BenchLeavesOutWhatIsNotAskedFor) {
   EXPECT_FALSE(said.contains("one rank [M steps/s]"));
 }
 
+TEST_F(RanksReport, BenchHasTheFiltersOfRanksAlone) {
+  const std::vector<std::string> papers{"papers", "--device", "host",    "--threads",
+                                        "1",      "--scale",  "8",       "--repetitions",
+                                        "1",      "--only",   "filters", "--report"};
+  const auto said_on = [&](int ranks, const std::string& name) {
+    auto arguments = papers;
+    arguments.push_back(at(name));
+    const auto done = bench_on(ranks, arguments);
+    EXPECT_EQ(done.status, 0) << done.err;
+    return nlohmann::json::parse(read_bytes(at(name)));
+  };
+
+  const auto one = said_on(1, "one.json"), two = said_on(2, "two.json");
+
+  for (const std::string table : {"SIMD-X filters on ranks", "SIMD-X filters on ranks, in partitions"}) {
+    EXPECT_EQ(one[table + ": all []"], "needs several ranks");
+    for (const char* const program : {"bfs", "sssp", "kcore"})
+      for (const char* const filter : {"ballot", "jit"})
+        EXPECT_EQ(two[table + ": " + program + ", " + filter + " []"], "needs a GPU");
+  }
+  EXPECT_TRUE(one.contains("SIMD-X filters in partitions: bfs, online []"));
+  EXPECT_FALSE(two.contains("SIMD-X filters in partitions: bfs, online []"))
+      << "each rank would run it alone";
+}
+
 }  // namespace
 }  // namespace sluice::test

@@ -7,6 +7,7 @@
 
 #include "apps/bench/papers/tables.hpp"
 #include "apps/bench/workload.hpp"
+#include "apps/job/ranks.hpp"
 #include "engine/acc/beliefs/beliefs.hpp"
 #include "engine/acc/solve.hpp"
 #include "engine/pagerank/dynamic/dynamic.hpp"
@@ -62,6 +63,11 @@ class Simdx {
   void filters_in_partitions() {
     compare(programs(), {{"ballot", {push, ballot}}, {"jit", {push, jit}}, {"online", {push, online}}},
             "times ballot");
+  }
+
+  /// Which have two filters.
+  void filters_on_ranks() {
+    compare(programs(), {{"ballot", {push, ballot}}, {"jit", {push, jit}}}, "times ballot");
   }
 
   /// How large the bins of threads are: where one is full, jit has wasted them, and ballots.
@@ -333,6 +339,22 @@ void tables_of(Tables& tables, Device& device, const char* kind, const std::func
 void runtimes_on(Tables& tables, Device& device, const std::string& name, Graph graph) {
   if (graph.directed && graph.in.offsets.empty()) return tables.put_words(name, "has no in-edges");
   Simdx(tables, device, std::move(graph)).runtimes(name);
+}
+
+void run_simdx_on_ranks(Tables& tables, Device& device) {
+  const PagingOptions whole, parts{.partitions = 4, .slots = 2};
+  for (const auto& [name, paging] :
+       {std::pair("SIMD-X filters on ranks", whole), {"SIMD-X filters on ranks, in partitions", parts}}) {
+    if (!tables.begin(name)) continue;
+    if (apps::world().size() == 1) {
+      tables.put_words("all", "needs several ranks");
+      continue;
+    }
+    Simdx ranks(tables, device, tables.graph(kHostScale, kGpuScale),
+                {.paging = paging, .ranks = &apps::world()});
+    tables.on("Kronecker", ranks.graph());
+    ranks.filters_on_ranks();
+  }
 }
 
 void run_simdx(Tables& tables, Device& device) {

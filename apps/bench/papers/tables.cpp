@@ -7,6 +7,7 @@
 
 #include "apps/bench/workload.hpp"
 #include "apps/cli/values.hpp"
+#include "apps/job/ranks.hpp"
 
 namespace sluice::bench {
 
@@ -71,10 +72,13 @@ std::string batch_name(double fraction) {
 
 std::vector<Figure> run_papers(Device& device, const Options& options) {
   papers::Tables tables(device, options);
-  papers::run_dynamic_rank(tables, device);
-  papers::run_csaw(tables, device);
-  papers::run_meloppr(tables, device);
-  papers::run_simdx(tables, device);
+  if (apps::world().size() == 1) {
+    papers::run_dynamic_rank(tables, device);
+    papers::run_csaw(tables, device);
+    papers::run_meloppr(tables, device);
+    papers::run_simdx(tables, device);
+  }
+  papers::run_simdx_on_ranks(tables, device);
   return tables.take();
 }
 

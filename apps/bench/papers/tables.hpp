@@ -60,5 +60,7 @@ void run_dynamic_rank(Tables& tables, Device& device);
 void run_csaw(Tables& tables, Device& device);
 void run_meloppr(Tables& tables, Device& device);
 void run_simdx(Tables& tables, Device& device);
+/// All ranks call it; one alone only says that it needs others.
+void run_simdx_on_ranks(Tables& tables, Device& device);
 
 }  // namespace sluice::bench::papers
