@@ -27,14 +27,20 @@ unsigned blocks_at_once(void (*kernel)(Args...), unsigned block, std::size_t sha
   return multiprocessors() * static_cast<unsigned>(std::max(1, each));
 }
 
-/// Launches a persistent kernel: all of its blocks run at the same time.
+/// Launches a persistent kernel: all of its blocks run at the same time, with so much shared memory beside
+/// what they always have.
+template <class... Args>
+void launch_together(void (*kernel)(Args...), unsigned blocks, unsigned block, std::size_t shared_bytes,
+                     cudaStream_t stream, std::type_identity_t<Args>... args) {
+  void* pointers[] = {&args...};
+  check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), dim3(blocks), dim3(block),
+                                    pointers, shared_bytes, stream),
+        "launching a persistent kernel");
+}
 template <class... Args>
 void launch_together(void (*kernel)(Args...), unsigned blocks, unsigned block, cudaStream_t stream,
                      std::type_identity_t<Args>... args) {
-  void* pointers[] = {&args...};
-  check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), dim3(blocks), dim3(block),
-                                    pointers, 0, stream),
-        "launching a persistent kernel");
+  launch_together(kernel, blocks, block, std::size_t{0}, stream, args...);
 }
 
 }  // namespace sluice::cuda

@@ -36,9 +36,21 @@ std::uint32_t members_of(const Options& options) {
 QueriesKernel kernel_of(const Options& options) {
   return with_stored_mass(options, [&](auto mass) -> QueriesKernel {
     using M = decltype(mass);
-    if (members_of(options) > 1) return team_queries_kernel<M>;
+    const bool extracts = extracts_sub_graphs(options);
+    if (members_of(options) > 1)
+      return extracts ? team_queries_kernel<M, true> : team_queries_kernel<M, false>;
+    if (extracts) return queries_kernel<ExtractingQuery<M>>;
     return goes_one_by_one(options) ? queries_kernel<OneByOneQuery<M>> : queries_kernel<TogetherQuery<M>>;
   });
+}
+
+/// Of the kernel's shared memory, what is taken at its launch.
+std::uint32_t fast_bytes_of(const Options& options) {
+  if (!extracts_sub_graphs(options)) return 0;
+  cuda::check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel_of(options)),
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize, kSubGraphBytes),
+              "shared memory for sub-graphs");
+  return kSubGraphBytes;
 }
 
 class CudaPpr final : public Backend {
@@ -57,7 +69,7 @@ class CudaPpr final : public Backend {
         pending_(device_, rows_, "queries at work"),
         pending_there_(device_, rows_, "queries at work"),
         next_(device_, 1, "the next query"),
-        first_shape_(first_workspace(graph_.vertices(), options_)),
+        first_shape_(first_workspace(graph_.vertices(), options_, graph_.edges())),
         route_(limits(), first_shape_),
         teams_(device_, members_ > 1 ? blocks_ / members_ : 0, "teams of blocks"),
         seed_offsets_(device_, rows_ + 1, "seeds of queries"),
@@ -286,13 +298,14 @@ class CudaPpr final : public Backend {
     view.batch = batch();
     view.rows = pending_there_.data(), view.count = static_cast<std::uint32_t>(pending);
     view.next = next_.data();
+    view.fast_bytes = fast_bytes_;
     view.teams = teams_.data(), view.members = std::min(members_, workspaces);
     const unsigned blocks = workspaces / view.members * view.members;
     if (members_ > 1) {
       cuda::check(cudaMemsetAsync(teams_.data(), 0, teams_.bytes(), stream_.get()), "clearing");
-      cuda::launch_together(kernel_of(options_), blocks, kQueryBlock, stream_.get(), view);
+      cuda::launch_together(kernel_of(options_), blocks, kQueryBlock, fast_bytes_, stream_.get(), view);
     } else {
-      kernel_of(options_)<<<blocks, kQueryBlock, 0, stream_.get()>>>(view);
+      kernel_of(options_)<<<blocks, kQueryBlock, fast_bytes_, stream_.get()>>>(view);
     }
     cuda::check_launch("queries_kernel");
     bring_figures(count);
@@ -324,7 +337,8 @@ class CudaPpr final : public Backend {
   }
 
   cuda::Stream stream_;
-  unsigned blocks_ = cuda::blocks_at_once(kernel_of(options_), kQueryBlock, 0);
+  std::uint32_t fast_bytes_ = fast_bytes_of(options_);
+  unsigned blocks_ = cuda::blocks_at_once(kernel_of(options_), kQueryBlock, fast_bytes_);
   std::uint32_t members_ = std::min(members_of(options_), blocks_);
   std::shared_ptr<GraphOnDevice> on_device_;
   std::unique_ptr<ListCache> lists_;

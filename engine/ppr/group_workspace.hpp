@@ -22,11 +22,19 @@ struct BallOrder {
   std::uint32_t steps = 0;
 };
 
-/// M is what it stores masses as.
-template <class Group, class M = Mass>
+/// What balls of a query took.
+struct BallFigures {
+  std::uint64_t edges = 0;  ///< along which mass was sent
+  std::uint64_t extraction_nanoseconds = 0;
+  std::uint64_t sub_graph_bytes = 0;  ///< of the largest
+};
+
+/// M is what it stores masses as. Extracts: a ball may have its sub-graph there.
+template <class Group, class M = Mass, bool Extracts = false>
 class GroupWorkspace {
  public:
   using Entry = WorkspaceEntry<M>;
+  static constexpr bool kExtracts = Extracts;
   static constexpr bool kAlone = false;  ///< see methods/diffusion.hpp
   static constexpr bool kHasTeam = false;
   static constexpr std::uint64_t kNoSlot = ~std::uint64_t{0};
@@ -114,6 +122,32 @@ class GroupWorkspace {
   SLUICE_HD void empty_list(unsigned which) const {
     if (group_.rank() == 0) counts_.listed[which] = 0;
     group_.sync();
+  }
+
+  // ---- the sub-graph of a ball: local ids are numbers in the order in which vertices were reached
+
+  /// Where it is put together, with slots as targets.
+  SLUICE_HD SubGraphView<M> sub_graph() const { return workspace_.sub_graph_of<M>(); }
+  /// Does it take so many edges? If not, the workspace is full from now on. All lanes ask.
+  SLUICE_HD bool takes_edges(std::uint64_t edges) const {
+    if (edges <= workspace_.edges) return true;
+    give_up();
+    return false;
+  }
+  SLUICE_HD void expect_lists(const SubGraphSize&) const {}
+  /// Where it goes when it is known, with local ids.
+  SLUICE_HD SubGraphView<M> place_sub_graph(const SubGraphSize& size) const {
+    if (SubGraphView<M>::bytes(size) > workspace_.fast_bytes) return sub_graph();
+    return SubGraphView<M>::place(workspace_.fast, size);
+  }
+  /// Once a slot has its number in `moving`, as long as the ball is extracted.
+  SLUICE_HD void number_reached() const {
+    for (std::uint32_t i = group_.rank(); i < reached(); i += Group::kSize)
+      (*this)[reached_slot(i)].moving = static_cast<M>(i);
+    group_.sync();
+  }
+  SLUICE_HD std::uint32_t number_of(std::uint64_t slot) const {
+    return static_cast<std::uint32_t>((*this)[slot].moving);
   }
 
   /// Nothing where the workspace is full.

@@ -11,6 +11,7 @@
 #include "engine/ppr/adjacency/in_edges.hpp"
 #include "engine/ppr/backend.hpp"
 #include "engine/ppr/dense/group.hpp"
+#include "engine/ppr/methods/host_sub_graph.hpp"
 #include "engine/ppr/methods/top_list.hpp"
 #include "engine/ppr/query_route.hpp"
 #include "engine/ppr/query_rules.hpp"
@@ -42,24 +43,32 @@ std::uint64_t reached_bytes(std::uint64_t reached, std::uint64_t vertices, const
       options, [&](auto mass) { return ReachedVertices<decltype(mass)>::peak_bytes(reached, vertices); });
 }
 
+/// Of a ball that has all of the graph, at most.
+std::uint64_t sub_graph_bytes(const Graph& graph, const Options& options) {
+  if (!extracts_sub_graphs(options)) return 0;
+  const SubGraphSize size{graph.vertices(), graph.vertices(), graph.edges(), options.weighted};
+  return with_stored_mass(options, [&](auto mass) { return HostSubGraph<decltype(mass)>::peak_bytes(size); });
+}
+
 /// Of one ball of a team that reaches all vertices, at most.
-std::uint64_t ball_bytes(std::uint64_t vertices, const Options& options) {
-  return reached_bytes(vertices, vertices, options) + vertices * sizeof(std::uint32_t);
+std::uint64_t ball_bytes(const Graph& graph, const Options& options) {
+  const std::uint64_t n = graph.vertices();
+  return reached_bytes(n, n, options) + n * sizeof(std::uint32_t) + sub_graph_bytes(graph, options);
 }
 
 /// Balls of a query side by side, 1: none are; as many as fit if each reaches all of the graph.
 unsigned balls_at_once(const Device& device, const Graph& graph, const Options& options) {
   if (!goes_one_by_one(options) || options.balls == 1) return 1;
-  const std::uint64_t available = device.memory().available(), n = graph.vertices(),
+  const std::uint64_t available = device.memory().available(),
                       alone = std::min(available, worst_host_query(graph, options)),
-                      ball = std::max<std::uint64_t>(ball_bytes(n, options), 1);
+                      ball = std::max<std::uint64_t>(ball_bytes(graph, options), 1);
   return static_cast<unsigned>(std::clamp<std::uint64_t>((available - alone) / ball, 1, options.balls));
 }
 
 /// What a query takes that reaches all of the graph, with so many balls side by side.
 std::uint64_t worst_query(const Graph& graph, const Options& options, unsigned balls) {
   const std::uint64_t alone = worst_host_query(graph, options);
-  return balls == 1 ? alone : alone + balls * ball_bytes(graph.vertices(), options);
+  return balls == 1 ? alone : alone + balls * ball_bytes(graph, options);
 }
 
 /// Balls may be more than threads: one that is done then waits for those before it.
@@ -232,7 +241,7 @@ std::uint64_t worst_host_query(const Graph& graph, const Options& options) {
   if (options.state == State::dense) return DenseShape{n, 1}.group_bytes() + list;
   if (!goes_one_by_one(options)) return list + reached + n * 4;
   const std::uint64_t limit = table_limit_of(options), kept = limit == 0 ? n : std::min(limit, n);
-  return list + reached + reached_bytes(kept, n, options) + n * 20;
+  return list + reached + reached_bytes(kept, n, options) + n * 20 + sub_graph_bytes(graph, options);
 }
 
 std::unique_ptr<Backend> make_host_ppr(const QueryRun& run, std::uint64_t queries) {

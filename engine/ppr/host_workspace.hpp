@@ -11,6 +11,7 @@
 #include "engine/exec/group.hpp"
 #include "engine/ppr/adjacency/lists.hpp"
 #include "engine/ppr/group_workspace.hpp"
+#include "engine/ppr/methods/host_sub_graph.hpp"
 #include "engine/ppr/methods/walks.hpp"
 #include "engine/ppr/reached.hpp"
 
@@ -25,7 +26,7 @@ class HostWorkspaceMemory {
  public:
   /// Keeps a reference to the device.
   HostWorkspaceMemory(const Device& device, std::uint64_t vertices)
-      : reached(device, vertices), device_(device), vertices_(vertices) {}
+      : reached(device, vertices), sub_graph(device), device_(device), vertices_(vertices) {}
   /// Another workspace of the same query, and a mass for each of so many steps.
   void add_second(HostWorkspaceMemory& workspace, std::uint64_t steps) {
     second = &workspace;
@@ -37,6 +38,7 @@ class HostWorkspaceMemory {
     empty();
     missing = most_reached_ = most_numbers_ = most_walks_ = 0;
     ranked.clear();
+    sub_graph.begin();
   }
   /// Forgets what is reached.
   void empty() {
@@ -58,11 +60,12 @@ class HostWorkspaceMemory {
   std::uint64_t peak_bytes() const {
     return ReachedVertices<M>::peak_bytes(std::max(most_reached_, reached.size()), vertices_) +
            most_numbers_ * sizeof(std::uint32_t) + most_walks_ * sizeof(WalkUnderWay) +
-           ranked.size() * sizeof(RankedVertex);
+           ranked.size() * sizeof(RankedVertex) + sub_graph.most_bytes();
   }
 
   ReachedVertices<M> reached;
   ChargedVector<RankedVertex> ranked;
+  HostSubGraph<M> sub_graph;
   const ListsAtHand* lists = nullptr;  ///< at hand now
   HostWorkspaceMemory* second = nullptr;
   HostTeam<M>* team = nullptr;  ///< null: a thread alone diffuses one ball after the other
@@ -81,7 +84,7 @@ class HostWorkspaceMemory {
 template <class M>
 class HostWorkspace {
  public:
-  static constexpr bool kAlone = true, kHasTeam = true;
+  static constexpr bool kAlone = true, kHasTeam = true, kExtracts = true;
   static constexpr std::uint64_t kNoSlot = ReachedVertices<M>::kNone;
   using Entry = Reached<M>;
   using Memory = HostWorkspaceMemory<M>;
@@ -146,6 +149,17 @@ class HostWorkspace {
                      [&](const Entry& a, const Entry& b) { return rank(a).before(rank(b)); });
     reached.keep_first(kept);
   }
+
+  // ---- the sub-graph of a ball, put together where it stays
+
+  SubGraphView<M> sub_graph() const { return memory_.sub_graph.view(); }
+  bool takes_edges(std::uint64_t) const { return true; }
+  void expect_lists(const SubGraphSize& size) const { memory_.sub_graph.expect_lists(size); }
+  SubGraphView<M> place_sub_graph(const SubGraphSize& size) const {
+    memory_.sub_graph.place(size);
+    return sub_graph();
+  }
+  std::uint32_t number_of(std::uint64_t slot) const { return static_cast<std::uint32_t>(slot); }
 
   // ---- balls side by side
 

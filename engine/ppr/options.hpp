@@ -49,6 +49,9 @@ struct QueryOptions {
   double expand = 0.1;  ///< staged: share of the vertices reached that the next stage takes
   Unexpanded unexpanded = Unexpanded::residual;
   TableLimit table_limit = TableLimit::soft;
+  /// One by one, where all lists are at hand: a ball goes on in a sub-graph of its own, as in the paper. For
+  /// measurements: scores do not depend on it.
+  bool sub_graphs = false;
   std::uint32_t walks = 10000;  ///< walks: of each query
 };
 

@@ -39,6 +39,8 @@ void require_meaning(const QueryRun& run) {
   if (options.state == State::dense && run.device.is_cuda() && options.top > kSortedHere)
     throw UsageError(
         fmt::format("--state dense: lists of up to {} on a GPU (lower --top, or leave it out)", kSortedHere));
+  if (extracts_sub_graphs(options) && run.graph.edges() > ~std::uint32_t{0})
+    throw UsageError("sub-graphs of balls: the graph has more than 2^32 - 1 edges (leave them out)");
   if (run.starts.mode == Starts::Mode::random && run.graph.vertices() == 0)
     throw InputError("the graph has no vertex to start from");
   for (const Vertex seed : run.starts.vertices) {
@@ -88,6 +90,9 @@ std::uint64_t mapped_edge_bytes(const Options& options) {
 }
 
 void require_graph(const Options& options) {
+  if (extracts_sub_graphs(options))
+    throw UsageError(
+        "sub-graphs of balls: where the host has the graph, or a GPU reaches it (leave them out)");
   if (goes_one_by_one(options) && options.balls > 1)
     throw UsageError(
         "--balls: side by side where the host has the graph, or a GPU reaches it (leave it out: balls of a "

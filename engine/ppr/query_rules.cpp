@@ -37,7 +37,7 @@ std::uint64_t table_limit_of(const Options& options) {
   return std::uint64_t{options.table} * options.top;
 }
 
-WorkspaceShape first_workspace(std::uint64_t vertices, const Options& options) {
+WorkspaceShape first_workspace(std::uint64_t vertices, const Options& options, std::uint64_t edges) {
   WorkspaceShape shape;
   shape.entry_bytes =
       with_stored_mass(options, [](auto mass) { return sizeof(WorkspaceEntry<decltype(mass)>); });
@@ -49,6 +49,8 @@ WorkspaceShape first_workspace(std::uint64_t vertices, const Options& options) {
   } else {
     shape.asked = options.top <= kSortedHere ? 0 : options.top;
   }
+  if (extracts_sub_graphs(options))
+    shape.sub_graphs = true, shape.weighted = options.weighted, shape.in_graph = edges;
   return shape.resized(kFirstReached, vertices);
 }
 
@@ -104,6 +106,8 @@ QueryFigures figures_of(const GroupFigures& group, const Options& options) {
   figures.reached = group.reached;
   figures.table_entries = group.table_entries;
   figures.seconds = static_cast<double>(group.nanoseconds) * 1e-9;
+  figures.extraction_seconds = static_cast<double>(group.extraction_nanoseconds) * 1e-9;
+  figures.sub_graph_bytes = group.sub_graph_bytes;
   return figures;
 }
 

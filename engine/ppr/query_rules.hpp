@@ -19,10 +19,12 @@ struct QueryFigures {
   double error = 0;  ///< no score is off by more; of walks, with the confidence asked for
   double held = 0;   ///< staged: residual kept as score
   std::uint64_t edges = 0;
-  std::uint64_t reached = 0;        ///< vertices
-  std::uint64_t table_entries = 0;  ///< one by one: in the table of scores, at most
-  std::uint64_t peak_bytes = 0;     ///< of memory, at once
-  double seconds = 0;               ///< until its list was there
+  std::uint64_t reached = 0;          ///< vertices
+  std::uint64_t table_entries = 0;    ///< one by one: in the table of scores, at most
+  std::uint64_t peak_bytes = 0;       ///< of memory, at once
+  double extraction_seconds = 0;      ///< of sub-graphs; of balls side by side, in sum
+  std::uint64_t sub_graph_bytes = 0;  ///< of the largest; 0: there was none
+  double seconds = 0;                 ///< until its list was there
 };
 
 /// Where a list that is not at hand begins.
@@ -82,6 +84,7 @@ inline constexpr std::uint32_t kSortedHere = 512;
 struct GroupFigures {
   Mass scored = 0, held = 0;
   std::uint64_t edges = 0, nanoseconds = 0;
+  std::uint64_t extraction_nanoseconds = 0, sub_graph_bytes = 0;
   std::uint32_t reached = 0;
   std::uint32_t table_entries = 0;
   std::uint32_t abandoned = 0;  ///< it did not fit the workspace, or lacks lists
@@ -110,10 +113,16 @@ auto with_stored_mass(const Options& options, Use&& use) {
   return options.score_units == 0 ? use(Mass{}) : use(CoarseMass{});
 }
 
-/// The workspace that a run begins with; queries that do not fit are asked again in a larger one.
-WorkspaceShape first_workspace(std::uint64_t vertices, const Options& options);
+/// The workspace that a run begins with; queries that do not fit are asked again in a larger one. `edges` are
+/// the graph's, for sub-graphs of balls.
+WorkspaceShape first_workspace(std::uint64_t vertices, const Options& options, std::uint64_t edges = 0);
 /// The next larger one.
 WorkspaceShape larger_workspace(const WorkspaceShape& workspace, std::uint64_t vertices);
+
+/// Are sub-graphs of balls extracted?
+inline bool extracts_sub_graphs(const Options& options) {
+  return goes_one_by_one(options) && options.sub_graphs;
+}
 
 /// May queries of this run be answered side by side, by a GPU that has the graph (dense/queries.cuh)?
 bool may_go_side_by_side(const Options& options);

@@ -12,6 +12,7 @@
 #include "engine/core/types.hpp"
 #include "engine/exec/memory/shared_words.hpp"
 #include "engine/ppr/mass.hpp"
+#include "engine/ppr/methods/sub_graph_view.hpp"
 
 namespace sluice::ppr {
 
@@ -60,6 +61,12 @@ struct WorkspaceView {
   std::uint64_t steps = 0;   ///< bytes to what is behind it
   std::uint64_t second_slots = 0, second_limit = 0, second_ranked = 0;
   int second_shift = 0;
+  std::uint64_t sub_graph = 0;  ///< bytes to that of the ball at work
+  std::uint64_t edges = 0;      ///< that it takes
+  bool weighted = false;        ///< it has weights
+  /// Where it is copied to if it fits; on a GPU in shared memory.
+  unsigned char* fast = nullptr;
+  std::uint64_t fast_bytes = 0;
 
   template <class M>
   SLUICE_HD WorkspaceEntry<M>* entries_of() const {
@@ -67,6 +74,12 @@ struct WorkspaceView {
   }
   SLUICE_HD std::uint64_t first_slot(Vertex vertex) const {
     return mask == 0 ? vertex : (vertex * std::uint64_t{0x9e3779b97f4a7c15u}) >> shift;
+  }
+  /// The sub-graph of a ball that fills the workspace.
+  template <class M>
+  SLUICE_HD SubGraphView<M> sub_graph_of() const {
+    return SubGraphView<M>::place(static_cast<unsigned char*>(entries) + sub_graph,
+                                  {limit, limit, edges, weighted});
   }
   /// [steps] behind the second workspace.
   SLUICE_HD Mass* by_step() const {
@@ -82,6 +95,10 @@ struct WorkspaceShape {
   std::uint64_t table = 0;  ///< vertices that the second takes, a power of two; 0: as many as the first
   std::uint64_t second_slots = 0, second_limit = 0, second_ranked = 0;
   std::uint64_t entry_bytes = sizeof(WorkspaceEntry<Mass>);
+  bool sub_graphs = false;     ///< one by one: it takes a ball's
+  bool weighted = false;       ///< with weights
+  std::uint64_t edges = 0;     ///< that a sub-graph has, at most
+  std::uint64_t in_graph = 0;  ///< edges
 
   /// For about `reached` vertices, a power of two: a table at most half full, or a slot a vertex where that
   /// is no more. `ranked` entries are for sorting a list.
@@ -98,20 +115,28 @@ struct WorkspaceShape {
   WorkspaceShape resized(std::uint64_t reached, std::uint64_t vertices) const {
     WorkspaceShape shape = of(reached, vertices, asked, steps, table);
     shape.entry_bytes = entry_bytes;
+    return sub_graphs ? shape.with_sub_graphs(in_graph, weighted) : shape;
+  }
+  /// The same of a graph with so many edges, which takes sub-graphs of balls: all of it, or of a smaller ball
+  /// lists that are not much longer than lists are.
+  WorkspaceShape with_sub_graphs(std::uint64_t edges_of_graph, bool by_weight) const {
+    constexpr std::uint64_t kEdgesOfVertex = 16;
+    WorkspaceShape shape = *this;
+    shape.sub_graphs = true, shape.weighted = by_weight, shape.in_graph = edges_of_graph;
+    shape.edges = takes_all() ? edges_of_graph : std::min(edges_of_graph, kEdgesOfVertex * limit);
     return shape;
   }
 
   bool takes_all() const { return slots == limit; }
   /// Of a query; queries lie side by side.
-  std::uint64_t bytes() const {
-    return steps == 0 ? first_bytes() : first_bytes() + second_bytes() + rounded(steps * sizeof(Mass));
-  }
+  std::uint64_t bytes() const { return steps == 0 ? first_bytes() : sub_graph_at() + sub_graph_bytes(); }
   WorkspaceView view(unsigned char* at) const {
     WorkspaceView view = place(at, slots, limit, ranked, shift_of(slots), entry_bytes);
     if (steps == 0) return view;
     view.second = first_bytes(), view.steps = first_bytes() + second_bytes();
     view.second_slots = second_slots, view.second_limit = second_limit;
     view.second_ranked = second_ranked, view.second_shift = shift_of(second_slots);
+    view.sub_graph = sub_graph_at(), view.edges = edges, view.weighted = weighted;
     return view;
   }
   /// The same workspace further on.
@@ -161,6 +186,15 @@ struct WorkspaceShape {
   }
   std::uint64_t first_bytes() const { return workspace_bytes(slots, limit, ranked); }
   std::uint64_t second_bytes() const { return workspace_bytes(second_slots, second_limit, second_ranked); }
+  std::uint64_t sub_graph_at() const {
+    return first_bytes() + second_bytes() + rounded(steps * sizeof(Mass));
+  }
+  std::uint64_t sub_graph_bytes() const {
+    if (!sub_graphs) return 0;
+    const SubGraphSize size{limit, limit, edges, weighted};
+    const bool coarse = entry_bytes == sizeof(WorkspaceEntry<CoarseMass>);
+    return rounded(coarse ? SubGraphView<CoarseMass>::bytes(size) : SubGraphView<Mass>::bytes(size));
+  }
 };
 
 }  // namespace sluice::ppr

@@ -35,6 +35,16 @@ class SpaceOf {
     memory_.resize(bytes_ / sizeof(Entry));
     view_ = shape.view(reinterpret_cast<unsigned char*>(memory_.data()));
   }
+  /// The same with so much fast memory for a sub-graph.
+  void give_fast(std::uint64_t bytes) {
+    fast_.resize(bytes / sizeof(std::uint64_t));
+    view_.fast = reinterpret_cast<unsigned char*>(fast_.data());
+    view_.fast_bytes = fast_.size() * sizeof(std::uint64_t);
+  }
+  /// Has something been written there?
+  bool used_fast() const {
+    return std::any_of(fast_.begin(), fast_.end(), [](std::uint64_t word) { return word != 0; });
+  }
   std::uint64_t bytes() const { return bytes_; }
   const ppr::WorkspaceView& view() const { return view_; }
   bool is_clear() const {
@@ -53,6 +63,7 @@ class SpaceOf {
 
   std::uint64_t bytes_ = 0;
   std::vector<Entry> memory_;
+  std::vector<std::uint64_t> fast_;
   ppr::WorkspaceView view_;
 };
 using Space = SpaceOf<ppr::Mass>;
@@ -68,18 +79,19 @@ inline void answer(const Group& group, typename Query::Shared& shared, const Spa
   if (group.rank() == 0) listed.figures = figures;
 }
 
-template <template <class, class> class Query = ppr::GroupQuery, class M>
+/// Extracts: balls may have their sub-graphs.
+template <template <class, class> class Query = ppr::GroupQuery, bool Extracts = false, class M>
 Listed answer_alone(const SpaceOf<M>& space, const ppr::QueryRules& rules, const ppr::Seeds& seeds) {
-  using Alone = Query<SingleLane, ppr::GroupWorkspace<SingleLane, M>>;
+  using Alone = Query<SingleLane, ppr::GroupWorkspace<SingleLane, M, Extracts>>;
   Listed listed{{}, std::vector<Vertex>(rules.top), std::vector<double>(rules.top)};
   const auto shared = std::make_unique<typename Alone::Shared>();
   answer<Alone>(SingleLane{}, *shared, space, rules, seeds, listed);
   return listed;
 }
 
-template <template <class, class> class Query = ppr::GroupQuery, class M>
+template <template <class, class> class Query = ppr::GroupQuery, bool Extracts = false, class M>
 Listed answer_together(const SpaceOf<M>& space, const ppr::QueryRules& rules, const ppr::Seeds& seeds) {
-  using Together = Query<ThreadGroup, ppr::GroupWorkspace<ThreadGroup, M>>;
+  using Together = Query<ThreadGroup, ppr::GroupWorkspace<ThreadGroup, M, Extracts>>;
   Listed listed{{}, std::vector<Vertex>(rules.top), std::vector<double>(rules.top)};
   ThreadGroup::Workspace workspace;
   const auto shared = std::make_unique<typename Together::Shared>();

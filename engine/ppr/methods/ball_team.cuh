@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "engine/exec/grid.cuh"
-#include "engine/ppr/methods/diffusion.hpp"
+#include "engine/ppr/methods/ball.hpp"
 
 namespace sluice::ppr {
 
@@ -18,7 +18,7 @@ struct BallTeam {
   unsigned arrived;
   BallOrder order;
   WorkspaceCounts counts[kMostMembers];  ///< of each member's ball
-  unsigned long long edges[kMostMembers];
+  BallFigures figures[kMostMembers];
 };
 
 /// The workspace of a member.
@@ -32,7 +32,7 @@ struct TeamMemory : WorkspaceView {
     return WorkspaceShape::move(*this, member * workspace_bytes);
   }
   __device__ const Mass* returning_of(std::uint32_t member) const { return of(member).by_step(); }
-  __device__ std::uint64_t edges_of(std::uint32_t member) const { return team->edges[member]; }
+  __device__ const BallFigures& figures_of(std::uint32_t member) const { return team->figures[member]; }
   __device__ void sync() const { cuda::FewTeam{members, &team->arrived}.sync(); }
   /// By the first member: the others go on. Returns the balls.
   __device__ std::uint32_t give(BallOrder order) const {
@@ -44,9 +44,9 @@ struct TeamMemory : WorkspaceView {
 };
 
 /// A workspace of the first member, as GroupWorkspace, or its table.
-template <class Group, class M>
-class TeamWorkspace : public GroupWorkspace<Group, M> {
-  using Base = GroupWorkspace<Group, M>;
+template <class Group, class M, bool Extracts>
+class TeamWorkspace : public GroupWorkspace<Group, M, Extracts> {
+  using Base = GroupWorkspace<Group, M, Extracts>;
 
  public:
   static constexpr bool kHasTeam = true;
@@ -71,13 +71,13 @@ class TeamWorkspace : public GroupWorkspace<Group, M> {
 };
 
 /// What another member than the first does.
-template <class M, class Group>
+template <class M, bool Extracts, class Group>
 __device__ void diffuse_as_ordered(const Group& group, GroupShared<Group>& shared, const TeamMemory& memory,
                                    std::uint32_t member, const QueryRules& rules) {
   const WorkspaceView leader =
       WorkspaceShape::move(memory, std::uint64_t{0} - member * memory.workspace_bytes);
   const RankedVertex* const from = WorkspaceShape::second<M>(leader).ranked;
-  Diffusion<Group, GroupWorkspace<Group, M>> ball(group, shared, memory, rules, SeedsView{});
+  Ball<Group, GroupWorkspace<Group, M, Extracts>> ball(group, shared, memory, rules, SeedsView{});
   Mass* const returning = memory.by_step();
   while (true) {
     memory.sync();
@@ -87,10 +87,11 @@ __device__ void diffuse_as_ordered(const Group& group, GroupShared<Group>& share
     if (order.count == 0) return;
     if (member < order.count) {
       for (std::uint32_t step = group.rank(); step < order.steps; step += Group::kSize) returning[step] = 0;
-      ball.own_edges() = 0;
+      ball.forget_figures();
       ball.run_from(from[order.first + member], order.steps, returning);
-      const std::uint64_t edges = ball.edges();
-      if (group.rank() == 0) memory.team->counts[member] = shared.counts, memory.team->edges[member] = edges;
+      const BallFigures figures = ball.figures();
+      if (group.rank() == 0)
+        memory.team->counts[member] = shared.counts, memory.team->figures[member] = figures;
     }
     memory.sync();
   }

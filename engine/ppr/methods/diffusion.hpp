@@ -4,8 +4,8 @@
 //
 // A group of threads shares a workspace of fixed size (group_workspace.hpp). An addition that brings a vertex
 // up to the bar puts it on the next round's list; sums only grow meanwhile, so exactly one does. Edges of a
-// round are shared out evenly, however long the lists are (a prefix sum over the lists, and a binary search
-// for each edge). A list that is not at hand is noted, and the query is given up at the end of the round.
+// round are shared out evenly (edge_chunk.hpp). A list that is not at hand is noted, and the query is given
+// up at the end of the round.
 //
 // A thread that is alone (host_workspace.hpp) looks for a round's vertices among all it has reached: a list
 // of them cost 20 to 40 % more. It keeps what waits for a list, and goes on with the round once that is here.
@@ -14,9 +14,10 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "engine/core/search.hpp"
+#include "engine/exec/group.hpp"
 #include "engine/ppr/group_workspace.hpp"
 #include "engine/ppr/mass.hpp"
+#include "engine/ppr/methods/edge_chunk.hpp"
 #include "engine/ppr/methods/group_select.hpp"
 #include "engine/ppr/query_rules.hpp"
 #include "engine/ppr/seeds.hpp"
@@ -28,10 +29,7 @@ template <class Group>
 struct GroupShared {
   WorkspaceCounts counts;
   union {
-    struct {
-      std::uint64_t ends[Group::kSize], begins[Group::kSize];
-      std::uint64_t shares[Group::kSize];  ///< of each edge: mass, or a double per weight
-    } chunk;
+    EdgeChunk<Group> chunk;
     SelectWorkspace select;
   };
   RankedVertex ranked[kSortedHere];
@@ -40,6 +38,7 @@ struct GroupShared {
 /// The same of one thread.
 struct AloneShared {
   WorkspaceCounts counts;
+  EdgeChunk<SingleLane> chunk;
 };
 
 template <class Group, class Workspace>
@@ -122,11 +121,6 @@ class Diffusion {
       next_list();
       if (group_.rank() == 0) sum += returning;
     }
-  }
-  /// So many of these rounds at most, of what a vertex has.
-  SLUICE_HD void run_from(const RankedVertex& from, std::uint32_t steps, Mass* sums) {
-    begin_at(from.vertex, from.key);
-    for (std::uint32_t step = 0; step < steps && goes_on(); ++step) round_without_return(sums[step]);
   }
   /// Of a thread alone: goes on with a round that waits for lists. False if others are missing.
   bool go_on() {
@@ -227,16 +221,12 @@ class Diffusion {
         if (share == 0) degree = 0;
       }
     }
-    chunk.ends[group_.rank()] = group_.inclusive_scan(degree);
-    group_.sync();
-    const std::uint64_t all = chunk.ends[Group::kSize - 1];
-    for (std::uint64_t at = group_.rank(); at < all; at += Group::kSize) {
-      const std::uint64_t row = count_below(chunk.ends, Group::kSize, at + 1);
-      const EdgeIndex edge = chunk.begins[row] + at - (row == 0 ? 0 : chunk.ends[row - 1]);
+    const std::uint64_t all = chunk.begin(group_, degree);
+    chunk.for_each(group_, all, [&](std::uint64_t row, std::uint64_t place, std::uint64_t) {
+      const EdgeIndex edge = chunk.begins[row] + place;
       const Mass mass = carried(chunk.shares[row], edge);
       if (mass != 0) give(rules_.graph.targets[edge], mass, least, given);
-    }
-    group_.sync();
+    });
   }
 
   SLUICE_HD std::uint64_t share_of_edge(const Entry& entry, std::uint64_t degree) const {
@@ -383,15 +373,17 @@ class Diffusion {
     group_.sync();
   }
 
+ protected:
   Group group_;
   Shared& shared_;
   Workspace workspace_;
   const QueryRules& rules_;
   SeedsView seeds_;
+  std::uint64_t edges_ = 0;  ///< this lane's
+
+ private:
   unsigned now_ = 0;
-  // The same in all lanes but for the edges, which each counts for itself.
-  Mass under_way_ = 0;
-  std::uint64_t edges_ = 0;
+  Mass under_way_ = 0;  ///< the same in all lanes
   // Of a thread alone.
   bool moved_ = true;  ///< mass, in the last round: some waits
   RoundAlone alone_;   ///< the round under way

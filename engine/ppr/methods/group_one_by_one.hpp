@@ -10,6 +10,7 @@
 
 #include <cstdint>
 
+#include "engine/ppr/methods/ball.hpp"
 #include "engine/ppr/methods/fixed_table.hpp"
 #include "engine/ppr/methods/group_query.hpp"
 
@@ -45,16 +46,18 @@ class GroupOneByOne {
     return figures();
   }
 
-  SLUICE_HD void begin() { ball_.begin(0); }
+  SLUICE_HD void begin() {
+    if (!ball_.extracts_from_seeds()) ball_.begin(0);
+  }
   /// As GroupQuery::advance().
   SLUICE_HD void advance() {
     if constexpr (Workspace::kAlone) {
       if (!ball_.go_on()) return;
     }
     if (stage_ == 0) {
-      for (; step_ < rules_.stages[0] && ball_.goes_on(); ++step_) ball_.round(0);
+      diffuse_from_seeds(rules_.stages[0], nullptr);
       if (waits()) return;
-      take_ball();
+      take_ball(ball_.extracts_from_seeds());
       begin_stage();
     }
     while (stage_ < rules_.stage_count && !stopped()) {
@@ -67,7 +70,10 @@ class GroupOneByOne {
   SLUICE_HD GroupFigures figures() {
     GroupFigures figures;
     figures.held = held_;
-    figures.edges = ball_.edges();
+    const BallFigures balls = ball_.figures();
+    figures.edges = balls.edges;
+    figures.extraction_nanoseconds = balls.extraction_nanoseconds;
+    figures.sub_graph_bytes = balls.sub_graph_bytes;
     figures.reached = table_.reached();
     figures.table_entries = most_;
     figures.abandoned = stopped();
@@ -116,18 +122,31 @@ class GroupOneByOne {
       if (is_worth_a_team()) go_on_with_team(steps);
     }
     for (; next_ < chosen_ && !full(); ++next_, step_ = 0) {
-      const RankedVertex from = table_.ranked_at(next_);
-      if (step_ == 0) ball_.begin_at(from.vertex, from.key);
-      for (; step_ < steps && ball_.goes_on(); ++step_) ball_.round_without_return(returning_[step_]);
+      diffuse_from(table_.ranked_at(next_), steps);
       if (waits()) return;
-      ball_.workspace().lacking() != 0 ? drop_ball() : take_ball();
+      ball_.workspace().lacking() != 0 ? drop_ball() : take_ball(ball_.extracts());
     }
     if (stopped() || !goes_on_from_seeds(steps)) return;
+    diffuse_from_seeds(steps, returning_);
+    if (!waits()) take_ball(ball_.extracts_from_seeds());
+  }
+
+  /// A thread alone goes on with the same round where it waited for lists.
+  SLUICE_HD void diffuse_from(const RankedVertex& from, std::uint32_t steps) {
+    if (ball_.extracts()) return ball_.run_from(from, steps, returning_);
+    if (step_ == 0) ball_.begin_at(from.vertex, from.key);
+    for (; step_ < steps && ball_.goes_on(); ++step_) ball_.round_without_return(returning_[step_]);
+  }
+  /// Null: all mass is there, and none joins it.
+  SLUICE_HD void diffuse_from_seeds(std::uint32_t steps, const Mass* all_joining) {
+    if constexpr (Workspace::kExtracts) {
+      if (ball_.extracts_from_seeds()) return ball_.run_from_seeds(steps, all_joining);
+    }
     for (; step_ < steps && !stopped(); ++step_) {
-      const Mass joining = returning_[step_];
+      const Mass joining = all_joining == nullptr ? 0 : all_joining[step_];
+      if (joining == 0 && !ball_.goes_on() && all_joining == nullptr) break;
       if (joining != 0 || ball_.goes_on()) ball_.round(0, joining);
     }
-    if (!waits()) take_ball();
   }
 
   /// On a host, balls have about as many edges as the query so far: it takes threads tens of microseconds to
@@ -147,7 +166,7 @@ class GroupOneByOne {
       const std::uint32_t balls = team.give({next_, chosen_ - next_, steps});
       ball_.run_from(table_.ranked_at(next_), steps, returning_);
       team.sync();
-      take_ball();
+      take_ball(ball_.extracts());
       for (std::uint32_t member = 1; member < balls && !full(); ++member) take_from(team, member, steps);
       next_ += balls;
     }
@@ -156,7 +175,7 @@ class GroupOneByOne {
   template <class Team>
   SLUICE_HD void take_from(Team& team, std::uint32_t member, std::uint32_t steps) {
     const Workspace ball = ball_.workspace().ball_of(member, group_, shared_.others);
-    take(ball);
+    take(ball, ball_.extracts());
     if (ball.full()) {  // and so is the query's own workspace
       ball.clear();
       ball_.workspace().give_up();
@@ -165,7 +184,7 @@ class GroupOneByOne {
     const Mass* const returning = team.returning_of(member);
     for (std::uint32_t step = group_.rank(); step < steps; step += Group::kSize)
       returning_[step] += returning[step];
-    if (group_.rank() == 0) ball_.own_edges() += team.edges_of(member);
+    if (group_.rank() == 0) ball_.add(team.figures_of(member));
     group_.sync();
   }
 
@@ -185,9 +204,9 @@ class GroupOneByOne {
     ball_.workspace().forget();
   }
 
-  SLUICE_HD void take_ball() { take(ball_.workspace()); }
+  SLUICE_HD void take_ball(bool extracted) { take(ball_.workspace(), extracted); }
   /// Empties a ball into the table. What the last stage leaves waiting is score.
-  SLUICE_HD void take(const Workspace& ball) {
+  SLUICE_HD void take(const Workspace& ball, bool extracted) {
     if (ball.full() || table_.full() || ball.lacking() != 0) return;
     group_.sync();  // all lanes have seen that neither workspace is full
     const bool last = is_last();
@@ -196,6 +215,7 @@ class GroupOneByOne {
       return note_size();
     }
     ball.take_reached([&](auto& entry) {
+      if (extracted && entry.moving == 0) return;  // no mass has come there
       const std::uint64_t slot = table_.slot_of(entry.vertex);
       if (slot != table_.kNoSlot) add_to(table_[slot], entry, last);
     });
@@ -293,7 +313,7 @@ class GroupOneByOne {
 
   Group group_;
   Shared& shared_;
-  Diffusion<Group, Workspace> ball_;
+  Ball<Group, Workspace> ball_;
   Workspace table_;
   FixedTable<Group, Workspace> fixed_;
   Mass* returning_;  ///< [steps], of vertices without out-edges

@@ -88,10 +88,11 @@ bool HostTeam<M>::make_next(Lock& lock) {
 template <class M>
 void HostTeam<M>::make(std::uint32_t ball, Member& member) {
   member.returning.assign(order_.steps, 0);
-  typename Ball::Shared shared;
-  Ball diffusion({}, shared, *member.memory, rules_, {});
+  using MemberBall = Ball<SingleLane, HostWorkspace<M>>;
+  typename MemberBall::Shared shared;
+  MemberBall diffusion({}, shared, *member.memory, rules_, {});
   diffusion.run_from(query_.second->ranked[order_.first + ball], order_.steps, member.returning.data());
-  member.edges = diffusion.edges();
+  member.figures = diffusion.figures();
 }
 
 template class HostTeam<Mass>;

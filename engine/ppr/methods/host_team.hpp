@@ -13,7 +13,7 @@
 
 #include "engine/exec/thread_pool.hpp"
 #include "engine/ppr/host_workspace.hpp"
-#include "engine/ppr/methods/diffusion.hpp"
+#include "engine/ppr/methods/ball.hpp"
 #include "engine/ppr/query_rules.hpp"
 
 namespace sluice::ppr {
@@ -41,17 +41,16 @@ class HostTeam {
   /// Those before it have been taken. Throws what stopped it.
   Memory& wait_for(std::uint32_t ball);
   const Mass* returning_of(std::uint32_t ball) { return member_of(ball).returning.data(); }
-  std::uint64_t edges_of(std::uint32_t ball) { return member_of(ball).edges; }
+  const BallFigures& figures_of(std::uint32_t ball) { return member_of(ball).figures; }
 
  private:
-  using Ball = Diffusion<SingleLane, HostWorkspace<M>>;
   using Lock = std::unique_lock<std::mutex>;
 
   /// A workspace, and what came of the ball in it.
   struct Member {
     Memory* memory;
     std::vector<Mass> returning{};  ///< of each step
-    std::uint64_t edges = 0;
+    BallFigures figures{};
     bool made = false;
     std::exception_ptr failure{};
   };

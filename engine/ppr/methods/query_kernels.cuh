@@ -24,14 +24,17 @@ using TogetherQuery = GroupQuery<QueryBlock, GroupWorkspace<QueryBlock, M>>;
 template <class M>
 using OneByOneQuery = GroupOneByOne<QueryBlock, GroupWorkspace<QueryBlock, M>>;
 template <class M>
-using TeamQuery = GroupOneByOne<QueryBlock, TeamWorkspace<QueryBlock, M>>;
+using ExtractingQuery = GroupOneByOne<QueryBlock, GroupWorkspace<QueryBlock, M, true>>;
+template <class M, bool Extracts>
+using TeamQuery = GroupOneByOne<QueryBlock, TeamWorkspace<QueryBlock, M, Extracts>>;
 
 /// The queries of a launch; trivially copyable.
 struct QueriesView {
   QueryRules rules;
   WorkspaceView workspace;  ///< of the first block
   std::uint64_t workspace_bytes = 0;
-  Instance first = 0;  ///< query of row 0
+  std::uint32_t fast_bytes = 0;  ///< for a sub-graph
+  Instance first = 0;            ///< query of row 0
   BatchView batch;
   const std::uint32_t* rows = nullptr;  ///< [count]
   std::uint32_t count = 0;
@@ -73,29 +76,37 @@ __global__ void __launch_bounds__(kQueryBlock)
   if (workspace.second != 0) clear(WorkspaceShape::second<M>(workspace));
 }
 
+/// That of this block.
+__device__ inline WorkspaceView workspace_of(const QueriesView& view) {
+  extern __shared__ __align__(16) unsigned char sub_graph[];
+  WorkspaceView workspace = WorkspaceShape::move(view.workspace, blockIdx.x * view.workspace_bytes);
+  workspace.fast = sub_graph, workspace.fast_bytes = view.fast_bytes;
+  return workspace;
+}
+
 template <class Query>
 __global__ void __launch_bounds__(kQueryBlock, kQueryBlocksOfSm) queries_kernel(QueriesView view) {
   // Raw bytes: shared memory takes no constructors.
   __shared__ alignas(Query::Shared) unsigned char shared[sizeof(Query::Shared)];
   __shared__ QueryBlock::Workspace meeting;
   const QueryBlock block(meeting);
-  const WorkspaceView workspace = WorkspaceShape::move(view.workspace, blockIdx.x * view.workspace_bytes);
+  const WorkspaceView workspace = workspace_of(view);
   answer_queries<Query>(block, *reinterpret_cast<typename Query::Shared*>(shared), workspace, view);
 }
 
 /// Of whose blocks all run at once.
-template <class M>
+template <class M, bool Extracts>
 __global__ void __launch_bounds__(kQueryBlock, kQueryBlocksOfSm) team_queries_kernel(QueriesView view) {
-  __shared__ alignas(
-      typename TeamQuery<M>::Shared) unsigned char shared[sizeof(typename TeamQuery<M>::Shared)];
+  using Query = TeamQuery<M, Extracts>;
+  __shared__ alignas(typename Query::Shared) unsigned char shared[sizeof(typename Query::Shared)];
   __shared__ QueryBlock::Workspace meeting;
   const QueryBlock block(meeting);
-  auto& query = *reinterpret_cast<typename TeamQuery<M>::Shared*>(shared);
+  auto& query = *reinterpret_cast<typename Query::Shared*>(shared);
   const std::uint32_t member = blockIdx.x % view.members;
-  const TeamMemory memory{WorkspaceShape::move(view.workspace, blockIdx.x * view.workspace_bytes),
-                          view.teams + blockIdx.x / view.members, view.members, view.workspace_bytes};
-  if (member != 0) return diffuse_as_ordered<M>(block, query.ball, memory, member, view.rules);
-  answer_queries<TeamQuery<M>>(block, query, memory, view);
+  const TeamMemory memory{workspace_of(view), view.teams + blockIdx.x / view.members, view.members,
+                          view.workspace_bytes};
+  if (member != 0) return diffuse_as_ordered<M, Extracts>(block, query.ball, memory, member, view.rules);
+  answer_queries<Query>(block, query, memory, view);
   memory.give({});
 }
 

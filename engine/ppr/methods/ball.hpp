@@ -1,0 +1,105 @@
+// A ball of a query whose balls go on one by one: mass that spreads from one vertex, or from the seeds, for
+// the steps of a stage. It reads the graph's lists, or extracts its sub-graph first (sub_graph.hpp).
+#pragma once
+
+#include <cstdint>
+
+#include "engine/ppr/methods/diffusion.hpp"
+#include "engine/ppr/methods/sub_graph.hpp"
+
+namespace sluice::ppr {
+
+template <class Group, class Workspace>
+class Ball : public Diffusion<Group, Workspace> {
+  using Base = Diffusion<Group, Workspace>;
+  using Base::edges_, Base::group_, Base::rules_, Base::seeds_, Base::shared_, Base::workspace_;
+
+ public:
+  using Base::Base;
+
+  /// Over all balls. Lane 0 has the figures.
+  SLUICE_HD BallFigures figures() const { return {Base::edges(), extraction_, largest_}; }
+  SLUICE_HD void forget_figures() { edges_ = extraction_ = largest_ = 0; }
+  /// Those of balls in other workspaces, by lane 0.
+  SLUICE_HD void add(const BallFigures& more) {
+    edges_ += more.edges;
+    extraction_ += more.extraction_nanoseconds;
+    largest_ = more.sub_graph_bytes > largest_ ? more.sub_graph_bytes : largest_;
+  }
+
+  /// Does a ball go on in its sub-graph?
+  SLUICE_HD bool extracts() const {
+    if constexpr (Workspace::kExtracts) {
+      return rules_.sub_graphs;
+    } else {
+      return false;
+    }
+  }
+  /// Not where what returns goes to all of the graph.
+  SLUICE_HD bool extracts_from_seeds() const { return extracts() && rules_.dangling == Dangling::seed; }
+
+  /// So many rounds of what a vertex has, in a workspace that is empty. Mass of vertices without out-edges
+  /// leaves, and is added to `sums`, of each round.
+  SLUICE_HD void run_from(const RankedVertex& from, std::uint32_t steps, Mass* sums) {
+    if constexpr (Workspace::kExtracts) {
+      if (extracts()) return run_extracted_from(from, steps, sums);
+    }
+    Base::begin_at(from.vertex, from.key);
+    for (std::uint32_t step = 0; step < steps && Base::goes_on(); ++step)
+      Base::round_without_return(sums[step]);
+  }
+
+  /// The same of all mass at the seeds, or of what joins there at the end of each round; and mass of vertices
+  /// without out-edges returns. Of a ball that extracts from seeds.
+  SLUICE_HD void run_from_seeds(std::uint32_t steps, const Mass* joining) {
+    for (std::uint32_t i = group_.rank(); i < seeds_.count; i += Group::kSize)
+      workspace_.slot_of(seeds_.seeds[i].vertex);
+    Extracted ball(group_, shared_.chunk, workspace_, rules_);
+    if (!extract(ball, steps)) return;
+    if (joining == nullptr) give_to_seeds(ball, rules_.units.whole);
+    for (std::uint32_t step = 0; step < steps; ++step) {
+      const auto [moved, returning] = ball.round(edges_);
+      if (!moved && joining == nullptr) break;
+      const Mass mass = returning + (joining == nullptr ? 0 : joining[step]);
+      if (mass != 0) give_to_seeds(ball, mass);
+    }
+    ball.hand_over();
+  }
+
+ private:
+  using Extracted = SubGraph<Group, Workspace>;
+
+  SLUICE_HD void run_extracted_from(const RankedVertex& from, std::uint32_t steps, Mass* sums) {
+    if (group_.rank() == 0) workspace_.slot_of(from.vertex);
+    Extracted ball(group_, shared_.chunk, workspace_, rules_);
+    if (!extract(ball, steps)) return;
+    if (group_.rank() == 0) ball.receive(0, from.key);
+    group_.sync();
+    for (std::uint32_t step = 0; step < steps; ++step) {
+      const auto [moved, returning] = ball.round(edges_);
+      if (!moved) break;
+      if (group_.rank() == 0) sums[step] += returning;
+    }
+    ball.hand_over();
+  }
+
+  SLUICE_HD bool extract(Extracted& ball, std::uint32_t depth) {
+    const std::uint64_t begin = nanoseconds_now();
+    const bool extracted = ball.extract(depth);
+    extraction_ += nanoseconds_now() - begin;
+    largest_ = ball.bytes() > largest_ ? ball.bytes() : largest_;
+    return extracted;
+  }
+
+  /// Seeds are the middle: they have lists.
+  SLUICE_HD void give_to_seeds(const Extracted& ball, Mass mass) {
+    for (std::uint32_t i = group_.rank(); i < seeds_.count; i += Group::kSize)
+      ball.receive(ball.id_of(seeds_.seeds[i].vertex), seeds_.share(i, mass));
+    group_.sync();
+  }
+
+  std::uint64_t extraction_ = 0;  ///< nanoseconds
+  std::uint64_t largest_ = 0;     ///< bytes of a sub-graph
+};
+
+}  // namespace sluice::ppr

@@ -1,0 +1,38 @@
+// Edges of several lists, shared out evenly among the lanes of a group however long the lists are: a prefix
+// sum over the lists, and a binary search for each edge.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/core/macros.hpp"
+#include "engine/core/search.hpp"
+
+namespace sluice::ppr {
+
+/// As many lists as there are lanes; on a GPU in shared memory.
+template <class Group>
+struct EdgeChunk {
+  std::uint64_t ends[Group::kSize], begins[Group::kSize];
+  std::uint64_t shares[Group::kSize];  ///< of each edge: mass, or a double per weight
+
+  /// A lane has so many edges, and may have written begins and shares. Returns how many all have, to all.
+  SLUICE_HD std::uint64_t begin(const Group& group, std::uint64_t degree) {
+    ends[group.rank()] = group.inclusive_scan(degree);
+    group.sync();
+    return ends[Group::kSize - 1];
+  }
+  /// Behind the lane's own edges, once begun.
+  SLUICE_HD std::uint64_t end(const Group& group) const { return ends[group.rank()]; }
+
+  /// Calls use(list, place in the list, place among all) for each of them; all lanes are done then.
+  template <class Use>
+  SLUICE_HD void for_each(const Group& group, std::uint64_t all, Use&& use) const {
+    for (std::uint64_t at = group.rank(); at < all; at += Group::kSize) {
+      const std::uint64_t list = Group::kSize == 1 ? 0 : count_below(ends, Group::kSize, at + 1);
+      use(list, at - (list == 0 ? 0 : ends[list - 1]), at);
+    }
+    group.sync();
+  }
+};
+
+}  // namespace sluice::ppr
