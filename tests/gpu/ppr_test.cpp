@@ -15,9 +15,10 @@
 namespace sluice::test {
 namespace {
 
-/// The same where there is no choice of state.
+/// The same where there is no choice of state, and balls go on in the graph's lists.
 ppr::Options on_host(ppr::Options options) {
   options.state = ppr::State::automatic;
+  options.sub_graphs = false;
   return options;
 }
 
@@ -286,6 +287,62 @@ TEST_F(GpuPpr, GoesOnOneByOneInTablesThatHash) {
   }
   EXPECT_GT(all.once, 0u);
   EXPECT_GT(all.again, 0u);
+}
+
+/// Balls in sub-graphs have the bits of balls in the graph's lists.
+TEST_F(GpuPpr, GoesOnInSubGraphsAsTheHostInTheGraph) {
+  std::size_t turn = 0;
+  for (const auto& [name, graph] : rank_graphs()) {
+    SCOPED_TRACE(name);
+    for (ppr::Options options : one_by_one_methods()) {
+      for (const bool weighted : {false, true}) {
+        for (const std::uint32_t balls : {1u, 3u, 16u}) {
+          if (brief() && turn++ % 24 != 0) continue;
+          options.weighted = weighted, options.balls = balls, options.sub_graphs = true;
+          compare(*gpu_, graph, starts_of(queries_of(graph)), options);
+        }
+      }
+    }
+  }
+}
+
+/// In shared memory, and where that is too small for them; in workspaces that are too small at first.
+TEST_F(GpuPpr, PutsSubGraphsWhereTheyFit) {
+  const Graph graph = generated(io::GraphKind::rmat, 13, false, io::WeightRule::uniform);
+  std::vector<WeightedSeeds> queries = queries_of(graph);
+  queries.push_back({{lone_vertex(graph), 1}});
+  ppr::Options options = one_by_one_methods()[4];
+  options.sub_graphs = true, options.expand = 0.002;
+  std::size_t fast = 0, slow = 0;
+  double searched = 0;  // the clock may tick once in a microsecond
+  for (const std::uint32_t units : {0u, ~0u}) {
+    for (const std::uint32_t balls : {1u, 5u}) {
+      for (const bool weighted : {false, true}) {
+        options.weighted = weighted, options.balls = balls, options.score_units = units;
+        const KeptRows found = compare(*gpu_, graph, starts_of(queries), options);
+        const KeptRows host = ran(host_, graph, starts_of(queries), options).rows;
+        for (std::size_t i = 0; i < found.figures.size(); ++i) {
+          const std::uint64_t bytes = found.figures[i].sub_graph_bytes;
+          EXPECT_EQ(bytes, host.figures[i].sub_graph_bytes) << i;
+          searched += found.figures[i].extraction_seconds;
+          ++(bytes <= ppr::kSubGraphBytes ? fast : slow);
+        }
+      }
+    }
+  }
+  EXPECT_GT(fast, 0u);
+  EXPECT_GT(slow, 0u);
+  EXPECT_GT(searched, 0);
+}
+
+TEST_F(GpuPpr, ReadsSubGraphsInPlace) {
+  const Graph graph = generated(io::GraphKind::rmat, 10, false, io::WeightRule::uniform);
+  ppr::Options options = one_by_one_methods().front();
+  options.sub_graphs = true;
+  for (const bool weighted : {false, true}) {
+    options.weighted = weighted;
+    compare(*gpu_, graph, starts_of(queries_of(graph)), options, {.transport = Transport::mapped});
+  }
 }
 
 /// A query counts a workspace for each ball that it diffuses at once: of those that were asked for, as many
