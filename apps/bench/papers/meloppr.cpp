@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "apps/bench/papers/meloppr.hpp"
 #include "apps/bench/papers/published_memory.hpp"
-#include "apps/bench/papers/tables.hpp"
 #include "apps/bench/workload.hpp"
 #include "engine/ppr/backend.hpp"
 #include "engine/ppr/evaluate.hpp"
@@ -17,8 +17,6 @@ namespace sluice::bench::papers {
 
 namespace {
 
-/// As sparse as graphs of citations: with hubs, and without.
-constexpr unsigned kHostScale = 13, kGpuScale = 16, kEdgeFactor = 2;
 constexpr double kShares[] = {0.01, 0.02, 0.03, 0.1, 0.2, 0.3};
 constexpr Instance kEvaluated = 30, kEvaluatedOnGpu = 500;
 constexpr Instance kAsked = 1000, kAskedOnGpu = 4096;
@@ -26,8 +24,7 @@ constexpr Instance kCounted = 20;
 constexpr Instance kAlone = 8;            ///< asked one after the other
 constexpr std::uint32_t kMostBalls = 16;  ///< of a query side by side
 constexpr std::uint32_t kTables[] = {1, 4, 10};
-constexpr std::uint64_t kPublishedTable = 10 * 200;       ///< c of 10, k of 200
-constexpr Instance kOneByOne = 20, kOneByOneOnGpu = 264;  ///< they go along edges hundreds of times
+constexpr std::uint64_t kPublishedTable = 10 * 200;  ///< c of 10, k of 200
 
 struct Setting {
   const char* name;
@@ -37,19 +34,10 @@ struct Setting {
 /// The paper's, and its public code's.
 constexpr Setting kSettings[] = {{"alpha 0.85, k 200", 0.85, 200}, {"alpha 0.95, k 100", 0.95, 100}};
 
-/// Of six steps, in one stage or in two of three.
-ppr::Options six_steps(ppr::Method method) {
-  ppr::Options o;
-  o.method = method;
-  if (method == ppr::Method::exact) o.length = 6;
-  o.unexpanded = ppr::Unexpanded::share;
-  return o;
-}
-
 class MeloPpr {
  public:
   MeloPpr(Tables& tables, Device& device, const char* name, io::GraphKind kind,
-          unsigned gpu_scale = kGpuScale)
+          unsigned gpu_scale = kMelopprGpuScale)
       : tables_(tables), device_(device), name_(name), kind_(kind), gpu_scale_(gpu_scale) {}
 
   void run() {
@@ -108,8 +96,8 @@ class MeloPpr {
  private:
   bool begin(const char* what) {
     if (!tables_.begin(fmt::format("MeLoPPR {}{}", name_, what))) return false;
-    if (graph_.edges() == 0) graph_ = tables_.graph(kHostScale, gpu_scale_, kind_, kEdgeFactor);
-    tables_.on(fmt::format("{} of edge factor {}", name_, kEdgeFactor), graph_);
+    if (graph_.edges() == 0) graph_ = tables_.graph(kMelopprHostScale, gpu_scale_, kind_, kMelopprEdgeFactor);
+    tables_.on(fmt::format("{} of edge factor {}", name_, kMelopprEdgeFactor), graph_);
     return true;
   }
 
@@ -193,7 +181,10 @@ class MeloPpr {
     const auto row = [&](const std::string& name, double share) {
       const Counted counts = counted(published, name, share);
       tables_.put(name, {counts.mean * 1e-3}, "KB a query",
-                  {{"KB at most", counts.most * 1e-3}, {"times less, mean of queries", counts.times_less}});
+                  {{"KB at most", counts.most * 1e-3},
+                   {"times less, mean of queries", counts.times_less},
+                   {"KB of Sluice's sub-graph", counts.sub_graph * 1e-3},
+                   {"times less KB of it", counts.sub_graph_times_less}});
     };
     row("one stage", 1);
     for (const double share : {0.1, 0.01}) row(fmt::format("3,3 at {:.0f}%", 100 * share), share);
@@ -202,6 +193,7 @@ class MeloPpr {
   /// Bytes of a query.
   struct Counted {
     double mean = 0, most = 0, times_less = 0;
+    double sub_graph = 0, sub_graph_times_less = 0;  ///< means, of the largest that Sluice extracts
   };
 
   /// `share` of 1: in one stage.
@@ -210,10 +202,13 @@ class MeloPpr {
     Counted counts;
     for (Instance q = 0; q < kCounted; ++q) {
       const Vertex seed = seed_of(q);
-      const double one_stage = published.one_stage(seed, 6);
-      const double own = share == 1 ? one_stage : published.two_stages(seed, 3, share, kPublishedTable);
-      counts.mean += own / kCounted, counts.times_less += one_stage / own / kCounted;
-      counts.most = std::max(counts.most, own);
+      const auto one_stage = published.one_stage(seed, 6);
+      const auto own = share == 1 ? one_stage : published.two_stages(seed, 3, share, kPublishedTable);
+      const auto bytes = static_cast<double>(own.published), extracted = static_cast<double>(own.sub_graph);
+      counts.mean += bytes / kCounted, counts.sub_graph += extracted / kCounted;
+      counts.times_less += static_cast<double>(one_stage.published) / bytes / kCounted;
+      counts.sub_graph_times_less += static_cast<double>(one_stage.sub_graph) / extracted / kCounted;
+      counts.most = std::max(counts.most, bytes);
     }
     return counts;
   }
@@ -399,7 +394,7 @@ class MeloPpr {
   Device& device_;
   std::string name_;
   io::GraphKind kind_ = io::GraphKind::kronecker;
-  unsigned gpu_scale_ = kGpuScale;
+  unsigned gpu_scale_ = kMelopprGpuScale;
   NoScores nothing_;
   Graph graph_;
 };
@@ -410,7 +405,7 @@ void run_meloppr(Tables& tables, Device& device) {
   MeloPpr(tables, device, "Kronecker", io::GraphKind::kronecker).run();
   if (tables.options().graph.empty()) MeloPpr(tables, device, "uniform", io::GraphKind::uniform).run();
   // A query alone has little of a GPU: on a graph of the host's size.
-  MeloPpr(tables, device, "Kronecker", io::GraphKind::kronecker, kHostScale).run_side_by_side();
+  MeloPpr(tables, device, "Kronecker", io::GraphKind::kronecker, kMelopprHostScale).run_side_by_side();
   const auto rows = [&](const char* table, void (MeloPpr::*row)()) {
     tables.on_graphs(table, false, [&](const std::string& name, Graph graph) {
       if (graph.directed) return;  // the paper's are not
@@ -420,6 +415,7 @@ void run_meloppr(Tables& tables, Device& device) {
   };
   rows("MeLoPPR graphs, precision", &MeloPpr::precision_row);
   rows("MeLoPPR graphs, memory and time", &MeloPpr::cost_row);
+  run_meloppr_sub_graphs(tables, device);
 }
 
 }  // namespace sluice::bench::papers

@@ -1,11 +1,14 @@
 // Memory of a query as MeLoPPR counts it: the sub-graph of the ball at work, its scores, and the table of
-// scores. Numbers have four bytes.
+// scores. Numbers have four bytes. Beside it, the bytes of the sub-graph that Sluice extracts, which has no
+// lists of the outermost vertices, and masses of eight bytes.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "engine/ppr/host_workspace.hpp"
+#include "engine/ppr/methods/sub_graph.hpp"
 #include "engine/ppr/ppr.hpp"
 
 namespace sluice::bench::papers {
@@ -14,15 +17,26 @@ class PublishedMemory {
  public:
   /// Keeps references; works on the host.
   PublishedMemory(const Device& host, const Graph& graph)
-      : host_(host), graph_(graph), depth_(graph.vertices()), known_(graph.vertices()) {}
+      : host_(host), graph_(graph), memory_(host, graph.vertices()), known_(graph.vertices()) {
+    rules_.graph = graph.out.view();
+  }
 
-  double one_stage(Vertex seed, std::uint32_t steps) { return static_cast<double>(ball(seed, steps)); }
+  struct Bytes {
+    std::uint64_t published = 0, sub_graph = 0;
+  };
+
+  Bytes one_stage(Vertex seed, std::uint32_t steps) { return ball(seed, steps); }
 
   /// The largest ball of two stages of so many steps, where the next one takes a share, and a table.
-  double two_stages(Vertex seed, std::uint32_t steps, double share, std::uint64_t table) {
-    std::uint64_t most = known_ball(seed, steps);
-    for (const Vertex next : next_stage(seed, steps, share)) most = std::max(most, known_ball(next, steps));
-    return static_cast<double>(most + std::min(table, graph_.vertices()) * 8);
+  Bytes two_stages(Vertex seed, std::uint32_t steps, double share, std::uint64_t table) {
+    Bytes most = known_ball(seed, steps);
+    for (const Vertex next : next_stage(seed, steps, share)) {
+      const Bytes bytes = known_ball(next, steps);
+      most.published = std::max(most.published, bytes.published);
+      most.sub_graph = std::max(most.sub_graph, bytes.sub_graph);
+    }
+    most.published += std::min(table, graph_.vertices()) * 8;
+    return most;
   }
 
  private:
@@ -36,32 +50,30 @@ class PublishedMemory {
   };
 
   /// Always of the same number of steps.
-  std::uint64_t known_ball(Vertex from, std::uint32_t steps) {
-    if (known_[from] == 0) known_[from] = ball(from, steps);
+  Bytes known_ball(Vertex from, std::uint32_t steps) {
+    if (known_[from].published == 0) known_[from] = ball(from, steps);
     return known_[from];
   }
 
   /// Two offsets and two scores a vertex, and its neighbours inside.
-  std::uint64_t ball(Vertex from, std::uint32_t steps) {
-    const CsrView graph = graph_.out.view();
-    std::vector<Vertex> members{from};
-    depth_[from] = 1;
-    for (std::size_t i = 0; i < members.size() && depth_[members[i]] <= steps; ++i) {
-      const Vertex v = members[i];
-      for (EdgeIndex e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
-        const Vertex w = graph.targets[e];
-        if (depth_[w] != 0) continue;
-        depth_[w] = depth_[v] + 1;
-        members.push_back(w);
-      }
+  Bytes ball(Vertex from, std::uint32_t steps) {
+    using Workspace = ppr::HostWorkspace<ppr::Mass>;
+    ppr::WorkspaceCounts counts;
+    const Workspace workspace({}, counts, memory_);
+    workspace.slot_of(from);
+    ppr::EdgeChunk<SingleLane> chunk;
+    ppr::SubGraph<SingleLane, Workspace> sub_graph({}, chunk, workspace, rules_);
+    sub_graph.extract(steps);
+    const ppr::SubGraphSize& size = sub_graph.size();
+    std::uint64_t edges = size.edges;
+    const CsrView& graph = rules_.graph;
+    for (std::uint64_t id = size.inner; id < size.vertices; ++id) {
+      const Vertex outermost = workspace[id].vertex;
+      for (EdgeIndex e = graph.offsets[outermost]; e < graph.offsets[outermost + 1]; ++e)
+        edges += workspace.find(graph.targets[e]) != Workspace::kNoSlot;
     }
-    std::uint64_t edges = 0;
-    for (const Vertex v : members) {
-      for (EdgeIndex e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e)
-        edges += depth_[graph.targets[e]] != 0;
-    }
-    for (const Vertex v : members) depth_[v] = 0;
-    return members.size() * 16 + edges * 4;
+    workspace.clear();
+    return {size.vertices * 16 + edges * 4, sub_graph.bytes()};
   }
 
   /// What waits behind the first stage is the difference of the two ways to keep it, over alpha.
@@ -97,8 +109,9 @@ class PublishedMemory {
 
   const Device& host_;
   const Graph& graph_;
-  std::vector<std::uint32_t> depth_;  ///< one more than it is; 0: outside
-  std::vector<std::uint64_t> known_;  ///< bytes; 0: not yet
+  ppr::QueryRules rules_;
+  ppr::HostWorkspaceMemory<ppr::Mass> memory_;
+  std::vector<Bytes> known_;  ///< 0: not yet
 };
 
 }  // namespace sluice::bench::papers

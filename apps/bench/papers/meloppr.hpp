@@ -1,0 +1,25 @@
+// What MeLoPPR's experiments have in common.
+#pragma once
+
+#include "apps/bench/papers/tables.hpp"
+#include "engine/ppr/options.hpp"
+
+namespace sluice::bench::papers {
+
+/// As sparse as graphs of citations: with hubs, and without.
+inline constexpr unsigned kMelopprHostScale = 13, kMelopprGpuScale = 16, kMelopprEdgeFactor = 2;
+inline constexpr Instance kOneByOne = 20, kOneByOneOnGpu = 264;  ///< they go along edges hundreds of times
+
+/// Of six steps, in one stage or in two of three.
+inline ppr::Options six_steps(ppr::Method method) {
+  ppr::Options o;
+  o.method = method;
+  if (method == ppr::Method::exact) o.length = 6;
+  o.unexpanded = ppr::Unexpanded::share;
+  return o;
+}
+
+/// Balls in sub-graphs of their own, beside balls in the graph's lists.
+void run_meloppr_sub_graphs(Tables& tables, Device& device);
+
+}  // namespace sluice::bench::papers
