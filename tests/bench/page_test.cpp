@@ -78,7 +78,9 @@ TEST_F(Page, ShowsExperimentsBesideWhatWasPublished) {
              {"figure": "Fig. 3", "title": "sizes", "published": "fast.", "sluice": "faster.",
               "difference": "none.", "tables": ["A, sizes", "B, sizes"], "rows": {"large": "31 ms"}},
              {"figure": "Fig. 4", "title": "none", "published": "p.", "sluice": "s.", "difference": "d.",
-              "tables": ["absent"]}]}])";
+              "peers": "ran by turns.", "tables": ["absent"],
+              "beside": [{"figure": "a walk", "sluice": "2 ms", "peer": "a peer", "value": "3 ms",
+                          "device": "2 cores", "source": "one run"}]}]}])";
 
   const std::string page =
       run_bench({"page", at("reports"), "--papers", at("papers.json"), "--output", "-"}).out;
@@ -93,7 +95,9 @@ TEST_F(Page, ShowsExperimentsBesideWhatWasPublished) {
         "| small |  | 1.5 ms | 12 |  |\n| large | 31 ms | 30.25 ms |  | 20.2 |\n"
         "\nNo figure, needs a GPU: none; other.\n"
         "\nRun 1: B, sizes\n\nNo figure, too large: none.\n",
-        "\n### Fig. 4: none\n\n- Published: p.\n- Sluice: s.\n- Difference: d.\n"})
+        "\n### Fig. 4: none\n\n- Published: p.\n- Sluice: s.\n- Difference: d.\n- Peers: ran by turns.\n"
+        "\n| beside a peer | Sluice | peer | device | run |\n|---|---|---|---|---|\n"
+        "| a walk | 2 ms | a peer: 3 ms | 2 cores | one run |\n"})
     EXPECT_NE(page.find(part), std::string::npos) << part << "\nin\n" << page;
   EXPECT_EQ(page.find("another"), std::string::npos) << page;
   EXPECT_EQ(page.find("a GPU,"), std::string::npos) << page;

@@ -77,16 +77,12 @@ std::string table_of(const Family& family, const std::vector<Json>& reports) {
   return text;
 }
 
+/// What ran beside a suite, as `--peers` has it.
 std::string peers_of(const Family& family, const Json& peers) {
-  std::string text;
-  for (const Json& peer : peers) {
-    if (peer.at("family") != family.suite) continue;
-    const auto word = [&](const char* name) { return peer.at(name).get<std::string>(); };
-    text += fmt::format("| {} | {} | {}: {} | {} | {} |\n", word("figure"), word("sluice"), word("peer"),
-                        word("value"), word("device"), word("source"));
-  }
-  if (text.empty()) return text;
-  return "\n| beside a peer | Sluice | peer | device | run |\n|---|---|---|---|---|\n" + text;
+  Json rows = Json::array();
+  for (const Json& peer : peers)
+    if (peer.at("family") == family.suite) rows.push_back(peer);
+  return peers_table(rows);
 }
 
 struct PageCommand {

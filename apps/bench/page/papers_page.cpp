@@ -125,6 +125,8 @@ std::string experiment_of(const Json& experiment, const std::vector<const Json*>
   std::string text = fmt::format("\n### {}: {}\n\n", word("figure"), word("title"));
   text += fmt::format("- Published: {}\n- Sluice: {}\n- Difference: {}\n", word("published"), word("sluice"),
                       word("difference"));
+  if (experiment.contains("peers")) text += fmt::format("- Peers: {}\n", word("peers"));
+  if (experiment.contains("beside")) text += peers_table(experiment["beside"]);
   const Json* const published = experiment.contains("rows") ? &experiment["rows"] : nullptr;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     for (const std::string table : experiment.at("tables")) {

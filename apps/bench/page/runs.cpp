@@ -59,4 +59,15 @@ std::string run_line(std::size_t number_of_run, const Json& report) {
   return line + "\n";
 }
 
+std::string peers_table(const Json& rows) {
+  std::string text;
+  for (const Json& row : rows) {
+    const auto word = [&](const char* name) { return row.at(name).get<std::string>(); };
+    text += fmt::format("| {} | {} | {}: {} | {} | {} |\n", word("figure"), word("sluice"), word("peer"),
+                        word("value"), word("device"), word("source"));
+  }
+  if (text.empty()) return text;
+  return "\n| beside a peer | Sluice | peer | device | run |\n|---|---|---|---|---|\n" + text;
+}
+
 }  // namespace sluice::bench
