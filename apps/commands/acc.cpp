@@ -18,7 +18,7 @@ void declare_level_direction(Command& command, AccCommand& c) {
   command.choice(
       "--direction", c.acc.direction, kAccDirections,
       "push from active vertices, pull to the others, or each round what is expected to be less work; "
-      "pulls take an undirected graph that one process has whole");
+      "directed graphs are pulled along stored in-edges (--reverse)");
 }
 
 void declare_fusion(Command& command, acc::AccFusion& fusion) {

@@ -23,9 +23,13 @@ struct SsspCommand : AccCommand {
 void run_sssp(const Command& command, const SsspCommand& c) {
   if (!command.given("--source")) throw UsageError("--source V is missing: say where paths begin");
   if (command.given("--delta") && !(c.delta > 0)) throw UsageError("--delta: above 0, or leave it out");
-  Job job(command, c.common, c.graph, {.weights = true, .vertex_bytes = acc::kAccVertexBytes});
-  const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
   const bool pulls = c.acc.direction != acc::AccDirection::push;
+  Job job(command, c.common, c.graph,
+          {.weights = true,
+           .in_edges = pulls,
+           .in_edges_if_they_fit = c.acc.direction == acc::AccDirection::automatic,
+           .vertex_bytes = acc::kAccVertexBytes});
+  const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
   const acc::AccPlan plan = job.fitting([&](const PagingOptions& paging) {
     return acc::plan_sssp(job.device(), job.graph(), place_of(c, paging), c.acc);
   });
@@ -33,9 +37,7 @@ void run_sssp(const Command& command, const SsspCommand& c) {
 
   auto& results = job.open_results({{"command", std::string("sssp")}, {"source", std::int64_t(c.source)}},
                                    nullptr, text_columns_of(c.common, {"distance"}));
-  // In-lists of an undirected graph are its out-lists, and take no memory.
-  const bool in_edges = pulls && !job.graph().directed;
-  const acc::AccGraph graph(job.device(), job.graph(), {.in_edges = in_edges, .weights = true}, place_of(c));
+  const acc::AccGraph graph(job.device(), job.graph(), {.in_edges = pulls, .weights = true}, place_of(c));
   const acc::SsspResult result = sssp(graph, source, c.delta, c.acc);
   if (c.common.verify)
     acc::verify_sssp(job.graph(), source, result.distances.span(), &world(), threads_of(c.common));

@@ -21,12 +21,11 @@ void require_source(const AccGraph& graph, Vertex source) {
 }
 
 bool may_pull(const AccGraph& graph, const AccOptions& options) {
-  const bool can = graph.complete() && graph.has_in_edges();
-  if (options.direction == AccDirection::pull && !can)
+  if (options.direction == AccDirection::pull && graph.vertices() > 0 && !graph.has_in_edges())
     throw UsageError(
-        "--direction pull: sssp and kcore pull where one process has an undirected graph whole, not on ranks "
-        "or in partitions (leave it out)");
-  return options.direction != AccDirection::push && can;
+        "--direction pull: the graph has no in-edges to pull along (leave it out, or store them: `sluice "
+        "convert --reverse`)");
+  return options.direction != AccDirection::push && graph.has_in_edges();
 }
 
 void validate(const AccGraph& graph, const AccOptions& options) {

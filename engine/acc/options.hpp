@@ -57,7 +57,7 @@ void validate(const AccGraph& graph, const AccOptions& options);
 /// Throws UsageError where a graph with vertices has no such one.
 void require_source(const AccGraph& graph, Vertex source);
 
-/// May rounds of an aggregation pull? Throws UsageError where they cannot but must.
+/// May rounds pull? Throws UsageError where a graph without in-edges must.
 bool may_pull(const AccGraph& graph, const AccOptions& options);
 
 /// Who works on the graph, and how edges reach them. None of it changes a result.

@@ -51,9 +51,9 @@ AccPlan plan_bfs(const Device& device, const Graph& graph, const AccPlace& place
 
 AccPlan plan_sssp(const Device& device, const Graph& graph, const AccPlace& place,
                   const AccOptions& options) {
-  const bool pulls = options.direction != AccDirection::push;
-  return plan_of(device, graph, {.in_edges = pulls && !graph.directed, .weights = true}, place,
-                 {8, 8, 2 + 32}, [&](const AccGraph& on_device) { return sssp(on_device, 0, 0, options); });
+  const bool in = options.direction != AccDirection::push && (!graph.directed || !graph.in.offsets.empty());
+  return plan_of(device, graph, {.in_edges = in, .weights = true}, place, {8, 8, 2 + 32},
+                 [&](const AccGraph& on_device) { return sssp(on_device, 0, 0, options); });
 }
 
 AccPlan plan_cores(const Device& device, const Graph& graph, const AccPlace& place, bool looks,

@@ -43,6 +43,10 @@
 //                                         no more than it began with. Ones are then subtracted at once, where
 //                                         thousands of neighbours of a hub would try again and again
 //
+//   static constexpr bool kReadsState     optional, false: compute() does not look at edge.state(), which
+//   ranks
+//                                         that pull then need not exchange
+//
 // A *merge* joins the ends of edges into trees, in which a state is a vertex nearer to the root (State is
 // Vertex); it has no init(): each vertex begins as a root. Its compute(edge) says whether an edge joins its
 // ends, its combine(a, b) which of two roots stays, and its active(root, largest) whether a vertex of that
@@ -175,6 +179,12 @@ inline constexpr bool kFalls = requires {
 template <class P>
 inline constexpr bool kAdds = requires {
   requires P::kAdds;
+};
+
+/// Does an aggregation's compute() look at edge.state()?
+template <class P>
+inline constexpr bool kReadsState = !requires {
+  requires !P::kReadsState;
 };
 
 /// Combines `value` into *at, while other threads do the same.

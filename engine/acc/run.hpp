@@ -108,7 +108,11 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
     result.stats.transfer_seconds = seconds_now() - done;
     return true;
   };
-  [[maybe_unused]] const bool pulls = PullableProgram<Program> && may_pull(graph, options);
+  if constexpr (AggregationProgram<Program> && !PullableProgram<Program>) {
+    if (options.direction == AccDirection::pull)
+      throw UsageError("--direction pull: the program does not say how values join (program.hpp: add())");
+  }
+  [[maybe_unused]] const bool pulls = !MergeProgram<Program> && may_pull(graph, options);
 #if defined(__CUDACC__)
   if (graph.device().is_cuda()) {
     if constexpr (!MergeProgram<Program>) {
@@ -121,8 +125,10 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
         return result;
       }
     }
+    // Levels of ranks whose kernels reach each other push alone.
+    const bool must_pull = PullableProgram<Program> && options.direction == AccDirection::pull;
     if constexpr (kTravels<Program> && !MergeProgram<Program>)
-      if (solve([&] { return make_peer_solver(graph, program, options); })) return result;
+      if (!must_pull && solve([&] { return make_peer_solver(graph, program, options); })) return result;
     if constexpr (kTravels<Program>) {
       solve([&] { return make_solver<Program, cuda::CudaExecutor, Partitioned>(graph, program, options); });
       return result;

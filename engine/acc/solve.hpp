@@ -18,7 +18,7 @@ struct BfsResult {
 };
 
 /// Along out-edges from `source`. Rounds pull where the graph has in-edges and that is less work. Throws
-/// UsageError where a graph with vertices has no such one.
+/// UsageError where a graph with vertices has no such one, and where it has no in-edges but must pull.
 BfsResult bfs(const AccGraph& graph, Vertex source, const AccOptions& options = {});
 
 struct SsspResult {
@@ -28,9 +28,9 @@ struct SsspResult {
 };
 
 /// Least sums of weights along out-edges from `source`, added in double from the source on. `delta` 0: chosen
-/// from the weights; it changes no distance. Where one process has the graph whole, with in-edges, rounds may
-/// pull as the options say. Throws UsageError for a source as bfs() does, for a negative delta, and where it
-/// cannot pull but must.
+/// from the weights; it changes no distance. Where the graph has in-edges, rounds may pull as the options
+/// say. Throws UsageError for a source as bfs() does, for a negative delta, and where it has none but must
+/// pull.
 SsspResult sssp(const AccGraph& graph, Vertex source, double delta = 0,
                 const AccOptions& options = {.direction = AccDirection::push});
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/exec/algorithms/reduce_rows.cuh"
 #include "engine/exec/algorithms/scan.hpp"
 #include "engine/exec/algorithms/sort.hpp"
 #include "engine/exec/cuda_edges.cuh"
@@ -133,6 +134,13 @@ class CudaExecutor {
   void first_edge(const RowRange& rows, const LaneOutput& output, const Body& body) {
     if (rows.begin == rows.end) return;
     first_edge_kernel<<<grid(rows.end - rows.begin), kTeamBlock, 0, stream_.get()>>>(rows, output, body);
+    launched();
+  }
+
+  template <class Body>
+  void reduce_rows(const RowRange& rows, const LaneOutput& output, const Body& body) {
+    if (rows.begin == rows.end) return;
+    reduce_rows_kernel<<<grid(rows.end - rows.begin), kTeamBlock, 0, stream_.get()>>>(rows, output, body);
     launched();
   }
 

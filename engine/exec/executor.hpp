@@ -10,6 +10,11 @@
 //   first_edge(rows, output, body)          of every row for which body.wants(row) the first edge for which
 //                                           body.hits(e) goes to body.take(row, e, lane); sums[0] counts the
 //                                           edges up to it, or all
+//   reduce_rows(rows, output, body)         of every row for which body.begin(row, before) holds, the values
+//                                           that body.receives(row, e, value) says edges e have, joined by
+//                                           body.join() from body.none(before) on, until body.stops(before,
+//                                           total): body.end(row, before, total, lane). sums[0] counts the
+//                                           edges that were looked at
 //   sort_by_key(items, count, sorted, keys, place)
 //                                           puts item(i) of items in order of key(i), which is below
 //                                           keys.size(), and adds up weight(i) by key; or puts the items of
@@ -92,6 +97,21 @@ struct RowRange {
   const EdgeIndex* offsets = nullptr;
 };
 
+/// What edges [e, end) of a row come to (reduce_rows()), one after the other; `edges` grows by those that
+/// were looked at.
+template <class Body, class Count>
+SLUICE_HD typename Body::Value reduce_edges(const Body& body, std::uint64_t row, typename Body::Value before,
+                                            EdgeIndex e, EdgeIndex end, Count& edges) {
+  typename Body::Value total = body.none(before), value{};
+  for (; e < end; ++e) {
+    ++edges;
+    if (!body.receives(row, e, value)) continue;
+    total = body.join(total, value);
+    if (body.stops(before, total)) break;
+  }
+  return total;
+}
+
 /// What sort_by_key() says of each key, in host memory, and counters that it needs, in the executor's.
 struct KeyCounts {
   std::vector<std::uint64_t> begins;       ///< [keys + 1] where the items of a key begin
@@ -149,6 +169,8 @@ namespace detail {
 
 /// A body and items of nothing, for the concept below.
 struct EmptyBody {
+  using Value = std::uint64_t;
+
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t, Lane&) const {}
   template <class Lane>
@@ -160,6 +182,13 @@ struct EmptyBody {
   SLUICE_HD bool sends(Vertex) const { return false; }
   SLUICE_HD bool wants(std::uint64_t) const { return false; }
   SLUICE_HD bool hits(EdgeIndex) const { return false; }
+  SLUICE_HD bool begin(std::uint64_t, Value&) const { return false; }
+  SLUICE_HD Value none(Value) const { return 0; }
+  SLUICE_HD bool receives(std::uint64_t, EdgeIndex, Value&) const { return false; }
+  SLUICE_HD Value join(Value a, Value) const { return a; }
+  SLUICE_HD bool stops(Value, Value) const { return false; }
+  template <class Lane>
+  SLUICE_HD void end(std::uint64_t, Value, Value, Lane&) const {}
   SLUICE_HD unsigned key(std::uint64_t) const { return 0; }
   SLUICE_HD Vertex item(std::uint64_t) const { return 0; }
   SLUICE_HD std::uint64_t weight(std::uint64_t) const { return 0; }
@@ -188,6 +217,7 @@ concept Executor = requires(E& executor, const LaneOutput& output, const detail:
   executor.for_each(std::uint64_t{}, output, body);
   executor.for_each_edge(VertexRange{}, output, body);
   executor.first_edge(RowRange{}, output, body);
+  executor.reduce_rows(RowRange{}, output, body);
   // Not by order_by_key(), which sorts stably: a GPU takes 12 bytes an item for that, and passes of a radix
   // sort.
   executor.sort_by_key(body, std::uint64_t{}, vertices, keys);

@@ -190,6 +190,24 @@ class HostExecutor {
     });
   }
 
+  /// A thread takes the whole of a row.
+  template <class Body>
+  void reduce_rows(const RowRange& rows, const LaneOutput& output, const Body& body) {
+    blocks(rows.end - rows.begin, kRowsAtOnce, output,
+           [&](std::uint64_t begin, std::uint64_t end, HostLane& lane) {
+             const Body local = body;  // no store through a pointer can change it
+             std::uint64_t edges = 0;
+             for (std::uint64_t row = rows.begin + begin; row < rows.begin + end; ++row) {
+               typename Body::Value before{};
+               if (!local.begin(row, before)) continue;
+               const auto total =
+                   reduce_edges(local, row, before, rows.offsets[row], rows.offsets[row + 1], edges);
+               local.end(row, before, total, lane);
+             }
+             lane.add(0, edges);
+           });
+  }
+
   /// In one thread: the items of a round are few beside their edges.
   template <class Items, class Place = PlaceInOrder>
   void sort_by_key(const Items& items, std::uint64_t count, Vertex* sorted, KeyCounts& keys,
@@ -290,7 +308,7 @@ class HostExecutor {
 
  private:
   static constexpr std::uint64_t kItemsAtOnce = 1u << 12, kListsAtOnce = 64, kWordsAtOnce = 128,
-                                 kGroupsAtOnce = 16;
+                                 kRowsAtOnce = 256, kGroupsAtOnce = 16;
   /// So far ahead are lists prefetched, and what a body reads of targets: as much as a core can wait for.
   static constexpr std::uint64_t kListsAhead = 8, kTargetsAhead = 32;
 

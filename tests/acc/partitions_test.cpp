@@ -10,6 +10,7 @@
 #include "engine/acc/programs/wcc.hpp"
 #include "engine/acc/run.hpp"
 #include "engine/acc/solve.hpp"
+#include "engine/core/error.hpp"
 #include "exchange/thread_ranks.hpp"
 
 namespace sluice::test {
@@ -33,10 +34,30 @@ Run<typename Program::State> run_partitioned(const acc::AccGraph& graph, const P
   return run;
 }
 
+constexpr acc::AccDirection kDirections[] = {acc::AccDirection::automatic, acc::AccDirection::push,
+                                             acc::AccDirection::pull};
+
+/// Runs a program in each direction that the graph has: all of a run's rounds pull where they must, and none
+/// where they must not. `check(states)` is of each.
+template <class Program, class Check>
+void run_directions(const acc::AccGraph& graph, const Program& program, const Check& check) {
+  for (const acc::AccDirection direction : kDirections) {
+    if (direction == acc::AccDirection::pull && graph.vertices() > 0 && !graph.has_in_edges()) {
+      EXPECT_THROW(run_partitioned(graph, program, {.direction = direction}), UsageError);
+      continue;
+    }
+    const auto run = run_partitioned(graph, program, {.direction = direction});
+    if (direction != acc::AccDirection::automatic) {
+      EXPECT_EQ(run.stats.pulls, direction == acc::AccDirection::pull ? run.stats.rounds : 0);
+    }
+    check(run.states);
+  }
+}
+
 void compare_searches(const Graph& graph, const acc::AccGraph& on_device, Vertex source) {
   const OracleSearch expected = oracle_bfs(graph, source);
-  for (const acc::AccDirection direction :
-       {acc::AccDirection::automatic, acc::AccDirection::push, acc::AccDirection::pull}) {
+  for (const acc::AccDirection direction : kDirections) {
+    if (direction == acc::AccDirection::pull && !on_device.has_in_edges()) continue;
     const auto search = run_partitioned(on_device, acc::BreadthFirst{source}, {.direction = direction});
     for (std::size_t v = 0; v < graph.vertices(); ++v) {
       ASSERT_EQ(static_cast<std::int32_t>(acc::BreadthFirst::depth(search.states[v])), expected.depths[v]);
@@ -44,22 +65,35 @@ void compare_searches(const Graph& graph, const acc::AccGraph& on_device, Vertex
     }
   }
   const auto distances = oracle_distances(graph, source);
-  const auto narrow = run_partitioned(on_device, acc::ShortestPaths{source, 1e3}),
-             wide = run_partitioned(on_device, acc::ShortestPaths{source, 1e-9});
-  for (std::size_t v = 0; v < graph.vertices(); ++v) {
-    ASSERT_EQ(acc::ShortestPaths::distance(narrow.states[v]), distances[v]);
-    ASSERT_EQ(acc::ShortestPaths::distance(wide.states[v]), distances[v]);
+  for (const double per_delta : {1e3, 1e-9}) {
+    run_directions(on_device, acc::ShortestPaths{source, per_delta}, [&](const auto& states) {
+      for (std::size_t v = 0; v < graph.vertices(); ++v)
+        ASSERT_EQ(acc::ShortestPaths::distance(states[v]), distances[v]);
+    });
   }
 }
+
+/// What is sent depends on who sends it.
+struct UnequalCores : acc::CoreNumbers {
+  static constexpr bool kReadsState = true, kFalls = false;
+
+  SLUICE_HD State compute(const acc::AccEdge<State>& edge) const { return edge.state() % 3 == 0 ? 2 : 1; }
+};
 
 void compare_all(const Device& device, const Graph& graph, const acc::AccPlace& place, std::size_t stride) {
   const acc::AccGraph plain(device, graph, {.in_edges = true, .weights = true}, place);
   const std::vector<Vertex> sources = some_sources(graph);
   for (std::size_t i = 0; i < sources.size(); i += stride) compare_searches(graph, plain, sources[i]);
   if (!graph.directed) {
-    const auto cores =
-        run_partitioned(acc::AccGraph(device, graph, {.simple = true}, place), acc::CoreNumbers{});
-    EXPECT_TRUE(std::ranges::equal(cores.states, oracle_cores(graph)));
+    const acc::AccNeeds needs{.in_edges = true, .simple = true};
+    const acc::AccGraph simple(device, graph, needs, place);
+    const auto cores = oracle_cores(graph);
+    run_directions(simple, acc::CoreNumbers{},
+                   [&](const auto& states) { EXPECT_TRUE(std::ranges::equal(states, cores)); });
+    const auto whole = acc::run_acc(acc::AccGraph(device, graph, needs), UnequalCores{},
+                                    {.direction = acc::AccDirection::push});
+    run_directions(simple, UnequalCores{},
+                   [&](const auto& states) { EXPECT_TRUE(std::ranges::equal(states, whole.states)); });
   }
   const auto expected_components = oracle_components(graph);
   EXPECT_TRUE(std::ranges::equal(run_partitioned(plain, acc::Components{}).states, expected_components));

@@ -7,6 +7,7 @@
 #include "engine/acc/run.hpp"
 #include "engine/acc/solve.hpp"
 #include "engine/core/error.hpp"
+#include "exchange/thread_ranks.hpp"
 
 namespace sluice::test {
 namespace {
@@ -200,19 +201,73 @@ TEST_P(Pulls, OfAProgramOfOnesOwn) {
 
 INSTANTIATE_TEST_SUITE_P(Threads, Pulls, testing::Values(1u, 2u, 4u));
 
-TEST(PullsOfLevels, AreRefusedWhereInListsAreNotWhole) {
+TEST(PullsOfLevels, AreRefusedWithoutInEdges) {
   const Device device({DeviceChoice::host, 2, 0});
   const Graph directed = rank_rmat(false, false), undirected = rank_rmat(true, false);
-  const acc::AccPlace in_two{.paging = {.partitions = 2}};
-  const acc::AccGraph without(device, directed, {.in_edges = true}),
-      in_parts(device, undirected, {.in_edges = true}, in_two),
-      simple(device, undirected, {.in_edges = true, .simple = true}, in_two);
-  for (const acc::AccGraph* graph : {&without, &in_parts}) {
-    EXPECT_THROW(sssp(*graph, 0, 0, kPull), UsageError);
-    EXPECT_EQ(sssp(*graph, 0, 0, kAuto).stats.pulls, 0u);
+  for (const acc::AccPlace& place : {acc::AccPlace{}, acc::AccPlace{.paging = {.partitions = 2}}}) {
+    const acc::AccGraph without(device, directed, {.in_edges = true}, place),
+        not_wanted(device, undirected, {}, place), simple(device, undirected, {.simple = true}, place);
+    for (const acc::AccGraph* graph : {&without, &not_wanted}) {
+      EXPECT_THROW(bfs(*graph, 0, kPull), UsageError);
+      EXPECT_THROW(sssp(*graph, 0, 0, kPull), UsageError);
+      EXPECT_EQ(bfs(*graph, 0, kAuto).stats.pulls, 0u);
+      EXPECT_EQ(sssp(*graph, 0, 0, kAuto).stats.pulls, 0u);
+    }
+    EXPECT_THROW(core_numbers(simple, 0, kPull), UsageError);
+    EXPECT_EQ(core_numbers(simple, 0, kAuto).stats.pulls, 0u);
+    EXPECT_THROW(run_acc(not_wanted, PlainCores{}, kPull), UsageError);
   }
-  EXPECT_THROW(core_numbers(simple, 0, kPull), UsageError);
-  EXPECT_EQ(core_numbers(simple, 0, kAuto).stats.pulls, 0u);
+}
+
+/// Rounds in partitions take the directions of those of a whole graph. A rank pushes until it has none left,
+/// so that rounds on ranks may be others.
+TEST(PullsOfLevels, AreThoseOfAWholeGraph) {
+  const Device device({DeviceChoice::host, 1, 0});
+  const Graph graph = kronecker(12);
+  const auto runs = [&](const acc::AccPlace& place) {
+    const acc::AccGraph search(device, graph, {.in_edges = true, .weights = true}, place),
+        simple(device, graph, {.in_edges = true, .simple = true}, place);
+    return std::vector<acc::AccStats>{sssp(search, 1, 100, kAuto).stats,
+                                      core_numbers(simple, 64, kAuto).stats};
+  };
+  const std::vector<acc::AccStats> whole = runs({});
+
+  const std::vector<acc::AccStats> parts = runs({.paging = {.partitions = 7, .slots = 3}});
+
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    EXPECT_GT(whole[i].pulls, 0u);
+    EXPECT_EQ(parts[i].pulls, whole[i].pulls);
+    EXPECT_EQ(parts[i].trace[0].pull, whole[i].trace[0].pull);
+  }
+  Meeting::run(3, [&](int rank, Meeting& meeting) {
+    ThreadCommunicator ranks(rank, meeting);
+    const std::vector<acc::AccStats> found = runs({.ranks = &ranks});
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      EXPECT_GT(found[i].pulls, 0u);
+      EXPECT_LT(found[i].pulls, found[i].rounds);
+      EXPECT_EQ(found[i].trace[0].pull, whole[i].trace[0].pull);
+    }
+  });
+}
+
+/// Pairs of vertices, and a ring whose vertices have four neighbours. Once the pairs are active no state of
+/// theirs may change.
+TEST(PullsOfLevels, BringPartitionsThatMayChange) {
+  constexpr Vertex kPairs = 200, kRing = 100;
+  std::vector<stat::Edge> edges;
+  for (Vertex v = 0; v < 2 * kPairs; v += 2) edges.push_back({v, v + 1});
+  for (Vertex v = 0; v < kRing; ++v)
+    for (const Vertex step : {1u, 2u}) edges.push_back({2 * kPairs + v, 2 * kPairs + (v + step) % kRing});
+  const Graph graph = stat::make_undirected(2 * kPairs + kRing, edges, false);
+  const Device device({DeviceChoice::host, 1, 0});
+  const acc::AccGraph simple(device, graph, {.in_edges = true, .simple = true},
+                             {.paging = {.partitions = 4, .slots = 2, .transport = Transport::copied}});
+
+  const acc::CoreResult cores = core_numbers(simple, 0, kPull);
+
+  EXPECT_TRUE(same(cores.cores, oracle_cores(graph)));
+  EXPECT_EQ(cores.stats.rounds, 2u);
+  EXPECT_EQ(cores.stats.partition_transfers, 2u);
 }
 
 }  // namespace

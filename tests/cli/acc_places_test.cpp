@@ -179,10 +179,48 @@ TEST_F(AccCli, PullsWhereverTheListsAre) {
       }
     }
   }
-  const auto pushed = searched(out_alone, {"--partitions", "7", "--direction", "pull"})["acc"];
+  const auto pushed = searched(out_alone, {"--partitions", "7"})["acc"];
   EXPECT_EQ(pushed["pulls"], 0);
   EXPECT_EQ(pushed["trace"][1]["direction"], "push");
   EXPECT_EQ(pushed["trace"][1]["filter"], "none");
+  for (const char* command : {"bfs", "sssp"})
+    refuse(2, "--direction pull",
+           {command, out_alone, "--source", "1", "--direction", "pull", "--device", "host", "--output",
+            at("r.h5")});
+}
+
+/// Paths and cores pull as a search does.
+TEST_F(AccCli, PullsPathsAndCoresWhereverTheListsAre) {
+  const std::string kronecker = graph("kronecker", 10), both_stored = graph("rmat", 10, {"--reverse"});
+  const auto solved = [&](std::vector<std::string> words, const std::vector<std::string>& more) {
+    for (const std::string& word : {"--device", "host", "--force", "--threads", "2"}) words.push_back(word);
+    for (const std::string& word :
+         {std::string("--report"), at("report.json"), std::string("--output"), at("r.h5")})
+      words.push_back(word);
+    words.insert(words.end(), more.begin(), more.end());
+    run(words);
+    return report()["acc"];
+  };
+  const std::vector<std::vector<std::string>> programs{{"sssp", kronecker, "--source", "1"},
+                                                       {"sssp", both_stored, "--source", "1"},
+                                                       {"kcore", kronecker},
+                                                       {"kcore", kronecker, "--k", "16"}};
+  for (const auto& program : programs) {
+    EXPECT_EQ(solved(program, {})["pulls"], 0);
+    const std::string expected = read_bytes(at("r.h5"));
+    for (const std::vector<std::string>& more :
+         std::vector<std::vector<std::string>>{{"--verify"},
+                                               {"--partitions", "7", "--slots", "3", "--verify"},
+                                               {"--transport", "file", "--verify"}}) {
+      for (const char* direction : {"auto", "pull"}) {
+        auto words = more;
+        words.insert(words.end(), {"--direction", direction});
+        const auto rounds = solved(program, words);
+        EXPECT_EQ(read_bytes(at("r.h5")), expected);
+        if (direction[0] == 'p') EXPECT_EQ(rounds["pulls"], rounds["rounds"]);
+      }
+    }
+  }
 }
 
 /// Where memory cannot hold the lists in both directions, a search pushes as it did without in-edges.

@@ -5,6 +5,7 @@
 #include "acc/cases.hpp"
 #include "acc/oracle.hpp"
 #include "engine/acc/solve.hpp"
+#include "engine/core/error.hpp"
 #include "engine/exchange/communicator.hpp"
 
 namespace sluice::test {
@@ -40,17 +41,25 @@ TEST_F(AccOnRanks, FindWhatOneProcessFinds) {
       const OracleSearch expected = oracle_bfs(graph, source);
       for (const acc::AccDirection direction :
            {acc::AccDirection::automatic, acc::AccDirection::push, acc::AccDirection::pull}) {
-        const acc::BfsResult found = bfs(search, source, {.direction = direction});
+        const acc::AccOptions options{.direction = direction};
+        if (direction == acc::AccDirection::pull && !search.has_in_edges()) {
+          EXPECT_THROW(bfs(search, source, options), UsageError);
+          EXPECT_THROW(sssp(search, source, 0, options), UsageError);
+          continue;
+        }
+        const acc::BfsResult found = bfs(search, source, options);
         EXPECT_TRUE(same(found.depths, expected.depths));
         EXPECT_TRUE(same(found.parents, expected.parents));
+        EXPECT_TRUE(same(sssp(search, source, 0, options).distances, oracle_distances(graph, source)));
       }
-      EXPECT_TRUE(same(sssp(search, source).distances, oracle_distances(graph, source)));
     }
     if (graph.directed) {
       EXPECT_THROW(acc::AccGraph(device_, graph, {.simple = true}, place), UsageError);
     } else {
-      const acc::AccGraph simple(device_, graph, {.simple = true}, place);
-      EXPECT_TRUE(same(core_numbers(simple).cores, oracle_cores(graph)));
+      const acc::AccGraph simple(device_, graph, {.in_edges = true, .simple = true}, place);
+      for (const acc::AccDirection direction :
+           {acc::AccDirection::automatic, acc::AccDirection::push, acc::AccDirection::pull})
+        EXPECT_TRUE(same(core_numbers(simple, 0, {.direction = direction}).cores, oracle_cores(graph)));
     }
     EXPECT_TRUE(same(components(search).components, oracle_components(graph)));
   }

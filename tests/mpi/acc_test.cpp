@@ -77,6 +77,18 @@ TEST_F(AccRanks, ReadTheirPartOfTheFileAlone) {
   compare(graph(), {"kcore"}, 3, {"--distribution", "shard", "--verify"});
 }
 
+TEST_F(AccRanks, PullPathsAndCores) {
+  for (const char* direction : {"auto", "pull"}) {
+    const std::vector<std::string> paths{"sssp", "--source", "1", "--direction", direction};
+    compare(graph(), paths, 2, {"--verify"});
+    compare(scattered({"--reverse"}), paths, 3,
+            {"--distribution", "shard", "--partitions", "3", "--slots", "2"});
+    compare(graph(), {"kcore", "--direction", direction}, 3, {"--distribution", "shard", "--verify"});
+    compare(graph(), {"kcore", "--k", "8", "--direction", direction}, 2,
+            {"--partitions", "3", "--slots", "2"});
+  }
+}
+
 /// Rounds take the directions that one process gives them, and look at the same edges.
 TEST_F(AccRanks, PullAsOneProcessDoes) {
   const auto searched = [&](const std::string& file, int ranks, std::vector<std::string> more) {

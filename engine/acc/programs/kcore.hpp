@@ -12,7 +12,7 @@ struct CoreNumbers {
   using State = std::uint32_t;
   static constexpr Combine kCombine = Combine::aggregation;
   static constexpr bool kRepeats = false;
-  static constexpr bool kFalls = true, kAdds = true;
+  static constexpr bool kFalls = true, kAdds = true, kReadsState = false;
 
   State least = 0;                       ///< cores below it are not distinguished: they are one level
   std::uint64_t highest = kNoLevel - 1;  ///< nor are those above it

@@ -37,7 +37,7 @@ __device__ typename View::Round level_round(const Team& team, const View& view,
   if (team.rank() == 0) *place.spare = RoundCounts{};
   const bool pulled = pulls<kPhases>(pull_of(now));
   if constexpr ((kPhases & kPulls) != 0) {
-    if (pulled) LevelPull<View>(view, at, place, finder).run(team);
+    if (pulled) pull_level(team, view, at, place, finder);
   }
   if constexpr ((kPhases & kPushes) != 0) {
     if (!pulled) push_level(team, view, at, place, finder);

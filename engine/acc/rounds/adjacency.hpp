@@ -95,7 +95,8 @@ class Adjacency {
   /// Does a run of which this is a plan do without `others`, the lists of the other direction? A plan counts
   /// past the ceiling, so that it does not try that.
   bool plans_without(const CsrView& others) const {
-    const std::uint64_t bytes = (others.vertices + 1) * sizeof(EdgeIndex) + edge_bytes(others.edges, false);
+    const std::uint64_t bytes =
+        (others.vertices + 1) * sizeof(EdgeIndex) + edge_bytes(others.edges, others.weights != nullptr);
     return device_.plans() && (paged() || (device_.is_cuda() && bytes > device_.memory().available()));
   }
 
@@ -155,10 +156,10 @@ class Adjacency {
     return keys_.weights;
   }
 
-  /// Calls use(page) for the partitions in which edges wait, so many in each, and in no other round.
+  /// Calls use(page) for the partitions in which edges wait, so many in each; `once`: in no other round.
   template <Executor E, class Use>
-  void visit_edges(E& executor, const std::vector<std::uint64_t>& waiting, Use&& use) {
-    visit(executor, waiting, true, use, [&](std::uint64_t p) {
+  void visit_edges(E& executor, const std::vector<std::uint64_t>& waiting, Use&& use, bool once = true) {
+    visit(executor, waiting, once, use, [&](std::uint64_t p) {
       return WantedLists{std::min(waiting[p], pages().end(p) - pages().begin(p)), waiting[p]};
     });
   }

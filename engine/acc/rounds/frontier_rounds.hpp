@@ -11,17 +11,15 @@
 
 #include "engine/acc/acc_graph.hpp"
 #include "engine/acc/options.hpp"
-#include "engine/acc/rounds/adjacency.hpp"
 #include "engine/acc/rounds/entry_exchange.hpp"
 #include "engine/acc/rounds/lane_counts.hpp"
 #include "engine/acc/rounds/level_pulls.hpp"
 #include "engine/acc/rounds/marked_list.hpp"
+#include "engine/acc/rounds/own_lists.hpp"
 #include "engine/acc/rounds/pull_bodies.hpp"
 #include "engine/acc/rounds/push_bodies.hpp"
 #include "engine/acc/rounds/vertex_states.hpp"
 #include "engine/acc/vote_direction.hpp"
-#include "engine/core/error.hpp"
-#include "engine/exchange/shared_bits.hpp"
 #include "engine/exec/executor.hpp"
 #include "engine/exec/level_bins.hpp"
 #include "engine/memory/device_ownership.hpp"
@@ -39,11 +37,12 @@ class FrontierRounds {
         rows_(graph.rank_part()),
         own_(static_cast<unsigned>(rows_.ranks().rank())),
         ranks_(static_cast<unsigned>(rows_.ranks().size())),
+        may_pull_(has_directions() && may_pull(graph, options)),
         executor_(device_, rows_.lists().edges),
         owners_(device_, rows_.owners(), "ranges of ranks"),
         states_(device_, rows_, executor_, graph.vertices()),
         marks_(device_, kBinned && R::kComplete ? 0 : words(), "active vertices"),
-        found_(device_, kInBits ? words() : 0, "active vertices"),
+        found_(device_, kInBits || (kPullsLevels && may_pull_) ? words() : 0, "active vertices"),
         settled_(device_, VoteProgram<Program> ? words() : 0, "settled vertices"),
         lists_(device_, kBinned && ranks_ == 1 ? 0 : graph.vertices(), "worklists"),
         front_(device_, kBinned ? 0 : own_rows(), "worklists"),
@@ -52,16 +51,21 @@ class FrontierRounds {
                 kInBits || (kBallots && options.filter != AccFilter::online)),
         filter_(options.filter) {
     if constexpr (!R::kComplete) entries_.emplace(device_, rows_);
-    can_pull_ = VoteProgram<Program> && graph.has_in_edges() && options.direction != AccDirection::push &&
-                make_both();
-    if (!can_pull_) out_.emplace(device_, rows_, rows_.out(), own_rows(), 1, AggregationProgram<Program>);
-    out_->keep_short_lists(executor_);
+    own_lists_.emplace(device_, rows_, executor_, owners_.view(), may_pull_, AggregationProgram<Program>);
     output_ = counts_.output(lists_.data(), owners_.view().begins);
-    view_ = {program,         rows_.first(),  rows_.last(), out_->offsets(), states_.data(), marks_.data(),
-             settled_.data(), owners_.view(), own_};
+    view_ = {program,
+             rows_.first(),
+             rows_.last(),
+             own_lists_->out().offsets(),
+             states_.data(),
+             marks_.data(),
+             settled_.data(),
+             owners_.view(),
+             own_};
     if constexpr (kBinned) executor_.levels().resize(kLevelBins<Program>);
     if constexpr (kPullsLevels)
-      if (may_pull(graph, options)) level_pulls_.emplace(graph, options.direction);
+      if (own_lists_->both())
+        level_pulls_.emplace(graph, options.direction, executor_, counts_, *own_lists_, found_.data());
   }
 
   const RankPart& rows() const { return rows_; }
@@ -69,21 +73,23 @@ class FrontierRounds {
 
   /// States to begin with; of a vote, the vertices that are active in the first round. All ranks call it.
   void start() {
-    if constexpr (!R::kComplete) states_.begin(out_->offsets(), view_.program, !SumProgram<Program>);
+    if constexpr (!R::kComplete)
+      states_.begin(own_lists_->out().offsets(), view_.program, !SumProgram<Program>);
     executor_.fill(marks_.data(), 0, marks_.bytes());
     executor_.fill(settled_.data(), 0, settled_.bytes());
     counts_.clear();
     if constexpr (kBinned) executor_.for_each(own_rows(), output_, StartLevels<View>{view_});
+    if (kPullsLevels && may_pull_) agree_on_pulls();
     if constexpr (VoteProgram<Program>) {
       executor_.for_each(states_.size(), output_, StartVote<View>{view_});
-      if (can_pull_)
-        executor_.for_each(own_rows(), output_, SettleUnreachable<View>{view_, in_lists().offsets()});
+      if (own_lists_->both())
+        executor_.for_each(own_rows(), output_, SettleUnreachable<View>{view_, own_lists_->in().offsets()});
       counts_.read();
       take_front();
     }
   }
 
-  bool can_pull() const { return can_pull_; }
+  bool can_pull() const { return own_lists_->both(); }
   /// Own vertices that are active in the round to come of a vote.
   VoteFront front() const { return {front_size_, front_edges_}; }
 
@@ -107,7 +113,7 @@ class FrontierRounds {
     RoundWork work{.active = front_size_};
     view_.ballot = false;
     mark_front();
-    Adjacency& lists = in_lists();
+    Adjacency& lists = own_lists_->in();
     const auto pull_rows = [&](const SweepPage& page) {
       executor_.first_edge({page.begin, page.end, lists.offsets()}, output_,
                            PullEdges<View>{view_, at, page.sources, page.weights, found_.data()});
@@ -156,19 +162,23 @@ class FrontierRounds {
     }
   }
 
-  /// Vertices of the level at work, which is that bin's, send: of a whole graph once, else until none is left
-  /// on this rank. `next` is the lowest bin that then waits, on this rank or where entries go.
+  /// Vertices of the level at work, which is that bin's, send. Those of a rank push until none is left on it,
+  /// unless a graph is whole or one process chooses directions. `next` is the lowest bin that then waits, on
+  /// this rank or where entries go. All ranks call it.
   RoundWork round(const AccRound& at, std::uint64_t bin) {
     RoundWork work;
-    while (take_level(bin)) {
-      work.active += active_.size();
-      bool pulls = false;
-      if constexpr (kPullsLevels)
-        pulls = level_pulls_ && level_pulls_->round(executor_, output_, view_, at, active_);
-      if (!pulls) push_front(at, bin);
-      if constexpr (R::kComplete) break;
+    const bool once = R::kComplete || (level_pulls_ && ranks_ == 1);
+    bool any = take_level(bin);
+    if (level_pulls_ && level_pulls_->chooses(view_, output_, at, active_)) {
+      work.active = active_.size();
+      view_.ballot = any = false;
+      level_pulls_->pull(view_, output_, at, active_);
     }
-    if constexpr (kBinned) counts_.read();
+    for (; any; any = !once && take_level(bin)) {
+      work.active += active_.size();
+      push_front(at, bin);
+    }
+    if (kBinned || level_pulls_) counts_.read();
     work.edges = counts_.take(kEdges);
     work.next = first_bin(bin);
     if constexpr (!R::kComplete) {
@@ -204,6 +214,7 @@ class FrontierRounds {
       if (VoteProgram<Program> && entries_->any_came()) counts_.read();
     }
     if constexpr (VoteProgram<Program>) take_front();
+    if (level_pulls_) level_pulls_->ended(all.edges);
     return all;
   }
 
@@ -216,14 +227,15 @@ class FrontierRounds {
 
   /// Charges what rounds take beside what is there, at most: on the host bins of an aggregation's vertices.
   void plan(AccStats& stats) const {
-    if (kBinned) host_budget().charge_and_release(own_rows() * kListsOfBins * sizeof(Vertex), "rounds");
+    const std::uint64_t entries = level_pulls_ && ranks_ > 1 ? states_.size() * sizeof(State) : 0;
+    if (kBinned)
+      host_budget().charge_and_release(own_rows() * kListsOfBins * sizeof(Vertex) + entries, "rounds");
     count(stats);
   }
 
  private:
   void count(AccStats& stats) const {
-    if (in_) stats.add_traffic(in_->lists().traffic());
-    out_->add_traffic(stats);
+    own_lists_->add_traffic(stats);
     stats.kernel_launches = executor_.launches();
   }
 
@@ -237,32 +249,19 @@ class FrontierRounds {
   /// What a pull finds is the next frontier as bits.
   static constexpr bool kInBits = VoteProgram<Program> && E::kPullsIntoBits;
   static constexpr bool kBallots = !E::kPullsIntoBits && !R::kComplete;
-  static constexpr bool kPullsLevels = kBinned && R::kComplete && PullableProgram<Program>;
+  static constexpr bool kPullsLevels = PullableProgram<Program>;
+  static constexpr bool has_directions() { return VoteProgram<Program> || kPullsLevels; }
 
   std::uint64_t words() const { return words_of(0, states_.size()); }
   std::uint64_t own_rows() const { return rows_.last() - rows_.first(); }
   /// Words that have bits of own vertices.
   std::uint64_t own_words() const { return words_of(rows_.first(), rows_.last()); }
-  /// For pushes and pulls. False: memory holds the lists of one direction alone, or no bits that
-  /// travel.
-  bool make_both() {
-    try {
-      if (ranks_ > 1) bits_.emplace(device_, rows_.router(), executor_, owners_.view(), "active vertices");
-      out_.emplace(device_, rows_, rows_.out(), own_rows(), rows_.symmetric() ? 1u : 2u);
-      if (rows_.symmetric() || out_->plans_without(rows_.in().in)) return true;
-      // Where out-lists are read in place, and these cannot be, pushes are less work.
-      if (out_->paged() || !rows_.has_pages(rows_.in())) {
-        in_.emplace(device_, rows_, rows_.in(), 0);
-        return true;
-      }
-    } catch (const BudgetError&) {
-    }
-    in_.reset();
-    out_.reset();
-    bits_.reset();
-    return false;
+  /// Rounds pull on all ranks, or on none.
+  void agree_on_pulls() {
+    std::uint64_t none[] = {level_pulls_ ? 0u : 1u};
+    rows_.ranks().all_reduce(none, Reduce::max, "whether rounds can pull");
+    if (none[0] != 0) level_pulls_.reset();
   }
-  Adjacency& in_lists() { return in_ ? *in_ : *out_; }
 
   /// Own vertices that were listed or pulled, as was read last, are the next frontier.
   void take_front() {
@@ -313,6 +312,8 @@ class FrontierRounds {
     if constexpr (kBinned) {
       for (std::uint64_t bin = from; bin < bins(); ++bin)
         if (executor_.levels().waiting(bin) > 0) return bin;
+    } else if (counts_.listed(own_) > 0) {
+      return from;
     }
     return RoundWork::kNothing;
   }
@@ -328,11 +329,12 @@ class FrontierRounds {
   /// (online), or mark it alone, and the marks of all own vertices are looked through (ballot).
   void push_front(const AccRound& at, [[maybe_unused]] std::uint64_t bin = 0) {
     if constexpr (kBallots) view_.ballot = wants_ballot(filter_, front_size_, own_rows());
-    out_->visit_vertices(
+    own_lists_->out().visit_vertices(
         executor_, active_.data(), active_.size(), [&](const VertexRange& vertices, const SweepPage& page) {
           const PushEdges<View> body{view_, at, page.sources, page.weights};
           if constexpr (kBinned) {
-            executor_.for_each_edge(vertices, output_, body, out_->paged() ? LevelBins::kNone : bin);
+            executor_.for_each_edge(vertices, output_, body,
+                                    own_lists_->out().paged() ? LevelBins::kNone : bin);
           } else {
             executor_.for_each_edge(vertices, output_, body);
           }
@@ -345,7 +347,7 @@ class FrontierRounds {
     if (!in_bits_) executor_.for_each(front_size_, output_, MarkFront{active_.data(), marks_.data()});
     executor_.fill(found_.data(), 0, found_.bytes());
     if (R::kComplete || ranks_ == 1) return;
-    bits_->share(marks_.data());
+    own_lists_->bits()->share(marks_.data());
     executor_.for_each(words(), output_, SettleMarked{marks_.data(), settled_.data()});
   }
 
@@ -376,6 +378,7 @@ class FrontierRounds {
   const Device& device_;
   const RankPart& rows_;
   unsigned own_, ranks_;
+  bool may_pull_;
   E executor_;
   DeviceOwnership owners_;
   VertexStates<State, E> states_;
@@ -385,10 +388,8 @@ class FrontierRounds {
   MarkedList<E> marked_;
   AccFilter filter_;
   std::optional<EntryExchange<State>> entries_;
-  std::optional<SharedBits<E>> bits_;               ///< of ranks that can pull
-  std::optional<Adjacency> out_, in_;               ///< in-lists, where they are others
+  std::optional<OwnLists<E>> own_lists_;
   std::optional<LevelPulls<View, E>> level_pulls_;  ///< of an aggregation that may pull
-  bool can_pull_ = false;
   LaneOutput output_;
   View view_;
   std::span<const Vertex> active_;  ///< the frontier, where it is a list

@@ -1,6 +1,6 @@
-// How the values that a vertex of an aggregation pulls become one, and that its state: no other thread
-// changes the state meanwhile, so that combining takes no atomics (SIMD-X, section 3). One source for threads
-// of the host and lanes of a GPU.
+// How the values that a vertex of an aggregation pulls become one, and that its state (executor.hpp:
+// reduce_rows()): no other thread changes the state meanwhile, so that combining takes no atomics (SIMD-X,
+// section 3). One source for threads of the host and lanes of a GPU.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,29 @@
 #include "engine/acc/vote_direction.hpp"
 #include "engine/core/macros.hpp"
 #include "engine/core/types.hpp"
-#include "partition/graph.hpp"
 
 namespace sluice::acc {
 
+/// Row i is of vertex first + i.
 template <class Program>
 struct PulledValues {
   using State = typename Program::State;
+  using Value = State;
 
-  const Program& program;
-  const AccRound& at;
-  const CsrView& in;
-  const State* states;
-  const std::uint32_t* active;  ///< bits of the vertices that send
+  Program program;
+  AccRound at;
+  State* states;
+  const std::uint32_t* senders;  ///< bits of the vertices that send
+  std::uint64_t first;
+  const Vertex* sources;
+  const float* weights;
 
+  SLUICE_HD Vertex vertex(std::uint64_t row) const { return static_cast<Vertex>(first + row); }
+
+  SLUICE_HD bool begin(std::uint64_t row, State& before) const {
+    before = load(states + vertex(row));
+    return may_change(program, before, at);
+  }
   /// Joined with a value it leaves that: of bounds the state itself, of sums nothing.
   SLUICE_HD static State none(State before) {
     if constexpr (SumProgram<Program>) return State{};
@@ -44,32 +53,19 @@ struct PulledValues {
     return false;
   }
 
-  /// What v is sent along e.
-  SLUICE_HD bool receives(Vertex v, EdgeIndex e, State& value) const {
-    const Vertex u = in.targets[e];
-    if ((active[u / 32] >> (u % 32) & 1) == 0) return false;
-    value = program.compute({u, v, e, at, states, in.weights});
+  /// What the row's vertex is sent along e.
+  SLUICE_HD bool receives(std::uint64_t row, EdgeIndex e, State& value) const {
+    const Vertex u = sources[e];
+    if ((senders[u / 32] >> (u % 32) & 1) == 0) return false;
+    value = program.compute({u, vertex(row), e, at, states, weights});
     return true;
   }
 
-  /// What v is sent along edges [e, end) as one value; `edges` grows by those that were looked at.
-  SLUICE_HD State collect(Vertex v, State before, EdgeIndex e, EdgeIndex end,
-                          unsigned long long& edges) const {
-    State total = none(before), value{};
-    for (; e < end; ++e) {
-      ++edges;
-      if (!receives(v, e, value)) continue;
-      total = join(total, value);
-      if (stops(before, total)) break;
-    }
-    return total;
-  }
-
-  /// Combines what a vertex has received into its state.
-  SLUICE_HD Combined<State> put(State* state, State before, State total) const {
+  /// Combines what the row's vertex has received into its state.
+  SLUICE_HD Combined<State> put(std::uint64_t row, State before, State total) const {
     const State now = result(before, total);
     if (now == before) return {false, now};
-    store(state, now);
+    store(states + vertex(row), now);
     return {program.active(now, before, at), now};
   }
 };

@@ -76,6 +76,18 @@ inline Graph stars() {
   return stat::make_undirected(9000, edges, true);
 }
 
+/// Calls run(options), which returns its stats, for each direction that the graph has.
+template <class Run>
+inline void compare_directions(const acc::AccGraph& graph, acc::AccFilter filter, const Run& run) {
+  for (const acc::AccDirection direction :
+       {acc::AccDirection::automatic, acc::AccDirection::push, acc::AccDirection::pull}) {
+    if (direction == acc::AccDirection::pull && graph.vertices() > 0 && !graph.has_in_edges()) continue;
+    const acc::AccStats stats = run({.direction = direction, .filter = filter});
+    if (direction != acc::AccDirection::automatic)
+      EXPECT_EQ(stats.pulls, direction == acc::AccDirection::pull ? stats.rounds : 0);
+  }
+}
+
 /// Every program on a graph that is worked on in one way on the GPU, and whole on the host.
 inline void compare_programs(const Device& host, const Device& gpu, const Graph& graph,
                              const acc::AccPlace& place, acc::AccFilter filter = acc::AccFilter::jit) {
@@ -85,6 +97,7 @@ inline void compare_programs(const Device& host, const Device& gpu, const Graph&
     const acc::BfsResult expected = bfs(on_host, source);
     for (const acc::AccDirection direction :
          {acc::AccDirection::automatic, acc::AccDirection::push, acc::AccDirection::pull}) {
+      if (direction == acc::AccDirection::pull && graph.vertices() > 0 && !on_gpu.has_in_edges()) continue;
       const acc::BfsResult found = bfs(on_gpu, source, {.direction = direction, .filter = filter});
       expect_equal(found.depths, expected.depths);
       expect_equal(found.parents, expected.parents);
@@ -93,19 +106,27 @@ inline void compare_programs(const Device& host, const Device& gpu, const Graph&
         EXPECT_EQ(found.stats.pulls, expected.stats.pulls);
         EXPECT_EQ(found.stats.edges, expected.stats.edges);
       } else {
-        const bool pulls = direction == acc::AccDirection::pull && on_host.has_in_edges();
-        EXPECT_EQ(found.stats.pulls, pulls ? found.stats.rounds : 0);
+        EXPECT_EQ(found.stats.pulls, direction == acc::AccDirection::pull ? found.stats.rounds : 0);
       }
     }
-    expect_equal(sssp(on_gpu, source, 0, {.filter = filter}).distances, sssp(on_host, source).distances);
+    const acc::SsspResult distances = sssp(on_host, source);
+    compare_directions(on_gpu, filter, [&](const acc::AccOptions& options) {
+      const acc::SsspResult found = sssp(on_gpu, source, 0, options);
+      expect_equal(found.distances, distances.distances);
+      return found.stats;
+    });
   }
   if (!graph.directed) {
-    const acc::AccGraph simple_on_gpu(gpu, graph, {.simple = true}, place),
-        simple_on_host(host, graph, {.simple = true});
-    expect_equal(core_numbers(simple_on_gpu, 0, {.filter = filter}).cores,
-                 core_numbers(simple_on_host).cores);
-    expect_equal(core_numbers(simple_on_gpu, 3, {.filter = filter}).cores,
-                 core_numbers(simple_on_host, 3).cores);
+    const acc::AccNeeds needs{.in_edges = true, .simple = true};
+    const acc::AccGraph simple_on_gpu(gpu, graph, needs, place), simple_on_host(host, graph, needs);
+    for (const std::uint32_t k : {0u, 3u}) {
+      const acc::CoreResult cores = core_numbers(simple_on_host, k);
+      compare_directions(simple_on_gpu, filter, [&](const acc::AccOptions& options) {
+        const acc::CoreResult found = core_numbers(simple_on_gpu, k, options);
+        expect_equal(found.cores, cores.cores);
+        return found.stats;
+      });
+    }
   }
   expect_equal(components(on_gpu).components, components(on_host).components);
 }

@@ -123,6 +123,30 @@ TEST_F(GpuAcc, KeepsShortListsWhereOthersAreBrought) {
   EXPECT_EQ(acc::plan_sssp(*gpu_, graph, place).partitions, sssp(search, hub_of(graph)).stats.partitions);
 }
 
+/// Lists of a lane, of a warp and of a block, some in each partition.
+TEST_F(GpuAcc, PullsInPartitions) {
+  const Graph graph = kronecker(12);
+  const acc::AccNeeds paths{.in_edges = true, .weights = true}, cores{.in_edges = true, .simple = true};
+  const Both search(host_, *gpu_, graph, paths), simple(host_, *gpu_, graph, cores);
+  const auto distances = sssp(search.on_host, 1).distances;
+  const auto members = core_numbers(simple.on_host, 64).cores;
+  for (const Transport transport : {Transport::copied, Transport::mapped, Transport::automatic}) {
+    const acc::AccPlace place{.paging = {.partitions = 6, .slots = 2, .transport = transport}};
+    const acc::AccGraph search_parts(*gpu_, graph, paths, place), simple_parts(*gpu_, graph, cores, place);
+    compare_directions(search_parts, acc::AccFilter::jit, [&](const acc::AccOptions& options) {
+      const acc::SsspResult found = sssp(search_parts, 1, 0, options);
+      expect_equal(found.distances, distances);
+      return found.stats;
+    });
+    compare_directions(simple_parts, acc::AccFilter::jit, [&](const acc::AccOptions& options) {
+      const acc::CoreResult found = core_numbers(simple_parts, 64, options);
+      expect_equal(found.cores, members);
+      if (options.direction == acc::AccDirection::automatic) EXPECT_GT(found.stats.pulls, 0u);
+      return found.stats;
+    });
+  }
+}
+
 TEST_F(GpuAcc, RefusesWhatChoosesAmongKernelsOfWholeGraphs) {
   const Graph graph = stat::make_graph(3, {{0, 1}, {1, 2}}, false);
   const acc::AccGraph search(*gpu_, graph, {}, {.paging = {.partitions = 2}});

@@ -1,0 +1,134 @@
+// What the edges of a row come to (executor.hpp: reduce_rows()), by a lane, a warp or a block, as long as the
+// row is. A lane has a row of its own, and those of a block are neighbours.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/exec/cuda_lane.cuh"
+#include "engine/exec/executor.hpp"
+#include "engine/exec/grid.cuh"
+
+namespace sluice::cuda {
+
+/// What a block shares about its long rows.
+template <class Value>
+struct LongRows {
+  unsigned count;
+  std::uint16_t lanes[kTeamBlock];  ///< that have them
+  Value parts[kTeamBlock / kWarp];
+};
+
+template <class Body>
+class RowOfLane {
+ public:
+  using Value = typename Body::Value;
+
+  /// Row i begins at offsets[i]. Keeps references.
+  __device__ RowOfLane(const Body& body, const EdgeIndex* offsets, std::uint64_t row, bool valid)
+      : body_(body), offsets_(offsets), row_(row) {
+    const bool wants = valid && body.begin(row, before_);
+    begin_ = wants ? offsets[row] : 0, end_ = wants ? offsets[row + 1] : 0;
+    size_ = wants ? list_of_degree(end_ - begin_) : kLists;
+  }
+
+  /// Calls done(before, total) for the lane's row, unless that is a block's; every lane of the warp comes.
+  template <class Done>
+  __device__ void by_warp(unsigned long long& edges, const Done& done) const {
+    if (size_ == 0) done(before_, reduce_edges(body_, row_, before_, begin_, end_, edges));
+    for (unsigned left = __ballot_sync(~0u, size_ == 1); left != 0; left &= left - 1) {
+      const int owner = __ffs(static_cast<int>(left)) - 1;
+      const Value before = __shfl_sync(~0u, before_, owner),
+                  total = together(row_ - lane_ + static_cast<unsigned>(owner), before,
+                                   __shfl_sync(~0u, begin_, owner), __shfl_sync(~0u, end_, owner), edges);
+      if (static_cast<int>(lane_) == owner) done(before, total);
+    }
+  }
+
+  /// Calls done(row, before, total) in one thread for each row of the block's lanes that is a block's; all of
+  /// the block come.
+  template <class Done>
+  __device__ void by_block(LongRows<Value>& rows, unsigned long long& edges, const Done& done) const {
+    if (threadIdx.x == 0) rows.count = 0;
+    if (!__syncthreads_or(size_ == 2)) return;
+    if (size_ == 2) rows.lanes[atomicAdd(&rows.count, 1u)] = static_cast<std::uint16_t>(threadIdx.x);
+    __syncthreads();
+    for (unsigned i = 0; i < rows.count; ++i) {
+      const std::uint64_t row = row_ - threadIdx.x + rows.lanes[i];
+      Value before{};
+      body_.begin(row, before);
+      const Value total = share(rows, row, before, edges);
+      if (threadIdx.x == 0) done(row, before, total);
+      __syncthreads();
+    }
+    __syncthreads();
+  }
+
+ private:
+  __device__ Value joined_warp(Value value) const {
+    for (unsigned step = kWarp / 2; step > 0; step /= 2)
+      value = body_.join(value, __shfl_xor_sync(~0u, value, step));
+    return value;
+  }
+
+  /// By a warp; all of its lanes know the total.
+  __device__ Value together(std::uint64_t row, Value before, EdgeIndex begin, EdgeIndex end,
+                            unsigned long long& edges) const {
+    Value total = body_.none(before);
+    for (EdgeIndex base = begin; base < end; base += kWarp) {
+      const bool looks = base + lane_ < end;
+      Value value = body_.none(before);
+      const bool found = looks && body_.receives(row, base + lane_, value);
+      edges += looks;
+      if (!__any_sync(~0u, found)) continue;
+      total = body_.join(total, joined_warp(value));
+      if (body_.stops(before, total)) break;
+    }
+    return total;
+  }
+
+  /// By a block; its first thread knows the total.
+  __device__ Value share(LongRows<Value>& rows, std::uint64_t row, Value before,
+                         unsigned long long& edges) const {
+    Value total = body_.none(before), value{};
+    const EdgeIndex end = offsets_[row + 1];
+    for (EdgeIndex e = offsets_[row] + threadIdx.x; e < end; e += kTeamBlock) {
+      ++edges;
+      if (body_.receives(row, e, value)) total = body_.join(total, value);
+    }
+    total = joined_warp(total);
+    if (lane_ == 0) rows.parts[threadIdx.x / kWarp] = total;
+    __syncthreads();
+    if (threadIdx.x == 0)
+      for (unsigned warp = 1; warp < kTeamBlock / kWarp; ++warp) total = body_.join(total, rows.parts[warp]);
+    return total;
+  }
+
+  const Body& body_;
+  const EdgeIndex* offsets_;
+  std::uint64_t row_;
+  Value before_{};
+  EdgeIndex begin_, end_;
+  unsigned size_;
+  unsigned lane_ = threadIdx.x % kWarp;
+};
+
+template <class Body>
+__global__ void __launch_bounds__(kTeamBlock)
+    reduce_rows_kernel(RowRange rows, LaneOutput output, Body body) {
+  __shared__ LongRows<typename Body::Value> of_block;
+  CudaLane out(output);
+  unsigned long long edges = 0;
+  for (std::uint64_t base = rows.begin + std::uint64_t{blockIdx.x} * kTeamBlock; base < rows.end;
+       base += GridTeam{}.size()) {
+    const std::uint64_t row = base + threadIdx.x;
+    const RowOfLane<Body> own(body, rows.offsets, row, row < rows.end);
+    own.by_warp(edges, [&](auto before, auto total) { body.end(row, before, total, out); });
+    own.by_block(of_block, edges,
+                 [&](std::uint64_t of, auto before, auto total) { body.end(of, before, total, out); });
+  }
+  out.add(0, edges);
+  __syncwarp();
+  out.report();
+}
+
+}  // namespace sluice::cuda
