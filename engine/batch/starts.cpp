@@ -1,5 +1,8 @@
 #include "engine/batch/starts.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <numeric>
 #include <string>
 
 #include "engine/core/error.hpp"
@@ -22,6 +25,24 @@ Instance Starts::instances(std::uint64_t graph_vertices) const {
       break;
   }
   return offsets.empty() ? vertices.size() : offsets.size() - 1;
+}
+
+Starts Starts::distinct() const {
+  Starts once = *this;
+  if (offsets.empty()) return once;
+  once.vertices.clear();
+  std::vector<std::uint64_t> first;  // where each vertex of a list first comes
+  for (std::size_t i = 1; i < offsets.size(); ++i) {
+    first.resize(offsets[i] - offsets[i - 1]);
+    std::iota(first.begin(), first.end(), offsets[i - 1]);
+    const auto vertex = [&](std::uint64_t at) { return vertices[at]; };
+    std::ranges::stable_sort(first, {}, vertex);
+    first.erase(std::ranges::unique(first, {}, vertex).begin(), first.end());
+    std::ranges::sort(first);
+    std::ranges::transform(first, std::back_inserter(once.vertices), vertex);
+    once.offsets[i] = once.vertices.size();
+  }
+  return once;
 }
 
 InstanceRange Starts::sample_range(std::uint64_t graph_vertices, Instance first, Instance last) const {

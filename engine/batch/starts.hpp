@@ -43,6 +43,8 @@ struct Starts {
   }
   /// The same for samples; throws UsageError behind kMostSamples.
   InstanceRange sample_range(std::uint64_t graph_vertices, Instance first, Instance last) const;
+  /// The same, each vertex of a list once, where it first comes.
+  Starts distinct() const;
   /// The most seeds that an instance has, where `drawn` seeds are drawn for each random one.
   std::uint64_t most_seeds(std::uint64_t drawn = 1) const {
     std::uint64_t most = mode == Mode::random ? drawn : 1;

@@ -8,7 +8,7 @@
 namespace sluice {
 
 DeviceStarts::DeviceStarts(const ResidentGraph::Impl& graph, const Starts& starts, std::uint64_t seed,
-                           std::uint32_t drawn) {
+                           std::uint32_t drawn, Repeats repeats) {
   const std::uint64_t n = graph.view.vertices();
   view_ = {starts.mode, n, seed, nullptr, nullptr, drawn};
   if (starts.mode == Starts::Mode::random && n == 0)
@@ -19,12 +19,16 @@ DeviceStarts::DeviceStarts(const ResidentGraph::Impl& graph, const Starts& start
     throw InputError("start " + std::to_string(i) + " is vertex " + std::to_string(starts.vertices[i]) +
                      ", but the graph has " + std::to_string(n) + " vertices, numbered from 0");
   }
-  vertices_ = Buffer<Vertex>(graph.device, starts.vertices.size(), "the list of starts");
-  copy_to_device(graph.device, vertices_.data(), starts.vertices.data(), vertices_.bytes());
+  repeats == Repeats::dropped ? upload(graph.device, starts.distinct()) : upload(graph.device, starts);
+}
+
+void DeviceStarts::upload(const Device& device, const Starts& listed) {
+  vertices_ = Buffer<Vertex>(device, listed.vertices.size(), "the list of starts");
+  copy_to_device(device, vertices_.data(), listed.vertices.data(), vertices_.bytes());
   view_.listed = vertices_.data();
-  if (starts.offsets.empty()) return;
-  offsets_ = Buffer<std::uint64_t>(graph.device, starts.offsets.size(), "the list of starts");
-  copy_to_device(graph.device, offsets_.data(), starts.offsets.data(), offsets_.bytes());
+  if (listed.offsets.empty()) return;
+  offsets_ = Buffer<std::uint64_t>(device, listed.offsets.size(), "the list of starts");
+  copy_to_device(device, offsets_.data(), listed.offsets.data(), offsets_.bytes());
   view_.offsets = offsets_.data();
 }
 

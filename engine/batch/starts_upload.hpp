@@ -8,17 +8,22 @@
 
 namespace sluice {
 
+/// Of a vertex in one instance's list.
+enum class Repeats { kept, dropped };
+
 /// Owns the device's copy of listed starts; `view` points into it.
 class DeviceStarts {
  public:
   /// Throws InputError where a listed vertex is not in the graph, or the graph has no vertex to draw.
   DeviceStarts(const ResidentGraph::Impl& graph, const Starts& starts, std::uint64_t seed,
-               std::uint32_t drawn = 1);
+               std::uint32_t drawn = 1, Repeats repeats = Repeats::kept);
 
   const StartsView& view() const { return view_; }
   std::uint64_t bytes() const { return vertices_.bytes() + offsets_.bytes(); }
 
  private:
+  void upload(const Device& device, const Starts& listed);
+
   Buffer<Vertex> vertices_;
   Buffer<std::uint64_t> offsets_;
   StartsView view_;

@@ -23,6 +23,10 @@ struct StartsView {
     if (mode == Starts::Mode::listed) return offsets ? offsets[instance + 1] - offsets[instance] : 1;
     return mode == Starts::Mode::random ? drawn : 1;
   }
+  /// Seeds of the instances [first, first + instances) together, of one each unless they are listed.
+  SLUICE_HD std::uint64_t before(Instance first, std::uint64_t instances) const {
+    return offsets ? offsets[first + instances] - offsets[first] : instances;
+  }
   /// Random seeds are successive words of the instance's own start sequence.
   SLUICE_HD Vertex seed_vertex(Instance instance, std::uint64_t index) const {
     if (mode == Starts::Mode::listed) return listed[(offsets ? offsets[instance] : instance) + index];

@@ -36,7 +36,7 @@ class SampleRun : InstanceRun<SampleSink, Options> {
       : InstanceRun(run),
         tables_(tables),
         pages_(graph),
-        starts_(graph, starts, options.seed),
+        starts_(graph, starts, options.seed, 1, Repeats::dropped),
         most_seeds_(starts.most_seeds()) {
     program_.graph = graph.view;
     program_.sampler = sampler;

@@ -47,13 +47,13 @@ class InstanceGrower {
  private:
   using At = typename EntrySelector<Program>::At;
 
-  /// Seeds are visited at depth 0; repeated ones count once.
+  /// Seeds are visited at depth 0.
   void plant(Instance instance, SampleStore& out) {
     visited_.clear();
     frontier_.clear();
     for (std::uint64_t i = 0; i < starts_.count(instance); ++i) {
       const Vertex seed = starts_.seed_vertex(instance, i);
-      if (!visited_.insert(seed)) continue;
+      visited_.insert(seed);
       out.seeds.push_back(seed);
       frontier_.push_back({0, seed, revisit_ ? frontier_.size() : seed});
     }

@@ -182,7 +182,7 @@ void expect_same_on_link(const Sampler& sampler, bool revisit) {
              SampleDigest expected, digest;
              samples::run_sample(whole, starts, sampler, own_options, &expected);
              auto& impl = shared.impl();
-             const DeviceStarts from(impl, starts, options.seed);
+             const DeviceStarts from(impl, starts, options.seed, 1, Repeats::dropped);
              Program program;
              program.graph = impl.view, program.sampler = sampler, program.seed = options.seed;
              program.select = sampler.replacement() ? Select::its : Select::bipartite;
