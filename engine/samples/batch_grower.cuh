@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "engine/core/error.hpp"
-#include "engine/exec/algorithms/scan.hpp"
 #include "engine/exec/cuda_check.cuh"
+#include "engine/exec/cuda_executor.cuh"
 #include "engine/exec/stream.cuh"
 #include "engine/memory/resident_impl.hpp"
 #include "engine/memory/run_stats.hpp"
@@ -16,28 +17,41 @@
 #include "engine/samples/level.hpp"
 #include "engine/samples/next_level.cuh"
 #include "engine/samples/partitioned/setup.hpp"
+#include "engine/samples/plant.hpp"
 #include "engine/samples/select_cuda.cuh"
 #include "engine/samples/step.hpp"
 
 namespace sluice::samples::cuda {
 
+/// What batches reuse.
+struct LevelsWorkspace {
+  explicit LevelsWorkspace(const Device& device) : executor(device, 0) {}
+
+  /// Device memory that the next batch finds already there.
+  std::uint64_t bytes() const { return memory.bytes() + executor.order_bytes(); }
+
+  SampleWorkspace memory;
+  CudaExecutor executor;
+};
+
 /// Grows one batch; reused for all batches of a run.
 template <class Program>
 class BatchGrower {
  public:
-  BatchGrower(const LevelSetup<Program>& setup, SampleWorkspace& memory, const Stream& stream)
+  BatchGrower(const LevelSetup<Program>& setup, LevelsWorkspace& workspace)
       : device_(setup.graph.device),
-        memory_(memory),
+        memory_(workspace.memory),
+        executor_(workspace.executor),
         program_(setup.program),
         starts_(setup.starts),
         revisit_(setup.revisit),
         stats_(setup.stats),
-        stream_(stream),
-        launches_(setup.graph, memory, setup.linear_asked, setup.stats) {
-    memory_.levels.resize(std::max<std::size_t>(memory_.levels.size(), program_.sampler.depth()));
+        counted_(executor_.launches()),
+        stream_(executor_.queue()),
+        launches_(setup.graph, memory_, setup.linear_asked, setup.stats) {
+    memory_.levels.resize(std::max(memory_.levels.size(), program_.sampler.depth() + std::size_t{1}));
     memory_.facts.reserve(device_, 1, "counters");
     memory_.totals.reserve(device_, kCounterSlots, "counters");
-    if (memory_.total.size() == 0) memory_.total = Staging<std::uint64_t>(device_, 1, "counters");
     if (memory_.host_facts.size() == 0) memory_.host_facts = Staging<LevelFacts>(device_, 1, "counters");
   }
 
@@ -62,10 +76,8 @@ class BatchGrower {
     program_.first = first;
     instances_ = count;
     depths_ = 0;
-    plant_seeds(device_, starts_, first, count, revisit_, memory_, seeds_, stream_, stats_);
-    if constexpr (Program::kDynamic) plant_parents();
-    check(cudaMemsetAsync(memory_.totals.data(), 0, memory_.totals.bytes(), stream_.get()),
-          "clearing counters");
+    plant_seeds(device_, executor_, starts_, first, count, revisit_, Program::kDynamic, level());
+    executor_.fill(memory_.totals.data(), 0, memory_.totals.bytes());
   }
   /// Adds what was counted to the run's figures.
   void finish() {
@@ -76,6 +88,12 @@ class BatchGrower {
       stats_.selections += slot.selections, stats_.selection_iterations += slot.iterations;
       stats_.collision_searches += slot.searches;
     }
+    stats_.kernel_launches += executor_.launches() - std::exchange(counted_, executor_.launches());
+  }
+  /// Brings a batch that has been grown to the host.
+  void collect(Instance first, std::uint64_t count, SampleStore& out) {
+    collect_samples(device_, executor_, program_.graph, {memory_.levels.data(), depths_ + std::size_t{1}},
+                    first, count, out, stats_);
   }
 
   /// The level whose edges come next.
@@ -83,7 +101,6 @@ class BatchGrower {
   /// Its edges are selected.
   void step() { ++depths_; }
   std::uint32_t depths() const { return depths_; }
-  const BatchSeeds& seeds() const { return seeds_; }
 
  protected:
   static constexpr const char* kPurpose = kSampleBatch;
@@ -93,23 +110,11 @@ class BatchGrower {
     launches_.launch(name, stream_, threads, ~0u, kernel, args...);
   }
 
-  /// Seeds were reached from nowhere.
-  void plant_parents() {
-    SampleLevel& seeds = memory_.levels[0];
-    static_assert(kNoVertex == ~Vertex{0});
-    seeds.parents.reserve(device_, seeds.entries, kPurpose);
-    if (seeds.entries == 0) return;
-    check(cudaMemsetAsync(seeds.parents.data(), 0xff, seeds.parents.bytes(), stream_.get()),
-          "clearing parents");
-  }
-
   /// Selects the edges of one depth.
   void select(std::uint32_t depth) {
     SampleLevel& now = level();
     const std::uint64_t largest = measure(now, depth);
-    if (now.fanout == 0) check_measure();
     reserve_edges(now);
-    find_bounds(now);
     if (now.edges == 0) return;
     launches_.reserve(program_, largest);
     const Selection<AllEntries> all{view_of(now),
@@ -127,16 +132,6 @@ class BatchGrower {
   void reserve_edges(SampleLevel& now, bool updates = false) {
     if (now.edges >= 0xffffffffu) throw BudgetError("device memory: a batch has too many edges");
     now.reserve_edges(device_, updates);
-  }
-
-  /// Where each instance's edges are, once those of the entries are known.
-  void find_bounds(SampleLevel& now) {
-    now.begins.reserve(device_, instances_, kPurpose);
-    now.ends.reserve(device_, instances_, kPurpose);
-    if (instances_ == 0) return;
-    check(cudaMemsetAsync(now.begins.data(), 0, now.begins.bytes(), stream_.get()), "clearing bounds");
-    check(cudaMemsetAsync(now.ends.data(), 0, now.ends.bytes(), stream_.get()), "clearing bounds");
-    launch("bounds_kernel", bounds_kernel, now.entries, view_of(now));
   }
 
   void check_measure() const {
@@ -190,12 +185,9 @@ class BatchGrower {
 
   /// Where each entry's edges begin, from their sizes.
   std::uint64_t sum_sizes(SampleLevel& now) {
-    exclusive_sum(device_, now.offsets.data(), now.offsets.data(), now.entries, memory_.scan, stream_.get());
-    check(cudaMemcpyAsync(memory_.total.data(), now.offsets.data() + now.entries, sizeof(std::uint64_t),
-                          cudaMemcpyDeviceToHost, stream_.get()),
-          "reading a count");
-    launches_.read_facts(stream_);
-    now.edges = *memory_.total.data();
+    launches_.fetch_facts(stream_);
+    now.edges = executor_.exclusive_sum(now.offsets.data(), now.entries);
+    check_measure();
     return memory_.host_facts.data()->largest;
   }
 
@@ -204,20 +196,22 @@ class BatchGrower {
   void advance() {
     SampleLevel& now = memory_.levels[depths_ - 1];
     SampleLevel& next = level();
-    next.entries = 0;
-    next.before.reserve(device_, instances_, kPurpose);
-    launch("advance_kernel", advance_kernel, instances_, view_of(now), next.before.data(), instances_);
-    if (now.edges == 0) return;
     const std::uint64_t* sums = nullptr;
     next.entries = now.edges;
-    if (!revisit_ || Program::kUpdates) {
+    if (now.edges > 0 && (!revisit_ || Program::kUpdates)) {
       sums = flag_arrivals(now);
-      next.entries = read_count(sums + now.edges, memory_, stream_);
+      next.entries = executor_.exclusive_sum(memory_.flags.data(), now.edges);
     }
+    next.before.reserve(device_, instances_, kPurpose);
+    next.instance_entries.reserve(device_, instances_ + 1, kPurpose);
+    executor_.for_each(
+        instances_ + 1, {},
+        NextInstances{view_of(now), instances_, sums, next.before.data(), next.instance_entries.data()});
+    if (now.edges == 0) return;
     next.frontier.reserve(device_, next.entries, kPurpose);
     if constexpr (Program::kDynamic) next.parents.reserve(device_, next.entries, kPurpose);
     launch("arrive_kernel", arrive_kernel<Program>, now.edges, program_, view_of(now), depths_, revisit_,
-           sums, seeds_.counts.data(), next.frontier.data(), next.parents.data());
+           sums, memory_.levels[0].instance_entries.data(), next.frontier.data(), next.parents.data());
   }
 
  protected:
@@ -232,8 +226,6 @@ class BatchGrower {
       launch("flag_kernel", flag_kernel<Program>, now.edges, program_, view_of(now), depths_, revisit_, table,
              memory_.flags.data());
     }
-    exclusive_sum(device_, memory_.flags.data(), memory_.flags.data(), now.edges, memory_.scan,
-                  stream_.get());
     return memory_.flags.data();
   }
 
@@ -241,7 +233,10 @@ class BatchGrower {
   VisitedTable reach(SampleLevel& now) {
     std::uint64_t keys = now.edges;
     for (std::uint32_t d = 0; d < depths_; ++d) keys += memory_.levels[d].entries;
-    const VisitedTable table = clear_visited(device_, keys, memory_, stream_);
+    const std::uint64_t slots = set_capacity(keys);
+    memory_.visited.reserve(device_, slots * sizeof(VisitedSlot), "visited vertices");
+    executor_.fill(memory_.visited.data(), 0xff, slots * sizeof(VisitedSlot));
+    const VisitedTable table{reinterpret_cast<VisitedSlot*>(memory_.visited.data()), slots - 1};
     for (std::uint32_t d = 0; d < depths_; ++d) {
       const SampleLevel& earlier = memory_.levels[d];
       launch("revisit_kernel", revisit_kernel, earlier.entries, earlier.frontier.data(), earlier.entries,
@@ -254,12 +249,13 @@ class BatchGrower {
  protected:
   const Device& device_;
   SampleWorkspace& memory_;
+  CudaExecutor& executor_;
   Program program_;
   StartsView starts_;
   bool revisit_;
   RunStats& stats_;
-  BatchSeeds seeds_;
   std::uint64_t instances_ = 0;
+  std::uint64_t counted_;  ///< launches of the executor
   std::uint32_t depths_ = 0;
   const Stream& stream_;
   SelectLaunches<Program> launches_;

@@ -1,212 +1,94 @@
 #include "engine/samples/collect.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "engine/batch/batch_writer.hpp"
-#include "engine/exec/algorithms/scan.hpp"
-#include "engine/exec/cuda_check.cuh"
-#include "engine/exec/stream.cuh"
+#include "engine/core/clock.hpp"
+#include "engine/exec/cuda_executor.cuh"
 #include "engine/memory/run_stats.hpp"
-#include "engine/samples/kernels.cuh"
 #include "engine/samples/next_level.cuh"
 #include "engine/samples/options.hpp"
-#include "engine/samples/visited_table.cuh"
-#include "engine/select/group_set.hpp"
 
 namespace sluice::samples::cuda {
 
 namespace {
 
-constexpr const char* kPurpose = "a batch of samples";
-
-// ---- kernels
-
-/// One seed an instance.
-__global__ void single_seed_kernel(StartsView starts, Instance first, std::uint64_t count, bool revisit,
-                                   FrontierEntry* frontier, std::uint64_t* seed_counts) {
-  const std::uint64_t i = thread_index();
-  if (i >= count) return;
-  const Vertex seed = starts.start(first + i);
-  frontier[i] = {static_cast<std::uint32_t>(i), seed, revisit ? 0 : seed};
-  seed_counts[i] = 1;
-}
-
-__global__ void count_seeds_kernel(StartsView starts, Instance first, std::uint64_t count,
-                                   std::uint64_t* counts) {
-  const std::uint64_t i = thread_index();
-  if (i < count) counts[i] = starts.count(first + i);
-}
-
-/// Listed seeds with repetitions, and each one's stamp.
-__global__ void list_seeds_kernel(StartsView starts, Instance first, std::uint64_t count,
-                                  const std::uint64_t* offsets, FrontierEntry* listed, VisitedTable table) {
-  const std::uint64_t i = thread_index();
-  if (i >= count) return;
-  for (std::uint64_t at = offsets[i]; at < offsets[i + 1]; ++at) {
-    const Vertex seed = starts.seed_vertex(first + i, at - offsets[i]);
-    listed[at] = {static_cast<std::uint32_t>(i), seed, 0};
-    table.reach(static_cast<std::uint32_t>(i), seed, at + 1);
-  }
-}
-
-__global__ void flag_seeds_kernel(const FrontierEntry* listed, std::uint64_t size, VisitedTable table,
-                                  std::uint64_t* flags, std::uint64_t* seed_counts) {
-  const std::uint64_t at = thread_index();
-  if (at >= size) return;
-  const bool first = table.stamp(listed[at].instance, listed[at].vertex) == at + 1;
-  flags[at] = first;
-  if (first) atomicAdd(reinterpret_cast<unsigned long long*>(seed_counts + listed[at].instance), 1ull);
-}
-
-__global__ void keep_seeds_kernel(const FrontierEntry* listed, std::uint64_t size, const std::uint64_t* sums,
-                                  const std::uint64_t* begins, bool revisit, FrontierEntry* frontier) {
-  const std::uint64_t at = thread_index();
-  if (at >= size || sums[at + 1] == sums[at]) return;
-  FrontierEntry entry = listed[at];
-  entry.slot = revisit ? sums[at] - sums[begins[entry.instance]] : entry.vertex;
-  frontier[sums[at]] = entry;
-}
-
 /// An edge of a level to its place in its instance.
-__global__ void place_kernel(GraphView graph, LevelView level, std::int32_t depth, const std::uint64_t* bases,
-                             Vertex* source, Vertex* target, std::int32_t* depths, EdgeIndex* position) {
-  const std::uint64_t edge = thread_index();
-  if (edge >= level.edges) return;
-  const FrontierEntry entry = level.frontier[level.owner(edge)];
-  const std::uint64_t to =
-      bases[entry.instance] + level.before[entry.instance] + (edge - level.begins[entry.instance]);
-  source[to] = entry.vertex;
-  target[to] = level.targets[edge];
-  depths[to] = depth;
-  position[to] = level.position(graph, entry.vertex, edge);
-}
+struct PlaceSampled {
+  GraphView graph;
+  LevelView level;
+  std::int32_t depth;
+  const std::uint64_t* bases;  ///< [instances] edges of those before
+  Vertex *source, *target;
+  std::int32_t* depths;
+  EdgeIndex* position;
 
-__global__ void vertices_kernel(const FrontierEntry* frontier, std::uint64_t count, Vertex* vertices) {
-  const std::uint64_t at = thread_index();
-  if (at < count) vertices[at] = frontier[at].vertex;
-}
+  __device__ void operator()(std::uint64_t edge, CudaLane&) const {
+    const FrontierEntry entry = level.frontier[level.owner(edge)];
+    const std::uint64_t to = bases[entry.instance] + level.edges_before(entry.instance, edge);
+    source[to] = entry.vertex;
+    target[to] = level.targets[edge];
+    depths[to] = depth;
+    position[to] = level.position(graph, entry.vertex, edge);
+  }
+};
 
-// ---- launchers
+struct TakeVertices {
+  const FrontierEntry* frontier;
+  Vertex* vertices;
 
-template <class Kernel, class... Args>
-void launch(const char* name, const Stream& stream, RunStats& stats, Kernel kernel, std::uint64_t threads,
-            Args... args) {
-  kernel<<<grid_for(threads, kSampleBlock), kSampleBlock, 0, stream.get()>>>(args...);
-  check_launch(name);
-  ++stats.kernel_launches;
-}
-
-void plant_listed(const Device& device, const StartsView& starts, Instance first, std::uint64_t count,
-                  bool revisit, SampleWorkspace& memory, BatchSeeds& seeds, const Stream& stream,
-                  RunStats& stats) {
-  SampleLevel& level = memory.levels[0];
-  Buffer<std::uint64_t> offsets(device, count + 1, kPurpose);
-  launch("count_seeds_kernel", stream, stats, count_seeds_kernel, count, starts, first, count,
-         offsets.data());
-  exclusive_sum(device, offsets.data(), offsets.data(), count, memory.scan, stream.get());
-  const std::uint64_t listed_count = read_count(offsets.data() + count, memory, stream);
-  const Buffer<FrontierEntry> listed(device, listed_count, kPurpose);
-  const VisitedTable table = clear_visited(device, listed_count, memory, stream);
-  launch("list_seeds_kernel", stream, stats, list_seeds_kernel, count, starts, first, count, offsets.data(),
-         listed.data(), table);
-  memory.flags.reserve(device, listed_count + 1, kPurpose);
-  check(cudaMemsetAsync(seeds.counts.data(), 0, count * sizeof(std::uint64_t), stream.get()),
-        "clearing counts");
-  launch("flag_seeds_kernel", stream, stats, flag_seeds_kernel, listed_count, listed.data(), listed_count,
-         table, memory.flags.data(), seeds.counts.data());
-  exclusive_sum(device, memory.flags.data(), memory.flags.data(), listed_count, memory.scan, stream.get());
-  level.entries = read_count(memory.flags.data() + listed_count, memory, stream);
-  level.frontier.reserve(device, level.entries, kPurpose);
-  launch("keep_seeds_kernel", stream, stats, keep_seeds_kernel, listed_count, listed.data(), listed_count,
-         memory.flags.data(), offsets.data(), revisit, level.frontier.data());
-  stream.wait("seeds");
-}
+  __device__ void operator()(std::uint64_t at, CudaLane&) const { vertices[at] = frontier[at].vertex; }
+};
 
 template <class T>
-void download(const Device& device, const T* from, std::uint64_t count, ChargedVector<T>& to,
+void download(const Device& device, const Buffer<T>& from, std::uint64_t count, ChargedVector<T>& to,
               RunStats& stats) {
   to.resize(count);
-  copy_to_host(device, to.data(), from, count * sizeof(T));
+  copy_to_host(device, to.data(), from.data(), count * sizeof(T));
   stats.device_to_host_bytes += count * sizeof(T);
 }
 
 }  // namespace
 
-std::uint64_t read_count(const std::uint64_t* from, SampleWorkspace& memory, const Stream& stream) {
-  check(
-      cudaMemcpyAsync(memory.total.data(), from, sizeof(std::uint64_t), cudaMemcpyDeviceToHost, stream.get()),
-      "reading a count");
-  stream.wait("samples");
-  return *memory.total.data();
-}
-
-VisitedTable clear_visited(const Device& device, std::uint64_t keys, SampleWorkspace& memory,
-                           const Stream& stream) {
-  const std::uint64_t slots = set_capacity(keys);
-  memory.visited.reserve(device, slots * sizeof(VisitedSlot), "visited vertices");
-  check(cudaMemsetAsync(memory.visited.data(), 0xff, slots * sizeof(VisitedSlot), stream.get()),
-        "clearing visited vertices");
-  return {reinterpret_cast<VisitedSlot*>(memory.visited.data()), slots - 1};
-}
-
-void plant_seeds(const Device& device, const StartsView& starts, Instance first, std::uint64_t count,
-                 bool revisit, SampleWorkspace& memory, BatchSeeds& seeds, const Stream& stream,
-                 RunStats& stats) {
-  SampleLevel& level = memory.levels[0];
-  level.entries = 0;
-  if (count == 0) return;  // a rank whose batch only others have a part of
-  seeds.counts.reserve(device, count, kPurpose);
-  level.before.reserve(device, count, kPurpose);
-  check(cudaMemsetAsync(level.before.data(), 0, count * sizeof(std::uint64_t), stream.get()),
-        "clearing counts");
-  if (starts.offsets)
-    return plant_listed(device, starts, first, count, revisit, memory, seeds, stream, stats);
-  level.entries = count;
-  level.frontier.reserve(device, count, kPurpose);
-  launch("single_seed_kernel", stream, stats, single_seed_kernel, count, starts, first, count, revisit,
-         level.frontier.data(), seeds.counts.data());
-}
-
-void collect_samples(ResidentGraph::Impl& graph, const SampleWorkspace& memory, std::uint32_t depths,
-                     const BatchSeeds& seeds, Instance first, std::uint64_t count, SampleStore& out,
-                     RunStats& stats) {
+void collect_samples(const Device& device, CudaExecutor& executor, const GraphView& graph,
+                     std::span<const SampleLevel> levels, Instance first, std::uint64_t count,
+                     SampleStore& out, RunStats& stats) {
   const double begin = seconds_now();
-  const Device& device = graph.device;
-  const Stream stream;
-  Buffer<std::uint64_t> totals(device, count + 1, kPurpose);
+  const SampleLevel& seeds = levels.front();
+  levels = levels.first(levels.size() - 1);
   std::uint64_t edges = 0;
-  for (std::uint32_t d = 0; d < depths; ++d) edges += memory.levels[d].edges;
-  if (depths == 0) {
-    check(cudaMemsetAsync(totals.data(), 0, totals.bytes(), stream.get()), "clearing counts");
+  for (const SampleLevel& level : levels) edges += level.edges;
+  Buffer<std::uint64_t> bases(device, count + 1, kSampleBatch);
+  if (levels.empty()) {
+    executor.fill(bases.data(), 0, bases.bytes());
   } else {
-    launch("advance_kernel", stream, stats, advance_kernel, count, view_of(memory.levels[depths - 1]),
-           totals.data(), count);
+    executor.for_each(count, {},
+                      NextInstances{view_of(levels.back()), count, nullptr, bases.data(), nullptr});
   }
-  stream.wait("samples");
+  executor.wait("samples");
   out.first = first;
-  download(device, totals.data(), count, out.edge_counts, stats);
-  Buffer<unsigned char> scratch;
-  exclusive_sum(device, totals.data(), totals.data(), count, scratch, stream.get());
-  const Buffer<Vertex> source(device, edges, kPurpose), target(device, edges, kPurpose);
-  const Buffer<std::int32_t> depth(device, edges, kPurpose);
-  const Buffer<EdgeIndex> position(device, edges, kPurpose);
-  for (std::uint32_t d = 0; d < depths; ++d) {
-    const SampleLevel& level = memory.levels[d];
-    launch("place_kernel", stream, stats, place_kernel, level.edges, graph.view, view_of(level),
-           static_cast<std::int32_t>(d + 1), totals.data(), source.data(), target.data(), depth.data(),
-           position.data());
+  download(device, bases, count, out.edge_counts, stats);
+  executor.exclusive_sum(bases.data(), count);
+  const Buffer<Vertex> source(device, edges, kSampleBatch), target(device, edges, kSampleBatch);
+  const Buffer<std::int32_t> depth(device, edges, kSampleBatch);
+  const Buffer<EdgeIndex> position(device, edges, kSampleBatch);
+  for (std::size_t d = 0; d < levels.size(); ++d) {
+    executor.for_each(levels[d].edges, {},
+                      PlaceSampled{graph, view_of(levels[d]), static_cast<std::int32_t>(d + 1), bases.data(),
+                                   source.data(), target.data(), depth.data(), position.data()});
   }
-  const std::uint64_t seed_total = memory.levels.empty() ? 0 : memory.levels[0].entries;
-  const Buffer<Vertex> vertices(device, seed_total, kPurpose);
-  launch("vertices_kernel", stream, stats, vertices_kernel, seed_total, memory.levels[0].frontier.data(),
-         seed_total, vertices.data());
-  stream.wait("samples");
-  download(device, source.data(), edges, out.source, stats);
-  download(device, target.data(), edges, out.target, stats);
-  download(device, depth.data(), edges, out.depth, stats);
-  download(device, position.data(), edges, out.edge, stats);
-  download(device, seeds.counts.data(), count, out.seed_counts, stats);
-  download(device, vertices.data(), seed_total, out.seeds, stats);
+  const Buffer<Vertex> vertices(device, seeds.entries, kSampleBatch);
+  executor.for_each(seeds.entries, {}, TakeVertices{seeds.frontier.data(), vertices.data()});
+  executor.wait("samples");
+  download(device, source, edges, out.source, stats);
+  download(device, target, edges, out.target, stats);
+  download(device, depth, edges, out.depth, stats);
+  download(device, position, edges, out.edge, stats);
+  download(device, vertices, seeds.entries, out.seeds, stats);
+  download(device, seeds.instance_entries, count + 1, out.seed_counts, stats);
+  std::adjacent_difference(out.seed_counts.begin(), out.seed_counts.end(), out.seed_counts.begin());
+  out.seed_counts.erase(out.seed_counts.begin());
   stats.transfer_seconds += seconds_now() - begin;
 }
 

@@ -1,46 +1,28 @@
-// Seeds of a batch, its size, and its way to the host: the parts of samples on a GPU that know no
-// sampler.
+// The size of a batch of samples on a GPU, and its way to the host.
 #pragma once
 
 #include <cstdint>
+#include <span>
 
-#include "engine/batch/starts_view.hpp"
-#include "engine/memory/resident_impl.hpp"
+#include "engine/graph/graph_view.hpp"
 #include "engine/memory/run_stats.hpp"
 #include "engine/samples/level.hpp"
 #include "engine/samples/options.hpp"
 #include "engine/samples/store.hpp"
 
 namespace sluice::cuda {
-class Stream;
+class CudaExecutor;
 }  // namespace sluice::cuda
 
 namespace sluice::samples::cuda {
 
-using sluice::cuda::Stream;
+using sluice::cuda::CudaExecutor;
 
-/// Seeds of a batch's instances; their vertices are the frontier of the first level.
-struct BatchSeeds {
-  Buffer<std::uint64_t> counts;  ///< [instances]
-};
-
-/// Reads a number that `stream` makes.
-std::uint64_t read_count(const std::uint64_t* from, SampleWorkspace& memory, const Stream& stream);
-
-struct VisitedTable;
-/// An empty table for so many keys.
-VisitedTable clear_visited(const Device& device, std::uint64_t keys, SampleWorkspace& memory,
-                           const Stream& stream);
-
-/// Fills the first level's frontier with the seeds of instances [first, first + count), repeated ones once.
-void plant_seeds(const Device& device, const StartsView& starts, Instance first, std::uint64_t count,
-                 bool revisit, SampleWorkspace& memory, BatchSeeds& seeds, const Stream& stream,
-                 RunStats& stats);
-
-/// Brings a grown batch to the host, in order of instance, depth, frontier order, position.
-void collect_samples(ResidentGraph::Impl& graph, const SampleWorkspace& memory, std::uint32_t depths,
-                     const BatchSeeds& seeds, Instance first, std::uint64_t count, SampleStore& out,
-                     RunStats& stats);
+/// Brings a grown batch to the host, in order of instance, depth, frontier order, position: `levels`, but the
+/// last, which has no edges yet.
+void collect_samples(const Device& device, CudaExecutor& executor, const GraphView& graph,
+                     std::span<const SampleLevel> levels, Instance first, std::uint64_t count,
+                     SampleStore& out, RunStats& stats);
 
 /// Edges that an instance makes at most, or 0 if that is not known beforehand.
 std::uint64_t expected_edges(const Options& options);

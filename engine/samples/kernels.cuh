@@ -14,7 +14,8 @@
 
 namespace sluice::samples::cuda {
 
-using namespace sluice::cuda;  // streams, groups and checks of a GPU
+using namespace sluice::cuda;  // groups and checks of a GPU
+using sluice::cuda::Stream;    // not that of random numbers
 
 inline constexpr unsigned kSampleBlock = 256;
 inline constexpr unsigned kTilePicks = 32;  ///< the largest selection that a tile keeps in shared memory
@@ -107,16 +108,6 @@ __global__ void __launch_bounds__(kSampleBlock)
       raise(&facts->widest, row.degree);
     }
   });
-}
-
-/// Where an instance's edges begin and end: its first and its last entry know.
-static __global__ void __launch_bounds__(kSampleBlock) bounds_kernel(LevelView level) {
-  const std::uint64_t at = thread_index();
-  if (at >= level.entries) return;
-  const std::uint32_t instance = level.frontier[at].instance;
-  if (at == 0 || level.frontier[at - 1].instance != instance) level.begins[instance] = level.offset(at);
-  if (at + 1 == level.entries || level.frontier[at + 1].instance != instance)
-    level.ends[instance] = level.offset(at + 1);
 }
 
 /// Adds what a warp did; every lane that is active must call it.

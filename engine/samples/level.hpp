@@ -15,26 +15,22 @@ inline constexpr const char* kSampleBatch = "a batch of samples";
 struct SampleLevel {
   std::uint64_t entries = 0;
   std::uint64_t edges = 0;
-  std::uint32_t fanout = 0;        ///< every entry selected this many; 0: they differ, see owners
-  Buffer<FrontierEntry> frontier;  ///< [entries]
-  Buffer<std::uint64_t> offsets;   ///< [entries + 1] where an entry's edges begin
-  Buffer<std::uint32_t> indices;   ///< [edges] in the entry's list
-  Buffer<Vertex> targets;          ///< [edges]
-  Buffer<Vertex> parents;          ///< [entries] dynamic samplers: where the entry came from
-  Buffer<Vertex> arrivals;         ///< [edges] in partitions: vertices that a sampler's update says
-  // On the host.
+  std::uint32_t fanout = 0;                ///< every entry selected this many; 0: they differ, see owners
+  Buffer<FrontierEntry> frontier;          ///< [entries]
+  Buffer<std::uint64_t> offsets;           ///< [entries + 1] where an entry's edges begin
+  Buffer<std::uint32_t> indices;           ///< [edges] in the entry's list
+  Buffer<Vertex> targets;                  ///< [edges]
+  Buffer<Vertex> parents;                  ///< [entries] dynamic samplers: where the entry came from
+  Buffer<Vertex> arrivals;                 ///< [edges] in partitions: vertices that a sampler's update says
   Buffer<std::uint64_t> instance_entries;  ///< [instances + 1] entries before an instance's
+  Buffer<std::uint64_t> before;            ///< [instances] edges of lesser depths
   // On a GPU.
-  Buffer<std::uint64_t> begins;     ///< [instances] where an instance's edges begin
-  Buffer<std::uint64_t> ends;       ///< [instances] where they end; both 0 where it has none
-  Buffer<std::uint64_t> before;     ///< [instances] edges of lesser depths
   Buffer<std::uint32_t> owners;     ///< [edges] entry of each edge, where fanout is 0
   Buffer<std::uint32_t> available;  ///< [entries] dynamic samplers: its candidates
 
   std::uint64_t bytes() const {
     return frontier.bytes() + offsets.bytes() + indices.bytes() + targets.bytes() + parents.bytes() +
-           arrivals.bytes() + instance_entries.bytes() + begins.bytes() + ends.bytes() + before.bytes() +
-           owners.bytes() + available.bytes();
+           arrivals.bytes() + instance_entries.bytes() + before.bytes() + owners.bytes() + available.bytes();
   }
   /// For edges whose number is known.
   void reserve_edges(const Device& device, bool updates) {
@@ -84,8 +80,7 @@ struct SampleWorkspace {
   Buffer<FrontierEntry> listed;
   Buffer<std::uint64_t> listed_begins;  ///< [entries that wait + 1] edges of those before
   Buffer<unsigned long long> clashes;   ///< [partitions at work] entries whose first choices clash
-  Staging<std::uint64_t> total;         ///< what the host reads between kernels
-  Staging<LevelFacts> host_facts;
+  Staging<LevelFacts> host_facts;       ///< what the host reads between kernels
 
   /// Device memory that the next batch finds already there.
   std::uint64_t bytes() const {

@@ -14,7 +14,8 @@ struct LevelView {
   std::uint64_t entries, edges;
   std::uint32_t fanout;
   const FrontierEntry* frontier;
-  std::uint64_t *offsets, *begins, *ends, *before;
+  std::uint64_t *offsets, *before;
+  const std::uint64_t* instance_entries;
   std::uint32_t* indices;
   Vertex* targets;
   std::uint32_t* owners;
@@ -24,6 +25,14 @@ struct LevelView {
 
   __device__ __forceinline__ std::uint64_t offset(std::uint64_t entry) const {
     return fanout ? entry * fanout : offsets[entry];
+  }
+  /// The first edge of an instance, or where it would be.
+  __device__ __forceinline__ std::uint64_t first_edge(std::uint64_t instance) const {
+    return offset(instance_entries[instance]);
+  }
+  /// How many edges an instance has had before one of this level.
+  __device__ __forceinline__ std::uint64_t edges_before(std::uint32_t instance, std::uint64_t edge) const {
+    return before[instance] + (edge - first_edge(instance));
   }
   __device__ __forceinline__ std::uint64_t owner(std::uint64_t edge) const {
     return fanout ? edge / fanout : owners[edge];
@@ -43,10 +52,19 @@ struct LevelView {
 };
 
 inline LevelView view_of(const SampleLevel& level) {
-  return {level.entries,          level.edges,          level.fanout,        level.frontier.data(),
-          level.offsets.data(),   level.begins.data(),  level.ends.data(),   level.before.data(),
-          level.indices.data(),   level.targets.data(), level.owners.data(), level.parents.data(),
-          level.available.data(), level.arrivals.data()};
+  return {level.entries,
+          level.edges,
+          level.fanout,
+          level.frontier.data(),
+          level.offsets.data(),
+          level.before.data(),
+          level.instance_entries.data(),
+          level.indices.data(),
+          level.targets.data(),
+          level.owners.data(),
+          level.parents.data(),
+          level.available.data(),
+          level.arrivals.data()};
 }
 
 /// Whose turn it is to be worked on: every entry's of a level, each of whose groups of lanes has one. The

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "engine/exec/cuda_lane.cuh"
 #include "engine/samples/kernels.cuh"
 #include "engine/samples/visited_table.cuh"
 
@@ -50,11 +51,12 @@ __global__ void __launch_bounds__(kSampleBlock)
   flags[edge] = v != kNoVertex && (revisit || table.stamp(entry.instance, v) == edge + 1);
 }
 
-/// Entries of the next frontier; `sums` are exclusive sums of the flags, null where every edge arrives.
+/// Entries of the next frontier; `sums` are exclusive sums of the flags, null where every edge arrives;
+/// `seeds`: [instances + 1] seeds before an instance's.
 template <class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     arrive_kernel(Program program, LevelView level, std::uint32_t depth, bool revisit,
-                  const std::uint64_t* sums, const std::uint64_t* seed_counts, FrontierEntry* next,
+                  const std::uint64_t* sums, const std::uint64_t* seeds, FrontierEntry* next,
                   Vertex* next_parents) {
   const std::uint64_t edge = thread_index();
   if (edge >= level.edges) return;
@@ -62,9 +64,11 @@ __global__ void __launch_bounds__(kSampleBlock)
   if (sums && sums[edge + 1] == to) return;
   const FrontierEntry entry = level.frontier[level.owner(edge)];
   const Vertex v = arrival(program, level, entry, edge, depth);
-  const std::uint64_t number =
-      seed_counts[entry.instance] + level.before[entry.instance] + (edge - level.begins[entry.instance]);
-  next[to] = {entry.instance, v, revisit ? number : v};
+  std::uint64_t slot = v;
+  if (revisit) {
+    slot = level.edges_before(entry.instance, edge) + (seeds[entry.instance + 1] - seeds[entry.instance]);
+  }
+  next[to] = {entry.instance, v, slot};
   if constexpr (Program::kDynamic) next_parents[to] = entry.vertex;
 }
 
@@ -84,11 +88,20 @@ __global__ void __launch_bounds__(kSampleBlock)
   if (inside) flags[edge] = v != kNoVertex && v != entry.vertex && !repeated;
 }
 
-/// Edges of lesser depths, for the depth after this one.
-static __global__ void __launch_bounds__(kSampleBlock)
-    advance_kernel(LevelView level, std::uint64_t* after, std::uint64_t instances) {
-  const std::uint64_t i = thread_index();
-  if (i < instances) after[i] = level.before[i] + (level.ends[i] - level.begins[i]);
-}
+/// What the depth after this one knows of an instance; for i = `instances` only where its entries would
+/// begin.
+struct NextInstances {
+  LevelView level;
+  std::uint64_t instances;
+  const std::uint64_t* sums;  ///< as arrive_kernel's
+  std::uint64_t* before;      ///< [instances] edges of all depths up to this one
+  std::uint64_t* entries;     ///< [instances + 1] of the next frontier; null: not wanted
+
+  __device__ void operator()(std::uint64_t i, CudaLane&) const {
+    const std::uint64_t first = level.first_edge(i);
+    if (entries) entries[i] = sums ? sums[first] : first;
+    if (i < instances) before[i] = level.edges_before(static_cast<std::uint32_t>(i), level.first_edge(i + 1));
+  }
+};
 
 }  // namespace sluice::samples::cuda

@@ -24,9 +24,9 @@ class SampleBatches {
   SampleBatches(const LevelSetup<Program>& setup, std::uint64_t expected, std::uint64_t instances,
                 SampleSink* sink)
       : setup_(setup),
-        memory_(workspace(setup.graph)),
+        workspace_(workspace(setup.graph)),
         sink_(sink),
-        sizer_(setup.graph.device.memory().available() + memory_.bytes(), expected, sink != nullptr,
+        sizer_(setup.graph.device.memory().available() + workspace_.bytes(), expected, sink != nullptr,
                instances) {}
 
   std::uint64_t next(std::uint64_t) const { return sizer_.batch(); }
@@ -34,14 +34,13 @@ class SampleBatches {
   void run(Instance first, std::uint64_t count, BatchWriter& writer) {
     if (!grower_) {  // the first time, or memory was short
       stores_ = {};
-      grower_.emplace(setup_, memory_, stream_);
+      grower_.emplace(setup_, workspace_);
     }
     grower_->grow(first, count);
     if (!sink_) return;
     // The batch before the last one has left, and its memory need not be brought in once more.
     SampleStore& store = stores_[turn_++ % 2];
-    collect_samples(setup_.graph, memory_, grower_->depths(), grower_->seeds(), first, count, store,
-                    setup_.stats);
+    grower_->collect(first, count, store);
     staged_ = store.bytes();
     writer.submit([&store, sink = sink_] { sink->write(store.batch()); });
   }
@@ -49,7 +48,7 @@ class SampleBatches {
   bool smaller(std::uint64_t count, const BatchWriter&) {
     if (count == 1) return false;
     grower_.reset();
-    memory_ = SampleWorkspace();
+    workspace_.memory = SampleWorkspace();
     sizer_.halve();
     return true;
   }
@@ -57,15 +56,15 @@ class SampleBatches {
   void ran(std::uint64_t) { sizer_.learn(staged_); }
 
  private:
-  static SampleWorkspace& workspace(ResidentGraph::Impl& graph) {
-    if (!graph.workspace) graph.workspace = std::make_shared<SampleWorkspace>();
-    return *std::static_pointer_cast<SampleWorkspace>(graph.workspace);
+  /// Kept with the graph, so that a run after the first allocates nothing.
+  static LevelsWorkspace& workspace(ResidentGraph::Impl& graph) {
+    if (!graph.workspace) graph.workspace = std::make_shared<LevelsWorkspace>(graph.device);
+    return *std::static_pointer_cast<LevelsWorkspace>(graph.workspace);
   }
 
   const LevelSetup<Program>& setup_;
-  SampleWorkspace& memory_;
+  LevelsWorkspace& workspace_;
   SampleSink* sink_;
-  Stream stream_;
   std::optional<BatchGrower<Program>> grower_;
   BatchSizer sizer_;
   std::array<SampleStore, 2> stores_;  ///< results that leave, in turns

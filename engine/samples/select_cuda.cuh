@@ -85,10 +85,14 @@ class SelectLaunches {
     ++stats_.kernel_launches;
   }
 
-  void read_facts(const Stream& stream) {
+  /// They have come when the stream has been waited for.
+  void fetch_facts(const Stream& stream) {
     check(cudaMemcpyAsync(memory_.host_facts.data(), memory_.facts.data(), sizeof(LevelFacts),
                           cudaMemcpyDeviceToHost, stream.get()),
           "reading counters");
+  }
+  void read_facts(const Stream& stream) {
+    fetch_facts(stream);
     stream.wait("samples");
   }
   /// Selections that ran out of random words have stored no edges.

@@ -68,7 +68,6 @@ class LevelGrower {
       owners_->select(level, depth);
     } else {
       selector_.select(level, depth, {&all, 1});
-      levels_.find_bounds(level);
     }
     stats_.sampled_edges += level.edges;
   }

@@ -127,7 +127,6 @@ class LevelRanks {
     std::uint64_t lowest = 0;
     executor.read(&lowest, lowest_.data(), 1, "samples");
     levels_.note_largest(~lowest);
-    levels_.find_bounds(level);
     executor.template for_each_group<NoCounters>(
         packed, Groups::warps_then_blocks,
         PlaceEdges{requests_.items(), begins_.data(), level.offsets.data(), EdgeColumns(came_),

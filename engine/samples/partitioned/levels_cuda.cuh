@@ -18,14 +18,6 @@
 
 namespace sluice::samples::cuda {
 
-/// Its memory goes with the slots, so that a new plan finds it free.
-struct LevelsWorkspace {
-  explicit LevelsWorkspace(const Device& device) : executor_(device, 0) {}
-
-  SampleWorkspace workspace_;
-  CudaExecutor executor_;
-};
-
 /// How many edges the entries select whose turn it is.
 struct SizesOfListed {
   LevelView level;
@@ -72,6 +64,7 @@ struct AddReadBytes {
   }
 };
 
+/// The memory of its workspace goes with the slots, so that a new plan finds it free.
 template <class P>
 class Levels : private LevelsWorkspace, public BatchGrower<P> {
  public:
@@ -80,7 +73,7 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
 
   Levels(const LevelSetup<Program>& setup, PartitionCache& cache)
       : LevelsWorkspace(setup.graph.device),
-        Base(setup, workspace_, executor_.queue()),
+        Base(setup, static_cast<LevelsWorkspace&>(*this)),
         cache_(cache),
         graph_(setup.graph),
         read_(setup.graph.device, LaneOutput::kSums, "counters") {
@@ -114,12 +107,8 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
     }
     program_.first = first;
   }
-  void sum_sizes(SampleLevel& level) {
-    Base::sum_sizes(level);
-    this->check_measure();
-  }
+  void sum_sizes(SampleLevel& level) { Base::sum_sizes(level); }
   void reserve_edges(SampleLevel& level) { Base::reserve_edges(level, Program::kUpdates); }
-  using BatchGrower<P>::find_bounds;
   /// The most edges of an entry.
   void note_largest(std::uint64_t largest) { memory_.host_facts.data()->largest = largest; }
 
@@ -189,26 +178,26 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
     executor_.read(&read, read_.data(), 1, "samples");
     executor_.fill(read_.data(), 0, read_.bytes());
     stats_.mapped_bytes += read;
-    stats_.kernel_launches += executor_.launches() - std::exchange(counted_, executor_.launches());
   }
 
   /// Brings the batch's samples to the host. Throws BudgetError.
   void collect(Instance first, std::uint64_t count) {
     if (count == 0) return;
     store_ = std::make_shared<SampleStore>();
-    collect_samples(graph_, workspace_, this->depths(), this->seeds(), first, count, *store_, stats_);
+    Base::collect(first, count, *store_);
   }
   template <class Submit>
   void leave(Instance, std::uint64_t, const Submit& submit) {
     submit(std::move(store_));
   }
 
-  std::uint64_t bytes() const { return workspace_.bytes() + executor_.order_bytes(); }
+  std::uint64_t bytes() const { return LevelsWorkspace::bytes(); }
 
  private:
   using Base = BatchGrower<Program>;
   using Launches = SelectLaunches<Program>;
-  using Base::device_, Base::memory_, Base::program_, Base::stats_, Base::stream_, Base::launches_;
+  using Base::device_, Base::executor_, Base::memory_, Base::program_, Base::stats_, Base::stream_,
+      Base::launches_;
   static constexpr std::size_t kMostSides = SideStreams::kMost;  ///< of partitions that are timed
 
   void measure_listed(const LevelTask& task, const ListedEntries& turns, const Stream& side,
@@ -298,7 +287,6 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
   ResidentGraph::Impl& graph_;
   Buffer<unsigned long long> read_;     ///< [0] bytes that were read in place
   std::shared_ptr<SampleStore> store_;  ///< the batch's samples
-  std::uint64_t counted_ = 0;           ///< launches of the executor
   SideStreams sides_;                   ///< for partitions
 };
 

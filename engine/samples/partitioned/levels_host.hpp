@@ -16,6 +16,7 @@
 #include "engine/samples/entry_selector.hpp"
 #include "engine/samples/partitioned/level_grower.hpp"
 #include "engine/samples/partitioned/sample.hpp"
+#include "engine/samples/plant.hpp"
 #include "engine/samples/visited.hpp"
 #include "engine/select/tables.hpp"
 
@@ -50,24 +51,7 @@ class Levels {
   void begin(Instance first, std::uint64_t count) {
     program_.first = first;
     instances_ = count, depths_ = 0;
-    SampleLevel& seeds = levels_[0];
-    seeds.instance_entries.reserve(device_, instances_ + 1, kSampleBatch);
-    drawn_.reserve(device_, instances_, kSampleBatch);
-    std::uint64_t* const begins = seeds.instance_entries.data();
-    for_each([&](std::uint64_t i, VisitedSet& visited) {
-      begins[i] = 0, drawn_.data()[i] = 0;
-      for_each_seed(i, visited, [&](Vertex) { ++begins[i]; });
-    });
-    take_entries(seeds);
-    if constexpr (Program::kDynamic) std::fill_n(seeds.parents.data(), seeds.entries, kNoVertex);
-    for_each([&](std::uint64_t i, VisitedSet& visited) {
-      std::uint64_t number = 0;
-      for_each_seed(i, visited, [&](Vertex seed) {
-        seeds.frontier.data()[begins[i] + number] = {static_cast<std::uint32_t>(i), seed,
-                                                     revisit_ ? number : seed};
-        ++number;
-      });
-    });
+    plant_seeds(device_, executor_, starts_, first, count, revisit_, Program::kDynamic, level());
   }
 
   /// Makes the next depth's frontier: in order of edges, what was first reached by them, or every arrival.
@@ -76,6 +60,7 @@ class Levels {
     SampleLevel& next = level();
     flags_.reserve(device_, now.edges, kSampleBatch);
     next.instance_entries.reserve(device_, instances_ + 1, kSampleBatch);
+    next.before.reserve(device_, instances_, kSampleBatch);
     std::uint64_t* const begins = next.instance_entries.data();
     const Vertex* const arrivals = Program::kUpdates ? now.arrivals.data() : now.targets.data();
     for_each([&](std::uint64_t i, VisitedSet& visited) {
@@ -106,7 +91,6 @@ class Levels {
     level.edges = executor_.exclusive_sum(level.offsets.data(), level.entries);
   }
   void reserve_edges(SampleLevel& level) const { level.reserve_edges(device_, Program::kUpdates); }
-  void find_bounds(const SampleLevel&) const {}
   void note_largest(std::uint64_t) const {}
 
   /// Works on the entries in order of partition that wait for those that are present.
@@ -165,7 +149,7 @@ class Levels {
   }
 
   std::uint64_t bytes() const {
-    std::uint64_t sum = flags_.bytes() + drawn_.bytes();
+    std::uint64_t sum = flags_.bytes();
     for (const SampleLevel& level : levels_) sum += level.bytes();
     return sum;
   }
@@ -192,17 +176,6 @@ class Levels {
                     });
   }
 
-  /// Seeds are visited at depth 0; repeated ones count once.
-  template <class Body>
-  void for_each_seed(std::uint64_t i, VisitedSet& visited, Body&& body) const {
-    const Instance instance = program_.first + i;
-    visited.clear();
-    for (std::uint64_t j = 0; j < starts_.count(instance); ++j) {
-      const Vertex seed = starts_.seed_vertex(instance, j);
-      if (visited.insert(seed)) body(seed);
-    }
-  }
-
   /// Takes memory for entries, whose numbers by instance become what is before each.
   void take_entries(SampleLevel& level) {
     level.entries = executor_.exclusive_sum(level.instance_entries.data(), instances_);
@@ -226,18 +199,18 @@ class Levels {
   /// The next frontier's entries of an instance.
   void arrive(std::uint64_t i, const SampleLevel& now, const Vertex* arrivals, SampleLevel& next) const {
     const std::uint64_t* const seeds = levels_[0].instance_entries.data() + i;
-    const std::uint64_t first_edge = edge_of(now, i), before = seeds[1] - seeds[0] + drawn_.data()[i];
+    const std::uint64_t first_edge = edge_of(now, i), before = now.before.data()[i];
     std::uint64_t to = next.instance_entries.data()[i];
     const std::uint64_t* const entries = now.instance_entries.data() + i;
     for (std::uint64_t at = entries[0]; at < entries[1]; ++at) {
       for (std::uint64_t e = now.offsets.data()[at]; e < now.offsets.data()[at + 1]; ++e) {
         if (!flags_.data()[e]) continue;
-        const std::uint64_t slot = revisit_ ? before + (e - first_edge) : arrivals[e];
+        const std::uint64_t slot = revisit_ ? seeds[1] - seeds[0] + before + (e - first_edge) : arrivals[e];
         if constexpr (Program::kDynamic) next.parents.data()[to] = now.frontier.data()[at].vertex;
         next.frontier.data()[to++] = {static_cast<std::uint32_t>(i), arrivals[e], slot};
       }
     }
-    drawn_.data()[i] += edge_of(now, i + 1) - first_edge;
+    next.before.data()[i] = before + (edge_of(now, i + 1) - first_edge);
   }
 
   static At expansion(const Program& program, const SampleLevel& level, std::uint64_t entry,
@@ -328,8 +301,7 @@ class Levels {
   std::vector<SampleLevel> levels_;
   std::uint64_t instances_ = 0;
   std::uint32_t depths_ = 0;
-  Buffer<std::uint8_t> flags_;   ///< [edges] goes on to the next depth?
-  Buffer<std::uint64_t> drawn_;  ///< [instances] edges of lesser depths
+  Buffer<std::uint8_t> flags_;  ///< [edges] goes on to the next depth?
 };
 
 }  // namespace sluice::samples::host

@@ -1,0 +1,59 @@
+// The first level of a batch of samples: the seeds of its instances, each once (DeviceStarts has dropped the
+// repeated ones).
+#pragma once
+
+#include <cstdint>
+
+#include "engine/batch/starts_view.hpp"
+#include "engine/core/macros.hpp"
+#include "engine/exec/executor.hpp"
+#include "engine/samples/level.hpp"
+
+namespace sluice::samples {
+
+/// Writes what instance i plants; for i = `instances` only where that would begin.
+struct PlantSeeds {
+  StartsView starts;
+  Instance first;
+  std::uint64_t instances;
+  bool revisit;
+  FrontierEntry* frontier;
+  std::uint64_t* begins;  ///< [instances + 1]
+
+  template <class Lane>
+  SLUICE_HD void operator()(std::uint64_t i, Lane&) const {
+    const std::uint64_t begin = begins[i] = starts.before(first, i);
+    if (i == instances) return;
+    const std::uint64_t count = starts.count(first + i);
+    for (std::uint64_t number = 0; number < count; ++number) {
+      const Vertex seed = starts.seed_vertex(first + i, number);
+      frontier[begin + number] = {static_cast<std::uint32_t>(i), seed, revisit ? number : seed};
+    }
+  }
+};
+
+/// Plants the seeds of instances [first, first + count). `traced`: entries say where they came from.
+template <Executor E>
+void plant_seeds(const Device& device, E& executor, const StartsView& starts, Instance first,
+                 std::uint64_t count, bool revisit, bool traced, SampleLevel& seeds) {
+  seeds.entries = count;
+  if (starts.offsets) {
+    std::uint64_t begin = 0, end = 0;
+    copy_to_host(device, &begin, starts.offsets + first, sizeof begin);
+    copy_to_host(device, &end, starts.offsets + first + count, sizeof end);
+    seeds.entries = end - begin;
+  }
+  seeds.frontier.reserve(device, seeds.entries, kSampleBatch);
+  seeds.instance_entries.reserve(device, count + 1, kSampleBatch);
+  seeds.before.reserve(device, count, kSampleBatch);
+  executor.fill(seeds.before.data(), 0, count * sizeof(std::uint64_t));
+  executor.for_each(
+      count + 1, {},
+      PlantSeeds{starts, first, count, revisit, seeds.frontier.data(), seeds.instance_entries.data()});
+  if (!traced) return;
+  static_assert(kNoVertex == ~Vertex{0});
+  seeds.parents.reserve(device, seeds.entries, kSampleBatch);
+  executor.fill(seeds.parents.data(), 0xff, seeds.entries * sizeof(Vertex));
+}
+
+}  // namespace sluice::samples
