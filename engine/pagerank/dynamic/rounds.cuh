@@ -119,9 +119,7 @@ __global__ void __launch_bounds__(kListBlock)
     RoundLog::Entry& entry = log->entries[round];
     if (leads) clear_sizes(sources);
     gather_long_rows(view, now, sizes.count[3]);
-    gather_rows<Share, 32>(view, now, 2, sizes.count[2]);
-    gather_rows<Share, 8>(view, now, 1, sizes.count[1]);
-    gather_rows<Share, 1>(view, now, 0, sizes.count[0]);
+    gather_short_rows(view, now, sizes);
     grid.sync();
 
     Settled done;
@@ -135,12 +133,8 @@ __global__ void __launch_bounds__(kListBlock)
 
     if (blockIdx.x == 0) note_round(partial, view.norm, limits, log, entry);
     const Spread spread = spread_of(view, &entry.pushed);
-    if (spreads && spread != Spread::nothing) {
-      expand_long_rows(view, sources, spread, next, {0, 1}, {blockIdx.x, gridDim.x});
-      expand_rows<Share, 32>(view, sources, 2, spread, next);
-      expand_rows<Share, 8>(view, sources, 1, spread, next);
-      expand_rows<Share, 1>(view, sources, 0, spread, next);
-    }
+    if (spreads && spread != Spread::nothing)
+      expand_all_rows(view, sources, spread, next, {0, 1}, {blockIdx.x, gridDim.x});
     if (drops && leads) clear_sizes(now);  // the list after the next one; all have read how long it was
     grid.sync();
 
@@ -172,9 +166,7 @@ __device__ void pull_rows(const cooperative_groups::grid_group& grid, const Dyna
   grid.sync();
   const LongRowParts parts;
   gather_cut_rows(view, all, sizes.count[3], parts.row, parts.slice);
-  gather_rows<Share, 32>(view, all, 2, sizes.count[2]);
-  gather_rows<Share, 8>(view, all, 1, sizes.count[1]);
-  gather_rows<Share, 1>(view, all, 0, sizes.count[0]);
+  gather_short_rows(view, all, sizes);
 }
 
 /// Iterations from the members of `first`: all vertices, if the first one `pulls`, else those of known sums.
@@ -213,7 +205,8 @@ __global__ void __launch_bounds__(kListBlock, kPhaseBlocks<kPhases>)
         if (pulls) list_all_rows(view, next);
       }
       if constexpr ((kPhases & kPushes) != 0) {
-        if (!pulls) push_rows(view, sources, next);
+        const LongRowParts parts;
+        if (!pulls) expand_all_rows(view, sources, Spread::pushes, next, parts.row, parts.slice);
       }
       if (leads) clear_sizes(now);  // the list after the next one; all know how long it was
     }

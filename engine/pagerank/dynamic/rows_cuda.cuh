@@ -46,6 +46,15 @@ __device__ void gather_rows(const DynamicView<Share>& view, const VertexList& me
   }
 }
 
+/// The same of all members but those with long rows.
+template <class Share>
+__device__ void gather_short_rows(const DynamicView<Share>& view, const VertexList& members,
+                                  const ListSizes& sizes) {
+  gather_rows<Share, 32>(view, members, 2, sizes.count[2]);
+  gather_rows<Share, 8>(view, members, 1, sizes.count[1]);
+  gather_rows<Share, 1>(view, members, 0, sizes.count[0]);
+}
+
 template <class Share, unsigned Lanes>
 __global__ void __launch_bounds__(kListBlock)
     gather_kernel(DynamicView<Share> view, VertexList members, unsigned of_class, std::uint64_t count) {
@@ -218,14 +227,14 @@ __device__ void expand_long_rows(const DynamicView<Share>& view, const VertexLis
   }
 }
 
-/// Pushes the differences of all sources, by all blocks.
+/// The same for all sources, the longest first; long rows as expand_long_rows() has them.
 template <class Share>
-__device__ void push_rows(const DynamicView<Share>& view, const VertexList& sources, const VertexList& next) {
-  const LongRowParts parts;
-  expand_long_rows(view, sources, Spread::pushes, next, parts.row, parts.slice);
-  expand_rows<Share, 32>(view, sources, 2, Spread::pushes, next);
-  expand_rows<Share, 8>(view, sources, 1, Spread::pushes, next);
-  expand_rows<Share, 1>(view, sources, 0, Spread::pushes, next);
+__device__ void expand_all_rows(const DynamicView<Share>& view, const VertexList& sources, Spread spread,
+                                const VertexList& next, BlockPart row, BlockPart slice) {
+  expand_long_rows(view, sources, spread, next, row, slice);
+  expand_rows<Share, 32>(view, sources, 2, spread, next);
+  expand_rows<Share, 8>(view, sources, 1, spread, next);
+  expand_rows<Share, 1>(view, sources, 0, spread, next);
 }
 
 template <class Share, unsigned Lanes>

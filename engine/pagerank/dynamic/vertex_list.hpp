@@ -7,22 +7,12 @@
 
 #include "engine/core/macros.hpp"
 #include "engine/core/types.hpp"
+#include "engine/pagerank/degree_class.hpp"
 #if defined(__CUDACC__)
 #include "engine/exec/algorithms/places.cuh"
 #endif
 
 namespace sluice::pagerank {
-
-/// Largest degrees of the classes: a thread takes a few edges one by one; 8 lanes read one sector of 32 bytes
-/// at once; a warp one line; what is longer is cut among blocks, for a small frontier would wait for its hub.
-inline constexpr std::uint64_t kThreadEdges = 4;
-inline constexpr std::uint64_t kTileEdges = 64;
-inline constexpr std::uint64_t kWarpEdges = 2048;
-inline constexpr unsigned kListClasses = 4;
-
-SLUICE_HD unsigned list_class(std::uint64_t degree) {
-  return degree <= kThreadEdges ? 0 : degree <= kTileEdges ? 1 : degree <= kWarpEdges ? 2 : 3;
-}
 
 /// How many of a list are in each class.
 struct ListSizes {

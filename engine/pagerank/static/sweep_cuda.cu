@@ -28,13 +28,13 @@ class ClassedRows {
     HostArray<std::uint32_t> sorted(graph.in().vertices, "rows by in-degree");
     if (device.plans()) return;
     const EdgeIndex* offsets = graph.in().offsets;
-    const auto class_of_row = [&](std::uint64_t row) { return class_of(offsets[row + 1] - offsets[row]); };
+    const auto class_of_row = [&](std::uint64_t row) { return list_class(offsets[row + 1] - offsets[row]); };
     for (std::uint64_t p = 0; p < partitions.size(); ++p) {
       RowClasses classes{rows_.data()};
-      std::array<std::uint64_t, kClasses> next{};
+      std::array<std::uint64_t, kListClasses> next{};
       for (std::uint64_t row = partitions.begin(p); row < partitions.end(p); ++row) ++next[class_of_row(row)];
       classes.begin[0] = partitions.begin(p);
-      for (unsigned c = 0; c < kClasses; ++c) {
+      for (unsigned c = 0; c < kListClasses; ++c) {
         classes.begin[c + 1] = classes.begin[c] + next[c];
         next[c] = classes.begin[c];
       }

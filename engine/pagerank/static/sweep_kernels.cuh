@@ -9,27 +9,17 @@
 
 #include "engine/exec/cuda_check.cuh"
 #include "engine/exec/stream.cuh"
+#include "engine/pagerank/degree_class.hpp"
 #include "engine/pagerank/static/join_block.cuh"
 #include "engine/pagerank/static/sweep_view.hpp"
 
 namespace sluice::pagerank {
 
-/// Largest in-degrees of the classes: a thread reads a few sources one by one; 8 lanes read one sector of 32
-/// bytes at once, a warp one line; above, a warp would still be at work when the others have ended.
-inline constexpr std::uint64_t kThreadMost = 4;
-inline constexpr std::uint64_t kTileMost = 64;
-inline constexpr std::uint64_t kWarpMost = 2048;
 inline constexpr unsigned kTileLanes = 8;
 inline constexpr unsigned kWarpLanes = 32;
 
-inline constexpr unsigned kClasses = 4;
 inline constexpr unsigned kSweepBlock = 256;   ///< eight warps: enough to hide gathers, few registers each
 inline constexpr unsigned kMostBlocks = 4096;  ///< beyond them blocks take further rows; totals stay few
-
-/// The class of a row: thread, tile, warp, block.
-inline unsigned class_of(std::uint64_t degree) {
-  return degree <= kThreadMost ? 0 : degree <= kTileMost ? 1 : degree <= kWarpMost ? 2 : 3;
-}
 
 // ---- kernels
 
@@ -107,7 +97,7 @@ inline __global__ void __launch_bounds__(kSweepBlock)
 /// Rows of one partition, in memory of the device: those of class c are rows[begin[c] .. begin[c + 1]).
 struct RowClasses {
   const std::uint32_t* rows = nullptr;
-  std::uint64_t begin[kClasses + 1] = {};
+  std::uint64_t begin[kListClasses + 1] = {};
 };
 
 inline unsigned sweep_grid(std::uint64_t rows, unsigned rows_a_block) {
@@ -116,7 +106,7 @@ inline unsigned sweep_grid(std::uint64_t rows, unsigned rows_a_block) {
 }
 
 /// The most partial totals.
-inline constexpr unsigned kPartials = kClasses * kMostBlocks;
+inline constexpr unsigned kPartials = kListClasses * kMostBlocks;
 
 inline void fold_totals(const SweepTotals* partial, unsigned count, RankNorm norm, SweepTotals* totals,
                         const cuda::Stream& stream) {
