@@ -52,8 +52,7 @@ struct PagedNodeBatch {
 
   struct Draw;
   struct Waits;
-  struct Measure;
-  struct Write;
+  struct Read;
   struct Count;
 
   /// The edges of an item to drawn vertices. False: its list is left to a block.
@@ -100,31 +99,23 @@ struct PagedNodeBatch::Waits {
   }
 };
 
-struct PagedNodeBatch::Measure {
+/// Measures an item's edges, or, once all are measured, writes them.
+struct PagedNodeBatch::Read {
   PagedNodeBatch batch;
+  bool measured;
 
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, const PageItems& present, std::uint64_t k,
                             PickCounters& counters) const {
     const std::uint64_t item = present.item(k);
+    Edge* const to = measured ? batch.edges + batch.offsets[item] : nullptr;
     std::uint64_t size = 0;
-    if (!batch.induced(group, present, item, size, counters, [](std::uint64_t, const Edge&) {})) return false;
-    if (group.rank() == 0) batch.offsets[item] = size;
+    const auto write = [&](std::uint64_t i, const Edge& edge) {
+      if (to) to[i] = edge;
+    };
+    if (!batch.induced(group, present, item, size, counters, write)) return false;
+    if (!to && group.rank() == 0) batch.offsets[item] = size;
     return true;
-  }
-};
-
-struct PagedNodeBatch::Write {
-  PagedNodeBatch batch;
-
-  template <class Group>
-  SLUICE_HD bool operator()(const Group& group, const PageItems& present, std::uint64_t k,
-                            PickCounters& counters) const {
-    const std::uint64_t item = present.item(k);
-    Edge* const to = batch.edges + batch.offsets[item];
-    std::uint64_t size = 0;
-    return batch.induced(group, present, item, size, counters,
-                         [&](std::uint64_t i, const Edge& edge) { to[i] = edge; });
   }
 };
 
@@ -225,11 +216,11 @@ class PagedNodeGrower {
                   program_.count > GraphView::kHubDegree ? Groups::blocks : Groups::warps);
       begin += origin.count;
     }
-    items_.visit(items, PagedNodeBatch::Waits{batch, false}, PagedNodeBatch::Measure{batch});
+    items_.visit(items, PagedNodeBatch::Waits{batch, false}, PagedNodeBatch::Read{batch, false});
     const std::uint64_t total = items_.executor().exclusive_sum(offsets_.data(), items);
     edges_.reserve(device_, total, kPurpose);
     batch.edges = edges_.data();
-    items_.visit(items, PagedNodeBatch::Waits{batch, true}, PagedNodeBatch::Write{batch});
+    items_.visit(items, PagedNodeBatch::Waits{batch, true}, PagedNodeBatch::Read{batch, true});
     items_.each(instances, PagedNodeBatch::Count{offsets_.data(), program_.count, counts_.data()});
   }
 
