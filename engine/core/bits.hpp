@@ -1,4 +1,4 @@
-// Fields of a few bits side by side in words of 32 bits, and the width of a number: for host and device.
+// Bits of words of 32, fields of a few of them side by side, and the width of a number: for host and device.
 #pragma once
 
 #include <bit>
@@ -14,6 +14,23 @@ SLUICE_HD std::uint32_t bit_width(std::uint32_t value) {
   return 32 - static_cast<std::uint32_t>(__clz(static_cast<int>(value)));
 #else
   return static_cast<std::uint32_t>(std::bit_width(value));
+#endif
+}
+
+SLUICE_HD unsigned count_bits(std::uint32_t word) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<unsigned>(__popc(word));
+#else
+  return static_cast<unsigned>(std::popcount(word));
+#endif
+}
+
+/// The place of the lowest bit; there is one.
+SLUICE_HD unsigned lowest_bit(std::uint32_t word) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<unsigned>(__ffs(static_cast<int>(word)) - 1);
+#else
+  return static_cast<unsigned>(std::countr_zero(word));
 #endif
 }
 

@@ -14,7 +14,6 @@ enum class ExitStatus : int {
   usage = 2,        ///< wrong usage
   bad_input = 3,    ///< the data is wrong
   over_budget = 4,  ///< does not fit the memory budget
-  stopped = 75,     ///< stopped on request, resumable
 };
 
 /// Base of all errors; `what()` is one line without a trailing full stop or newline.

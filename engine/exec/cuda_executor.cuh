@@ -223,7 +223,7 @@ class CudaExecutor {
   std::uint64_t exclusive_sum(std::uint64_t* counts, std::uint64_t size) {
     cuda::exclusive_sum(device_, counts, counts, size, scratch_, stream_.get());
     std::uint64_t total = 0;
-    if (!device_.plans()) read(&total, reinterpret_cast<const unsigned long long*>(counts + size), 1, "a sum");
+    read(&total, reinterpret_cast<const unsigned long long*>(counts + size), 1, "a sum");
     return total;
   }
 

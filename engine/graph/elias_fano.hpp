@@ -4,7 +4,6 @@
 // i), found from a sample for every 64th. All sizes follow from n and d alone, so that a plan needs no edges.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <span>
 
@@ -49,7 +48,7 @@ struct EliasFano {
     const std::uint32_t start = i < kSampled ? 0 : words[i / kSampled - 1];
     std::uint32_t rest = i % kSampled, at = start / 32;
     std::uint32_t ones = high[at] & ~0u << start % 32;
-    for (std::uint32_t found = count(ones); found <= rest; found = count(ones)) {
+    for (std::uint32_t found = count_bits(ones); found <= rest; found = count_bits(ones)) {
       rest -= found;
       ones = high[++at];
     }
@@ -69,13 +68,14 @@ struct EliasFano {
     std::uint32_t i = block * kSampled, at = start / 32;
     std::uint32_t ones = high[at] & ~0u << start % 32;
     // Entries of a high part stand behind as many zeros.
-    for (std::uint32_t found = count(ones); (at + 1) * 32 - i - found < wanted; found = count(ones)) {
+    for (std::uint32_t found = count_bits(ones); (at + 1) * 32 - i - found < wanted;
+         found = count_bits(ones)) {
       i += found;
       ones = high[++at];
     }
     for (; i < degree; ++i, ones &= ones - 1) {
       while (ones == 0) ones = high[++at];
-      const std::uint32_t entry = (at * 32 + lowest(ones) - i) << low_bits | low(lows, i);
+      const std::uint32_t entry = (at * 32 + lowest_bit(ones) - i) << low_bits | low(lows, i);
       if (entry >= target) return entry == target;
     }
     return false;
@@ -99,27 +99,11 @@ struct EliasFano {
   }
 
  private:
-  SLUICE_HD static std::uint32_t count(std::uint32_t bits) {
-#if defined(__CUDA_ARCH__)
-    return __popc(bits);
-#else
-    return static_cast<std::uint32_t>(std::popcount(bits));
-#endif
-  }
-
-  SLUICE_HD static std::uint32_t lowest(std::uint32_t bits) {
-#if defined(__CUDA_ARCH__)
-    return static_cast<std::uint32_t>(__ffs(static_cast<int>(bits))) - 1;
-#else
-    return static_cast<std::uint32_t>(std::countr_zero(bits));
-#endif
-  }
-
   /// Position of the one that `rest` ones stand before.
   SLUICE_HD static std::uint32_t select(std::uint32_t bits, std::uint32_t rest) {
     std::uint32_t position = 0;
     for (std::uint32_t half = 16; half > 0; half /= 2) {
-      const std::uint32_t below = count(bits & ((1u << half) - 1));
+      const std::uint32_t below = count_bits(bits & ((1u << half) - 1));
       const bool above = rest >= below;
       rest -= above ? below : 0;
       bits = above ? bits >> half : bits;

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <atomic>
-#include <bit>
 #include <cstdint>
 
 #include "engine/acc/program.hpp"
+#include "engine/core/bits.hpp"
 #include "engine/core/macros.hpp"
 #include "engine/core/types.hpp"
 
@@ -39,23 +39,6 @@ SLUICE_HD void drop_bit(std::uint32_t* words, Vertex v) {
   atomicAnd(word, bits);
 #else
   if ((load(word) & ~bits) != 0) std::atomic_ref(*word).fetch_and(bits, std::memory_order_relaxed);
-#endif
-}
-
-SLUICE_HD unsigned count_bits(std::uint32_t word) {
-#if defined(__CUDA_ARCH__)
-  return static_cast<unsigned>(__popc(word));
-#else
-  return static_cast<unsigned>(std::popcount(word));
-#endif
-}
-
-/// The place of the lowest bit; there is one.
-SLUICE_HD unsigned lowest_bit(std::uint32_t word) {
-#if defined(__CUDA_ARCH__)
-  return static_cast<unsigned>(__ffs(static_cast<int>(word)) - 1);
-#else
-  return static_cast<unsigned>(std::countr_zero(word));
 #endif
 }
 
