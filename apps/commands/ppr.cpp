@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <limits>
 #include <optional>
 
 #include "apps/cli/console.hpp"
+#include "apps/cli/values.hpp"
 #include "apps/commands/commands.hpp"
 #include "apps/data/ppr_results.hpp"
 #include "apps/data/starts.hpp"
@@ -28,6 +30,8 @@ constexpr auto kPprUnexpanded = names_in_order<ppr::Unexpanded>("residual", "sha
 constexpr auto kPprTableLimits = names_in_order<ppr::TableLimit>("soft", "hard");
 
 constexpr auto kPprStates = names_in_order<ppr::State>("auto", "sparse", "dense");
+
+constexpr auto kPprUnits = names_in_order<ppr::BallDegree>("number", "average", "largest");
 
 constexpr std::array<std::string_view, 1> kIdle{"--layout"};
 
@@ -85,11 +89,31 @@ std::vector<io::Attribute> attributes_of(const PprCommand& c) {
   if (staged && !threshold) attributes.emplace_back("expand", c.ppr.expand);
   if (staged) attributes.emplace_back("unexpanded", std::string(name_of(kPprUnexpanded, c.ppr.unexpanded)));
   if (staged && c.ppr.one_by_one) attributes.emplace_back("table", std::int64_t{c.ppr.table});
+  if (c.ppr.unit_degree != ppr::BallDegree::none)
+    attributes.emplace_back("score_units", std::string(name_of(kPprUnits, c.ppr.unit_degree)));
   if (c.ppr.score_units != 0) attributes.emplace_back("score_units", std::int64_t{c.ppr.score_units});
   if (table_limit_of(c.ppr) != 0) attributes.emplace_back("table_limit", std::string("hard"));
   if (walks) attributes.emplace_back("walks", std::int64_t{c.ppr.walks});
   if (ends_at_tolerance(c.ppr)) attributes.emplace_back("tolerance", c.ppr.tolerance);
   return attributes;
+}
+
+/// A number, or which degree of a query's ball; the option that comes last counts.
+void set_score_units(ppr::Options& options, const std::string& given) {
+  options.score_units = 0, options.unit_degree = ppr::BallDegree::none;
+  for (const ppr::BallDegree degree : {ppr::BallDegree::average, ppr::BallDegree::largest}) {
+    if (given == name_of(kPprUnits, degree)) options.unit_degree = degree;
+  }
+  if (options.unit_degree != ppr::BallDegree::none) return;
+  if (!to_integer(given))
+    throw UsageError(fmt::format("--score-units: '{}' is no number (nor average or largest)", given));
+  constexpr std::uint32_t kMost = std::numeric_limits<std::int32_t>::max();
+  options.score_units = static_cast<std::uint32_t>(parse_whole(given, "--score-units", 0, kMost));
+}
+
+OptionValue score_units_of(const ppr::Options& options) {
+  if (options.unit_degree == ppr::BallDegree::none) return std::uint64_t{options.score_units};
+  return std::string(name_of(kPprUnits, options.unit_degree));
 }
 
 /// Of the queries of all ranks, so that each reports whether the whole job met the tolerance.
@@ -243,12 +267,16 @@ std::unique_ptr<Command> make_ppr() {
                   "it never has more entries");
   command->whole(
       "--balls", c->ppr.balls, 1,
-      "with --one-by-one, where the graph is in memory: so many balls of a query side by side, on as many "
-      "threads of the host, or up to 16 blocks of a GPU; each takes memory of its own");
-  command->whole(
-      "--score-units", c->ppr.score_units, 0,
-      "exact, meloppr: scores are 32-bit integers, and the mass of a query has so many units; 0: 64 "
-      "bits, 2^63");
+      "with --one-by-one: so many balls of a query side by side, on as many threads of the host, or up to 16 "
+      "blocks of a GPU; each takes memory of its own");
+  command->text_value(
+      "--score-units", "N",
+      [&options = c->ppr](const std::string& given) { set_score_units(options, given); },
+      [&options = c->ppr] { return score_units_of(options); },
+      "exact, meloppr: scores are 32-bit integers, and the mass of a query has so many units; 0: 64 bits, "
+      "2^63. average, largest: as many for each vertex that the seeds reach in --length steps, or in those "
+      "of "
+      "the first stage, as these have out-edges; 2^32 - 1 at most");
   command->whole("--walks", c->ppr.walks, 1, "montecarlo: walks of each query");
   command->real("--confidence", "C", c->ppr.confidence,
                 "montecarlo: the reported error holds for all scores of a query with this probability");

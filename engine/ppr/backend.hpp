@@ -84,8 +84,9 @@ using Progress = std::function<void(Instance done, Instance total)>;
 /// Batch after batch of `range`; a backend may be asked many times.
 Stats run_ppr(Backend& backend, InstanceRange range, Sink& sink, const Progress& progress = {});
 
-/// Of a query that reaches everything on the host: its vertices, once or in two places, and lists of them.
-std::uint64_t worst_host_query(const Graph& graph, const Options& options);
+/// Of a query that reaches everything on the host: its vertices, once or in two places, and lists of them;
+/// and as much for each ball where several go on side by side.
+std::uint64_t worst_host_query(const Graph& graph, const Options& options, unsigned balls = 1);
 
 /// Results of a batch where the host reads them.
 template <template <class> class Memory>

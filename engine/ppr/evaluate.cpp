@@ -17,7 +17,7 @@ Options truth_of(const Options& options, std::uint32_t length) {
   truth.method = Method::exact;
   truth.length = length;
   truth.tolerance = kEvaluatedLimit;
-  truth.score_units = 0;
+  truth.score_units = 0, truth.unit_degree = BallDegree::none;
   return truth;
 }
 

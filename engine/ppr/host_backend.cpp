@@ -26,7 +26,7 @@ DenseFit fit_host_rows(const Graph& graph, const Options& options, std::uint64_t
                        std::uint64_t queries, std::uint64_t memory) {
   const std::uint64_t n = graph.vertices();
   const bool all = options.state == State::dense;
-  if (options.method != Method::exact || options.state == State::sparse || options.score_units != 0 || n == 0)
+  if (options.method != Method::exact || options.state == State::sparse || has_coarse_mass(options) || n == 0)
     return {};
   const std::uint64_t tables = all ? 0 : workers * worst_host_query(graph, options),
                       totals = options.weighted ? n * sizeof(double) : 0,
@@ -65,12 +65,6 @@ unsigned balls_at_once(const Device& device, const Graph& graph, const Options& 
   return static_cast<unsigned>(std::clamp<std::uint64_t>((available - alone) / ball, 1, options.balls));
 }
 
-/// What a query takes that reaches all of the graph, with so many balls side by side.
-std::uint64_t worst_query(const Graph& graph, const Options& options, unsigned balls) {
-  const std::uint64_t alone = worst_host_query(graph, options);
-  return balls == 1 ? alone : alone + balls * ball_bytes(graph, options);
-}
-
 /// Balls may be more than threads: one that is done then waits for those before it.
 unsigned threads_of_query(const Device& device, unsigned balls) {
   return std::min(balls, std::max(device.threads(), 1u));
@@ -79,7 +73,7 @@ unsigned threads_of_query(const Device& device, unsigned balls) {
 /// As many as fit if each reaches all of the graph, and at least one.
 std::uint64_t queries_at_once(const Device& device, const Graph& graph, const Options& options,
                               unsigned balls) {
-  const std::uint64_t worst = std::max<std::uint64_t>(worst_query(graph, options, balls), 1),
+  const std::uint64_t worst = std::max<std::uint64_t>(worst_host_query(graph, options, balls), 1),
                       most = std::max(device.threads() / threads_of_query(device, balls), 1u);
   return std::clamp<std::uint64_t>(device.memory().available() / worst, 1, most);
 }
@@ -114,7 +108,7 @@ class HostPpr final : public Backend {
   void plan(std::uint64_t, Plan& plan) override {
     const DenseFit fit = fit_rows();
     plan.threads = static_cast<unsigned>(workers_.size());
-    plan.largest_query_bytes = worst_query(graph_, options_, balls_);
+    plan.largest_query_bytes = worst_host_query(graph_, options_, balls_);
     if (fit.groups == 0) return;
     plan.rows_bytes = fit.bytes() + InEdges::peak_bytes(graph_);
     plan.largest_query_bytes += fit.shape.query_bytes();
@@ -235,13 +229,15 @@ class HostPpr final : public Backend {
 
 }  // namespace
 
-std::uint64_t worst_host_query(const Graph& graph, const Options& options) {
+std::uint64_t worst_host_query(const Graph& graph, const Options& options, unsigned balls) {
   const std::uint64_t n = graph.vertices(), reached = reached_bytes(n, n, options),
                       list = TopList::bytes(n, options.top);
   if (options.state == State::dense) return DenseShape{n, 1}.group_bytes() + list;
   if (!goes_one_by_one(options)) return list + reached + n * 4;
   const std::uint64_t limit = table_limit_of(options), kept = limit == 0 ? n : std::min(limit, n);
-  return list + reached + reached_bytes(kept, n, options) + n * 20 + sub_graph_bytes(graph, options);
+  const std::uint64_t alone =
+      list + reached + reached_bytes(kept, n, options) + n * 20 + sub_graph_bytes(graph, options);
+  return balls == 1 ? alone : alone + balls * ball_bytes(graph, options);
 }
 
 std::unique_ptr<Backend> make_host_ppr(const QueryRun& run, std::uint64_t queries) {

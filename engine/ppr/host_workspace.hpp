@@ -36,7 +36,7 @@ class HostWorkspaceMemory {
   /// For the next query.
   void begin() {
     empty();
-    missing = most_reached_ = most_numbers_ = most_walks_ = 0;
+    most_reached_ = most_numbers_ = most_walks_ = 0;
     ranked.clear();
     sub_graph.begin();
   }
@@ -44,10 +44,19 @@ class HostWorkspaceMemory {
   void empty() {
     note_size();
     reached.clear();
+    missing = 0;
   }
   /// The most vertices at once.
   void note_size() { most_reached_ = std::max(most_reached_, reached.size()); }
 
+  /// Calls use(vertex) for all whose lists are waited for.
+  template <class Use>
+  void for_each_missing(Use&& use) const {
+    for (std::uint32_t i = 0; i < missing; ++i) {
+      const Reached<M>& entry = reached[numbers()[i]];
+      if (entry.moving != 0) use(entry.vertex);
+    }
+  }
   std::uint32_t* numbers() const { return numbers_.data(); }
   void reserve_numbers(std::uint32_t count) { numbers_.reserve(device_, count, "vertices of a round"); }
   void note_numbers(std::uint32_t count) { most_numbers_ = std::max(most_numbers_, count); }
@@ -165,7 +174,7 @@ class HostWorkspace {
 
   bool has_team() const { return memory_.team != nullptr; }
   HostTeam<M>& team() const { return *memory_.team; }
-  /// What came of another thread's ball, once it is made.
+  /// What came of a ball, once it is made.
   HostWorkspace ball_of(std::uint32_t ball, const SingleLane& lane, WorkspaceCounts& counts) const;
 
   // ---- lists that are at hand, and that are not

@@ -52,12 +52,18 @@ struct MassUnits {
   double one = 0x1p-63;
 
   /// 0: 2^63.
-  static MassUnits of(std::uint32_t units) {
-    return units == 0 ? MassUnits{} : MassUnits{units, 1.0 / units};
+  SLUICE_HD static MassUnits of(Mass units) {
+    return units == 0 ? MassUnits{} : MassUnits{units, 1.0 / static_cast<double>(units)};
+  }
+  /// `degree` for each vertex of a ball: at least 1, and no more than 32 bits hold.
+  SLUICE_HD static MassUnits of_ball(std::uint64_t degree, std::uint64_t vertices) {
+    constexpr Mass kMost = ~std::uint32_t{0};
+    if (degree > kMost / vertices) return of(kMost);
+    return of(degree == 0 ? 1 : degree * vertices);
   }
   SLUICE_HD double share(Mass mass) const { return static_cast<double>(mass) * one; }
   /// Rounded down; 0 <= share <= 1.
-  Mass mass(double share) const { return static_cast<Mass>(share * static_cast<double>(whole)); }
+  SLUICE_HD Mass mass(double share) const { return static_cast<Mass>(share * static_cast<double>(whole)); }
 };
 
 /// Is there at least `least` of it for each of so many edges (and for a vertex without one)?

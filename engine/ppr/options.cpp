@@ -54,11 +54,15 @@ void validate(const Options& options) {
     throw UsageError("--confidence: must be above 0 and below 1");
   if (options.method == Method::push && options.length != 0)
     throw UsageError("--length: push finds the limit (leave it out)");
-  if (options.score_units != 0) {
+  if (has_coarse_mass(options)) {
     if (options.method == Method::push || options.method == Method::walks)
       throw UsageError("--score-units: of exact and meloppr alone (leave it out)");
     if (options.state == State::dense)
       throw UsageError("--score-units: queries stay in tables (leave --state dense out)");
+    if (options.score_units != 0 && options.unit_degree != BallDegree::none)
+      throw UsageError("--score-units: a number, or the degree of a ball (give one of them)");
+    if (options.unit_degree != BallDegree::none && length_of(options) == 0)
+      throw UsageError("--score-units: a ball has a --length (give it, or a number of units)");
   }
   if (options.method == Method::staged) validate_stages(options);
 }

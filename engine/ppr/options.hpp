@@ -40,6 +40,14 @@ enum class TableLimit {
   hard,  ///< its entries at every moment, with what waits for the next stage, as in the paper
 };
 
+/// Where the units of a query's mass are counted by its ball, the vertices within L steps of its seeds
+/// (staged: those of the first stage): so many for each of them. MeLoPPR's Max = d |G_L|.
+enum class BallDegree {
+  none,     ///< they are not
+  average,  ///< out-edges of a vertex of the ball, rounded up
+  largest,
+};
+
 /// What each query gets as it is asked for.
 struct QueryOptions {
   Method method = Method::exact;
@@ -53,6 +61,9 @@ struct QueryOptions {
   /// measurements: scores do not depend on it.
   bool sub_graphs = false;
   std::uint32_t walks = 10000;  ///< walks: of each query
+  /// Of exact, with a length, and staged: scores are integers of 32 bits, of so many units as the query's
+  /// ball says, at least 1 and at most 2^32 - 1.
+  BallDegree unit_degree = BallDegree::none;
 };
 
 struct Options : RunOptions, QueryOptions {
@@ -66,7 +77,7 @@ struct Options : RunOptions, QueryOptions {
   double residual_threshold = 0;
   bool one_by_one = false;  ///< staged: next-stage vertices go on one after the other instead of together
   std::uint32_t table = 0;  ///< one by one: c, scores are kept for c x k vertices at a time; 0: for all
-  std::uint32_t balls = 1;  ///< one by one: P, of a query side by side, where all lists are at hand
+  std::uint32_t balls = 1;  ///< one by one: P, of a query side by side
 
   /// Above 0, exact and staged: scores are integers of 32 bits, and a query's mass has so many units.
   std::uint32_t score_units = 0;
@@ -88,6 +99,11 @@ std::uint32_t length_of(const Options& options);
 /// Do next-stage vertices go on one after the other?
 inline bool goes_one_by_one(const Options& options) {
   return options.method == Method::staged && options.one_by_one;
+}
+
+/// Are masses stored in 32 bits?
+inline bool has_coarse_mass(const Options& options) {
+  return options.score_units != 0 || options.unit_degree != BallDegree::none;
 }
 
 /// Throws UsageError naming the option.

@@ -93,10 +93,6 @@ void require_graph(const Options& options) {
   if (extracts_sub_graphs(options))
     throw UsageError(
         "sub-graphs of balls: where the host has the graph, or a GPU reaches it (leave them out)");
-  if (goes_one_by_one(options) && options.balls > 1)
-    throw UsageError(
-        "--balls: side by side where the host has the graph, or a GPU reaches it (leave it out: balls of a "
-        "query go on one after the other)");
 }
 
 void count_figures(Stats& stats, std::span<const QueryFigures> figures) {

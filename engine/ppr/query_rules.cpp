@@ -16,14 +16,14 @@ constexpr std::uint64_t kFirstReached = 1u << 11;
 constexpr std::uint64_t kMostStatesStep = 4;
 
 Continuation continuation_of(const Options& options) {
-  if (options.score_units == 0) return Continuation::of(options.alpha);
+  if (!has_coarse_mass(options)) return Continuation::of(options.alpha);
   return Continuation::coarse_of(options.alpha, kCoarseAlphaBits);
 }
 
 /// What a score may miss because alpha is rounded down: the chance that a walk ends because of it. In a step
 /// it is the difference, if the walk is still under way.
 double missed_by_alpha(const Options& options) {
-  if (options.score_units == 0) return 0;
+  if (!has_coarse_mass(options)) return 0;
   const std::uint32_t length = length_of(options);
   const double steps = 1 / (1 - options.alpha);
   return (options.alpha - continuation_of(options).alpha()) *
@@ -60,7 +60,7 @@ WorkspaceShape larger_workspace(const WorkspaceShape& workspace, std::uint64_t v
 
 bool may_go_side_by_side(const Options& options) {
   return options.method == Method::exact && options.top <= kSortedHere && options.state != State::sparse &&
-         options.score_units == 0;
+         !has_coarse_mass(options);
 }
 
 QueryRules rules_of(const Options& options) {
@@ -69,8 +69,7 @@ QueryRules rules_of(const Options& options) {
   rules.continuation = continuation_of(options);
   rules.units = MassUnits::of(options.score_units);
   rules.enough = rules.units.mass(std::min(options.tolerance, 1.0));
-  if (options.residual_threshold > 0)
-    rules.least = std::max<Mass>(rules.units.mass(options.residual_threshold), 1);
+  rules.threshold = options.residual_threshold;
   rules.walk = WalkRules::of(options);
   rules.table = std::uint64_t{options.table} * options.top;
   rules.stage_count = static_cast<std::uint32_t>(options.stages.size());
@@ -97,7 +96,8 @@ HostArray<double> weight_totals(const CsrView& graph, unsigned threads) {
 
 QueryFigures figures_of(const GroupFigures& group, const Options& options) {
   QueryFigures figures;
-  const MassUnits units = MassUnits::of(options.score_units);
+  const MassUnits units = MassUnits::of(group.units);
+  figures.units = units.whole;
   figures.held = units.share(group.held);
   figures.error = options.method == Method::walks
                       ? walk_error(options.walks, options.confidence)

@@ -22,6 +22,7 @@ struct QueryFigures {
   std::uint64_t reached = 0;          ///< vertices
   std::uint64_t table_entries = 0;    ///< one by one: in the table of scores, at most
   std::uint64_t peak_bytes = 0;       ///< of memory, at once
+  std::uint64_t units = 0;            ///< of its mass
   double extraction_seconds = 0;      ///< of sub-graphs; of balls side by side, in sum
   std::uint64_t sub_graph_bytes = 0;  ///< of the largest; 0: there was none
   double seconds = 0;                 ///< until its list was there
@@ -41,12 +42,24 @@ struct QueryRules : QueryOptions {
   const std::uint32_t* stages = nullptr;  ///< [stage_count] staged: steps of each
   std::uint32_t stage_count = 0;
   Continuation continuation;
-  MassUnits units;
-  Mass enough = 0;  ///< where a run to a tolerance ends
-  Mass least = 0;   ///< the residual threshold; 0: none
+  MassUnits units;       ///< where no ball says them
+  Mass enough = 0;       ///< where a run to a tolerance ends
+  double threshold = 0;  ///< on residuals; 0: none
   WalkRules walk;
   std::uint64_t table = 0;  ///< one by one: scores that are kept at a time; 0: all
 
+  /// The residual threshold of a query of so many units; 0: none.
+  SLUICE_HD Mass least_of(const MassUnits& of_query) const {
+    if (threshold == 0) return 0;
+    const Mass least = of_query.mass(threshold);
+    return least == 0 ? 1 : least;
+  }
+  /// Steps to the edge of a ball that says units.
+  SLUICE_HD std::uint32_t ball_steps() const { return method == Method::staged ? stages[0] : length; }
+  SLUICE_HD std::uint64_t degree_of(Vertex v) const {
+    const EdgeIndex* const offsets = graph.offsets + v;
+    return offsets[1] - offsets[0];
+  }
   SLUICE_HD EdgeIndex place_of(Vertex v) const { return places == nullptr ? graph.offsets[v] : places[v]; }
   /// Most often its bit is set already, where many want the same.
   SLUICE_HD void want(Vertex v) const {
@@ -83,6 +96,7 @@ inline constexpr std::uint32_t kSortedHere = 512;
 /// What a group found out about its query.
 struct GroupFigures {
   Mass scored = 0, held = 0;
+  Mass units = kWholeMass;  ///< of the query
   std::uint64_t edges = 0, nanoseconds = 0;
   std::uint64_t extraction_nanoseconds = 0, sub_graph_bytes = 0;
   std::uint32_t reached = 0;
@@ -110,7 +124,7 @@ std::uint64_t table_limit_of(const Options& options);
 /// Calls use(mass) with a mass of the type that workspaces store.
 template <class Use>
 auto with_stored_mass(const Options& options, Use&& use) {
-  return options.score_units == 0 ? use(Mass{}) : use(CoarseMass{});
+  return has_coarse_mass(options) ? use(CoarseMass{}) : use(Mass{});
 }
 
 /// The workspace that a run begins with; queries that do not fit are asked again in a larger one. `edges` are

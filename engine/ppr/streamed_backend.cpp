@@ -29,8 +29,9 @@ constexpr std::uint64_t kLeastShare = 64;
 
 /// A query under way.
 struct Flight {
-  Flight(const Device& device, const CsrView& graph, const Options& options, std::uint64_t of_row)
-      : solver(device, graph, options), row(of_row) {}
+  Flight(const Device& device, const CsrView& graph, const Options& options, unsigned balls,
+         std::uint64_t of_row)
+      : solver(device, graph, options, balls), row(of_row) {}
 
   enum class State { fresh, waiting, ended, failed };
 
@@ -67,7 +68,7 @@ class StreamedPpr final : public Backend {
       want();
       traffic_.rounds += !flights_.empty();
       feeder_->feed(wanted_, [this](const ListsAtHand& lists) { work(lists); });
-      // Alone, and it did not fit: it gets memory of slots.
+      // Alone, ball by ball, and it did not fit: it gets memory of slots.
       if (std::exchange(wants_more_, false)) rest(), share_ *= 2;
     }
     return results_.batch(first, count);
@@ -81,7 +82,7 @@ class StreamedPpr final : public Backend {
 
   void plan(std::uint64_t, Plan& plan) override {
     plan.partitions = traffic().partitions;
-    plan.largest_query_bytes = worst_host_query(graph_, options_);
+    plan.largest_query_bytes = worst_host_query(graph_, options_, balls_);
     plan.threads = static_cast<unsigned>(std::min(rows_, kMostFlights));
   }
 
@@ -119,7 +120,8 @@ class StreamedPpr final : public Backend {
     };
     while (!pending_.empty() && flights_.size() < limit_ && has_workspace()) {
       try {
-        flights_.push_back(std::make_unique<Flight>(device_, graph_.out.view(), options_, pending_.back()));
+        flights_.push_back(
+            std::make_unique<Flight>(device_, graph_.out.view(), options_, balls_, pending_.back()));
       } catch (const BudgetError&) {
         if (flights_.empty()) throw;
         break;
@@ -132,12 +134,14 @@ class StreamedPpr final : public Backend {
   /// All go on as far as these lists lead.
   void work(const ListsAtHand& lists) {
     const std::uint64_t together = flights_.size();
+    const auto of_each = static_cast<unsigned>(device_.threads() / std::max<std::uint64_t>(together, 1));
     parallel_blocks(device_.threads(), together, 1, [&](std::uint64_t i, std::uint64_t, unsigned) {
       Flight& flight = *flights_[i];
+      flight.solver.use_threads(std::clamp(of_each, 1u, balls_));
       try {
         go_on(flight, lists);
       } catch (const BudgetError&) {
-        if (together == 1 && share_ == kLeastShare) throw;
+        if (together == 1 && balls_ == 1 && share_ == kLeastShare) throw;
         flight.state = Flight::State::failed;
       }
     });
@@ -171,7 +175,8 @@ class StreamedPpr final : public Backend {
     if (failed) {
       failed_ = true;
       limit_ = std::max<std::uint64_t>(together / 2, 1);
-      wants_more_ = together == 1;
+      wants_more_ = together == 1 && balls_ == 1;
+      if (together == 1) balls_ = std::max(balls_ / 2, 1u);
     }
     std::erase_if(flights_, [](const auto& flight) { return flight->state >= Flight::State::ended; });
   }
@@ -191,12 +196,13 @@ class StreamedPpr final : public Backend {
   Instance first_ = 0;
   std::vector<std::uint64_t> pending_;  ///< rows that no thread works on, the next one last
   std::vector<std::unique_ptr<Flight>> flights_;
-  std::vector<std::uint64_t> postponed_;  ///< that found no memory left
-  std::uint64_t memory_ = 0;              ///< that queries may take
-  std::uint64_t limit_ = kFirstFlights;   ///< queries under way at once
-  std::uint64_t share_ = 2;               ///< a part of the memory is for slots: one half, or less
-  bool failed_ = false;                   ///< a query, since one ended: more at once would fail in turn
-  bool wants_more_ = false;               ///< memory than it had alone
+  std::vector<std::uint64_t> postponed_;                             ///< that found no memory left
+  std::uint64_t memory_ = 0;                                         ///< that queries may take
+  std::uint64_t limit_ = kFirstFlights;                              ///< queries under way at once
+  unsigned balls_ = goes_one_by_one(options_) ? options_.balls : 1;  ///< of a query side by side
+  std::uint64_t share_ = 2;  ///< a part of the memory is for slots: one half, or less
+  bool failed_ = false;      ///< a query, since one ended: more at once would fail in turn
+  bool wants_more_ = false;  ///< memory than it had alone
 };
 
 }  // namespace

@@ -178,6 +178,38 @@ TEST_F(PprCli, GivesTheSameFileOutOfCore) {
   }
 }
 
+TEST_F(PprCli, CountsScoreUnitsByBalls) {
+  const auto words = [&](const std::string& output, const std::vector<std::string>& more) {
+    std::vector<std::string> all{"ppr", small(),   "--method", "meloppr",  "--instances",
+                                 "20",  "--force", "--quiet",  "--output", at(output)};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  run(words("fine.h5", {}));
+  for (const std::string degree : {"average", "largest"}) {
+    run(words("whole.h5", {"--score-units", degree, "--verify"}));
+    run(words("parts.h5", {"--score-units", degree, "--partitions", "7", "--slots", "2"}));
+    EXPECT_EQ(read_bytes(at("whole.h5")), read_bytes(at("parts.h5"))) << degree;
+    EXPECT_NE(read_bytes(at("whole.h5")), read_bytes(at("fine.h5"))) << degree;
+  }
+}
+
+TEST_F(PprCli, DiffusesBallsSideBySideOutOfCore) {
+  const auto words = [&](const std::string& output, const std::vector<std::string>& more) {
+    std::vector<std::string> all{"ppr", small(),       "--method", "meloppr", "--one-by-one", "--top",
+                                 "20",  "--instances", "20",       "--force", "--output",     at(output)};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  run(words("whole.h5", {}));
+  for (const std::string balls : {"2", "16"}) {
+    run(words("parts.h5", {"--balls", balls, "--partitions", "7", "--slots", "2"}));
+    EXPECT_EQ(read_bytes(at("whole.h5")), read_bytes(at("parts.h5"))) << balls;
+    run(words("file.h5", {"--balls", balls, "--transport", "file", "--verify"}));
+    EXPECT_EQ(read_bytes(at("whole.h5")), read_bytes(at("file.h5"))) << balls;
+  }
+}
+
 /// A query that begins beside another may take what that needs next, and then the other way round, without
 /// end.
 TEST_F(PprCli, EndsWhereTwoQueriesDoNotFitTogether) {
@@ -238,10 +270,12 @@ TEST_F(PprCli, RefusesWhatHasNoMeaning) {
   refused("--table-limit hard", {"--method", "meloppr", "--one-by-one", "--table-limit", "hard"});
   refused("--balls", {"--method", "meloppr", "--balls", "2"});
   refused("--balls", {"--method", "meloppr", "--one-by-one", "--balls", "0"});
-  refused("--balls",
-          {"--device", "host", "--partitions", "3", "--method", "meloppr", "--one-by-one", "--balls", "2"});
   refused("--score-units", {"--method", "push", "--score-units", "1000"});
   refused("--score-units", {"--state", "dense", "--score-units", "1000"});
+  refused("--score-units", {"--score-units", "2147483648"});
+  refused("--score-units", {"--length", "3", "--score-units", "median"});
+  refused("--score-units", {"--score-units", "average"});
+  refused("--score-units", {"--method", "push", "--score-units", "largest"});
   refused("--unexpanded", {"--unexpanded", "share"});
   refused("--state", {"--method", "push", "--state", "dense"});
   refused("--state", {"--device", "host", "--partitions", "3", "--state", "dense"});

@@ -1,6 +1,7 @@
 // A group whose lanes are threads: what a warp or a block is on a GPU.
 #pragma once
 
+#include <algorithm>
 #include <barrier>
 #include <bit>
 #include <cstdint>
@@ -36,6 +37,11 @@ class ThreadGroup {
   template <class T>
   T sum(T value) const {
     return exchange(value, [](const std::uint64_t* lanes) { return added(lanes, kSize); });
+  }
+  template <class T>
+  T maximum(T value) const {
+    return exchange(value,
+                    [](const std::uint64_t* lanes) { return *std::max_element(lanes, lanes + kSize); });
   }
   template <class T>
   T inclusive_scan(T value) const {

@@ -276,6 +276,53 @@ TEST_F(GpuStreamedPpr, IsTheSameOnRanksThatShareTheGraphOut) {
   EXPECT_TRUE(on_ranks(4, in_memory, one, options, kByMessages, true) == expected);
 }
 
+/// A team's balls that lack lists are dropped, and noted together.
+TEST_F(GpuStreamedPpr, DiffusesBallsSideBySide) {
+  const auto make = [] {
+    return generated(io::GraphKind::rmat, brief() ? 7 : 10, false, io::WeightRule::uniform);
+  };
+  const Graph in_memory = make(), in_file = elsewhere(make());
+  const Starts starts = starts_of(queries_of(in_memory));
+  for (ppr::Options options : watched(one_by_one_methods(), 0, 6)) {
+    options.weighted = options.stages.size() == 3;
+    const Ran expected = ran(host_, in_memory, starts, options);
+    for (const std::uint32_t balls : {2u, 4u, 16u}) {
+      SCOPED_TRACE(testing::Message() << balls << " balls");
+      options.balls = balls;
+
+      expect_same(ran(*gpu_, in_file, starts, options), expected);
+      expect_same(ran(*gpu_, in_memory, starts, options, {.partitions = 7}), expected);
+      EXPECT_TRUE(on_ranks(2, in_memory, starts, options) == expected.rows);
+      EXPECT_TRUE(on_ranks(3, in_file, starts, options, {.partitions = 5}) == expected.rows);
+    }
+  }
+}
+
+/// Fewer balls, or one query alone, where memory is short: as it fits without --balls.
+TEST_F(GpuStreamedPpr, HasFewerBallsWhereMemoryIsShort) {
+  const Graph in_memory = generated(io::GraphKind::rmat, 12, false, io::WeightRule::none);
+  const Graph in_file = elsewhere(generated(io::GraphKind::rmat, 12, false, io::WeightRule::none));
+  const Starts starts = starts_of({{{0, 1}}, {{17, 1}}});
+  ppr::Options options = one_by_one_methods()[0];
+  options.expand = brief() ? 0.01 : 0.05;
+  const Ran expected = ran(host_, in_memory, starts, options);
+  const auto fits = [&](std::uint64_t memory, std::uint32_t balls) {
+    const auto device = open_gpu(memory);
+    options.balls = balls;
+    try {
+      expect_same(ran(*device, in_file, starts, options), expected);
+    } catch (const BudgetError&) {
+      return false;
+    }
+    EXPECT_LE(device->memory().peak(), memory);
+    return true;
+  };
+  std::uint64_t least = 256u << 10;
+  while (!fits(least, 1)) least += 64u << 10;
+  const std::uint64_t of_teams = 64u << 10;  // what teams say to each other
+  for (const std::uint64_t memory : {least + of_teams, 2 * least, 8 * least}) EXPECT_TRUE(fits(memory, 16));
+}
+
 TEST_F(GpuStreamedPpr, EvaluatesOnRanksThatShareTheGraphOut) {
   const Graph graph = generated(io::GraphKind::rmat, brief() ? 7 : 9, false, io::WeightRule::none);
   ppr::Options options;

@@ -42,6 +42,7 @@ class GpuPpr : public OnGpu {
       EXPECT_EQ(found.figures[i].held, expected.figures[i].held) << i;
       EXPECT_EQ(found.figures[i].edges, expected.figures[i].edges) << i;
       EXPECT_EQ(found.figures[i].reached, expected.figures[i].reached) << i;
+      EXPECT_EQ(found.figures[i].units, expected.figures[i].units) << i;
     }
     return found;
   }
@@ -361,6 +362,28 @@ TEST_F(GpuPpr, CountsBallsThatMemoryHolds) {
   EXPECT_LE(some, all / 2);
   EXPECT_GT(some, 0u);
   EXPECT_EQ(some % (all / 16), 0u);
+}
+
+/// Of every kernel, in tables that hash: some of the balls outgrow the first workspace.
+TEST_F(GpuPpr, CountsUnitsOfBallsAsTheHost) {
+  const Graph graph = generated(io::GraphKind::rmat, 13, false, io::WeightRule::uniform);
+  const Starts starts = starts_of(queries_of(graph));
+  std::vector<ppr::Options> kernels(4);
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    ppr::Options& options = kernels[i];
+    options.method = i == 0 ? ppr::Method::exact : ppr::Method::staged;
+    options.length = i == 0 ? 3 : 0;
+    options.stages = {2, 1};
+    options.expand = 0.01;
+    options.one_by_one = i > 1;
+    options.balls = i == 3 ? 5 : 1;
+    for (const ppr::BallDegree degree : {ppr::BallDegree::average, ppr::BallDegree::largest}) {
+      options.unit_degree = degree;
+      const KeptRows found = compare(*gpu_, graph, starts, options);
+      EXPECT_GT(found.figures[0].units, 1000u);
+      EXPECT_GT(asked(found, graph, options).again, 0u);
+    }
+  }
 }
 
 /// Of every kernel, in tables that hash: workspaces of the same vertices, in fewer bytes.

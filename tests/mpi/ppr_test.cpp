@@ -50,6 +50,8 @@ TEST_F(PprOnRanks, SharesListedQueries) {
 TEST_F(PprOnRanks, OwnPartsOfTheGraph) {
   const std::vector<std::vector<std::string>> methods{{"--length", "4", "--weighted"},
                                                       {"--method", "meloppr", "--dangling", "uniform"},
+                                                      {"--method", "meloppr", "--one-by-one", "--balls", "4"},
+                                                      {"--length", "3", "--score-units", "average"},
                                                       {"--method", "push", "--residual-threshold", "1e-4"},
                                                       {"--method", "montecarlo", "--walks", "100"}};
   for (std::size_t i = 0; i < methods.size(); ++i) {

@@ -13,6 +13,7 @@ std::vector<ppr::Options> in_units(const std::vector<ppr::Options>& methods) {
   for (ppr::Options options : methods) {
     if (options.method != ppr::Method::exact && options.method != ppr::Method::staged) continue;
     options.weighted = all.size() % 4 > 1;
+    options.unit_degree = ppr::BallDegree::none;
     options.score_units = all.size() % 2 == 0 ? 1009 : ~0u;
     all.push_back(options);
   }

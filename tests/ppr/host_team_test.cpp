@@ -114,19 +114,86 @@ TEST(HostTeam, ThrowsWhatStoppedABallAndIsUsableAgain) {
   }
 }
 
-TEST(HostTeam, NeedsTheGraphOnTheHost) {
-  const Graph graph = generated(io::GraphKind::kronecker, 8, true, io::WeightRule::none);
-  const Device device({DeviceChoice::host, 2, 0});
+ppr::Options one_by_one() {
   ppr::Options options;
   options.method = ppr::Method::staged;
   options.one_by_one = true;
-  options.balls = 2;
-  const PagingOptions parts{.partitions = 4, .slots = 2, .transport = Transport::copied};
+  return options;
+}
 
-  EXPECT_THROW(ran(device, graph, starts_of({{{1, 1}}}), options, parts), UsageError);
+TEST(HostTeam, FindsTheSameInPartitions) {
+  const Graph graph = generated(io::GraphKind::rmat, 7, false, io::WeightRule::uniform);
+  auto queries = queries_of(graph);
+  queries.erase(queries.begin() + 1, queries.end() - 2);  // many rounds each
+  const Starts starts = starts_of(queries);
+  for (ppr::Options options : one_by_one_methods()) {
+    options.weighted = options.stages.size() == 3;
+    const Ran expected = ran_side_by_side(graph, starts, options, 1, 1);
+    for (const std::uint32_t balls : {1u, 2u, 4u, 16u}) {
+      for (const PagingOptions& paging :
+           {PagingOptions{.partitions = 2, .slots = 2, .transport = Transport::copied},
+            PagingOptions{.partitions = 16, .slots = 2},
+            PagingOptions{.partitions = 7, .transport = Transport::mapped}}) {
+        SCOPED_TRACE(testing::Message() << balls << " balls, " << paging.partitions << " partitions");
+        const unsigned threads = paging.transport == Transport::mapped ? 3 : 1;
+        options.balls = balls;
 
-  options.one_by_one = false;  // where it does nothing
-  EXPECT_NO_THROW(ran(device, graph, starts_of({{{1, 1}}}), options, parts));
+        const Ran found = ran(Device({DeviceChoice::host, threads, 0}), graph, starts, options, paging);
+
+        expect_same(found, expected);
+        EXPECT_EQ(found.stats.peak_table_entries, expected.stats.peak_table_entries);
+        EXPECT_EQ(found.stats.traffic.restarts, 0u);
+      }
+    }
+  }
+}
+
+TEST(HostTeam, BringsListsOfSeveralBallsTogether) {
+  const Graph graph = generated(io::GraphKind::kronecker, 11, true, io::WeightRule::none);
+  const Starts starts = starts_of({{{17, 1}}});
+  ppr::Options options = one_by_one();
+  options.expand = 0.05;
+  const PagingOptions paging{.partitions = 16, .slots = 2, .transport = Transport::copied};
+  const Ran expected = ran_side_by_side(graph, starts, options, 1, 1);
+  std::uint64_t before = 0;
+  for (const std::uint32_t balls : {16u, 4u, 2u, 1u}) {
+    for (const unsigned threads : kThreads) {
+      options.balls = balls;
+
+      const Ran found = ran(Device({DeviceChoice::host, threads, 0}), graph, starts, options, paging);
+
+      expect_same(found, expected);
+      EXPECT_GT(found.stats.traffic.rounds, before * 3 / 2);
+      if (threads == kThreads[1]) before = found.stats.traffic.rounds;
+    }
+  }
+}
+
+/// Wherever balls one after the other fit, several do: as many as there is the memory for.
+TEST(HostTeam, FitsInPartitionsWhereBallsOneAfterAnotherDo) {
+  const Graph graph = generated(io::GraphKind::kronecker, 10, true, io::WeightRule::none);
+  const Starts starts = starts_of({{{17, 1}}, {{5, 1}}, {{40, 1}}});
+  ppr::Options options = one_by_one();
+  options.expand = 0.05;
+  const PagingOptions paging{.partitions = 16};
+  const Ran expected = ran_side_by_side(graph, starts, options, 1, 1);
+  const auto fits = [&](std::uint64_t memory, std::uint32_t balls) {
+    const Device device({DeviceChoice::host, 2, memory});
+    options.balls = balls;
+    try {
+      expect_same(ran(device, graph, starts, options, paging), expected);
+    } catch (const BudgetError&) {
+      return false;
+    }
+    EXPECT_LE(device.memory().peak(), memory);
+    return true;
+  };
+  std::uint64_t least = 32u << 10;
+  while (!fits(least, 1)) least += 4u << 10;
+  for (const std::uint32_t balls : {2u, 4u, 16u}) {
+    for (const std::uint64_t memory : {least, least + least / 4, 2 * least, 8 * least})
+      EXPECT_TRUE(fits(memory, balls)) << balls << " balls, " << memory << " bytes";
+  }
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ inline SolvedQuery solve(const Graph& graph, const ppr::Options& options, const 
   ppr::Seeds of_query;
   of_query.assign(starts_of({seeds}), graph.vertices(), options.seed, 0);
   SolvedQuery solved{std::vector<double>(graph.vertices()), solve_with(solver, of_query, query)};
-  const ppr::MassUnits units = ppr::MassUnits::of(options.score_units);
+  const ppr::MassUnits units = ppr::MassUnits::of(solved.figures.units);
   solver.for_each_score([&](Vertex v, ppr::Mass score) { solved.scores[v] = units.share(score); });
   return solved;
 }
@@ -190,6 +190,10 @@ inline std::vector<ppr::Options> group_methods() {
     all.push_back(all[i]);
     all.back().score_units = i == 0 ? 1009 : ~0u;
   }
+  for (const std::size_t i : {1, 4, 6}) {
+    all.push_back(all[i]);
+    all.back().unit_degree = i == 6 ? ppr::BallDegree::average : ppr::BallDegree::largest;
+  }
   return all;
 }
 
@@ -215,6 +219,10 @@ inline std::vector<ppr::Options> one_by_one_methods() {
   for (std::size_t i = 0; i < unless_sanitized(8u, 2u); ++i) {
     all.push_back(all[i]);
     all.back().dangling = ppr::Dangling::uniform;
+  }
+  for (const std::size_t i : {1, 2}) {
+    all.push_back(all[i]);
+    all.back().unit_degree = i == 1 ? ppr::BallDegree::average : ppr::BallDegree::largest;
   }
   return all;
 }

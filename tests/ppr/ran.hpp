@@ -38,6 +38,7 @@ inline void expect_same_figures(const KeptRows& found, const KeptRows& expected)
     EXPECT_EQ(found.figures[i].error, expected.figures[i].error) << i;
     EXPECT_EQ(found.figures[i].edges, expected.figures[i].edges) << i;
     EXPECT_EQ(found.figures[i].reached, expected.figures[i].reached) << i;
+    EXPECT_EQ(found.figures[i].units, expected.figures[i].units) << i;
     EXPECT_GT(found.figures[i].seconds, 0) << i;
   }
 }

@@ -73,6 +73,45 @@ TEST(PprShard, ChangesNoBit) {
   }
 }
 
+TEST(PprShard, DiffusesBallsSideBySide) {
+  const Graph graph = generated(io::GraphKind::rmat, 7, false, io::WeightRule::uniform);
+  auto queries = queries_of(graph);
+  queries.erase(queries.begin() + 1, queries.end() - 2);  // many rounds each
+  const Starts starts = starts_of(queries);
+  for (ppr::Options options : one_by_one_methods()) {
+    options.weighted = options.stages.size() == 3;
+    const KeptRows expected = alone(graph, starts, options);
+    for (const std::uint32_t balls : {1u, 4u, 16u}) {
+      for (const int size : {1, 2, 3}) {
+        SCOPED_TRACE(testing::Message() << balls << " balls on " << size << " ranks");
+        options.balls = balls;
+        EXPECT_TRUE(on_ranks(size, graph, starts, options, {.partitions = 5}).rows == expected);
+      }
+    }
+  }
+}
+
+/// Balls beside each other do not fit, nor do several queries.
+TEST(PprShard, HasFewerBallsWhereMemoryIsShort) {
+  const Graph graph = generated(io::GraphKind::kronecker, 10, true, io::WeightRule::none);
+  const Starts starts = starts_of({{{17, 1}}, {{5, 1}}, {{40, 1}}});
+  ppr::Options options;
+  options.method = ppr::Method::staged;
+  options.one_by_one = true;
+  options.expand = 0.05;
+  options.balls = 16;
+  const KeptRows expected = alone(graph, starts, options);
+  std::uint64_t restarts = 0;
+  for (const std::uint64_t memory : {384u << 10, 512u << 10, 2u << 20}) {
+    const OnRanks ran = on_ranks(2, graph, starts, options, {.partitions = 8}, memory);
+
+    EXPECT_TRUE(ran.rows == expected);
+    EXPECT_LE(ran.peak, memory);
+    for (const ppr::Stats& stats : ran.stats) restarts += stats.traffic.restarts;
+  }
+  EXPECT_GT(restarts, 0u);
+}
+
 TEST(PprShard, ReadsOwnListsFromTheFile) {
   const Folder folder;
   io::write_graph(folder / "graph.h5", generated(io::GraphKind::rmat, 9, false, io::WeightRule::uniform),

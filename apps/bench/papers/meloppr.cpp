@@ -235,11 +235,16 @@ class MeloPpr {
         loss(name + ", d the average degree", o, average);
         loss(name + ", d the largest degree", o, static_cast<double>(largest));
         loss(name + ", 2^32 - 1 units", o, 0);
+        o.unit_degree = ppr::BallDegree::average;
+        loss(name + ", d and |G_L| of the ball, average", o, 0);
+        o.unit_degree = ppr::BallDegree::largest;
+        loss(name + ", d and |G_L| of the ball, largest", o, 0);
       }
     }
   }
 
-  /// A query's mass has `degree` times as many units as its ball has vertices; 0: as many as there are.
+  /// A query's mass has `degree` times as many units as it reaches vertices in six steps; 0: as many as there
+  /// are. Or as its ball says (--score-units average, largest).
   void loss(const std::string& row, ppr::Options o, double degree) {
     tables_.measuring(row);
     constexpr double kMostUnits = ~std::uint32_t{0};
@@ -247,12 +252,15 @@ class MeloPpr {
     for (Instance q = 0; q < kCounted; ++q) {
       o.first_instance = q, o.last_instance = q + 1;
       o.state = ppr::State::sparse, o.score_units = 0;
-      const Answer exact = answer(six_steps_of(o)), right = answer(o);
+      ppr::Options fine = o;
+      fine.unit_degree = ppr::BallDegree::none;
+      const Answer exact = answer(six_steps_of(o)), right = answer(fine);
       const double wanted = degree * static_cast<double>(exact.reached);
-      o.score_units =
-          static_cast<std::uint32_t>(degree == 0 ? kMostUnits : std::clamp(wanted, 1.0, kMostUnits));
+      if (o.unit_degree == ppr::BallDegree::none)
+        o.score_units =
+            static_cast<std::uint32_t>(degree == 0 ? kMostUnits : std::clamp(wanted, 1.0, kMostUnits));
       const Answer own = answer(o);
-      common += own.common(right), error += own.error, units += o.score_units;
+      common += own.common(right), error += own.error, units += own.units;
       memory += ratio(own.bytes, right.bytes);
     }
     const double percent = 100.0 / kCounted;
@@ -274,6 +282,7 @@ class MeloPpr {
       std::ranges::sort(list);
       reached = batch.figures[0].reached, error = batch.figures[0].error;
       bytes = static_cast<double>(batch.figures[0].peak_bytes);
+      units = static_cast<double>(batch.figures[0].units);
     }
     /// The share of another's list that is in this one.
     double common(const Answer& other) const {
@@ -283,7 +292,7 @@ class MeloPpr {
     }
     std::vector<Vertex> list;
     std::uint64_t reached = 0;
-    double error = 0, bytes = 0;
+    double error = 0, bytes = 0, units = 0;
   };
 
   Answer answer(ppr::Options o) {

@@ -38,15 +38,20 @@ class Ball : public Diffusion<Group, Workspace> {
   /// Not where what returns goes to all of the graph.
   SLUICE_HD bool extracts_from_seeds() const { return extracts() && rules_.dangling == Dangling::seed; }
 
-  /// So many rounds of what a vertex has, in a workspace that is empty. Mass of vertices without out-edges
-  /// leaves, and is added to `sums`, of each round.
-  SLUICE_HD void run_from(const RankedVertex& from, std::uint32_t steps, Mass* sums) {
+  /// Rounds from `step` on, up to so many, of what a vertex has, in a workspace that is empty at the first.
+  /// Mass of vertices without out-edges leaves, and is added to `sums`, of each round. A thread alone that
+  /// waited for lists is called again.
+  SLUICE_HD void run_from(const RankedVertex& from, std::uint32_t& step, std::uint32_t steps, Mass* sums) {
     if constexpr (Workspace::kExtracts) {
       if (extracts()) return run_extracted_from(from, steps, sums);
     }
-    Base::begin_at(from.vertex, from.key);
-    for (std::uint32_t step = 0; step < steps && Base::goes_on(); ++step)
-      Base::round_without_return(sums[step]);
+    if (step == 0) Base::begin_at(from.vertex, from.key);
+    for (; step < steps && Base::goes_on(); ++step) Base::round_without_return(sums[step]);
+  }
+  /// All of them.
+  SLUICE_HD void run_from(const RankedVertex& from, std::uint32_t steps, Mass* sums) {
+    std::uint32_t step = 0;
+    run_from(from, step, steps, sums);
   }
 
   /// The same of all mass at the seeds, or of what joins there at the end of each round; and mass of vertices
@@ -56,7 +61,7 @@ class Ball : public Diffusion<Group, Workspace> {
       workspace_.slot_of(seeds_.seeds[i].vertex);
     Extracted ball(group_, shared_.chunk, workspace_, rules_);
     if (!extract(ball, steps)) return;
-    if (joining == nullptr) give_to_seeds(ball, rules_.units.whole);
+    if (joining == nullptr) give_to_seeds(ball, shared_.units.whole);
     for (std::uint32_t step = 0; step < steps; ++step) {
       const auto [moved, returning] = ball.round(edges_);
       if (!moved && joining == nullptr) break;

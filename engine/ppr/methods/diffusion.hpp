@@ -28,6 +28,7 @@ namespace sluice::ppr {
 template <class Group>
 struct GroupShared {
   WorkspaceCounts counts;
+  MassUnits units;  ///< of the query
   union {
     EdgeChunk<Group> chunk;
     SelectWorkspace select;
@@ -39,6 +40,7 @@ struct GroupShared {
 struct AloneShared {
   WorkspaceCounts counts;
   EdgeChunk<SingleLane> chunk;
+  MassUnits units;
 };
 
 template <class Group, class Workspace>
@@ -65,11 +67,11 @@ class Diffusion {
   /// This lane's.
   SLUICE_HD std::uint64_t& own_edges() { return edges_; }
 
-  /// All mass waits at the seeds.
+  /// All of the query's units wait at the seeds.
   SLUICE_HD void begin(Mass least) {
     Mass given = 0;
     now_ = 1;  // lists are filled for the round after this one
-    give_to_seeds(rules_.units.whole, least, given);
+    give_to_seeds(shared_.units.whole, least, given);
     under_way_ = group_.sum(given);
     now_ = 0;
     moved_ = true;
@@ -350,10 +352,7 @@ class Diffusion {
     return reaches(mass, least, degree_of(vertex));
   }
 
-  SLUICE_HD std::uint64_t degree_of(Vertex vertex) const {
-    const EdgeIndex* const offsets = rules_.graph.offsets + vertex;
-    return offsets[1] - offsets[0];
-  }
+  SLUICE_HD std::uint64_t degree_of(Vertex vertex) const { return rules_.degree_of(vertex); }
 
   // ---- lists
 

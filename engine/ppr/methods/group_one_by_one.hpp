@@ -32,6 +32,7 @@ class GroupOneByOne {
                           const QueryRules& rules, const SeedsView& seeds, Instance)
       : group_(group),
         shared_(shared),
+        units_(group, shared.ball, rules),
         ball_(group, shared.ball, workspace, rules, seeds),
         table_(group, shared.counts, Workspace::second(workspace)),
         fixed_(group, shared.ball, table_, rules),
@@ -47,12 +48,19 @@ class GroupOneByOne {
   }
 
   SLUICE_HD void begin() {
-    if (!ball_.extracts_from_seeds()) ball_.begin(0);
+    units_.begin();
+    group_.sync();  // all lanes know the units
+    if (units_.known()) begin_ball();
   }
   /// As GroupQuery::advance().
   SLUICE_HD void advance() {
+    if (!units_.known()) {
+      if (!units_.count(ball_.workspace(), seeds_)) return;
+      begin_ball();
+    }
     if constexpr (Workspace::kAlone) {
       if (!ball_.go_on()) return;
+      lacking_ = 0;
     }
     if (stage_ == 0) {
       diffuse_from_seeds(rules_.stages[0], nullptr);
@@ -70,6 +78,7 @@ class GroupOneByOne {
   SLUICE_HD GroupFigures figures() {
     GroupFigures figures;
     figures.held = held_;
+    figures.units = shared_.ball.units.whole;
     const BallFigures balls = ball_.figures();
     figures.edges = balls.edges;
     figures.extraction_nanoseconds = balls.extraction_nanoseconds;
@@ -99,10 +108,13 @@ class GroupOneByOne {
  private:
   /// Where a barrier lies behind the last change of either workspace: all lanes agree.
   SLUICE_HD bool full() const { return ball_.workspace().full() || table_.full(); }
-  /// A thread alone, for lists of the round under way.
-  SLUICE_HD bool waits() const { return Workspace::kAlone && ball_.stopped(); }
+  /// A thread alone, for lists of the round under way, or for those of balls side by side.
+  SLUICE_HD bool waits() const { return Workspace::kAlone && stopped(); }
   SLUICE_HD bool is_last() const { return stage_ + 1 == rules_.stage_count; }
 
+  SLUICE_HD void begin_ball() {
+    if (!ball_.extracts_from_seeds()) ball_.begin(0);
+  }
   SLUICE_HD void begin_stage() {
     ++stage_;
     next_ = step_ = 0;
@@ -113,30 +125,33 @@ class GroupOneByOne {
     for (std::uint32_t step = group_.rank(); step < rules_.stages[stage_]; step += Group::kSize)
       returning_[step] = 0;
     group_.sync();
+    if constexpr (Workspace::kHasTeam && Workspace::kAlone) {
+      by_team_ = is_worth_a_team();
+      if (by_team_) ball_.workspace().team().give({0, chosen_, rules_.stages[stage_]});
+    }
   }
 
   /// From each of the vertices chosen, by falling mass; then once from the seeds, with what has to return.
   SLUICE_HD void go_on() {
     const std::uint32_t steps = rules_.stages[stage_];
     if constexpr (Workspace::kHasTeam) {
-      if (is_worth_a_team()) go_on_with_team(steps);
+      if constexpr (Workspace::kAlone) {
+        if (by_team_ && next_ < chosen_) go_on_with_threads(steps);
+        if (waits()) return;
+      } else {
+        go_on_with_blocks(steps);
+      }
     }
     for (; next_ < chosen_ && !full(); ++next_, step_ = 0) {
-      diffuse_from(table_.ranked_at(next_), steps);
+      ball_.run_from(table_.ranked_at(next_), step_, steps, returning_);
       if (waits()) return;
-      ball_.workspace().lacking() != 0 ? drop_ball() : take_ball(ball_.extracts());
+      take_ball(ball_.extracts());
     }
     if (stopped() || !goes_on_from_seeds(steps)) return;
     diffuse_from_seeds(steps, returning_);
     if (!waits()) take_ball(ball_.extracts_from_seeds());
   }
 
-  /// A thread alone goes on with the same round where it waited for lists.
-  SLUICE_HD void diffuse_from(const RankedVertex& from, std::uint32_t steps) {
-    if (ball_.extracts()) return ball_.run_from(from, steps, returning_);
-    if (step_ == 0) ball_.begin_at(from.vertex, from.key);
-    for (; step_ < steps && ball_.goes_on(); ++step_) ball_.round_without_return(returning_[step_]);
-  }
   /// Null: all mass is there, and none joins it.
   SLUICE_HD void diffuse_from_seeds(std::uint32_t steps, const Mass* all_joining) {
     if constexpr (Workspace::kExtracts) {
@@ -149,18 +164,25 @@ class GroupOneByOne {
     }
   }
 
-  /// On a host, balls have about as many edges as the query so far: it takes threads tens of microseconds to
-  /// meet.
-  SLUICE_HD bool is_worth_a_team() const {
-    if constexpr (Workspace::kAlone) {
-      return ball_.workspace().has_team() && chosen_ > 1 && ball_.edges() * chosen_ >= (1u << 13);
-    } else {
-      return true;
-    }
+  /// Balls have about as many edges as the query so far: it takes threads tens of microseconds to meet. Where
+  /// lists are brought, those of several balls come together.
+  bool is_worth_a_team() const {
+    const Workspace& workspace = ball_.workspace();
+    return workspace.has_team() && chosen_ > 1 &&
+           (workspace.team().brings_lists() || ball_.edges() * chosen_ >= (1u << 13));
   }
 
-  /// The same from all that are chosen, by blocks (ball_team.cuh) or threads (host_team.hpp).
-  SLUICE_HD void go_on_with_team(std::uint32_t steps) {
+  /// The same from all that are chosen, by threads (host_team.hpp), as far as lists lead.
+  void go_on_with_threads(std::uint32_t steps) {
+    auto& team = ball_.workspace().team();
+    team.go_on();
+    for (; next_ < chosen_ && team.makes(next_); ++next_) take_from(team, next_, steps);
+    team.rest();
+    lacking_ = chosen_ - next_;
+  }
+
+  /// The same by blocks (ball_team.cuh).
+  SLUICE_HD void go_on_with_blocks(std::uint32_t steps) {
     auto& team = ball_.workspace().team();
     while (next_ < chosen_ && !full()) {
       const std::uint32_t balls = team.give({next_, chosen_ - next_, steps});
@@ -175,6 +197,10 @@ class GroupOneByOne {
   template <class Team>
   SLUICE_HD void take_from(Team& team, std::uint32_t member, std::uint32_t steps) {
     const Workspace ball = ball_.workspace().ball_of(member, group_, shared_.others);
+    if (const std::uint32_t lacking = ball.lacking(); lacking != 0) {  // the member empties it
+      lacking_ += lacking;
+      return group_.sync();  // all lanes have read it
+    }
     take(ball, ball_.extracts());
     if (ball.full()) {  // and so is the query's own workspace
       ball.clear();
@@ -197,17 +223,17 @@ class GroupOneByOne {
     return from_seeds_ = true;
   }
 
-  /// A ball that lacks lists. The others go on, so that what they lack is brought with it.
-  SLUICE_HD void drop_ball() {
-    lacking_ += ball_.workspace().lacking();
-    ball_.workspace().clear();
-    ball_.workspace().forget();
+  /// A ball that lacks lists is dropped. The others go on, so that what they lack is brought with it.
+  SLUICE_HD void take_ball(bool extracted) {
+    const Workspace& ball = ball_.workspace();
+    if (ball.lacking() == 0) return take(ball, extracted);
+    lacking_ += ball.lacking();
+    ball.clear();
+    ball.forget();
   }
-
-  SLUICE_HD void take_ball(bool extracted) { take(ball_.workspace(), extracted); }
   /// Empties a ball into the table. What the last stage leaves waiting is score.
   SLUICE_HD void take(const Workspace& ball, bool extracted) {
-    if (ball.full() || table_.full() || ball.lacking() != 0) return;
+    if (ball.full() || table_.full()) return;
     group_.sync();  // all lanes have seen that neither workspace is full
     const bool last = is_last();
     if (rules_.table_limit == TableLimit::hard) {
@@ -313,6 +339,7 @@ class GroupOneByOne {
 
   Group group_;
   Shared& shared_;
+  BallUnits<Group, Workspace, typename Diffusion<Group, Workspace>::Shared> units_;
   Ball<Group, Workspace> ball_;
   Workspace table_;
   FixedTable<Group, Workspace> fixed_;
@@ -324,7 +351,8 @@ class GroupOneByOne {
   std::uint32_t next_ = 0, chosen_ = 0;  ///< the ball at work is of this one of those chosen
   bool from_seeds_ = false;              ///< or it is the stage's last
   Mass held_ = 0;
-  std::uint32_t lacking_ = 0;  ///< in balls before this one
+  bool by_team_ = false;       ///< a host's threads make the stage's balls
+  std::uint32_t lacking_ = 0;  ///< lists, in balls before this one; or balls that a team has not made
   std::uint32_t most_ = 0;     ///< entries of the table
 };
 

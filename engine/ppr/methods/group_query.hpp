@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "engine/ppr/methods/ball_units.hpp"
 #include "engine/ppr/methods/diffusion.hpp"
 
 namespace sluice::ppr {
@@ -22,7 +23,7 @@ SLUICE_HD void write_top_of(const Group& group, Shared& shared, const Workspace&
   // Positive doubles are ordered as their bits are.
   const auto at = [&](std::uint32_t i) {
     const auto& entry = table[table.reached_slot(i)];
-    return RankedVertex{bits_of(rules.units.share(entry.score)), entry.vertex};
+    return RankedVertex{bits_of(shared.units.share(entry.score)), entry.vertex};
   };
   RankCut cut;  // takes all
   if (found < present) cut = select_first(group, shared.select, table.reached(), found, at);
@@ -59,7 +60,7 @@ template <class Workspace, class Group, class Shared, class At>
 SLUICE_HD RankCut next_stage(const Group& group, Shared& shared, const QueryRules& rules, std::uint32_t size,
                              std::uint64_t dropped, At&& at) {
   constexpr RankCut kAll{}, kNone{~std::uint64_t{0}, ~std::uint32_t{0}};
-  if (rules.least != 0) return {rules.least, 0};
+  if (rules.threshold != 0) return {rules.least_of(shared.units), 0};
   const auto all = static_cast<double>(size + dropped);
   const auto chosen = static_cast<std::uint64_t>(std::ceil(rules.expand * all));
   if (chosen >= size) return kAll;
@@ -77,6 +78,7 @@ class GroupQuery {
                        const QueryRules& rules, const SeedsView& seeds, Instance query)
       : group_(group),
         shared_(shared),
+        units_(group, shared, rules),
         ball_(group, shared, workspace, rules, seeds),
         rules_(rules),
         seeds_(seeds),
@@ -90,12 +92,19 @@ class GroupQuery {
   }
 
   SLUICE_HD void begin() {
+    units_.begin();
     if (rules_.method == Method::walks) return;
-    if (rules_.method == Method::push) least_ = rules_.least != 0 ? rules_.least : kFirstBar;
-    ball_.begin(least_);
+    group_.sync();  // all lanes know the units
+    if (rules_.method == Method::push)
+      least_ = rules_.threshold != 0 ? rules_.least_of(shared_.units) : kFirstBar;
+    if (units_.known()) ball_.begin(least_);
   }
   /// Goes on until the query has its scores, or lacks what it needs.
   SLUICE_HD void advance() {
+    if (!units_.known()) {
+      if (!units_.count(ball_.workspace(), seeds_)) return;
+      ball_.begin(0);
+    }
     if constexpr (Workspace::kAlone) {
       if (rules_.method != Method::walks && !ball_.go_on()) return;
     }
@@ -129,6 +138,7 @@ class GroupQuery {
     GroupFigures figures;
     const Workspace& workspace = ball_.workspace();
     figures.held = held_;
+    figures.units = shared_.units.whole;
     figures.edges = ball_.edges();
     figures.reached = workspace.reached();
     figures.abandoned = workspace.stopped();
@@ -185,11 +195,11 @@ class GroupQuery {
   /// alpha stays where it is in any case; the rest is what scores miss. To reach a tolerance the bar is
   /// lowered whenever no vertex is above it.
   SLUICE_HD void push() {
-    const Mass enough = rules_.least != 0 ? 0 : rules_.enough;
+    const Mass enough = rules_.threshold != 0 ? 0 : rules_.enough;
     while (true) {
       while (ball_.under_way() > enough && ball_.goes_on()) ball_.round(least_);
       if (stopped()) return;
-      if (rules_.least != 0 || ball_.under_way() <= enough) break;
+      if (rules_.threshold != 0 || ball_.under_way() <= enough) break;
       least_ /= kBarStep;
       ball_.list_waiting(least_);
     }
@@ -272,6 +282,7 @@ class GroupQuery {
 
   Group group_;
   Shared& shared_;
+  BallUnits<Group, Workspace, Shared> units_;
   Diffusion<Group, Workspace> ball_;
   const QueryRules& rules_;
   SeedsView seeds_;

@@ -55,7 +55,7 @@ bool StoredSolver<M>::advance(const ListsAtHand& lists) {
       return !query.stopped();
     });
   } catch (...) {
-    if (team_) team_->stop();  // the lists end with the call
+    if (team_) team_->rest();  // the lists end with the call
     throw;
   }
 }
@@ -78,7 +78,7 @@ template <class M>
 void StoredSolver<M>::write_top(std::span<Vertex> vertices, std::span<double> values) {
   const std::uint64_t entries = TopList::entries(scores().size(), options_.top);
   list_.reserve(device_, entries, "the list of a query");
-  TopList list({list_.data(), entries}, options_.top, rules_.units);
+  TopList list({list_.data(), entries}, options_.top, shared_.ball.units);
   for (const Reached<M>& entry : scores()) list.add(entry.vertex, entry.score);
   list.write(vertices, values);
 }

@@ -37,12 +37,13 @@ class StoredSolver {
   }
   template <class Use>
   void for_each_missing(Use&& use) const {
-    for (std::uint32_t i = 0; i < workspace_.missing; ++i) {
-      const Reached<M>& entry = workspace_.reached[workspace_.numbers()[i]];
-      if (entry.moving != 0) use(entry.vertex);
-    }
+    workspace_.for_each_missing(use);
+    if (team_) team_->for_each_missing(use);
     if (options_.method != Method::walks) return;
     for (std::uint32_t i = 0; i < shared_.ball.counts.lacking; ++i) use(workspace_.walks()[i].at.vertex);
+  }
+  void use_threads(unsigned threads) {
+    if (team_) team_->use_threads(threads);
   }
   QueryFigures figures();
   ListsAtHand whole() const { return ListsAtHand(std::span(&whole_, 1)); }
@@ -76,8 +77,7 @@ class StoredSolver {
 /// Stores masses in 64 bits, or in 32 where a query has so few units.
 class QuerySolver {
  public:
-  /// Keeps references to all of them. One by one, `threads` diffuse `balls` of a query at once; where lists
-  /// are missed, one does.
+  /// Keeps references to all of them. One by one, `threads` diffuse `balls` of a query at once.
   QuerySolver(const Device& device, const CsrView& graph, const Options& options, unsigned balls = 1,
               unsigned threads = 1);
 
@@ -89,7 +89,11 @@ class QuerySolver {
   bool advance(const ListsAtHand& lists) {
     return std::visit([&](auto& solver) { return solver.advance(lists); }, solver_);
   }
-  /// The same of an exact query, but false after a step along so many edges, if it goes on.
+  /// So many threads diffuse balls from now on.
+  void use_threads(unsigned threads) {
+    std::visit([&](auto& solver) { solver.use_threads(threads); }, solver_);
+  }
+  /// As advance(), of an exact query, but false after a step along so many edges, if it goes on.
   bool advance_to(std::uint64_t edges, const ListsAtHand& lists) {
     return std::visit([&](auto& solver) { return solver.advance_to(edges, lists); }, solver_);
   }

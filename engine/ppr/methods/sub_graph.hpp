@@ -110,7 +110,7 @@ class SubGraph {
       const Vertex vertex = workspace_[workspace_.reached_slot(static_cast<std::uint32_t>(id))].vertex;
       const EdgeIndex* const offsets = rules_.graph.offsets + vertex;
       degree = offsets[1] - offsets[0];
-      chunk_.begins[group_.rank()] = offsets[0];
+      chunk_.begins[group_.rank()] = rules_.place_of(vertex);
       if (size_.weighted) {
         total = total_of(vertex);
         if (total == 0) degree = 0;

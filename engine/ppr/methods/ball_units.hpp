@@ -1,0 +1,123 @@
+// How many units the mass of a query has where its ball says it (MeLoPPR V-A: Max = d |G_L|): the vertices
+// within so many steps of the seeds, counted before the diffusion by a breadth-first search in the workspace
+// that the query then has, times the average or largest degree that they have in the graph. A workspace
+// numbers vertices as they are entered, so that those of the last step are the frontier.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/ppr/mass.hpp"
+#include "engine/ppr/methods/edge_chunk.hpp"
+#include "engine/ppr/query_rules.hpp"
+#include "engine/ppr/seeds.hpp"
+
+namespace sluice::ppr {
+
+template <class Group, class Workspace, class Shared>
+class BallUnits {
+ public:
+  SLUICE_HD BallUnits(const Group& group, Shared& shared, const QueryRules& rules)
+      : group_(group), shared_(shared), rules_(rules) {}
+
+  /// The query begins; all lanes know its units, or that its ball is to be counted, after the next barrier.
+  SLUICE_HD void begin() {
+    if (group_.rank() == 0) shared_.units = rules_.units;
+    known_ = rules_.unit_degree == BallDegree::none;
+  }
+  SLUICE_HD bool known() const { return known_; }
+
+  /// Counts the ball in a workspace that is empty, and empty afterwards. False where the workspace has
+  /// stopped: a thread alone is called again once lists are here.
+  SLUICE_HD bool count(const Workspace& workspace, const SeedsView& seeds) {
+    if (step_ == 0) {
+      for (std::uint32_t i = group_.rank(); i < seeds.count; i += Group::kSize)
+        workspace.slot_of(seeds.seeds[i].vertex);
+      group_.sync();
+    } else if constexpr (Workspace::kAlone) {
+      workspace.for_each_missing_here([&](std::uint32_t number, const ListsAtHand& lists) {
+        return enter_targets_of(workspace, number, lists);
+      });
+    }
+    while (step_ < rules_.ball_steps() && seen_ != workspace.reached() && !workspace.stopped())
+      step(workspace);
+    if (workspace.stopped()) return false;
+    set_units(workspace);
+    workspace.clear();
+    workspace.forget();
+    return known_ = true;
+  }
+
+ private:
+  SLUICE_HD void step(const Workspace& workspace) {
+    const std::uint32_t from = seen_;
+    seen_ = workspace.reached();
+    ++step_;
+    group_.sync();  // all lanes have read how far the search is
+    if constexpr (Workspace::kAlone) {
+      for (std::uint32_t number = from; number < seen_; ++number) workspace[number].moving = 1;
+      for (std::uint32_t number = from; number < seen_; ++number) {
+        if (!enter_targets_of(workspace, number, workspace.lists())) workspace.miss(number, seen_);
+      }
+      workspace.sort_missing();
+    } else {
+      for (std::uint32_t first = from; first < seen_; first += Group::kSize) enter_targets(workspace, first);
+    }
+  }
+
+  /// Of as many vertices as there are lanes.
+  SLUICE_HD void enter_targets(const Workspace& workspace, std::uint32_t first) {
+    const std::uint32_t i = first + group_.rank();
+    std::uint64_t degree = 0;
+    if (i < seen_) {
+      const Vertex vertex = workspace[workspace.reached_slot(i)].vertex;
+      const EdgeIndex place = rules_.place_of(vertex);
+      degree = rules_.degree_of(vertex);
+      shared_.chunk.begins[group_.rank()] = place;
+      if (place == kNoPlace && degree != 0) {
+        rules_.want(vertex);
+        workspace.lack();
+        degree = 0;
+      }
+    }
+    auto& chunk = shared_.chunk;
+    chunk.for_each(group_, chunk.begin(group_, degree),
+                   [&](std::uint64_t list, std::uint64_t place, std::uint64_t) {
+                     workspace.slot_of(rules_.graph.targets[chunk.begins[list] + place]);
+                   });
+  }
+
+  /// Of a thread alone; false where its list is missing. It waits for it where `moving` is not 0.
+  bool enter_targets_of(const Workspace& workspace, std::uint32_t number, const ListsAtHand& lists) {
+    const Vertex vertex = workspace[number].vertex;
+    const EdgeIndex begin = rules_.graph.offsets[vertex], degree = rules_.degree_of(vertex);
+    const ListColumns list = degree == 0 ? ListColumns{} : lists.of(vertex);
+    if (degree != 0 && list.targets == nullptr) return false;
+    workspace[number].moving = 0;
+    for (EdgeIndex edge = begin; edge < begin + degree; ++edge) workspace.slot_of(list.targets[edge]);
+    return true;
+  }
+
+  SLUICE_HD void set_units(const Workspace& workspace) {
+    const std::uint64_t vertices = workspace.reached();
+    std::uint64_t edges = 0, largest = 0;
+    workspace.for_each_reached([&](const auto& entry) {
+      const std::uint64_t degree = rules_.degree_of(entry.vertex);
+      edges += degree;
+      largest = degree > largest ? degree : largest;
+    });
+    edges = group_.sum(edges), largest = group_.maximum(largest);
+    const std::uint64_t average = (edges + vertices - 1) / vertices;
+    if (group_.rank() == 0)
+      shared_.units =
+          MassUnits::of_ball(rules_.unit_degree == BallDegree::largest ? largest : average, vertices);
+  }
+
+  Group group_;
+  Shared& shared_;
+  const QueryRules& rules_;
+  // Where the search is; the same in all lanes.
+  std::uint32_t step_ = 0, seen_ = 0;  ///< seen_: vertices whose edges it went along, or waits to
+  bool known_ = false;
+};
+
+}  // namespace sluice::ppr
