@@ -25,9 +25,9 @@ void run_sssp(const Command& command, const SsspCommand& c) {
   if (command.given("--delta") && !(c.delta > 0)) throw UsageError("--delta: above 0, or leave it out");
   const bool pulls = c.acc.direction != acc::AccDirection::push;
   Job job(command, c.common, c.graph,
-          {.weights = true,
-           .in_edges = pulls,
+          {.in_edges = pulls,
            .in_edges_if_they_fit = c.acc.direction == acc::AccDirection::automatic,
+           .weights = true,
            .vertex_bytes = acc::kAccVertexBytes});
   const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
   const acc::AccPlan plan = job.fitting([&](const PagingOptions& paging) {

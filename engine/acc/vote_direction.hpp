@@ -31,12 +31,16 @@ SLUICE_HD bool keeps_pulling(std::uint64_t active, std::uint64_t before, std::ui
   return active >= before || active > vertices / kPushFraction;
 }
 
-/// A pushed edge reads a state and changes it by an atomic; a pulled one reads a bit.
+/// A pushed edge reads a state and changes it by an atomic; a pulled one reads a bit. Counted on Kronecker
+/// 16, with 1.8 M edges: the first round of k-core with k 256 pulls 0.7 M edges where it pushes 1.8 M, with k
+/// 64 1.4 M where it pushes 0.6 M. Pulls alone read 22 times the edges for distances, and 232 times for all
+/// cores.
 inline constexpr std::uint64_t kPushedEdge = 2;
 
-/// Of an aggregation: active vertices have so many edges, and `left` lead to those whose states may change.
-SLUICE_HD bool less_to_pull(std::uint64_t edges, std::uint64_t left) {
-  return kPushedEdge * edges > left;
+/// Of an aggregation: active vertices have so many edges, `left` lead to those whose states may change, and a
+/// pull looks at so many states.
+SLUICE_HD bool less_to_pull(std::uint64_t edges, std::uint64_t left, std::uint64_t states) {
+  return kPushedEdge * edges > left + states;
 }
 
 /// The lowest level whose vertices may still take what is sent at level `at`. What is sent once moves none

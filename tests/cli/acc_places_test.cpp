@@ -193,10 +193,8 @@ TEST_F(AccCli, PullsWhereverTheListsAre) {
 TEST_F(AccCli, PullsPathsAndCoresWhereverTheListsAre) {
   const std::string kronecker = graph("kronecker", 10), both_stored = graph("rmat", 10, {"--reverse"});
   const auto solved = [&](std::vector<std::string> words, const std::vector<std::string>& more) {
-    for (const std::string& word : {"--device", "host", "--force", "--threads", "2"}) words.push_back(word);
-    for (const std::string& word :
-         {std::string("--report"), at("report.json"), std::string("--output"), at("r.h5")})
-      words.push_back(word);
+    words.insert(words.end(), {"--device", "host", "--force", "--threads", "2", "--report", at("report.json"),
+                               "--output", at("r.h5")});
     words.insert(words.end(), more.begin(), more.end());
     run(words);
     return report()["acc"];
@@ -217,7 +215,9 @@ TEST_F(AccCli, PullsPathsAndCoresWhereverTheListsAre) {
         words.insert(words.end(), {"--direction", direction});
         const auto rounds = solved(program, words);
         EXPECT_EQ(read_bytes(at("r.h5")), expected);
-        if (direction[0] == 'p') EXPECT_EQ(rounds["pulls"], rounds["rounds"]);
+        if (direction[0] == 'p') {
+          EXPECT_EQ(rounds["pulls"], rounds["rounds"]);
+        }
       }
     }
   }

@@ -34,7 +34,7 @@ struct Program {
 /// Sources' means.
 struct Mean {
   std::vector<double> milliseconds;
-  double rounds = 0, refills = 0, pulls = 0, launches = 0, push_registers = 0, pull_registers = 0;
+  double rounds = 0, refills = 0, pulls = 0, edges = 0, launches = 0, push_registers = 0, pull_registers = 0;
   std::vector<acc::AccRoundTrace> trace;  ///< of the last source's last run
 };
 
@@ -114,8 +114,9 @@ class Simdx {
 
   void directions() {
     compare(programs(), {{"push", {.direction = push}}, {"pull", {.direction = pull}}, {"auto", {}}},
-            "times push", false, [](const Mean& mean) {
-              return Columns{{"rounds that pull", mean.pulls}};
+            "times push", false, [this](const Mean& mean) {
+              return Columns{{"rounds that pull", mean.pulls},
+                             {"looks at an edge", mean.edges / static_cast<double>(graph_.edges())}};
             });
   }
 
@@ -291,6 +292,7 @@ class Simdx {
         mean.rounds += static_cast<double>(stats.rounds) / count;
         mean.refills += static_cast<double>(stats.refills) / count;
         mean.pulls += static_cast<double>(stats.pulls) / count;
+        mean.edges += static_cast<double>(stats.edges) / count;
         mean.launches += static_cast<double>(stats.kernel_launches) / count;
         mean.push_registers = stats.push_registers, mean.pull_registers = stats.pull_registers;
       }
@@ -362,12 +364,15 @@ void run_simdx(Tables& tables, Device& device) {
   if (tables.options().graph.empty())
     tables_of(tables, device, "grid",
               [&] { return tables.graph(kGridHostScale, kGridGpuScale, io::GraphKind::grid); });
-  if (tables.begin("SIMD-X filters in partitions")) {
+  const auto in_partitions = [&](const char* name, void (Simdx::*rows)()) {
+    if (!tables.begin(name)) return;
     Simdx parts(tables, device, tables.graph(kHostScale, kGpuScale),
                 {.paging = {.partitions = 4, .slots = 2}});
     tables.on("Kronecker", parts.graph());
-    parts.filters_in_partitions();
-  }
+    (parts.*rows)();
+  };
+  in_partitions("SIMD-X filters in partitions", &Simdx::filters_in_partitions);
+  in_partitions("SIMD-X directions in partitions", &Simdx::directions);
   if (tables.options().graph.empty() && tables.begin("SIMD-X generated graphs")) {
     for (const auto& [name, kind] : {std::pair("kronecker", io::GraphKind::kronecker),
                                      {"rmat", io::GraphKind::rmat},

@@ -33,7 +33,8 @@ struct LevelRound {
 /// The same where rounds may pull.
 struct DirectedLevelRound : LevelRound {
   std::uint32_t pull = 0;
-  unsigned long long left_edges = 0;  ///< that lead to vertices whose states may change
+  unsigned long long left_edges = 0;   ///< that lead to vertices whose states may change, at least
+  unsigned long long front_edges = 0;  ///< of active vertices
 };
 
 SLUICE_HD std::uint32_t pull_of(const LevelRound&) {
@@ -48,7 +49,7 @@ template <class T, class P, bool pulling>
 struct LevelsView : RoundsView<T, P, std::conditional_t<pulling, DirectedLevelRound, LevelRound>> {
   static constexpr bool kMayPull = pulling;
 
-  unsigned long long* left_edges = nullptr;  ///< [1] that a refill counts
+  unsigned long long* left_edges = nullptr;  ///< [1] that a count adds up, else 0
   Vertex* rest[2] = {};                      ///< memory for a half of the vertices, and for a quarter
 };
 
@@ -115,10 +116,39 @@ __device__ void receive_found(const Team& team, const View& view, const RoundPla
   });
 }
 
-/// Decides which way the round `next` goes, whose active vertices have so many edges.
-template <class View>
-__device__ void choose(const View& view, DirectedLevelRound& next, unsigned long long edges) {
-  next.pull = view.direction == AccDirection::pull || less_to_pull(edges, next.left_edges);
+/// Edges that lead to vertices whose states may change at `level`. All of the team come.
+template <class View, class Team>
+__device__ unsigned long long count_left(const Team& team, const View& view, unsigned long long level) {
+  const unsigned long long least = lowest_to_change(view.program, level);
+  unsigned long long edges = 0;
+  for (std::uint64_t v = view.work.first + team.rank(); v < view.work.last; v += team.size())
+    if (view.program.level(load(view.states + v)) >= least)
+      edges += view.in.offsets[v + 1] - view.in.offsets[v];
+  __syncwarp();
+  edges = cuda::warp_sum(edges);
+  if (threadIdx.x % cuda::kWarp == 0 && edges > 0) atomicAdd(view.left_edges, edges);
+  team.sync();
+  const unsigned long long all = load(view.left_edges);
+  team.sync();
+  if (team.rank() == 0) store(view.left_edges, 0ull);
+  return all;
+}
+
+/// Decides which way the round `next` goes, whose active vertices have so many edges. All of the team come,
+/// and wait for each other before it is asked again.
+template <class View, class Team>
+__device__ void choose(const Team& team, const View& view, DirectedLevelRound& next,
+                       unsigned long long edges) {
+  next.front_edges = edges;
+  next.pull = 1;
+  if (view.direction == AccDirection::pull) return;
+  const std::uint64_t states = view.work.last - view.work.first;
+  next.pull = less_to_pull(edges, next.left_edges, states);
+  if constexpr (View::Program::kRepeats) {
+    if (next.pull == 0) return;
+    next.left_edges = count_left(team, view, next.level);
+    next.pull = less_to_pull(edges, next.left_edges, states);
+  }
 }
 
 /// One look through the states of vertices that may not be below the level `least`.
@@ -152,7 +182,7 @@ __device__ void look_through(const cuda::GridTeam& grid, const View& view, const
   const auto vertex = [&](std::uint64_t i) {
     return rest == nullptr ? static_cast<Vertex>(view.work.first + i) : rest[i];
   };
-  unsigned long long lowest = RefillPass::kNone, edges = 0, left_edges = 0;
+  unsigned long long lowest = RefillPass::kNone, edges = 0;
   unsigned left = 0, active = 0;
   const auto take = [&](bool valid, Vertex v) {
     active += valid;
@@ -184,11 +214,6 @@ __device__ void look_through(const cuda::GridTeam& grid, const View& view, const
         ++left;
         if (levels[k] < lowest) lowest = levels[k];
       }
-      if constexpr (View::kMayPull) {
-        if (valid && pass.wanted != RefillPass::kNone &&
-            levels[k] >= lowest_to_change(view.program, pass.wanted))
-          left_edges += view.in.offsets[vertices[k] + 1ull] - view.in.offsets[vertices[k]];
-      }
       const bool takes = valid && pass.wanted != RefillPass::kNone && levels[k] == pass.wanted;
       stage.add(takes, vertices[k]);
       // What this round takes may be of a level that other ranks are not at yet.
@@ -205,10 +230,6 @@ __device__ void look_through(const cuda::GridTeam& grid, const View& view, const
     atomicAdd(&of_block.edges, edges);
     atomicAdd(&of_block.left, left);
     atomicAdd(&of_block.active, active);
-  }
-  if constexpr (View::kMayPull) {
-    left_edges = cuda::warp_sum(left_edges);
-    if (threadIdx.x % cuda::kWarp == 0 && left_edges > 0) atomicAdd(view.left_edges, left_edges);
   }
   __syncthreads();
   if (threadIdx.x != 0) return;
@@ -229,10 +250,9 @@ __device__ void look_through(const cuda::GridTeam& grid, const View& view, const
 template <unsigned kPhases, class View>
 __device__ void refill(const cuda::GridTeam& grid, const View& view, const RoundPlace& place,
                        unsigned long long least, typename View::Round& next) {
-  constexpr bool kGuesses = !View::kMayPull;  // where those that may change are counted, it must be known
   const std::uint64_t count = next.rest_in == 0 ? view.work.last - view.work.first : next.rest;
   const bool lists = next.left <= count / 2;
-  const bool guesses = kGuesses && least <= last_level(view.program);
+  const bool guesses = least <= last_level(view.program);
   RefillPass pass{least, guesses ? least : RefillPass::kNone, true, lists};
   unsigned long long lowest;
   for (;;) {
@@ -268,14 +288,11 @@ __device__ void refill(const cuda::GridTeam& grid, const View& view, const Round
   }
   next.level = lowest;
   if constexpr (View::kMayPull) {
-    next.left_edges = load(view.left_edges);
-    choose(view, next, refilled_edges);
+    if (!View::Program::kRepeats) next.left_edges -= min(next.left_edges, refilled_edges);
+    choose(grid, view, next, refilled_edges);
   }
   next.blocks = pull_of(next) != 0 ? 0 : blocks_for(view.work, next.all_active, refilled_edges);
   grid.sync();  // the next round clears what was read here
-  if constexpr (View::kMayPull) {
-    if (grid.rank() == 0) *view.left_edges = 0;
-  }
 }
 
 }  // namespace sluice::acc

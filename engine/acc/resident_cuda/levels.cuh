@@ -63,8 +63,9 @@ __device__ typename View::Round level_round(const Team& team, const View& view,
   next.active = found.active;
   next.all_active = all.found;
   if constexpr (View::kMayPull) {
-    if (!View::Program::kRepeats) next.left_edges -= min(next.left_edges, found.active_edges);
-    choose(view, next, found.active_edges);
+    const auto gone = !View::Program::kRepeats ? found.active_edges : pulled ? now.front_edges : found.edges;
+    next.left_edges -= min(next.left_edges, gone);
+    choose(team, view, next, found.active_edges);
   }
   next.blocks = pull_of(next) != 0 ? 0 : blocks_for(view.work, next.all_active, all.found_edges);
   if constexpr (View::Peers::kAlone) {
@@ -128,6 +129,7 @@ __global__ void __launch_bounds__(cuda::kTeamBlock) level_start_kernel(View view
   }
   grid.sync();
   typename View::Round now;
+  if constexpr (View::kMayPull) now.left_edges = view.in.edges;
   refill<kPhases>(grid, view, view.work.place(0), 0, now);
   if (grid.rank() != 0) return;
   *view.state = now;

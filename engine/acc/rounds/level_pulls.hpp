@@ -163,12 +163,12 @@ class LevelPulls {
     executor_.for_each(front.size(), output, CountSent<View>{{view, at, front.data()}});
     front_edges_ = counted("edges of active vertices");
     const std::uint64_t sends = Program::kRepeats ? 0 : std::min(left_, front_edges_);
-    if (!less_to_pull(front_edges_, left_ - sends + vertices_)) return false;
+    if (!less_to_pull(front_edges_, left_ - sends, vertices_)) return false;
     if constexpr (!Program::kRepeats) return true;
     // So many edges have been pushed since the last look that this one costs little beside them.
     executor_.for_each(view.last - view.first, output, CountLeft<View>{view, at, in_.offsets()});
     left_ = counted("edges that lead to vertices");
-    return less_to_pull(front_edges_, left_ + vertices_);
+    return less_to_pull(front_edges_, left_, vertices_);
   }
   /// The second sum of lanes, over ranks.
   std::uint64_t counted(const char* label) {

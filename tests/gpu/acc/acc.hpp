@@ -83,8 +83,9 @@ inline void compare_directions(const acc::AccGraph& graph, acc::AccFilter filter
        {acc::AccDirection::automatic, acc::AccDirection::push, acc::AccDirection::pull}) {
     if (direction == acc::AccDirection::pull && graph.vertices() > 0 && !graph.has_in_edges()) continue;
     const acc::AccStats stats = run({.direction = direction, .filter = filter});
-    if (direction != acc::AccDirection::automatic)
+    if (direction != acc::AccDirection::automatic) {
       EXPECT_EQ(stats.pulls, direction == acc::AccDirection::pull ? stats.rounds : 0);
+    }
   }
 }
 
