@@ -95,6 +95,7 @@ class InstanceGrower {
   void take(const At& at, EdgeIndex position, std::size_t edges_before, SampleStore& out) {
     const Edge edge{at.vertex, program_.graph.target(position), position};
     out.add_edge(edge.source, edge.target, at.depth, edge.position);
+    if (at.depth == program_.sampler.depth()) return;  // nothing is expanded any more
     const Vertex arrival = program_.arrival(at, edge);
     if (arrival == kNoVertex) return;
     if (!revisit_ && !visited_.insert(arrival)) return;
