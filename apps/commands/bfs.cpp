@@ -21,8 +21,7 @@ void run_bfs(const Command& command, const BfsCommand& c) {
   if (!command.given("--source")) throw UsageError("--source V is missing: say where the search begins");
   Job job(command, c.common, c.graph,
           {.in_edges = c.acc.direction != acc::AccDirection::push,
-           .in_edges_if_they_fit = c.acc.direction == acc::AccDirection::automatic,
-           .vertex_bytes = acc::kAccVertexBytes});
+           .in_edges_if_they_fit = c.acc.direction == acc::AccDirection::automatic});
   const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
   const acc::AccPlan plan = job.fitting([&](const PagingOptions& paging) {
     return acc::plan_bfs(job.device(), job.graph(), place_of(c, paging), c.acc);

@@ -121,7 +121,7 @@ void run_bp(const Command& command, BpCommand& c) {
   for (const char* name : {"--priors", "--coupling"}) {
     if (!command.given(name)) throw UsageError(fmt::format("{} FILE is missing", name));
   }
-  Job job(command, c.common, c.graph, {.weights = true, .vertex_bytes = acc::kAccVertexBytes});
+  Job job(command, c.common, c.graph, {.weights = true});
   const acc::BeliefModel model = read_belief_model(c.priors, c.coupling, job.graph(), job.ids());
   const auto plan_with = [&](const PagingOptions& paging) {
     return acc::plan_beliefs(job.device(), job.graph(), model.states, place_of(c, paging), c.beliefs);

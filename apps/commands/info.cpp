@@ -131,7 +131,7 @@ Json to_json(const std::string& file, const io::GraphInfo& info) {
           {"in_edges", info.has_in},
           {"origin", info.origin},
           {"checksum", format_checksum(info.checksum)},
-          {"host_bytes", host_bytes(info)}};
+          {"host_bytes", io::graph_bytes(info)}};
 }
 
 Json to_json(const DegreeFigures& d) {
@@ -157,7 +157,7 @@ std::string header_text(const std::string& file, const io::GraphInfo& info) {
                       info.compacted ? " (compacted; original ids are kept)" : "");
   text += fmt::format("  edges        {}{}\n", format_count(info.edges),
                       info.directed ? "" : " (both directions counted)");
-  text += fmt::format("  in memory    {}\n", format_size(host_bytes(info)));
+  text += fmt::format("  in memory    {}\n", format_size(io::graph_bytes(info)));
   text += fmt::format("  checksum     {}\n", format_checksum(info.checksum));
   if (!info.origin.empty()) text += fmt::format("  origin       {}\n", info.origin);
   return text;
@@ -211,7 +211,7 @@ void run_info(const Command& command, const InfoCommand& c) {
     const Device device({.device_memory = budget});
     say_refused_gpu(command, c.common, device);
     const io::GraphColumns walked{.weights = false, .times = false};
-    cut = cut_for(device, graph, host_bytes(walked.of(info)) <= host_budget().ceiling());
+    cut = cut_for(device, graph, io::graph_bytes(info, walked) <= host_budget().ceiling());
   }
   std::string text;
   if (c.json) {

@@ -7,6 +7,7 @@
 #include "apps/commands/acc.hpp"
 #include "apps/commands/commands.hpp"
 #include "apps/job/ranks.hpp"
+#include "engine/acc/rounds/rank_part.hpp"
 #include "engine/acc/solve.hpp"
 #include "engine/acc/verify.hpp"
 #include "engine/core/error.hpp"
@@ -20,10 +21,13 @@ struct KcoreCommand : AccCommand {
 };
 
 void run_kcore(const Command& command, const KcoreCommand& c) {
-  Job job(command, c.common, c.graph, {.in_edges = true, .vertex_bytes = acc::kAccVertexBytes});
+  Job job(command, c.common, c.graph, {.in_edges = true});
   const bool pulls = c.acc.direction != acc::AccDirection::push;
+  // A run looks at the lists once it has read them.
+  const bool made = c.common.plan && !job.graph().directed &&
+                    !acc::has_simple_lists(job.graph(), &world(), job.device().threads());
   const acc::AccPlan plan = job.fitting([&](const PagingOptions& paging) {
-    return acc::plan_cores(job.device(), job.graph(), place_of(c, paging), c.common.plan, c.acc);
+    return acc::plan_cores(job.device(), job.graph(), place_of(c, paging), made, c.acc);
   });
   if (c.common.plan) return job.print_plan(plan);
 

@@ -97,12 +97,9 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
   validate(c.rank);
   settle_rank_batch(command, c.method, c.batch);
   const bool fresh = c.method == pagerank::RankMethod::from_scratch;
-  Job job(command, c.common, c.graph,
-          {.in_edges = true,
-           .weights = c.rank.weighted,
-           .updated = c.batch.updates(),
-           .vertex_bytes = fresh ? pagerank::kRankVertexBytes : pagerank::kBatchVertexBytes,
-           .file_needs_in = true});
+  Job job(
+      command, c.common, c.graph,
+      {.in_edges = true, .weights = c.rank.weighted, .updated = c.batch.updates(), .file_needs_in = true});
   // Read anew for each memory that is tried: reading takes more than the batch does. The last one stays.
   std::optional<HeldBatch> changes;
   pagerank::Plan plan = job.fitting([&](const PagingOptions& paging) {

@@ -190,7 +190,7 @@ RunStats run_of(const ppr::Stats& stats) {
 
 void run(const Command& command, PprCommand& c) {
   settle(command, c);
-  Job job(command, c.common, c.graph, {.weights = c.ppr.weighted, .vertex_bytes = ppr::kQueryVertexBytes});
+  Job job(command, c.common, c.graph, {.weights = c.ppr.weighted});
   const HeldStarts starts = make_starts(command, c.starts, StartsLine::weighted_seeds, true, job.ids());
   job.prepare(starts, " queries", c.ppr);
   const auto plan_with = [&](const PagingOptions& paging) {

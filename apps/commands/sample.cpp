@@ -85,11 +85,7 @@ void run_sample(const Command& command, SampleCommand& c) {
   refuse_foreign(command, c);
   c.sample.layer_sizes.assign(c.layer_sizes.begin(), c.layer_sizes.end());
   validate(c.sample);
-  const bool by_weight = c.sample.bias == Bias::weight;
-  Job job(command, c.common, c.graph,
-          {.weights = by_weight,
-           .edge_bytes = c.sample.bias == Bias::degree ? kTableEdgeBytes : 0,
-           .weight_bytes = by_weight ? kTableEdgeBytes : 0});
+  Job job(command, c.common, c.graph, {.weights = c.sample.bias == Bias::weight});
   const HeldStarts starts = make_starts(command, c.starts, StartsLine::seeds, !is_one_pass(c), job.ids());
   job.prepare(starts, " samples", c.sample);
   const auto check = [&](SampleSink* next) {

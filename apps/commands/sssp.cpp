@@ -27,8 +27,7 @@ void run_sssp(const Command& command, const SsspCommand& c) {
   Job job(command, c.common, c.graph,
           {.in_edges = pulls,
            .in_edges_if_they_fit = c.acc.direction == acc::AccDirection::automatic,
-           .weights = true,
-           .vertex_bytes = acc::kAccVertexBytes});
+           .weights = true});
   const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
   const acc::AccPlan plan = job.fitting([&](const PagingOptions& paging) {
     return acc::plan_sssp(job.device(), job.graph(), place_of(c, paging), c.acc);

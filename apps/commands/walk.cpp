@@ -90,12 +90,8 @@ void run_walk(const Command& command, WalkCommand& c) {
   refuse_foreign(command, c);
   validate(c.walk);
   const bool by_weight = c.walk.kind == walks::Kind::node2vec ||
-                         (c.walk.kind == walks::Kind::biased && c.walk.bias == Bias::weight),
-             by_degree = c.walk.kind == walks::Kind::biased && c.walk.bias == Bias::degree;
-  Job job(command, c.common, c.graph,
-          {.weights = by_weight,
-           .edge_bytes = by_degree ? kTableEdgeBytes : 0,
-           .weight_bytes = by_weight ? kTableEdgeBytes : 0});
+                         (c.walk.kind == walks::Kind::biased && c.walk.bias == Bias::weight);
+  Job job(command, c.common, c.graph, {.weights = by_weight});
   const HeldStarts starts = make_starts(
       command, c.starts, is_pool(c) ? StartsLine::seeds : StartsLine::one_vertex, !is_pool(c), job.ids());
   if (is_pool(c)) take_pool_size(command, starts, c.walk, c.starts.file);

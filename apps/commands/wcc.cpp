@@ -35,7 +35,7 @@ HostArray<std::int64_t> names_of(const Job& job, std::span<const Vertex> compone
 }
 
 void run_wcc(const Command& command, const AccCommand& c) {
-  Job job(command, c.common, c.graph, {.vertex_bytes = acc::kAccVertexBytes});
+  Job job(command, c.common, c.graph);
   const acc::AccPlan plan = job.fitting([&](const PagingOptions& paging) {
     return plan_components(job.device(), job.graph(), place_of(c, paging));
   });

@@ -82,8 +82,9 @@ std::uint64_t Job::held_bytes() const {
 }
 
 std::uint64_t Job::graph_bytes() const {
-  return in_file_ ? graph_.out.offsets.bytes() + graph_.in.offsets.bytes() + graph_.original_ids.bytes()
-                  : share_of_node(host_bytes(info_, needs_.in_edges));
+  std::uint64_t bytes = 0;
+  for_each_array(graph_, [&](const auto& array) { bytes += array.charged(); });
+  return bytes;
 }
 
 std::uint64_t Job::rank_check_bytes() const {
@@ -126,41 +127,49 @@ JobNeed Job::need_of(const acc::AccPlan& plan) const {
 }
 
 /// What a GPU takes is said when it is taken, before the work begins. Of ranks a plan says what they send
-/// each other at most, and some say no more than about what each takes: those refuse nothing.
+/// each other at most, and some say no more than about what each takes: those refuse nothing, but the graph
+/// is held otherwise where it may be.
 bool Job::fits(const JobNeed& needed) const {
-  const bool on_host = options_.plan || !device_->is_cuda(), alone = options_.plan || world().size() == 1;
-  const bool device_fits = needed.device_bytes <= device_->memory().available(),
-             host_fits = needed.host_bytes <= host_budget().available();
-  return !on_host || ((device_fits || !(alone || needed.exact_on_ranks)) && (host_fits || !alone));
+  const MemoryBudget &device = device_->memory(), &host = host_budget();
+  const bool on_host = options_.plan || !device_->is_cuda(), alone = options_.plan || world().size() == 1,
+             last = place_ + 1 == places_.size();
+  const bool device_fits = needed.device_bytes <= device.available(), held = host.used() <= host.ceiling(),
+             host_fits = held && needed.host_bytes <= host.available();
+  return (device_fits || !on_host || !(alone || needed.exact_on_ranks)) &&
+         (host_fits || (held && last && !(on_host && alone)));
+}
+
+Job::Trial Job::try_plan(const FindNeed& need, const PagingOptions& paging) {
+  Trial trial;
+  try {
+    outline();
+    trial.need = need(paging);
+    trial.fits = fits(*trial.need);
+  } catch (const BudgetError& error) {
+    trial.reason = error.what();
+  }
+  trial.all_fit = of_all_ranks(trial.fits ? 0 : 1, Reduce::max) == 0;
+  return trial;
 }
 
 void Job::fit(const FindNeed& need) {
-  bool planned = false, fitted = false;
+  const std::size_t first = place_;
+  Trial trial;
   std::string reason;
-  const auto fits = [&](const PagingOptions& paging) {
-    planned = fitted = false;
-    try {
-      const JobNeed needed = need(paging);
-      planned = true;
-      fitted = this->fits(needed);
-    } catch (const BudgetError& error) {
-      reason = error.what();
-    }
-    return fitted;
-  };
   do {
-    if (of_all_ranks(fits(paging()) ? 0 : 1, Reduce::max) == 0) return;
+    trial = try_plan(need, paging());
+    if (trial.all_fit) return options_.plan ? void() : load();
+    if (!trial.reason.empty()) reason = trial.reason;
   } while (hold_less());
-  const bool plannable = planned;
-  refusal_ = refusal(need);
+  refusal_ = refusal(need, first);
   constexpr const char* kElsewhere = "the job does not fit on another rank (see its plan)";
   if (refusal_.empty()) refusal_ = reason.empty() ? kElsewhere : reason;  // no memory would do
-  const bool refused = !options_.plan || !plannable;
+  const bool refused = !options_.plan || !trial.need;
   // The rank that has too little says so.
   const bool others = others_have_less(host_budget(), device_->memory());
-  if (refused && world().size() > 1 && (fitted || others)) throw PeerFailed(kElsewhere);
+  if (refused && world().size() > 1 && (trial.fits || others)) throw PeerFailed(kElsewhere);
   if (refused) throw_refusal();
-  static_cast<void>(fits(paging()));  // the plan that is printed
+  static_cast<void>(try_plan(need, paging()));  // the plan that is printed
 }
 
 void Job::throw_refusal() const {
@@ -196,44 +205,32 @@ void Job::throw_too_large(const BudgetError& error, const JobNeed& need) const {
 bool Job::may_begin_again() {
   if (world().size() > 1 || options_.output == "-" || !hold_less()) return false;
   output_.reset();
+  look();
   return true;
 }
 
 bool Job::hold_less() {
-  if (needs_.in_edges_if_they_fit && needs_.in_edges) {
-    needs_.in_edges = false;
-    graph_.in = Csr{};
-    graph_.in_elsewhere.reset();
-    return true;
-  }
-  const bool needs_in = needs_.file_needs_in && info_.directed && !needs_.in_edges;
-  if (in_file_ || options_.paging.transport != Transport::automatic || needs_in) return false;
-  open_in_file();
+  if (place_ + 1 == places_.size()) return false;
+  ++place_;
   return true;
 }
 
-void Job::open_in_file() {
-  in_file_ = true;
-  graph_ = Graph{};
-  graph_ = io::open_graph(graph_file_, columns(), io::Caching::none);
-  ids_ = std::make_unique<IdMap>(graph_, options_.original_ids);
-}
-
-std::string Job::refusal(const FindNeed& need) {
+std::string Job::refusal(const FindNeed& need, std::size_t first) {
   MemoryBudget &device = device_->memory(), &host = host_budget();
   PagingOptions how = paging();
   const char* others = world().size() > 1 ? ", or use more ranks" : "";
   JobNeed found;  // of the least ceiling
+  std::uint64_t ample_host = 0, ample_device = 0;
   const auto fits = [&] {
-    bool fitted = false;
-    try {
-      const JobNeed needed = need(how);
-      if (*needed.remedies != 0) others = needed.remedies;
-      fitted = this->fits(needed);
-      if (fitted) found = needed;
-    } catch (const BudgetError&) {  // there is no plan
+    for (place_ = first;; ++place_) {
+      const Trial trial = try_plan(need, how);
+      if (trial.need && *trial.need->remedies != 0) others = trial.need->remedies;
+      if (trial.all_fit) {
+        found = *trial.need;
+        ample_host = ample_host_bytes(found), ample_device = ample_device_bytes(found);
+      }
+      if (trial.all_fit || place_ + 1 == places_.size()) return trial.all_fit;
     }
-    return of_all_ranks(fitted ? 0 : 1, Reduce::max) == 0;
   };
   const auto fits_with = [&](std::uint64_t host_bytes, std::uint64_t device_bytes) {
     const TrialCeiling host_trial(host, host_bytes), device_trial(device, device_bytes);
@@ -253,10 +250,10 @@ std::string Job::refusal(const FindNeed& need) {
     return ample > memory.ceiling() ? fmt::format(", with {} of {} memory,", format_need(ample), name) : "";
   };
   const auto of_host = [&](std::uint64_t bytes) {
-    return amount(bytes, ample_host_bytes(found), with("device", ample_device_bytes(found), device));
+    return amount(bytes, ample_host, with("device", ample_device, device));
   };
   const auto of_device = [&](std::uint64_t bytes) {
-    return amount(bytes, ample_device_bytes(found), with("host", ample_host_bytes(found), host));
+    return amount(bytes, ample_device, with("host", ample_host, host));
   };
   const auto say = [&](const char* name, const MemoryBudget& memory, const std::string& bytes) {
     line = fmt::format("the job needs {}{} of {} memory{}, but {} are allowed", least, bytes, name, each,
@@ -282,11 +279,11 @@ std::string Job::refusal(const FindNeed& need) {
       const TrialCeiling trial(device, device_bytes);
       host_bytes = least_ceiling(host, fits);
     }
-    line = fmt::format(
-        "the job needs {}{} of host memory and {} of device memory{}, but {} and {} are allowed", least,
-        amount(host_bytes, ample_host_bytes(found), ""), amount(device_bytes, ample_device_bytes(found), ""),
-        each, format_size(of_all_ranks(host.ceiling(), Reduce::min)),
-        format_size(of_all_ranks(device.ceiling(), Reduce::min)));
+    line =
+        fmt::format("the job needs {}{} of host memory and {} of device memory{}, but {} and {} are allowed",
+                    least, amount(host_bytes, ample_host, ""), amount(device_bytes, ample_device, ""), each,
+                    format_size(of_all_ranks(host.ceiling(), Reduce::min)),
+                    format_size(of_all_ranks(device.ceiling(), Reduce::min)));
     remedies = "raise --host-memory and --device-memory";
   } else {
     return {};

@@ -24,9 +24,6 @@ GraphFacts facts_of(const std::string& file, const io::GraphInfo& info) {
   return {file, info.vertices, info.edges, info.directed, info.weighted, info.checksum};
 }
 
-/// What any job takes of host memory beside the graph and what grows with it.
-constexpr std::uint64_t kFixedHostBytes = 1u << 20;
-
 std::string edge_rate(std::uint64_t edges, double seconds) {
   return format_rate(per_second(edges, seconds)) + " edges";
 }
@@ -46,12 +43,6 @@ std::unique_ptr<Device> open_device(const CommonOptions& options, const std::str
 
 }  // namespace
 
-std::uint64_t host_bytes(const io::GraphInfo& info, bool with_in) {
-  const std::uint64_t edge = sizeof(Vertex) + (info.weighted ? sizeof(float) : 0) + (info.timed ? 8 : 0);
-  const std::uint64_t rows = (info.vertices + 1) * sizeof(EdgeIndex) + info.edges * edge;
-  return rows * (with_in ? 2 : 1) + (info.compacted ? info.vertices * 8 : 0);
-}
-
 Job::Job(const Command& command, const CommonOptions& options, const std::string& graph_file,
          const GraphNeeds& needs)
     : command_(command),
@@ -69,98 +60,84 @@ Job::Job(const Command& command, const CommonOptions& options, const std::string
   apply_host_ceiling(options);
   announce(command, options);
   say_refused_gpu(command, options, *device_);
-  load(graph_file);
-}
-
-std::uint64_t Job::bytes_beside() const {
-  // Results and a copy of them; on the host all that the work takes.
-  constexpr std::uint64_t kResultBytes = 16;
-  if (device_->is_cuda()) return info_.vertices * std::min(needs_.vertex_bytes, kResultBytes);
-  const std::uint64_t table = needs_.edge_bytes + (info_.weighted ? needs_.weight_bytes : 0);
-  return info_.vertices * needs_.vertex_bytes + share_of_node(info_.edges * table);
+  open(graph_file);
 }
 
 io::GraphColumns Job::columns() const {
-  return {.in = needs_.in_edges, .weights = needs_.weights || needs_.updated, .times = needs_.updated};
+  return {
+      .in = places_[place_].in_edges, .weights = needs_.weights || needs_.updated, .times = needs_.updated};
 }
 
-bool Job::drops_in_edges() const {
-  if (!needs_.in_edges_if_they_fit || !info_.directed || !info_.has_in) return false;
-  const std::uint64_t allowed = host_budget().ceiling(), beside = bytes_beside();
-  const auto fits = [&](bool with_in) {
-    return share_of_node(host_bytes(info_, with_in)) + beside <= allowed;
-  };
-  // Lists in memory are worth more than those of both directions in the file.
-  const bool stays_in_file = options_.paging.transport == Transport::file ||
-                             (options_.distribution == Distribution::shard && world().size() > 1);
-  const std::uint64_t offsets = 2 * (info_.vertices + 1) * sizeof(EdgeIndex);
-  const bool offsets_fit = offsets + beside <= allowed;
-  std::uint64_t drops[] = {stays_in_file ? !offsets_fit : !fits(true) && (fits(false) || !offsets_fit)};
-  world().all_reduce(drops, Reduce::max, "the ranks' budgets");
-  return drops[0] != 0;
-}
-
-void Job::load(const std::string& graph_file) {
-  report_.open_seconds = watch_.seconds();
-  const Stopwatch watch;
-  graph_file_ = graph_file;
-  const io::GraphInfo file = io::read_graph_info(graph_file);
-  report_.graph = facts_of(graph_file, file);
-  info_ = columns().of(file);
-  // First of all: what ranks ask of each other from here on depends on both.
-  require_same_on_all_ranks(same_options(command_) +
-                            fmt::format("graph checksum {}\nin-edges in the file: {}\n",
-                                        format_checksum(info_.checksum), info_.has_in ? "yes" : "no"));
-  needs_.in_edges = needs_.in_edges && info_.directed && info_.has_in && !drops_in_edges();
-  const std::uint64_t needed = share_of_node(host_bytes(info_, needs_.in_edges)),
-                      allowed = host_budget().ceiling();
-  // A graph that host memory does not hold beside the work stays in its file; only offsets are held. So does
-  // one whose lists would not fit a second time, if they are to be rewritten: of a file nothing is
-  // (partition/updated_edges.hpp).
+std::vector<GraphPlace> Job::graph_places() const {
+  const bool in = needs_.in_edges && info_.directed && info_.has_in,
+             without = in && needs_.in_edges_if_they_fit;
   const Transport transport = options_.paging.transport;
-  const std::uint64_t rewritten = needs_.updated ? host_bytes(info_) : 0;
-  const std::uint64_t beside = rewritten + bytes_beside();
-  const bool sharded = options_.distribution == Distribution::shard && world().size() > 1;
-  // A transport that reads memory has lists there if they fit at all.
+  // A transport that reads memory has lists there.
   const bool in_memory = transport == Transport::copied || transport == Transport::mapped;
-  std::uint64_t in_file[] = {transport == Transport::file || sharded ||
-                             needed + (in_memory ? rewritten : beside) > allowed};
-  world().all_reduce(in_file, Reduce::max, "the ranks' budgets");
-  in_file_ = in_file[0] != 0;
-  const std::uint64_t offsets = (info_.vertices + 1) * sizeof(EdgeIndex);
-  if (in_file_ && offsets > allowed) {
-    // There is no plan without offsets.
-    const bool bounded = command_.given("--device-memory");
-    throw BudgetError(fmt::format(
-        "{}: the graph's offsets alone need {} of host memory; with the graph there the job needs {} of host "
-        "memory, but {} are allowed (raise --host-memory{})",
-        graph_file, format_size(offsets), format_need(needed + beside + kFixedHostBytes),
-        format_size(allowed), bounded ? "; what it needs of --device-memory can be said then" : ""));
-  }
+  const bool sharded = options_.distribution == Distribution::shard && world().size() > 1;
   if (sharded && in_memory) {
     throw UsageError(fmt::format(
         "--transport {}: with --distribution shard each rank reads its part of the file; leave it out",
         name_of(kTransports, transport)));
   }
-  if (in_file_ && in_memory) {
-    throw BudgetError(
-        fmt::format("{}: with --transport {}, which has the graph there, the job needs {} of host memory, "
-                    "but {} are allowed (raise --host-memory, or use file or auto)",
-                    graph_file, name_of(kTransports, transport),
-                    format_need(needed + beside + kFixedHostBytes), format_size(allowed)));
-  }
+  const bool file_alone = transport == Transport::file || sharded;
+  std::vector<GraphPlace> places;
+  const auto add = [&](bool in_file) {
+    places.push_back({in_file, in});
+    if (without) places.push_back({in_file, false});
+  };
+  if (!file_alone) add(false);
+  if (file_alone || (!in_memory && !lacks_in_edges())) add(true);
+  return places;
+}
+
+void Job::open(const std::string& graph_file) {
+  report_.open_seconds = watch_.seconds();
+  graph_file_ = graph_file;
+  info_ = io::read_graph_info(graph_file);
+  report_.graph = facts_of(graph_file, info_);
+  // First of all: what ranks ask of each other from here on depends on both.
+  require_same_on_all_ranks(same_options(command_) +
+                            fmt::format("graph checksum {}\nin-edges in the file: {}\n",
+                                        format_checksum(info_.checksum), info_.has_in ? "yes" : "no"));
+  places_ = graph_places();
+  info_ = columns().of(info_);
   if (options_.verbose) {
     say(fmt::format("  {:<18} {} vertices, {} edges\n  {:<18} {}\n", "graph holds",
                     format_count(info_.vertices), format_count(info_.edges), "device used", device_->name()));
   }
+  look();
+}
+
+void Job::look() {
+  graph_ = Graph{};
+  if (!outline_) outline_.emplace(graph_file_, columns());
+  graph_ = outline_->graph(columns(), false, [](std::uint64_t) { return std::uint64_t{0}; });
+  ids_ = std::make_unique<IdMap>(graph_, options_.original_ids);
+}
+
+void Job::outline() {
+  graph_ = Graph{};
+  const MemoryPlan counting(device_->memory(), MemoryPlan::Host::counted);
+  graph_ = outline_->graph(columns(), !in_file(),
+                           [this](std::uint64_t bytes) { return in_file() ? bytes : share_of_node(bytes); });
+}
+
+void Job::load() {
+  const Stopwatch watch;
   // What memory cannot hold, the system's cache cannot keep either.
-  const io::Caching caching = needed + beside > allowed ? io::Caching::none : io::Caching::system;
-  graph_ = in_file_ ? io::open_graph(graph_file, columns(), caching)
-                    : read_graph_once_a_node(graph_file, info_, columns());
+  const bool cached =
+      places_.front().in_file && share_of_node(io::graph_bytes(info_, columns())) <= host_budget().ceiling();
+  graph_ = Graph{};
+  outline_.reset();
+  graph_ = in_file()
+               ? io::open_graph(graph_file_, columns(), cached ? io::Caching::system : io::Caching::none)
+               : read_graph_once_a_node(graph_file_, info_, columns());
   ids_ = std::make_unique<IdMap>(graph_, options_.original_ids);
   throw_if_stopped();
-  report_.load_seconds = watch.seconds();
-  report_.bytes_read = in_file_ ? offsets : world().node_rank() == 0 ? host_bytes(info_, needs_.in_edges) : 0;
+  report_.load_seconds += watch.seconds();
+  if (!in_file() && world().node_rank() != 0) return;
+  for_each_array(graph_, [this](const auto& array) { report_.bytes_read += array.bytes(); });
 }
 
 void Job::adopt(Graph graph) {

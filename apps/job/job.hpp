@@ -34,9 +34,6 @@ struct GraphNeeds {
   bool in_edges_if_they_fit = false;  ///< those, but only where memory holds them beside all else
   bool weights = false;               ///< also weights of edges, where the file has them
   bool updated = false;               ///< a batch rewrites all of it, one direction after the other
-  std::uint64_t vertex_bytes = 0;     ///< what the work takes of host memory beside the graph, a vertex
-  std::uint64_t edge_bytes = 0;       ///< the same, an edge, where the host does the work: tables
-  std::uint64_t weight_bytes = 0;     ///< the same, where edges have weights
   bool file_needs_in = false;         ///< in a directed graph's file, work needs in-edges
 };
 
@@ -60,14 +57,20 @@ struct JobNeed {
   }
 };
 
+/// Where a graph is: in memory, or but for offsets in its file; with in-edges, or without.
+struct GraphPlace {
+  bool in_file = false, in_edges = false;
+};
+
 class Job {
  public:
-  /// Opens the device, claims the report's name and loads the graph. Everything that can be refused without
-  /// reading the edges is refused first. Throws Error.
+  /// Opens the device, claims the report's name and looks at the graph's file. Everything that can be refused
+  /// without reading the edges is refused first; they are read by fitting(). Throws Error.
   Job(const Command& command, const CommonOptions& options, const std::string& graph_file,
       const GraphNeeds& needs = {});
 
   Device& device() { return *device_; }
+  /// Before fitting(): its edges are in the file. With --plan an outline (io::GraphOutline).
   const Graph& graph() const { return graph_; }
   const IdMap& ids() const { return *ids_; }
   /// Hands the graph over, to be changed. What came of it is the job's graph once adopt() has it back:
@@ -152,13 +155,19 @@ class Job {
   void print_plan(const acc::AccPlan& plan) const;
 
  private:
-  void load(const std::string& graph_file);
-  /// What the work takes of host memory beside the graph, about.
-  std::uint64_t bytes_beside() const;
-  /// Are in-edges that are wanted only if they fit too large? All ranks call it.
-  bool drops_in_edges() const;
+  void open(const std::string& graph_file);
+  /// In which ways the graph may be held, which is the better the sooner it comes.
+  std::vector<GraphPlace> graph_places() const;
   /// What is read of the file's edges.
   io::GraphColumns columns() const;
+  /// Where the graph was not read: in-edges that work on a file needs, and this one does not have.
+  bool lacks_in_edges() const { return needs_.file_needs_in && info_.directed && !info_.has_in; }
+  /// The graph is one whose edges are in the file, of which nothing is charged.
+  void look();
+  /// The graph is an outline, charged as what is read to its place would be, past the ceiling too.
+  void outline();
+  /// Reads the graph to its place.
+  void load();
   /// What the graph takes of host memory as it was read, and the starts.
   std::uint64_t held_bytes() const;
   std::uint64_t graph_bytes() const;
@@ -169,6 +178,15 @@ class Job {
   /// Does a check of PageRank's ranks take so much?
   std::uint64_t rank_check_bytes() const;
   using FindNeed = std::function<JobNeed(const PagingOptions&)>;
+  /// A plan with the graph at its place.
+  struct Trial {
+    std::optional<JobNeed> need;  ///< null: there is none, because of `reason`
+    bool fits = false;            ///< this rank's memory
+    bool all_fit = false;
+    std::string reason;
+  };
+  /// All ranks call it.
+  Trial try_plan(const FindNeed& need, const PagingOptions& paging);
   /// As fitting(); `need` throws BudgetError where there is no plan.
   void fit(const FindNeed& need);
   /// Is this one process, which plans what ranks share out? Then count_ranks() finds how many they must be,
@@ -176,10 +194,9 @@ class Job {
   bool counts_ranks() const;
   void count_ranks(std::optional<JobNeed> known, const FindNeed& need);
   void print_ranks() const;
-  /// The edges stay in their file; offsets are held.
-  void open_in_file();
-  /// Holds less of the graph in memory, if that can be; false: it holds the least already. Of several ranks
-  /// all do.
+  bool in_file() const { return places_[place_].in_file; }
+  /// Will hold less of the graph in memory, if that can be; false: it holds the least already. Of several
+  /// ranks all do.
   bool hold_less();
   /// Withdraws what was written and holds less; false: another rank or standard output has some of it
   /// already, or the job holds the least.
@@ -194,9 +211,9 @@ class Job {
   void throw_refusal() const;
   /// Has this rank the memory that a plan says the job needs?
   bool fits(const JobNeed& needed) const;
-  /// The line for a job that does not fit: about the least memory that does, and other remedies; empty if
-  /// none does. All ranks call it and find the same.
-  std::string refusal(const FindNeed& need);
+  /// The line for a job that does not fit: about the least memory that does with the graph at its place
+  /// `first` or a later one, and other remedies; empty if none does. All ranks call it and find the same.
+  std::string refusal(const FindNeed& need, std::size_t first);
   void close();
   /// Everything was written: gives it its names.
   void publish();
@@ -219,7 +236,9 @@ class Job {
   std::uint64_t starts_bytes_ = 0;
   std::function<void()> take_share_;  ///< sets the instances of this rank
   std::string graph_file_;
-  bool in_file_ = false;     ///< the edges stay there
+  std::optional<io::GraphOutline> outline_;
+  std::vector<GraphPlace> places_;
+  std::size_t place_ = 0;    ///< where the graph is
   std::string refusal_;      ///< of a plan that does not fit
   std::string ranks_lines_;  ///< of count_ranks()
   std::unique_ptr<IdMap> ids_;
@@ -230,9 +249,6 @@ class Job {
 
 /// As format_size, but never less than `bytes` where it is read again.
 std::string format_need(std::uint64_t bytes);
-
-/// Bytes of host memory that a graph takes when read.
-std::uint64_t host_bytes(const io::GraphInfo& info, bool with_in = false);
 
 /// An option and the kinds it has a meaning for.
 struct KindOption {

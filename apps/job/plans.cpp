@@ -89,7 +89,7 @@ void Job::print_plan(const sampling::RunPlan& plan) const {
     text += rank_lines(plan);
     // Ranks that share the graph out keep what they have read, where it fits.
     const bool read_again =
-        in_file_ && (plan.by_rank.empty() || options_.paging.transport == Transport::file);
+        in_file() && (plan.by_rank.empty() || options_.paging.transport == Transport::file);
     text +=
         fmt::format("{:<22} {:>12} (about)\n", read_again ? "read from the file" : "brought to the device",
                     format_size(static_cast<std::uint64_t>(plan.brought_bytes)));

@@ -66,8 +66,10 @@ bool Job::counts_ranks() const {
 }
 
 void Job::count_ranks(std::optional<JobNeed> known, const FindNeed& need) {
-  const bool was_in_file = std::exchange(in_file_, true);
-  if (!was_in_file) open_in_file();
+  const std::vector<GraphPlace> before = places_;
+  const std::size_t place = std::exchange(place_, 0);
+  places_ = {{true, before[place].in_edges}};
+  outline();
   const Csr& lists = graph_.in.offsets.empty() ? graph_.out : graph_.in;
   const auto fit = [this](const JobNeed& needed) { return fits(needed); };
   const auto hold = [this](JobNeed needed) {
@@ -102,7 +104,8 @@ void Job::count_ranks(std::optional<JobNeed> known, const FindNeed& need) {
   } catch (const UsageError& error) {
     ranks_lines_ = ranks_line("ranks, at most", 1, error.what());
   }
-  in_file_ = was_in_file;
+  places_ = before, place_ = place;
+  outline();
 }
 
 }  // namespace sluice::apps

@@ -56,10 +56,10 @@ AccPlan plan_sssp(const Device& device, const Graph& graph, const AccPlace& plac
                  [&](const AccGraph& on_device) { return sssp(on_device, 0, 0, options); });
 }
 
-AccPlan plan_cores(const Device& device, const Graph& graph, const AccPlace& place, bool looks,
+AccPlan plan_cores(const Device& device, const Graph& graph, const AccPlace& place, bool made,
                    const AccOptions& options) {
-  AccNeeds needs{.in_edges = options.direction != AccDirection::push, .simple = true, .made = graph.directed};
-  if (looks && !graph.directed) needs.made = !has_simple_lists(graph, place.ranks, device.threads());
+  const AccNeeds needs{
+      .in_edges = options.direction != AccDirection::push, .simple = true, .made = graph.directed || made};
   return plan_of(device, graph, needs, place, {4, 4, 64},
                  [&](const AccGraph& on_device) { return core_numbers(on_device, 0, options); });
 }

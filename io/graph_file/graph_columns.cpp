@@ -1,6 +1,8 @@
 // Reading and checking single datasets of a graph file.
 #include <fmt/core.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -94,6 +96,18 @@ void Column::read_as(hid_t type, bool as_held, std::size_t bytes, std::uint64_t 
   }
 }
 
+std::shared_ptr<void> Column::map_bytes() const {
+  if (!contiguous_ || size_ == 0) return nullptr;
+  const std::uint64_t before = offset_ % static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)),
+                      bytes = before + size_ * element_bytes_;
+  void* const map =
+      ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, bytes_->get(), static_cast<off_t>(offset_ - before));
+  if (map == MAP_FAILED) return nullptr;
+  ::madvise(map, bytes, MADV_WILLNEED);
+  const std::shared_ptr<void> whole(map, [bytes](void* from) { ::munmap(from, bytes); });
+  return {whole, static_cast<std::byte*>(map) + before};
+}
+
 void Column::read_ahead(std::uint64_t begin, std::uint64_t bytes) const {
   const std::uint64_t all = size_ * element_bytes_;
   if (contiguous_ && begin < all) bytes_->read_ahead(offset_ + begin, std::min(bytes, all - begin));
@@ -124,6 +138,11 @@ void read_offsets(const GraphFile& file, bool in, unsigned threads, std::span<Ed
   column.for_each_block(threads, [&](std::uint64_t begin, std::uint64_t end) {
     column.read(begin, std::span(reinterpret_cast<std::int64_t*>(offsets.data()) + begin, end - begin));
   });
+  check_offsets(file, in, threads, offsets);
+}
+
+void check_offsets(const GraphFile& file, bool in, unsigned threads, std::span<const EdgeIndex> offsets) {
+  const Column column = file.open(in ? GraphPart::in_indptr : GraphPart::out_indptr);
   FirstFault fault;
   const auto signed_at = [&](std::uint64_t i) { return static_cast<std::int64_t>(offsets[i]); };
   if (offsets[0] != 0) throw column.fault(fmt::format("offset 0 is {}, not 0", signed_at(0)));

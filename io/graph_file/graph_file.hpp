@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -80,6 +82,30 @@ Graph read_graph(const std::string& path, const GraphColumns& columns = {}, unsi
 
 /// The graph that read_graph(), or without `edges` open_graph(), makes of such a file, its arrays not filled.
 Graph make_graph(const GraphInfo& info, const GraphColumns& columns, HostMemory* memory, bool edges = true);
+
+/// Bytes of host memory that the graph takes which read_graph() makes of such a file.
+std::uint64_t graph_bytes(const GraphInfo& info, const GraphColumns& columns = {});
+
+/// A graph file as plans see it. Offsets and original ids are looked up where they lie in the file, and take
+/// no memory (of another tool's file, all of them are read).
+class GraphOutline {
+ public:
+  using Arrays = std::map<std::string, std::shared_ptr<void>, std::less<>>;  ///< by their purpose
+  using Charged = std::function<std::uint64_t(std::uint64_t bytes)>;
+
+  /// Throws InputError as read_graph(), BudgetError where memory does not hold what has to be read.
+  GraphOutline(const std::string& path, const GraphColumns& columns, unsigned threads = 0);
+
+  /// The graph that read_graph() makes of the file, or without `edges` open_graph(), of no more columns than
+  /// the outline's. Edges are not there: a touch faults. Arrays that take `bytes` are charged charged(bytes).
+  /// It outlives the outline.
+  Graph graph(const GraphColumns& columns, bool edges, const Charged& charged) const;
+
+ private:
+  GraphInfo info_;
+  Arrays arrays_;
+  std::shared_ptr<const EdgeSource> out_, in_;
+};
 
 /// As read_graph, but leaves the edges in the file: Graph::edges_elsewhere (and in_elsewhere) reads them.
 /// Targets and weights are checked as they are read. A graph that memory does not hold wants Caching::none.

@@ -6,10 +6,12 @@
 
 #include <array>
 #include <optional>
+#include <vector>
 
 namespace sluice::io {
 namespace {
 
+constexpr const char *kOffsets = "offsets", *kInOffsets = "in-offsets", *kIds = "original ids";
 constexpr const char* kRemedy = "make a graph file with 'sluice convert'";
 
 template <class T>
@@ -208,6 +210,39 @@ void read_ids(const GraphFile& file, unsigned threads, Graph& graph) {
     read_numbers(file.open(GraphPart::original_id), graph.original_ids.span(), threads);
 }
 
+void* no_memory() {
+  return reinterpret_cast<void*>(std::uintptr_t{1} << 63);
+}
+
+/// Arrays of a graph that is not there, but for what others have of it.
+class OutlineArrays final : public HostMemory {
+ public:
+  OutlineArrays(const GraphOutline::Arrays& known, const GraphOutline::Charged& charged)
+      : known_(known), charged_(charged) {}
+
+  Block allocate(std::uint64_t bytes, const char* purpose) override {
+    const auto found = known_.find(std::string_view(purpose));
+    const std::shared_ptr<void> array =
+        found != known_.end() ? found->second : std::shared_ptr<void>(std::shared_ptr<void>(), no_memory());
+    return {array, array.get(), charged_(bytes)};
+  }
+
+ private:
+  const GraphOutline::Arrays& known_;
+  const GraphOutline::Charged& charged_;
+};
+
+/// A column where it lies in the file, or read.
+template <class Held, class T>
+std::shared_ptr<void> lay_out(const Column& column, unsigned threads, const char* purpose) {
+  static_assert(sizeof(Held) == sizeof(T));
+  if (auto mapped = column.map<Held>()) return mapped;
+  host_budget().charge_and_release(column.size() * sizeof(T), purpose);
+  const auto read = std::make_shared<std::vector<Held>>(column.size());
+  read_numbers(column, std::span(*read), threads);
+  return {read, read->data()};
+}
+
 }  // namespace
 
 GraphInfo read_graph_info(const std::string& path) {
@@ -218,7 +253,7 @@ Graph make_graph(const GraphInfo& of, const GraphColumns& columns, HostMemory* m
   const GraphInfo info = columns.of(of);
   const auto make_rows = [&](bool in) {
     Csr csr;
-    csr.offsets = make_host_array<EdgeIndex>(memory, info.vertices + 1, in ? "in-offsets" : "offsets");
+    csr.offsets = make_host_array<EdgeIndex>(memory, info.vertices + 1, in ? kInOffsets : kOffsets);
     if (!edges) return csr;
     csr.targets = make_host_array<Vertex>(memory, info.edges, in ? "sources" : "targets");
     if (info.weighted)
@@ -231,10 +266,44 @@ Graph make_graph(const GraphInfo& of, const GraphColumns& columns, HostMemory* m
   graph.weighted = info.weighted;
   graph.checksum = info.checksum;
   graph.origin = info.origin;
-  if (info.compacted)
-    graph.original_ids = make_host_array<std::int64_t>(memory, info.vertices, "original ids");
+  if (info.compacted) graph.original_ids = make_host_array<std::int64_t>(memory, info.vertices, kIds);
   graph.out = make_rows(false);
   if (columns.in) graph.in = make_rows(true);
+  return graph;
+}
+
+std::uint64_t graph_bytes(const GraphInfo& info, const GraphColumns& columns) {
+  std::uint64_t all = 0;
+  const GraphOutline::Arrays none;
+  const GraphOutline::Charged sum = [&](std::uint64_t bytes) { return all += bytes, std::uint64_t{0}; };
+  OutlineArrays arrays(none, sum);
+  static_cast<void>(make_graph(info, columns, &arrays));
+  return all;
+}
+
+GraphOutline::GraphOutline(const std::string& path, const GraphColumns& columns, unsigned threads) {
+  threads = resolve_threads(threads);
+  const GraphFile file(path);
+  info_ = file.info();
+  const auto take = [&](bool in) {
+    auto& offsets = arrays_[in ? kInOffsets : kOffsets];
+    offsets = lay_out<std::int64_t, EdgeIndex>(file.open(in ? GraphPart::in_indptr : GraphPart::out_indptr),
+                                               threads, kOffsets);
+    check_offsets(file, in, threads, {static_cast<const EdgeIndex*>(offsets.get()), info_.vertices + 1});
+    return std::make_shared<FileEdges>(path, in, columns, Caching::system);
+  };
+  out_ = take(false);
+  if (columns.in) in_ = take(true);
+  if (info_.compacted)
+    arrays_[kIds] = lay_out<std::int64_t, std::int64_t>(file.open(GraphPart::original_id), threads, kIds);
+}
+
+Graph GraphOutline::graph(const GraphColumns& columns, bool edges, const Charged& charged) const {
+  OutlineArrays arrays(arrays_, charged);
+  Graph graph = make_graph(info_, columns, &arrays, edges);
+  if (edges) return graph;
+  graph.edges_elsewhere = out_;
+  if (columns.in) graph.in_elsewhere = in_;
   return graph;
 }
 

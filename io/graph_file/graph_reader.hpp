@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <string>
@@ -43,6 +44,12 @@ class Column {
   void read_bytes(std::uint64_t first, std::span<std::byte> out) const {
     read_as(type_.get(), true, element_bytes(), first, out.size() / element_bytes(), out.data());
   }
+  /// All elements where they lie in the file, so that they take no memory; null where it holds no T, or not
+  /// in one piece.
+  template <class T>
+  std::shared_ptr<void> map() const {
+    return holds<T>() && offset_ % alignof(T) == 0 ? map_bytes() : nullptr;
+  }
   /// Calls use(begin, end) for blocks of all elements, by several threads, while the system reads blocks
   /// further on.
   template <class Use>
@@ -60,6 +67,7 @@ class Column {
  private:
   static constexpr std::uint64_t kGrain = 1u << 20;  ///< elements a thread reads at a time
 
+  std::shared_ptr<void> map_bytes() const;
   /// `as_held`: `type` is the file's own. Asks nothing of the library then, which knows no threads.
   void read_ahead(std::uint64_t begin, std::uint64_t bytes) const;
   void read_as(hid_t type, bool as_held, std::size_t bytes, std::uint64_t first, std::uint64_t count,
@@ -121,8 +129,9 @@ class FirstFault {
 /// 0 means all cores.
 unsigned resolve_threads(unsigned threads);
 
-/// Reads and checks the offsets of /out or /in: they begin at 0, never decrease and end at the number of
-/// edges.
+/// Checks the offsets of /out or /in: they begin at 0, never decrease and end at the number of edges.
+void check_offsets(const GraphFile& file, bool in, unsigned threads, std::span<const EdgeIndex> offsets);
+/// Reads and checks them.
 void read_offsets(const GraphFile& file, bool in, unsigned threads, std::span<EdgeIndex> offsets);
 HostArray<EdgeIndex> read_offsets(const GraphFile& file, bool in, unsigned threads);
 /// Reads targets [first, first + out.size()) and checks that they are vertices.

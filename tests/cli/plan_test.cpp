@@ -12,12 +12,13 @@ constexpr int kBudgets = unless_sanitized(24, 6);
 
 struct PlannedJob {
   std::string name;
-  std::vector<std::string> arguments;  ///< behind the graph; @FILE is in the test's folder
+  std::vector<std::string>
+      arguments;  ///< the first is the command, behind which the graph stands; @FILE is in the test's folder
   std::string option;
   double least, most;  ///< bytes
+  bool directed = false;
 };
 
-/// The first word of `arguments` is the command.
 std::vector<PlannedJob> planned_jobs() {
   return {
       {"bfs", {"bfs", "--source", "1"}, "--device-memory", 36000, 60000},
@@ -36,6 +37,86 @@ std::vector<PlannedJob> planned_jobs() {
        "--host-memory",
        300000,
        450000},
+      {"components", {"wcc"}, "--host-memory", 120000, 300000},
+      {"searched", {"bfs", "--source", "1"}, "--host-memory", 150000, 350000},
+      {"paths", {"sssp", "--source", "1"}, "--host-memory", 150000, 350000},
+      {"cores", {"kcore"}, "--host-memory", 120000, 300000},
+      {"cores_of_both_directions", {"kcore"}, "--host-memory", 300000, 700000, true},
+      {"beliefs",
+       {"bp", "--priors", "@priors.txt", "--coupling", "@coupling.txt"},
+       "--host-memory",
+       300000,
+       3e6},
+      {"beliefs_in_slots",
+       {"bp", "--priors", "@priors.txt", "--coupling", "@coupling.txt"},
+       "--device-memory",
+       30000,
+       3e6},
+      {"ranks", {"pagerank"}, "--host-memory", 120000, 400000},
+      {"ranks_by_weight", {"pagerank", "--weighted"}, "--host-memory", 150000, 450000},
+      {"ranks_in_slots", {"pagerank"}, "--device-memory", 30000, 90000},
+      {"ranks_by_made_in_edges", {"pagerank"}, "--host-memory", 200000, 700000, true},
+      {"ranks_after_batch", {"pagerank", "--insert", "@inserted.txt"}, "--host-memory", 150000, 450000},
+      {"queries",
+       {"ppr", "--length", "4", "--instances", "20", "--top", "20"},
+       "--host-memory",
+       100000,
+       260000},
+      {"pushes",
+       {"ppr", "--method", "push", "--residual-threshold", "1e-3", "--instances", "20", "--top", "20"},
+       "--host-memory",
+       100000,
+       260000},
+      {"stages",
+       {"ppr", "--method", "meloppr", "--stages", "2,2", "--instances", "20", "--top", "20"},
+       "--host-memory",
+       100000,
+       260000},
+      {"walked_queries",
+       {"ppr", "--method", "montecarlo", "--walks", "100", "--length", "10", "--instances", "20", "--top",
+        "20"},
+       "--host-memory",
+       100000,
+       260000},
+      {"walks", {"walk", "--length", "10"}, "--host-memory", 100000, 260000},
+      {"walks_in_slots", {"walk", "--length", "10"}, "--device-memory", 40000, 120000},
+      {"walks_in_partitions",
+       {"walk", "--length", "10", "--partitions", "8"},
+       "--device-memory",
+       40000,
+       200000},
+      {"biased", {"walk", "--kind", "biased", "--length", "10"}, "--host-memory", 130000, 350000},
+      {"node2vec", {"walk", "--kind", "node2vec", "--length", "10"}, "--host-memory", 130000, 350000},
+      {"node2vec_in_slots",
+       {"walk", "--kind", "node2vec", "--length", "10"},
+       "--device-memory",
+       50000,
+       200000},
+      {"metropolis",
+       {"walk", "--kind", "metropolis-hastings", "--length", "10"},
+       "--host-memory",
+       100000,
+       260000},
+      {"neighbors",
+       {"sample", "--kind", "neighbor", "--fanout", "3,2", "--instances", "50"},
+       "--host-memory",
+       100000,
+       260000},
+      {"layers",
+       {"sample", "--kind", "layer", "--layer-size", "10,10", "--instances", "50"},
+       "--host-memory",
+       100000,
+       260000},
+      {"nodes",
+       {"sample", "--kind", "node", "--count", "200", "--instances", "50"},
+       "--host-memory",
+       130000,
+       350000},
+      {"fires",
+       {"sample", "--kind", "forest-fire", "--depth", "2", "--instances", "50"},
+       "--device-memory",
+       50000,
+       200000},
   };
 }
 
@@ -43,7 +124,13 @@ class PlanOf : public CliTest, public testing::WithParamInterface<PlannedJob> {}
 
 TEST_P(PlanOf, SaysWhatTheRunSays) {
   const PlannedJob& planned = GetParam();
-  const std::string input = graph("kronecker", 11, {"--undirected", "--weights", "uniform"});
+  std::vector<std::string> shape{"--weights", "uniform"};
+  if (!planned.directed) shape.emplace_back("--undirected");
+  const std::string input = graph("kronecker", 11, shape);
+  std::string priors;
+  for (int v = 0; v < 2048; ++v) priors += v % 3 == 0 ? "1 2\n" : "1 1\n";
+  write_bytes(at("priors.txt"), priors);
+  write_bytes(at("coupling.txt"), "2 1\n1 2\n");
   std::vector<std::vector<std::string>> jobs{
       {"pagerank", input, "--device", "host", "--quiet", "--output", at("ranks.h5")}};
   write_bytes(at("inserted.txt"), "1 2 1\n5 900 1\n3 2100 1\n");
@@ -97,15 +184,22 @@ TEST_F(PlanCli, SaysWhatAnySampleNeeds) {
   run(with(all, all));
 }
 
-/// Without its offsets in memory no plan can be made of a graph.
-TEST_F(PlanCli, SaysWhereDeviceMemoryCannotBeSaid) {
+/// Offsets that memory does not hold are looked up in the file.
+TEST_F(PlanCli, SaysWhatIsNeededWhereOffsetsDoNotFit) {
   const std::string input = graph("kronecker", 14, {"--undirected"});
-  std::vector<std::string> job{"bfs", input, "--source", "1", "--device", "host", "--threads", "1"};
-  job.insert(job.end(), {"--quiet", "--output", at("out.h5"), "--host-memory", "40000B"});
+  const auto with = [&](const std::string& host, const std::string& device) {
+    std::vector<std::string> job{"bfs", input, "--source", "1", "--device", "host", "--threads", "1"};
+    job.insert(job.end(), {"--quiet", "--output", at("out.h5"), "--host-memory", host});
+    job.insert(job.end(), {"--device-memory", device});
+    return job;
+  };
 
-  refuse(4, "(raise --host-memory)", job);
-  job.insert(job.end(), {"--device-memory", "1MiB"});
-  refuse(4, "(raise --host-memory; what it needs of --device-memory can be said then)", job);
+  refuse(4, "the job needs 767.52 KiB of host memory, but 39.06 KiB are allowed (raise --host-memory)",
+         with("40000B", "1MiB"));
+  refuse(4, "needs 2.22 MiB of host memory and 348.69 KiB of device memory, but 39.06 KiB and 1000 B",
+         with("40000B", "1000B"));
+  refuse(4, "the job needs 767.50 KiB of host memory, but 766.00 KiB", with("766KiB", "1MiB"));
+  run(with("768KiB", "1MiB"));
 }
 
 INSTANTIATE_TEST_SUITE_P(OfJobs, PlanOf, testing::ValuesIn(planned_jobs()),

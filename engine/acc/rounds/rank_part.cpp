@@ -162,7 +162,9 @@ bool has_simple_lists(const Graph& graph, Communicator* ranks, unsigned threads)
   const OwnRows own = OwnRows::of(graph.out.offsets.span(), ranks);
   const SweepRows rows =
       SweepRows::of(graph.out.view(), graph.edges_elsewhere.get(), false, own.first, own.first + own.rows());
-  return !any_left(ranks, is_simple(rows, own.first, threads) ? 0 : 1, kAllLists);
+  bool simple = true;  // also where there is no memory to look
+  lack_of_memory([&] { simple = is_simple(rows, own.first, threads); });
+  return !any_left(ranks, simple ? 0 : 1, kAllLists);
 }
 
 RankPart::RankPart(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place)
