@@ -115,6 +115,7 @@ JobNeed Job::need_of(const ppr::Plan& plan) const {
           .host_bytes = plan.host_bytes + (device_->is_cuda() ? 0 : plan.smallest_bytes),
           .most = plan.largest_query_bytes,
           .part = "query",
+          .room = device_->is_cuda() ? 0 : plan.largest_query_bytes,
           .exact_on_ranks = true};
 }
 
@@ -134,7 +135,8 @@ bool Job::fits(const JobNeed& needed) const {
   const bool on_host = options_.plan || !device_->is_cuda(), alone = options_.plan || world().size() == 1,
              last = place_ + 1 == places_.size();
   const bool device_fits = needed.device_bytes <= device.available(), held = host.used() <= host.ceiling(),
-             host_fits = held && needed.host_bytes <= host.available();
+             host_fits =
+                 held && needed.host_bytes + (last || may_withdraw() ? 0 : needed.room) <= host.available();
   return (device_fits || !on_host || !(alone || needed.exact_on_ranks)) &&
          (host_fits || (held && last && !(on_host && alone)));
 }
@@ -153,7 +155,6 @@ Job::Trial Job::try_plan(const FindNeed& need, const PagingOptions& paging) {
 }
 
 void Job::fit(const FindNeed& need) {
-  const std::size_t first = place_;
   Trial trial;
   std::string reason;
   do {
@@ -161,7 +162,7 @@ void Job::fit(const FindNeed& need) {
     if (trial.all_fit) return options_.plan ? void() : load();
     if (!trial.reason.empty()) reason = trial.reason;
   } while (hold_less());
-  refusal_ = refusal(need, first);
+  refusal_ = refusal(need);
   constexpr const char* kElsewhere = "the job does not fit on another rank (see its plan)";
   if (refusal_.empty()) refusal_ = reason.empty() ? kElsewhere : reason;  // no memory would do
   const bool refused = !options_.plan || !trial.need;
@@ -202,8 +203,12 @@ void Job::throw_too_large(const BudgetError& error, const JobNeed& need) const {
                   fmt::join(raise, " and ")));
 }
 
+bool Job::may_withdraw() const {
+  return world().size() == 1 && options_.output != "-";
+}
+
 bool Job::may_begin_again() {
-  if (world().size() > 1 || options_.output == "-" || !hold_less()) return false;
+  if (!may_withdraw() || !hold_less()) return false;
   output_.reset();
   look();
   return true;
@@ -215,22 +220,16 @@ bool Job::hold_less() {
   return true;
 }
 
-std::string Job::refusal(const FindNeed& need, std::size_t first) {
+std::string Job::refusal(const FindNeed& need) {
   MemoryBudget &device = device_->memory(), &host = host_budget();
   PagingOptions how = paging();
   const char* others = world().size() > 1 ? ", or use more ranks" : "";
   JobNeed found;  // of the least ceiling
-  std::uint64_t ample_host = 0, ample_device = 0;
   const auto fits = [&] {
-    for (place_ = first;; ++place_) {
-      const Trial trial = try_plan(need, how);
-      if (trial.need && *trial.need->remedies != 0) others = trial.need->remedies;
-      if (trial.all_fit) {
-        found = *trial.need;
-        ample_host = ample_host_bytes(found), ample_device = ample_device_bytes(found);
-      }
-      if (trial.all_fit || place_ + 1 == places_.size()) return trial.all_fit;
-    }
+    const Trial trial = try_plan(need, how);
+    if (trial.need && *trial.need->remedies != 0) others = trial.need->remedies;
+    if (trial.fits) found = *trial.need;
+    return trial.all_fit;
   };
   const auto fits_with = [&](std::uint64_t host_bytes, std::uint64_t device_bytes) {
     const TrialCeiling host_trial(host, host_bytes), device_trial(device, device_bytes);
@@ -250,10 +249,10 @@ std::string Job::refusal(const FindNeed& need, std::size_t first) {
     return ample > memory.ceiling() ? fmt::format(", with {} of {} memory,", format_need(ample), name) : "";
   };
   const auto of_host = [&](std::uint64_t bytes) {
-    return amount(bytes, ample_host, with("device", ample_device, device));
+    return amount(bytes, ample_host_bytes(found), with("device", ample_device_bytes(found), device));
   };
   const auto of_device = [&](std::uint64_t bytes) {
-    return amount(bytes, ample_device, with("host", ample_host, host));
+    return amount(bytes, ample_device_bytes(found), with("host", ample_host_bytes(found), host));
   };
   const auto say = [&](const char* name, const MemoryBudget& memory, const std::string& bytes) {
     line = fmt::format("the job needs {}{} of {} memory{}, but {} are allowed", least, bytes, name, each,
@@ -279,11 +278,11 @@ std::string Job::refusal(const FindNeed& need, std::size_t first) {
       const TrialCeiling trial(device, device_bytes);
       host_bytes = least_ceiling(host, fits);
     }
-    line =
-        fmt::format("the job needs {}{} of host memory and {} of device memory{}, but {} and {} are allowed",
-                    least, amount(host_bytes, ample_host, ""), amount(device_bytes, ample_device, ""), each,
-                    format_size(of_all_ranks(host.ceiling(), Reduce::min)),
-                    format_size(of_all_ranks(device.ceiling(), Reduce::min)));
+    line = fmt::format(
+        "the job needs {}{} of host memory and {} of device memory{}, but {} and {} are allowed", least,
+        amount(host_bytes, ample_host_bytes(found), ""), amount(device_bytes, ample_device_bytes(found), ""),
+        each, format_size(of_all_ranks(host.ceiling(), Reduce::min)),
+        format_size(of_all_ranks(device.ceiling(), Reduce::min)));
     remedies = "raise --host-memory and --device-memory";
   } else {
     return {};

@@ -45,6 +45,8 @@ struct JobNeed {
   // Beside it, which no plan counts:
   std::uint64_t most = 0;  ///< bytes that a part of the work may take
   const char* part = "";   ///< "query"
+  /// Of it, bytes of host memory for which a job that cannot begin again leaves room beside the graph.
+  std::uint64_t room = 0;
   /// Where ranks share the graph out, is `device_bytes` what each must have?
   bool exact_on_ranks = false;
   /// Bytes of lists that come to the device more than once, unless it has so much left; empty: not known.
@@ -198,8 +200,9 @@ class Job {
   /// Will hold less of the graph in memory, if that can be; false: it holds the least already. Of several
   /// ranks all do.
   bool hold_less();
-  /// Withdraws what was written and holds less; false: another rank or standard output has some of it
-  /// already, or the job holds the least.
+  /// May what was written be withdrawn? Not where another rank or standard output has some of it.
+  bool may_withdraw() const;
+  /// Withdraws it and holds less; false: it may not, or the job holds the least.
   bool may_begin_again();
   /// Throws BudgetError.
   [[noreturn]] void throw_too_large(const BudgetError& error, const JobNeed& need) const;
@@ -211,9 +214,9 @@ class Job {
   void throw_refusal() const;
   /// Has this rank the memory that a plan says the job needs?
   bool fits(const JobNeed& needed) const;
-  /// The line for a job that does not fit: about the least memory that does with the graph at its place
-  /// `first` or a later one, and other remedies; empty if none does. All ranks call it and find the same.
-  std::string refusal(const FindNeed& need, std::size_t first);
+  /// The line for a job that does not fit with the graph at its last place: about the least memory that does,
+  /// and other remedies; empty if none does. All ranks call it and find the same.
+  std::string refusal(const FindNeed& need);
   void close();
   /// Everything was written: gives it its names.
   void publish();

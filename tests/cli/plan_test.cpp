@@ -196,7 +196,7 @@ TEST_F(PlanCli, SaysWhatIsNeededWhereOffsetsDoNotFit) {
 
   refuse(4, "the job needs 767.52 KiB of host memory, but 39.06 KiB are allowed (raise --host-memory)",
          with("40000B", "1MiB"));
-  refuse(4, "needs 2.22 MiB of host memory and 348.69 KiB of device memory, but 39.06 KiB and 1000 B",
+  refuse(4, "needs 767.52 KiB of host memory and 418.86 KiB of device memory, but 39.06 KiB and 1000 B",
          with("40000B", "1000B"));
   refuse(4, "the job needs 767.50 KiB of host memory, but 766.00 KiB", with("766KiB", "1MiB"));
   run(with("768KiB", "1MiB"));
