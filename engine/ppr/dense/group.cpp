@@ -138,6 +138,7 @@ QueryFigures DenseGroup::figures(std::uint32_t column) const {
   }
   figures.error = from_mass(kWholeMass - scored);
   figures.edges = columns_[column].edges;
+  figures.units = kWholeMass;
   figures.peak_bytes = columns_[column].bytes;
   return figures;
 }
