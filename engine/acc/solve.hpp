@@ -52,10 +52,6 @@ struct ComponentResult {
 /// Weakly connected components. Work is saved where every edge is there in both directions.
 ComponentResult components(const AccGraph& graph, const AccOptions& options = {});
 
-/// What a solver takes of host memory beside the graph, in bytes a vertex, at most: the states of sssp, its
-/// worklists, states to begin with and results.
-inline constexpr std::uint64_t kAccVertexBytes = 48;
-
 /// What a run would take beside the graph as it was read.
 struct AccPlan {
   std::uint64_t device_bytes = 0;   ///< states and worklists, and on a GPU the graph
@@ -80,9 +76,9 @@ AccPlan plan_bfs(const Device& device, const Graph& graph, const AccPlace& place
                  const AccOptions& options = {});
 AccPlan plan_sssp(const Device& device, const Graph& graph, const AccPlace& place = {},
                   const AccOptions& options = {.direction = AccDirection::push});
-/// An undirected graph is taken to be simple, unless the plan `looks` through its lists; then all ranks make
-/// it. Of the form that is made of another graph the plan says what it takes at most.
-AccPlan plan_cores(const Device& device, const Graph& graph, const AccPlace& place = {}, bool looks = false,
+/// An undirected graph is taken to be simple, unless its simple form is `made`. Of that form, and of a
+/// directed graph's, the plan says what it takes at most.
+AccPlan plan_cores(const Device& device, const Graph& graph, const AccPlace& place = {}, bool made = false,
                    const AccOptions& options = {.direction = AccDirection::push});
 AccPlan plan_components(const Device& device, const Graph& graph, const AccPlace& place = {});
 

@@ -8,6 +8,11 @@
 
 namespace sluice {
 
+/// Stands for memory that is only counted. No process has an address from here on: a touch faults.
+inline void* no_memory() {
+  return reinterpret_cast<void*>(std::uintptr_t{1} << 63);
+}
+
 class HostMemory {
  public:
   virtual ~HostMemory() = default;

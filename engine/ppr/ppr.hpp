@@ -64,9 +64,6 @@ struct Stats {
 Stats run_ppr(const Device& device, const Graph& graph, const Starts& starts, const Options& options,
               Sink& sink, const PagingOptions& paging = {});
 
-/// What a query takes of host memory, in bytes a vertex that it reaches, at most.
-inline constexpr std::uint64_t kQueryVertexBytes = 64;
-
 /// What a run would take beside the graph. How many vertices a query reaches is not known beforehand.
 struct Plan {
   std::uint64_t graph_bytes = 0;          ///< of a GPU's memory

@@ -15,7 +15,4 @@ enum class Select { automatic, its, alias, rejection, repeated, updated, biparti
 /// `strided_bytes` is the strided bitmap with words of 8 bits, for comparison.
 enum class Collision { automatic, linear, bitmap, strided_bitmap, strided_bytes };
 
-/// What tables take where the host does the work, in bytes an edge, at most, with some margin to use them.
-inline constexpr std::uint64_t kTableEdgeBytes = 16;
-
 }  // namespace sluice

@@ -210,10 +210,6 @@ void read_ids(const GraphFile& file, unsigned threads, Graph& graph) {
     read_numbers(file.open(GraphPart::original_id), graph.original_ids.span(), threads);
 }
 
-void* no_memory() {
-  return reinterpret_cast<void*>(std::uintptr_t{1} << 63);
-}
-
 /// Arrays of a graph that is not there, but for what others have of it.
 class OutlineArrays final : public HostMemory {
  public:

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "engine/core/error.hpp"
+#include "engine/core/host_memory.hpp"
 #include "engine/core/large_memory.hpp"
 #include "engine/exec/backend.hpp"
 #include "engine/exec/memory/kept_memory.hpp"
@@ -12,11 +13,6 @@
 namespace sluice {
 
 namespace {
-
-/// Stands for memory of a run that is only planned. No process has an address from here on: a touch faults.
-void* no_memory() {
-  return reinterpret_cast<void*>(std::uintptr_t{1} << 63);
-}
 
 /// Of the process's GPU. Never destroyed: whatever is static may still hold a buffer.
 KeptMemory& kept_memory() {

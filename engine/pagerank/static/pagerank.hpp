@@ -76,10 +76,6 @@ Result run_pagerank(const Device& device, const Graph& graph, const Options& opt
 HostArray<double> all_ranks(std::span<const double> own, std::uint64_t first, std::uint64_t vertices,
                             Communicator* ranks);
 
-/// Host memory beside the graph, in bytes a vertex, at most: ranks, contributions, divisors and the result;
-/// and, for a batch, what is known of how it spreads.
-inline constexpr std::uint64_t kRankVertexBytes = 48, kBatchVertexBytes = 96;
-
 /// What a run would take beside the graph as it was read, on one rank of the job.
 struct Plan {
   std::uint64_t device_bytes = 0;   ///< at least: `state_bytes` and in-edges, or two partitions of them
