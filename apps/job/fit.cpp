@@ -263,6 +263,9 @@ std::string Job::refusal(const FindNeed& need) {
              device_does = fits_with(host.ceiling(), kUnbounded);
   if (host_does) {
     say("host", host, of_host(least_ceiling(host, fits)));
+    if (!in_file())
+      remedies +=
+          lacks_in_edges() ? ", or convert the graph with --reverse" : ", or use --transport file or auto";
     if (device_does)
       remedies += fmt::format(", or --device-memory to {}", format_need(least_ceiling(device, fits)));
   } else if (device_does) {
