@@ -263,10 +263,6 @@ TEST_F(GpuStreamedPpr, IsTheSameOnRanksThatShareTheGraphOut) {
     EXPECT_TRUE(on_ranks(2, in_memory, starts, options, kByMessages, true) == expected);
     EXPECT_TRUE(on_ranks(3, in_file, starts, options, {.partitions = 5}, true) == expected);
   }
-  // Balls of a query side by side.
-  ppr::Options balls;
-  balls.method = ppr::Method::staged, balls.one_by_one = true, balls.balls = 4;
-  EXPECT_TRUE(on_ranks(2, in_memory, starts, balls) == ran(host_, in_memory, starts, balls).rows);
   // More ranks than queries: some have none.
   const Starts one = starts_of({{{0, 1}}});
   ppr::Options options;
@@ -293,7 +289,8 @@ TEST_F(GpuStreamedPpr, DiffusesBallsSideBySide) {
       expect_same(ran(*gpu_, in_file, starts, options), expected);
       expect_same(ran(*gpu_, in_memory, starts, options, {.partitions = 7}), expected);
       EXPECT_TRUE(on_ranks(2, in_memory, starts, options) == expected.rows);
-      EXPECT_TRUE(on_ranks(3, in_file, starts, options, {.partitions = 5}) == expected.rows);
+      EXPECT_TRUE(on_ranks(2, in_memory, starts, options, kByMessages, true) == expected.rows);
+      EXPECT_TRUE(on_ranks(3, in_file, starts, options, {.partitions = 5}, true) == expected.rows);
     }
   }
 }
