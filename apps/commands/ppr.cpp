@@ -275,8 +275,7 @@ std::unique_ptr<Command> make_ppr() {
       [&options = c->ppr] { return score_units_of(options); },
       "exact, meloppr: scores are 32-bit integers, and the mass of a query has so many units; 0: 64 bits, "
       "2^63. average, largest: as many for each vertex that the seeds reach in --length steps, or in those "
-      "of "
-      "the first stage, as these have out-edges; 2^32 - 1 at most");
+      "of all stages, as these have out-edges; 2^32 - 1 at most");
   command->whole("--walks", c->ppr.walks, 1, "montecarlo: walks of each query");
   command->real("--confidence", "C", c->ppr.confidence,
                 "montecarlo: the reported error holds for all scores of a query with this probability");

@@ -41,7 +41,7 @@ enum class TableLimit {
 };
 
 /// Where the units of a query's mass are counted by its ball, the vertices within L steps of its seeds
-/// (staged: those of the first stage): so many for each of them. MeLoPPR's Max = d |G_L|.
+/// (staged: in all stages): so many for each of them. MeLoPPR's Max = d |G_L|.
 enum class BallDegree {
   none,     ///< they are not
   average,  ///< out-edges of a vertex of the ball, rounded up

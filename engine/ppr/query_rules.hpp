@@ -54,8 +54,13 @@ struct QueryRules : QueryOptions {
     const Mass least = of_query.mass(threshold);
     return least == 0 ? 1 : least;
   }
-  /// Steps to the edge of a ball that says units.
-  SLUICE_HD std::uint32_t ball_steps() const { return method == Method::staged ? stages[0] : length; }
+  /// Steps to the edge of a ball that says units: those of all stages.
+  SLUICE_HD std::uint32_t ball_steps() const {
+    if (method != Method::staged) return length;
+    std::uint32_t steps = 0;
+    for (std::uint32_t stage = 0; stage < stage_count; ++stage) steps += stages[stage];
+    return steps;
+  }
   SLUICE_HD std::uint64_t degree_of(Vertex v) const {
     const EdgeIndex* const offsets = graph.offsets + v;
     return offsets[1] - offsets[0];

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "engine/core/error.hpp"
@@ -57,8 +58,8 @@ std::vector<ppr::Options> counted_methods() {
 }
 
 std::uint32_t steps_of(const ppr::Options& options) {
-  return options.method == ppr::Method::exact ? options.length
-                                              : static_cast<std::uint32_t>(options.stages[0]);
+  if (options.method == ppr::Method::exact) return options.length;
+  return static_cast<std::uint32_t>(std::accumulate(options.stages.begin(), options.stages.end(), 0));
 }
 
 TEST(BallUnits, AreThoseOfTheBallAndGiveTheScoresOfAsMany) {
