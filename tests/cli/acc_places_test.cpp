@@ -238,12 +238,12 @@ TEST_F(AccCli, PushesWhereInEdgesDoNotFit) {
   const std::string expected = read_bytes(at("bfs.h5"));
   EXPECT_GT(whole["acc"]["pulls"], 0);
 
-  const auto tight = searched({"--host-memory", "2500KiB"});
+  const auto tight = searched({"--host-memory", "2300KiB"});
 
   EXPECT_EQ(read_bytes(at("bfs.h5")), expected);
   EXPECT_EQ(tight["acc"]["pulls"], 0);
   EXPECT_EQ(tight["partition_transfers"], 0);  // the out-lists are all in memory
-  EXPECT_LE(tight["peak_host_bytes"], 2500 << 10);
+  EXPECT_LE(tight["peak_host_bytes"], 2300 << 10);
   // Two slots of one direction, but not of both.
   const auto slots = searched({"--partitions", "4", "--device-memory", "900KiB"});
   EXPECT_EQ(read_bytes(at("bfs.h5")), expected);

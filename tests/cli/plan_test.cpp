@@ -194,12 +194,12 @@ TEST_F(PlanCli, SaysWhatIsNeededWhereOffsetsDoNotFit) {
     return job;
   };
 
-  refuse(4, "the job needs 767.52 KiB of host memory, but 39.06 KiB are allowed (raise --host-memory)",
+  refuse(4, "the job needs 771.66 KiB of host memory, but 39.06 KiB are allowed (raise --host-memory)",
          with("40000B", "1MiB"));
-  refuse(4, "needs 767.52 KiB of host memory and 418.86 KiB of device memory, but 39.06 KiB and 1000 B",
+  refuse(4, "needs 771.66 KiB of host memory and 422.76 KiB of device memory, but 39.06 KiB and 1000 B",
          with("40000B", "1000B"));
-  refuse(4, "the job needs 767.50 KiB of host memory, but 766.00 KiB", with("766KiB", "1MiB"));
-  run(with("768KiB", "1MiB"));
+  refuse(4, "the job needs 771.99 KiB of host memory, but 766.00 KiB", with("766KiB", "1MiB"));
+  run(with("772KiB", "1MiB"));
 }
 
 INSTANTIATE_TEST_SUITE_P(OfJobs, PlanOf, testing::ValuesIn(planned_jobs()),
