@@ -35,17 +35,15 @@
 //   std::uint64_t last_level() const      optional: levels above it are left alone
 //   State add(State, State) const         of parts of a sum: two of them as one; zero is neutral. combine()
 //                                         takes such a sum as it takes its parts, one after the other
-//   static constexpr bool kAdds           optional, true: add() is the sum of two integers, which is then
-//   added at
-//                                         once
+//   static constexpr bool kAdds           optional, true: add() is the sum of two integers, which is
+//                                         then added at once
 //   static constexpr bool kFalls          optional, true: a state falls by what it receives until it is at
 //                                         the level at work, where it stays, and all that it ever receives is
 //                                         no more than it began with. Ones are then subtracted at once, where
 //                                         thousands of neighbours of a hub would try again and again
 //
-//   static constexpr bool kReadsState     optional, false: compute() does not look at edge.state(), which
-//   ranks
-//                                         that pull then need not exchange
+//   static constexpr bool kReadsState     optional, false: compute() does not look at edge.state(),
+//                                         which ranks that pull then need not exchange
 //
 // A *merge* joins the ends of edges into trees, in which a state is a vertex nearer to the root (State is
 // Vertex); it has no init(): each vertex begins as a root. Its compute(edge) says whether an edge joins its

@@ -32,9 +32,9 @@ SLUICE_HD bool keeps_pulling(std::uint64_t active, std::uint64_t before, std::ui
 }
 
 /// A pushed edge reads a state and changes it by an atomic; a pulled one reads a bit. Counted on Kronecker
-/// 16, with 1.8 M edges: the first round of k-core with k 256 pulls 0.7 M edges where it pushes 1.8 M, with k
-/// 64 1.4 M where it pushes 0.6 M. Pulls alone read 22 times the edges for distances, and 232 times for all
-/// cores.
+/// 16, with 1.8 M edges: k-core with k 256 pushes 1.8 M edges in all, and its first round pulls 0.7 M; with k
+/// 64 it pushes 0.6 M, and the first round pulls 1.4 M. Pulls alone read 22 times the edges for distances,
+/// and 232 times for all cores.
 inline constexpr std::uint64_t kPushedEdge = 2;
 
 /// Of an aggregation: active vertices have so many edges, `left` lead to those whose states may change, and a

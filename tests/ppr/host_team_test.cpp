@@ -123,9 +123,7 @@ ppr::Options one_by_one() {
 
 TEST(HostTeam, FindsTheSameInPartitions) {
   const Graph graph = generated(io::GraphKind::rmat, 7, false, io::WeightRule::uniform);
-  auto queries = queries_of(graph);
-  queries.erase(queries.begin() + 1, queries.end() - 2);  // many rounds each
-  const Starts starts = starts_of(queries);
+  const Starts starts = starts_of(three_queries_of(graph));  // many rounds each
   for (ppr::Options options : one_by_one_methods()) {
     options.weighted = options.stages.size() == 3;
     const Ran expected = ran_side_by_side(graph, starts, options, 1, 1);

@@ -128,6 +128,13 @@ inline std::vector<WeightedSeeds> queries_of(const Graph& graph) {
   return queries;
 }
 
+/// Of these the first, and the two with several seeds.
+inline std::vector<WeightedSeeds> three_queries_of(const Graph& graph) {
+  auto queries = queries_of(graph);
+  queries.erase(queries.begin() + 1, queries.end() - 2);
+  return queries;
+}
+
 /// Both rules for vertices without out-edges, with and without weights.
 inline std::vector<ppr::Options> ppr_rules() {
   std::vector<ppr::Options> all(4);

@@ -75,9 +75,7 @@ TEST(PprShard, ChangesNoBit) {
 
 TEST(PprShard, DiffusesBallsSideBySide) {
   const Graph graph = generated(io::GraphKind::rmat, 7, false, io::WeightRule::uniform);
-  auto queries = queries_of(graph);
-  queries.erase(queries.begin() + 1, queries.end() - 2);  // many rounds each
-  const Starts starts = starts_of(queries);
+  const Starts starts = starts_of(three_queries_of(graph));  // many rounds each
   for (ppr::Options options : one_by_one_methods()) {
     options.weighted = options.stages.size() == 3;
     const KeptRows expected = alone(graph, starts, options);
