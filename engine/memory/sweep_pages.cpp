@@ -140,11 +140,6 @@ std::uint64_t memory_for_sweep_pages(const Device& device) {
   return device.is_cuda() ? on_device : std::min(on_device, host_budget().available() / 2);
 }
 
-std::uint64_t least_for_sweep_pages(const SweepRows& rows, bool weighted, unsigned threads) {
-  const std::uint64_t longest = longest_list({rows.in.offsets, rows.in.vertices + 1}, threads);
-  return kFixedBytes + kSlotsNeeded * std::max(longest * columns_of(weighted).bytes_per_edge(), kLeastSlot);
-}
-
 SweepRows SweepRows::of(const CsrView& lists, const EdgeSource* from, bool weighted, std::uint64_t first,
                         std::uint64_t last) {
   CsrView rows = lists;

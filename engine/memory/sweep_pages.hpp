@@ -73,10 +73,8 @@ struct SweepPagePlan {
   Ownership ranges;                 ///< of rows, or as many as there will be
 };
 
-/// Bytes of the device that partitions take where nothing says less, and at least: two slots for the longest
-/// list.
+/// Bytes of the device that partitions take where nothing says less.
 std::uint64_t memory_for_sweep_pages(const Device& device);
-std::uint64_t least_for_sweep_pages(const SweepRows& rows, bool weighted, unsigned threads);
 
 class SweepPages {
  public:

@@ -198,7 +198,7 @@ class CudaPpr final : public Backend {
         pending = postpone(pending);
       }
     }
-    if (std::exchange(alone_, false)) lists_->rest();  // it has the memory of others' workspaces
+    if (std::exchange(alone_, false)) lists_->give_back();  // it has the memory of others' workspaces
     std::copy(too_small_.begin(), too_small_.end(), pending_.data());
     return too_small_.size();
   }
@@ -211,7 +211,6 @@ class CudaPpr final : public Backend {
       workspaces_.give_back();
       lists_->give_back();
     }
-    lists_->open(alone_);
     const std::uint64_t available = device_.memory().available(),
                         left = available - std::min(available, shape.bytes());
     lists_->prepare(alone_ ? left : std::min(available / 2, left));
@@ -238,7 +237,7 @@ class CudaPpr final : public Backend {
     alone_ = kept == 1;
     if (alone_) {
       workspaces_.give_back();
-      lists_->rest();
+      lists_->give_back();
     } else {
       lists_->clear();
     }

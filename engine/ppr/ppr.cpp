@@ -232,8 +232,7 @@ Stats run_ppr(const Device& device, const Graph& graph, const Starts& starts, co
   ShrinkingQueries queries({device, graph, starts, options, paging}, range.end - range.begin, sink, stats);
   run_batches(queries, range, options.progress, stats);
   queries.end();
-  stats.mapped_bytes =
-      queries.reads_in_place() ? stats.edges * mapped_edge_bytes(options) : stats.traffic.mapped_bytes;
+  if (queries.reads_in_place()) stats.mapped_bytes = stats.edges * mapped_edge_bytes(options);
   return stats;
 }
 

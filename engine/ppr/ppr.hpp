@@ -55,7 +55,7 @@ struct Stats {
   std::uint64_t batches = 0;
   double compute_seconds = 0, write_seconds = 0;
   ListTraffic traffic;             ///< lists that were brought
-  std::uint64_t mapped_bytes = 0;  ///< of edges that were read in place: in lists, or on their way to a GPU
+  std::uint64_t mapped_bytes = 0;  ///< of edges that mass and walks went along in place
 };
 
 /// Runs the queries `options.first_instance` up to `options.last_instance` on the device. Throws UsageError

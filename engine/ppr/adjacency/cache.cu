@@ -1,133 +1,59 @@
 #include "engine/ppr/adjacency/cache.cuh"
 
 #include <algorithm>
-#include <numeric>
+#include <span>
 #include <utility>
 
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
-#include "engine/memory/schedule/in_place.hpp"
-#include "engine/memory/sweep_lists.hpp"
+#include "engine/exec/threads.hpp"
 
 namespace sluice::ppr {
 
 namespace {
 
-/// Slots have such a part of the device's memory: lists and workspaces want the rest.
-constexpr std::uint64_t kSlotsPart = 8;
-/// Lists of ranks whose places go up at once.
-constexpr std::uint64_t kSentAtOnce = 1u << 14;
+constexpr const char* kPurpose = "lists on their way";
+/// Go up at once: enough to fill the link, and little beside the lists.
+constexpr std::uint64_t kEdgesAtOnce = 1u << 20, kListsAtOnce = 1u << 16;
+constexpr std::uint64_t kPartOfHost = 16;
+/// What a thread copies at a time.
+constexpr std::uint64_t kListsOfThread = 256;
+constexpr unsigned kBlock = 256;
 
-// ---- bodies of the executor
+/// How lists come to the host: in its memory they are read in place, not copied into slots first.
+PagingOptions feeder_paging(const Graph& graph, const PagingOptions& paging) {
+  PagingOptions feeding = paging;
+  if (!graph.edges_elsewhere && paging.transport != Transport::file) feeding.transport = Transport::mapped;
+  return feeding;
+}
 
-/// Bits of lists that queries miss, and where these begin in the graph.
-struct MissingLists {
-  const std::uint64_t* words;
-  const EdgeIndex* offsets;
+// ---- kernels
 
-  __device__ bool operator[](Vertex v) const { return (words[v / 64] >> (v % 64) & 1) != 0; }
-  __device__ EdgeIndex size(Vertex v) const { return offsets[v + std::uint64_t{1}] - offsets[v]; }
-  template <class Use>
-  __device__ void for_each(std::uint64_t word, Use&& use) const {
-    for (std::uint64_t bits = words[word]; bits != 0; bits &= bits - 1)
-      use(static_cast<Vertex>(word * 64 + static_cast<unsigned>(__ffsll(static_cast<long long>(bits))) - 1));
-  }
-};
+__global__ void __launch_bounds__(kBlock)
+    place_lists_kernel(const CachedList* placed, std::uint64_t count, EdgeIndex* places, double* totals) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * kBlock + threadIdx.x;
+  if (i >= count) return;
+  places[placed[i].vertex] = placed[i].place;
+  if (totals != nullptr) totals[placed[i].vertex] = placed[i].total;
+}
 
-/// Lists and edges that are missing, by partition. A word is all of one partition, as a rule.
-struct CountMissing {
-  MissingLists missing;
-  OwnershipView partitions;
-  unsigned long long *lists, *edges;  ///< [partitions]
+// ---- launchers
 
-  template <class Lane>
-  __device__ void operator()(std::uint64_t word, Lane&) const {
-    std::uint32_t partition = 0;
-    unsigned long long own_lists = 0, own_edges = 0;
-    const auto add = [&] {
-      if (own_lists == 0) return;
-      atomicAdd(lists + partition, own_lists);
-      atomicAdd(edges + partition, own_edges);
-    };
-    missing.for_each(word, [&](Vertex v) {
-      if (const std::uint32_t owner = partitions.owner(v); owner != partition || own_lists == 0) {
-        add();
-        partition = owner, own_lists = own_edges = 0;
-      }
-      ++own_lists, own_edges += missing.size(v);
-    });
-    add();
-  }
-};
-
-/// Lists lie in any order: no result depends on it.
-struct PlaceMissing {
-  MissingLists missing;
-  EdgeIndex* places;
-  unsigned long long* next;
-
-  template <class Lane>
-  __device__ void operator()(std::uint64_t word, Lane&) const {
-    unsigned long long edges = 0;
-    missing.for_each(word, [&](Vertex v) { edges += missing.size(v); });
-    if (edges == 0) return;
-    EdgeIndex place = atomicAdd(next, edges);
-    missing.for_each(word, [&](Vertex v) { places[v] = place, place += missing.size(v); });
-  }
-};
-
-struct PlaceSent {
-  const SentList* sent;
-  EdgeIndex* places;
-
-  template <class Lane>
-  __device__ void operator()(std::uint64_t i, Lane&) const {
-    places[sent[i].vertex] = sent[i].place;
-  }
-};
-
-/// Copies missing lists of partitions that are here.
-struct CopyMissing {
-  MissingLists missing;
-  SweepPage from;
-  const EdgeIndex* places;
-  Vertex* targets;
-  float* weights;
-
-  __device__ bool sends(Vertex v) const { return missing[v]; }
-  template <class Lane>
-  __device__ void edge(Vertex v, EdgeIndex edge, Lane&) const {
-    const EdgeIndex to = places[v] + (edge - missing.offsets[v]);
-    targets[to] = from.sources[edge];
-    if (from.weights != nullptr) weights[to] = from.weights[edge];
-  }
-};
-
-/// Adds weights in the list's order, as a single thread does.
-struct AddWeights {
-  MissingLists missing;
-  const EdgeIndex* places;
-  const float* weights;
-  double* totals;
-
-  template <class Group, class Counters>
-  __device__ bool operator()(const Group& group, std::uint64_t word, Counters&) const {
-    missing.for_each(word, [&](Vertex v) {
-      const EdgeIndex size = missing.size(v);
-      const float* const list = weights + places[v];
-      double total = 0;
-      for (EdgeIndex done = 0; done < size; done += Group::kSize) {
-        const EdgeIndex i = done + group.rank();
-        const float weight = i < size ? list[i] : 0;
-        for (unsigned k = 0; k < Group::kSize; ++k) total += static_cast<double>(group.broadcast(weight, k));
-      }
-      if (group.rank() == 0) totals[v] = total;
-    });
-    return true;
-  }
-};
+void place_lists(const CachedList* placed, std::uint64_t count, EdgeIndex* places, double* totals,
+                 const cuda::Stream& stream) {
+  const auto blocks = static_cast<unsigned>((count + kBlock - 1) / kBlock);
+  place_lists_kernel<<<blocks, kBlock, 0, stream.get()>>>(placed, count, places, totals);
+  cuda::check_launch("place_lists_kernel");
+}
 
 }  // namespace
+
+ListCache::Stage::Stage(const Graph& graph, const Options& options) {
+  const std::uint64_t bytes = host_budget().available() / kPartOfHost;
+  edges = std::min({graph.edges(), kEdgesAtOnce, bytes / list_edge_bytes(options)});
+  const std::uint64_t most = std::clamp<std::uint64_t>(graph.vertices(), 1, kListsAtOnce);
+  lists = std::clamp<std::uint64_t>(bytes / sizeof(CachedList), 1, most);
+}
 
 ListCache::ListCache(const Device& device, const Graph& graph, const Options& options,
                      const PagingOptions& paging, std::shared_ptr<ListFeeder> shared)
@@ -135,47 +61,24 @@ ListCache::ListCache(const Device& device, const Graph& graph, const Options& op
       host_({DeviceChoice::host, device.threads(), 0}),
       graph_(graph),
       options_(options),
-      paging_(paging),
-      executor_(device, graph.edges()),
+      paging_(feeder_paging(graph, paging)),
       offsets_(device, graph.vertices() + 1, "the graph's offsets"),
       places_(device, graph.vertices(), "where lists are"),
       totals_(device, options.weighted ? graph.vertices() : 0, "sums of weights"),
       missing_(device, (graph.vertices() + 63) / 64, "which lists are missing"),
-      feeder_(std::move(shared)),
-      wanted_(paging.shard ? graph.vertices() : 0),
-      sent_(device, paging.shard ? kSentAtOnce : 0, "lists that ranks send"),
-      uploaded_(device, sent_.size(), "lists that ranks send") {
+      wanted_(graph.vertices()),
+      stage_(graph, options),
+      staged_targets_(device, stage_.edges, kPurpose),
+      staged_weights_(device, options.weighted ? stage_.edges : 0, kPurpose),
+      staged_(device, stage_.lists, kPurpose),
+      staged_there_(device, stage_.lists, kPurpose),
+      feeder_(std::move(shared)) {
   copy_to_device(device, offsets_.data(), graph.out.offsets.data(), offsets_.bytes());
   traffic_.host_to_device_bytes = offsets_.bytes();
-  executor_.fill(missing_.data(), 0, missing_.bytes());
+  clear(missing_, 0);
   clear();
-  if (paging.shard && !feeder_) {
-    // Other ranks' lists come to the host, and own ones are looked up there.
-    PagingOptions own = paging;
-    if (!graph.edges_elsewhere && own.transport != Transport::file) own.transport = Transport::mapped;
-    feeder_ = make_feeder(host_, graph, options, own, 0);
-  }
-  if (device.plans()) open();
-}
-
-void ListCache::open(bool least) {
-  if (feeder_ || pages_) return;
-  const SweepRows rows = rows_of(graph_, options_, nullptr);
-  if (locks_.empty() && paging_.transport != Transport::file) locks_ = lock_lists(device_, rows);
-  const std::uint64_t available = device_.memory().available(),
-                      two = least_for_sweep_pages(rows, options_.weighted, device_.threads()),
-                      usual = least ? two : std::max(available / kSlotsPart, two);
-  const auto make = [&](std::uint64_t most) {
-    pages_ = std::make_unique<SweepPages>(device_, rows, options_.weighted, paging_, most);
-    counters_ = Buffer<unsigned long long>(device_, 2 * pages_->size() + 1 + LaneOutput::kSums, "partitions");
-  };
-  try {
-    make(usual);
-  } catch (const BudgetError&) {
-    // Of partitions that are asked for.
-    if (usual >= available / 2) throw;
-    make(available / 2);
-  }
+  lists_.reserve(stage_.lists);
+  if (paging_.shard || device.plans()) feeder();
 }
 
 void ListCache::prepare(std::uint64_t bytes) {
@@ -194,57 +97,9 @@ void ListCache::describe(QueryRules& rules) const {
 }
 
 bool ListCache::bring() {
-  const bool fits = feeder_ ? ask_ranks() : bring_partitions();
-  if (fits && options_.weighted) {
-    const MissingLists missing{missing_.data(), offsets_.data()};
-    executor_.for_each_group<NoCounters>(
-        missing_.size(), Groups::warps, AddWeights{missing, places_.data(), weights_.data(), totals_.data()});
-  }
-  executor_.fill(missing_.data(), 0, missing_.bytes());
-  executor_.wait("bringing lists");
-  return fits;
-}
-
-bool ListCache::bring_partitions() {
-  const std::uint64_t partitions = pages_->size();
-  unsigned long long *const lists = counters_.data(), *const edges = lists + partitions;
-  const MissingLists missing{missing_.data(), offsets_.data()};
-  executor_.fill(lists, 0, counters_.bytes());
-  executor_.for_each(missing_.size(), {}, CountMissing{missing, pages_->owners(), lists, edges});
-  std::vector<std::uint64_t> counts(2 * partitions);
-  executor_.read(counts.data(), lists, counts.size(), "counting lists");
-  const std::span edges_of(counts.data() + partitions, partitions);
-  const std::uint64_t sum = std::reduce(edges_of.begin(), edges_of.end());
-  if (sum > capacity_ - used_) return false;
-
-  unsigned long long* const next = edges + partitions;
-  copy_to_device(device_, next, &used_, sizeof used_);
-  executor_.for_each(missing_.size(), {}, PlaceMissing{missing, places_.data(), next});
-  used_ += sum;
-  std::vector<sluice::WantedLists> wanted(partitions);
-  for (std::size_t p = 0; p < partitions; ++p) wanted[p] = {counts[p], edges_of[p]};
-  const std::vector<bool> in_place = pages_->read_in_place(wanted);
-  for (const PartitionRun run : runs_of(in_place)) copy_lists(pages_->in_place(run));
-  pages_->for_each([&](std::uint32_t p) { return in_place[p] ? 0 : edges_of[p]; },
-                   [&](std::span<const SweepPage> present) {
-                     for (const SweepPage& page : present) copy_lists(page);
-                     executor_.wait("bringing lists");
-                   });
-  return true;
-}
-
-void ListCache::copy_lists(const SweepPage& page) {
-  const MissingLists missing{missing_.data(), offsets_.data()};
-  const VertexRange vertices{nullptr, page.begin, page.end - page.begin, 0, offsets_.data(), page.mapped()};
-  const LaneOutput output{.sums = counters_.data() + counters_.size() - LaneOutput::kSums};
-  float* const weights = options_.weighted ? weights_.data() : nullptr;
-  executor_.for_each_edge(vertices, output,
-                          CopyMissing{missing, page, places_.data(), targets_.data(), weights});
-}
-
-bool ListCache::ask_ranks() {
   const std::span<std::uint64_t> words = wanted_.words();
   copy_to_host(device_, words.data(), missing_.data(), missing_.bytes());
+  clear(missing_, 0);
   missing_count_ = 0;
   std::uint64_t edges = 0;
   wanted_.take_from(0, graph_.vertices(), [&](Vertex v) {
@@ -253,43 +108,13 @@ bool ListCache::ask_ranks() {
     return true;
   });
   if (edges > capacity_ - used_) return false;
-  while (missing_count_ != 0) {
-    feeder_->feed(wanted_, [this](const ListsAtHand& lists) {
-      for (const ListRange& sent : lists.ranges()) take(sent);
-    });
-  }
+  while (missing_count_ != 0) feeder().feed(wanted_, [this](const ListsAtHand& lists) { take(lists); });
   return true;
-}
-
-/// What one rank has sent lies side by side.
-void ListCache::take(const ListRange& sent) {
-  const EdgeIndex first = graph_.out.offsets.data()[sent.only.front()];
-  const ListColumns& list = sent.each[0];
-  EdgeIndex place = used_;
-  for (std::size_t done = 0; done < sent.only.size();) {
-    const std::span some = sent.only.subspan(done, std::min(sent.only.size() - done, kSentAtOnce));
-    for (std::size_t i = 0; i < some.size(); ++i) {
-      sent_.data()[i] = {place, some[i]};
-      place += degree(some[i]);
-      wanted_.remove(some[i]);
-    }
-    up(uploaded_.data(), sent_.data(), some.size() * sizeof(SentList));
-    executor_.for_each(some.size(), {}, PlaceSent{uploaded_.data(), places_.data()});
-    executor_.wait("bringing lists");
-    done += some.size();
-  }
-  up(targets_.data() + used_, list.targets + first, (place - used_) * sizeof(Vertex));
-  if (options_.weighted) up(weights_.data() + used_, list.weights + first, (place - used_) * sizeof(float));
-  executor_.wait("bringing lists");
-  used_ = place;
-  missing_count_ -= sent.only.size();
-  ++traffic_.transfers;
 }
 
 void ListCache::clear() {
   used_ = 0;
-  executor_.fill(places_.data(), 0xff, places_.bytes());
-  if (!device_.plans()) executor_.wait("clearing");
+  clear(places_, 0xff);
 }
 
 void ListCache::give_back() {
@@ -300,10 +125,9 @@ void ListCache::give_back() {
 
 void ListCache::rest() {
   give_back();
-  if (!pages_) return;
-  traffic_.add_later({pages_->traffic()});
-  pages_.reset();
-  counters_ = Buffer<unsigned long long>();
+  if (paging_.shard || !feeder_) return;
+  brought_.add_later(feeder_->traffic());
+  feeder_.reset();
 }
 
 void ListCache::throw_too_many_lists() const {
@@ -313,18 +137,81 @@ void ListCache::throw_too_many_lists() const {
 }
 
 ListTraffic ListCache::traffic() const {
-  ListTraffic sum = traffic_;
-  if (pages_) sum.add_later({pages_->traffic()});
-  if (!feeder_) return sum;
-  const ListTraffic sent = feeder_->traffic();
-  sum.partitions = sent.partitions, sum.read_bytes = sent.read_bytes;
-  sum.asked = sent.asked, sum.answered = sent.answered;
+  ListTraffic brought = brought_, sum = traffic_;
+  if (feeder_) brought.add_later(feeder_->traffic());
+  sum.partitions = brought.partitions, sum.read_bytes = brought.read_bytes;
+  sum.asked = brought.asked, sum.answered = brought.answered;
   return sum;
 }
 
+template <class T>
+void ListCache::clear(const Buffer<T>& column, int byte) {
+  if (device_.plans()) return;
+  cuda::check(cudaMemsetAsync(column.data(), byte, column.bytes(), stream_.get()), "clearing");
+  stream_.wait("clearing");
+}
+
+ListFeeder& ListCache::feeder() {
+  if (!feeder_) feeder_ = make_feeder(host_, graph_, options_, paging_, host_.memory().available() / 2);
+  return *feeder_;
+}
+
+void ListCache::take(const ListsAtHand& lists) {
+  for (const ListRange& range : lists.ranges()) {
+    wanted_.take_from(range.begin, range.end, [&](Vertex v) {
+      const ListColumns list = range.of(v);
+      if (list.targets != nullptr) add(v, list);
+      return true;
+    });
+  }
+  send();
+}
+
+void ListCache::add(Vertex v, const ListColumns& list) {
+  if (lists_.size() == stage_.lists || waiting_ + degree(v) > stage_.edges) send();
+  staged_.data()[lists_.size()] = {used_ + waiting_, 0, v};
+  lists_.push_back(list);
+  waiting_ += degree(v);
+  wanted_.remove(v);
+  --missing_count_;
+}
+
+/// Lists that wait go up, side by side. One that does not fit the stage is alone, and goes as it is.
+void ListCache::send() {
+  if (lists_.empty()) return;
+  const bool fits = waiting_ <= stage_.edges;
+  parallel_blocks(device_.threads(), lists_.size(), kListsOfThread,
+                  [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+                    for (std::uint64_t i = begin; i < end; ++i) stage(i, fits);
+                  });
+  const EdgeIndex first = graph_.out.offsets.data()[staged_.data()[0].vertex];
+  up(targets_.data() + used_, fits ? staged_targets_.data() : lists_[0].targets + first,
+     waiting_ * sizeof(Vertex));
+  if (options_.weighted)
+    up(weights_.data() + used_, fits ? staged_weights_.data() : lists_[0].weights + first,
+       waiting_ * sizeof(float));
+  up(staged_there_.data(), staged_.data(), lists_.size() * sizeof(CachedList));
+  place_lists(staged_there_.data(), lists_.size(), places_.data(), totals_.data(), stream_);
+  stream_.wait("bringing lists");
+  used_ += std::exchange(waiting_, 0);
+  lists_.clear();
+  ++traffic_.transfers;
+}
+
+/// Sums are added in the list's order, as a single thread does.
+void ListCache::stage(std::uint64_t i, bool fits) {
+  CachedList& placed = staged_.data()[i];
+  const std::uint64_t size = degree(placed.vertex);
+  const EdgeIndex first = graph_.out.offsets.data()[placed.vertex];
+  if (fits) std::copy_n(lists_[i].targets + first, size, staged_targets_.data() + (placed.place - used_));
+  if (!options_.weighted) return;
+  const float* const weights = lists_[i].weights + first;
+  if (fits) std::copy_n(weights, size, staged_weights_.data() + (placed.place - used_));
+  for (std::uint64_t edge = 0; edge < size; ++edge) placed.total += static_cast<double>(weights[edge]);
+}
+
 void ListCache::up(void* to, const void* from, std::uint64_t bytes) {
-  if (bytes == 0) return;
-  cuda::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, executor_.queue().get()), "bringing lists");
+  cuda::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_.get()), "bringing lists");
   traffic_.host_to_device_bytes += bytes;
 }
 

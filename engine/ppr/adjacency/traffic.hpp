@@ -20,7 +20,6 @@ struct ListTraffic : SweepTraffic {
     transfers += later.transfers;
     host_to_device_bytes += later.host_to_device_bytes;
     read_bytes += later.read_bytes;
-    mapped_bytes += later.mapped_bytes;
     asked += later.asked, answered += later.answered;
     rounds += later.rounds, restarts += later.restarts;
   }
