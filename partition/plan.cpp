@@ -42,6 +42,15 @@ PartitionPlan PartitionPlan::of_count(std::span<const EdgeIndex> offsets, const 
   return PartitionPlan(offsets, bytes, least + count_while(most - least, too_many));
 }
 
+PartitionPlan PartitionPlan::outline(std::uint64_t vertices, std::uint64_t partitions,
+                                     std::uint64_t largest) {
+  PartitionPlan plan;
+  plan.slot_bytes_ = largest;
+  plan.ranges_ = Ownership::even(vertices, std::max<std::uint64_t>(partitions, 1));
+  plan.bytes_.assign(plan.size(), largest);
+  return plan;
+}
+
 std::uint64_t PartitionPlan::largest() const {
   return bytes_.empty() ? 0 : *std::max_element(bytes_.begin(), bytes_.end());
 }

@@ -27,6 +27,10 @@ class PartitionPlan {
   static PartitionPlan of_count(std::span<const EdgeIndex> offsets, const PartitionBytes& bytes,
                                 std::uint64_t partitions);
 
+  /// Of lists that are yet to be made: so many partitions of about as many vertices each, none of more bytes
+  /// than `largest`.
+  static PartitionPlan outline(std::uint64_t vertices, std::uint64_t partitions, std::uint64_t largest);
+
   std::uint64_t size() const { return ranges_.size(); }
   /// Partition p holds vertices [begin(p), end(p)).
   std::uint64_t begin(std::uint64_t p) const { return ranges_.begin(p); }
@@ -43,7 +47,9 @@ class PartitionPlan {
   std::uint64_t largest() const;
 
  private:
-  std::uint64_t slot_bytes_;
+  PartitionPlan() = default;
+
+  std::uint64_t slot_bytes_ = 0;
   Ownership ranges_;
   std::vector<std::uint64_t> bytes_;  ///< [size]
 };

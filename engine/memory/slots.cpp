@@ -101,7 +101,7 @@ Slots::Slots(const Device& device, std::span<const EdgeIndex> offsets, const Par
   if (sources_.keep && read_from_file()) kept_.resize(plan.size());
   if (count.slots > 0) owners();
   const unsigned lanes = read_from_file() ? kFileLanes : kLanes;
-  for (unsigned lane = 0; lane < std::min(lanes, count.slots); ++lane)
+  for (unsigned lane = 0; lane < std::min(lanes, count.slots) && !device.plans(); ++lane)
     threads_.emplace_back([this] { work(); });
 }
 
@@ -123,7 +123,11 @@ Slots::Capacity Slots::capacity_for(bool oversized) const {
   for (std::uint64_t p = 0; p < plan_.size(); ++p) {
     const std::uint64_t begin = plan_.begin(p), end = plan_.end(p);
     if (!oversized && plan_.oversized(p)) continue;
-    capacity.edges = std::max<std::uint64_t>(capacity.edges, offsets_[end] - offsets_[begin]);
+    // Of lists that are yet to be made a plan knows the bytes.
+    const std::uint64_t edges = device_.plans() && !columns_.coded
+                                    ? plan_.bytes(p) / columns_.bytes_per_edge()
+                                    : offsets_[end] - offsets_[begin];
+    capacity.edges = std::max(capacity.edges, edges);
     if (columns_.coded)
       capacity.codes = std::max<std::uint64_t>(capacity.codes, end - begin + begins[end] - begins[begin]);
   }

@@ -94,7 +94,7 @@ SweepTraffic SweepLists::traffic() const {
 }
 
 std::uint64_t SweepLists::planned_bytes() const {
-  return pages_ != nullptr ? pages_->planned().least_bytes : targets_.bytes() + weights_.bytes();
+  return pages_ != nullptr ? pages_->slot_bytes() : targets_.bytes() + weights_.bytes();
 }
 
 }  // namespace sluice

@@ -48,12 +48,20 @@ std::uint64_t slot_bytes(std::uint64_t free, std::uint64_t edge_bytes) {
   return std::max({share / kSlots, std::min(kSmallestSlot, share / kSlotsNeeded), kLeastSlot});
 }
 
-/// Lists of `edge` bytes an edge, where slots may take `free` bytes.
-PartitionPlan cut(std::span<const EdgeIndex> offsets, std::uint64_t edge, const PagingOptions& paging,
-                  std::uint64_t free) {
-  const PartitionBytes bytes{0, edge};
-  if (paging.partitions > 0) return PartitionPlan::of_count(offsets, bytes, paging.partitions);
-  return PartitionPlan(offsets, bytes, slot_bytes(free, (offsets.back() - offsets.front()) * edge));
+/// Where slots may take `free` bytes.
+PartitionPlan cut(const SweepRows& rows, bool weighted, const PagingOptions& paging, std::uint64_t free) {
+  const std::uint64_t edge = columns_of(weighted).bytes_per_edge(), bytes = bytes_of(rows, weighted),
+                      slot = slot_bytes(free, bytes), asked = paging.partitions;
+  if (rows.longest != 0) {  // offsets do not say where lists will end, and a list is never cut
+    const std::uint64_t longest = rows.longest * edge;
+    return asked != 0
+               ? PartitionPlan::outline(rows.in.vertices, asked, std::min(bytes, bytes / asked + longest))
+               : PartitionPlan::outline(rows.in.vertices, (bytes + slot - 1) / slot,
+                                        std::max(std::min(slot, bytes), longest));
+  }
+  const std::span offsets(rows.in.offsets, rows.in.vertices + 1);
+  return asked != 0 ? PartitionPlan::of_count(offsets, {0, edge}, asked)
+                    : PartitionPlan(offsets, {0, edge}, slot);
 }
 
 PageRequest request_of(const SweepRows& rows, bool weighted) {
@@ -85,35 +93,11 @@ PagingOptions for_sweeps(PagingOptions paging, const Device& device, const Sweep
       device.is_cuda() ? "--device-memory" : "--host-memory or --device-memory"));
 }
 
-/// Partitions, and two slots for them, before the lists are there.
-SweepPagePlan plan_slots(const Device& device, const SweepRows& rows, bool weighted,
-                         const PagingOptions& paging, std::uint64_t most) {
-  const std::uint64_t bytes = bytes_of(rows, weighted), edge = columns_of(weighted).bytes_per_edge(),
-                      longest = rows.longest * edge, available = device.memory().available(),
-                      free = slot_capacity(device, most), slot = slot_bytes(free, bytes);
-  std::uint64_t partitions = paging.partitions, largest = 0;
-  Ownership ranges;
-  if (longest == 0) {
-    const PartitionPlan plan = cut({rows.in.offsets, rows.in.vertices + 1}, edge, paging, free);
-    partitions = plan.size(), largest = plan.largest(), ranges = plan.ranges();
-  } else if (paging.partitions != 0) {  // a list is never cut
-    largest = std::min(bytes, bytes / partitions + longest);
-  } else {
-    partitions = (bytes + slot - 1) / slot, largest = std::max(std::min(slot, bytes), longest);
-  }
-  if (longest != 0) ranges = Ownership::even(rows.in.vertices, std::max<std::uint64_t>(partitions, 1));
-  if (paging.transport == Transport::mapped) return {partitions, 0, bytes, std::move(ranges)};
-  const std::uint64_t needed = largest * std::min(partitions, kSlotsNeeded);
-  // What is more than the device has, the plan's sum says; a part of the host's memory is none's.
-  if (needed > free && kFixedBytes + needed <= available) throw_too_small(device, largest, free);
-  return {partitions, kFixedBytes + needed, bytes, std::move(ranges)};
-}
-
-/// Partitions, and as many slots as fit; none where partitions are read in place.
+/// Partitions, and as many slots as fit; none where partitions are read in place. Of a run that is only
+/// planned, as many as it needs.
 PagedPlan slots_of(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& paging,
                    std::uint64_t most) {
-  const std::span offsets(rows.in.offsets, rows.in.vertices + 1);
-  PagedPlan plan{cut(offsets, columns_of(weighted).bytes_per_edge(), paging, slot_capacity(device, most))};
+  PagedPlan plan{cut(rows, weighted, paging, slot_capacity(device, most))};
   plan.slots = 0;
   const bool mapped = paging.transport == Transport::mapped;
   if (mapped && rows.file != nullptr) {
@@ -124,10 +108,18 @@ PagedPlan slots_of(const Device& device, const SweepRows& rows, bool weighted, c
         "--transport file: the lists are in memory (for in-edges convert the graph with --reverse)");
   if (mapped) return plan;
   const std::uint64_t partitions = plan.partitions.size(), free = slot_capacity(device, most),
-                      largest = std::max<std::uint64_t>(plan.partitions.largest(), 1);
+                      largest = std::max<std::uint64_t>(plan.partitions.largest(), 1),
+                      needed = std::min(kSlotsNeeded, partitions);
   std::uint64_t slots = std::min(free / largest, partitions);
   if (paging.slots != 0) slots = std::min(slots, std::max(paging.slots, kSlotsNeeded));
-  if (slots < std::min(kSlotsNeeded, partitions)) throw_too_small(device, largest, free);
+  // What is more than the device has, a plan's sum says; a part of the host's memory is none's.
+  const bool is_said = device.plans() && kFixedBytes + needed * largest > device.memory().available();
+  if (slots < needed && !is_said) throw_too_small(device, largest, free);
+  if (device.plans()) {
+    slots = needed;
+    // Look-ups come into a part of it.
+    device.memory().charge_and_release(kFixedBytes + needed * plan.partitions.largest(), "partitions");
+  }
   plan.slots = static_cast<unsigned>(slots);
   return plan;
 }
@@ -181,50 +173,39 @@ bool needs_sweep_pages(const Device& device, const SweepRows& rows, bool weighte
 
 SweepPages::SweepPages(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& asked,
                        std::uint64_t most)
-    : device_(device),
-      rows_(rows.in),
+    : rows_(rows.in),
       edge_bytes_(columns_of(weighted).bytes_per_edge()),
-      counts_in_place_(device.is_cuda() || asked.transport == Transport::mapped) {
-  const PagingOptions paging = for_sweeps(asked, device, rows);
-  const std::span offsets(rows.in.offsets, rows.in.vertices + 1);
-  if (!device.plans()) {
-    cache_.emplace(device, offsets, request_of(rows, weighted),
-                   slots_of(device, rows, weighted, paging, most), paging, PageUse{});
-    const bool always = paging.transport == Transport::mapped,
-               may = device.is_cuda() && paging.transport == Transport::automatic && rows.file == nullptr;
-    if (always || may) choice_.emplace(plan(), edge_bytes_, always);
-    return;
-  }
-  planned_ = plan_slots(device, rows, weighted, paging, most);
-  // Look-ups come into a part of it.
-  device.memory().charge_and_release(planned_.least_bytes, "partitions");
-  planned_slots_ = Buffer<std::byte>(device, std::max(planned_.least_bytes, kFixedBytes) - kFixedBytes,
-                                     "slots for partitions");
-}
-
-OwnershipView SweepPages::owners() {
-  if (cache_) return cache_->owners();
-  planned_owners_ = DeviceOwnership(device_, planned_.ranges, "the partition look-up");
-  return planned_owners_.view();
+      counts_in_place_(device.is_cuda() || asked.transport == Transport::mapped),
+      paging_(for_sweeps(asked, device, rows)),
+      cache_(device, {rows.in.offsets, rows.in.vertices + 1}, request_of(rows, weighted),
+             slots_of(device, rows, weighted, paging_, most), paging_, PageUse{}) {
+  const bool always = paging_.transport == Transport::mapped,
+             may = device.is_cuda() && paging_.transport == Transport::automatic && rows.file == nullptr;
+  if (always || may) choice_.emplace(plan(), edge_bytes_, always);
 }
 
 void SweepPages::for_each(const Waiting& waiting, const Work& work) {
   std::vector<std::uint64_t> counts(size());
   for (std::uint32_t p = 0; p < counts.size(); ++p) counts[p] = waiting(p);
-  cache_->sweep(counts, [&](std::span<const std::uint32_t> present) {
+  cache_.sweep(counts, [&](std::span<const std::uint32_t> present) {
     std::vector<SweepPage> pages;
     for (const std::uint32_t p : present) {
-      const PageView& page = cache_->page(p);
+      const PageView& page = cache_.page(p);
       pages.push_back({p, begin(p), end(p), page.targets, page.weights});
     }
     work(pages);
   });
 }
 
+std::uint64_t SweepPages::slot_bytes() const {
+  const PagedPlan& plan = cache_.plan();
+  return plan.slots == 0 ? 0 : kFixedBytes + plan.slots * plan.partitions.largest();
+}
+
 std::vector<bool> SweepPages::read_in_place(std::span<const WantedLists> wanted, bool once) {
   if (!choice_) return std::vector<bool>(size());
   std::vector<bool> chosen = choice_->choose(
-      wanted, [&](std::uint32_t p) { return cache_->resident(p); }, cache_->empty_slots(), once);
+      wanted, [&](std::uint32_t p) { return cache_.resident(p); }, cache_.empty_slots(), once);
   std::uint64_t edges = 0;
   for (std::size_t p = 0; counts_in_place_ && p < chosen.size(); ++p)
     edges += chosen[p] ? wanted[p].edges : 0;
@@ -238,8 +219,7 @@ SweepPage SweepPages::in_place(PartitionRun run) const {
 }
 
 SweepTraffic SweepPages::traffic() const {
-  if (!cache_) return SweepTraffic{.partitions = planned_.partitions};
-  SweepTraffic traffic = cache_->traffic();
+  SweepTraffic traffic = cache_.traffic();
   traffic.rounds += in_place_rounds_, traffic.mapped_rounds += in_place_rounds_;
   traffic.mapped_bytes = in_place_bytes_;
   return traffic;

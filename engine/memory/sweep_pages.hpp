@@ -65,14 +65,6 @@ struct OwnRows {
   static OwnRows of(std::span<const EdgeIndex> offsets, const Communicator* ranks);
 };
 
-/// What partitions come to in a run that is only planned.
-struct SweepPagePlan {
-  std::uint64_t partitions = 1;
-  std::uint64_t least_bytes = 0;    ///< two partitions on the device; 0 where they are read in place
-  std::uint64_t brought_bytes = 0;  ///< when all are wanted once, at most
-  Ownership ranges;                 ///< of rows, or as many as there will be
-};
-
 /// Bytes of the device that partitions take where nothing says less.
 std::uint64_t memory_for_sweep_pages(const Device& device);
 
@@ -80,18 +72,20 @@ class SweepPages {
  public:
   /// Takes what the device has left, `most` bytes at most, or as many slots as are asked for; everything else
   /// that is kept there must be allocated already. Keeps references. Throws BudgetError where two partitions
-  /// do not fit. Of a run that is only planned there are no partitions: two slots are charged.
+  /// do not fit. A run that is only planned takes two slots.
   SweepPages(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& paging,
              std::uint64_t most = ~std::uint64_t{0});
 
-  std::uint64_t size() const { return cache_ ? cache_->partitions() : planned_.partitions; }
+  std::uint64_t size() const { return cache_.partitions(); }
   /// Rows of a partition.
   std::uint64_t begin(std::uint64_t partition) const { return plan().begin(partition); }
   std::uint64_t end(std::uint64_t partition) const { return plan().end(partition); }
   std::uint64_t edges(std::uint64_t partition) const { return plan().bytes(partition) / edge_bytes_; }
-  const PartitionPlan& plan() const { return cache_->plan().partitions; }
+  const PartitionPlan& plan() const { return cache_.plan().partitions; }
   /// Partitions as ranges of rows, where kernels read them. Throws BudgetError.
-  OwnershipView owners();
+  OwnershipView owners() { return cache_.owners(); }
+  /// What slots take, with look-ups beside them; 0 where partitions are read in place.
+  std::uint64_t slot_bytes() const;
 
   /// Works on these partitions, which are here, and is done when it returns.
   using Work = std::function<void(std::span<const SweepPage>)>;
@@ -108,20 +102,16 @@ class SweepPages {
   /// Such partitions.
   SweepPage in_place(PartitionRun run) const;
 
-  const SweepPagePlan& planned() const { return planned_; }
   SweepTraffic traffic() const;
 
  private:
-  const Device& device_;
   CsrView rows_;
   std::uint64_t edge_bytes_;
   bool counts_in_place_;
-  std::optional<PartitionCache> cache_;
+  PagingOptions paging_;
+  PartitionCache cache_;
   std::optional<InPlaceChoice> choice_;  ///< where lists may be read in place
   std::uint64_t in_place_rounds_ = 0, in_place_bytes_ = 0;
-  SweepPagePlan planned_;  ///< where there is none
-  DeviceOwnership planned_owners_;
-  Buffer<std::byte> planned_slots_;
 };
 
 }  // namespace sluice

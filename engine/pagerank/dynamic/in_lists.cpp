@@ -20,6 +20,7 @@ InLists::InLists(const Device& device, const Graph& graph, bool weighted, std::u
   const bool again = come_and_go && in.edges * sizeof(Vertex) >= kWorthLocking;
   if (again || paging.transport == Transport::mapped) locks_ = lock_lists(device, rows);
   pages_ = std::make_unique<SweepPages>(device, rows, weighted, paging);
+  pages_->owners();
   ever_.resize(pages_->size()), waiting_.resize(pages_->size());
   keys_.weights.resize(pages_->size() * kListClasses);
   if (!device.is_cuda()) return;

@@ -46,9 +46,6 @@ class InLists {
     return pages_ ? static_cast<std::uint64_t>(std::count(ever_.begin(), ever_.end(), 1)) : 1;
   }
 
-  /// Of a run that is only planned.
-  SweepPagePlan planned() const { return pages_ ? pages_->planned() : SweepPagePlan{}; }
-
   /// The sums of all members that are not known, and the new ranks of those with a loop in their list, where
   /// the method wants them in closed form.
   template <class State, class Share>

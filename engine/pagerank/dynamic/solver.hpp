@@ -21,6 +21,7 @@
 #include "engine/core/clock.hpp"
 #include "engine/pagerank/dynamic/backend.hpp"
 #include "engine/pagerank/dynamic/changed_rows.hpp"
+#include "engine/pagerank/rank_graph.hpp"
 #include "engine/pagerank/stall.hpp"
 #include "partition/list_reader.hpp"
 
@@ -116,9 +117,10 @@ class DynamicSolver final : public DynamicRanks::State {
       store_.learn({static_cast<Vertex*>(nullptr), changed}, {static_cast<RankSource*>(nullptr), changed});
       store_.begin_marks();
       store_.end_marks();
-      const SweepPagePlan lists =
-          Lists(device_, graph, store_.options.weighted, first(), last, paging_).planned();
-      plan.partitions = lists.partitions, plan.brought_bytes = lists.brought_bytes;
+      const bool weighted = store_.options.weighted;
+      plan.partitions = Lists(device_, graph, weighted, first(), last, paging_).traffic().partitions;
+      if (plan.partitions > 1)
+        plan.brought_bytes = in_rows_of(graph, weighted, first(), last).in.edges * edge_bytes(weighted);
     }
   }
 

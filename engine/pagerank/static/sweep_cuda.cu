@@ -128,7 +128,7 @@ class CudaSweep final : public Sweep {
       // The rows by class are allocated after the slots, which take what is left: keep their memory free.
       Buffer<std::uint32_t> kept(device_, rows_, "rows by in-degree");
       pages = std::make_unique<SweepPages>(device_, graph_.lists(), options_.weighted, paging);
-      if (!device_.plans()) partitions = pages->plan().ranges();
+      partitions = pages->plan().ranges();
     }
     lists_.emplace(device_, graph_.lists(), options_.weighted, "in-edges", std::move(pages),
                    std::move(locks));
