@@ -1,4 +1,4 @@
-// Ranks that are threads of this process.
+// Ranks that are threads of this process. They count what MPI would send (engine/exchange/mpi.cpp).
 #pragma once
 
 #include <algorithm>
@@ -54,6 +54,7 @@ class ThreadCommunicator final : public Communicator {
     meeting_.exchange<std::span<std::byte>>(rank(), bytes, [&](std::size_t r, const auto& theirs) {
       if (static_cast<int>(r) == root && rank() != root) std::ranges::copy(theirs, bytes.begin());
     });
+    if (rank() == root) bytes_sent_ += bytes.size() * others();
   }
   void all_reduce(std::span<std::uint64_t> values, Reduce how, const char*) override { reduce(values, how); }
   void all_reduce(std::span<double> values, Reduce how, const char*) override { reduce(values, how); }
@@ -61,10 +62,12 @@ class ThreadCommunicator final : public Communicator {
     std::vector<std::string> all;
     meeting_.exchange<std::string>(rank(), bytes,
                                    [&](std::size_t, const std::string& theirs) { all.push_back(theirs); });
+    bytes_sent_ += bytes.size() * others();
     return all;
   }
   void all_to_all(std::span<const std::span<const std::byte>> send, Inbox& received,
                   const char* label) override {
+    count(send);
     std::vector<std::span<const std::byte>> parts;
     std::vector<std::uint64_t> sizes;
     meeting_.exchange<std::span<const std::span<const std::byte>>>(
@@ -78,6 +81,7 @@ class ThreadCommunicator final : public Communicator {
   }
   void exchange(std::span<const std::span<const std::byte>> send,
                 std::span<const std::span<std::byte>> receive, const char*) override {
+    count(send);
     meeting_.exchange<std::span<const std::span<const std::byte>>>(
         rank(), send, [&](std::size_t r, const auto& theirs) {
           std::ranges::copy(theirs[static_cast<std::size_t>(rank())], receive[r].begin());
@@ -85,6 +89,7 @@ class ThreadCommunicator final : public Communicator {
   }
   void swap(std::span<const std::byte> send, std::span<std::byte> received, const char*) override {
     const std::size_t part = send.size() / static_cast<std::size_t>(size());
+    bytes_sent_ += part * others();
     meeting_.exchange<std::span<const std::byte>>(rank(), send, [&](std::size_t r, const auto& theirs) {
       std::ranges::copy(theirs.subspan(static_cast<std::size_t>(rank()) * part, part),
                         received.begin() + static_cast<std::ptrdiff_t>(r * part));
@@ -97,8 +102,15 @@ class ThreadCommunicator final : public Communicator {
   void abort(int status) noexcept override { std::_Exit(status); }
 
  private:
+  std::uint64_t others() const { return static_cast<std::uint64_t>(size()) - 1; }
+  void count(std::span<const std::span<const std::byte>> send) {
+    for (std::size_t r = 0; r < send.size(); ++r)
+      if (static_cast<int>(r) != rank()) bytes_sent_ += send[r].size();
+  }
+
   template <class T>
   void reduce(std::span<T> values, Reduce how) {
+    if (size() > 1) bytes_sent_ += values.size_bytes();
     const std::vector<T> own(values.begin(), values.end());
     meeting_.exchange<std::vector<T>>(rank(), own, [&](std::size_t r, const std::vector<T>& theirs) {
       for (std::size_t i = 0; i < theirs.size(); ++i) {

@@ -1,7 +1,9 @@
-// PageRank on several ranks with a GPU each, who send each other what one piece of their rows gives while the
-// next is swept: the ranks and residuals of one process on the host, bit for bit. Ranks are threads that
-// share the GPU.
+// PageRank on several ranks with a GPU each: the ranks and residuals of one process on the host, bit for bit.
+// With sliced rows they send each other what one piece of their rows gives while the next is swept; with
+// listed rows, there or in partitions, what all give. Ranks are threads that share the GPU.
 #include <gtest/gtest.h>
+
+#include <functional>
 
 #include "acc/edges_elsewhere.hpp"
 #include "engine/pagerank/static/sliced_sweep.hpp"
@@ -30,15 +32,24 @@ Swept sweep(pagerank::Sweep& sweep, const pagerank::Options& options, std::uint6
   return swept;
 }
 
+Swept sweep_on_host(const Graph& graph, const pagerank::Options& options) {
+  const Device host({DeviceChoice::host, 2, 0});
+  const auto alone = make_alone();
+  const pagerank::RankGraph whole(graph, options, 2, *alone);
+  const auto made = make_host_sweep(host, whole, options, {}, *alone);
+  return sweep(*made, options, graph.vertices());
+}
+
+/// Of a vertex.
+std::uint64_t share_bytes(const pagerank::Options& options) {
+  return options.precision == pagerank::RankPrecision::f32 ? 4 : 8;
+}
+
 /// `graph`, or `file`, which has its edges elsewhere, if given.
 void expect_as_alone(const Graph& graph, const pagerank::Options& options, int size,
                      const pagerank::SweepPieces& pieces, const Graph* file = nullptr) {
   SCOPED_TRACE(std::to_string(pieces.count) + " pieces on " + std::to_string(size) + " ranks");
-  const Device host({DeviceChoice::host, 2, 0});
-  const auto alone = make_alone();
-  const pagerank::RankGraph whole(graph, options, 2, *alone);
-  const auto reference = make_host_sweep(host, whole, options, {}, *alone);
-  const Swept expected = sweep(*reference, options, graph.vertices());
+  const Swept expected = sweep_on_host(graph, options);
   Meeting::run(size, [&](int rank, Meeting& meeting) {
     const Device gpu({DeviceChoice::cuda, 1, std::uint64_t{1} << 30});
     ThreadCommunicator ranks(rank, meeting);
@@ -54,8 +65,8 @@ void expect_as_alone(const Graph& graph, const pagerank::Options& options, int s
         << "rank " << rank;
     // Contributions of this rank's vertices with out-edges go to every other, at first and in every
     // iteration, of which some are ahead. Those of weight 0 alone may be among them.
-    const std::uint64_t share = options.precision == pagerank::RankPrecision::f32 ? 4 : 8,
-                        others = static_cast<std::uint64_t>(size) - 1, times = swept.changes.size() + 1,
+    const std::uint64_t share = share_bytes(options), others = static_cast<std::uint64_t>(size) - 1,
+                        times = swept.changes.size() + 1,
                         sources = static_cast<std::uint64_t>(std::count_if(
                             own.divisors(), own.divisors() + rows, [](double d) { return d > 0; })),
                         sent = made->traffic().exchanged_bytes;
@@ -64,6 +75,46 @@ void expect_as_alone(const Graph& graph, const pagerank::Options& options, int s
       EXPECT_LE(sent, ((times + 2) * sources * share + rows * sizeof(std::uint32_t)) * others);
     meeting.exchange<int>(rank, 0, [](std::size_t, const int&) {});  // others may read what is here
   });
+}
+
+/// What a rank sends through the hosts in an iteration of listed rows whose GPUs are connected: totals.
+constexpr std::uint64_t kTotalsBytes = 9 * sizeof(std::uint64_t);
+
+/// Listed rows of graphs that `make` makes, one a rank (memory cannot be page-locked twice), on GPUs that are
+/// connected and on GPUs that are not. `in_file`: their edges are elsewhere.
+void expect_listed_as_alone(const std::function<Graph()>& make, const pagerank::Options& options, int size,
+                            const PagingOptions& paging = {}, bool in_file = false) {
+  const Swept expected = sweep_on_host(make(), options);
+  for (const bool linked : {true, false}) {
+    SCOPED_TRACE(std::to_string(size) + (linked ? " ranks, from GPU to GPU" : " ranks, through hosts"));
+    Meeting::run(size, [&](int rank, Meeting& meeting) {
+      const Device gpu({DeviceChoice::cuda, 1, std::uint64_t{1} << 28});
+      ThreadCommunicator ranks(rank, meeting);
+      ThreadDeviceRanks link(rank, meeting);
+      const Graph graph = make(), file = in_file ? left_elsewhere(graph) : Graph();
+      const pagerank::RankGraph own(in_file ? file : graph, options, 1, ranks);
+      const std::uint64_t rows = own.in().vertices;
+
+      const auto made = make_cuda_sweep(
+          gpu, own, options,
+          {.paging = paging, .rows = pagerank::RankRows::listed, .link = linked ? &link : nullptr}, ranks);
+      const std::uint64_t by_hosts_before = ranks.bytes_sent(), by_gpus_before = link.bytes_sent();
+      const Swept swept = sweep(*made, options, rows);
+      const std::uint64_t by_hosts = ranks.bytes_sent() - by_hosts_before,
+                          by_gpus = link.bytes_sent() - by_gpus_before, iterations = swept.changes.size(),
+                          all = iterations * rows * share_bytes(options) *
+                                (static_cast<std::uint64_t>(size) - 1);
+
+      EXPECT_EQ(swept.changes, expected.changes) << "rank " << rank;
+      EXPECT_TRUE(std::equal(swept.ranks.begin(), swept.ranks.end(), expected.ranks.begin() + own.first()))
+          << "rank " << rank;
+      EXPECT_EQ(by_gpus, linked ? all : 0);
+      EXPECT_EQ(made->traffic().exchanged_bytes, link.bytes_sent());
+      if (linked) EXPECT_LE(by_hosts, iterations * kTotalsBytes);
+      if (!linked) EXPECT_GE(by_hosts, all);
+      meeting.exchange<int>(rank, 0, [](std::size_t, const int&) {});  // others may read what is here
+    });
+  }
 }
 
 /// Ranks without vertices and without edges, and more pieces than rows.
@@ -105,6 +156,33 @@ TEST(GpuSweepPieces, OfOneRankAreThatOfOneSweep) {
     if (options.weighted) continue;
     expect_as_alone(graph, options, 1, {3, 2});
     if (!brief()) expect_as_alone(graph, options, 1, {pagerank::kUsualPieces, 8});
+  }
+}
+
+TEST(GpuPageRankRanks, ListRowsOfHardGraphs) {
+  REQUIRE_GPU(open_gpu());
+  const std::vector<NamedGraph> graphs = rank_graphs();
+  for (std::size_t i = 0; i < graphs.size(); ++i) {
+    if (brief() && graphs[i].graph.vertices() > 12) continue;
+    SCOPED_TRACE(graphs[i].name);
+    for (const pagerank::Options& options : rank_options()) {
+      const auto make = [i] { return std::move(rank_graphs()[i].graph); };
+      expect_listed_as_alone(make, options, options.weighted ? 4 : 2);
+    }
+  }
+}
+
+TEST(GpuPageRankRanks, BringInEdgesInPartitions) {
+  REQUIRE_GPU(open_gpu());
+  const auto directed = [] { return rank_rmat(false, true); };
+  const auto undirected = [] { return rank_rmat(true, false); };
+  for (const pagerank::Options& options : rank_options()) {
+    expect_listed_as_alone(directed, options, 2,
+                           {.partitions = 7, .slots = 2, .transport = Transport::copied});
+    if (brief()) continue;
+    expect_listed_as_alone(directed, options, 3, {.partitions = 9, .transport = Transport::mapped});
+    expect_listed_as_alone(undirected, options, 3, {.partitions = 7, .transport = Transport::file}, true);
+    expect_listed_as_alone(undirected, options, 2, {}, true);
   }
 }
 

@@ -30,7 +30,7 @@ struct RankPlace {
   /// (sweep_pieces.hpp).
   unsigned pieces = 0;
   RankFusion fusion = RankFusion::automatic;
-  /// Of ranks that follow batches, each with a GPU: between these; null: made where GPUs are connected.
+  /// Between the GPUs of ranks, but where these sweep sliced rows; null: made where GPUs can be connected.
   DeviceRanks* link = nullptr;
 };
 

@@ -5,11 +5,12 @@
 #include <optional>
 #include <vector>
 
+#include "engine/core/charged_vector.hpp"
+#include "engine/exchange/router.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/memory/sweep_lists.hpp"
 #include "engine/pagerank/static/numbered_sources.hpp"
-#include "engine/pagerank/static/share_exchange.hpp"
 #include "engine/pagerank/static/sweep.hpp"
 #include "engine/pagerank/static/sweep_view.hpp"
 
@@ -125,11 +126,24 @@ class HostSweep final : public Sweep {
     if (ranks_.size() == 1) {
       std::swap(shares_, next_shares_);
     } else {
-      share_contributions(router_, shares_.data(), next_shares_.data());
+      share_contributions();
     }
     dangling_ = totals.dangling;
     total_ = totals.rank;
     return totals.change;
+  }
+
+  /// Every rank comes to know the contributions of all vertices, most of which may be as they were.
+  void share_contributions() {
+    ChargedVector<Vertex> changed;
+    for (std::uint64_t i = 0; i < next_shares_.size(); ++i) {
+      Stored& known = shares_.data()[router_.first() + i];
+      if (known == next_shares_.data()[i]) continue;
+      known = next_shares_.data()[i];
+      if (!router_.sends_all<Stored>(changed.size()))
+        changed.push_back(static_cast<Vertex>(router_.first() + i));
+    }
+    router_.share_changed(shares_.data(), changed, "changed contributions");
   }
 
   /// Calls body(i, totals) for every row of the blocks; returns the totals of all threads.
