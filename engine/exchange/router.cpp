@@ -1,6 +1,7 @@
 #include "engine/exchange/router.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "engine/core/clock.hpp"
@@ -184,9 +185,10 @@ std::vector<Vertex> Router::gather(std::vector<Vertex> rows, const char* label) 
   }
   received_.for_each([&](std::size_t rank, std::span<const std::byte> bytes) {
     if (bytes.size() == bit_bytes(rank)) {
-      for (std::uint64_t i = 0; i < bytes.size() * 8; ++i) {
-        if ((bytes[i / 8] >> i % 8 & std::byte{1}) == std::byte{1})
-          rows.push_back(static_cast<Vertex>(owners_.begin(rank) + i));
+      for (std::uint64_t i = 0; i < bytes.size(); ++i) {
+        const std::uint64_t first_of_byte = owners_.begin(rank) + 8 * i;
+        for (auto bits = std::to_integer<unsigned>(bytes[i]); bits != 0; bits &= bits - 1)
+          rows.push_back(static_cast<Vertex>(first_of_byte + std::countr_zero(bits)));
       }
     } else {
       const std::size_t known = rows.size();
