@@ -142,7 +142,9 @@ struct OnePassJob : InstanceRun<SampleSink> {
   }
 
   /// `edge` on a GPU, which draws positions, and has the edges or leaves them to the host; or over ranks,
-  /// each of which reads what is drawn of its part of the edges.
+  /// each of which reads what is drawn of its part of the edges. Their hosts ask each other: edges are read
+  /// from host memory or the file, and samples end there. By way of GPUs questions and answers would go up
+  /// and down once more at either end; parts on GPUs would take all edges there for the few that are drawn.
   template <Executor E>
   void edges_in_batches() const {
     const bool here = graph.device.is_cuda() && !graph.paged && !graph.paging.shard;
