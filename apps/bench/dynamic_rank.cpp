@@ -26,7 +26,7 @@ constexpr double kSplitFractions[] = {1e-6, 1e-4};
 /// Where the work is done, with the graph whole: what does not fit is said, not worked on otherwise.
 const pagerank::RankPlace kWhole{.paging = {.partitions = 1}};
 /// And with a quarter of the in-edges there.
-const pagerank::RankPlace kQuarter{.paging = {.partitions = 64, .slots = 16, .transport = Transport::copied}};
+const pagerank::RankPlace kQuarter{.paging = kQuarterInSlots};
 constexpr double kQuarterFraction = 1e-6;
 /// Batches before those that count there: lists are written to memory that is page-locked once.
 constexpr unsigned kQuarterWarm = 2;

@@ -7,25 +7,15 @@
 #include "apps/bench/limits.hpp"
 #include "apps/bench/workload.hpp"
 #include "engine/acc/solve.hpp"
-#include "engine/memory/coded_graph.hpp"
 #include "engine/sampling/run.hpp"
 
 namespace sluice::bench {
 
 namespace {
 
-/// A quarter of the partitions is on the device at a time. Walks and their paths lie beside them.
-constexpr PagingOptions kQuarter{.partitions = 64, .slots = 16, .transport = Transport::copied};
-constexpr PagingOptions kQuarterAutomatic{.partitions = kQuarter.partitions, .slots = kQuarter.slots};
-
-/// Coded lists in the same memory: a quarter of what the lists take as they are, by weight with their
-/// weights.
-PagingOptions quarter_of_plain(const Graph& graph, unsigned threads, bool by_weight) {
-  const EdgeIndex words = CodedSizes(graph.out.view(), threads, by_weight).words() + graph.vertices();
-  PagingOptions paging = kQuarter;
-  paging.slots = kQuarter.slots * (by_weight ? 2 : 1) * graph.edges() / std::max<EdgeIndex>(words, 1);
-  return paging;
-}
+/// Walks and their paths lie beside them.
+constexpr PagingOptions kQuarterAutomatic{.partitions = kQuarterInSlots.partitions,
+                                          .slots = kQuarterInSlots.slots};
 
 class OutOfCoreSuite : SuiteFigures {
  public:
@@ -44,11 +34,11 @@ class OutOfCoreSuite : SuiteFigures {
     uniform.layout = Layout::csr, coded.layout = Layout::coded;
     const PagingOptions same_memory = quarter_of_plain(graph_, device_.threads(), false),
                         by_weight = quarter_of_plain(graph_, device_.threads(), true);
-    walk("uniform walk, two walkers a vertex, csr", uniform, 2, kQuarter);
+    walk("uniform walk, two walkers a vertex, csr", uniform, 2, kQuarterInSlots);
     walk("uniform walk, two walkers a vertex, coded", coded, 2, same_memory);
-    walk("uniform walk, copied", uniform, 1, kQuarter);
+    walk("uniform walk, copied", uniform, 1, kQuarterInSlots);
     walk("uniform walk, coded", coded, 1, same_memory);
-    PagingOptions fifo = kQuarter;
+    PagingOptions fifo = kQuarterInSlots;
     fifo.schedule = SchedulePolicy::fifo;
     walk("uniform walk, copied, fifo", uniform, 1, fifo);
     // What a user has who asks for nothing.
@@ -59,7 +49,7 @@ class OutOfCoreSuite : SuiteFigures {
     walk("uniform walk, two walkers a vertex, auto", unasked, 2, automatic);
     walk("uniform walk, ten walkers a vertex, auto", unasked, 10, automatic);
     weighted.layout = Layout::csr;
-    walk("biased by weight, alias, copied", weighted, 1, kQuarter);
+    walk("biased by weight, alias, copied", weighted, 1, kQuarterInSlots);
     weighted.layout = Layout::coded;
     walk("biased by weight, alias, coded", weighted, 1, by_weight);
     weighted.kind = walks::Kind::node2vec, weighted.p = 2, weighted.q = 0.5;
@@ -67,7 +57,7 @@ class OutOfCoreSuite : SuiteFigures {
     walk("node2vec 2, 0.5, weighted, ten walkers a vertex, coded", weighted, 10, by_weight);
     for (const Instance instances : {Instance{4000}, Instance{64000}}) {
       const std::string count = text("%.0f uniform walks, ", static_cast<double>(instances));
-      walk(count + "copied", uniform, 1, kQuarter, instances);
+      walk(count + "copied", uniform, 1, kQuarterInSlots, instances);
       walk(count + "coded", coded, 1, same_memory, instances);
       walk(count + "auto", unasked, 1, automatic, instances);
     }

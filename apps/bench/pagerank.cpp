@@ -16,8 +16,6 @@ namespace sluice::bench {
 
 namespace {
 
-/// A quarter of the partitions stays on the device.
-constexpr PagingOptions kQuarter{.partitions = 64, .slots = 16, .transport = Transport::copied};
 constexpr double kFine = 1e-14;  ///< what errors are measured against
 
 class PageRankSuite : SuiteFigures {
@@ -39,7 +37,10 @@ class PageRankSuite : SuiteFigures {
     iteration("one iteration, f64, rows as stored", f64, {.rows = pagerank::RankRows::listed});
     iteration("one iteration, f32", f32);
     if (graph_.weighted) iteration("one iteration, f64, weighted", weighted);
-    iteration("one iteration, f64, a quarter on the device", f64, {.paging = kQuarter});
+    PagingOptions coded = quarter_of_plain(graph_, device_.threads(), false);
+    coded.transport = Transport::automatic;
+    iteration("one iteration, f64, a quarter on the device", f64, {.paging = coded});
+    iteration("one iteration, f64, a quarter on the device, copied", f64, {.paging = kQuarterInSlots});
     products();
     for (const pagerank::Dangling dangling : {pagerank::Dangling::uniform, pagerank::Dangling::self_loop})
       to_tolerance(dangling);

@@ -6,6 +6,8 @@
 #include "apps/bench/figures.hpp"
 #include "apps/bench/generated_graph.hpp"
 #include "engine/acc/beliefs/beliefs.hpp"
+#include "engine/memory/coded_graph.hpp"
+#include "engine/memory/paging.hpp"
 #include "engine/ppr/ppr.hpp"
 #include "io/graph_file/graph_file.hpp"
 
@@ -23,6 +25,18 @@ inline Graph load_graph(const Device& device, const Options& options,
   rules.undirected = true, rules.compact = true, rules.weights = io::WeightRule::uniform;
   rules.seed = options.seed, rules.threads = generate.threads;
   return bench::generate_graph(generate, rules);
+}
+
+/// A quarter of the partitions is on the device at a time.
+inline constexpr PagingOptions kQuarterInSlots{.partitions = 64, .slots = 16, .transport = Transport::copied};
+
+/// Coded lists in the same memory: a quarter of what the lists take as they are, by weight with their
+/// weights.
+inline PagingOptions quarter_of_plain(const Graph& graph, unsigned threads, bool by_weight) {
+  const std::uint64_t bytes = CodedSizes(graph.out.view(), threads, by_weight).bytes();
+  PagingOptions paging = kQuarterInSlots;
+  paging.slots = kQuarterInSlots.slots * (by_weight ? 2 : 1) * graph.edges() * sizeof(Vertex) / bytes;
+  return paging;
 }
 
 /// Vertices that are not isolated, spread over all.

@@ -24,16 +24,16 @@ std::uint32_t degree_of(const CsrView& graph, std::uint64_t v) {
 
 }  // namespace
 
-CodedSizes::CodedSizes(const CsrView& graph, unsigned threads, bool slots)
-    : graph_(graph), threads_(threads), slots_(slots) {
+CodedSizes::CodedSizes(const CsrView& lists, unsigned threads, bool slots, std::uint64_t targets)
+    : lists_(lists), targets_(targets != 0 ? targets : lists.vertices), threads_(threads), slots_(slots) {
   const std::uint32_t most = slots ? CodedSlots::kMostSlots : EliasFano::kMostTargets;
-  before_.assign((graph.vertices + kBlock - 1) / kBlock + 1, 0);
+  before_.assign((lists.vertices + kBlock - 1) / kBlock + 1, 0);
   std::atomic<bool> codable{true};
-  parallel_blocks(threads, graph.vertices, kBlock, [&](std::uint64_t from, std::uint64_t to, unsigned) {
+  parallel_blocks(threads, lists.vertices, kBlock, [&](std::uint64_t from, std::uint64_t to, unsigned) {
     EdgeIndex words = 0;
     for (std::uint64_t v = from; v < to; ++v) {
       words += words_of(v);
-      if (degree_of(graph, v) > most) codable = false;
+      if (degree_of(lists, v) > most) codable = false;
     }
     before_[from / kBlock + 1] = words;
   });
@@ -42,22 +42,22 @@ CodedSizes::CodedSizes(const CsrView& graph, unsigned threads, bool slots)
 }
 
 EdgeIndex CodedSizes::words_of(std::uint64_t v) const {
-  const std::uint32_t degree = degree_of(graph_, v);
+  const std::uint32_t degree = degree_of(lists_, v);
   if (degree == 0) return 0;
-  return EliasFano::of(graph_.vertices, degree).words() + (slots_ ? CodedSlots::of(degree).words() : 0);
+  return EliasFano::of(targets_, degree).words() + (slots_ ? CodedSlots::of(degree).words() : 0);
 }
 
 template <class Word>
 void CodedSizes::fill(Word* begins) const {
-  parallel_blocks(threads_, graph_.vertices, kBlock, [&](std::uint64_t from, std::uint64_t to, unsigned) {
+  parallel_blocks(threads_, lists_.vertices, kBlock, [&](std::uint64_t from, std::uint64_t to, unsigned) {
     EdgeIndex words = before_[from / kBlock];
     for (std::uint64_t v = from; v < to; words += words_of(v++)) begins[v] = static_cast<Word>(words);
   });
-  begins[graph_.vertices] = static_cast<Word>(words());
+  begins[lists_.vertices] = static_cast<Word>(words());
 }
 
 HostArray<EdgeIndex> CodedSizes::offsets() const {
-  HostArray<EdgeIndex> offsets(graph_.vertices + 1, "where coded lists begin");
+  HostArray<EdgeIndex> offsets(lists_.vertices + 1, "where coded lists begin");
   fill(offsets.data());
   return offsets;
 }
@@ -69,30 +69,41 @@ bool wants_codes(const Device& device, const Graph& graph, Layout layout, const 
   if (layout != Layout::automatic) return layout == Layout::coded;
   if (!device.is_cuda() || graph.edges_elsewhere) return false;
   if (!set.sizes) set.sizes.emplace(graph.out.view(), device.threads(), columns.alias);
-  // Short lists gain nothing: each has a beginning of its own, and ends with a word.
-  const std::uint64_t words = graph.edges() * (columns.bytes_per_edge() / sizeof(std::uint32_t));
-  return set.sizes->words() + graph.vertices() < words / 8 * 7;
+  return set.sizes->pay(columns.bytes_per_edge());
 }
 
-std::optional<CodedGraph> CodedGraph::of(const Device& device, const CsrView& graph, const CodedSizes& sizes,
+CutLists::CutLists(const CsrView& lists, const PageColumns& columns, unsigned threads)
+    : offsets_(lists.offsets, lists.vertices + 1), bytes_{0, columns.bytes_per_edge()} {
+  if (!columns.coded) return;
+  if (columns.begins == nullptr) {
+    words_ = CodedSizes(lists, threads, columns.alias).offsets();
+  } else {
+    words_ = HostArray<EdgeIndex>(lists.vertices + 1, "where coded lists begin");
+    parallel_blocks(threads, words_.size(), 1u << 16, [&](std::uint64_t from, std::uint64_t to, unsigned) {
+      std::copy(columns.begins + from, columns.begins + to, words_.data() + from);
+    });
+  }
+  offsets_ = words_.span(), bytes_ = {sizeof(std::uint32_t), sizeof(std::uint32_t)};
+}
+
+std::optional<CodedGraph> CodedGraph::of(const Device& device, const CsrView& lists, const CodedSizes& sizes,
                                          const AliasSlotsOf* slots) {
-  const std::uint64_t thresholds = sizes.slots() ? graph.edges : 0;
-  const std::uint64_t bytes =
-      (graph.vertices + 1 + sizes.words()) * sizeof(std::uint32_t) + thresholds * sizeof(std::uint64_t);
+  const std::uint64_t thresholds = sizes.slots() ? lists.edges : 0;
+  const std::uint64_t bytes = sizes.bytes() + thresholds * sizeof(std::uint64_t);
   if (!sizes.codable() || bytes > host_budget().available()) return std::nullopt;
   CodedGraph coded;
-  coded.begins_ = Staging<std::uint32_t>(device, graph.vertices + 1, "coded lists");
+  coded.begins_ = Staging<std::uint32_t>(device, lists.vertices + 1, "coded lists");
   coded.words_ = Staging<std::uint32_t>(device, sizes.words(), "coded lists");
   coded.thresholds_ = Staging<std::uint64_t>(device, thresholds, "thresholds of coded slots");
   if (device.plans()) return coded;
   sizes.fill(coded.begins_.data());
   std::atomic<bool> sorted{true};
-  parallel_blocks(device.threads(), graph.vertices, kGrain,
+  parallel_blocks(device.threads(), lists.vertices, kGrain,
                   [&](std::uint64_t from, std::uint64_t to, unsigned) {
                     const std::uint32_t* const begins = coded.begins_.data();
                     std::fill(coded.words_.data() + begins[from], coded.words_.data() + begins[to], 0);
                     for (std::uint64_t v = from; v < to; ++v) {
-                      if (!coded.write(graph, v, slots)) sorted = false;
+                      if (!coded.write(lists, sizes, v, slots)) sorted = false;
                     }
                   });
   if (!sorted) return std::nullopt;
@@ -100,11 +111,12 @@ std::optional<CodedGraph> CodedGraph::of(const Device& device, const CsrView& gr
 }
 
 /// Codes a list into words that are zero. False: it is not sorted.
-bool CodedGraph::write(const CsrView& graph, std::uint64_t v, const AliasSlotsOf* slots_of) {
-  const EdgeIndex first = graph.offsets[v];
-  const std::uint32_t degree = degree_of(graph, v);
+bool CodedGraph::write(const CsrView& lists, const CodedSizes& sizes, std::uint64_t v,
+                       const AliasSlotsOf* slots_of) {
+  const EdgeIndex first = lists.offsets[v];
+  const std::uint32_t degree = degree_of(lists, v);
   if (degree == 0) return true;
-  const EliasFano code = EliasFano::of(graph.vertices, degree);
+  const EliasFano code = EliasFano::of(sizes.targets(), degree);
   std::uint32_t* const words = words_.data() + begins_.data()[v];
   if (slots_of) {
     const CodedSlots slots = CodedSlots::of(degree);
@@ -113,7 +125,7 @@ bool CodedGraph::write(const CsrView& graph, std::uint64_t v, const AliasSlotsOf
       thresholds_.data()[first + i] = slot.threshold;
     });
   }
-  return code.write({graph.targets + first, degree}, words);
+  return code.write({lists.targets + first, degree}, words);
 }
 
 }  // namespace sluice

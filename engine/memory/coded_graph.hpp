@@ -14,19 +14,27 @@
 #include "engine/graph/page_columns.hpp"
 #include "engine/select/alias.hpp"
 #include "partition/graph.hpp"
+#include "partition/plan.hpp"
 
 namespace sluice {
 
 /// How many words the lists' codes take, and alias slots beside them, from degrees alone; keeps the view.
 class CodedSizes {
  public:
-  CodedSizes(const CsrView& graph, unsigned threads, bool slots);
+  /// `targets`: what is in lists is below it; 0: below the number of lists.
+  CodedSizes(const CsrView& lists, unsigned threads, bool slots, std::uint64_t targets = 0);
 
   /// Of all lists.
   EdgeIndex words() const { return before_.back(); }
   /// Is no list too long, and every beginning below 2^32?
   bool codable() const { return codable_; }
   bool slots() const { return slots_; }
+  std::uint64_t targets() const { return targets_; }
+  /// With beginnings.
+  std::uint64_t bytes() const { return (words() + lists_.vertices + 1) * sizeof(std::uint32_t); }
+  /// Do codes take fewer bytes than lists of so many an edge? Short lists gain nothing: each has a beginning
+  /// of its own, and ends with a word.
+  bool pay(std::uint64_t edge_bytes) const { return bytes() < lists_.edges * edge_bytes / 8 * 7; }
   /// [vertices + 1] where each list's code begins, in words.
   HostArray<EdgeIndex> offsets() const;
   template <class Word>
@@ -37,11 +45,31 @@ class CodedSizes {
 
   EdgeIndex words_of(std::uint64_t v) const;
 
-  CsrView graph_;
+  CsrView lists_;
+  std::uint64_t targets_;
   unsigned threads_;
   bool slots_;
   bool codable_ = false;
   std::vector<EdgeIndex> before_;  ///< [blocks of vertices + 1] words before each
+};
+
+/// What partitions are cut from: lists as they are, or their codes in words, each with its beginning. Keeps
+/// the view.
+class CutLists {
+ public:
+  CutLists(const CsrView& lists, const PageColumns& columns, unsigned threads);
+
+  std::span<const EdgeIndex> offsets() const { return offsets_; }
+  const PartitionBytes& bytes() const { return bytes_; }
+  /// Of all lists.
+  std::uint64_t sum() const {
+    return (offsets_.size() - 1) * bytes_.vertex + (offsets_.back() - offsets_.front()) * bytes_.edge;
+  }
+
+ private:
+  HostArray<EdgeIndex> words_;
+  std::span<const EdgeIndex> offsets_;
+  PartitionBytes bytes_;
 };
 
 /// Calls emit(i, slot) for every alias slot of a vertex's list.
@@ -52,7 +80,7 @@ class CodedGraph {
  public:
   /// Codes all lists, and the slots of each behind it where `sizes` counts them; page-locked where the device
   /// is a GPU. Nothing where a list is not sorted, is too long, or the host's memory cannot hold the codes.
-  static std::optional<CodedGraph> of(const Device& device, const CsrView& graph, const CodedSizes& sizes,
+  static std::optional<CodedGraph> of(const Device& device, const CsrView& lists, const CodedSizes& sizes,
                                       const AliasSlotsOf* slots);
 
   /// [vertices + 1], where each list begins in words()
@@ -63,7 +91,7 @@ class CodedGraph {
   std::uint64_t bytes() const { return begins_.bytes() + words_.bytes() + thresholds_.bytes(); }
 
  private:
-  bool write(const CsrView& graph, std::uint64_t v, const AliasSlotsOf* slots_of);
+  bool write(const CsrView& lists, const CodedSizes& sizes, std::uint64_t v, const AliasSlotsOf* slots_of);
 
   Staging<std::uint32_t> begins_, words_;
   Staging<std::uint64_t> thresholds_;

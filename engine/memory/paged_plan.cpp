@@ -42,33 +42,6 @@ double brought(double graph_bytes, double slot_bytes, double instances, double b
   return batches * graph_bytes * (1 + (legs - 1) * std::max(away, 1.0 / 16) + steps * away * away / 2);
 }
 
-/// What a plan cuts: the lists as they are, or their codes in words, each with its beginning.
-class ListSizes {
- public:
-  ListSizes(const Graph& graph, const PageColumns& columns, unsigned threads)
-      : words_(columns.coded ? codes(graph, columns, threads) : HostArray<EdgeIndex>()),
-        offsets_(columns.coded ? std::as_const(words_).span() : graph.out.offsets.span()),
-        bytes_(columns.coded ? PartitionBytes{sizeof(std::uint32_t), sizeof(std::uint32_t)}
-                             : PartitionBytes{0, columns.bytes_per_edge()}) {}
-
-  std::span<const EdgeIndex> offsets() const { return offsets_; }
-  const PartitionBytes& bytes() const { return bytes_; }
-
- private:
-  static HostArray<EdgeIndex> codes(const Graph& graph, const PageColumns& columns, unsigned threads) {
-    if (!columns.begins) return CodedSizes(graph.out.view(), threads, columns.alias).offsets();
-    HostArray<EdgeIndex> words(graph.vertices() + 1, "where coded lists begin");
-    parallel_blocks(threads, words.size(), 1u << 16, [&](std::uint64_t from, std::uint64_t to, unsigned) {
-      std::copy(columns.begins + from, columns.begins + to, words.data() + from);
-    });
-    return words;
-  }
-
-  HostArray<EdgeIndex> words_;
-  std::span<const EdgeIndex> offsets_;
-  PartitionBytes bytes_;
-};
-
 /// Slots for the usual partitions, and a few for those that are one list larger than these: such a list shall
 /// not make all slots as large.
 class Sizes {
@@ -132,11 +105,10 @@ bool needs_pages(const Device& device, const Graph& graph, const PagingOptions& 
 PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptions& paging,
                      const PageColumns& columns, std::uint64_t bytes_per_instance, std::uint64_t instances,
                      std::uint64_t steps, std::uint64_t taken, std::uint64_t row_bytes) {
-  const ListSizes sizes(graph, columns, device.threads());
-  const auto offsets = sizes.offsets();
-  const PartitionBytes bytes = sizes.bytes();
-  const std::uint64_t graph_bytes =
-      std::max<std::uint64_t>(graph.vertices() * bytes.vertex + offsets.back() * bytes.edge, 1);
+  const CutLists lists(graph.out.view(), columns, device.threads());
+  const auto offsets = lists.offsets();
+  const PartitionBytes bytes = lists.bytes();
+  const std::uint64_t graph_bytes = std::max<std::uint64_t>(lists.sum(), 1);
   const auto beside = [&](std::uint64_t left) { return left > taken ? left - taken : 0; };
   // The host backend's slots and batches lie in host memory, which has to hold results that leave as well.
   const std::uint64_t most = device.is_cuda() ? ~std::uint64_t{0} : beside(host_budget().available()) / 2;

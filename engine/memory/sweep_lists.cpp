@@ -42,6 +42,13 @@ std::vector<PageLock> lock_lists(const Device& device, const SweepRows& rows) {
   return locks;
 }
 
+std::optional<CodedGraph> code_lists(const Device& device, const SweepRows& rows, std::uint64_t targets) {
+  if (rows.file != nullptr || rows.in.targets == nullptr) return std::nullopt;
+  const CodedSizes sizes(rows.in, device.threads(), false, targets);
+  if (!sizes.pay(sizeof(Vertex)) || sizes.bytes() > host_budget().available() / 2) return std::nullopt;
+  return CodedGraph::of(device, rows.in, sizes, nullptr);
+}
+
 SweepLists::SweepLists(const Device& device, const SweepRows& rows, bool weighted, const char* purpose,
                        std::unique_ptr<SweepPages> pages, std::vector<PageLock> locks)
     : rows_(rows), uploads_(device.is_cuda()), locks_(std::move(locks)), pages_(std::move(pages)) {

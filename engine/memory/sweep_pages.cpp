@@ -48,9 +48,19 @@ std::uint64_t slot_bytes(std::uint64_t free, std::uint64_t edge_bytes) {
   return std::max({share / kSlots, std::min(kSmallestSlot, share / kSlotsNeeded), kLeastSlot});
 }
 
+PageColumns columns_of(const SweepRows& rows, bool weighted) {
+  PageColumns columns = columns_of(weighted);
+  columns.coded = rows.coded != nullptr;
+  if (columns.coded) columns.begins = rows.coded->begins();
+  return columns;
+}
+
 /// Where slots may take `free` bytes.
-PartitionPlan cut(const SweepRows& rows, bool weighted, const PagingOptions& paging, std::uint64_t free) {
-  const std::uint64_t edge = columns_of(weighted).bytes_per_edge(), bytes = bytes_of(rows, weighted),
+PartitionPlan cut(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& paging,
+                  std::uint64_t free) {
+  const CutLists lists(rows.in, columns_of(rows, weighted), device.threads());
+  const std::uint64_t edge = columns_of(weighted).bytes_per_edge(),
+                      bytes = rows.coded != nullptr ? lists.sum() : bytes_of(rows, weighted),
                       slot = slot_bytes(free, bytes), asked = paging.partitions;
   if (rows.longest != 0) {  // offsets do not say where lists will end, and a list is never cut
     const std::uint64_t longest = rows.longest * edge;
@@ -59,14 +69,14 @@ PartitionPlan cut(const SweepRows& rows, bool weighted, const PagingOptions& pag
                : PartitionPlan::outline(rows.in.vertices, (bytes + slot - 1) / slot,
                                         std::max(std::min(slot, bytes), longest));
   }
-  const std::span offsets(rows.in.offsets, rows.in.vertices + 1);
-  return asked != 0 ? PartitionPlan::of_count(offsets, {0, edge}, asked)
-                    : PartitionPlan(offsets, {0, edge}, slot);
+  return asked != 0 ? PartitionPlan::of_count(lists.offsets(), lists.bytes(), asked)
+                    : PartitionPlan(lists.offsets(), lists.bytes(), slot);
 }
 
 PageRequest request_of(const SweepRows& rows, bool weighted) {
   PageRequest request;
-  request.columns = columns_of(weighted);
+  request.columns = columns_of(rows, weighted);
+  request.sources.coded = rows.coded;
   // Slots are filled from these columns; nothing is written through the view.
   request.sources.columns.targets = const_cast<Vertex*>(rows.in.targets);
   request.sources.columns.weights = const_cast<float*>(rows.in.weights);
@@ -97,7 +107,7 @@ PagingOptions for_sweeps(PagingOptions paging, const Device& device, const Sweep
 /// planned, as many as it needs.
 PagedPlan slots_of(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& paging,
                    std::uint64_t most) {
-  PagedPlan plan{cut(rows, weighted, paging, slot_capacity(device, most))};
+  PagedPlan plan{cut(device, rows, weighted, paging, slot_capacity(device, most))};
   plan.slots = 0;
   const bool mapped = paging.transport == Transport::mapped;
   if (mapped && rows.file != nullptr) {
@@ -180,7 +190,8 @@ SweepPages::SweepPages(const Device& device, const SweepRows& rows, bool weighte
       cache_(device, {rows.in.offsets, rows.in.vertices + 1}, request_of(rows, weighted),
              slots_of(device, rows, weighted, paging_, most), paging_, PageUse{}) {
   const bool always = paging_.transport == Transport::mapped,
-             may = device.is_cuda() && paging_.transport == Transport::automatic && rows.file == nullptr;
+             may = device.is_cuda() && paging_.transport == Transport::automatic && rows.file == nullptr &&
+                   rows.coded == nullptr;
   if (always || may) choice_.emplace(plan(), edge_bytes_, always);
 }
 
@@ -191,7 +202,7 @@ void SweepPages::for_each(const Waiting& waiting, const Work& work) {
     std::vector<SweepPage> pages;
     for (const std::uint32_t p : present) {
       const PageView& page = cache_.page(p);
-      pages.push_back({p, begin(p), end(p), page.targets, page.weights});
+      pages.push_back({p, begin(p), end(p), page.targets, page.weights, page.coded});
     }
     work(pages);
   });
@@ -215,7 +226,7 @@ std::vector<bool> SweepPages::read_in_place(std::span<const WantedLists> wanted,
 }
 
 SweepPage SweepPages::in_place(PartitionRun run) const {
-  return {run.begin, begin(run.begin), end(run.end - 1), rows_.targets, rows_.weights, true};
+  return {run.begin, begin(run.begin), end(run.end - 1), rows_.targets, rows_.weights, {}, true};
 }
 
 SweepTraffic SweepPages::traffic() const {

@@ -10,6 +10,7 @@
 
 #include "engine/exec/device.hpp"
 #include "engine/exec/memory/buffer.hpp"
+#include "engine/memory/coded_graph.hpp"
 #include "engine/memory/device_ownership.hpp"
 #include "engine/memory/paging.hpp"
 #include "engine/memory/partition_cache.hpp"
@@ -28,6 +29,7 @@ struct SweepRows {
 
   CsrView in;
   const EdgeSource* file = nullptr;
+  const CodedGraph* coded = nullptr;  ///< the same lists, if they are to come in fewer bits, without weights
   /// Of a run that is only planned, where lists are yet to be made and offsets say nothing of them: the most
   /// edges that one may have.
   std::uint64_t longest = 0;
@@ -40,6 +42,7 @@ struct SweepPage {
   std::uint64_t begin = 0, end = 0;
   const Vertex* sources = nullptr;  ///< or targets; indexed by position in the whole graph, as offsets say
   const float* weights = nullptr;
+  CodedLists coded{};     ///< in place of both, by row, where lists came coded
   bool in_place = false;  ///< in host memory, which kernels read over the link
 
   /// For VertexRange.

@@ -91,6 +91,36 @@ TEST(GpuPageRank, BringsInEdgesInPartitions) {
   }
 }
 
+/// Coded, where the transport is left open, lists are not weighted and codes take fewer bytes.
+TEST(GpuPageRank, BringsInEdgesInFewerBytes) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  io::ConvertOptions rules;
+  rules.undirected = true, rules.weights = io::WeightRule::uniform;
+  const Graph graph = bench::generate_graph({io::GraphKind::kronecker, rmat_scale()}, rules);
+  for (pagerank::Options options : rank_options()) {
+    if (brief()) options.max_iterations = std::min(options.max_iterations, 2u);
+    const auto sweep = [&](const PagingOptions& paging) {
+      return pagerank::run_pagerank(*gpu, graph, options, {}, {.paging = paging});
+    };
+    const Device host({DeviceChoice::host, usable_cores(), 0});
+    const pagerank::Result expected = pagerank::run_pagerank(host, graph, options);
+    for (const std::uint64_t partitions : {2u, 9u, 40u}) {
+      const pagerank::Result coded = sweep({.partitions = partitions, .slots = 2}),
+                             copied = sweep(
+                                 {.partitions = partitions, .slots = 2, .transport = Transport::copied});
+      expect_same(coded, expected);
+      expect_same(copied, expected);
+      const std::uint64_t most = copied.traffic.host_to_device_bytes;
+      if (options.weighted) {
+        EXPECT_EQ(coded.traffic.host_to_device_bytes, most);
+      } else {
+        EXPECT_LT(coded.traffic.host_to_device_bytes, most - most / 8);
+      }
+    }
+  }
+}
+
 /// As under --distribution shard, where each rank's in-edges are in the graph's file alone.
 TEST(GpuPageRank, ReadsInEdgesFromTheirFileOnceWhereTheyFit) {
   const auto gpu = open_gpu();

@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "engine/memory/sweep_lists.hpp"
 #include "pagerank/cases.hpp"
 
 namespace sluice::test {
@@ -72,6 +73,47 @@ TEST_F(SweepPagesInSlots, KeepWhatIsWantedAgain) {
 TEST_F(SweepPagesInSlots, ReadNothingInPlaceOnTheHost) {
   EXPECT_EQ(pages_.read_in_place(std::vector<WantedLists>(12, {1, 1})), std::vector<bool>(12));
   EXPECT_EQ(pages_.traffic().mapped_rounds, 0u);
+}
+
+/// Rows of one rank, whose lists name vertices of all.
+TEST(CodedSweepPages, BringListsInFewerBytes) {
+  const Device device({DeviceChoice::host, 2});
+  const Graph graph = generated(io::GraphKind::kronecker, 12, true, io::WeightRule::none);
+  const std::uint64_t n = graph.vertices(), first = n / 3, last = n - 5;
+  SweepRows rows = SweepRows::of(graph.out.view(), nullptr, false, first, last);
+  const auto coded = code_lists(device, rows, n);
+  ASSERT_TRUE(coded);
+  rows.coded = &*coded;
+  SweepPages pages(device, rows, false, {.partitions = 12, .slots = 4, .transport = Transport::copied});
+  ASSERT_EQ(pages.size(), 12u);
+
+  std::uint64_t lists = 0;
+  pages.for_each([](std::uint32_t) { return 1; },
+                 [&](std::span<const SweepPage> present) {
+                   for (const SweepPage& page : present) {
+                     for (std::uint64_t row = page.begin; row < page.end; ++row, ++lists) {
+                       const EdgeIndex begin = rows.in.offsets[row];
+                       const auto degree = static_cast<std::uint32_t>(rows.in.offsets[row + 1] - begin);
+                       for (std::uint32_t i = 0; i < degree; ++i)
+                         ASSERT_EQ(page.coded.target(n, static_cast<Vertex>(row), degree, i),
+                                   rows.in.targets[begin + i]);
+                     }
+                   }
+                 });
+
+  EXPECT_EQ(lists, last - first);
+  EXPECT_EQ(pages.traffic().host_to_device_bytes, coded->bytes() - sizeof(std::uint32_t));  // the last end
+  EXPECT_LT(coded->bytes(), rows.in.edges * sizeof(Vertex) / 8 * 7);
+}
+
+/// Short lists stay as they are, and so do those in a file.
+TEST(CodedSweepPages, AreForLongListsInMemory) {
+  const Device device({DeviceChoice::host, 2});
+  const Graph graph = generated(io::GraphKind::grid, 16, true, io::WeightRule::none);
+  EXPECT_FALSE(code_lists(device, SweepRows(graph.out.view()), graph.vertices()));
+  SweepRows rows(graph.out.view());
+  rows.in.targets = nullptr;
+  EXPECT_FALSE(code_lists(device, rows, graph.vertices()));
 }
 
 /// Slots would be host memory as well. What the host reads twice of a list it would count twice.

@@ -119,18 +119,21 @@ class CudaSweep final : public Sweep {
 
   void place_edges(const PagingOptions& paging) {
     Ownership partitions({0, rows_});
+    SweepRows lists = graph_.lists();
     std::unique_ptr<SweepPages> pages;
     std::vector<PageLock> locks;
-    if (needs_sweep_pages(device_, graph_.lists(), options_.weighted, paging,
-                          rows_ * sizeof(std::uint32_t))) {
-      locks = lock_lists(device_, graph_.lists());
+    if (needs_sweep_pages(device_, lists, options_.weighted, paging, rows_ * sizeof(std::uint32_t))) {
+      if (paging.transport == Transport::automatic && !options_.weighted && !device_.plans()) {
+        coded_ = code_lists(device_, lists, graph_.vertices());
+        lists.coded = coded_ ? &*coded_ : nullptr;
+      }
+      if (!coded_) locks = lock_lists(device_, lists);
       // The rows by class are allocated after the slots, which take what is left: keep their memory free.
       Buffer<std::uint32_t> kept(device_, rows_, "rows by in-degree");
-      pages = std::make_unique<SweepPages>(device_, graph_.lists(), options_.weighted, paging);
+      pages = std::make_unique<SweepPages>(device_, lists, options_.weighted, paging);
       partitions = pages->plan().ranges();
     }
-    lists_.emplace(device_, graph_.lists(), options_.weighted, "in-edges", std::move(pages),
-                   std::move(locks));
+    lists_.emplace(device_, lists, options_.weighted, "in-edges", std::move(pages), std::move(locks));
     classes_.emplace(device_, graph_, partitions);
   }
 
@@ -164,8 +167,17 @@ class CudaSweep final : public Sweep {
     totals_.clear(iteration, stream_);
     lists_->for_each([&](std::span<const SweepPage> pages) {
       for (const SweepPage& page : pages) {
-        sweep_rows(view(iteration), totals_.dangling(iteration - 1), (*classes_)[page.partition],
-                   page.sources, page.weights, totals_.partial(), totals_.on_device(iteration), stream_);
+        const auto sweep = [&](const auto& sources) {
+          sweep_rows(view(iteration), totals_.dangling(iteration - 1), (*classes_)[page.partition], sources,
+                     totals_.partial(), totals_.on_device(iteration), stream_);
+        };
+        if constexpr (!Share::kWeighted) {
+          if (coded_) {
+            sweep(CodedSources{page.coded, graph_.vertices()});
+            continue;
+          }
+        }
+        sweep(PlainSources{page.sources, page.weights});
       }
       if (lists_->pages() != nullptr) stream_.wait("partitions of in-edges");
     });
@@ -202,6 +214,7 @@ class CudaSweep final : public Sweep {
   std::unique_ptr<DeviceRanks> own_link_;
   Router router_;
   std::uint64_t linked_before_ = router_.bytes_linked();  ///< by others, where the link was given
+  std::optional<CodedGraph> coded_;  ///< in-edges, where partitions of them come in fewer bytes
   std::optional<SweepLists> lists_;
   std::optional<ClassedRows> classes_;
   SweepTotals agreed_;

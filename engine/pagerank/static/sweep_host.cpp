@@ -49,9 +49,10 @@ class HostSweep final : public Sweep {
   RankChange step() override {
     SweepTotals totals;
     const auto sweep = [&](const auto& state, const SweepPage& page) {
+      const PlainSources sources{page.sources, page.weights};
       totals.join(over_blocks(blocks_[page.partition],
                               [&](std::uint64_t row, SweepTotals& sums) {
-                                state.renew(row, state.gather(row, page.sources, page.weights), sums);
+                                state.renew(row, sources.template gather<Share>(state, row), sums);
                               }),
                   options_.norm);
     };

@@ -24,11 +24,10 @@ inline constexpr unsigned kMostBlocks = 4096;  ///< beyond them blocks take furt
 // ---- kernels
 
 /// `Lanes` lanes a row.
-template <class Share, unsigned Lanes>
+template <unsigned Lanes, class Share, class Sources>
 __global__ void __launch_bounds__(kSweepBlock)
     sweep_rows_kernel(SweepView<Share> view, const FixedRank* dangling, const std::uint32_t* rows,
-                      std::uint64_t count, const Vertex* sources, const float* weights,
-                      SweepTotals* partial) {
+                      std::uint64_t count, Sources sources, SweepTotals* partial) {
   view.update.spread(*dangling);
   constexpr unsigned kRows = kSweepBlock / Lanes;  // a block's
   const unsigned lane = threadIdx.x % Lanes;
@@ -39,7 +38,7 @@ __global__ void __launch_bounds__(kSweepBlock)
     const std::uint64_t at = base + threadIdx.x / Lanes;
     const bool valid = at < count;
     const std::uint64_t row = valid ? rows[at] : 0;
-    FixedRank sum = valid ? view.gather(row, sources, weights, lane, Lanes) : 0;
+    FixedRank sum = valid ? sources.template gather<Share>(view, row, lane, Lanes) : 0;
     if constexpr (Lanes > 1) sum = sum_lanes<Lanes>(sum);
     if (valid && lane == 0) view.renew(row, sum, totals);
   }
@@ -48,17 +47,17 @@ __global__ void __launch_bounds__(kSweepBlock)
 }
 
 /// A block a row.
-template <class Share>
+template <class Share, class Sources>
 __global__ void __launch_bounds__(kSweepBlock)
     sweep_hubs_kernel(SweepView<Share> view, const FixedRank* dangling, const std::uint32_t* rows,
-                      std::uint64_t count, const Vertex* sources, const float* weights,
-                      SweepTotals* partial) {
+                      std::uint64_t count, Sources sources, SweepTotals* partial) {
   __shared__ FixedRank by_warp[kSweepBlock / kWarpLanes];
   view.update.spread(*dangling);
   SweepTotals totals;
   for (std::uint64_t at = blockIdx.x; at < count; at += gridDim.x) {
     const std::uint64_t row = rows[at];
-    const FixedRank sum = sum_lanes<kWarpLanes>(view.gather(row, sources, weights, threadIdx.x, kSweepBlock));
+    const FixedRank sum =
+        sum_lanes<kWarpLanes>(sources.template gather<Share>(view, row, threadIdx.x, kSweepBlock));
     if (threadIdx.x % kWarpLanes == 0) by_warp[threadIdx.x / kWarpLanes] = sum;
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -115,9 +114,9 @@ inline void fold_totals(const SweepTotals* partial, unsigned count, RankNorm nor
 }
 
 /// Renews the rows of a partition and adds what they come to, to `totals`.
-template <class Share>
+template <class Share, class Sources>
 void sweep_rows(const SweepView<Share>& view, const FixedRank* dangling, const RowClasses& classes,
-                const Vertex* sources, const float* weights, SweepTotals* partial, SweepTotals* totals,
+                const Sources& sources, SweepTotals* partial, SweepTotals* totals,
                 const cuda::Stream& stream) {
   unsigned blocks = 0;
   const auto launch = [&](unsigned of_class, unsigned lanes, auto kernel) {
@@ -125,14 +124,14 @@ void sweep_rows(const SweepView<Share>& view, const FixedRank* dangling, const R
     if (count == 0) return;
     const unsigned grid = sweep_grid(count, kSweepBlock / lanes);
     kernel<<<grid, kSweepBlock, 0, stream.get()>>>(view, dangling, classes.rows + begin, count, sources,
-                                                   weights, partial + blocks);
+                                                   partial + blocks);
     cuda::check_launch("sweep_rows");
     blocks += grid;
   };
-  launch(3, kSweepBlock, sweep_hubs_kernel<Share>);  // the longest first
-  launch(2, kWarpLanes, sweep_rows_kernel<Share, kWarpLanes>);
-  launch(1, kTileLanes, sweep_rows_kernel<Share, kTileLanes>);
-  launch(0, 1, sweep_rows_kernel<Share, 1>);
+  launch(3, kSweepBlock, sweep_hubs_kernel<Share, Sources>);  // the longest first
+  launch(2, kWarpLanes, sweep_rows_kernel<kWarpLanes, Share, Sources>);
+  launch(1, kTileLanes, sweep_rows_kernel<kTileLanes, Share, Sources>);
+  launch(0, 1, sweep_rows_kernel<1, Share, Sources>);
   if (blocks > 0) fold_totals(partial, blocks, view.norm, totals, stream);
 }
 

@@ -5,6 +5,7 @@
 
 #include "engine/core/macros.hpp"
 #include "engine/core/types.hpp"
+#include "engine/graph/elias_fano.hpp"
 #include "engine/pagerank/divisor.hpp"
 #include "engine/pagerank/share.hpp"
 #include "engine/pagerank/static/sweep_totals.hpp"
@@ -19,6 +20,35 @@ struct ByNumber {
   const Vertex* numbers = nullptr;  ///< [rows], which are all vertices
 
   SLUICE_HD std::uint64_t operator()(std::uint64_t row) const { return numbers[row]; }
+};
+
+/// In-edges as they are: what `lanes` lanes gather for a row, the part of one of them.
+struct PlainSources {
+  const Vertex* sources = nullptr;  ///< indexed as offsets say
+  const float* weights = nullptr;
+
+  template <class Share, class View>
+  SLUICE_HD FixedRank gather(const View& view, std::uint64_t row, std::uint64_t lane = 0,
+                             std::uint64_t lanes = 1) const {
+    const EdgeIndex begin = view.offsets[row];
+    return pull<Share>(view.shares, sources + begin, Share::kWeighted ? weights + begin : nullptr,
+                       view.degree(row), lane, lanes);
+  }
+};
+
+/// The same of in-edges in fewer bits, whose sources are below `vertices`.
+struct CodedSources {
+  CodedLists lists;
+  std::uint64_t vertices = 0;
+
+  template <class Share, class View>
+  SLUICE_HD FixedRank gather(const View& view, std::uint64_t row, std::uint64_t lane = 0,
+                             std::uint64_t lanes = 1) const {
+    const auto degree = static_cast<std::uint32_t>(view.degree(row));
+    if (degree == 0) return 0;
+    return pull<Share>(view.shares, EliasFano::of(vertices, degree), lists.words + lists.begins[row], lane,
+                       lanes);
+  }
 };
 
 /// Pointers to the state of the rows that are renewed here (RankGraph::in()), in the memory of one device.
@@ -40,14 +70,6 @@ struct SweepView {
   Place place{};
 
   SLUICE_HD std::uint64_t degree(std::uint64_t row) const { return offsets[row + 1] - offsets[row]; }
-
-  /// What the row's sources give it, the part of one of `lanes` lanes. Edges are indexed as offsets say.
-  SLUICE_HD FixedRank gather(std::uint64_t row, const Vertex* sources, const float* weights,
-                             std::uint64_t lane = 0, std::uint64_t lanes = 1) const {
-    const EdgeIndex begin = offsets[row];
-    return pull<Share>(shares, sources + begin, Share::kWeighted ? weights + begin : nullptr, degree(row),
-                       lane, lanes);
-  }
 
   /// Ends the iteration for a row whose sources gave `sum` in all.
   SLUICE_HD void renew(std::uint64_t row, FixedRank sum, SweepTotals& totals) const {
