@@ -56,6 +56,31 @@ struct EliasFano {
     return high_part << low_bits | low(high + high_words, i);
   }
 
+  /// Calls use(target) for one of `parts` parts of the list at `words`, about as long as the others; a group
+  /// of lanes calls it together. A lane has a word of high bits at a time, and takes its targets one by one.
+  template <class Group, class Use>
+  SLUICE_HD void for_each(const Group& group, const std::uint32_t* words, unsigned part, unsigned parts,
+                          Use&& use) const {
+    const std::uint32_t *const high = words + samples, *const lows = high + high_words;
+    const std::uint32_t blocks = samples + 1;
+    const auto from = static_cast<std::uint32_t>(std::uint64_t{blocks} * part / parts),
+               until = static_cast<std::uint32_t>(std::uint64_t{blocks} * (part + 1) / parts);
+    if (from == until) return;
+    const std::uint32_t first = from == 0 ? 0 : words[from - 1],
+                        end = until == blocks ? high_words * 32 : words[until - 1];
+    std::uint32_t before = from * kSampled;
+    for (std::uint32_t at = first / 32; at * 32 < end; at += Group::kSize) {
+      const std::uint32_t begin = (at + group.rank()) * 32;
+      std::uint32_t ones = begin < end ? high[begin / 32] : 0;
+      if (begin < first) ones &= ~0u << first % 32;
+      if (begin < end && end - begin < 32) ones &= (1u << (end - begin)) - 1;
+      const std::uint32_t own = count_bits(ones), through = group.inclusive_scan(own);
+      for (std::uint32_t i = before + through - own; ones != 0; ones &= ones - 1, ++i)
+        use((begin + lowest_bit(ones) - i) << low_bits | low(lows, i));
+      before += group.broadcast(through, Group::kSize - 1);
+    }
+  }
+
   /// Is `target` in the list at `words`?
   SLUICE_HD bool contains(const std::uint32_t* words, Vertex target) const {
     const std::uint32_t* const high = words + samples;

@@ -92,9 +92,9 @@ std::optional<CodedGraph> CodedGraph::of(const Device& device, const CsrView& li
   const std::uint64_t bytes = sizes.bytes() + thresholds * sizeof(std::uint64_t);
   if (!sizes.codable() || bytes > host_budget().available()) return std::nullopt;
   CodedGraph coded;
-  coded.begins_ = Staging<std::uint32_t>(device, lists.vertices + 1, "coded lists");
-  coded.words_ = Staging<std::uint32_t>(device, sizes.words(), "coded lists");
-  coded.thresholds_ = Staging<std::uint64_t>(device, thresholds, "thresholds of coded slots");
+  coded.begins_ = HostArray<std::uint32_t>(lists.vertices + 1, "coded lists");
+  coded.words_ = HostArray<std::uint32_t>(sizes.words(), "coded lists");
+  coded.thresholds_ = HostArray<std::uint64_t>(thresholds, "thresholds of coded slots");
   if (device.plans()) return coded;
   sizes.fill(coded.begins_.data());
   std::atomic<bool> sorted{true};
@@ -107,6 +107,11 @@ std::optional<CodedGraph> CodedGraph::of(const Device& device, const CsrView& li
                     }
                   });
   if (!sorted) return std::nullopt;
+  // Memory that all threads have written is locked in less time than memory that is allocated locked.
+  const auto lock = [&](const auto& column) {
+    coded.locks_.emplace_back(device, column.data(), column.bytes());
+  };
+  lock(coded.begins_), lock(coded.words_), lock(coded.thresholds_);
   return coded;
 }
 

@@ -9,7 +9,8 @@
 #include "engine/core/function_ref.hpp"
 #include "engine/core/host_array.hpp"
 #include "engine/core/types.hpp"
-#include "engine/exec/memory/buffer.hpp"
+#include "engine/exec/device.hpp"
+#include "engine/exec/memory/copy_lane.hpp"
 #include "engine/graph/layout.hpp"
 #include "engine/graph/page_columns.hpp"
 #include "engine/select/alias.hpp"
@@ -93,8 +94,9 @@ class CodedGraph {
  private:
   bool write(const CsrView& lists, const CodedSizes& sizes, std::uint64_t v, const AliasSlotsOf* slots_of);
 
-  Staging<std::uint32_t> begins_, words_;
-  Staging<std::uint64_t> thresholds_;
+  HostArray<std::uint32_t> begins_, words_;
+  HostArray<std::uint64_t> thresholds_;
+  std::vector<PageLock> locks_;
 };
 
 /// Lists of a graph in fewer bits, each part made when it is first asked for.

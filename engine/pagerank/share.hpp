@@ -5,7 +5,6 @@
 
 #include "engine/core/macros.hpp"
 #include "engine/core/types.hpp"
-#include "engine/graph/elias_fano.hpp"
 #include "engine/pagerank/fixed_rank.hpp"
 #include "engine/pagerank/options.hpp"
 
@@ -66,16 +65,6 @@ SLUICE_HD FixedRank pull(const typename Share::Stored* shares, const Vertex* sou
   for (std::uint64_t i = lane; i < count; i += lanes) {
     sum += Share::carried(shares[sources[i]], Share::kWeighted ? weights[i] : 1.0f);
   }
-  return sum;
-}
-
-/// The same for sources that are coded from `words` on, without weights.
-template <class Share>
-SLUICE_HD FixedRank pull(const typename Share::Stored* shares, const EliasFano& code,
-                         const std::uint32_t* words, std::uint64_t lane, std::uint64_t lanes) {
-  FixedRank sum = 0;
-  for (std::uint64_t i = lane; i < code.degree; i += lanes)
-    sum += Share::carried(shares[code.read(words, static_cast<std::uint32_t>(i))], 1.0f);
   return sum;
 }
 

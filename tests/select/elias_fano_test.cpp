@@ -8,6 +8,8 @@
 #include <random>
 #include <vector>
 
+#include "engine/exec/group.hpp"
+
 namespace sluice {
 namespace {
 
@@ -26,6 +28,12 @@ void expect_read_back(std::uint64_t vertices, const std::vector<Vertex>& targets
   for (std::uint32_t i = 0; i < degree; ++i)
     ASSERT_EQ(code.read(words.data() + 1, i), targets[i])
         << "n " << vertices << ", d " << degree << ", " << i;
+  for (const unsigned parts : {1u, 2u, 3u, 8u}) {
+    std::vector<Vertex> all;
+    for (unsigned part = 0; part < parts; ++part)
+      code.for_each(SingleLane{}, words.data() + 1, part, parts, [&](Vertex v) { all.push_back(v); });
+    ASSERT_EQ(all, targets) << "n " << vertices << ", d " << degree << ", in " << parts << " parts";
+  }
   for (std::uint32_t i = 0; i < degree; ++i) {
     for (const std::uint64_t wanted : {std::uint64_t{targets[i]}, std::uint64_t{targets[i]} + 1,
                                        (std::uint64_t{targets[i]} + i) * 7919 % vertices}) {

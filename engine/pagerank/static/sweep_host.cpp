@@ -8,6 +8,7 @@
 #include "engine/core/charged_vector.hpp"
 #include "engine/exchange/router.hpp"
 #include "engine/exec/memory/buffer.hpp"
+#include "engine/exec/group.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/memory/sweep_lists.hpp"
 #include "engine/pagerank/static/numbered_sources.hpp"
@@ -52,7 +53,7 @@ class HostSweep final : public Sweep {
       const PlainSources sources{page.sources, page.weights};
       totals.join(over_blocks(blocks_[page.partition],
                               [&](std::uint64_t row, SweepTotals& sums) {
-                                state.renew(row, sources.template gather<Share>(state, row), sums);
+                                state.renew(row, sources.template gather<Share>(state, row, SingleLane{}), sums);
                               }),
                   options_.norm);
     };

@@ -5,9 +5,13 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "engine/exec/cuda_check.cuh"
+#include "engine/exec/group.cuh"
+#include "engine/exec/group.hpp"
 #include "engine/exec/stream.cuh"
 #include "engine/pagerank/degree_class.hpp"
 #include "engine/pagerank/static/join_block.cuh"
@@ -29,6 +33,7 @@ __global__ void __launch_bounds__(kSweepBlock)
     sweep_rows_kernel(SweepView<Share> view, const FixedRank* dangling, const std::uint32_t* rows,
                       std::uint64_t count, Sources sources, SweepTotals* partial) {
   view.update.spread(*dangling);
+  using Group = std::conditional_t<Lanes == 1, SingleLane, Tile<std::max(Lanes, 2u)>>;
   constexpr unsigned kRows = kSweepBlock / Lanes;  // a block's
   const unsigned lane = threadIdx.x % Lanes;
   SweepTotals totals;
@@ -38,7 +43,7 @@ __global__ void __launch_bounds__(kSweepBlock)
     const std::uint64_t at = base + threadIdx.x / Lanes;
     const bool valid = at < count;
     const std::uint64_t row = valid ? rows[at] : 0;
-    FixedRank sum = valid ? sources.template gather<Share>(view, row, lane, Lanes) : 0;
+    FixedRank sum = valid ? sources.template gather<Share>(view, row, Group{}) : 0;
     if constexpr (Lanes > 1) sum = sum_lanes<Lanes>(sum);
     if (valid && lane == 0) view.renew(row, sum, totals);
   }
@@ -56,8 +61,8 @@ __global__ void __launch_bounds__(kSweepBlock)
   SweepTotals totals;
   for (std::uint64_t at = blockIdx.x; at < count; at += gridDim.x) {
     const std::uint64_t row = rows[at];
-    const FixedRank sum =
-        sum_lanes<kWarpLanes>(sources.template gather<Share>(view, row, threadIdx.x, kSweepBlock));
+    const FixedRank sum = sum_lanes<kWarpLanes>(sources.template gather<Share>(
+        view, row, Tile<kWarpLanes>{}, threadIdx.x / kWarpLanes, kSweepBlock / kWarpLanes));
     if (threadIdx.x % kWarpLanes == 0) by_warp[threadIdx.x / kWarpLanes] = sum;
     __syncthreads();
     if (threadIdx.x == 0) {

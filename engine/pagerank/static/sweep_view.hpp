@@ -22,32 +22,36 @@ struct ByNumber {
   SLUICE_HD std::uint64_t operator()(std::uint64_t row) const { return numbers[row]; }
 };
 
-/// In-edges as they are: what `lanes` lanes gather for a row, the part of one of them.
+/// In-edges as they are: what a row's sources give it, of which one of `groups` groups gathers a part, and
+/// each of its lanes a part of that.
 struct PlainSources {
   const Vertex* sources = nullptr;  ///< indexed as offsets say
   const float* weights = nullptr;
 
-  template <class Share, class View>
-  SLUICE_HD FixedRank gather(const View& view, std::uint64_t row, std::uint64_t lane = 0,
-                             std::uint64_t lanes = 1) const {
+  template <class Share, class View, class Group>
+  SLUICE_HD FixedRank gather(const View& view, std::uint64_t row, const Group& lanes, unsigned group = 0,
+                             unsigned groups = 1) const {
     const EdgeIndex begin = view.offsets[row];
     return pull<Share>(view.shares, sources + begin, Share::kWeighted ? weights + begin : nullptr,
-                       view.degree(row), lane, lanes);
+                       view.degree(row), group * Group::kSize + lanes.rank(), groups * Group::kSize);
   }
 };
 
-/// The same of in-edges in fewer bits, whose sources are below `vertices`.
+/// The same of in-edges in fewer bits and without weights, whose sources are below `vertices`.
 struct CodedSources {
   CodedLists lists;
   std::uint64_t vertices = 0;
 
-  template <class Share, class View>
-  SLUICE_HD FixedRank gather(const View& view, std::uint64_t row, std::uint64_t lane = 0,
-                             std::uint64_t lanes = 1) const {
+  template <class Share, class View, class Group>
+  SLUICE_HD FixedRank gather(const View& view, std::uint64_t row, const Group& lanes, unsigned group = 0,
+                             unsigned groups = 1) const {
     const auto degree = static_cast<std::uint32_t>(view.degree(row));
     if (degree == 0) return 0;
-    return pull<Share>(view.shares, EliasFano::of(vertices, degree), lists.words + lists.begins[row], lane,
-                       lanes);
+    FixedRank sum = 0;
+    EliasFano::of(vertices, degree)
+        .for_each(lanes, lists.words + lists.begins[row], group, groups,
+                  [&](Vertex source) { sum += Share::carried(view.shares[source], 1.0f); });
+    return sum;
   }
 };
 
