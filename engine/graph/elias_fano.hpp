@@ -57,7 +57,8 @@ struct EliasFano {
   }
 
   /// Calls use(target) for one of `parts` parts of the list at `words`, about as long as the others; a group
-  /// of lanes calls it together. A lane has a word of high bits at a time, and takes its targets one by one.
+  /// of lanes calls it together. A lane has a word of high bits at a time, and a few of its
+  /// targets, so that what is read of these is under way together.
   template <class Group, class Use>
   SLUICE_HD void for_each(const Group& group, const std::uint32_t* words, unsigned part, unsigned parts,
                           Use&& use) const {
@@ -75,8 +76,20 @@ struct EliasFano {
       if (begin < first) ones &= ~0u << first % 32;
       if (begin < end && end - begin < 32) ones &= (1u << (end - begin)) - 1;
       const std::uint32_t own = count_bits(ones), through = group.inclusive_scan(own);
-      for (std::uint32_t i = before + through - own; ones != 0; ones &= ones - 1, ++i)
-        use((begin + lowest_bit(ones) - i) << low_bits | low(lows, i));
+      for (std::uint32_t i = before + through - own, left = own; left != 0; i += kTogether) {
+        const std::uint32_t some = left < kTogether ? left : kTogether;
+        Vertex targets[kTogether];
+#pragma unroll
+        for (std::uint32_t k = 0; k < kTogether; ++k) {
+          if (k >= some) continue;
+          targets[k] = (begin + lowest_bit(ones) - (i + k)) << low_bits | low(lows, i + k);
+          ones &= ones - 1;
+        }
+#pragma unroll
+        for (std::uint32_t k = 0; k < kTogether; ++k)
+          if (k < some) use(targets[k]);
+        left -= some;
+      }
       before += group.broadcast(through, Group::kSize - 1);
     }
   }
@@ -124,6 +137,8 @@ struct EliasFano {
   }
 
  private:
+  static constexpr std::uint32_t kTogether = 4;
+
   /// Position of the one that `rest` ones stand before.
   SLUICE_HD static std::uint32_t select(std::uint32_t bits, std::uint32_t rest) {
     std::uint32_t position = 0;

@@ -53,16 +53,16 @@ __global__ void __launch_bounds__(kSweepBlock)
 
 /// A block a row.
 template <class Share, class Sources>
-__global__ void __launch_bounds__(kSweepBlock)
+__global__ void __launch_bounds__(Sources::kHubBlock)
     sweep_hubs_kernel(SweepView<Share> view, const FixedRank* dangling, const std::uint32_t* rows,
                       std::uint64_t count, Sources sources, SweepTotals* partial) {
-  __shared__ FixedRank by_warp[kSweepBlock / kWarpLanes];
+  __shared__ FixedRank by_warp[Sources::kHubBlock / kWarpLanes];
   view.update.spread(*dangling);
   SweepTotals totals;
   for (std::uint64_t at = blockIdx.x; at < count; at += gridDim.x) {
     const std::uint64_t row = rows[at];
     const FixedRank sum = sum_lanes<kWarpLanes>(sources.template gather<Share>(
-        view, row, Tile<kWarpLanes>{}, threadIdx.x / kWarpLanes, kSweepBlock / kWarpLanes));
+        view, row, Tile<kWarpLanes>{}, threadIdx.x / kWarpLanes, Sources::kHubBlock / kWarpLanes));
     if (threadIdx.x % kWarpLanes == 0) by_warp[threadIdx.x / kWarpLanes] = sum;
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -72,8 +72,7 @@ __global__ void __launch_bounds__(kSweepBlock)
     }
     __syncthreads();
   }
-  join_block<kSweepBlock>(totals, view.norm);
-  if (threadIdx.x == 0) partial[blockIdx.x] = totals;
+  if (threadIdx.x == 0) partial[blockIdx.x] = totals;  // it alone has any
 }
 
 /// Every row begins with `rank`.
@@ -124,19 +123,20 @@ void sweep_rows(const SweepView<Share>& view, const FixedRank* dangling, const R
                 const Sources& sources, SweepTotals* partial, SweepTotals* totals,
                 const cuda::Stream& stream) {
   unsigned blocks = 0;
-  const auto launch = [&](unsigned of_class, unsigned lanes, auto kernel) {
+  const auto launch = [&](unsigned of_class, unsigned lanes, unsigned block, auto kernel) {
     const std::uint64_t begin = classes.begin[of_class], count = classes.begin[of_class + 1] - begin;
     if (count == 0) return;
-    const unsigned grid = sweep_grid(count, kSweepBlock / lanes);
-    kernel<<<grid, kSweepBlock, 0, stream.get()>>>(view, dangling, classes.rows + begin, count, sources,
-                                                   partial + blocks);
+    const unsigned grid = sweep_grid(count, block / lanes);
+    kernel<<<grid, block, 0, stream.get()>>>(view, dangling, classes.rows + begin, count, sources,
+                                             partial + blocks);
     cuda::check_launch("sweep_rows");
     blocks += grid;
   };
-  launch(3, kSweepBlock, sweep_hubs_kernel<Share, Sources>);  // the longest first
-  launch(2, kWarpLanes, sweep_rows_kernel<kWarpLanes, Share, Sources>);
-  launch(1, kTileLanes, sweep_rows_kernel<kTileLanes, Share, Sources>);
-  launch(0, 1, sweep_rows_kernel<1, Share, Sources>);
+  constexpr unsigned kHubBlock = Sources::kHubBlock;
+  launch(3, kHubBlock, kHubBlock, sweep_hubs_kernel<Share, Sources>);  // the longest first
+  launch(2, kWarpLanes, kSweepBlock, sweep_rows_kernel<kWarpLanes, Share, Sources>);
+  launch(1, kTileLanes, kSweepBlock, sweep_rows_kernel<kTileLanes, Share, Sources>);
+  launch(0, 1, kSweepBlock, sweep_rows_kernel<1, Share, Sources>);
   if (blocks > 0) fold_totals(partial, blocks, view.norm, totals, stream);
 }
 
