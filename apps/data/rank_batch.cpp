@@ -164,7 +164,8 @@ pagerank::Plan plan_rank_batch(Job& job, const HeldBatch& batch, const pagerank:
     update.kept_bytes += job.device().threads() * (UpdatedEdges::kLeastBytes + io::kLeastChecksumBytes);
   if (dynamic.method != pagerank::RankMethod::from_scratch)
     return pagerank::plan_dynamic_ranks(job.device(), graph, rank, update, place, dynamic);
-  pagerank::Plan plan = pagerank::plan_pagerank(job.device(), graph, rank, place);
+  pagerank::Plan plan =
+      pagerank::plan_pagerank(job.device(), graph, rank, place, update.vertices - graph.vertices());
   plan.host_bytes = std::max(plan.host_bytes + update.kept_bytes, update.most_bytes);  // one after the other
   return plan;
 }

@@ -42,7 +42,8 @@ void require_stored_in_edges(const Graph& graph) {
       "--host-memory)");
 }
 
-RankGraph::RankGraph(const Graph& graph, const Options& options, unsigned threads, Communicator& ranks)
+RankGraph::RankGraph(const Graph& graph, const Options& options, unsigned threads, Communicator& ranks,
+                     std::uint64_t added)
     : symmetric_(!graph.directed), edges_(graph.edges()) {
   if (options.weighted && !graph.weighted)
     throw UsageError("--weighted: the graph has no weights (leave it out)");
@@ -55,6 +56,8 @@ RankGraph::RankGraph(const Graph& graph, const Options& options, unsigned thread
   } else {
     planned ? plan_made(graph, ranks) : make(graph, options.weighted, threads, ranks);
   }
+  if (ranks.rank() + 1 == ranks.size()) in_.vertices += added_ = added;
+  owners_.grow(owners_.vertices() + added);
   divisors_ = HostArray<double>(in_.vertices, "out-degrees");
   if (options.dangling == Dangling::self_loop) loops_ = HostArray<Loop>(in_.vertices, "self-loops");
   if (!planned) find_sources(graph, options, first_, threads, divisors_.span(), loops_.span());

@@ -26,7 +26,9 @@ class RankGraph {
   /// UsageError where weights are wanted that there are not, or in-edges of a graph whose edges stay in a
   /// file that does not store them; BudgetError where the transpose does not fit host memory. Where host
   /// memory is counted alone, for a plan, no edge is looked at: ranks have even shares of what is to be made.
-  RankGraph(const Graph& graph, const Options& options, unsigned threads, Communicator& ranks);
+  /// A plan may be of the graph with `added` vertices more, which are the last rank's.
+  RankGraph(const Graph& graph, const Options& options, unsigned threads, Communicator& ranks,
+            std::uint64_t added = 0);
 
   /// Of the whole graph.
   std::uint64_t vertices() const { return owners_.vertices(); }
@@ -41,6 +43,7 @@ class RankGraph {
   const EdgeSource* file() const { return file_; }
   SweepRows lists() const {
     SweepRows rows(in_, file_);
+    rows.in.vertices -= added_;
     rows.longest = longest_;
     return rows;
   }
@@ -64,6 +67,7 @@ class RankGraph {
   bool symmetric_ = false;
   std::uint64_t edges_ = 0, first_ = 0;
   std::uint64_t longest_ = 0;  ///< as of SweepRows
+  std::uint64_t added_ = 0;    ///< of this rank's vertices, those of which a plan has no offsets
   Ownership owners_;
   HostArray<double> divisors_;
   HostArray<Loop> loops_;

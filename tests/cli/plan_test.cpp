@@ -1,5 +1,6 @@
 // --plan and the run say the same of every budget: each is charged by the same code.
 #include <cmath>
+#include <regex>
 
 #include "cli/cli.hpp"
 #include "cli/one_process.hpp"
@@ -37,6 +38,12 @@ std::vector<PlannedJob> planned_jobs() {
        "--host-memory",
        300000,
        450000},
+      {"followed_ranks_in_place",
+       {"pagerank", "--method", "dfp", "--previous", "@ranks.h5", "--insert", "@known.txt", "--partitions",
+        "8", "--transport", "mapped"},
+       "--device-memory",
+       32600,
+       33300},
       {"components", {"wcc"}, "--host-memory", 120000, 300000},
       {"searched", {"bfs", "--source", "1"}, "--host-memory", 150000, 350000},
       {"paths", {"sssp", "--source", "1"}, "--host-memory", 150000, 350000},
@@ -57,6 +64,7 @@ std::vector<PlannedJob> planned_jobs() {
       {"ranks_in_slots", {"pagerank"}, "--device-memory", 30000, 90000},
       {"ranks_by_made_in_edges", {"pagerank"}, "--host-memory", 200000, 700000, true},
       {"ranks_after_batch", {"pagerank", "--insert", "@inserted.txt"}, "--host-memory", 150000, 450000},
+      {"ranks_of_grown_graph", {"pagerank", "--insert", "@inserted.txt"}, "--device-memory", 48500, 51500},
       {"queries",
        {"ppr", "--length", "4", "--instances", "20", "--top", "20"},
        "--host-memory",
@@ -134,6 +142,7 @@ TEST_P(PlanOf, SaysWhatTheRunSays) {
   std::vector<std::vector<std::string>> jobs{
       {"pagerank", input, "--device", "host", "--quiet", "--output", at("ranks.h5")}};
   write_bytes(at("inserted.txt"), "1 2 1\n5 900 1\n3 2100 1\n");
+  write_bytes(at("known.txt"), "1 2 1\n5 900 1\n");
   for (int i = 0; i < kBudgets; ++i) {
     const double bytes = planned.least * std::pow(planned.most / planned.least, i / (kBudgets - 1.0));
     std::vector<std::string> job = planned.arguments;
@@ -182,6 +191,27 @@ TEST_F(PlanCli, SaysWhatAnySampleNeeds) {
   refuse(4, "one sample can take up to ", with(some, all));
   refuse(4, " MiB of host memory, for any sample) of device memory, but 1 B ", with(some, "1B"));
   run(with(all, all));
+}
+
+/// How far a query reaches is not known before it is asked: a job that fits its plan may still be refused.
+TEST_F(PlanCli, SaysWhatAnyQueryNeeds) {
+  const std::string input = graph("kronecker", 11, {"--undirected"});
+  const auto with = [&](const std::string& device) {
+    std::vector<std::string> job{"ppr", input, "--length", "4", "--top", "20", "--instances", "20"};
+    job.insert(job.end(), {"--device", "host", "--threads", "1", "--quiet", "--output", at("out.h5")});
+    job.insert(job.end(), {"--device-memory", device});
+    return job;
+  };
+  std::vector<std::string> planned = with("20000B");
+  planned.emplace_back("--plan");
+
+  const std::string plan = run(planned).out;
+
+  std::smatch any;
+  ASSERT_TRUE(std::regex_search(plan, any, std::regex("allowed \\(([0-9.]+) (\\w+) for any query\\)")))
+      << plan;
+  refuse(4, " for any query) of device memory, but 19.53 KiB are allowed", with("20000B"));
+  run(with(any[1].str() + any[2].str()));
 }
 
 /// Offsets that memory does not hold are looked up in the file.

@@ -33,8 +33,8 @@ std::unique_ptr<Sweep> make_sweep(const Device& device, const RankGraph& graph, 
 /// All that a run takes, in the order in which it takes it.
 struct Taken {
   Taken(const Device& device, const Graph& graph, const Options& options, const RankPlace& place,
-        Communicator& ranks)
-      : edges(graph, options, device.threads(), ranks),
+        Communicator& ranks, std::uint64_t added = 0)
+      : edges(graph, options, device.threads(), ranks, added),
         result(edges.in().vertices, "ranks"),
         sweep(make_sweep(device, edges, options, place, ranks)) {}
 
@@ -96,12 +96,13 @@ Result run_pagerank(const Device& device, const Graph& graph, const Options& opt
   return result;
 }
 
-Plan plan_pagerank(const Device& device, const Graph& graph, const Options& options, const RankPlace& place) {
+Plan plan_pagerank(const Device& device, const Graph& graph, const Options& options, const RankPlace& place,
+                   std::uint64_t added) {
   MemoryPlan memory(device.memory(), MemoryPlan::Host::counted);
   const Device counting(device, memory);
   const auto alone = make_alone();
   Communicator& ranks = place.ranks != nullptr ? *place.ranks : *alone;
-  const Taken run(counting, graph, options, place, ranks);
+  const Taken run(counting, graph, options, place, ranks, added);
   const SweepTraffic traffic = run.sweep->traffic();
   Plan plan;
   plan.device_bytes = memory.needed();

@@ -85,7 +85,8 @@ struct Plan {
   std::uint64_t brought_bytes = 0;  ///< in an iteration, at most
   bool exact_on_ranks = false;      ///< are these of this rank's own rows, or of an even share?
 };
+/// The graph will have `added` vertices more by then.
 Plan plan_pagerank(const Device& device, const Graph& graph, const Options& options,
-                   const RankPlace& place = {});
+                   const RankPlace& place = {}, std::uint64_t added = 0);
 
 }  // namespace sluice::pagerank
