@@ -79,13 +79,11 @@ struct EliasFano {
       for (std::uint32_t i = before + through - own, left = own; left != 0; i += kTogether) {
         const std::uint32_t some = left < kTogether ? left : kTogether;
         Vertex targets[kTogether];
-#pragma unroll
         for (std::uint32_t k = 0; k < kTogether; ++k) {
           if (k >= some) continue;
           targets[k] = (begin + lowest_bit(ones) - (i + k)) << low_bits | low(lows, i + k);
           ones &= ones - 1;
         }
-#pragma unroll
         for (std::uint32_t k = 0; k < kTogether; ++k)
           if (k < some) use(targets[k]);
         left -= some;

@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "engine/core/error.hpp"
 #include "engine/memory/sweep_lists.hpp"
 #include "pagerank/cases.hpp"
 
@@ -114,6 +115,37 @@ TEST(CodedSweepPages, AreForLongListsInMemory) {
   SweepRows rows(graph.out.view());
   rows.in.targets = nullptr;
   EXPECT_FALSE(code_lists(device, rows, graph.vertices()));
+
+/// A plan charges the least that the run works with.
+TEST(PlannedSweepPages, NeedWhatARunNeeds) {
+  const Graph graph = generated(io::GraphKind::rmat, 10, false, io::WeightRule::none);
+  const Device device({DeviceChoice::host, 2});
+  const auto make = [&](const Device& on) {
+    return SweepPages(on, SweepRows(graph.out.view()), false, {.partitions = 12}).traffic().partitions;
+  };
+  const std::uint64_t needed = planned_bytes(device, make), used = device.memory().used();
+
+  device.memory().set_ceiling(used + needed);
+  EXPECT_EQ(make(device), 12u);
+  device.memory().set_ceiling(used + needed - 1);
+  EXPECT_THROW(make(device), BudgetError);
+}
+
+/// Offsets say nothing of lists that are yet to be made: two slots hold the longest there may be.
+TEST(PlannedSweepPages, HoldTheLongestListThatMayBeMade) {
+  const Graph graph = generated(io::GraphKind::rmat, 10, false, io::WeightRule::none);
+  const Device device({DeviceChoice::host, 2});
+  SweepRows rows(graph.out.view());
+  rows.longest = graph.edges() / 3;
+  std::uint64_t slots = 0;
+
+  planned_bytes(device, [&](const Device& counting) {
+    const SweepPages pages(counting, rows, false, {.partitions = 12});
+    slots = pages.slot_bytes();
+    EXPECT_GE(counting.memory().used() - device.memory().used(), 2 * rows.longest * sizeof(Vertex));
+  });
+
+  EXPECT_GE(slots, 2 * (rows.longest + graph.edges() / 12) * sizeof(Vertex));
 }
 
 /// Slots would be host memory as well. What the host reads twice of a list it would count twice.

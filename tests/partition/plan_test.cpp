@@ -103,5 +103,15 @@ TEST(PartitionPlan, CutsAsManyAsWereAskedFor) {
   EXPECT_LE(PartitionPlan::of_count(offsets_of(hub), {0, 4}, 4).size(), 4u);
 }
 
+TEST(PartitionPlan, OutlinesListsThatAreYetToBeMade) {
+  const PartitionPlan plan = PartitionPlan::outline(10, 4, 100);
+
+  EXPECT_EQ(plan.size(), 4u);
+  EXPECT_EQ(plan.end(3), 10u);
+  EXPECT_EQ(plan.largest(), 100u);
+  EXPECT_FALSE(plan.oversized(0));
+  EXPECT_EQ(PartitionPlan::outline(10, 0, 100).size(), 1u);
+}
+
 }  // namespace
 }  // namespace sluice
