@@ -8,13 +8,13 @@
 #include "engine/memory/peer_partitions.hpp"
 #include "engine/memory/tables/ensure_tables.hpp"
 #include "engine/memory/tables/page_tables.hpp"
+#include "engine/samples/levels_host.hpp"
 #include "engine/samples/options.hpp"
 #include "engine/samples/partitioned/expected_size.hpp"
 #include "engine/samples/partitioned/level_grower.hpp"
 #include "engine/samples/partitioned/levels_host.hpp"
 #include "engine/samples/partitioned/partitioned_samples.hpp"
 #include "engine/samples/partitioned/sample.hpp"
-#include "engine/samples/sample_host.hpp"
 #include "engine/samples/step.hpp"
 #include "engine/select/bias.hpp"
 #if defined(__CUDACC__)
@@ -214,10 +214,10 @@ class SampleRun : InstanceRun<SampleSink, Options> {
                                                    program_.sampler.depth());
     };
     on_backend(
-        graph.device, [&] { go(std::type_identity<host::Levels<Program>>{}); },
+        graph.device, [&] { go(std::type_identity<host::Levels<Program, Partitioned>>{}); },
         [&] {
 #if defined(__CUDACC__)
-          go(std::type_identity<cuda::Levels<Program>>{});
+          go(std::type_identity<cuda::Levels<Program, Partitioned>>{});
 #endif
         });
   }

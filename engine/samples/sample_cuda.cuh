@@ -9,9 +9,9 @@
 
 #include "engine/batch/run_batches.hpp"
 #include "engine/batch/sink.hpp"
-#include "engine/samples/batch_grower.cuh"
 #include "engine/samples/collect.hpp"
 #include "engine/samples/level.hpp"
+#include "engine/samples/levels_cuda.cuh"
 #include "engine/samples/partitioned/setup.hpp"
 #include "engine/samples/store.hpp"
 
@@ -32,22 +32,22 @@ class SampleBatches {
   std::uint64_t next(std::uint64_t) const { return sizer_.batch(); }
 
   void run(Instance first, std::uint64_t count, BatchWriter& writer) {
-    if (!grower_) {  // the first time, or memory was short
+    if (!levels_) {  // the first time, or memory was short
       stores_ = {};
-      grower_.emplace(setup_, workspace_);
+      levels_.emplace(setup_, workspace_);
     }
-    grower_->grow(first, count);
+    levels_->grow(first, count);
     if (!sink_) return;
     // The batch before the last one has left, and its memory need not be brought in once more.
     SampleStore& store = stores_[turn_++ % 2];
-    grower_->collect(first, count, store);
+    levels_->collect(first, count, store);
     staged_ = store.bytes();
     writer.submit([&store, sink = sink_] { sink->write(store.batch()); });
   }
 
   bool smaller(std::uint64_t count, const BatchWriter&) {
     if (count == 1) return false;
-    grower_.reset();
+    levels_.reset();
     workspace_.memory = SampleWorkspace();
     sizer_.halve();
     return true;
@@ -65,7 +65,7 @@ class SampleBatches {
   const LevelSetup<Program>& setup_;
   LevelsWorkspace& workspace_;
   SampleSink* sink_;
-  std::optional<BatchGrower<Program>> grower_;
+  std::optional<Levels<Program, Whole>> levels_;
   BatchSizer sizer_;
   std::array<SampleStore, 2> stores_;  ///< results that leave, in turns
   unsigned turn_ = 0;

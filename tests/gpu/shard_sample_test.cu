@@ -194,7 +194,7 @@ void expect_same_on_link(const Sampler& sampler, bool revisit) {
              const samples::LevelSetup<Program> setup{
                  {impl, program, stats, &link}, from.view(), revisit, false, true};
 
-             samples::run_partitioned_samples<samples::LevelGrower<samples::cuda::Levels<Program>>>(
+             samples::run_partitioned_samples<samples::LevelGrower<samples::cuda::Levels<Program, Partitioned>>>(
                  InstanceRun(impl, starts, own_options, &digest, stats), setup, pages, 4096, sampler.depth());
 
              EXPECT_GT(expected.edge.count(), 0u);

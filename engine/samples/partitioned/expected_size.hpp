@@ -26,7 +26,7 @@ struct ExpectedSample {
 ExpectedSample expected_sample(const Graph& graph, const Options& options, std::uint64_t seeds,
                                std::uint32_t depths);
 
-/// The smallest batch on a GPU: bytes of one instance of `seeds` seeds as BatchGrower grows it, by lists of
+/// The smallest batch on a GPU: bytes of one instance of `seeds` seeds as a GPU grows it, by lists of
 /// average length.
 std::uint64_t smallest_batch_bytes(const ResidentGraph::Impl& graph, const Options& options,
                                    std::uint64_t seeds);

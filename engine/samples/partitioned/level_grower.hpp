@@ -14,6 +14,7 @@
 #include "engine/memory/partition_cache.hpp"
 #include "engine/memory/resident_impl.hpp"
 #include "engine/memory/run_stats.hpp"
+#include "engine/samples/grow_levels.hpp"
 #include "engine/samples/partitioned/level_ranks.hpp"
 #include "engine/samples/partitioned/level_selector.hpp"
 #include "engine/samples/partitioned/setup.hpp"
@@ -39,12 +40,7 @@ class LevelGrower {
     const double start = seconds_now();
     if (owners_) owners_->begin({first, count});
     together(ranks_, [&] { levels_.begin(first, count); });
-    const std::uint32_t depths = levels_.program().sampler.depth();
-    while (levels_.depths() < depths && any_left(ranks_, levels_.level().entries, "samples under way")) {
-      select(levels_.level(), first);
-      levels_.step();
-      if (levels_.depths() < depths) together(ranks_, [&] { levels_.advance(); });
-    }
+    grow_levels(levels_, ranks_, [&](std::uint32_t depth) { select(depth, first); });
     levels_.finish();
     stats_.compute_seconds += seconds_now() - start;
     if (collects_) together(ranks_, [&] { levels_.collect(first, count); });
@@ -61,8 +57,8 @@ class LevelGrower {
   }
 
  private:
-  void select(SampleLevel& level, Instance first) {
-    const std::uint32_t depth = levels_.depths() + 1;
+  void select(std::uint32_t depth, Instance first) {
+    SampleLevel& level = levels_.level();
     const LevelOrigin all{first, 0, level.entries};
     if (owners_) {
       owners_->select(level, depth);
@@ -70,6 +66,7 @@ class LevelGrower {
       selector_.select(level, depth, {&all, 1});
     }
     stats_.sampled_edges += level.edges;
+    levels_.step();
   }
 
   Communicator* ranks_;

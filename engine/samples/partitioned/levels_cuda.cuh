@@ -11,8 +11,8 @@
 #include "engine/exec/cuda_executor.cuh"
 #include "engine/exec/stream.cuh"
 #include "engine/memory/schedule/balance.hpp"
-#include "engine/samples/batch_grower.cuh"
 #include "engine/samples/collect.hpp"
+#include "engine/samples/levels_cuda.cuh"
 #include "engine/samples/partitioned/level_grower.hpp"
 #include "engine/samples/partitioned/sample.hpp"
 
@@ -66,7 +66,7 @@ struct AddReadBytes {
 
 /// The memory of its workspace goes with the slots, so that a new plan finds it free.
 template <class P>
-class Levels : private LevelsWorkspace, public BatchGrower<P> {
+class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
  public:
   using Program = P;
   using Exec = CudaExecutor;
@@ -82,32 +82,6 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
   }
 
   CudaExecutor& executor() { return executor_; }
-  /// Without edges: lists are read by on_page's.
-  const Program& program() const { return program_; }
-
-  void begin_measure(SampleLevel& level) {
-    level.fanout = 0;
-    this->clear_facts();
-    if constexpr (Program::kDynamic) level.available.reserve(device_, level.entries, kSampleBatch);
-  }
-  /// How many edges the entries of an origin rank select, where that is known without their lists.
-  void measure(SampleLevel& level, std::uint32_t depth, const LevelOrigin& origin) {
-    const Instance first = std::exchange(program_.first, origin.first);
-    LevelView view = view_of(level);
-    view.entries = origin.end - origin.begin;
-    view.frontier += origin.begin;
-    if constexpr (Program::kDynamic) {
-      view.parents += origin.begin, view.available += origin.begin;
-      this->launch("measure_kernel", measure_kernel<AllEntries, Program>, view.entries * 32, program_, view,
-                   AllEntries{view.entries}, depth, level.offsets.data() + origin.begin,
-                   memory_.facts.data());
-    } else {
-      this->launch("size_kernel", size_kernel<Program>, view.entries, program_, view, depth,
-                   level.offsets.data() + origin.begin, memory_.facts.data());
-    }
-    program_.first = first;
-  }
-  void sum_sizes(SampleLevel& level) { Base::sum_sizes(level); }
   void reserve_edges(SampleLevel& level) { Base::reserve_edges(level, Program::kUpdates); }
   /// The most edges of an entry.
   void note_largest(std::uint64_t largest) { memory_.host_facts.data()->largest = largest; }
@@ -194,10 +168,10 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
   std::uint64_t bytes() const { return LevelsWorkspace::bytes(); }
 
  private:
-  using Base = BatchGrower<Program>;
+  using Base = BatchLevels<Program>;
   using Launches = SelectLaunches<Program>;
   using Base::device_, Base::executor_, Base::memory_, Base::program_, Base::stats_, Base::stream_,
-      Base::launches_;
+      Base::launches_, Base::largest;
   static constexpr std::size_t kMostSides = SideStreams::kMost;  ///< of partitions that are timed
 
   void measure_listed(const LevelTask& task, const ListedEntries& turns, const Stream& side,
@@ -256,7 +230,6 @@ class Levels : private LevelsWorkspace, public BatchGrower<P> {
     }
     return shares;
   }
-  std::uint64_t largest() const { return memory_.host_facts.data()->largest; }
 
   /// What is worked on together of a partition's entries: all of them, or those of each origin rank, or of
   /// each instance.

@@ -14,6 +14,8 @@
 #include "engine/exec/threads.hpp"
 #include "engine/memory/schedule/host_queues.hpp"
 #include "engine/samples/entry_selector.hpp"
+#include "engine/samples/grow_levels.hpp"
+#include "engine/samples/instance_level.hpp"
 #include "engine/samples/partitioned/level_grower.hpp"
 #include "engine/samples/partitioned/sample.hpp"
 #include "engine/samples/plant.hpp"
@@ -22,8 +24,9 @@
 
 namespace sluice::samples::host {
 
+/// Those of a batch.
 template <class P>
-class Levels {
+class Levels<P, Partitioned> {
  public:
   using Program = P;
   using Exec = HostExecutor;
@@ -44,7 +47,7 @@ class Levels {
   /// Without edges: lists are read by on_page's.
   const Program& program() const { return program_; }
   SampleLevel& level() { return levels_[depths_]; }
-  std::uint32_t depths() const { return depths_; }
+  std::uint64_t entries() const { return levels_[depths_].entries; }
   void step() { ++depths_; }
 
   /// Plants the seeds of instances [first, first + count).
@@ -62,17 +65,24 @@ class Levels {
     next.instance_entries.reserve(device_, instances_ + 1, kSampleBatch);
     next.before.reserve(device_, instances_, kSampleBatch);
     std::uint64_t* const begins = next.instance_entries.data();
-    const Vertex* const arrivals = Program::kUpdates ? now.arrivals.data() : now.targets.data();
     for_each([&](std::uint64_t i, VisitedSet& visited) {
       if (!revisit_) remember(i, visited);
-      begins[i] = 0;
-      for (std::uint64_t e = edge_of(now, i); e < edge_of(now, i + 1); ++e) {
-        flags_.data()[e] = arrivals[e] != kNoVertex && (revisit_ || visited.insert(arrivals[e]));
-        begins[i] += flags_.data()[e];
-      }
+      std::uint64_t entries = 0;
+      part_of(now, i).arrive(
+          [&](std::uint64_t e, Vertex v) { return flags_.data()[e] = revisit_ || visited.insert(v); },
+          [&](const FrontierEntry&, Vertex) { ++entries; });
+      begins[i] = entries;
     });
     take_entries(next);
-    for_each([&](std::uint64_t i, VisitedSet&) { arrive(i, now, arrivals, next); });
+    for_each([&](std::uint64_t i, VisitedSet&) {
+      std::uint64_t to = begins[i];
+      part_of(now, i).arrive([&](std::uint64_t e, Vertex) { return flags_.data()[e]; },
+                             [&](const FrontierEntry& entry, Vertex parent) {
+                               if constexpr (Program::kDynamic) next.parents.data()[to] = parent;
+                               next.frontier.data()[to++] = entry;
+                             });
+      next.before.data()[i] = now.before.data()[i] + edge_of(now, i + 1) - edge_of(now, i);
+    });
   }
 
   void begin_measure(const SampleLevel&) const {}
@@ -186,6 +196,18 @@ class Levels {
     return level.offsets.data()[level.instance_entries.data()[i]];
   }
 
+  /// An instance's part of a level whose edges are selected.
+  InstanceLevel part_of(const SampleLevel& level, std::uint64_t i) const {
+    const std::uint64_t* const entries = level.instance_entries.data() + i;
+    const std::uint64_t* const seeds = levels_[0].instance_entries.data() + i;
+    return {level.frontier.data() + entries[0],
+            level.offsets.data() + entries[0],
+            entries[1] - entries[0],
+            Program::kUpdates ? level.arrivals.data() : level.targets.data(),
+            revisit_,
+            seeds[1] - seeds[0] + level.before.data()[i] - edge_of(level, i)};
+  }
+
   /// What an instance has visited up to this depth.
   void remember(std::uint64_t i, VisitedSet& visited) const {
     visited.clear();
@@ -196,27 +218,9 @@ class Levels {
     }
   }
 
-  /// The next frontier's entries of an instance.
-  void arrive(std::uint64_t i, const SampleLevel& now, const Vertex* arrivals, SampleLevel& next) const {
-    const std::uint64_t* const seeds = levels_[0].instance_entries.data() + i;
-    const std::uint64_t first_edge = edge_of(now, i), before = now.before.data()[i];
-    std::uint64_t to = next.instance_entries.data()[i];
-    const std::uint64_t* const entries = now.instance_entries.data() + i;
-    for (std::uint64_t at = entries[0]; at < entries[1]; ++at) {
-      for (std::uint64_t e = now.offsets.data()[at]; e < now.offsets.data()[at + 1]; ++e) {
-        if (!flags_.data()[e]) continue;
-        const std::uint64_t slot = revisit_ ? seeds[1] - seeds[0] + before + (e - first_edge) : arrivals[e];
-        if constexpr (Program::kDynamic) next.parents.data()[to] = now.frontier.data()[at].vertex;
-        next.frontier.data()[to++] = {static_cast<std::uint32_t>(i), arrivals[e], slot};
-      }
-    }
-    next.before.data()[i] = before + (edge_of(now, i + 1) - first_edge);
-  }
-
   static At expansion(const Program& program, const SampleLevel& level, std::uint64_t entry,
                       std::uint32_t depth) {
-    const Vertex parent = Program::kDynamic ? level.parents.data()[entry] : kNoVertex;
-    return program.expansion(level.frontier.data()[entry], depth, parent);
+    return expansion_of(program, level.frontier.data(), level.parents.data(), entry, depth);
   }
 
   static void measure(const Program& program, const SampleLevel& level, std::uint64_t at, std::uint32_t depth,

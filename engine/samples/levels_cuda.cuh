@@ -1,4 +1,4 @@
-// Grows a batch of samples on the GPU: depth by depth, all instances of the batch at once.
+// Levels of a batch of samples on the GPU: what they have in common on a whole graph and in partitions.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +13,11 @@
 #include "engine/memory/run_stats.hpp"
 #include "engine/samples/collect.hpp"
 #include "engine/samples/errors.hpp"
+#include "engine/samples/grow_levels.hpp"
 #include "engine/samples/kernels.cuh"
 #include "engine/samples/level.hpp"
 #include "engine/samples/next_level.cuh"
+#include "engine/samples/partitioned/sample_origins.hpp"
 #include "engine/samples/partitioned/setup.hpp"
 #include "engine/samples/plant.hpp"
 #include "engine/samples/select_cuda.cuh"
@@ -34,11 +36,11 @@ struct LevelsWorkspace {
   CudaExecutor executor;
 };
 
-/// Grows one batch; reused for all batches of a run.
+/// Those of all instances of a batch at once; reused for all batches of a run.
 template <class Program>
-class BatchGrower {
+class BatchLevels {
  public:
-  BatchGrower(const LevelSetup<Program>& setup, LevelsWorkspace& workspace)
+  BatchLevels(const LevelSetup<Program>& setup, LevelsWorkspace& workspace)
       : device_(setup.graph.device),
         memory_(workspace.memory),
         executor_(workspace.executor),
@@ -53,22 +55,6 @@ class BatchGrower {
     memory_.facts.reserve(device_, 1, "counters");
     memory_.totals.reserve(device_, kCounterSlots, "counters");
     if (memory_.host_facts.size() == 0) memory_.host_facts = Staging<LevelFacts>(device_, 1, "counters");
-  }
-
-  /// Grows instances [first, first + count); afterwards levels [0, depths()) of the workspace hold them.
-  void grow(Instance first, std::uint64_t count) {
-    begin(first, count);
-    timer_.start(stream_);
-    while (depths_ < program_.sampler.depth() && level().entries > 0) {
-      select(depths_ + 1);
-      step();
-      if (depths_ < program_.sampler.depth()) advance();
-    }
-    timer_.stop(stream_);
-    stream_.wait("samples");
-    stats_.compute_seconds += timer_.seconds();
-    for (std::uint32_t d = 0; d < depths_; ++d) stats_.sampled_edges += memory_.levels[d].edges;
-    finish();
   }
 
   /// Plants the seeds of instances [first, first + count).
@@ -96,102 +82,42 @@ class BatchGrower {
                     first, count, out, stats_);
   }
 
+  const Program& program() const { return program_; }
   /// The level whose edges come next.
   SampleLevel& level() { return memory_.levels[depths_]; }
+  std::uint64_t entries() { return level().entries; }
   /// Its edges are selected.
   void step() { ++depths_; }
-  std::uint32_t depths() const { return depths_; }
 
- protected:
-  static constexpr const char* kPurpose = kSampleBatch;
-
-  template <class Kernel, class... Args>
-  void launch(const char* name, Kernel kernel, std::uint64_t threads, Args... args) {
-    launches_.launch(name, stream_, threads, ~0u, kernel, args...);
+  void begin_measure(SampleLevel& level) {
+    level.fanout = 0;
+    check(cudaMemsetAsync(memory_.facts.data(), 0, sizeof(LevelFacts), stream_.get()), "clearing counters");
+    if constexpr (Program::kDynamic) level.available.reserve(device_, level.entries, kPurpose);
   }
-
-  /// Selects the edges of one depth.
-  void select(std::uint32_t depth) {
-    SampleLevel& now = level();
-    const std::uint64_t largest = measure(now, depth);
-    reserve_edges(now);
-    if (now.edges == 0) return;
-    launches_.reserve(program_, largest);
-    const Selection<AllEntries> all{view_of(now),
-                                    {now.entries},
-                                    depth,
-                                    largest,
-                                    stream_,
-                                    now.offsets.data(),
-                                    &memory_.facts.data()->clashing};
-    launches_.select(program_, all);
-    if (launches_.needs_scratch(largest)) launches_.refuse_exhausted(stream_);
-  }
-
-  /// For edges whose number is known.
-  void reserve_edges(SampleLevel& now, bool updates = false) {
-    if (now.edges >= 0xffffffffu) throw BudgetError("device memory: a batch has too many edges");
-    now.reserve_edges(device_, updates);
-  }
-
-  void check_measure() const {
-    const LevelFacts& facts = *memory_.host_facts.data();
-    if (facts.too_large) throw biases_too_large(static_cast<Vertex>(facts.too_large - 1));
-    if (facts.drawn > program_.most_draws()) throw too_many_draws(facts.drawn, program_.most_draws());
-  }
-
-  /// Finds how many edges the entries select, and where they begin; returns the largest selection.
-  std::uint64_t measure(SampleLevel& now, std::uint32_t depth) {
-    now.fanout = 0;
-    now.edges = 0;
-    LevelFacts* const facts = clear_facts();
+  /// How many edges the entries of an origin rank select, from the lists of the program's graph.
+  void measure(SampleLevel& level, std::uint32_t depth, const LevelOrigin& origin) {
+    const Instance first = std::exchange(program_.first, origin.first);
+    LevelView view = view_of(level);
+    view.entries = origin.end - origin.begin;
+    view.frontier += origin.begin;
+    std::uint64_t* const sizes = level.offsets.data() + origin.begin;
     if constexpr (Program::kDynamic) {
-      now.offsets.reserve(device_, now.entries + 1, kPurpose);
-      now.available.reserve(device_, now.entries, kPurpose);
-      launch("measure_kernel", measure_kernel<AllEntries, Program>, now.entries * 32, program_, view_of(now),
-             AllEntries{now.entries}, depth, now.offsets.data(), facts);
-      return sum_sizes(now);
+      view.parents += origin.begin, view.available += origin.begin;
+      launch("measure_kernel", measure_kernel<AllEntries, Program>, view.entries * 32, program_, view,
+             AllEntries{view.entries}, depth, sizes, memory_.facts.data());
     } else {
-      return measure_tabled(now, depth, facts);
+      launch("size_kernel", size_kernel<Program>, view.entries, program_, view, depth, sizes,
+             memory_.facts.data());
     }
+    program_.first = first;
   }
-
-  LevelFacts* clear_facts() {
-    LevelFacts* const facts = memory_.facts.data();
-    check(cudaMemsetAsync(facts, 0, sizeof(LevelFacts), stream_.get()), "clearing counters");
-    return facts;
-  }
-
-  std::uint64_t measure_tabled(SampleLevel& now, std::uint32_t depth, LevelFacts* facts) {
-    if (program_.sampler.replacement()) {
-      launch("even_kernel", even_kernel<Program>, now.entries, program_, view_of(now), depth, facts);
-      launches_.read_facts(stream_);
-      const std::uint64_t size = memory_.host_facts.data()->largest;
-      if (memory_.host_facts.data()->uneven == 0 && size <= 32) {
-        now.fanout = static_cast<std::uint32_t>(size);
-        now.edges = size * now.entries;
-        if (size > 0) return size;
-      }
-    }
-    return measure_each(now, depth, facts);
-  }
-
-  std::uint64_t measure_each(SampleLevel& now, std::uint32_t depth, LevelFacts* facts) {
-    now.offsets.reserve(device_, now.entries + 1, kPurpose);
-    launch("size_kernel", size_kernel<Program>, now.entries, program_, view_of(now), depth,
-           now.offsets.data(), facts);
-    return sum_sizes(now);
-  }
-
   /// Where each entry's edges begin, from their sizes.
-  std::uint64_t sum_sizes(SampleLevel& now) {
+  void sum_sizes(SampleLevel& level) {
     launches_.fetch_facts(stream_);
-    now.edges = executor_.exclusive_sum(now.offsets.data(), now.entries);
+    level.edges = executor_.exclusive_sum(level.offsets.data(), level.entries);
     check_measure();
-    return memory_.host_facts.data()->largest;
   }
 
- public:
   /// Makes the next depth's frontier.
   void advance() {
     SampleLevel& now = memory_.levels[depths_ - 1];
@@ -215,9 +141,30 @@ class BatchGrower {
   }
 
  protected:
+  static constexpr const char* kPurpose = kSampleBatch;
+
+  template <class Kernel, class... Args>
+  void launch(const char* name, Kernel kernel, std::uint64_t threads, Args... args) {
+    launches_.launch(name, stream_, threads, ~0u, kernel, args...);
+  }
+
+  /// For edges whose number is known.
+  void reserve_edges(SampleLevel& now, bool updates = false) {
+    if (now.edges >= 0xffffffffu) throw BudgetError("device memory: a batch has too many edges");
+    now.reserve_edges(device_, updates);
+  }
+
+  /// The most edges of an entry.
+  std::uint64_t largest() const { return memory_.host_facts.data()->largest; }
+  void check_measure() const {
+    const LevelFacts& facts = *memory_.host_facts.data();
+    if (facts.too_large) throw biases_too_large(static_cast<Vertex>(facts.too_large - 1));
+    if (facts.drawn > program_.most_draws()) throw too_many_draws(facts.drawn, program_.most_draws());
+  }
+
   const std::uint64_t* flag_arrivals(SampleLevel& now) {
     memory_.flags.reserve(device_, now.edges + 1, kPurpose);
-    const bool small = memory_.host_facts.data()->largest <= 32 && !starts_.offsets;
+    const bool small = largest() <= 32 && !starts_.offsets;
     if (!revisit_ && depths_ == 1 && small && !now.fanout) {
       launch("flag_first_kernel", flag_first_kernel<Program>, now.entries * 32, program_, view_of(now),
              depths_, memory_.flags.data());
@@ -246,7 +193,6 @@ class BatchGrower {
     return table;
   }
 
- protected:
   const Device& device_;
   SampleWorkspace& memory_;
   CudaExecutor& executor_;
@@ -259,6 +205,74 @@ class BatchGrower {
   std::uint32_t depths_ = 0;
   const Stream& stream_;
   SelectLaunches<Program> launches_;
+};
+
+/// Those of a whole graph.
+template <class P>
+class Levels<P, Whole> : public BatchLevels<P> {
+ public:
+  using Program = P;
+  using BatchLevels<Program>::BatchLevels;
+
+  /// Grows instances [first, first + count), for collect() to bring.
+  void grow(Instance first, std::uint64_t count) {
+    this->begin(first, count);
+    timer_.start(stream_);
+    grow_levels(*this, nullptr, [&](std::uint32_t depth) {
+      SampleLevel& level = this->level();
+      select(level, depth);
+      stats_.sampled_edges += level.edges;
+      this->step();
+    });
+    timer_.stop(stream_);
+    stream_.wait("samples");
+    stats_.compute_seconds += timer_.seconds();
+    this->finish();
+  }
+
+ private:
+  using Base = BatchLevels<Program>;
+  using Base::device_, Base::memory_, Base::program_, Base::stats_, Base::stream_, Base::launches_;
+
+  /// Selects the edges of a level.
+  void select(SampleLevel& level, std::uint32_t depth) {
+    this->begin_measure(level);
+    if (!draws_evenly(level, depth)) {
+      level.offsets.reserve(device_, level.entries + 1, kSampleBatch);
+      this->measure(level, depth, {program_.first, 0, level.entries});
+      this->sum_sizes(level);
+    }
+    this->reserve_edges(level);
+    if (level.edges == 0) return;
+    const std::uint64_t largest = this->largest();
+    launches_.reserve(program_, largest);
+    const Selection<AllEntries> all{view_of(level),
+                                    {level.entries},
+                                    depth,
+                                    largest,
+                                    stream_,
+                                    level.offsets.data(),
+                                    &memory_.facts.data()->clashing};
+    launches_.select(program_, all);
+    if (launches_.needs_scratch(largest)) launches_.refuse_exhausted(stream_);
+  }
+
+  /// Does every entry draw as many edges, so that their places need no sums?
+  bool draws_evenly(SampleLevel& level, std::uint32_t depth) {
+    if constexpr (!Program::kDynamic) {
+      if (!program_.sampler.replacement()) return false;
+      this->launch("even_kernel", even_kernel<Program>, level.entries, program_, view_of(level), depth,
+                   memory_.facts.data());
+      launches_.read_facts(stream_);
+      const std::uint64_t size = this->largest();
+      if (memory_.host_facts.data()->uneven != 0 || size == 0 || size > 32) return false;
+      level.fanout = static_cast<std::uint32_t>(size);
+      level.edges = size * level.entries;
+      return true;
+    }
+    return false;
+  }
+
   Timer timer_;
 };
 

@@ -1,0 +1,158 @@
+// Samples of a whole graph on the host: a thread grows one instance at a time, whose edges go to the results
+// of its block at once. Most of its time it waits for lists and targets, so both are prefetched: where a list
+// lies when its vertex joins the frontier, and targets of several entries' selections before the first of
+// them is looked at.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "engine/batch/starts_view.hpp"
+#include "engine/samples/entry_selector.hpp"
+#include "engine/samples/grow_levels.hpp"
+#include "engine/samples/instance_blocks.hpp"
+#include "engine/samples/instance_level.hpp"
+#include "engine/samples/partitioned/setup.hpp"
+#include "engine/samples/plant.hpp"
+#include "engine/samples/store.hpp"
+#include "engine/samples/visited.hpp"
+#include "engine/select/tables.hpp"
+
+namespace sluice::samples::host {
+
+/// Those of one instance after the other; one a thread.
+template <class P>
+class Levels<P, Whole> {
+ public:
+  using Program = P;
+
+  explicit Levels(const LevelSetup<Program>& setup)
+      : program_(setup.program), starts_(setup.starts), revisit_(setup.revisit) {}
+
+  void grow(Instance instance, SampleStore& out, BlockCounters& counters) {
+    begin(instance, out);
+    grow_levels(*this, nullptr, [&](std::uint32_t depth) { select(depth, counters); });
+    out.edge_counts.push_back(out.edge.size() - before_);
+  }
+
+  const Program& program() const { return program_; }
+  std::uint64_t entries() const { return now_.entries.size(); }
+
+  /// Makes the next depth's frontier.
+  void advance() {
+    next_.entries.clear(), next_.parents.clear();
+    const Vertex* const arrivals = Program::kUpdates ? arrivals_.data() : out_->target.data() + first_;
+    const InstanceLevel level{now_.entries.data(),      offsets_.data(), entries(), arrivals, revisit_,
+                              seeds_ + first_ - before_};
+    level.arrive([&](std::uint64_t, Vertex v) { return revisit_ || visited_.insert(v); },
+                 [&](const FrontierEntry& entry, Vertex parent) {
+                   prefetch(program_.graph.csr.offsets + entry.vertex);
+                   next_.entries.push_back(entry);
+                   if constexpr (Program::kDynamic) next_.parents.push_back(parent);
+                 });
+    std::swap(now_, next_);
+  }
+
+ private:
+  struct Frontier {
+    std::vector<FrontierEntry> entries;
+    std::vector<Vertex> parents;  ///< dynamic samplers: where each entry came from
+  };
+  using At = typename EntrySelector<Program>::At;
+
+  /// Plants the seeds of an instance; entries are numbered relative to it.
+  void begin(Instance instance, SampleStore& out) {
+    program_.first = instance;
+    out_ = &out, before_ = out.edge.size();
+    seeds_ = starts_.count(instance);
+    now_.entries.resize(seeds_);
+    std::uint64_t begins = 0;
+    struct {
+    } lane;
+    PlantSeeds{starts_, instance, 1, revisit_, now_.entries.data(), &begins}(0, lane);
+    if constexpr (Program::kDynamic) now_.parents.assign(seeds_, kNoVertex);
+    visited_.clear();
+    for (const FrontierEntry& seed : now_.entries) {
+      if (!revisit_) visited_.insert(seed.vertex);
+      out.seeds.push_back(seed.vertex);
+    }
+    out.seed_counts.push_back(seeds_);
+  }
+
+  At expansion(std::size_t entry, std::uint32_t depth) const {
+    return expansion_of(program_, now_.entries.data(), now_.parents.data(), entry, depth);
+  }
+
+  /// Selects the edges of the frontier.
+  void select(std::uint32_t depth, BlockCounters& counters) {
+    first_ = out_->edge.size();
+    offsets_.assign(1, 0), arrivals_.clear();
+    for (std::size_t entry = 0; entry < entries();) {
+      const std::size_t from = entry;
+      entry = select_some(from, depth, counters);
+      take_selected(from, depth);
+    }
+  }
+
+  /// Selects for frontier entries from `entry` on, for a few of them; returns the first of the others.
+  std::size_t select_some(std::size_t entry, std::uint32_t depth, BlockCounters& counters) {
+    picks_.clear();
+    const std::uint64_t before = offsets_.back();
+    for (const std::size_t end = entry + kEntriesAhead;
+         entry < std::min<std::size_t>(end, entries()) && picks_.size() < kPicksAhead; ++entry) {
+      const FrontierEntry& from = now_.entries[entry];
+      const EdgeIndex offset = program_.graph.row(from.vertex).offset;
+      for (const std::uint32_t index : selector_.select(program_, from, expansion(entry, depth), counters)) {
+        prefetch(program_.graph.csr.targets + offset + index);
+        picks_.push_back(offset + index);
+      }
+      offsets_.push_back(before + picks_.size());
+    }
+    return entry;
+  }
+
+  /// Their edges.
+  void take_selected(std::size_t entry, std::uint32_t depth) {
+    std::size_t pick = 0;
+    for (const std::uint64_t before = offsets_[entry]; entry + 1 < offsets_.size(); ++entry) {
+      const At at = expansion(entry, depth);
+      for (const std::size_t end = offsets_[entry + 1] - before; pick < end; ++pick) take(at, picks_[pick]);
+    }
+  }
+
+  void take(const At& at, EdgeIndex position) {
+    const Edge edge{at.vertex, program_.graph.target(position), position};
+    out_->add_edge(edge.source, edge.target, at.depth, edge.position);
+    if constexpr (Program::kUpdates) arrivals_.push_back(program_.arrival(at, edge));
+  }
+
+  /// As many as a core can wait for; whole lists are not held back by others.
+  static constexpr std::size_t kEntriesAhead = 16, kPicksAhead = 64;
+
+  Program program_;
+  StartsView starts_;
+  bool revisit_;
+  VisitedSet visited_;
+  EntrySelector<Program> selector_;
+  SampleStore* out_ = nullptr;
+  std::uint64_t seeds_ = 0;
+  std::uint64_t before_ = 0, first_ = 0;  ///< edges in `out_` before the instance's, and before the level's
+  Frontier now_, next_;
+  std::vector<std::uint64_t> offsets_;  ///< [entries + 1] where an entry's edges begin in the level
+  std::vector<Vertex> arrivals_;        ///< [edges of the level] of samplers with an update
+  std::vector<EdgeIndex> picks_;        ///< edges of the entries that are expanded together
+};
+
+/// `run` is an InstanceRun.
+template <class Run, class Program>
+void run_whole_samples(const Run& run, const LevelSetup<Program>& setup) {
+  using WholeLevels = Levels<Program, Whole>;
+  std::vector<WholeLevels> levels(run.graph.device.threads(), WholeLevels(setup));
+  run_blocks(run, [&](unsigned thread, Instance instance, SampleStore& out, BlockCounters& counters) {
+    levels[thread].grow(instance, out, counters);
+  });
+}
+
+}  // namespace sluice::samples::host
