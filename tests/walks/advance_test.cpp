@@ -1,0 +1,137 @@
+// The host's loop of walks with fake walks: each item is taken up once and laid down once, wherever it ends.
+#include "engine/walks/advance.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <vector>
+
+namespace sluice::walks {
+namespace {
+
+struct FakeProgram {
+  static constexpr bool kScans = true;
+};
+
+/// Item i ends at step i % 7, waits at step 3 where i % 5 is 4, and scans to come to step 2.
+struct FakeWalks {
+  static constexpr bool kComplete = false;
+  using WalkProgram = FakeProgram;
+  struct Place {
+    bool waits = false, ended = false;
+    unsigned scans = 0, counted = 0;
+  };
+
+  std::uint32_t from = 0, until = 6;
+
+  static bool waits(const Walker& walker) { return walker.instance % 5 == 4 && walker.step == 3; }
+  bool propose(const Walker& walker, Place&, Proposal&, Round& round) const {
+    if (!waits(walker)) return true;
+    round = Round::absent;
+    return false;
+  }
+  Round settle(Walker& walker, Place&, Proposal&) const {
+    EXPECT_FALSE(waits(walker)) << "nothing was proposed";
+    if (walker.step == walker.instance % 7) return Round::ended;
+    return walker.step == 1 ? Round::scan : move(walker);
+  }
+  void count_scan(const Walker&, Place& place) const { ++place.counted; }
+  Place* scan_with(Place& place) const { return &place; }
+  Round scan(const SingleLane&, Walker& walker, Place* place) const {
+    ++place->scans;
+    return move(walker);
+  }
+  void end(Place& place) const { place.ended = true; }
+
+  static Round move(Walker& walker) {
+    ++walker.step;
+    walker.current = static_cast<Vertex>(walker.instance * 10 + walker.step);
+    return Round::moved;
+  }
+};
+
+constexpr Vertex kUnwritten = 12345;
+
+struct Outcome {
+  unsigned taken = 0, left = 0;
+  Walker walker;
+  FakeWalks::Place place;
+  std::vector<Vertex> path = std::vector<Vertex>(8, kUnwritten);
+};
+
+/// Walks [first, last) from step walks.from on.
+std::map<std::uint64_t, Outcome> advance_all(const FakeWalks& walks, std::uint64_t first, std::uint64_t last,
+                                             std::uint64_t* rounds = nullptr) {
+  std::map<std::uint64_t, Outcome> items;
+  const std::uint64_t made = host::advance(
+      walks, first, last,
+      [&](auto& lane) {
+        Outcome& item = items[lane.item];
+        ++item.taken;
+        lane.walker = {};
+        lane.walker.instance = lane.item, lane.walker.step = walks.from;
+        lane.path = item.path.data();
+      },
+      [&](const auto& lane) {
+        Outcome& item = items[lane.item];
+        ++item.left, item.walker = lane.walker, item.place = lane.place;
+      });
+  if (rounds) *rounds = made;
+  return items;
+}
+
+TEST(HostAdvance, TakesAndLeavesEveryItemOnceHoweverMany) {
+  for (const std::uint64_t count : {std::uint64_t{0}, std::uint64_t{1}, host::kInterleavedWalks,
+                                    host::kInterleavedWalks + 1, 5 * host::kInterleavedWalks}) {
+    const auto items = advance_all({}, 100, 100 + count);
+
+    ASSERT_EQ(items.size(), count);
+    for (const auto& [item, outcome] : items) {
+      ASSERT_EQ(outcome.taken, 1u) << item;
+      ASSERT_EQ(outcome.left, 1u) << item;
+      ASSERT_EQ(outcome.walker.instance, item);
+    }
+  }
+}
+
+TEST(HostAdvance, GoesOnUntilTheWalkEndsWaitsOrHasItsSteps) {
+  for (const auto& [item, outcome] : advance_all({}, 0, 300)) {
+    const bool waits = item % 5 == 4 && item % 7 >= 3;
+    EXPECT_EQ(outcome.walker.step, waits ? 3 : item % 7) << item;
+    EXPECT_EQ(outcome.place.ended, !waits) << item;
+  }
+}
+
+TEST(HostAdvance, WritesEveryStepAtItsPlaceInTheLeg) {
+  FakeWalks walks;
+  walks.from = 2, walks.until = 5;
+  for (const auto& [item, outcome] : advance_all(walks, 0, 300)) {
+    if (item % 7 < 2) continue;  // behind its end
+    for (std::uint32_t step = 3; step < 10; ++step) {
+      const bool made = step <= outcome.walker.step;
+      ASSERT_EQ(outcome.path[step - 2], made ? item * 10 + step : kUnwritten) << item << ", step " << step;
+    }
+    ASSERT_LE(outcome.walker.step, 5u);
+    ASSERT_EQ(outcome.path[0], kUnwritten) << "the vertex where the leg begins";
+  }
+}
+
+TEST(HostAdvance, CountsEachScanOnce) {
+  for (const auto& [item, outcome] : advance_all({}, 0, 300)) {
+    EXPECT_EQ(outcome.place.scans, item % 7 >= 2 ? 1u : 0u) << item;
+    EXPECT_EQ(outcome.place.counted, outcome.place.scans) << item;
+  }
+}
+
+TEST(HostAdvance, ReturnsTheRoundsThatWereMade) {
+  std::uint64_t rounds = 0;
+
+  advance_all({}, 7, 14, &rounds);
+
+  // Items 7 to 13 end at steps 0 to 6: a round a step, and one for the end, which item 13 does not meet.
+  // Item 9 waits for nothing, as it ends before step 3; no other of them is 4 modulo 5 and comes so far.
+  EXPECT_EQ(rounds, 0u + 1 + 2 + 3 + 4 + 5 + 6 + 6);
+}
+
+}  // namespace
+}  // namespace sluice::walks
