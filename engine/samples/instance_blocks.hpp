@@ -16,6 +16,11 @@ namespace sluice::samples::host {
 
 struct BlockCounters {
   std::uint64_t selections = 0, iterations = 0, searches = 0;
+
+  void add_to(RunStats& stats) const {
+    stats.selections += selections, stats.selection_iterations += iterations;
+    stats.collision_searches += searches;
+  }
 };
 
 /// A job of run_batches: grow(thread, instance, store, counters) makes an instance, in order within a block.
@@ -40,10 +45,7 @@ class BlockJob {
                         grow_(thread, i, store, counters[thread]);
                     });
     stats_.compute_seconds += seconds_now() - start;
-    for (const BlockCounters& c : counters) {
-      stats_.selections += c.selections, stats_.selection_iterations += c.iterations;
-      stats_.collision_searches += c.searches;
-    }
+    for (const BlockCounters& made : counters) made.add_to(stats_);
     bytes_ = 0;
     for (const SampleStore& store : *stores)
       bytes_ += store.bytes(), stats_.sampled_edges += store.edge.size();

@@ -36,7 +36,7 @@ struct LevelsWorkspace {
   CudaExecutor executor;
 };
 
-/// Those of all instances of a batch at once; reused for all batches of a run.
+/// Levels of all instances of a batch at once; reused for all batches of a run.
 template <class Program>
 class BatchLevels {
  public:
@@ -207,7 +207,7 @@ class BatchLevels {
   SelectLaunches<Program> launches_;
 };
 
-/// Those of a whole graph.
+/// Levels of a whole graph.
 template <class P>
 class Levels<P, Whole> : public BatchLevels<P> {
  public:

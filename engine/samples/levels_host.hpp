@@ -13,7 +13,6 @@
 #include "engine/samples/entry_selector.hpp"
 #include "engine/samples/grow_levels.hpp"
 #include "engine/samples/instance_blocks.hpp"
-#include "engine/samples/instance_level.hpp"
 #include "engine/samples/partitioned/setup.hpp"
 #include "engine/samples/plant.hpp"
 #include "engine/samples/store.hpp"
@@ -22,7 +21,37 @@
 
 namespace sluice::samples::host {
 
-/// Those of one instance after the other; one a thread.
+/// Entry `entry` of a frontier, as the sampler's hooks see it. `parents`: of dynamic samplers.
+template <class Program>
+auto expansion_of(const Program& program, const FrontierEntry* frontier, const Vertex* parents,
+                  std::uint64_t entry, std::uint32_t depth) {
+  return program.expansion(frontier[entry], depth, Program::kDynamic ? parents[entry] : kNoVertex);
+}
+
+/// Entries of one instance, and the edges that they have selected.
+struct InstanceLevel {
+  const FrontierEntry* entries;  ///< [count]
+  const std::uint64_t* offsets;  ///< [count + 1] where an entry's edges begin
+  std::uint64_t count;
+  const Vertex* arrivals;  ///< by edge, the vertex that it brings; kNoVertex: none
+  bool revisit;            ///< tree semantics
+  std::uint64_t slots;     ///< revisit: the slot of what edge 0 brings, of edge 1 one more
+
+  /// Calls put(entry, parent) for every entry of the next frontier, in order of edges: of each arrival for
+  /// which goes_on(edge, arrival).
+  template <class GoesOn, class Put>
+  void arrive(const GoesOn& goes_on, const Put& put) const {
+    for (std::uint64_t at = 0; at < count; ++at) {
+      for (std::uint64_t edge = offsets[at]; edge < offsets[at + 1]; ++edge) {
+        const Vertex v = arrivals[edge];
+        if (v == kNoVertex || !goes_on(edge, v)) continue;
+        put(FrontierEntry{entries[at].instance, v, revisit ? edge + slots : v}, entries[at].vertex);
+      }
+    }
+  }
+};
+
+/// Levels of one instance after the other; one a thread.
 template <class P>
 class Levels<P, Whole> {
  public:

@@ -37,7 +37,8 @@ TEST(EdgePacking, IsWorthwhileWhileDegreesHaveTwelveBits) {
 
 TEST(EdgePacking, KeepsTargetOffsetAndDegree) {
   const EdgePacking packing = EdgePacking::of(kVertices, kEdges);
-  const GraphView none;
+  const std::vector<EdgeIndex> offsets(kVertices + 1, 12345);  // what a look-up would find
+  const GraphView none{{kVertices, kEdges, offsets.data(), nullptr, nullptr}};
 
   for (const Vertex target : {Vertex{0}, Vertex{kVertices - 1}}) {
     for (const EdgeIndex offset : {EdgeIndex{0}, EdgeIndex{kEdges}}) {

@@ -14,8 +14,7 @@
 #include "engine/exec/threads.hpp"
 #include "engine/memory/schedule/host_queues.hpp"
 #include "engine/samples/entry_selector.hpp"
-#include "engine/samples/grow_levels.hpp"
-#include "engine/samples/instance_level.hpp"
+#include "engine/samples/levels_host.hpp"
 #include "engine/samples/partitioned/level_grower.hpp"
 #include "engine/samples/partitioned/sample.hpp"
 #include "engine/samples/plant.hpp"
@@ -24,7 +23,7 @@
 
 namespace sluice::samples::host {
 
-/// Those of a batch.
+/// Levels of a batch.
 template <class P>
 class Levels<P, Partitioned> {
  public:
@@ -131,9 +130,7 @@ class Levels<P, Partitioned> {
   /// Adds what was counted to the run's figures.
   void finish() {
     for (Worker& worker : workers_) {
-      stats_.selections += worker.counters.selections, stats_.collision_searches += worker.counters.searches;
-      stats_.selection_iterations += worker.counters.iterations;
-      worker.counters = {};
+      std::exchange(worker.counters, {}).add_to(stats_);
       stats_.mapped_bytes += std::exchange(worker.read, 0);
     }
     stats_.kernels += std::exchange(queues_.times(), {});
