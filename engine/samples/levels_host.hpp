@@ -1,6 +1,6 @@
 // Samples of a whole graph on the host: a thread grows one instance at a time, whose edges go to the results
 // of its block at once. Most of its time it waits for lists and targets, so both are prefetched: where a list
-// lies when its vertex joins the frontier, and targets of several entries' selections before the first of
+// lies when an edge reaches its vertex, and targets of several entries' selections before the first of
 // them is looked at.
 #pragma once
 
@@ -77,7 +77,6 @@ class Levels<P, Whole> {
                               seeds_ + first_ - before_};
     level.arrive([&](std::uint64_t, Vertex v) { return revisit_ || visited_.insert(v); },
                  [&](const FrontierEntry& entry, Vertex parent) {
-                   prefetch(program_.graph.csr.offsets + entry.vertex);
                    next_.entries.push_back(entry);
                    if constexpr (Program::kDynamic) next_.parents.push_back(parent);
                  });
@@ -154,7 +153,10 @@ class Levels<P, Whole> {
   void take(const At& at, EdgeIndex position) {
     const Edge edge{at.vertex, program_.graph.target(position), position};
     out_->add_edge(edge.source, edge.target, at.depth, edge.position);
-    if constexpr (Program::kUpdates) arrivals_.push_back(program_.arrival(at, edge));
+    if (at.depth == program_.sampler.depth()) return;  // nothing is expanded any more
+    const Vertex arrival = program_.arrival(at, edge);
+    if (arrival != kNoVertex) prefetch(program_.graph.csr.offsets + arrival);
+    if constexpr (Program::kUpdates) arrivals_.push_back(arrival);
   }
 
   /// As many as a core can wait for; whole lists are not held back by others.

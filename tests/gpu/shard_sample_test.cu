@@ -172,34 +172,35 @@ void expect_same_on_link(const Sampler& sampler, bool revisit) {
   const Starts starts = seed_lists(instances, graph.vertices());
   samples::Options options;
   options.revisit = revisit, options.seed = 7;
-  on_ranks(3, graph, {.partitions = 7, .slots = 3}, 1u << 30,
-           [&](int rank, Meeting& meeting, ResidentGraph& shared) {
-             Device host({DeviceChoice::host, 1, 0});
-             ResidentGraph whole(host, graph);
-             const auto share = [&](int r) { return instances * static_cast<Instance>(r) / 3; };
-             samples::Options own_options = options;
-             own_options.first_instance = share(rank), own_options.last_instance = share(rank + 1);
-             SampleDigest expected, digest;
-             samples::run_sample(whole, starts, sampler, own_options, &expected);
-             auto& impl = shared.impl();
-             const DeviceStarts from(impl, starts, options.seed, 1, Repeats::dropped);
-             Program program;
-             program.graph = impl.view, program.sampler = sampler, program.seed = options.seed;
-             program.select = sampler.replacement() ? Select::its : Select::bipartite;
-             program.uniform = Sampler::kBias == BiasClass::uniform;
-             PageRequest pages(impl);
-             pages.columns.weights = true;
-             ThreadDeviceRanks link(rank, meeting);
-             RunStats stats;
-             const samples::LevelSetup<Program> setup{
-                 {impl, program, stats, &link}, from.view(), revisit, false, true};
+  on_ranks(
+      3, graph, {.partitions = 7, .slots = 3}, 1u << 30,
+      [&](int rank, Meeting& meeting, ResidentGraph& shared) {
+        Device host({DeviceChoice::host, 1, 0});
+        ResidentGraph whole(host, graph);
+        const auto share = [&](int r) { return instances * static_cast<Instance>(r) / 3; };
+        samples::Options own_options = options;
+        own_options.first_instance = share(rank), own_options.last_instance = share(rank + 1);
+        SampleDigest expected, digest;
+        samples::run_sample(whole, starts, sampler, own_options, &expected);
+        auto& impl = shared.impl();
+        const DeviceStarts from(impl, starts, options.seed, 1, Repeats::dropped);
+        Program program;
+        program.graph = impl.view, program.sampler = sampler, program.seed = options.seed;
+        program.select = sampler.replacement() ? Select::its : Select::bipartite;
+        program.uniform = Sampler::kBias == BiasClass::uniform;
+        PageRequest pages(impl);
+        pages.columns.weights = true;
+        ThreadDeviceRanks link(rank, meeting);
+        RunStats stats;
+        const samples::LevelSetup<Program> setup{
+            {impl, program, stats, &link}, from.view(), revisit, false, true};
 
-             samples::run_partitioned_samples<samples::LevelGrower<samples::cuda::Levels<Program, Partitioned>>>(
-                 InstanceRun(impl, starts, own_options, &digest, stats), setup, pages, 4096, sampler.depth());
+        samples::run_partitioned_samples<samples::LevelGrower<samples::cuda::Levels<Program, Partitioned>>>(
+            InstanceRun(impl, starts, own_options, &digest, stats), setup, pages, 4096, sampler.depth());
 
-             EXPECT_GT(expected.edge.count(), 0u);
-             EXPECT_TRUE(digest == expected) << "rank " << rank;
-           });
+        EXPECT_GT(expected.edge.count(), 0u);
+        EXPECT_TRUE(digest == expected) << "rank " << rank;
+      });
 }
 
 TEST(GpuShardSamples, FromGpuToGpu) {
