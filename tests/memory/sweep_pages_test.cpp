@@ -115,6 +115,7 @@ TEST(CodedSweepPages, AreForLongListsInMemory) {
   SweepRows rows(graph.out.view());
   rows.in.targets = nullptr;
   EXPECT_FALSE(code_lists(device, rows, graph.vertices()));
+}
 
 /// A plan charges the least that the run works with.
 TEST(PlannedSweepPages, NeedWhatARunNeeds) {
