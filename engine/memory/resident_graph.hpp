@@ -14,11 +14,11 @@ namespace sluice {
 /// them in partitions. Keeps references to device and graph. Throws BudgetError where not even that fits.
 class ResidentGraph {
  public:
-  ResidentGraph(Device& device, const Graph& graph, const PagingOptions& paging = {});
+  ResidentGraph(const Device& device, const Graph& graph, const PagingOptions& paging = {});
   ~ResidentGraph();
   ResidentGraph(ResidentGraph&&) noexcept;
 
-  Device& device() const;
+  const Device& device() const;
   const Graph& graph() const;
   /// Frees the derived tables; what is needed again is made again, with the same content.
   void drop_tables();

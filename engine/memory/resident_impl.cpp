@@ -44,7 +44,7 @@ std::uint32_t largest_degree(const CsrView& graph, unsigned threads) {
 
 }  // namespace
 
-ResidentGraph::Impl::Impl(Device& on, const Graph& of, const PagingOptions& in_parts)
+ResidentGraph::Impl::Impl(const Device& on, const Graph& of, const PagingOptions& in_parts)
     : device(on),
       graph(of),
       paging(in_parts),
@@ -223,7 +223,7 @@ void ResidentGraph::Impl::cut_unless_fits(std::uint64_t needed) {
   load_seconds += seconds_now() - begin;
 }
 
-ResidentGraph::ResidentGraph(Device& device, const Graph& graph, const PagingOptions& paging)
+ResidentGraph::ResidentGraph(const Device& device, const Graph& graph, const PagingOptions& paging)
     : impl_(std::make_unique<Impl>(device, graph, paging)) {}
 ResidentGraph::~ResidentGraph() = default;
 ResidentGraph::ResidentGraph(ResidentGraph&&) noexcept = default;
@@ -231,7 +231,7 @@ void ResidentGraph::drop_tables() {
   impl_->drop_tables();
 }
 
-Device& ResidentGraph::device() const {
+const Device& ResidentGraph::device() const {
   return impl_->device;
 }
 const Graph& ResidentGraph::graph() const {

@@ -50,9 +50,9 @@ struct BiasTables {
 class PeerPartitions;
 
 struct ResidentGraph::Impl {
-  Impl(Device& on, const Graph& of, const PagingOptions& in_parts);
+  Impl(const Device& on, const Graph& of, const PagingOptions& in_parts);
 
-  Device& device;
+  const Device& device;
   const Graph& graph;
   PagingOptions paging;
   bool paged = false;                     ///< edges are not on the device as a whole: see Slots

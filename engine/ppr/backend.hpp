@@ -1,6 +1,6 @@
 // Where queries are answered, a batch at a time: on the host's cores (host_backend.cpp), or
 // many at once where lists come as they are asked for (streamed_backend.cpp); or on a GPU, a query a block
-// (cuda_backend.cu).
+// (cuda_backend.cu). Walks where lists do not fit are made on either in a queue (queue/).
 #pragma once
 
 #include <algorithm>
@@ -74,10 +74,13 @@ std::unique_ptr<Backend> make_host_ppr(const QueryRun& run, std::uint64_t querie
 std::unique_ptr<Backend> make_cuda_ppr(const QueryRun& run, std::shared_ptr<GraphOnDevice> on_device,
                                        std::uint64_t queries);
 
-/// Lists are brought in both.
+/// Lists are brought in both, for all methods but walks.
 std::unique_ptr<Backend> make_streamed_ppr(const QueryRun& run, std::uint64_t queries, const Backend* beside);
 std::unique_ptr<Backend> make_cuda_streamed_ppr(const QueryRun& run, std::uint64_t queries,
                                                 const Backend* beside);
+
+/// Of walks, on the host or a GPU, where the device does not have the graph whole.
+std::unique_ptr<Backend> make_queued_ppr(const QueryRun& run, std::uint64_t queries, const Backend* beside);
 
 using Progress = std::function<void(Instance done, Instance total)>;
 

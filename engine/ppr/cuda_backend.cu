@@ -2,7 +2,7 @@
 // (query_workspace.hpp); queries that did not fit theirs are asked again, by fewer blocks if need be, in
 // workspaces four times as large, or side by side (dense/queries.cuh) where that takes less
 // (query_route.hpp). Where the graph is elsewhere, those that lacked lists are asked again once these have
-// come (adjacency/cache.cuh).
+// come (adjacency/cache.cuh); walks are then made in queue/.
 #include <algorithm>
 #include <numeric>
 #include <optional>

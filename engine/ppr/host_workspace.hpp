@@ -12,7 +12,6 @@
 #include "engine/ppr/adjacency/lists.hpp"
 #include "engine/ppr/group_workspace.hpp"
 #include "engine/ppr/methods/host_sub_graph.hpp"
-#include "engine/ppr/methods/walks.hpp"
 #include "engine/ppr/reached.hpp"
 
 namespace sluice::ppr {
@@ -36,7 +35,7 @@ class HostWorkspaceMemory {
   /// For the next query.
   void begin() {
     empty();
-    most_reached_ = most_numbers_ = most_walks_ = 0;
+    most_reached_ = most_numbers_ = 0;
     ranked.clear();
     sub_graph.begin();
   }
@@ -60,16 +59,13 @@ class HostWorkspaceMemory {
   std::uint32_t* numbers() const { return numbers_.data(); }
   void reserve_numbers(std::uint32_t count) { numbers_.reserve(device_, count, "vertices of a round"); }
   void note_numbers(std::uint32_t count) { most_numbers_ = std::max(most_numbers_, count); }
-  WalkUnderWay* walks() const { return walks_.data(); }
-  void reserve_walks(std::uint32_t count) { walks_.reserve(device_, count, "walks under way"); }
-  void note_walks(std::uint32_t count) { most_walks_ = std::max(most_walks_, count); }
   Mass* by_step() { return steps_.data(); }
 
   /// At most, of this query.
   std::uint64_t peak_bytes() const {
     return ReachedVertices<M>::peak_bytes(std::max(most_reached_, reached.size()), vertices_) +
-           most_numbers_ * sizeof(std::uint32_t) + most_walks_ * sizeof(WalkUnderWay) +
-           ranked.size() * sizeof(RankedVertex) + sub_graph.most_bytes();
+           most_numbers_ * sizeof(std::uint32_t) + ranked.size() * sizeof(RankedVertex) +
+           sub_graph.most_bytes();
   }
 
   ReachedVertices<M> reached;
@@ -84,9 +80,8 @@ class HostWorkspaceMemory {
   const Device& device_;
   std::uint64_t vertices_;
   Buffer<std::uint32_t> numbers_;  ///< of vertices that wait for lists, or on a list
-  Buffer<WalkUnderWay> walks_;     ///< that wait for lists
   std::vector<Mass> steps_;
-  std::uint32_t most_reached_ = 0, most_numbers_ = 0, most_walks_ = 0;
+  std::uint32_t most_reached_ = 0, most_numbers_ = 0;
 };
 
 /// The workspace at work, as GroupWorkspace; a vertex's number is its slot.
@@ -107,7 +102,7 @@ class HostWorkspace {
   std::uint32_t reached() const { return memory_.reached.size(); }
   bool full() const { return false; }
   void give_up() const {}
-  /// Lists, or walks that wait for one.
+  /// Lists that are not at hand.
   std::uint32_t lacking() const { return counts_.lacking; }
   bool stopped() const { return lacking() != 0; }
   std::uint32_t listed(unsigned list) const { return counts_.listed[list]; }
@@ -202,24 +197,6 @@ class HostWorkspace {
         if ((*this)[number].moving != 0 && split(number, here)) --counts_.lacking;
       }
     }
-  }
-
-  // ---- walks
-
-  /// Calls use(walk, at) for all that wait; none does any more, unless it waits again.
-  template <class Use>
-  void for_each_waiting(Use&& use) const {
-    const std::uint32_t count = std::exchange(counts_.lacking, 0u);
-    for (std::uint32_t i = 0; i < count; ++i) {
-      const WalkUnderWay walk = memory_.walks()[i];  // another may take its place
-      use(walk.number, walk.at);
-    }
-  }
-  /// One of `most` waits, in the place of one that was taken.
-  void wait(const WalkUnderWay& walk, std::uint32_t most) const {
-    memory_.reserve_walks(most);
-    memory_.walks()[counts_.lacking++] = walk;
-    memory_.note_walks(counts_.lacking);
   }
 
  private:

@@ -83,12 +83,6 @@ bool is_read_in_place(const QueryRun& run) {
 }
 #endif
 
-/// What is counted of an edge that was read in place: of walks by weight the targets alone, not the weights
-/// that they look through.
-std::uint64_t mapped_edge_bytes(const Options& options) {
-  return options.method == Method::walks ? sizeof(Vertex) : list_edge_bytes(options);
-}
-
 void require_graph(const Options& options) {
   if (extracts_sub_graphs(options))
     throw UsageError(
@@ -210,7 +204,10 @@ std::unique_ptr<Backend> make_ppr_backend(const Device& device, const Graph& gra
       if (auto lists = PeerLists::open(device, graph, options, paging))
         on_device = std::make_shared<GraphOnDevice>(device, graph, std::move(lists));
     }
-    if (streamed && !on_device) {
+    const bool brought = streamed && !on_device;
+    if (options.method == Method::walks && (in_place || brought))
+      return make_queued_ppr(run, queries, beside);
+    if (brought) {
       require_graph(options);
       return make_cuda_streamed_ppr(run, queries, beside);
     }
@@ -221,6 +218,7 @@ std::unique_ptr<Backend> make_ppr_backend(const Device& device, const Graph& gra
   if (!is_out_of_core(run)) return make_host_ppr(run, queries);
   if (options.state == State::dense)
     throw UsageError("--state dense: lists of the graph come as they are missed (leave it out)");
+  if (options.method == Method::walks) return make_queued_ppr(run, queries, beside);
   require_graph(options);
   return make_streamed_ppr(run, queries, beside);
 }
@@ -232,7 +230,8 @@ Stats run_ppr(const Device& device, const Graph& graph, const Starts& starts, co
   ShrinkingQueries queries({device, graph, starts, options, paging}, range.end - range.begin, sink, stats);
   run_batches(queries, range, options.progress, stats);
   queries.end();
-  if (queries.reads_in_place()) stats.mapped_bytes = stats.edges * mapped_edge_bytes(options);
+  stats.mapped_bytes =
+      queries.reads_in_place() ? stats.edges * list_edge_bytes(options) : stats.traffic.mapped_bytes;
   return stats;
 }
 

@@ -66,32 +66,16 @@ struct QueryRules : QueryOptions {
     return offsets[1] - offsets[0];
   }
   SLUICE_HD EdgeIndex place_of(Vertex v) const { return places == nullptr ? graph.offsets[v] : places[v]; }
+  /// Of a vertex whose list is at hand.
+  SLUICE_HD WalkList list_of(Vertex v) const {
+    const EdgeIndex place = place_of(v);
+    return {graph.targets + place, graph.weights == nullptr ? nullptr : graph.weights + place, degree_of(v)};
+  }
   /// Most often its bit is set already, where many want the same.
   SLUICE_HD void want(Vertex v) const {
     std::uint64_t* const word = &wanted[v / 64];
     const std::uint64_t bit = std::uint64_t{1} << (v % 64);
     if ((load(word) & bit) == 0) fetch_or(word, bit);
-  }
-};
-
-/// Lists at hand, as walks ask for them.
-struct PlacedLists {
-  const QueryRules& rules;
-
-  SLUICE_HD ListColumns of(Vertex v) const {
-    const CsrView& graph = rules.graph;
-    if (rules.places == nullptr) return {graph.targets, graph.weights};
-    if (rules.places[v] == kNoPlace) return {};
-    const EdgeIndex ahead = graph.offsets[v] - rules.places[v];
-    return {moved_back(graph.targets, ahead), moved_back(graph.weights, ahead)};
-  }
-
- private:
-  /// So that it is indexed by positions in the graph. Numbers may wrap around, and do so again when an edge's
-  /// is added.
-  template <class T>
-  SLUICE_HD static const T* moved_back(const T* column, EdgeIndex ahead) {
-    return reinterpret_cast<const T*>(reinterpret_cast<std::uintptr_t>(column) - ahead * sizeof(T));
   }
 };
 

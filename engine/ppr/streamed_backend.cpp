@@ -2,10 +2,6 @@
 // each goes on until its next step wants lists that are not at hand, and waits until these have come for all
 // of them together. How far a query reaches is not known before: one that finds no memory left is given up,
 // and asked again when fewer are under way.
-//
-// Walks of Monte-Carlo queries wait for lists as mass does, not in a queue of engine/walks. Of a core, a step
-// takes 40 to 64 ns here; one of uniform walks in a queue 59 to 68, with their rows (Kronecker scale 14, 16
-// partitions of a file). A queue would also have to bring ends to their queries; diffusion needs the feeder.
 #include <algorithm>
 #include <utility>
 #include <vector>

@@ -30,8 +30,9 @@ __device__ __forceinline__ T broadcast_struct(T value, unsigned from) {
 /// store(step, vertex) after every step, and adds its rounds. Programs that scan are called by whole warps,
 /// which scan together for each lane that wants it.
 template <class Walks, class Store>
-__device__ __forceinline__ void advance(const Walks& walks, Walker& walker, typename Walks::Place& place,
-                                        bool active, const Store& store, std::uint32_t& rounds) {
+__device__ __forceinline__ void advance(const Walks& walks, typename Walks::Walker& walker,
+                                        typename Walks::Place& place, bool active, const Store& store,
+                                        std::uint32_t& rounds) {
   constexpr bool kScans = Walks::WalkProgram::kScans;
   walks.end(place);
   while (kScans ? __any_sync(~0u, active) : active) {
@@ -45,7 +46,7 @@ __device__ __forceinline__ void advance(const Walks& walks, Walker& walker, type
       for (unsigned waiting = __ballot_sync(~0u, active && round == Round::scan); waiting != 0;
            waiting &= waiting - 1) {
         const unsigned lane = __ffs(static_cast<int>(waiting)) - 1;
-        Walker shared = broadcast_struct(walker, lane);
+        auto shared = broadcast_struct(walker, lane);
         const Round result = walks.scan(Tile<32>{}, shared, broadcast_struct(walks.scan_with(place), lane));
         if (Tile<32>::warp_lane() == lane) walker = shared, round = result;
       }

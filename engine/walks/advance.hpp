@@ -19,7 +19,7 @@ inline constexpr std::size_t kInterleavedWalks = 64;  ///< enough to cover a mem
 template <class Walks>
 struct WalkLane {
   std::uint64_t item;
-  Walker walker;
+  typename Walks::Walker walker;
   Vertex* path;  ///< its row
   Proposal proposal;
   Round round;
@@ -57,7 +57,9 @@ std::uint64_t advance(const Walks& walks, std::uint64_t from, std::uint64_t to, 
     }
     if (!Walks::kComplete && round == Round::absent) return false;
     ++rounds;
-    if (round == Round::moved) lane.path[lane.walker.step - walks.from] = lane.walker.current;
+    if constexpr (!Walks::WalkProgram::kEndsOnly) {
+      if (round == Round::moved) lane.path[lane.walker.step - walks.from] = lane.walker.current;
+    }
     if (round != Round::ended && lane.walker.step < walks.until) {
       propose(lane);
       return true;

@@ -54,6 +54,14 @@ concept PageableProgram = requires(const Program& program, const PageView& page)
   on_page(program, page);
 };
 
+// What a program must be whose walks leave no path (Program::kEndsOnly), but a row of two words each: the
+// vertex where it ended, and its steps. They may end at any step, so that their length is no bound on memory.
+//   Walker                       a walks::Walker, and what else belongs to its walk
+//   identify(instance, walker)   the walker is that of this walk, wherever it is
+//   start(walker)                where it begins
+// and of a WalkProgram that neither rejects nor scans what is called of it.
+inline constexpr std::uint32_t kEndWords = 2;
+
 /// A batch of walks, whatever walks; by value to kernels.
 struct ActiveWalks : Partitioned {
   StartsView starts;
@@ -82,9 +90,11 @@ struct ActiveWalks : Partitioned {
 /// The same with everything that a round needs.
 template <class Program>
 struct WalksOn<Program, Partitioned> : ActiveWalks {
+  using WalkProgram = Program;
+  using Walker = typename Program::Walker;
+
   const Program* programs = nullptr;  ///< [slots], each reads its own partition's edges
 
-  using WalkProgram = Program;
   /// Can a step leave a question unanswered, or scan with another list?
   static constexpr bool kAsks = Program::kScans;
 
@@ -103,8 +113,12 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
 
   /// Walk `index` of the batch is this one.
   SLUICE_HD void identify(std::uint64_t index, Walker& walker) const {
-    walker.instance = instance(index);
-    walker.start = starts.start(walker.instance);
+    if constexpr (Program::kEndsOnly) {
+      programs->identify(instance(index), walker);
+    } else {
+      walker.instance = instance(index);
+      walker.start = starts.start(walker.instance);
+    }
   }
   /// It goes on where it is.
   SLUICE_HD void resume(std::uint64_t index, Walker& walker) const {
@@ -117,8 +131,10 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
   SLUICE_HD Walker begin(std::uint64_t index) const {
     Walker walker;
     if (!exists(index)) return walker;
-    walker.current = starts.start(instance(index));
-    resume(index, walker);
+    identify(index, walker);
+    if constexpr (Program::kEndsOnly) walker.start = programs->start(walker);
+    walker.current = walker.start;
+    walker.row = programs->graph.row(walker.current);
     return walker;
   }
   /// Where a walk waits at first; one that begins on another rank has ended here.

@@ -58,6 +58,9 @@ struct Proposal {
 /// Everything a step needs, by value.
 template <WalkSampler Sampler, class Table, Acceptance kAcceptance>
 struct WalkProgram {
+  using Walker = walks::Walker;
+  static constexpr bool kEndsOnly = false;  ///< partitioned.hpp
+
   GraphView graph;
   Sampler sampler;
   Table table;

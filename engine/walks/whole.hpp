@@ -23,6 +23,7 @@ struct WalksOn;
 template <class Program>
 struct WalksOn<Program, Whole> : Whole {
   using WalkProgram = Program;
+  using Walker = typename Program::Walker;
   struct Place {};
 
   Program program;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "engine/ppr/adjacency/lists.hpp"
 #include "engine/ppr/mass.hpp"
 #include "engine/ppr/methods/edge_chunk.hpp"
 #include "engine/ppr/query_rules.hpp"

@@ -15,6 +15,7 @@
 #include <type_traits>
 
 #include "engine/exec/group.hpp"
+#include "engine/ppr/adjacency/lists.hpp"
 #include "engine/ppr/group_workspace.hpp"
 #include "engine/ppr/mass.hpp"
 #include "engine/ppr/methods/edge_chunk.hpp"

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <span>
 
 #include "engine/ppr/methods/ball_units.hpp"
 #include "engine/ppr/methods/diffusion.hpp"
@@ -122,6 +123,12 @@ class GroupQuery {
         diffuse();
     }
   }
+  /// The same of walks that were made elsewhere: where they have ended, and their steps in all.
+  void take_ends(std::span<const Vertex> ends, std::uint64_t steps) {
+    for (const Vertex vertex : ends) count_end(vertex);
+    ball_.own_edges() += steps;
+    score_ends();
+  }
   /// The same of an exact query, but false after a round along so many edges, if it goes on.
   bool advance_to(std::uint64_t edges) {
     for (std::uint64_t along = 0; is_under_way();) {
@@ -208,51 +215,29 @@ class GroupQuery {
 
   // ---- walks
 
-  /// A lane a walk. Those that wait for lists go on where they are.
+  /// A lane a walk.
   SLUICE_HD void walk() {
-    Workspace& workspace = ball_.workspace();
-    if (step_++ == 0) {
-      for (std::uint32_t walk = group_.rank(); walk < rules_.walks; walk += Group::kSize) {
-        if (!end_walk(walk, rules_.walk.begin(seeds_, query_, walk))) break;
-      }
-    } else if constexpr (Workspace::kAlone) {
-      workspace.for_each_waiting([this](std::uint32_t walk, WalkAt at) { end_walk(walk, at); });
+    std::uint64_t steps = 0;
+    for (std::uint32_t walk = group_.rank(); walk < rules_.walks; walk += Group::kSize) {
+      if (!count_end(rules_.walk.end(rules_, seeds_, query_, walk, steps))) break;
     }
+    ball_.own_edges() += steps;
     group_.sync();
-    if (stopped()) return;
-    workspace.for_each_reached(
-        [this](auto& entry) { entry.score = walk_score(load(&entry.score), rules_.walks); });
-    group_.sync();
+    if (!stopped()) score_ends();
   }
 
-  /// Counts it where it ends, unless it lacks a list. False where the workspace is full.
-  SLUICE_HD bool end_walk(std::uint32_t walk, WalkAt at) {
-    std::uint64_t steps = 0;
-    const bool ended = rules_.walk.go(rules_.graph, lists(), seeds_, query_, walk, at, steps);
-    ball_.own_edges() += steps;
-    if (!ended) {
-      lack(walk, at);
-      return true;
-    }
-    const std::uint64_t slot = ball_.workspace().slot_of(at.vertex);
+  /// False where the workspace is full.
+  SLUICE_HD bool count_end(Vertex vertex) {
+    const std::uint64_t slot = ball_.workspace().slot_of(vertex);
     if (slot == Workspace::kNoSlot) return false;
     add_in<Group>(&ball_.workspace()[slot].score, 1u);
     return true;
   }
 
-  SLUICE_HD decltype(auto) lists() const {
-    if constexpr (Workspace::kAlone) {
-      return ball_.workspace().lists();
-    } else {
-      return PlacedLists{rules_};
-    }
-  }
-  SLUICE_HD void lack(std::uint32_t walk, WalkAt at) {
-    if constexpr (Workspace::kAlone) {
-      ball_.workspace().wait({walk, at}, rules_.walks);
-    } else {
-      ball_.want(at.vertex);
-    }
+  SLUICE_HD void score_ends() {
+    ball_.workspace().for_each_reached(
+        [this](auto& entry) { entry.score = walk_score(load(&entry.score), rules_.walks); });
+    group_.sync();
   }
 
   // ---- the next stage

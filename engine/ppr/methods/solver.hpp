@@ -32,6 +32,7 @@ class StoredSolver {
   void begin(const Seeds& seeds, Instance query);
   bool advance(const ListsAtHand& lists);
   bool advance_to(std::uint64_t edges, const ListsAtHand& lists);
+  void take_ends(std::span<const Vertex> ends, std::uint64_t steps) { together_->take_ends(ends, steps); }
   PausedQuery paused() const requires std::same_as<M, Mass> {
     return {workspace_.reached, together_->steps(), together_->edges(), workspace_.peak_bytes()};
   }
@@ -39,8 +40,6 @@ class StoredSolver {
   void for_each_missing(Use&& use) const {
     workspace_.for_each_missing(use);
     if (team_) team_->for_each_missing(use);
-    if (options_.method != Method::walks) return;
-    for (std::uint32_t i = 0; i < shared_.ball.counts.lacking; ++i) use(workspace_.walks()[i].at.vertex);
   }
   void use_threads(unsigned threads) {
     if (team_) team_->use_threads(threads);
@@ -96,6 +95,10 @@ class QuerySolver {
   /// As advance(), of an exact query, but false after a step along so many edges, if it goes on.
   bool advance_to(std::uint64_t edges, const ListsAtHand& lists) {
     return std::visit([&](auto& solver) { return solver.advance_to(edges, lists); }, solver_);
+  }
+  /// Ends a query of walks that were made elsewhere: the vertices where they ended, and their steps in all.
+  void take_ends(std::span<const Vertex> ends, std::uint64_t steps) {
+    std::visit([&](auto& solver) { solver.take_ends(ends, steps); }, solver_);
   }
   /// Of masses of 64 bits.
   PausedQuery paused() const { return std::get<StoredSolver<Mass>>(solver_).paused(); }

@@ -1,13 +1,15 @@
 // Personalized PageRank by walks: a walk from the seeds that goes on with probability alpha ends at a vertex
 // with the probability that is its score, so scores are counts (Avrachenkov et al., 2007: "Monte Carlo end
 // point"). After L steps it ends wherever it is, which is GD(L).
+//
+// Where the graph is whole, a thread or a lane goes with a walk to its end (group_query.hpp), the measured
+// exception; elsewhere walks wait in the queue of engine/walks for lists that are not here (queue/).
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 
 #include "engine/graph/graph_view.hpp"
-#include "engine/ppr/adjacency/lists.hpp"
 #include "engine/ppr/mass.hpp"
 #include "engine/ppr/options.hpp"
 #include "engine/ppr/seeds.hpp"
@@ -30,18 +32,15 @@ SLUICE_HD Mass walk_score(std::uint64_t ended, std::uint64_t walks) {
   return (part / walks << 24) + (part % walks << 24) / walks;
 }
 
-/// Where a walk is, and the step that it takes next.
-struct WalkAt {
-  Vertex vertex = 0;
-  std::uint32_t step = 1;
+/// A vertex's list, from its first entry on.
+struct WalkList {
+  const Vertex* targets = nullptr;
+  const float* weights = nullptr;  ///< null where the run splits evenly
+  std::uint64_t degree = 0;
 };
 
-struct WalkUnderWay {
-  std::uint32_t number = 0;
-  WalkAt at;
-};
-
-/// How a walk goes from vertex to vertex. Draws belong to query, walk and step alone.
+/// How a walk goes from vertex to vertex. Draws belong to query, walk and step alone. Seeds have
+/// pick(random), as SeedsView.
 struct WalkRules {
   bool weighted = false;
   Dangling dangling = Dangling::seed;
@@ -54,65 +53,62 @@ struct WalkRules {
             options.length != 0 ? options.length : ~std::uint32_t{0}};
   }
 
-  SLUICE_HD WalkAt begin(const SeedsView& seeds, Instance query, std::uint32_t walk) const {
-    return {seeds.pick(draws(query, walk, 0).low()), 1};
-  }
-  /// Goes on to the walk's end, or to a vertex whose list is missing: false then. Counts its steps. Of
-  /// `graph` it reads offsets.
-  template <class Lists>
-  SLUICE_HD bool go(const CsrView& graph, const Lists& lists, const SeedsView& seeds, Instance query,
-                    std::uint32_t walk, WalkAt& at, std::uint64_t& steps) const {
-    for (; at.step <= limit; ++at.step, ++steps) {
-      const PhiloxBlock random = draws(query, walk, at.step);
-      if (!go_on.happens(random.high())) break;
-      const EdgeIndex begin = graph.offsets[at.vertex], end = graph.offsets[at.vertex + std::uint64_t{1}];
-      ListColumns list;
-      if (begin != end) {
-        list = lists.of(at.vertex);
-        if (list.targets == nullptr) return false;
-      }
-      at.vertex = next(list, begin, end, seeds, graph.vertices, random.low());
-    }
-    return true;
-  }
-
- private:
+  /// Of a walk's step, from 1 on. High: does it take the step? Low: next().
   SLUICE_HD PhiloxBlock draws(Instance query, std::uint32_t walk, std::uint32_t step) const {
     return WalkDraws{seed, step, query}.block(Stream::end_point, walk);
   }
 
-  SLUICE_HD Vertex next(const ListColumns& list, EdgeIndex begin, EdgeIndex end, const SeedsView& seeds,
-                        std::uint64_t vertices, std::uint64_t random) const {
+  template <class Seeds>
+  SLUICE_HD Vertex start(const Seeds& seeds, Instance query, std::uint32_t walk) const {
+    return seeds.pick(draws(query, walk, 0).low());
+  }
+
+  /// Where a step leads from a vertex with this list.
+  template <class Seeds>
+  SLUICE_HD Vertex next(const WalkList& list, const Seeds& seeds, std::uint64_t vertices,
+                        std::uint64_t random) const {
     if (weighted) {
       Vertex vertex;
-      if (next_by_weight(list, begin, end, random, vertex)) return vertex;
-    } else if (begin != end) {
-      return list.targets[begin + uniform_index(random, end - begin)];
+      if (next_by_weight(list, random, vertex)) return vertex;
+    } else if (list.degree != 0) {
+      return list.targets[uniform_index(random, list.degree)];
     }
     if (dangling == Dangling::seed) return seeds.pick(random);
     return static_cast<Vertex>(uniform_index(random, vertices));
   }
 
+  /// Where a walk ends, step after step; counts them. `lists` has list_of(vertex) of all, and the graph.
+  template <class Lists>
+  SLUICE_HD Vertex end(const Lists& lists, const SeedsView& seeds, Instance query, std::uint32_t walk,
+                       std::uint64_t& steps) const {
+    Vertex at = start(seeds, query, walk);
+    for (std::uint32_t step = 1; step <= limit; ++step, ++steps) {
+      const PhiloxBlock random = draws(query, walk, step);
+      if (!go_on.happens(random.high())) break;
+      at = next(lists.list_of(at), seeds, lists.graph.vertices, random.low());
+    }
+    return at;
+  }
+
+ private:
   /// Inverse transform over the list's weights as integers; false where all are 0.
-  SLUICE_HD static bool next_by_weight(const ListColumns& list, EdgeIndex begin, EdgeIndex end,
-                                       std::uint64_t random, Vertex& vertex) {
+  SLUICE_HD static bool next_by_weight(const WalkList& list, std::uint64_t random, Vertex& vertex) {
     int exponent = -32768;
-    for (EdgeIndex edge = begin; edge < end; ++edge) {
-      const int own = weight_exponent(list.weights[edge]);
+    for (std::uint64_t i = 0; i < list.degree; ++i) {
+      const int own = weight_exponent(list.weights[i]);
       exponent = own > exponent ? own : exponent;
     }
     std::uint64_t total = 0;
-    for (EdgeIndex edge = begin; edge < end; ++edge) total += quantise_weight(list.weights[edge], exponent);
+    for (std::uint64_t i = 0; i < list.degree; ++i) total += quantise_weight(list.weights[i], exponent);
     if (total == 0) return false;
-    std::uint64_t point = uniform_index(random, total);
-    EdgeIndex edge = begin;
+    std::uint64_t point = uniform_index(random, total), at = 0;
     while (true) {
-      const std::uint64_t bias = quantise_weight(list.weights[edge], exponent);
+      const std::uint64_t bias = quantise_weight(list.weights[at], exponent);
       if (point < bias) break;
       point -= bias;
-      ++edge;
+      ++at;
     }
-    vertex = list.targets[edge];
+    vertex = list.targets[at];
     return true;
   }
 };

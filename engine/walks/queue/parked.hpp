@@ -79,7 +79,7 @@ struct QueueSide {
 template <class Walk>
 struct QueueView : QueueSide<Walk> {
   Vertex* paths;                ///< [walks of the batch][row]
-  std::uint64_t row;            ///< steps of a leg and one more
+  std::uint64_t row;            ///< steps of a leg and one more, or kEndWords
   const std::uint32_t* key_of;  ///< QueueKeys::of
   std::uint32_t count;          ///< of keys; what has ended waits under it
 
@@ -99,10 +99,10 @@ struct BeginWalks {
 
   SLUICE_HD std::uint32_t operator()(std::uint64_t i) const {
     const std::uint64_t index = i * halves + half;
-    const Walker walker = walks.begin(index);
+    const auto walker = walks.begin(index);
     typename Walks::Place place;
     place.key = walks.first_key(index, walker);
-    *queue.path(static_cast<std::uint32_t>(index)) = walker.start;
+    if constexpr (!Program::kEndsOnly) *queue.path(static_cast<std::uint32_t>(index)) = walker.start;
     queue.walks[i] = Parked::of(static_cast<std::uint32_t>(index), walker, place);
     return queue.key_of[place.key];
   }
@@ -130,7 +130,8 @@ struct QueuedWalks {
   QueueView<Parked> queue;
 
   /// Takes up the walk at `at`; returns its index in the batch.
-  SLUICE_HD std::uint32_t take(std::uint64_t at, Walker& walker, typename Walks::Place& place) const {
+  SLUICE_HD std::uint32_t take(std::uint64_t at, typename Walks::Walker& walker,
+                               typename Walks::Place& place) const {
     const Parked parked = queue.walks[at];
     parked.go_on(walker);
     walks.resume(parked.index, walker);
@@ -138,9 +139,15 @@ struct QueuedWalks {
     return parked.index;
   }
   /// Lays it down where it came to; returns its key.
-  SLUICE_HD std::uint32_t leave(std::uint64_t at, std::uint32_t index, const Walker& walker,
+  SLUICE_HD std::uint32_t leave(std::uint64_t at, std::uint32_t index, const typename Walks::Walker& walker,
                                 const typename Walks::Place& place) const {
     const std::uint32_t key = queue.key_of[walks.key_after(walker, place)];
+    if constexpr (Program::kEndsOnly) {
+      if (key == queue.count) {
+        Vertex* const end = queue.path(index);
+        end[0] = walker.current, end[1] = walker.step;
+      }
+    }
     if (key != queue.count) queue.walks[at] = Parked::of(index, walker, place);
     return queue.keys[at] = key;
   }

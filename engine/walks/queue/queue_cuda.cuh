@@ -91,12 +91,14 @@ __device__ __forceinline__ std::uint32_t advance_walk(const QueuedWalks<Program>
   using Walks = typename QueuedWalks<Program>::Walks;
   std::uint32_t key = counts.keys;
   if (takes_part || Program::kScans) {  // scans want whole warps
-    Walker walker;
+    typename Walks::Walker walker;
     typename Walks::Place place;
     std::uint32_t rounds = 0;
     Vertex* path = nullptr;
     if (takes_part) path = queued.queue.path(queued.take(at, walker, place));
-    const auto store = [&](std::uint32_t step, Vertex v) { path[step - queued.walks.from] = v; };
+    const auto store = [&](std::uint32_t step, Vertex v) {
+      if constexpr (!Program::kEndsOnly) path[step - queued.walks.from] = v;
+    };
     advance(queued.walks, walker, place, takes_part && walker.step < queued.walks.until, store, rounds);
     if (takes_part) {
       // Read again: registers that hold it meanwhile would cost walks at once.

@@ -323,7 +323,7 @@ class ProgramQueue final : public QueueOf<Backend, ParkedWalk<WalksOn<Program, P
       : QueueOf<Backend, Walk>(setup), program_(program), walks_(walks) {}
 
   /// May its walks make a step a round, all of them?
-  static constexpr bool kInSteps = Backend::kSteps && !Program::kScans;
+  static constexpr bool kInSteps = Backend::kSteps && !Program::kScans && !Program::kEndsOnly;
   static std::unique_ptr<SteppedWalks> make_stepped(const QueueSetup& setup, const Walks& walks) {
     if constexpr (kInSteps) return Backend::make_stepped(setup, walks);
     return nullptr;

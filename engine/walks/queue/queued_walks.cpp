@@ -19,7 +19,7 @@ WalksInQueues::WalksInQueues(const QueuedRun& run, PagedPlan plan, DeviceRanks* 
       ranks_(graph_.paging.shard),
       link_(link),
       origins_(graph_.device, ranks_, run.range.begin, run.range.end, plan.batch),
-      cache_(graph_, run.pages, std::move(plan), PageUse{.picks = 1, .steps = options_.length}),
+      cache_(graph_, run.pages, std::move(plan), PageUse{.picks = 1, .steps = run.steps}),
       keys_(ranks_, cache_.partitions(), mode != WalkMode::brought),
       paths_(graph_.device, rows_of(origins_.capacity()), "a batch of walks"),
       waiting_(cache_.partitions(), 0) {
@@ -50,8 +50,9 @@ void WalksInQueues::run_all(InstanceRange range, WalkSink* sink) {
   if (keys_.resident && link_) connect();
   stats_.load_seconds += seconds_now() - connecting;
   // Between GPUs rows come to their rank whole.
-  rows_.emplace(graph_.device, origins_, link_ ? nullptr : ranks_, per_origin(), options_.length, leg(), sink,
-                stats_);
+  const auto row_steps = [&](std::uint32_t steps) { return job_.ends_only() ? kEndWords - 1 : steps; };
+  rows_.emplace(graph_.device, origins_, link_ ? nullptr : ranks_, per_origin(), row_steps(options_.length),
+                row_steps(leg()), sink, stats_);
   if (keys_.resident) {
     const double loading = seconds_now();
     hold({});
@@ -239,7 +240,7 @@ std::unique_ptr<DeviceRanks> link_of(const ResidentGraph::Impl& graph, RunStats&
 }
 
 std::uint64_t row_bytes(const QueuedRun& run) {
-  return (std::uint64_t{run.options.length} + 1) * sizeof(Vertex);
+  return (run.job.ends_only() ? kEndWords : std::uint64_t{run.options.length} + 1) * sizeof(Vertex);
 }
 
 std::uint64_t ranks_of(const QueuedRun& run) {
@@ -264,7 +265,7 @@ bool make_resident(const QueuedRun& run, WalkMode mode, std::unique_ptr<DeviceRa
                                   std::max(kSlotLookUp, run.job.slot_bytes()));
   if (!plan) return false;
   if (graph.device.plans()) {
-    graph.note({*std::move(plan), run.pages.columns, run.instances(), run.options.length, true});
+    graph.note({*std::move(plan), run.pages.columns, run.instances(), run.steps, true});
     return true;
   }
   link = link_of(graph, run.stats);
@@ -293,7 +294,7 @@ void walk_in_queues(const QueuedRun& run, bool may_stay) {
   if (!walks) {
     // Every rank holds the walks of all.
     PagedPlan plan = graph.share_memory(run.pages.columns, walk_bytes(run, WalkMode::brought) * ranks_of(run),
-                                        run.instances(), run.options.length, row_bytes(run));
+                                        run.instances(), run.steps, run.job.ends_only() ? 0 : row_bytes(run));
     if (graph.device.plans()) return;
     if (!link) link = link_of(graph, run.stats);
     walks.emplace(run, std::move(plan), link.get(), WalkMode::brought);

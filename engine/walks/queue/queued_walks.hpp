@@ -22,6 +22,7 @@ struct QueuedRun : InstanceRun<WalkSink, Options> {
   WalkJob& job;
   const PageRequest& pages;
   StartsView starts;
+  std::uint64_t steps = options.length;  ///< that a walk takes, about
 };
 
 enum class WalkMode {
@@ -53,9 +54,12 @@ class WalksInQueues {
   /// Where the rows begin that this rank writes.
   std::uint64_t own_rows() const { return rows_of(origins_.own() * per_origin()); }
   std::uint32_t leg() const {
-    return keys_.resident ? options_.length : static_cast<std::uint32_t>(cache_.plan().leg);
+    return keys_.resident || job_.ends_only() ? options_.length
+                                              : static_cast<std::uint32_t>(cache_.plan().leg);
   }
-  std::uint64_t rows_of(std::uint64_t walks) const { return walks * (std::uint64_t{leg()} + 1); }
+  std::uint64_t rows_of(std::uint64_t walks) const {
+    return walks * (job_.ends_only() ? kEndWords : std::uint64_t{leg()} + 1);
+  }
   void connect();
   const Vertex* join_rows();
   void walk_batch(BatchWriter& writer);

@@ -98,7 +98,7 @@ struct QueueSetup {
   std::uint64_t per_origin;  ///< walks of a batch that begin on each rank
   std::uint64_t capacity;    ///< of the batch
   Vertex* paths;             ///< [walks of the batch][row], or of each origin rank [row][per_origin]
-  std::uint64_t row;         ///< steps of a leg and one more
+  std::uint64_t row;         ///< steps of a leg and one more, or kEndWords
   unsigned half, halves;
 
   /// The most walks of a half of queues, and those of this one, which has one in `halves`.
@@ -147,6 +147,8 @@ class WalkJob {
   virtual void publish(PartitionCache& cache) = 0;
   /// WalksOn<Program, Partitioned>::kAsks.
   virtual bool asks() const = 0;
+  /// Program::kEndsOnly: rows have kEndWords, and walks no legs.
+  virtual bool ends_only() const = 0;
   /// ProgramQueue::kInSteps
   virtual bool in_steps() const = 0;
   /// What a slot takes of the look-up that a round publishes.
@@ -165,6 +167,7 @@ class ProgramJob final : public WalkJob {
   ActiveWalks& batch() override { return walks_; }
   void publish(PartitionCache& cache) override { walks_.publish(cache, program_); }
   bool asks() const override { return WalksOn<Program, Partitioned>::kAsks; }
+  bool ends_only() const override { return Program::kEndsOnly; }
   bool in_steps() const override { return Queue::kInSteps; }
   std::uint64_t slot_bytes() const override { return sizeof(PageView) + sizeof(Program); }
   std::unique_ptr<WalkQueue> make_queue(const QueueSetup& setup) override {

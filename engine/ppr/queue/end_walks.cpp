@@ -1,0 +1,75 @@
+// Compiled for both backends.
+#include "engine/ppr/queue/end_walks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+#include <vector>
+
+#include "engine/batch/instance_run.hpp"
+#include "engine/core/charged_vector.hpp"
+#include "engine/memory/tables/ensure_tables.hpp"
+#include "engine/walks/options.hpp"
+#include "engine/walks/queue/queue_host.hpp"
+#include "engine/walks/queue/queued_walks.hpp"
+#if defined(__CUDACC__)
+#include "engine/walks/queue/steps_cuda.cuh"
+#endif
+
+namespace sluice::ppr {
+
+namespace {
+
+/// Steps of a walk, about: their mean, where no length ends them before.
+std::uint64_t expected_steps(const Options& options, const WalkRules& rules) {
+  const double mean = std::ceil(options.alpha / (1 - options.alpha));
+  return static_cast<std::uint64_t>(std::clamp<double>(mean, 1, rules.limit));
+}
+
+}  // namespace
+
+AllSeeds::AllSeeds(const ResidentGraph::Impl& graph, const Starts& starts, std::uint64_t seed) {
+  if (starts.offsets.empty()) {
+    starts_.emplace(graph, starts, seed);
+    return;
+  }
+  ChargedVector<Seed> all;
+  Seeds own;
+  for (Instance query = 0; query + 1 < starts.offsets.size(); ++query) {
+    own.assign(starts, graph.view.vertices(), seed, query);
+    all.insert(all.end(), own.all().begin(), own.all().end());
+  }
+  seeds_ = Buffer<Seed>(graph.device, all.size(), "seeds of queries");
+  offsets_ = Buffer<std::uint64_t>(graph.device, starts.offsets.size(), "seeds of queries");
+  copy_to_device(graph.device, seeds_.data(), all.data(), seeds_.bytes());
+  copy_to_device(graph.device, offsets_.data(), starts.offsets.data(), offsets_.bytes());
+}
+
+AllSeedsView AllSeeds::view() const {
+  if (starts_) return {starts_->view()};
+  return {{}, seeds_.data(), offsets_.data()};
+}
+
+void walk_to_ends(ResidentGraph::Impl& graph, const EndProgram& program, const Options& options,
+                  InstanceRange range, WalkSink& sink, RunStats& stats) {
+  walks::Options walk;
+  walk.seed = options.seed, walk.length = program.rules.limit;
+  InstanceRun<WalkSink, walks::Options> run(graph, {}, walk, &sink, stats);
+  run.range = range;
+  PageRequest pages(graph);
+  pages.columns.weights = program.rules.weighted;
+  const bool may_stay = graph.paging.batching && graph.paging.balance == Balance::automatic;
+  const auto go = [&]<class Backend>(std::type_identity<Backend>) {
+    walks::ProgramJob<EndProgram, walks::ProgramQueue<Backend, EndProgram>> job(program);
+    walks::walk_in_queues({run, job, pages, {}, expected_steps(options, program.rules)}, may_stay);
+  };
+  on_backend(
+      graph.device, [&] { go(std::type_identity<walks::host::QueueBackend>{}); },
+      [&] {
+#if defined(__CUDACC__)
+        go(std::type_identity<walks::cuda::QueueBackend>{});
+#endif
+      });
+}
+
+}  // namespace sluice::ppr

@@ -1,0 +1,196 @@
+// Monte-Carlo queries where the graph is in partitions, or shared out over ranks: walks of many queries are
+// made together in the queue of engine/walks, on the host or a GPU, and the host counts where they have
+// ended, query by query. Ranks make walks together, whosever queries they are.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/core/error.hpp"
+#include "engine/core/host_array.hpp"
+#include "engine/exchange/agreement.hpp"
+#include "engine/exec/threads.hpp"
+#include "engine/memory/resident_graph.hpp"
+#include "engine/ppr/adjacency/feeder.hpp"
+#include "engine/ppr/backend.hpp"
+#include "engine/ppr/methods/solver.hpp"
+#include "engine/ppr/methods/top_list.hpp"
+#include "engine/ppr/queue/end_walks.hpp"
+
+namespace sluice::ppr {
+
+namespace {
+
+constexpr const char* kEnds = "ends of walks";
+
+PagingOptions cut(PagingOptions paging) {
+  paging.cut = true;
+  return paging;
+}
+
+/// Where the walks of some queries have ended, and their steps by query.
+class Ends final : public WalkSink {
+ public:
+  Ends(Instance first_query, std::uint64_t queries, std::uint32_t walks)
+      : first_(first_query * walks), walks_(walks), ends_(queries * walks, kEnds), steps_(queries) {}
+
+  void write(const WalkBatch& batch) override {
+    const Vertex* row = batch.walks.data();
+    for (std::uint64_t i = batch.first - first_, left = batch.count; left > 0;) {
+      const std::uint64_t query = i / walks_, some = std::min(left, (query + 1) * walks_ - i);
+      for (const std::uint64_t end = i + some; i < end; ++i, row += walks::kEndWords)
+        ends_[i] = row[0], steps_[query] += row[1];
+      left -= some;
+    }
+  }
+
+  std::span<const Vertex> of(std::uint64_t query) const {
+    return ends_.span().subspan(query * walks_, walks_);
+  }
+  std::uint64_t steps(std::uint64_t query) const { return steps_[query]; }
+
+ private:
+  Instance first_;
+  std::uint64_t walks_;
+  HostArray<Vertex> ends_;  ///< [queries][walks]
+  std::vector<std::uint64_t> steps_;
+};
+
+class QueuedPpr final : public Backend {
+ public:
+  /// Ranks that share out the graph may ask each other for lists by the feeder of `beside` meanwhile.
+  QueuedPpr(const QueryRun& run, std::uint64_t queries, const Backend* beside)
+      : Backend(run, queries),
+        ranks_(run.paging.shard),
+        feeder_(beside ? beside->rank_feeder() : nullptr),
+        counting_(device_.is_cuda() ? &host_.emplace(DeviceOptions{DeviceChoice::host, device_.threads()})
+                                    : &device_),
+        results_(*counting_, rows_, options_.top),
+        resident_(device_, graph_, cut(run.paging)),
+        seeds_(impl(), starts_, options_.seed) {
+    const Instance all = starts_.instances(graph_.vertices());
+    if (all > kMostInstances / options_.walks)
+      throw UsageError("--walks: of all queries there are more than 2^62 (lower it, or ask fewer queries)");
+    if (!device_.plans()) return;
+    const Ends ends = walk(0, std::min(queries_at_once(), std::max<std::uint64_t>(queries, 1)));
+    device_.memory().charge_and_release(least_bytes(), "a query");
+  }
+
+  Batch solve(Instance first, std::uint64_t count) override {
+    for (std::uint64_t done = 0; done < count;) {
+      const double begin = seconds_now();
+      const std::uint64_t some = std::min(queries_at_once(), count - done);
+      meet(true);
+      count_ends(walk(first + done, some), first, done, some, begin);
+      done += some;
+    }
+    return results_.batch(first, count);
+  }
+
+  void rest() override {}
+
+  void finish() override {
+    while (meet(false)) walk(0, 0);
+  }
+
+  void plan(std::uint64_t, Plan& plan) override {
+    const PlannedPages& pages = *impl().planned;
+    plan.streamed = device_.is_cuda();
+    plan.partitions = pages.plan.partitions.size();
+    plan.graph_bytes = impl().offsets.bytes();
+    plan.cache_bytes = pages.plan.slot_bytes;
+    plan.largest_query_bytes = least_bytes() + pages.plan.instance_bytes * options_.walks;
+    plan.threads = static_cast<unsigned>(std::min(rows_, queries_at_once()));
+  }
+
+  ListTraffic traffic() const override {
+    ListTraffic traffic;
+    traffic.partitions = stats_.partitions;
+    traffic.transfers = stats_.partition_transfers;
+    traffic.host_to_device_bytes = stats_.host_to_device_bytes + impl().host_to_device_bytes;
+    traffic.read_bytes = stats_.read_bytes;
+    traffic.asked = stats_.entries_sent, traffic.answered = stats_.entries_received;
+    traffic.rounds = stats_.rounds;
+    traffic.mapped_bytes = stats_.mapped_bytes;
+    return traffic;
+  }
+
+ private:
+  ResidentGraph::Impl& impl() const { return resident_.impl(); }
+
+  /// Of this rank's queries, in host memory until they are counted.
+  std::uint64_t queries_at_once() const {
+    constexpr std::uint64_t kPart = 8, kMost = std::uint64_t{2} << 30;
+    const std::uint64_t bytes = std::min(host_budget().available() / kPart, kMost);
+    return std::clamp<std::uint64_t>(bytes / (options_.walks * sizeof(Vertex)), 1, rows_);
+  }
+
+  /// Every rank comes here before walks that all of them make; false once none has any left. Until then lists
+  /// may be asked for.
+  bool meet(bool walks) {
+    if (feeder_) feeder_->finish();
+    return any_left(ranks_, walks, "walks of queries");
+  }
+
+  Ends walk(Instance first, std::uint64_t count) {
+    Ends ends(first, count, options_.walks);
+    const EndProgram program{impl().view, WalkRules::of(options_), seeds_.view(), options_.walks};
+    const Instance begin = first * options_.walks;
+    walk_to_ends(impl(), program, options_, {begin, begin + count * options_.walks}, ends, stats_);
+    return ends;
+  }
+
+  /// What counts the ends of one query, at most.
+  std::uint64_t least_bytes() const {
+    const std::uint64_t n = graph_.vertices(), reached = std::min<std::uint64_t>(n, options_.walks);
+    return ReachedVertices<Mass>::peak_bytes(reached, n) + TopList::bytes(reached, options_.top);
+  }
+
+  /// Of queries [first + done, first + done + count).
+  void count_ends(const Ends& ends, Instance first, std::uint64_t done, std::uint64_t count, double begin) {
+    struct Worker {
+      QuerySolver solver;
+      Seeds seeds;
+    };
+    const std::uint64_t workers =
+        std::clamp<std::uint64_t>(counting_->memory().available() / least_bytes(), 1,
+                                  std::min<std::uint64_t>(counting_->threads(), count));
+    std::vector<std::unique_ptr<Worker>> all(workers);
+    for (auto& worker : all)
+      worker.reset(new Worker{QuerySolver(*counting_, graph_.out.view(), options_), {}});
+    const auto answer = [&](Worker& worker, std::uint64_t i) {
+      const std::uint64_t row = done + i;
+      worker.seeds.assign(starts_, graph_.vertices(), options_.seed, first + row);
+      results_.seeds.data()[row] = worker.seeds.all()[0].vertex;
+      worker.solver.begin(worker.seeds, first + row);
+      worker.solver.take_ends(ends.of(i), ends.steps(i));
+      QueryFigures figures = worker.solver.figures();
+      figures.peak_bytes += ends.of(i).size_bytes();
+      results_.answer(row, figures, begin,
+                      [&](auto vertices, auto scores) { worker.solver.write_top(vertices, scores); });
+    };
+    parallel_blocks(static_cast<unsigned>(workers), count, 1,
+                    [&](std::uint64_t from, std::uint64_t to, unsigned thread) {
+                      for (; from < to; ++from) answer(*all[thread], from);
+                    });
+  }
+
+  Communicator* ranks_;
+  std::shared_ptr<ListFeeder> feeder_;
+  std::optional<Device> host_;
+  const Device* counting_;  ///< where ends are counted
+  Rows<Buffer> results_;
+  ResidentGraph resident_;
+  AllSeeds seeds_;
+  RunStats stats_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_queued_ppr(const QueryRun& run, std::uint64_t queries, const Backend* beside) {
+  return std::make_unique<QueuedPpr>(run, queries, beside);
+}
+
+}  // namespace sluice::ppr

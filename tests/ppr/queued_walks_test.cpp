@@ -1,0 +1,184 @@
+// Walks of Monte-Carlo queries in queues, in partitions and over ranks: ends, scores and steps of the whole
+// graph's, however few queries or walks are under way at once.
+#include <gtest/gtest.h>
+
+#include "engine/core/error.hpp"
+#include "engine/ppr/evaluate.hpp"
+#include "exchange/thread_ranks.hpp"
+#include "partition/elsewhere.hpp"
+#include "ppr/ran.hpp"
+
+namespace sluice::test {
+namespace {
+
+/// Even and by weight, to either place from dead ends, to any length and to a few steps.
+std::vector<ppr::Options> walk_methods() {
+  std::vector<ppr::Options> all;
+  for (ppr::Options options : ppr_rules()) {
+    options.method = ppr::Method::walks;
+    options.top = 20;
+    options.walks = 157;
+    for (const std::uint32_t length : {0u, 1u, 3u}) {
+      options.length = length;
+      all.push_back(options);
+    }
+  }
+  return all;
+}
+
+struct OnRanks {
+  KeptRows rows;  ///< of all ranks, in order
+  ppr::Stats stats;
+  std::uint64_t peak = 0;  ///< of a rank's device memory
+};
+
+/// Each rank answers its share of the queries; an evaluator asks others meanwhile, if there is one.
+OnRanks on_ranks(int size, const Graph& graph, const Starts& starts, const ppr::Options& options,
+                 PagingOptions paging = {}, std::uint64_t memory = 0, bool evaluates = false) {
+  const auto count = static_cast<std::size_t>(size);
+  std::vector<KeptRows> rows(count);
+  std::vector<ppr::Stats> stats(count);
+  std::vector<std::uint64_t> peaks(count);
+  Meeting::run(size, [&](int rank, Meeting& meeting) {
+    ThreadCommunicator ranks(rank, meeting);
+    const auto at = static_cast<std::size_t>(rank);
+    const Device device({DeviceChoice::host, 1, memory});
+    ppr::Options own = options;
+    const Instance queries = starts.instances(graph.vertices());
+    own.first_instance = queries * at / count, own.last_instance = queries * (at + 1) / count;
+    PagingOptions shard = paging;
+    shard.shard = &ranks;
+    std::optional<ppr::Evaluator> evaluator;
+    if (evaluates) evaluator.emplace(device, graph, starts, own, rows[at], shard);
+    ppr::Sink& sink = evaluates ? static_cast<ppr::Sink&>(*evaluator) : rows[at];
+    stats[at] = run_ppr(device, graph, starts, own, sink, shard);
+    peaks[at] = device.memory().peak();
+  });
+  OnRanks all{joined(rows), {}, *std::ranges::max_element(peaks)};
+  for (const ppr::Stats& some : stats) {
+    all.stats.edges += some.edges, all.stats.reached += some.reached, all.stats.batches += some.batches;
+    all.stats.traffic.add_later(some.traffic);
+  }
+  EXPECT_EQ(all.stats.traffic.asked, all.stats.traffic.answered);
+  return all;
+}
+
+TEST(PprQueuedWalks, AreThoseOfTheWholeGraph) {
+  const Device device({DeviceChoice::host, 2, 0});
+  for (const auto& [name, graph] : rank_graphs()) {
+    SCOPED_TRACE(name);
+    const Starts starts = starts_of(queries_of(graph));
+    for (ppr::Options options : walk_methods()) {
+      options.weighted = options.weighted && graph.weighted;
+      const Ran whole = ran(device, graph, starts, options);
+
+      const Ran parts = ran(device, graph, starts, options, {.partitions = 5});
+      const OnRanks shared = on_ranks(3, graph, starts, options, {.partitions = 7});
+
+      expect_same(parts, whole);
+      expect_same_figures(parts.rows, whole.rows);
+      EXPECT_EQ(parts.stats.traffic.restarts, 0u);
+      EXPECT_TRUE(shared.rows == whole.rows);
+      EXPECT_EQ(shared.stats.edges, whole.stats.edges);
+      EXPECT_EQ(shared.stats.reached, whole.stats.reached);
+    }
+  }
+}
+
+/// All that end where they begin are there before a list has come.
+TEST(PprQueuedWalks, MayMakeNoStep) {
+  const Device device({DeviceChoice::host, 2, 0});
+  const Graph graph = generated(io::GraphKind::rmat, 8, false, io::WeightRule::none);
+  ppr::Options options = walk_methods().front();
+  options.alpha = 0;
+  const Starts starts = starts_of(queries_of(graph));
+
+  const Ran parts = ran(device, graph, starts, options, {.partitions = 5});
+
+  expect_same(parts, ran(device, graph, starts, options));
+  EXPECT_EQ(parts.stats.edges, 0u);
+}
+
+/// Of a file, with two slots: batches hold some of the walks of a query, or of several.
+TEST(PprQueuedWalks, StayWithinTheDeviceMemory) {
+  constexpr std::uint64_t kMemory = 400u << 10;
+  const auto make = [] { return generated(io::GraphKind::kronecker, 12, true, io::WeightRule::uniform); };
+  const Graph in_memory = make(), in_file = elsewhere(make());
+  const Device ample({DeviceChoice::host, 2, 0}), tight({DeviceChoice::host, 2, kMemory});
+  for (const bool weighted : {false, true}) {
+    ppr::Options options;
+    options.method = ppr::Method::walks;
+    options.walks = 20000;  // ends of which alone take 80 kB
+    options.top = 10;
+    options.last_instance = 9;
+    options.weighted = weighted;
+    const PagingOptions paging{.partitions = 64, .slots = 2, .transport = Transport::file};
+    const Ran whole = ran(ample, in_memory, {}, options);
+
+    const Ran parts = ran(tight, in_file, {}, options, paging);
+
+    expect_same(parts, whole);
+    EXPECT_GT(parts.stats.traffic.read_bytes, in_memory.edges() * 4) << "all walks were under way at once";
+    EXPECT_LE(tight.memory().peak(), kMemory);
+    EXPECT_EQ(tight.memory().used(), 0u);
+    for (const int size : {2, 3}) {
+      const OnRanks shared = on_ranks(size, in_file, {}, options, paging, 3 * kMemory);
+      EXPECT_TRUE(shared.rows == whole.rows) << size;
+      EXPECT_LE(shared.peak, 3 * kMemory);
+    }
+  }
+}
+
+/// A few queries' ends fit the host's memory at a time.
+TEST(PprQueuedWalks, AreMadeOfSomeQueriesAtATime) {
+  const Device device({DeviceChoice::host, 2, 0});
+  const Graph graph = generated(io::GraphKind::kronecker, 10, true, io::WeightRule::none);
+  ppr::Options options;
+  options.method = ppr::Method::walks;
+  options.walks = 10000;
+  options.top = 10;
+  options.last_instance = 40;
+  const Ran whole = ran(device, graph, {}, options);
+  MemoryBudget& host = host_budget();
+  const std::uint64_t ceiling = host.ceiling();
+  host.set_ceiling(host.used() + (2u << 20));
+
+  const Ran parts = ran(Device({DeviceChoice::host, 2, 0}), graph, {}, options, {.partitions = 8});
+
+  host.set_ceiling(ceiling);
+  expect_same(parts, whole);
+}
+
+/// Ranks ask each other for lists between walks that they make together, at their own pace.
+TEST(PprQueuedWalks, AreEvaluatedOnRanks) {
+  const Graph graph = generated(io::GraphKind::rmat, 8, false, io::WeightRule::none);
+  const Device device({DeviceChoice::host, 2, 0});
+  ppr::Options options;
+  options.method = ppr::Method::walks;
+  options.walks = 300;
+  options.top = 20;
+  options.alpha = 0.5;
+  for (const std::uint32_t length : {0u, 3u}) {
+    options.length = length;
+    for (const auto& queries : {queries_of(graph), std::vector<WeightedSeeds>{{{1, 1}}}}) {
+      const Starts starts = starts_of(queries);
+      const Ran whole = ran(device, graph, starts, options);
+      EXPECT_TRUE(on_ranks(3, graph, starts, options, {.partitions = 4}, 0, true).rows == whole.rows);
+    }
+  }
+}
+
+TEST(PprQueuedWalks, SayWhatIsTooLittle) {
+  const Graph graph = generated(io::GraphKind::kronecker, 12, true, io::WeightRule::none);
+  KeptRows rows;
+  ppr::Options options;
+  options.method = ppr::Method::walks;
+  const Device tight({DeviceChoice::host, 2, 30u << 10});
+
+  EXPECT_THROW(run_ppr(tight, graph, {}, options, rows, {.partitions = 64}), BudgetError);
+  EXPECT_LE(tight.memory().peak(), 30u << 10);
+  EXPECT_EQ(tight.memory().used(), 0u);
+}
+
+}  // namespace
+}  // namespace sluice::test
