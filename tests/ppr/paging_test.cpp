@@ -32,7 +32,12 @@ TEST(PprPartitions, ChangeNoBit) {
         expect_same(parts, whole);
         EXPECT_GT(parts.stats.traffic.partitions, 1u);
         EXPECT_LE(parts.stats.traffic.partitions, paging.partitions);
-        EXPECT_EQ(parts.stats.traffic.transfers > 0, paging.transport != Transport::mapped);
+        if (options.method == ppr::Method::walks && paging.transport == Transport::automatic) {
+          // Where few walks wait, they read a partition in place.
+          EXPECT_GT(parts.stats.traffic.transfers + parts.stats.mapped_bytes, 0u);
+        } else {
+          EXPECT_EQ(parts.stats.traffic.transfers > 0, paging.transport != Transport::mapped);
+        }
         EXPECT_GT(parts.stats.traffic.rounds, 0u);
         EXPECT_EQ(parts.stats.traffic.restarts, 0u);
       }

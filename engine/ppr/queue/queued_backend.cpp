@@ -1,6 +1,10 @@
 // Monte-Carlo queries where the graph is in partitions, or shared out over ranks: walks of many queries are
 // made together in the queue of engine/walks, on the host or a GPU, and the host counts where they have
 // ended, query by query. Ranks make walks together, whosever queries they are.
+//
+// Of a core, a step takes 54 ns here. It took 78 where queries waited for lists, as mass does; on two ranks
+// 107 and 220. (User time of a busy machine of two cores, medians of runs by turns; Kronecker scale 14, 100
+// queries of 10000 walks, 16 partitions of a file; on the ranks in memory.)
 #include <algorithm>
 #include <memory>
 #include <optional>
