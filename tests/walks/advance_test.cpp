@@ -10,13 +10,14 @@ namespace sluice::walks {
 namespace {
 
 struct FakeProgram {
-  static constexpr bool kScans = true;
+  static constexpr bool kScans = true, kEndsOnly = false;
 };
 
 /// Item i ends at step i % 7, waits at step 3 where i % 5 is 4, and scans to come to step 2.
 struct FakeWalks {
   static constexpr bool kComplete = false;
   using WalkProgram = FakeProgram;
+  using Walker = walks::Walker;
   struct Place {
     bool waits = false, ended = false;
     unsigned scans = 0, counted = 0;
