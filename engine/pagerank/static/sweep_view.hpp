@@ -39,7 +39,9 @@ struct PlainSources {
   }
 };
 
-/// The same of in-edges in fewer bits and without weights, whose sources are below `vertices`.
+/// The same of in-edges in fewer bits and without weights, whose sources are below `vertices`. With a quarter
+/// of the lists' bytes on an H200 an iteration makes 33.3 G edges/s so, 17.7 from lists as they are
+/// (Kronecker 24).
 struct CodedSources {
   /// A lane decodes what it gathers, so more of them do. With 256 the longest row of a partition took 0.58 ms
   /// of an H200, all others 0.18 (Kronecker 24).

@@ -4,6 +4,12 @@
 // query is answered from its beginning as often as it has rounds with a list that no query had before, L
 // times at most for GD(L), and where many reach the same lists far less often. A query does not wait for a
 // list: its block's workspace serves other queries meanwhile.
+//
+// Partitions come to the host, whose threads gather what is missing, for each list is wanted once. Slots on
+// the GPU, from which a kernel copied lists, took longer: 2,048 queries by push on Kronecker 22, an H200 with
+// 400 MiB and 16 cores: 24.5 ms so, 31 where the GPU read lists in place, 92 where partitions were copied;
+// from a file 0.11 and 0.23 s. With 8,192 queries that come to more lists, in 500 MiB, they took 0.59 s in
+// place, and 0.69 so.
 #pragma once
 
 #include <cstdint>
