@@ -81,7 +81,7 @@ class QueuedPpr final : public Backend {
       throw UsageError("--walks: of all queries there are more than 2^62 (lower it, or ask fewer queries)");
     if (!device_.plans()) return;
     const Ends ends = walk(0, std::min(queries_at_once(), std::max<std::uint64_t>(queries, 1)));
-    device_.memory().charge_and_release(least_bytes(), "a query");
+    counting_->memory().charge_and_release(least_bytes(), "a query");
   }
 
   Batch solve(Instance first, std::uint64_t count) override {
