@@ -103,6 +103,14 @@ PagingOptions for_sweeps(PagingOptions paging, const Device& device, const Sweep
       device.is_cuda() ? "--device-memory" : "--host-memory or --device-memory"));
 }
 
+void require_transport(const SweepRows& rows, Transport transport) {
+  if (transport == Transport::mapped && rows.file != nullptr)
+    throw UsageError("--transport mapped: needs the edges in host memory (raise --host-memory, or use file)");
+  if (transport == Transport::file && rows.file == nullptr)
+    throw UsageError(
+        "--transport file: the lists are in memory (for in-edges convert the graph with --reverse)");
+}
+
 /// Partitions, and as many slots as fit; none where partitions are read in place. Of a run that is only
 /// planned, as many as it needs.
 PagedPlan slots_of(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& paging,
@@ -110,12 +118,8 @@ PagedPlan slots_of(const Device& device, const SweepRows& rows, bool weighted, c
   PagedPlan plan{cut(device, rows, weighted, paging, slot_capacity(device, most))};
   plan.slots = 0;
   const bool mapped = paging.transport == Transport::mapped;
-  if (mapped && rows.file != nullptr) {
-    throw UsageError("--transport mapped: needs the edges in host memory (raise --host-memory, or use file)");
-  }
-  if (paging.transport == Transport::file && rows.file == nullptr)
-    throw UsageError(
-        "--transport file: the lists are in memory (for in-edges convert the graph with --reverse)");
+  if (!device.plans())
+    require_transport(rows, paging.transport);  // a plan may come before edges are in a file
   if (mapped) return plan;
   const std::uint64_t partitions = plan.partitions.size(), free = slot_capacity(device, most),
                       largest = std::max<std::uint64_t>(plan.partitions.largest(), 1),

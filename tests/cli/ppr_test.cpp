@@ -173,7 +173,13 @@ TEST_F(PprCli, GivesTheSameFileOutOfCore) {
       const auto said = report();
       EXPECT_GT(said["partitions"], 1) << method << ' ' << place[0];
       EXPECT_GT(said["list_rounds"], 0) << method << ' ' << place[0];
-      EXPECT_EQ(said["partition_transfers"] == 0, place.back() == "mapped") << method << ' ' << place[0];
+      // Walks read a partition in place where few wait for it, and the transport is open.
+      const bool open = method == "montecarlo" && std::ranges::find(place, "--transport") == place.end();
+      if (open) {
+        EXPECT_TRUE(said["partition_transfers"] > 0 || said["bytes"]["mapped"] > 0) << place[0];
+      } else {
+        EXPECT_EQ(said["partition_transfers"] == 0, place.back() == "mapped") << method << ' ' << place[0];
+      }
     }
   }
 }
