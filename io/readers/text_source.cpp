@@ -25,6 +25,9 @@ namespace {
 
 /// Parsers work on blocks of this size at least: where memory cannot hold them, there are fewer parsers.
 constexpr std::uint64_t kLeastBlock = 64u << 10;
+/// A line of most files. Where blocks are shorter, they grow beside what the caller takes meanwhile, and what
+/// memory a job needs at most would depend on which of both comes first.
+constexpr std::uint64_t kUsualLine = 64;
 
 /// Blocks pass through a ring of slots: free -> filled (text) -> parsing -> parsed -> delivered in order, and
 /// free again. All its memory is charged when the source is made, for text of nothing but the shortest edges
@@ -109,7 +112,7 @@ class TextSource final : public EdgeSource {
     const std::uint64_t total = stream_->bytes().total();
     if (total > 0 && !stream_->bytes().compressed())
       most = std::min(most, std::max(kLeastBlock, total / parsers_ + 1));
-    block_bytes_ = std::max<std::uint64_t>(most, 1);
+    block_bytes_ = std::max(most, kUsualLine);
     block_edges_ = (block_bytes_ + 1) / format_->least_text() + 1;
   }
 
