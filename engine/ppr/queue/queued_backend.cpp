@@ -2,11 +2,10 @@
 // made together in the queue of engine/walks, on the host or a GPU, and the host counts where they have
 // ended, query by query. Ranks make walks together, whosever queries they are.
 //
-// Of a core, a step takes 54 ns here. It took 78 where queries waited for lists, as mass does; on two ranks
-// 107 and 220. (User time of a busy machine of two cores, medians of runs by turns; Kronecker scale 14, 100
-// queries of 10000 walks, 16 partitions of a file; on the ranks in memory.) A GPU takes longer where a run is
-// short: 2,000 queries of 1,000 walks in 32 partitions on an H200 63 to 73 ms, 49 to 53 by lists; from a file
-// 0.17 and 0.08 to 0.1 s (Kronecker 20, two runs each).
+// One thread answers 200 queries of 2,000 walks on Kronecker 18 in 0.117 s here, in 16 partitions, and in
+// 0.163 from a file; where queries waited for lists, as mass does, it took 0.354 and 0.448 (medians of seven
+// runs by turns). A GPU takes longer where a run is short: 2,000 queries of 1,000 walks in 32 partitions on
+// an H200 63 to 73 ms, 49 to 53 by lists; from a file 0.17 and 0.08 to 0.1 s (Kronecker 20, two runs each).
 #include <algorithm>
 #include <memory>
 #include <optional>
