@@ -28,6 +28,12 @@ LargePartitions large_of(const PagedPlan& plan) {
   return large;
 }
 
+/// Where slots hold all partitions of this rank, they come once.
+PageSources sources_for(PageSources sources, const OwnedPartitions& own, unsigned slots) {
+  if (own.end - own.begin <= slots) sources.once = own;
+  return sources;
+}
+
 }  // namespace
 
 PartitionCache::PartitionCache(const Device& device, std::span<const EdgeIndex> offsets,
@@ -39,7 +45,7 @@ PartitionCache::PartitionCache(const Device& device, std::span<const EdgeIndex> 
       steps_(use.steps),
       // Where partitions have shares of the device, all that fit shall be worked on side by side.
       once_(use.once && paging.balance == Balance::automatic),
-      slots_(device, offsets, plan_.partitions, pages.columns, pages.sources,
+      slots_(device, offsets, plan_.partitions, pages.columns, sources_for(pages.sources, own_, plan_.slots),
              {here.empty() ? plan_.slots : 0, plan_.large_slots, 0, here}),
       transport_(plan_.partitions,
                  use.picks > 0 && paging.transport == Transport::automatic && slots_.can_map()

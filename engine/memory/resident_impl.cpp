@@ -112,16 +112,19 @@ void ResidentGraph::Impl::open_pages() {
   if (device.plans()) return;
   if (device.is_cuda()) host_exponents = HostArray<std::int16_t>(host.vertices, "exponents of weights");
   std::int16_t* const on_host = device.is_cuda() ? host_exponents.data() : exponents.data();
-  for_each_range([&](const GraphView& range, std::uint64_t begin, std::uint64_t end) {
-    host::for_each_list(device.threads(), range, MakeExponents{range, on_host}, {begin, end});
-  });
+  for_each_range(
+      [&](const GraphView& range, std::uint64_t begin, std::uint64_t end) {
+        host::for_each_list(device.threads(), range, MakeExponents{range, on_host}, {begin, end});
+      },
+      false);
   share(std::span(on_host, host.vertices), "exponents of weights");
   if (device.is_cuda()) copy_to_device(device, exponents.data(), on_host, exponents.bytes());
   host_view.exponents = on_host;
 }
 
 void ResidentGraph::Impl::for_each_range(
-    const std::function<void(const GraphView&, std::uint64_t, std::uint64_t)>& body) const {
+    const std::function<void(const GraphView&, std::uint64_t, std::uint64_t)>& body,
+    bool with_targets) const {
   const EdgeSource* const file = graph.edges_elsewhere.get();
   CsrView rows = host_view.csr;
   std::uint64_t first = 0;
@@ -131,7 +134,7 @@ void ResidentGraph::Impl::for_each_range(
     rows.offsets += first, rows.vertices = makers.end(rank) - first;
   }
   for_each_piece(
-      rows, file, true, graph.weighted,
+      rows, file, with_targets, graph.weighted,
       [&](std::uint64_t begin, std::uint64_t end, const Vertex* some_targets, const float* some_weights) {
         GraphView range = host_view;
         range.csr.targets = some_targets;
@@ -178,8 +181,13 @@ PagedPlan ResidentGraph::Impl::share_memory(const PageColumns& columns, std::uin
                                             std::uint64_t instances, std::uint64_t steps,
                                             std::uint64_t row_bytes) {
   if (peers) return peers->plan(bytes_per_instance, instances, steps);
+  // What comes from a file has its tables made on the GPU, which takes memory beside slots.
+  constexpr std::uint64_t kShareOfTables = 8;
+  const bool makes_tables =
+      device.is_cuda() && graph.edges_elsewhere && (columns.alias || columns.cumulative);
+  const std::uint64_t taken = makes_tables ? device.memory().available() / kShareOfTables : 0;
   PagedPlan plan = plan_shard(paging.shard, device, graph, paging, columns, bytes_per_instance, instances,
-                              steps, 0, row_bytes);
+                              steps, taken, row_bytes);
   if (device.plans()) note({plan, columns, instances, steps});
   return plan;
 }

@@ -88,8 +88,9 @@ struct ResidentGraph::Impl {
   Bias effective(Bias bias) const { return bias == Bias::weight && !graph.weighted ? Bias::none : bias; }
   /// Calls body(view, begin, end) for ranges of vertices whose edges `view` has in host memory; all at once
   /// where they are there, else as they are read from the file. Ranks that share out the graph each take
-  /// their part of the vertices: see share.
-  void for_each_range(const std::function<void(const GraphView&, std::uint64_t, std::uint64_t)>& body) const;
+  /// their part of the vertices: see share. Without targets, these need not be there.
+  void for_each_range(const std::function<void(const GraphView&, std::uint64_t, std::uint64_t)>& body,
+                      bool with_targets = true) const;
   /// A column by vertex that every rank has filled for its part becomes whole.
   template <class T>
   void share(std::span<T> column, const char* label) const {

@@ -6,6 +6,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/memory_budget.hpp"
 #include "engine/exec/memory/copy_lane.hpp"
+#include "engine/exec/memory/uploads.hpp"
 #include "engine/memory/paged_plan.hpp"
 
 namespace sluice {
@@ -22,7 +23,7 @@ constexpr unsigned kFileLanes = 4;
 /// What a bringing thread has of its own: a stream, and page-locked memory for what is not in host memory.
 class Slots::Lane {
  public:
-  explicit Lane(const Device& device) : copies(device), device_(device) {}
+  Lane(const Device& device, std::size_t column) : copies(device), uploads(device, column), device_(device) {}
 
   template <class T>
   T* stage(Staging<T>& column, std::uint64_t size) {
@@ -32,6 +33,8 @@ class Slots::Lane {
   }
 
   CopyLane copies;
+  Uploads uploads;
+  Buffer<float> weights_there;  ///< of a partition, while tables are made of them
   Staging<Vertex> targets;
   Staging<float> weights;
   Staging<std::uint64_t> cumulative, thresholds;
@@ -209,7 +212,7 @@ Slots::Published Slots::publish(std::span<const std::byte> also) {
 void Slots::work() {
   std::exception_ptr failure;
   try {
-    Lane lane(device_);
+    Lane lane(device_, most_edges_ * sizeof(Vertex));
     for (;;) {
       std::unique_lock lock(mutex_);
       begun_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
@@ -235,7 +238,11 @@ void Slots::work() {
 }
 
 void Slots::bring(Lane& lane, const Load& load) {
-  columns_.coded ? bring_coded(lane, load) : bring_columns(lane, load);
+  if (columns_.coded) {
+    bring_coded(lane, load);
+  } else if (Kept* const kept = place_to_keep(load.partition); kept || !bring_in_pieces(lane, load)) {
+    bring_columns(lane, load, kept);
+  }
   lane.copies.wait("bringing a partition");
   ++counters_.transfers;
 }
@@ -252,7 +259,49 @@ void Slots::bring_coded(Lane& lane, const Load& load) {
   copy(codes + (end - begin), host.words + host.begins[begin], host.begins[end] - host.begins[begin]);
 }
 
-void Slots::bring_columns(Lane& lane, const Load& load) {
+/// From the file into the slot by way of small pieces, and what is derived is made there. False: it cannot.
+bool Slots::bring_in_pieces(Lane& lane, const Load& load) {
+  const bool derives = columns_.cumulative || columns_.alias;
+  if (!device_.is_cuda() || !read_from_file() || (derives && !(sources_.derive_there && derives_there_)))
+    return false;
+  const std::uint64_t begin = plan_.begin(load.partition), end = plan_.end(load.partition);
+  const EdgeIndex first = offsets_[begin];
+  const std::uint64_t edges = offsets_[end] - first;
+  if (edges == 0) return true;
+  const bool weighted = columns_.weights || (derives && sources_.weighted);
+  PageView page = views_[load.slot];
+  const auto bring_column = [&]<class T>(T* column, const auto& read) {
+    lane.uploads.bring(
+        column + first, edges * sizeof(T), [&](std::byte* to, std::size_t from, std::size_t until) {
+          read(first + from / sizeof(T), std::span(reinterpret_cast<T*>(to), (until - from) / sizeof(T)));
+        });
+  };
+  try {
+    if (weighted && !columns_.weights) {
+      lane.weights_there.reserve(device_, edges, "scratch of tables");
+      page.weights = moved(lane.weights_there.data(), first);
+    }
+    bring_column(page.targets,
+                 [&](EdgeIndex at, std::span<Vertex> to) { sources_.file->read_targets(at, to); });
+    if (weighted)
+      bring_column(page.weights,
+                   [&](EdgeIndex at, std::span<float> to) { sources_.file->read_weights(at, to); });
+    if (derives) {
+      const std::lock_guard lock(deriving_);
+      sources_.derive_there(page, begin, end);
+    }
+  } catch (const BudgetError&) {
+    if (!derives) throw;
+    derives_there_ = false;
+    lane.weights_there = Buffer<float>();
+    return false;
+  }
+  const std::uint64_t bytes = edges * (sizeof(Vertex) + (weighted ? sizeof(float) : 0));
+  counters_.read_bytes += bytes, counters_.copied_bytes += bytes;
+  return true;
+}
+
+void Slots::bring_columns(Lane& lane, const Load& load, Kept* kept) {
   const std::uint64_t begin = plan_.begin(load.partition), end = plan_.end(load.partition);
   const EdgeIndex first = offsets_[begin], last = offsets_[end];
   const std::uint64_t edges = last - first;
@@ -261,7 +310,6 @@ void Slots::bring_columns(Lane& lane, const Load& load) {
   const Slot& slot = slots_[load.slot];
   const PageView& host = sources_.columns;
   const bool derives = (columns_.cumulative && !host.cumulative) || (columns_.alias && !host.thresholds);
-  Kept* const kept = place_to_keep(load.partition);
   const bool comes = !kept || !kept->whole;  // from the file; else it is kept
   PageView staged = host;  // where each column lies in host memory, by position in the graph
   const auto stage = [&]<class T>(T*& column, Staging<T>& memory, Staging<T> Kept::*keeping, T* in_slot) {
@@ -323,7 +371,7 @@ std::uint64_t Slots::kept_bytes(std::uint32_t partition) const {
 /// Where a partition is, or shall be, kept; null: memory cannot hold it. What is left is shared with
 /// results on their way to a file and with whatever batches take: half of all stays free for them.
 Slots::Kept* Slots::place_to_keep(std::uint32_t partition) {
-  if (kept_.empty()) return nullptr;
+  if (kept_.empty() || (partition >= sources_.once.begin && partition < sources_.once.end)) return nullptr;
   Kept& kept = kept_[partition];
   if (kept.whole) return &kept;
   const std::lock_guard lock(mutex_);

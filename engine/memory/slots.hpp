@@ -18,6 +18,7 @@
 #include "engine/graph/partition_map.hpp"
 #include "engine/memory/coded_graph.hpp"
 #include "engine/memory/device_ownership.hpp"
+#include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/resident_impl.hpp"
 #include "partition/graph.hpp"
 #include "partition/plan.hpp"
@@ -32,8 +33,11 @@ struct PageSources {
   const EdgeSource* file = nullptr;
   bool weighted = false;  ///< the edges have weights, from which columns may be derived
   bool keep = false;      ///< what has come from the file stays in host memory, as far as it fits
+  OwnedPartitions once;   ///< but these, which stay in their slots
   /// Fills the derived columns of the vertices [begin, end) from targets and weights, all in host memory.
   std::function<void(const PageView& page, std::uint64_t begin, std::uint64_t end)> derive;
+  /// The same where all of them are in a GPU's memory; null where there is no code for that.
+  std::function<void(const PageView& page, std::uint64_t begin, std::uint64_t end)> derive_there;
 };
 
 /// What a run does with lists in partitions, as far as that is known beforehand.
@@ -157,7 +161,8 @@ class Slots {
   void work();
   void bring(Lane& lane, const Load& load);
   void bring_coded(Lane& lane, const Load& load);
-  void bring_columns(Lane& lane, const Load& load);
+  bool bring_in_pieces(Lane& lane, const Load& load);
+  void bring_columns(Lane& lane, const Load& load, Kept* kept);
   std::uint64_t kept_bytes(std::uint32_t partition) const;
   Kept* place_to_keep(std::uint32_t partition);
   void has_come(std::uint32_t partition);
@@ -180,6 +185,8 @@ class Slots {
   std::vector<std::byte> look_up_;  ///< views_, slot_of_ and what goes along
   Buffer<std::byte> device_look_up_;
   Counters counters_;
+  std::atomic<bool> derives_there_{true};  ///< until memory was too short for it
+  std::mutex deriving_;                    ///< one lane at a time takes memory for it
 
   std::mutex mutex_;
   std::condition_variable begun_;    ///< for bringing threads

@@ -3,6 +3,7 @@
 // not hold up the others.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "engine/exec/backend.hpp"
@@ -20,12 +21,12 @@ inline constexpr unsigned kTableBlock = 256;  ///< eight warps: enough for laten
 
 // ---- kernels
 
-/// One warp a list: body(warp, vertex, row). Hubs are left to hub_kernel.
+/// One warp a list of the range: body(warp, vertex, row). Hubs are left to hub_kernel.
 template <class Body>
-__global__ void __launch_bounds__(kTableBlock) list_kernel(GraphView graph, Body body) {
+__global__ void __launch_bounds__(kTableBlock) list_kernel(GraphView graph, ListRange range, Body body) {
   const std::uint64_t warps = static_cast<std::uint64_t>(gridDim.x) * (kTableBlock / 32);
   const std::uint64_t first = (static_cast<std::uint64_t>(blockIdx.x) * kTableBlock + threadIdx.x) / 32;
-  for (std::uint64_t v = first; v < graph.vertices(); v += warps) {
+  for (std::uint64_t v = range.begin + first; v < range.end; v += warps) {
     const Row row = graph.row(static_cast<Vertex>(v));
     if (row.degree <= GraphView::kHubDegree) body(Tile<32>{}, static_cast<Vertex>(v), row);
   }
@@ -39,11 +40,12 @@ __global__ void __launch_bounds__(kHubBlock) hub_kernel(GraphView graph, Body bo
   body(BlockGroup<kHubBlock>(workspace), v, graph.row(v));
 }
 
-/// Alias slots by the sweep of build_alias, one lane a list: the sweep is sequential.
+/// Alias slots by the sweep of build_alias, one lane a list of the range: the sweep is sequential.
 template <class BiasOf, class Emit>
-__global__ void __launch_bounds__(kTableBlock) alias_kernel(GraphView graph, BiasOf bias, Emit emit) {
-  const std::uint64_t v = static_cast<std::uint64_t>(blockIdx.x) * kTableBlock + threadIdx.x;
-  if (v >= graph.vertices()) return;
+__global__ void __launch_bounds__(kTableBlock)
+    alias_kernel(GraphView graph, ListRange range, BiasOf bias, Emit emit) {
+  const std::uint64_t v = range.begin + static_cast<std::uint64_t>(blockIdx.x) * kTableBlock + threadIdx.x;
+  if (v >= range.end) return;
   const Vertex vertex = static_cast<Vertex>(v);
   const Row row = graph.row(vertex);
   if (row.degree > GraphView::kHubDegree) return;
@@ -69,10 +71,12 @@ static __global__ void __launch_bounds__(kTableBlock)
 
 // ---- launchers
 
+/// Of a range that is not all, `graph` names the hubs that are in it.
 template <class Body>
-void for_each_list(const GraphView& graph, const Body& body) {
+void for_each_list(const GraphView& graph, const Body& body, ListRange range = {}) {
   constexpr unsigned kBlocks = 8;  // of a multiprocessor
-  list_kernel<<<multiprocessors() * kBlocks, kTableBlock>>>(graph, body);
+  range.end = std::min(range.end, graph.vertices());
+  list_kernel<<<multiprocessors() * kBlocks, kTableBlock>>>(graph, range, body);
   check_launch("list_kernel");
   if (graph.hub_count > 0) {
     hub_kernel<<<graph.hub_count, kHubBlock>>>(graph, body);
@@ -83,8 +87,10 @@ void for_each_list(const GraphView& graph, const Body& body) {
 
 template <class BiasOf, class Emit>
 void for_each_alias(const Device& device, const GraphView& graph, std::uint32_t max_degree,
-                    const BiasOf& bias, const Emit& emit) {
-  alias_kernel<<<grid_for(graph.vertices(), kTableBlock), kTableBlock>>>(graph, bias, emit);
+                    const BiasOf& bias, const Emit& emit, ListRange range = {}) {
+  range.end = std::min(range.end, graph.vertices());
+  if (range.begin >= range.end) return;
+  alias_kernel<<<grid_for(range.end - range.begin, kTableBlock), kTableBlock>>>(graph, range, bias, emit);
   check_launch("alias_kernel");
   for_each_hub_alias(device, graph, max_degree, bias, emit);
   wait_stream(nullptr, "building alias tables");

@@ -15,11 +15,17 @@
 
 namespace sluice {
 
-/// What a GPU takes while it makes alias slots of hubs, a block a multiprocessor: each has scratch for the
-/// largest list.
+/// Blocks of a GPU that make alias slots of hubs, one a multiprocessor, or as many as half of the memory that
+/// is left has scratch for: each has that for the largest list.
+inline constexpr std::uint64_t kHubScratchEntry = 16 + sizeof(std::uint32_t);
+inline unsigned hub_blocks(const Device& device, std::uint64_t hubs, std::uint64_t max_degree) {
+  const std::uint64_t each = std::max<std::uint64_t>(max_degree * kHubScratchEntry, 1);
+  return static_cast<unsigned>(std::clamp<std::uint64_t>(
+      device.memory().available() / 2 / each, 1, std::min<std::uint64_t>(device.multiprocessors(), hubs)));
+}
+/// What they take.
 inline std::uint64_t hub_scratch_bytes(const Device& device, std::uint64_t hubs, std::uint64_t max_degree) {
-  constexpr std::uint64_t kEntry = 16 + sizeof(std::uint32_t);
-  return std::min<std::uint64_t>(device.multiprocessors(), hubs) * max_degree * kEntry;
+  return hubs == 0 ? 0 : hub_blocks(device, hubs, max_degree) * max_degree * kHubScratchEntry;
 }
 
 /// Sums of a list's biases.
@@ -106,22 +112,21 @@ struct PutAliasSlots {
   }
 };
 
+/// Lists of the vertices [begin, end), clipped to the graph's.
+struct ListRange {
+  std::uint64_t begin = 0;
+  std::uint64_t end = ~std::uint64_t{0};
+};
+
 }  // namespace sluice
 
 namespace sluice::host {
 
 inline constexpr std::uint64_t kVerticesPerBlock = 1024;
 
-/// Vertices [begin, end), clipped to the graph's.
-struct VertexRange {
-  std::uint64_t begin = 0;
-  std::uint64_t end = ~std::uint64_t{0};
-};
-
 /// Calls body(lane, vertex, row) for every vertex of the range, in parallel.
 template <class Body>
-void for_each_list(unsigned threads, const GraphView& graph, const Body& body,
-                   const VertexRange& range = {}) {
+void for_each_list(unsigned threads, const GraphView& graph, const Body& body, const ListRange& range = {}) {
   const std::uint64_t last = std::min(range.end, graph.vertices());
   parallel_blocks(threads, last - std::min(range.begin, last), kVerticesPerBlock,
                   [&](std::uint64_t begin, std::uint64_t end, unsigned) {
@@ -133,7 +138,7 @@ void for_each_list(unsigned threads, const GraphView& graph, const Body& body,
 /// Calls emit(row, index, AliasSlot) for every entry of every list.
 template <class BiasOf, class Emit>
 void for_each_alias(unsigned threads, const GraphView& graph, const BiasOf& bias, const Emit& emit,
-                    const VertexRange& range = {}) {
+                    const ListRange& range = {}) {
   const auto make = [&](SingleLane, Vertex v, const Row& row) {
     list_alias(graph, bias, v, row, [&](std::uint32_t i, const AliasSlot& slot) { emit(row, i, slot); });
   };

@@ -133,7 +133,7 @@ template <class BiasOf, class Emit>
 void for_each_hub_alias(const Device& device, const GraphView& graph, std::uint32_t max_degree,
                         const BiasOf& bias, const Emit& emit) {
   if (graph.hub_count == 0) return;
-  const unsigned blocks = std::min(device.multiprocessors(), graph.hub_count);
+  const unsigned blocks = hub_blocks(device, graph.hub_count, max_degree);
   const Buffer<unsigned __int128> sums(device, std::uint64_t{blocks} * max_degree, "scratch of alias tables");
   const Buffer<std::uint32_t> indices(device, std::uint64_t{blocks} * max_degree, "scratch of alias tables");
   hub_alias_kernel<<<blocks, kHubBlock>>>(graph, bias, emit, HubScratch{sums.data(), indices.data()},

@@ -6,8 +6,10 @@
 #include "engine/core/error.hpp"
 #include "engine/memory/paged_plan.hpp"
 #include "engine/memory/resident_impl.hpp"
+#include "engine/memory/sweep_pages.hpp"
 #include "engine/walks/queue/walk_queue.hpp"
 #include "gpu/gpu.hpp"
+#include "partition/elsewhere.hpp"
 #include "sampling/jobs.hpp"
 
 namespace sluice::test {
@@ -244,6 +246,40 @@ TEST(GpuPagingLarge, LayersAndNodesKeepASmallBudget) {
 
     EXPECT_TRUE(digest == expected);
     EXPECT_LE(gpu->memory().peak(), budget);
+  }
+}
+
+/// What comes from a file has its tables made on the GPU: lists of lanes, of hubs, and by both techniques.
+/// Where memory is too short for that, they are made on the host.
+TEST(GpuPagingLarge, TablesOfPartitionsFromAFileAreThoseOfTheHost) {
+  io::ConvertOptions rules;
+  rules.undirected = true;
+  rules.weights = io::WeightRule::uniform;
+  const auto make = [&] {
+    return bench::generate_graph({io::GraphKind::rmat, brief() ? 9u : 17u, 16}, rules);
+  };
+  const Graph graph = make(), in_file = elsewhere(make());
+  ASSERT_TRUE(brief() || longest_list(graph.out.offsets.span(), 1) > GraphView::kHubDegree);
+  Device host({DeviceChoice::host, usable_cores(), 0});
+  ResidentGraph whole(host, graph);
+  for (const std::uint64_t memory : {std::uint64_t{0}, graph.edges() * 8}) {
+    const auto gpu = open_gpu(memory);
+    REQUIRE_GPU(gpu);
+    ResidentGraph parts(*gpu, in_file, {.partitions = brief() ? 3u : 16u});
+    for (const Select select : {Select::alias, Select::its}) {
+      walks::Options options;
+      options.kind = walks::Kind::biased, options.select = select, options.layout = Layout::csr;
+      options.length = 10, options.seed = 7;
+      WalkDigest expected, digest;
+
+      sampling::run_walks(whole, random_starts(at_most(20'000, 200)), options, &expected);
+      const RunStats stats =
+          sampling::run_walks(parts, random_starts(at_most(20'000, 200)), options, &digest);
+
+      EXPECT_TRUE(digest == expected) << "select " << static_cast<int>(select) << ", memory " << memory;
+      // Targets and weights are what comes, not tables.
+      EXPECT_TRUE(memory > 0 || stats.host_to_device_bytes < graph.edges() * 9) << stats.host_to_device_bytes;
+    }
   }
 }
 

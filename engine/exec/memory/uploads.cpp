@@ -29,26 +29,36 @@ unsigned copying_threads(const Device& device, std::size_t bytes) {
 }  // namespace
 
 struct Uploads::Piece {
-  explicit Piece(const Device& device) : lane(device), memory(device, kPiece, "a copy to the device") {}
+  Piece(const Device& device, std::size_t bytes)
+      : lane(device), memory(device, bytes, "a copy to the device") {}
 
   CopyLane lane;
   Staging<std::byte> memory;
 };
 
 Uploads::Uploads(const Device& device, std::size_t bytes)
-    : device_(device), pieces_(copying_threads(device, bytes)) {}
+    : device_(device), threads_(copying_threads(device, bytes)), pieces_(std::max(threads_, 1u)) {}
 
 Uploads::~Uploads() = default;
 
 void Uploads::copy(void* to, const void* from, std::size_t bytes) {
   if (bytes == 0 || device_.plans()) return;
   if (!device_.is_cuda()) return static_cast<void>(std::memcpy(to, from, bytes));
-  if (pieces_.empty() || cuda::is_page_locked(from)) return cuda::copy_to_device(to, from, bytes);
+  if (threads_ == 0 || cuda::is_page_locked(from)) return cuda::copy_to_device(to, from, bytes);
+  bring(to, bytes, [from](std::byte* piece, std::size_t begin, std::size_t end) {
+    std::memcpy(piece, static_cast<const std::byte*>(from) + begin, end - begin);
+  });
+}
+
+void Uploads::bring(void* to, std::size_t bytes,
+                    FunctionRef<void(std::byte* piece, std::size_t begin, std::size_t end)> fill) {
+  const std::size_t size = std::min(bytes, kPiece);
   parallel_blocks(static_cast<unsigned>(pieces_.size()), bytes, kPiece,
                   [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
                     auto& own = pieces_[thread];
-                    if (!own) own = std::make_unique<Piece>(device_);
-                    std::memcpy(own->memory.data(), static_cast<const std::byte*>(from) + begin, end - begin);
+                    if (!own || own->memory.size() < size) own = std::make_unique<Piece>(device_, size);
+                    cuda::bind_thread();  // the pool's threads may have served another device
+                    fill(own->memory.data(), begin, end);
                     own->lane.to_device(static_cast<std::byte*>(to) + begin, own->memory.data(), end - begin);
                     own->lane.wait("a copy to the device");
                   });

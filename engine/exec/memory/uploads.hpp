@@ -1,11 +1,12 @@
-// Copies from pageable memory to a GPU by several threads, each by way of a page-locked piece of its own:
-// CUDA by itself uses one thread, which brings 6 GB/s where eight bring 24.
+// Copies from pageable memory, or from a file, to a GPU by several threads, each by way of a page-locked
+// piece of its own: CUDA by itself uses one thread, which brings 6 GB/s where eight bring 24.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <vector>
 
+#include "engine/core/function_ref.hpp"
 #include "engine/exec/device.hpp"
 
 namespace sluice {
@@ -21,12 +22,17 @@ class Uploads {
 
   /// As copy_to_device, which waits until all is there.
   void copy(void* to, const void* from, std::size_t bytes);
+  /// The same of what fill(piece, begin, end) puts into page-locked memory: bytes [begin, end), where both
+  /// are multiples of 64, or the end. Threads call it side by side.
+  void bring(void* to, std::size_t bytes,
+             FunctionRef<void(std::byte* piece, std::size_t begin, std::size_t end)> fill);
 
  private:
   struct Piece;
 
   const Device& device_;
-  std::vector<std::unique_ptr<Piece>> pieces_;  ///< by thread, made when they are needed; none: CUDA copies
+  unsigned threads_;                            ///< 0: CUDA copies
+  std::vector<std::unique_ptr<Piece>> pieces_;  ///< by thread, made when they are needed
 };
 
 }  // namespace sluice

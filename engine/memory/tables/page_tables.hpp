@@ -2,6 +2,10 @@
 // with each partition that is brought; the same integers either way.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
 #include "engine/core/clock.hpp"
 #include "engine/core/error.hpp"
 #include "engine/memory/slots.hpp"
@@ -16,6 +20,30 @@ void want_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& 
 void want_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias, PageRequest& pages);
 bool take_coded_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias,
                       PageRequest& pages, Layout layout, const ExpectedWork& work);
+
+#if defined(__CUDACC__)
+/// Lists of some vertices in a page whose columns are in a GPU's memory.
+struct ListsOnDevice {
+  ListsOnDevice(const ResidentGraph::Impl& graph, const PageView& page, ListRange lists)
+      : range(lists), view(graph.view) {
+    std::vector<Vertex> long_ones;
+    for (std::uint64_t v = range.begin; v < range.end; ++v) {
+      const std::uint32_t degree = graph.host_view.degree(static_cast<Vertex>(v));
+      longest = std::max(longest, degree);
+      if (degree > GraphView::kHubDegree) long_ones.push_back(static_cast<Vertex>(v));
+    }
+    hubs = Buffer<Vertex>(graph.device, long_ones.size(), "the list of hubs");
+    copy_to_device(graph.device, hubs.data(), long_ones.data(), hubs.bytes());
+    view.hubs = hubs.data(), view.hub_count = static_cast<std::uint32_t>(long_ones.size());
+    view.csr.targets = page.targets, view.csr.weights = page.weights;
+  }
+
+  ListRange range;
+  GraphView view;
+  std::uint32_t longest = 0;
+  Buffer<Vertex> hubs;
+};
+#endif
 
 /// Calls make() for a table of the whole graph, unless the edges are in a file or the host's memory cannot
 /// hold it.
@@ -48,6 +76,12 @@ void want_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bia
     view.csr.targets = page.targets, view.csr.weights = page.weights;
     host::for_each_list(1, view, MakeCtps<BiasOf>{view, bias, page.cumulative}, {begin, end});
   };
+#if defined(__CUDACC__)
+  pages.sources.derive_there = [&graph, bias](const PageView& page, std::uint64_t begin, std::uint64_t end) {
+    const ListsOnDevice lists(graph, page, {begin, end});
+    cuda::for_each_list(lists.view, MakeCtps<BiasOf>{lists.view, bias, page.cumulative}, lists.range);
+  };
+#endif
 }
 
 /// The CTPS of a bias, whole; in partitions it comes with their edges, and null is returned.
@@ -89,6 +123,13 @@ void want_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bi
     view.csr.targets = page.targets, view.csr.weights = page.weights;
     host::for_each_alias(1, view, bias, PutAliasSlots{page.thresholds, page.others}, {begin, end});
   };
+#if defined(__CUDACC__)
+  pages.sources.derive_there = [&graph, bias](const PageView& page, std::uint64_t begin, std::uint64_t end) {
+    const ListsOnDevice lists(graph, page, {begin, end});
+    cuda::for_each_alias(graph.device, lists.view, lists.longest, bias,
+                         PutAliasSlots{page.thresholds, page.others}, lists.range);
+  };
+#endif
 }
 
 }  // namespace sluice
