@@ -130,13 +130,14 @@ class HostPpr final : public Backend {
   };
   struct Worker {
     Worker(const Device& device, const Graph& graph, const Options& options, unsigned at_once)
-        : solver(device, graph.out.view(), options, at_once, threads_of_query(device, at_once)) {}
+        : solver(QuerySolver::make(device, graph.out.view(), options, at_once,
+                                   threads_of_query(device, at_once))) {}
     void forget() {
       if (group) group->clear();
       in_group.clear();
     }
 
-    QuerySolver solver;
+    std::unique_ptr<QuerySolver> solver;
     Seeds seeds;
     std::unique_ptr<DenseGroup> group;  ///< once a query came to it
     std::vector<Asked> in_group;        ///< by column
@@ -167,16 +168,16 @@ class HostPpr final : public Backend {
     const double begin = seconds_now();
     worker.seeds.assign(starts_, graph_.vertices(), options_.seed, first + row);
     results_.seeds.data()[row] = worker.seeds.all()[0].vertex;
-    worker.solver.begin(worker.seeds, first + row);
+    worker.solver->begin(worker.seeds, first + row);
     if (fit_->groups > 0 && !keep_to_tables_ &&
-        !worker.solver.advance_to(edges_in_table(), worker.solver.whole()) && takes_column(worker)) {
+        !worker.solver->advance_to(edges_in_table(), worker.solver->whole()) && takes_column(worker)) {
       worker.in_group.push_back({row, begin});
       if (worker.group->is_full()) answer_group(worker);
       return;
     }
-    worker.solver.advance(worker.solver.whole());
-    results_.answer(row, worker.solver.figures(), begin,
-                    [&](auto vertices, auto scores) { worker.solver.write_top(vertices, scores); });
+    worker.solver->advance(worker.solver->whole());
+    results_.answer(row, worker.solver->figures(), begin,
+                    [&](auto vertices, auto scores) { worker.solver->write_top(vertices, scores); });
   }
 
   /// Of a step after which a query leaves its table.
@@ -190,7 +191,7 @@ class HostPpr final : public Backend {
     try {
       if (!worker.group)
         worker.group = std::make_unique<DenseGroup>(device_, shared(), options_, fit_->shape.width);
-      worker.group->add(worker.solver.paused(), worker.seeds);
+      worker.group->add(*worker.solver, worker.seeds);
       return true;
     } catch (const BudgetError&) {
       if (options_.state == State::dense) throw_too_little();

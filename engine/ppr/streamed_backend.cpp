@@ -27,11 +27,11 @@ constexpr std::uint64_t kLeastShare = 64;
 struct Flight {
   Flight(const Device& device, const CsrView& graph, const Options& options, unsigned balls,
          std::uint64_t of_row)
-      : solver(device, graph, options, balls), row(of_row) {}
+      : solver(QuerySolver::make(device, graph, options, balls)), row(of_row) {}
 
   enum class State { fresh, waiting, ended, failed };
 
-  QuerySolver solver;
+  std::unique_ptr<QuerySolver> solver;
   Seeds seeds;
   std::uint64_t row;
   State state = State::fresh;
@@ -133,7 +133,7 @@ class StreamedPpr final : public Backend {
     const auto of_each = static_cast<unsigned>(device_.threads() / std::max<std::uint64_t>(together, 1));
     parallel_blocks(device_.threads(), together, 1, [&](std::uint64_t i, std::uint64_t, unsigned) {
       Flight& flight = *flights_[i];
-      flight.solver.use_threads(std::clamp(of_each, 1u, balls_));
+      flight.solver->use_threads(std::clamp(of_each, 1u, balls_));
       try {
         go_on(flight, lists);
       } catch (const BudgetError&) {
@@ -147,14 +147,14 @@ class StreamedPpr final : public Backend {
   void go_on(Flight& flight, const ListsAtHand& lists) {
     if (flight.state == Flight::State::fresh) {
       flight.seeds.assign(starts_, graph_.vertices(), options_.seed, first_ + flight.row);
-      flight.solver.begin(flight.seeds, first_ + flight.row);
+      flight.solver->begin(flight.seeds, first_ + flight.row);
       flight.state = Flight::State::waiting;
     }
-    if (!flight.solver.advance(lists)) return;
+    if (!flight.solver->advance(lists)) return;
     const std::uint64_t row = flight.row;
     results_.seeds.data()[row] = flight.seeds.all()[0].vertex;
-    results_.answer(row, flight.solver.figures(), flight.begin,
-                    [&](auto vertices, auto scores) { flight.solver.write_top(vertices, scores); });
+    results_.answer(row, flight.solver->figures(), flight.begin,
+                    [&](auto vertices, auto scores) { flight.solver->write_top(vertices, scores); });
     flight.state = Flight::State::ended;
   }
 
@@ -180,7 +180,7 @@ class StreamedPpr final : public Backend {
   void want() {
     wanted_.clear();
     parallel_blocks(device_.threads(), flights_.size(), 1, [&](std::uint64_t i, std::uint64_t, unsigned) {
-      flights_[i]->solver.for_each_missing([this](Vertex v) { wanted_.add(v); });
+      flights_[i]->solver->for_each_missing([this](Vertex v) { wanted_.add(v); });
     });
   }
 

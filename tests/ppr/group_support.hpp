@@ -109,9 +109,9 @@ struct Expected {
   Expected(const Graph& graph, const ppr::Options& given, const ppr::Seeds& seeds)
       : options(given), vertices(options.top), scores(options.top) {
     const Device device({DeviceChoice::host, 1, 0});
-    ppr::QuerySolver solver(device, graph.out.view(), options);
-    figures = solve_with(solver, seeds, kQuery);
-    solver.write_top(vertices, scores);
+    const auto solver = ppr::QuerySolver::make(device, graph.out.view(), options);
+    figures = solve_with(*solver, seeds, kQuery);
+    solver->write_top(vertices, scores);
   }
   ppr::Options options;
   ppr::QueryFigures figures;

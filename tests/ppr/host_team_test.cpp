@@ -101,15 +101,15 @@ TEST(HostTeam, ThrowsWhatStoppedABallAndIsUsableAgain) {
   options.expand = 0.01;
   const ppr::Seeds far = seeds_of(graph, {{17, 1}}), near = seeds_of(graph, {{lone_vertex(graph), 1}});
   const Device all({DeviceChoice::host, 1, 0});
-  ppr::QuerySolver alone(all, graph.out.view(), options);
-  const std::uint64_t bytes = solve_with(alone, far, 0).peak_bytes;
+  const auto alone = ppr::QuerySolver::make(all, graph.out.view(), options);
+  const std::uint64_t bytes = solve_with(*alone, far, 0).peak_bytes;
   for (const unsigned threads : kThreads) {
     const Device some({DeviceChoice::host, threads, bytes + (64u << 10)});
-    ppr::QuerySolver solver(some, graph.out.view(), options, 4, threads);
+    const auto solver = ppr::QuerySolver::make(some, graph.out.view(), options, 4, threads);
 
     for (int again = 0; again < 3; ++again) {
-      EXPECT_THROW(solve_with(solver, far, 0), BudgetError);
-      EXPECT_EQ(solve_with(solver, near, 0).reached, 1u);
+      EXPECT_THROW(solve_with(*solver, far, 0), BudgetError);
+      EXPECT_EQ(solve_with(*solver, near, 0).reached, 1u);
     }
   }
 }

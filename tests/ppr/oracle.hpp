@@ -103,12 +103,13 @@ inline ppr::QueryFigures solve_with(ppr::QuerySolver& solver, const ppr::Seeds& 
 inline SolvedQuery solve(const Graph& graph, const ppr::Options& options, const WeightedSeeds& seeds,
                          Instance query = 0) {
   const Device device({DeviceChoice::host, 1, 0});
-  ppr::QuerySolver solver(device, graph.out.view(), options);
+  const auto solver = ppr::QuerySolver::make(device, graph.out.view(), options);
   ppr::Seeds of_query;
   of_query.assign(starts_of({seeds}), graph.vertices(), options.seed, 0);
-  SolvedQuery solved{std::vector<double>(graph.vertices()), solve_with(solver, of_query, query)};
+  SolvedQuery solved{std::vector<double>(graph.vertices()), solve_with(*solver, of_query, query)};
   const ppr::MassUnits units = ppr::MassUnits::of(solved.figures.units);
-  solver.for_each_score([&](Vertex v, ppr::Mass score) { solved.scores[v] = units.share(score); });
+  solver->for_each_reached(
+      [&](Vertex v, ppr::Mass score, ppr::Mass) { solved.scores[v] = units.share(score); });
   return solved;
 }
 

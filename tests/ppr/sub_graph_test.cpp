@@ -121,8 +121,8 @@ TEST(SubGraph, IsInTheMemoryOfItsQuery) {
   }
   const ppr::Seeds seeds = seeds_of(graph, {{17, 1}});
   const Device small({DeviceChoice::host, 1, without + (4u << 10)});
-  ppr::QuerySolver solver(small, graph.out.view(), options);
-  EXPECT_THROW(solve_with(solver, seeds, 0), BudgetError);
+  const auto solver = ppr::QuerySolver::make(small, graph.out.view(), options);
+  EXPECT_THROW(solve_with(*solver, seeds, 0), BudgetError);
 }
 
 TEST(SubGraph, NeedsAllLists) {

@@ -31,7 +31,7 @@ DenseGroup::DenseGroup(const Device& device, const DenseGraph& graph, const Opti
       view_(DenseGroupView::of(masses_.data(), words_.data(), shape_, 0)),
       passes_(make_dense_passes(graph, view_, width)) {}
 
-void DenseGroup::add(const PausedQuery& query, const Seeds& seeds) {
+void DenseGroup::add(const QuerySolver& query, const Seeds& seeds) {
   const std::uint32_t column = columns(), width = shape_.width;
   if (column == 0) {
     std::fill_n(words_.data(), shape_.words(), 0u);
@@ -44,18 +44,19 @@ void DenseGroup::add(const PausedQuery& query, const Seeds& seeds) {
   }
   // A column as in rows of full width, so that the figure does not tell how many queries there were.
   const std::uint64_t bytes = DenseShape{shape_.vertices, kHostDenseWidth}.query_bytes();
-  columns_.push_back({seeds, query.steps, query.edges, query.bytes + bytes});
-  for (const Reached<Mass>& entry : query.reached) {
-    const std::uint64_t row = std::uint64_t{entry.vertex} * width;
-    std::uint32_t &reached = view_.reached()[entry.vertex], &sending = view_.sending(0)[entry.vertex];
+  const QuerySolver::Progress before = query.progress();
+  columns_.push_back({seeds, before.steps, before.edges, before.bytes + bytes});
+  query.for_each_reached([&](Vertex v, Mass score, Mass waiting) {
+    const std::uint64_t row = std::uint64_t{v} * width;
+    std::uint32_t &reached = view_.reached()[v], &sending = view_.sending(0)[v];
     if (reached == 0) std::fill_n(view_.scores() + row, width, Mass{0});
     reached |= 1u << column;
-    view_.scores()[row + column] = entry.score;
-    if (entry.waiting == 0) continue;
+    view_.scores()[row + column] = score;
+    if (waiting == 0) return;
     if (sending == 0) std::fill_n(view_.shares(0) + row, width, Mass{0});
     sending = 1;
-    view_.shares(0)[row + column] = entry.waiting;
-  }
+    view_.shares(0)[row + column] = waiting;
+  });
 }
 
 void DenseGroup::run() {

@@ -26,9 +26,9 @@ class DenseGroup {
   bool is_full() const { return columns() == shape_.width; }
   /// Forgets all queries.
   void clear() { columns_.clear(); }
-  /// Takes over a query that goes on; it is exact, and between two steps. Throws BudgetError, and nothing is
+  /// Takes over a query that goes on; it is exact, and between two rounds. Throws BudgetError, and nothing is
   /// done.
-  void add(const PausedQuery& query, const Seeds& seeds);
+  void add(const QuerySolver& query, const Seeds& seeds);
   /// Until all have scores.
   void run();
 

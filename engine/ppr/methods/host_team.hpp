@@ -6,12 +6,15 @@
 // together.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/exec/thread_pool.hpp"
@@ -27,14 +30,23 @@ class HostTeam {
   using Memory = HostWorkspaceMemory<M>;
 
   /// Keeps references to the query's workspace, which has a second, and to its rules.
-  HostTeam(const Device& device, Memory& query, const QueryRules& rules, unsigned balls, unsigned threads);
+  HostTeam(const Device& device, Memory& query, const QueryRules& rules, unsigned balls, unsigned threads)
+      : device_(device), query_(query), rules_(rules), balls_(balls), helpers_(threads - 1) {
+    members_.emplace_back(query);
+  }
 
   /// So many threads make balls from now on, the query's among them.
   void use_threads(unsigned threads) { helpers_ = threads - 1; }
   /// For the next query.
-  void begin();
+  void begin() {
+    for (Memory& memory : others_) memory.begin();
+  }
   /// Of workspaces beside the query's, at most, of this query.
-  std::uint64_t peak_bytes() const;
+  std::uint64_t peak_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const Memory& memory : others_) bytes += memory.peak_bytes();
+    return bytes;
+  }
   /// Calls use(vertex) for all whose lists balls beside the query's workspace wait for.
   template <class Use>
   void for_each_missing(Use&& use) const {
@@ -44,16 +56,52 @@ class HostTeam {
   // ---- by the query's thread
 
   /// Are lists at hand that are not all of the graph's?
-  bool brings_lists() const;
+  bool brings_lists() const {
+    const std::span<const ListRange> ranges = query_.lists->ranges();
+    return ranges.size() != 1 || ranges[0].begin != 0 || ranges[0].end != rules_.graph.vertices ||
+           ranges[0].each != nullptr;
+  }
   /// A stage goes on from so many balls; none is under way. Throws BudgetError.
-  void give(const BallOrder& order);
+  void give(const BallOrder& order) {
+    while (others_.size() < std::min(balls_, order.count))
+      members_.emplace_back(others_.emplace_back(device_, rules_.graph.vertices));
+    for (Member& member : members_) member.ball.reset();
+    failure_ = nullptr;
+    order_ = order;
+    begun_ = taken_ = resumed_ = paused_ = under_way_ = 0;
+  }
   /// Threads go on with the lists that the query has now, until rest().
-  void go_on();
+  void go_on() {
+    for (Memory& memory : others_) memory.lists = query_.lists;
+    resumed_ = taken_, paused_ = begun_;
+    resting_ = false;
+    if (helpers_ == 0) return;
+    threads_.emplace(helpers_);
+    threads_->begin([this](unsigned) { work(); });
+  }
   /// Waits until the ball is made; those before it have been taken. False where it lacks lists, and all that
   /// could be made beside it was. Throws what stopped a ball.
-  bool makes(std::uint32_t ball);
+  bool makes(std::uint32_t ball) {
+    Lock lock(mutex_);
+    taken_ = ball;
+    changed_.notify_all();
+    while (ball == begun_ || !member_of(ball).made) {
+      if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+      if (make_next(lock)) continue;
+      if (at_work_ == 0) return false;
+      changed_.wait(lock);
+    }
+    return true;
+  }
   /// Returns when no thread makes a ball: lists may end then.
-  void rest();
+  void rest() {
+    {
+      const Lock lock(mutex_);
+      resting_ = true;
+      changed_.notify_all();
+    }
+    threads_.reset();
+  }
 
   // ---- of a ball that is made, as TeamMemory of a member's
 
@@ -81,10 +129,64 @@ class HostTeam {
   static constexpr std::uint32_t kNoBall = ~std::uint32_t{0};
 
   Member& member_of(std::uint32_t ball) { return members_[ball % members_.size()]; }
-  void work();
-  std::uint32_t next_ball();
-  bool make_next(Lock& lock);
-  bool make(std::uint32_t ball, Member& member);
+
+  void work() {
+    Lock lock(mutex_);
+    while (!resting_ && (resumed_ < paused_ || begun_ < order_.count)) {
+      if (!make_next(lock)) changed_.wait(lock);
+    }
+  }
+
+  /// Those that wait for lists first, each once. kNoBall where none is left, or no workspace is free.
+  std::uint32_t next_ball() {
+    for (resumed_ = std::max(resumed_, taken_); resumed_ < paused_;) {
+      const std::uint32_t ball = resumed_++;
+      if (!member_of(ball).made) return ball;
+    }
+    if (begun_ == order_.count || begun_ - taken_ == members_.size() || under_way_ == balls_) return kNoBall;
+    ++under_way_;
+    member_of(begun_).made = false;
+    return begun_++;
+  }
+
+  /// False where there is none. The lock is open meanwhile.
+  bool make_next(Lock& lock) {
+    const std::uint32_t ball = next_ball();
+    if (ball == kNoBall) return false;
+    Member& member = member_of(ball);
+    ++at_work_;
+    lock.unlock();
+    bool made = false;
+    std::exception_ptr failure;
+    try {
+      made = make(ball, member);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    lock.lock();
+    --at_work_;
+    if (failure && !failure_) failure_ = failure;
+    if (made) member.made = true, --under_way_;
+    changed_.notify_all();
+    return true;
+  }
+
+  /// As far as lists lead; false if others are missing.
+  bool make(std::uint32_t ball, Member& member) {
+    if (!member.ball) {
+      member.returning.assign(order_.steps, 0);
+      member.step = 0;
+      member.ball.emplace(SingleLane{}, member.shared, *member.memory, rules_, SeedsView{});
+    } else if (!member.ball->go_on()) {
+      return false;
+    }
+    member.ball->run_from(query_.second->ranked[order_.first + ball], member.step, order_.steps,
+                          member.returning.data());
+    if (member.ball->stopped()) return false;
+    member.figures = member.ball->figures();
+    member.ball.reset();
+    return true;
+  }
 
   const Device& device_;
   Memory& query_;

@@ -1,7 +1,13 @@
 #include "engine/ppr/methods/solver.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <vector>
 
+#include "engine/ppr/host_workspace.hpp"
+#include "engine/ppr/methods/group_one_by_one.hpp"
+#include "engine/ppr/methods/group_query.hpp"
+#include "engine/ppr/methods/host_team.hpp"
 #include "engine/ppr/methods/top_list.hpp"
 
 namespace sluice::ppr {
@@ -16,81 +22,117 @@ QueryRules rules_on_host(const CsrView& graph, const Options& options,
   return rules;
 }
 
+/// With masses stored as M.
+template <class M>
+class StoredSolver final : public QuerySolver {
+ public:
+  StoredSolver(const Device& device, const CsrView& graph, const Options& options, unsigned balls,
+               unsigned threads)
+      : device_(device),
+        options_(options),
+        whole_{0, graph.vertices, {graph.targets, graph.weights}},
+        stages_(stages_of(options)),
+        rules_(rules_on_host(graph, options, stages_)),
+        workspace_(device, graph.vertices) {
+    if (!goes_one_by_one(options)) return;
+    table_.emplace(device, graph.vertices);
+    workspace_.add_second(*table_, *std::ranges::max_element(stages_));
+    if (balls > 1) workspace_.team = &team_.emplace(device, workspace_, rules_, balls, threads);
+  }
+
+  void begin(const Seeds& seeds, Instance query) override {
+    if (team_) team_->begin();
+    workspace_.begin();
+    if (table_) {
+      table_->begin();
+      one_by_one_.emplace(SingleLane{}, shared_, workspace_, rules_, seeds.view(), query);
+    } else {
+      together_.emplace(SingleLane{}, shared_.ball, workspace_, rules_, seeds.view(), query);
+    }
+    with_query([](auto& begun) { begun.begin(); });
+  }
+
+  bool advance(const ListsAtHand& lists) override {
+    workspace_.lists = &lists;
+    try {
+      return with_query([](auto& query) {
+        query.advance();
+        return !query.stopped();
+      });
+    } catch (...) {
+      if (team_) team_->rest();  // the lists end with the call
+      throw;
+    }
+  }
+  void use_threads(unsigned threads) override {
+    if (team_) team_->use_threads(threads);
+  }
+  bool advance_to(std::uint64_t edges, const ListsAtHand& lists) override {
+    workspace_.lists = &lists;
+    return together_->advance_to(edges);
+  }
+  void take_ends(std::span<const Vertex> ends, std::uint64_t steps) override {
+    together_->take_ends(ends, steps);
+  }
+  Progress progress() const override {
+    return {together_->steps(), together_->edges(), workspace_.peak_bytes()};
+  }
+  void for_each_missing(FunctionRef<void(Vertex)> use) const override {
+    workspace_.for_each_missing(use);
+    if (team_) team_->for_each_missing(use);
+  }
+
+  QueryFigures figures() override {
+    QueryFigures figures = figures_of(with_query([](auto& query) { return query.figures(); }), options_);
+    figures.peak_bytes = workspace_.peak_bytes() + (table_ ? table_->peak_bytes() : 0);
+    if (team_) figures.peak_bytes += team_->peak_bytes();
+    return figures;
+  }
+  ListsAtHand whole() const override { return ListsAtHand(std::span(&whole_, 1)); }
+  void write_top(std::span<Vertex> vertices, std::span<double> values) override {
+    const std::uint64_t entries = TopList::entries(reached().size(), options_.top);
+    list_.reserve(device_, entries, "the list of a query");
+    TopList list({list_.data(), entries}, options_.top, shared_.ball.units);
+    for (const Reached<M>& entry : reached()) list.add(entry.vertex, entry.score);
+    list.write(vertices, values);
+  }
+  void for_each_reached(FunctionRef<void(Vertex, Mass, Mass)> use) const override {
+    for (const Reached<M>& entry : reached()) use(entry.vertex, entry.score, entry.waiting);
+  }
+
+ private:
+  using Together = GroupQuery<SingleLane, HostWorkspace<M>>;
+  using OneByOne = GroupOneByOne<SingleLane, HostWorkspace<M>>;
+
+  template <class Use>
+  auto with_query(Use&& use) {
+    return one_by_one_ ? use(*one_by_one_) : use(*together_);
+  }
+  /// All that have scores.
+  const ReachedVertices<M>& reached() const { return table_ ? table_->reached : workspace_.reached; }
+
+  const Device& device_;
+  const Options& options_;
+  ListRange whole_;
+  std::vector<std::uint32_t> stages_;
+  QueryRules rules_;
+  std::optional<HostWorkspaceMemory<M>> table_;  ///< one by one
+  HostWorkspaceMemory<M> workspace_;
+  std::optional<HostTeam<M>> team_;
+  Buffer<RankedVertex> list_;
+  // Of the query under way.
+  typename OneByOne::Shared shared_;
+  std::optional<Together> together_;
+  std::optional<OneByOne> one_by_one_;
+};
+
 }  // namespace
 
-template <class M>
-StoredSolver<M>::StoredSolver(const Device& device, const CsrView& graph, const Options& options,
-                              unsigned balls, unsigned threads)
-    : device_(device),
-      options_(options),
-      whole_{0, graph.vertices, {graph.targets, graph.weights}},
-      stages_(stages_of(options)),
-      rules_(rules_on_host(graph, options, stages_)),
-      workspace_(device, graph.vertices) {
-  if (!goes_one_by_one(options)) return;
-  table_.emplace(device, graph.vertices);
-  workspace_.add_second(*table_, *std::ranges::max_element(stages_));
-  if (balls > 1) workspace_.team = &team_.emplace(device, workspace_, rules_, balls, threads);
+std::unique_ptr<QuerySolver> QuerySolver::make(const Device& device, const CsrView& graph,
+                                               const Options& options, unsigned balls, unsigned threads) {
+  return with_stored_mass(options, [&](auto mass) -> std::unique_ptr<QuerySolver> {
+    return std::make_unique<StoredSolver<decltype(mass)>>(device, graph, options, balls, threads);
+  });
 }
-
-template <class M>
-void StoredSolver<M>::begin(const Seeds& seeds, Instance query) {
-  if (team_) team_->begin();
-  workspace_.begin();
-  if (table_) {
-    table_->begin();
-    one_by_one_.emplace(SingleLane{}, shared_, workspace_, rules_, seeds.view(), query);
-  } else {
-    together_.emplace(SingleLane{}, shared_.ball, workspace_, rules_, seeds.view(), query);
-  }
-  with_query([](auto& begun) { begun.begin(); });
-}
-
-template <class M>
-bool StoredSolver<M>::advance(const ListsAtHand& lists) {
-  workspace_.lists = &lists;
-  try {
-    return with_query([](auto& query) {
-      query.advance();
-      return !query.stopped();
-    });
-  } catch (...) {
-    if (team_) team_->rest();  // the lists end with the call
-    throw;
-  }
-}
-
-template <class M>
-bool StoredSolver<M>::advance_to(std::uint64_t edges, const ListsAtHand& lists) {
-  workspace_.lists = &lists;
-  return together_->advance_to(edges);
-}
-
-template <class M>
-QueryFigures StoredSolver<M>::figures() {
-  QueryFigures figures = figures_of(with_query([](auto& query) { return query.figures(); }), options_);
-  figures.peak_bytes = workspace_.peak_bytes() + (table_ ? table_->peak_bytes() : 0);
-  if (team_) figures.peak_bytes += team_->peak_bytes();
-  return figures;
-}
-
-template <class M>
-void StoredSolver<M>::write_top(std::span<Vertex> vertices, std::span<double> values) {
-  const std::uint64_t entries = TopList::entries(scores().size(), options_.top);
-  list_.reserve(device_, entries, "the list of a query");
-  TopList list({list_.data(), entries}, options_.top, shared_.ball.units);
-  for (const Reached<M>& entry : scores()) list.add(entry.vertex, entry.score);
-  list.write(vertices, values);
-}
-
-QuerySolver::QuerySolver(const Device& device, const CsrView& graph, const Options& options, unsigned balls,
-                         unsigned threads)
-    : solver_(with_stored_mass(options, [&](auto mass) {
-        return Solver(std::in_place_type<StoredSolver<decltype(mass)>>, device, graph, options, balls,
-                      threads);
-      })) {}
-
-template class StoredSolver<Mass>;
-template class StoredSolver<CoarseMass>;
 
 }  // namespace sluice::ppr
