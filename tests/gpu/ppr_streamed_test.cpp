@@ -12,7 +12,7 @@
 #include "exchange/thread_ranks.hpp"
 #include "gpu/gpu.hpp"
 #include "partition/elsewhere.hpp"
-#include "ppr/ran.hpp"
+#include "ppr/on_ranks.hpp"
 
 namespace sluice::test {
 namespace {
@@ -231,28 +231,15 @@ TEST_F(GpuStreamedPpr, ReadsInPlaceOnlyWhatIsInMemory) {
 constexpr PagingOptions kByMessages{.peer_reads = false};
 
 /// `asks`: lists come in messages, and are not read in other ranks' memory.
-KeptRows on_ranks(int size, const Graph& graph, const Starts& starts, const ppr::Options& options,
-                  PagingOptions paging = {}, bool asks = false, std::uint64_t memory = 64u << 20) {
-  std::vector<KeptRows> rows(static_cast<std::size_t>(size));
-  std::vector<ppr::Stats> stats(rows.size());
-  Meeting::run(size, [&](int rank, Meeting& meeting) {
-    ThreadCommunicator ranks(rank, meeting);
-    const auto at = static_cast<std::size_t>(rank);
-    const auto device = open_gpu(memory);
-    ppr::Options own = options;
-    const Instance queries = starts.instances(graph.vertices());
-    own.first_instance = queries * at / rows.size();
-    own.last_instance = queries * (at + 1) / rows.size();
-    PagingOptions shard = paging;
-    shard.shard = &ranks;
-    stats[at] = run_ppr(*device, graph, starts, own, rows[at], shard);
-    EXPECT_LE(device->memory().peak(), memory);
-  });
-  std::uint64_t asked = 0, answered = 0;
-  for (const ppr::Stats& some : stats) asked += some.traffic.asked, answered += some.traffic.answered;
-  EXPECT_EQ(asked, answered);
-  EXPECT_EQ(asked > 0, asks);
-  return joined(rows);
+KeptRows on_gpus(int size, const Graph& graph, const Starts& starts, const ppr::Options& options,
+                 const PagingOptions& paging = {}, bool asks = false, std::uint64_t memory = 64u << 20) {
+  const OnRanks ran = on_ranks(
+      size, graph, starts, options, paging, [memory] { return open_gpu(memory); },
+      [&](std::size_t, const Device& device, const ppr::Options& own, KeptRows& rows,
+          const PagingOptions& shard) { return run_ppr(device, graph, starts, own, rows, shard); });
+  EXPECT_EQ(ran.asked() > 0, asks);
+  EXPECT_LE(ran.peak, memory);
+  return ran.rows;
 }
 
 TEST_F(GpuStreamedPpr, IsTheSameOnRanksThatShareTheGraphOut) {
@@ -263,18 +250,18 @@ TEST_F(GpuStreamedPpr, IsTheSameOnRanksThatShareTheGraphOut) {
   const Starts starts = starts_of(queries_of(in_memory));
   for (const ppr::Options& options : watched(methods_by_turns_weighted(), 1, 9)) {
     const KeptRows expected = ran(host_, in_memory, starts, options).rows;
-    EXPECT_TRUE(on_ranks(2, in_memory, starts, options) == expected);
-    EXPECT_TRUE(on_ranks(3, in_file, starts, options) == expected);
-    EXPECT_TRUE(on_ranks(2, in_memory, starts, options, kByMessages, true) == expected);
-    EXPECT_TRUE(on_ranks(3, in_file, starts, options, {.partitions = 5}, true) == expected);
+    EXPECT_TRUE(on_gpus(2, in_memory, starts, options) == expected);
+    EXPECT_TRUE(on_gpus(3, in_file, starts, options) == expected);
+    EXPECT_TRUE(on_gpus(2, in_memory, starts, options, kByMessages, true) == expected);
+    EXPECT_TRUE(on_gpus(3, in_file, starts, options, {.partitions = 5}, true) == expected);
   }
   // More ranks than queries: some have none.
   const Starts one = starts_of({{{0, 1}}});
   ppr::Options options;
   options.length = 3;
   const KeptRows expected = ran(host_, in_memory, one, options).rows;
-  EXPECT_TRUE(on_ranks(4, in_memory, one, options) == expected);
-  EXPECT_TRUE(on_ranks(4, in_memory, one, options, kByMessages, true) == expected);
+  EXPECT_TRUE(on_gpus(4, in_memory, one, options) == expected);
+  EXPECT_TRUE(on_gpus(4, in_memory, one, options, kByMessages, true) == expected);
 }
 
 /// A team's balls that lack lists are dropped, and noted together.
@@ -293,9 +280,9 @@ TEST_F(GpuStreamedPpr, DiffusesBallsSideBySide) {
 
       expect_same(ran(*gpu_, in_file, starts, options), expected);
       expect_same(ran(*gpu_, in_memory, starts, options, {.partitions = 7}), expected);
-      EXPECT_TRUE(on_ranks(2, in_memory, starts, options) == expected.rows);
-      EXPECT_TRUE(on_ranks(2, in_memory, starts, options, kByMessages, true) == expected.rows);
-      EXPECT_TRUE(on_ranks(3, in_file, starts, options, {.partitions = 5}, true) == expected.rows);
+      EXPECT_TRUE(on_gpus(2, in_memory, starts, options) == expected.rows);
+      EXPECT_TRUE(on_gpus(2, in_memory, starts, options, kByMessages, true) == expected.rows);
+      EXPECT_TRUE(on_gpus(3, in_file, starts, options, {.partitions = 5}, true) == expected.rows);
     }
   }
 }
@@ -365,7 +352,7 @@ TEST_F(GpuStreamedPpr, EmptiesCachesOfRanksByThemselves) {
   options.weighted = true;
   options.top = 20;
   const std::uint64_t memory = brief() ? 640u << 10 : 1u << 20;
-  EXPECT_TRUE(on_ranks(3, graph, {}, options, {}, true, memory) == ran(host_, graph, {}, options).rows);
+  EXPECT_TRUE(on_gpus(3, graph, {}, options, {}, true, memory) == ran(host_, graph, {}, options).rows);
 }
 
 }  // namespace

@@ -4,9 +4,8 @@
 
 #include "engine/core/error.hpp"
 #include "engine/ppr/evaluate.hpp"
-#include "exchange/thread_ranks.hpp"
 #include "partition/elsewhere.hpp"
-#include "ppr/ran.hpp"
+#include "ppr/on_ranks.hpp"
 
 namespace sluice::test {
 namespace {
@@ -26,43 +25,6 @@ std::vector<ppr::Options> walk_methods() {
   return all;
 }
 
-struct OnRanks {
-  KeptRows rows;  ///< of all ranks, in order
-  ppr::Stats stats;
-  std::uint64_t peak = 0;  ///< of a rank's device memory
-};
-
-/// Each rank answers its share of the queries; an evaluator asks others meanwhile, if there is one.
-OnRanks on_ranks(int size, const Graph& graph, const Starts& starts, const ppr::Options& options,
-                 PagingOptions paging = {}, std::uint64_t memory = 0, bool evaluates = false) {
-  const auto count = static_cast<std::size_t>(size);
-  std::vector<KeptRows> rows(count);
-  std::vector<ppr::Stats> stats(count);
-  std::vector<std::uint64_t> peaks(count);
-  Meeting::run(size, [&](int rank, Meeting& meeting) {
-    ThreadCommunicator ranks(rank, meeting);
-    const auto at = static_cast<std::size_t>(rank);
-    const Device device({DeviceChoice::host, 1, memory});
-    ppr::Options own = options;
-    const Instance queries = starts.instances(graph.vertices());
-    own.first_instance = queries * at / count, own.last_instance = queries * (at + 1) / count;
-    PagingOptions shard = paging;
-    shard.shard = &ranks;
-    std::optional<ppr::Evaluator> evaluator;
-    if (evaluates) evaluator.emplace(device, graph, starts, own, rows[at], shard);
-    ppr::Sink& sink = evaluates ? static_cast<ppr::Sink&>(*evaluator) : rows[at];
-    stats[at] = run_ppr(device, graph, starts, own, sink, shard);
-    peaks[at] = device.memory().peak();
-  });
-  OnRanks all{joined(rows), {}, *std::ranges::max_element(peaks)};
-  for (const ppr::Stats& some : stats) {
-    all.stats.edges += some.edges, all.stats.reached += some.reached, all.stats.batches += some.batches;
-    all.stats.traffic.add_later(some.traffic);
-  }
-  EXPECT_EQ(all.stats.traffic.asked, all.stats.traffic.answered);
-  return all;
-}
-
 TEST(PprQueuedWalks, AreThoseOfTheWholeGraph) {
   const Device device({DeviceChoice::host, 2, 0});
   for (const auto& [name, graph] : rank_graphs()) {
@@ -79,8 +41,11 @@ TEST(PprQueuedWalks, AreThoseOfTheWholeGraph) {
       expect_same_figures(parts.rows, whole.rows);
       EXPECT_EQ(parts.stats.traffic.restarts, 0u);
       EXPECT_TRUE(shared.rows == whole.rows);
-      EXPECT_EQ(shared.stats.edges, whole.stats.edges);
-      EXPECT_EQ(shared.stats.reached, whole.stats.reached);
+      std::uint64_t edges = 0, reached = 0;
+      for (const ppr::Stats& some : shared.stats) edges += some.edges, reached += some.reached;
+      EXPECT_EQ(edges, whole.stats.edges);
+      EXPECT_EQ(reached, whole.stats.reached);
+      shared.asked();  // are answered
     }
   }
 }
@@ -142,7 +107,7 @@ TEST(PprQueuedWalks, StayWithinTheDeviceMemoryOfRanks) {
     const OnRanks shared = on_ranks(size, in_file, starts, options,
                                     {.partitions = 9, .slots = 2, .transport = Transport::file}, kMemory);
 
-    EXPECT_GT(shared.stats.traffic.asked, 0u);
+    EXPECT_GT(shared.asked(), 0u);
     EXPECT_LE(shared.peak, kMemory);
     EXPECT_TRUE(shared.rows == whole.rows);
   }
@@ -182,7 +147,14 @@ TEST(PprQueuedWalks, AreEvaluatedOnRanks) {
     for (const auto& queries : {queries_of(graph), std::vector<WeightedSeeds>{{{1, 1}}}}) {
       const Starts starts = starts_of(queries);
       const Ran whole = ran(device, graph, starts, options);
-      EXPECT_TRUE(on_ranks(3, graph, starts, options, {.partitions = 4}, 0, true).rows == whole.rows);
+      const OnRanks shared = on_ranks(3, graph, starts, options, {.partitions = 4}, 0,
+                                      [&](std::size_t, const Device& own_device, const ppr::Options& own,
+                                          KeptRows& rows, const PagingOptions& shard) {
+                                        ppr::Evaluator evaluator(own_device, graph, starts, own, rows, shard);
+                                        return run_ppr(own_device, graph, starts, own, evaluator, shard);
+                                      });
+      EXPECT_TRUE(shared.rows == whole.rows);
+      shared.asked();  // are answered
     }
   }
 }

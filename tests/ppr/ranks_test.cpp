@@ -4,56 +4,17 @@
 
 #include "cli/process.hpp"
 #include "engine/ppr/evaluate.hpp"
-#include "exchange/thread_ranks.hpp"
 #include "io/graph_file/graph_file.hpp"
-#include "ppr/ran.hpp"
+#include "ppr/on_ranks.hpp"
 
 namespace sluice::test {
 namespace {
-
-struct OnRanks {
-  KeptRows rows;  ///< of all ranks, in order
-  std::vector<ppr::Stats> stats;
-  std::uint64_t peak = 0;  ///< of a rank's device memory
-};
-
-/// Each rank answers its share of the queries.
-OnRanks on_ranks(int size, const Graph& graph, const Starts& starts, const ppr::Options& options,
-                 PagingOptions paging = {}, std::uint64_t memory = 0) {
-  OnRanks all;
-  all.stats.resize(static_cast<std::size_t>(size));
-  std::vector<KeptRows> rows(static_cast<std::size_t>(size));
-  std::vector<std::uint64_t> peaks(static_cast<std::size_t>(size));
-  Meeting::run(size, [&](int rank, Meeting& meeting) {
-    ThreadCommunicator ranks(rank, meeting);
-    const auto at = static_cast<std::size_t>(rank);
-    const Device device({DeviceChoice::host, 1, memory});
-    ppr::Options own = options;
-    const Instance queries = starts.instances(graph.vertices());
-    own.first_instance = queries * at / rows.size();
-    own.last_instance = queries * (at + 1) / rows.size();
-    PagingOptions shard = paging;
-    shard.shard = &ranks;
-    all.stats[at] = run_ppr(device, graph, starts, own, rows[at], shard);
-    peaks[at] = device.memory().peak();
-  });
-  all.rows = joined(rows);
-  all.peak = *std::ranges::max_element(peaks);
-  return all;
-}
 
 KeptRows alone(const Graph& graph, const Starts& starts, const ppr::Options& options) {
   const Device device({DeviceChoice::host, 2, 0});
   KeptRows rows;
   run_ppr(device, graph, starts, options, rows);
   return rows;
-}
-
-std::uint64_t asked_of(const OnRanks& ran) {
-  std::uint64_t asked = 0, answered = 0;
-  for (const ppr::Stats& stats : ran.stats) asked += stats.traffic.asked, answered += stats.traffic.answered;
-  EXPECT_EQ(asked, answered);
-  return asked;
 }
 
 TEST(PprShard, ChangesNoBit) {
@@ -68,7 +29,7 @@ TEST(PprShard, ChangesNoBit) {
     for (const int size : {2, 3}) {
       const OnRanks ran = on_ranks(size, graph, starts, methods[i], {.partitions = size == 3 ? 7u : 0u});
       EXPECT_TRUE(ran.rows == expected) << size;
-      EXPECT_GT(asked_of(ran), 0u);
+      EXPECT_GT(ran.asked(), 0u);
     }
   }
 }
@@ -151,33 +112,26 @@ TEST(PprShard, MayOwnNoVertexOrNoEdgeAndHaveNoQuery) {
 std::vector<double> evaluated_on(int size, const Graph& graph, const Starts& starts,
                                  const ppr::Options& options, std::uint64_t memory = 0) {
   std::vector<std::vector<double>> sums(static_cast<std::size_t>(size));
-  std::vector<ppr::Stats> stats(sums.size());
-  Meeting::run(size, [&](int rank, Meeting& meeting) {
-    ThreadCommunicator ranks(rank, meeting);
-    const auto at = static_cast<std::size_t>(rank);
-    const Device device({DeviceChoice::host, 1, memory});
-    ppr::Options own = options;
-    const Instance queries = starts.instances(graph.vertices());
-    own.first_instance = queries * at / sums.size();
-    own.last_instance = queries * (at + 1) / sums.size();
-    PagingOptions paging;
-    if (size > 1) paging.partitions = 4, paging.shard = &ranks;
-    KeptRows rows;
-    ppr::Evaluator evaluator(device, graph, starts, own, rows, paging);
-    stats[at] = run_ppr(device, graph, starts, own, evaluator, paging);
-    const ppr::Precision &truncated = evaluator.truncated(), &limit = evaluator.limit();
-    sums[at] = {static_cast<double>(evaluator.queries()), truncated.strict, truncated.of_scored, limit.strict,
-                limit.of_scored};
-  });
-  std::uint64_t asked = 0, answered = 0;
+  const OnRanks ran =
+      on_ranks(size, graph, starts, options, {}, memory,
+               [&](std::size_t at, const Device& device, const ppr::Options& own, KeptRows& rows,
+                   PagingOptions paging) {
+                 if (size > 1)
+                   paging.partitions = 4;
+                 else
+                   paging.shard = nullptr;
+                 ppr::Evaluator evaluator(device, graph, starts, own, rows, paging);
+                 const ppr::Stats stats = run_ppr(device, graph, starts, own, evaluator, paging);
+                 const ppr::Precision &truncated = evaluator.truncated(), &limit = evaluator.limit();
+                 sums[at] = {static_cast<double>(evaluator.queries()), truncated.strict, truncated.of_scored,
+                             limit.strict, limit.of_scored};
+                 return stats;
+               });
   std::vector<double> all(5);
-  for (std::size_t at = 0; at < sums.size(); ++at) {
-    asked += stats[at].traffic.asked, answered += stats[at].traffic.answered;
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] += sums[at][i];
-  }
-  EXPECT_EQ(asked, answered);
-  EXPECT_EQ(asked > 0, size > 1);
-  EXPECT_EQ(stats[0].batches > 1, memory != 0);
+  for (const std::vector<double>& own : sums)
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] += own[i];
+  EXPECT_EQ(ran.asked() > 0, size > 1);
+  EXPECT_EQ(ran.stats[0].batches > 1, memory != 0);
   return all;
 }
 
