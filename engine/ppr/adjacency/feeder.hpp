@@ -45,7 +45,5 @@ SweepRows rows_of(const Graph& graph, const Options& options, const Communicator
 /// make one, and feed and finish at their own pace.
 std::unique_ptr<ListFeeder> make_feeder(const Device& device, const Graph& graph, const Options& options,
                                         const PagingOptions& paging, std::uint64_t bytes);
-std::unique_ptr<ListFeeder> make_rank_feeder(const Device& device, const Graph& graph, const Options& options,
-                                             const PagingOptions& paging);
 
 }  // namespace sluice::ppr

@@ -1,7 +1,12 @@
 // Lists that ranks share out, each rank's in the memory of its GPU, where all of them read over NVLink. A
 // query then comes to every list as if its GPU had the whole graph, and no rank waits for another's queries.
-// 65,536 queries by push on Kronecker 23: two H200s take 89 ms so, 1,027 where lists travel through the hosts;
-// one that has the graph takes 174.
+//
+// PeerPartitions has a view a rank, and memory of its own for each column. Queries would look up the owner of
+// every list, and weights would take a second place a vertex; with one place they read these lists as they
+// read a cache's (cache.cuh).
+//
+// 65,536 queries by push on Kronecker 23: two H200s take 89 ms so, 1,027 where lists travel through the
+// hosts; one that has the graph takes 174.
 #pragma once
 
 #include <memory>
