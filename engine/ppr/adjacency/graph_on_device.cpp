@@ -20,6 +20,12 @@ void bring(const Device& device, Buffer<T>& to, const T*& column, std::uint64_t 
   column = to.data();
 }
 
+/// The same of lists, with the weights that the view has.
+void bring(const Device& device, std::optional<SweepLists>& to, CsrView& view, const char* purpose) {
+  const SweepPage lists = to.emplace(device, view, view.weights != nullptr, purpose, nullptr).whole();
+  view.targets = lists.sources, view.weights = lists.weights;
+}
+
 }  // namespace
 
 InEdgesOnDevice::InEdgesOnDevice(const Device& device, const Graph& graph, const CsrView& out) {
@@ -39,9 +45,8 @@ InEdgesOnDevice::InEdgesOnDevice(const Device& device, const Graph& graph, const
   view_ = graph.directed ? rows.view() : out;
   if (!graph.directed) return;
   if (out.weights == nullptr) view_.weights = nullptr;
+  bring(device, lists_, view_, "in-edges");
   bring(device, offsets_, view_.offsets, view_.vertices + 1, "in-edges");
-  bring(device, sources_, view_.targets, view_.edges, "in-edges");
-  if (view_.weights != nullptr) bring(device, weights_, view_.weights, view_.edges, "in-edges");
 }
 
 GraphOnDevice::GraphOnDevice(const Device& device, const Graph& graph, const Options& options, bool in_place)
@@ -53,14 +58,12 @@ GraphOnDevice::GraphOnDevice(const Device& device, const Graph& graph, const Opt
     const double* sums = totals.data();
     bring(device, totals_, sums, view_.vertices, "sums of weights");
   }
-  bring(device, offsets_, view_.offsets, view_.vertices + 1, "the graph's offsets");
   if (in_place) {
-    locks_.emplace_back(device, view_.targets, view_.edges * sizeof(Vertex));
-    if (options.weighted) locks_.emplace_back(device, view_.weights, view_.edges * sizeof(float));
-    return;
+    locks_ = lock_lists(device, view_);
+  } else {
+    bring(device, lists_, view_, "the graph's edges");
   }
-  bring(device, targets_, view_.targets, view_.edges, "the graph's edges");
-  if (options.weighted) bring(device, weights_, view_.weights, view_.edges, "the graph's weights");
+  bring(device, offsets_, view_.offsets, view_.vertices + 1, "the graph's offsets");
 }
 
 GraphOnDevice::GraphOnDevice(const Device& device, const Graph& graph, std::unique_ptr<PeerLists> lists)

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/memory/copy_lane.hpp"
+#include "engine/memory/sweep_lists.hpp"
 #include "engine/ppr/adjacency/peer_lists.hpp"
 #include "engine/ppr/options.hpp"
 #include "partition/graph.hpp"
@@ -27,7 +29,8 @@ class InEdgesOnDevice {
   const std::uint64_t* reciprocals() const { return reciprocals_.data(); }
   /// On the device.
   std::uint64_t bytes() const {
-    return offsets_.bytes() + sources_.bytes() + weights_.bytes() + long_rows_.bytes() + reciprocals_.bytes();
+    return offsets_.bytes() + (lists_ ? lists_->planned_bytes() : 0) + long_rows_.bytes() +
+           reciprocals_.bytes();
   }
 
   static constexpr std::uint64_t kLongRow = 512;
@@ -35,8 +38,7 @@ class InEdgesOnDevice {
  private:
   CsrView view_;
   Buffer<EdgeIndex> offsets_;
-  Buffer<Vertex> sources_;
-  Buffer<float> weights_;
+  std::optional<SweepLists> lists_;
   Buffer<Vertex> long_rows_;
   Buffer<std::uint64_t> reciprocals_;
 };
@@ -67,7 +69,7 @@ class GraphOnDevice {
   std::uint64_t read_bytes() const { return peers_ ? peers_->read_bytes() : 0; }
   /// On the device.
   std::uint64_t bytes() const {
-    return offsets_.bytes() + targets_.bytes() + weights_.bytes() + totals_.bytes() +
+    return offsets_.bytes() + (lists_ ? lists_->planned_bytes() : 0) + totals_.bytes() +
            (in_ ? in_->bytes() : 0) + (peers_ ? peers_->bytes() : 0);
   }
 
@@ -78,8 +80,7 @@ class GraphOnDevice {
   bool in_place_;
   std::vector<PageLock> locks_;
   Buffer<EdgeIndex> offsets_;
-  Buffer<Vertex> targets_;
-  Buffer<float> weights_;
+  std::optional<SweepLists> lists_;
   Buffer<double> totals_;
   std::unique_ptr<InEdgesOnDevice> in_;
   std::unique_ptr<PeerLists> peers_;

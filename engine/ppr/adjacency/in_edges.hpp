@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "engine/exec/device.hpp"
+#include "partition/build.hpp"
 #include "partition/graph.hpp"
 
 namespace sluice::ppr {
@@ -12,14 +13,27 @@ namespace sluice::ppr {
 class InEdges {
  public:
   /// Keeps a reference to the graph. Throws BudgetError.
-  InEdges(const Device& device, const Graph& graph);
+  InEdges(const Device& device, const Graph& graph)
+      : stored_(graph.directed && !are_made(graph) ? graph.in : graph.out) {
+    if (device.plans()) {
+      host_budget().charge_and_release(peak_bytes(graph), "in-edges");
+    } else if (are_made(graph)) {
+      made_ = transpose(graph.out, device.threads());
+    }
+  }
 
   /// Of a run that is only planned out-edges stand for those that would be made.
   const Csr& rows() const { return made_.offsets.empty() ? stored_ : made_; }
   /// The most that the constructor takes at once; 0: nothing is made.
-  static std::uint64_t peak_bytes(const Graph& graph);
+  static std::uint64_t peak_bytes(const Graph& graph) {
+    return are_made(graph) ? transpose_bytes(graph.out, graph.edges()).most : 0;
+  }
 
  private:
+  static bool are_made(const Graph& graph) {
+    return graph.directed && (graph.in.offsets.empty() || graph.in.targets.size() != graph.edges());
+  }
+
   Csr made_;
   const Csr& stored_;
 };
