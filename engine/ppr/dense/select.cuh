@@ -76,23 +76,6 @@ __device__ inline unsigned bin_of(std::uint64_t key) {
   return static_cast<unsigned>(key >> 48) - kLeastBin;
 }
 
-/// The lowest bin that the first `wanted` scores reach into; `above` then counts those of it and of higher
-/// ones.
-__device__ inline void find_bin(const SelectBlock& block, DenseSelectShared& shared, std::uint32_t wanted) {
-  std::uint32_t above = 0;
-  for (unsigned first = 0; first < kScoreBins; first += kSelectBlock) {
-    const unsigned place = first + block.rank();
-    const std::uint32_t own = place < kScoreBins ? shared.bins[kScoreBins - 1 - place] : 0;
-    const std::uint32_t through = above + block.inclusive_scan(own);
-    if (through >= wanted && through - own < wanted) {
-      shared.bin = kScoreBins - 1 - place;
-      shared.above = through;
-    }
-    above = block.broadcast(through, kSelectBlock - 1);
-  }
-  block.sync();
-}
-
 // ---- kernels
 
 /// A block a query: its list, as QuerySolver::write_top(), and its figures.
@@ -118,7 +101,9 @@ __global__ void __launch_bounds__(kSelectBlock) dense_select_kernel(const __grid
   const std::uint32_t found = present < top ? present : top;
   std::uint32_t sorted = 0;
   if (found > 0) {
-    find_bin(block, shared, found);
+    find_bin(block, shared.bins, kScoreBins, found, [&](unsigned bin, std::uint32_t through, std::uint32_t) {
+      shared.bin = bin, shared.above = through;
+    });
     const std::uint32_t lowest = shared.bin;
     RankCut cut;  // takes all
     sorted = shared.above;

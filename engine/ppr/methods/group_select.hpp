@@ -51,6 +51,22 @@ struct SelectWorkspace {
   std::uint32_t all;     ///< is that all of them?
 };
 
+/// The lowest bin that the first `wanted` reach into, those of the highest bins first: one lane calls
+/// found(bin, all of it and of higher ones, its own), before all are done.
+template <class Group, class Found>
+SLUICE_HD void find_bin(const Group& group, const std::uint32_t* bins, unsigned count, std::uint32_t wanted,
+                        Found&& found) {
+  std::uint32_t above = 0;
+  for (unsigned first = 0; first < count; first += Group::kSize) {
+    const unsigned place = first + group.rank();
+    const std::uint32_t own = place < count ? bins[count - 1 - place] : 0;
+    const std::uint32_t through = above + group.inclusive_scan(own);
+    if (through >= wanted && through - own < wanted) found(count - 1 - place, through, own);
+    above = group.broadcast(through, Group::kSize - 1);
+  }
+  group.sync();
+}
+
 /// The cut that takes `wanted` of the vertices at(0) .. at(count - 1): at least one, and no more than there
 /// are. Ids differ.
 template <class Group, class At>
@@ -65,19 +81,12 @@ SLUICE_HD RankCut select_first(const Group& group, SelectWorkspace& workspace, s
       if (RankDigits::agrees(v, cut, level)) add_in<Group>(&workspace.bins[RankDigits::digit(v, level)], 1u);
     }
     group.sync();
-    std::uint32_t above = 0;
-    for (unsigned first = 0; first < RankDigits::kBins; first += Group::kSize) {
-      const unsigned place = first + group.rank();
-      const std::uint32_t own = place < RankDigits::kBins ? workspace.bins[RankDigits::kBins - 1 - place] : 0;
-      const std::uint32_t through = above + group.inclusive_scan(own);
-      if (through >= wanted && through - own < wanted) {
-        workspace.digit = RankDigits::kBins - 1 - place;
-        workspace.wanted = wanted - (through - own);
-        workspace.all = workspace.wanted == own;
-      }
-      above = group.broadcast(through, Group::kSize - 1);
-    }
-    group.sync();
+    find_bin(group, workspace.bins, RankDigits::kBins, wanted,
+             [&](unsigned bin, std::uint32_t through, std::uint32_t own) {
+               workspace.digit = bin;
+               workspace.wanted = wanted - (through - own);
+               workspace.all = workspace.wanted == own;
+             });
     RankDigits::set(cut, level, workspace.digit);
     wanted = workspace.wanted;
     const bool found = workspace.all != 0;
