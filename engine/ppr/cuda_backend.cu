@@ -20,7 +20,6 @@
 #include "engine/ppr/methods/query_kernels.cuh"
 #include "engine/ppr/query_route.hpp"
 #include "engine/ppr/query_rules.hpp"
-#include "engine/ppr/workspaces.cuh"
 
 namespace sluice::ppr {
 

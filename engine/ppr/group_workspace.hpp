@@ -22,13 +22,6 @@ struct BallOrder {
   std::uint32_t steps = 0;
 };
 
-/// What balls of a query took.
-struct BallFigures {
-  std::uint64_t edges = 0;  ///< along which mass was sent
-  std::uint64_t extraction_nanoseconds = 0;
-  std::uint64_t sub_graph_bytes = 0;  ///< of the largest
-};
-
 /// M is what it stores masses as. Extracts: a ball may have its sub-graph there.
 template <class Group, class M = Mass, bool Extracts = false>
 class GroupWorkspace {
@@ -47,7 +40,7 @@ class GroupWorkspace {
   }
 
   SLUICE_HD static WorkspaceView second(const WorkspaceView& workspace) {
-    return WorkspaceShape::second<M>(workspace);
+    return WorkspaceShape::second_of<M>(workspace);
   }
 
   // Counts are read where a barrier lies behind their last change.

@@ -82,12 +82,18 @@ struct QueryRules : QueryOptions {
 /// Lists of up to so many entries are sorted in the memory that lanes share.
 inline constexpr std::uint32_t kSortedHere = 512;
 
+/// What balls of a query took.
+struct BallFigures {
+  std::uint64_t edges = 0;  ///< along which mass was sent
+  std::uint64_t extraction_nanoseconds = 0;
+  std::uint64_t sub_graph_bytes = 0;  ///< of the largest
+};
+
 /// What a group found out about its query.
-struct GroupFigures {
+struct GroupFigures : BallFigures {
   Mass scored = 0, held = 0;
   Mass units = kWholeMass;  ///< of the query
-  std::uint64_t edges = 0, nanoseconds = 0;
-  std::uint64_t extraction_nanoseconds = 0, sub_graph_bytes = 0;
+  std::uint64_t nanoseconds = 0;
   std::uint32_t reached = 0;
   std::uint32_t table_entries = 0;
   std::uint32_t abandoned = 0;  ///< it did not fit the workspace, or lacks lists

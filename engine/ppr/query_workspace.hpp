@@ -48,6 +48,22 @@ SLUICE_HD T add_in(T* at, std::type_identity_t<T> more) {
   }
 }
 
+/// A table of vertices, and room to sort some of them.
+struct WorkspacePart {
+  std::uint64_t slots = 0, limit = 0, ranked = 0;  ///< limit: vertices that it takes
+
+  /// For about `reached` vertices, a power of two: a table at most half full, or a slot a vertex where that
+  /// is no more.
+  static WorkspacePart of(std::uint64_t reached, std::uint64_t vertices, std::uint64_t ranked) {
+    const std::uint64_t all = std::max<std::uint64_t>(vertices, 1);
+    if (2 * reached >= all) return {all, all, std::min(ranked, all)};
+    return {2 * reached, reached, std::min(ranked, reached)};
+  }
+  bool takes_all() const { return slots == limit; }
+  /// Of the hash that finds a slot.
+  int shift() const { return 64 - std::countr_zero(std::max<std::uint64_t>(std::bit_floor(slots), 2)); }
+};
+
 /// Pointers into a workspace; trivially copyable.
 struct WorkspaceView {
   void* entries = nullptr;             ///< [slots] WorkspaceEntry
@@ -59,7 +75,7 @@ struct WorkspaceView {
   int shift = 0;
   std::uint64_t second = 0;  ///< bytes to the same query's second workspace; 0: it has one alone
   std::uint64_t steps = 0;   ///< bytes to what is behind it
-  std::uint64_t second_slots = 0, second_limit = 0, second_ranked = 0;
+  WorkspacePart second_part;
   int second_shift = 0;
   std::uint64_t sub_graph = 0;  ///< bytes to that of the ball at work
   std::uint64_t edges = 0;      ///< that it takes
@@ -88,54 +104,43 @@ struct WorkspaceView {
 };
 
 /// How large a workspace is.
-struct WorkspaceShape {
-  std::uint64_t slots = 0, limit = 0, ranked = 0;
+struct WorkspaceShape : WorkspacePart {
   std::uint64_t asked = 0;  ///< for sorting
   std::uint64_t steps = 0;  ///< one by one: of the longest stage; a query has two workspaces then
   std::uint64_t table = 0;  ///< vertices that the second takes, a power of two; 0: as many as the first
-  std::uint64_t second_slots = 0, second_limit = 0, second_ranked = 0;
+  WorkspacePart second;
   std::uint64_t entry_bytes = sizeof(WorkspaceEntry<Mass>);
   bool sub_graphs = false;     ///< one by one: it takes a ball's
   bool weighted = false;       ///< with weights
   std::uint64_t edges = 0;     ///< that a sub-graph has, at most
   std::uint64_t in_graph = 0;  ///< edges
 
-  /// For about `reached` vertices, a power of two: a table at most half full, or a slot a vertex where that
-  /// is no more. `ranked` entries are for sorting a list.
+  /// For about `reached` vertices, as WorkspacePart::of(). `ranked` entries are for sorting a list.
   static WorkspaceShape of(std::uint64_t reached, std::uint64_t vertices, std::uint64_t ranked,
                            std::uint64_t steps = 0, std::uint64_t table = 0) {
-    WorkspaceShape shape = alone(reached, vertices, ranked);
-    const WorkspaceShape second = table == 0 ? shape : alone(table, vertices, ranked);
+    WorkspaceShape shape;
     shape.asked = ranked, shape.steps = steps, shape.table = table;
-    shape.second_slots = second.slots, shape.second_limit = second.limit;
-    shape.second_ranked = second.ranked;
-    return shape;
+    return shape.resized(reached, vertices);
   }
-  /// The same for more or fewer vertices.
+  /// The same for more or fewer vertices. A sub-graph has all edges, or in a smaller workspace lists that are
+  /// not much longer than lists are.
   WorkspaceShape resized(std::uint64_t reached, std::uint64_t vertices) const {
-    WorkspaceShape shape = of(reached, vertices, asked, steps, table);
-    shape.entry_bytes = entry_bytes;
-    return sub_graphs ? shape.with_sub_graphs(in_graph, weighted) : shape;
-  }
-  /// The same of a graph with so many edges, which takes sub-graphs of balls: all of it, or of a smaller ball
-  /// lists that are not much longer than lists are.
-  WorkspaceShape with_sub_graphs(std::uint64_t edges_of_graph, bool by_weight) const {
     constexpr std::uint64_t kEdgesOfVertex = 16;
     WorkspaceShape shape = *this;
-    shape.sub_graphs = true, shape.weighted = by_weight, shape.in_graph = edges_of_graph;
-    shape.edges = takes_all() ? edges_of_graph : std::min(edges_of_graph, kEdgesOfVertex * limit);
+    static_cast<WorkspacePart&>(shape) = WorkspacePart::of(reached, vertices, asked);
+    shape.second = table == 0 ? shape : WorkspacePart::of(table, vertices, asked);
+    if (sub_graphs)
+      shape.edges = shape.takes_all() ? in_graph : std::min(in_graph, kEdgesOfVertex * shape.limit);
     return shape;
   }
 
-  bool takes_all() const { return slots == limit; }
   /// Of a query; queries lie side by side.
-  std::uint64_t bytes() const { return steps == 0 ? first_bytes() : sub_graph_at() + sub_graph_bytes(); }
+  std::uint64_t bytes() const { return steps == 0 ? bytes_of(*this) : sub_graph_at() + sub_graph_bytes(); }
   WorkspaceView view(unsigned char* at) const {
-    WorkspaceView view = place(at, slots, limit, ranked, shift_of(slots), entry_bytes);
+    WorkspaceView view = place(at, *this, shift(), entry_bytes);
     if (steps == 0) return view;
-    view.second = first_bytes(), view.steps = first_bytes() + second_bytes();
-    view.second_slots = second_slots, view.second_limit = second_limit;
-    view.second_ranked = second_ranked, view.second_shift = shift_of(second_slots);
+    view.second = bytes_of(*this), view.steps = view.second + bytes_of(second);
+    view.second_part = second, view.second_shift = second.shift();
     view.sub_graph = sub_graph_at(), view.edges = edges, view.weighted = weighted;
     return view;
   }
@@ -152,42 +157,32 @@ struct WorkspaceShape {
   }
   /// The second of the same query.
   template <class M>
-  SLUICE_HD static WorkspaceView second(const WorkspaceView& view) {
-    return place(static_cast<unsigned char*>(view.entries) + view.second, view.second_slots,
-                 view.second_limit, view.second_ranked, view.second_shift, sizeof(WorkspaceEntry<M>));
+  SLUICE_HD static WorkspaceView second_of(const WorkspaceView& view) {
+    return place(static_cast<unsigned char*>(view.entries) + view.second, view.second_part, view.second_shift,
+                 sizeof(WorkspaceEntry<M>));
   }
 
  private:
-  static WorkspaceShape alone(std::uint64_t reached, std::uint64_t vertices, std::uint64_t ranked) {
-    const std::uint64_t all = std::max<std::uint64_t>(vertices, 1);
-    if (2 * reached >= all) return {all, all, std::min(ranked, all)};
-    return {2 * reached, reached, std::min(ranked, reached)};
-  }
-  static int shift_of(std::uint64_t slots) {
-    return 64 - std::countr_zero(std::max<std::uint64_t>(std::bit_floor(slots), 2));
-  }
-  SLUICE_HD static WorkspaceView place(unsigned char* at, std::uint64_t slots, std::uint64_t limit,
-                                       std::uint64_t ranked, int shift, std::uint64_t entry_bytes) {
+  SLUICE_HD static WorkspaceView place(unsigned char* at, const WorkspacePart& part, int shift,
+                                       std::uint64_t entry_bytes) {
     WorkspaceView view;
-    view.slots = slots, view.limit = limit;
-    view.mask = slots == limit ? 0 : slots - 1;
+    view.slots = part.slots, view.limit = part.limit;
+    view.mask = part.slots == part.limit ? 0 : part.slots - 1;
     view.shift = shift;
     view.entries = at;
-    view.ranked = reinterpret_cast<RankedVertex*>(at + slots * entry_bytes);
-    view.reached = reinterpret_cast<std::uint32_t*>(view.ranked + ranked);
-    view.lists[0] = view.reached + limit;
-    view.lists[1] = view.lists[0] + limit;
+    view.ranked = reinterpret_cast<RankedVertex*>(at + part.slots * entry_bytes);
+    view.reached = reinterpret_cast<std::uint32_t*>(view.ranked + part.ranked);
+    view.lists[0] = view.reached + part.limit;
+    view.lists[1] = view.lists[0] + part.limit;
     return view;
   }
 
   static std::uint64_t rounded(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
-  std::uint64_t workspace_bytes(std::uint64_t entries, std::uint64_t reached, std::uint64_t in_order) const {
-    return rounded(entries * entry_bytes + in_order * sizeof(RankedVertex) + reached * 12);
+  std::uint64_t bytes_of(const WorkspacePart& part) const {
+    return rounded(part.slots * entry_bytes + part.ranked * sizeof(RankedVertex) + part.limit * 12);
   }
-  std::uint64_t first_bytes() const { return workspace_bytes(slots, limit, ranked); }
-  std::uint64_t second_bytes() const { return workspace_bytes(second_slots, second_limit, second_ranked); }
   std::uint64_t sub_graph_at() const {
-    return first_bytes() + second_bytes() + rounded(steps * sizeof(Mass));
+    return bytes_of(*this) + bytes_of(second) + rounded(steps * sizeof(Mass));
   }
   std::uint64_t sub_graph_bytes() const {
     if (!sub_graphs) return 0;

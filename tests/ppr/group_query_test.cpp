@@ -114,7 +114,7 @@ TEST(GroupOneByOne, HasATableOfItsLimit) {
   const ppr::WorkspaceShape shape = ppr::WorkspaceShape::of(128, n, n, 2, 16);
   EXPECT_LT(shape.bytes(), ppr::WorkspaceShape::of(128, n, n, 2).bytes());
   const Space space(shape);
-  ASSERT_NE(ppr::WorkspaceShape::second<ppr::Mass>(space.view()).mask, 0u);
+  ASSERT_NE(ppr::WorkspaceShape::second_of<ppr::Mass>(space.view()).mask, 0u);
   const Expected expected(graph, options, seeds);
   EXPECT_EQ(expected.figures.table_entries, 15u);
   for (int again = 0; again < 2; ++again) {

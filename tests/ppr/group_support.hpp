@@ -48,7 +48,7 @@ class SpaceOf {
   std::uint64_t bytes() const { return bytes_; }
   const ppr::WorkspaceView& view() const { return view_; }
   bool is_clear() const {
-    return is_clear(view_) && (view_.second == 0 || is_clear(ppr::WorkspaceShape::second<M>(view_)));
+    return is_clear(view_) && (view_.second == 0 || is_clear(ppr::WorkspaceShape::second_of<M>(view_)));
   }
 
  private:

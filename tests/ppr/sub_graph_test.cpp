@@ -141,7 +141,9 @@ TEST(SubGraph, NeedsAllLists) {
 
 ppr::WorkspaceShape shape_of(const Graph& graph, std::uint64_t reached, bool weighted) {
   const std::uint64_t n = graph.vertices();
-  return ppr::WorkspaceShape::of(reached, n, n, 3).with_sub_graphs(graph.edges(), weighted);
+  ppr::WorkspaceShape shape = ppr::WorkspaceShape::of(reached, n, n, 3);
+  shape.sub_graphs = true, shape.weighted = weighted, shape.in_graph = graph.edges();
+  return shape.resized(reached, n);
 }
 
 TEST(GroupSubGraph, IsThatOfOneThreadToTheBit) {

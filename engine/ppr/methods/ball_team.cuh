@@ -76,7 +76,7 @@ __device__ void diffuse_as_ordered(const Group& group, GroupShared<Group>& share
                                    std::uint32_t member, const QueryRules& rules) {
   const WorkspaceView leader =
       WorkspaceShape::move(memory, std::uint64_t{0} - member * memory.workspace_bytes);
-  const RankedVertex* const from = WorkspaceShape::second<M>(leader).ranked;
+  const RankedVertex* const from = WorkspaceShape::second_of<M>(leader).ranked;
   Ball<Group, GroupWorkspace<Group, M, Extracts>> ball(group, shared, memory, rules, SeedsView{});
   Mass* const returning = memory.by_step();
   while (true) {

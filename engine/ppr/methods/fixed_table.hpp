@@ -119,8 +119,8 @@ class FixedTable {
     begins_stage_ = false;
     bar_ = kAnything;
     if (ball.full() || ball.listed(0) <= rules_.table) return;
-    bar_ = select_in<Workspace>(group_, shared_, ball.listed(0), static_cast<std::uint32_t>(rules_.table),
-                                [&](std::uint32_t i) { return by_worth(ball[ball.listed_slot(0, i)]); });
+    bar_ = select_first(group_, shared_.select, ball.listed(0), static_cast<std::uint32_t>(rules_.table),
+                        [&](std::uint32_t i) { return by_worth(ball[ball.listed_slot(0, i)]); });
   }
 
   Group group_;

@@ -76,20 +76,11 @@ class GroupOneByOne {
   }
 
   SLUICE_HD GroupFigures figures() {
-    GroupFigures figures;
-    figures.held = held_;
-    figures.units = shared_.ball.units.whole;
-    const BallFigures balls = ball_.figures();
-    figures.edges = balls.edges;
-    figures.extraction_nanoseconds = balls.extraction_nanoseconds;
-    figures.sub_graph_bytes = balls.sub_graph_bytes;
-    figures.reached = table_.reached();
+    GroupFigures figures = figures_of_table(group_, shared_.ball.units, table_, held_);
+    static_cast<BallFigures&>(figures) = ball_.figures();
     figures.table_entries = most_;
     figures.abandoned = stopped();
     figures.lacking = lacking_ + ball_.workspace().lacking();
-    Mass scored = 0;
-    table_.for_each_reached([&](auto& entry) { scored += entry.score; });
-    figures.scored = group_.sum(scored);
     return figures;
   }
 
@@ -310,7 +301,7 @@ class GroupOneByOne {
       const auto& entry = table_[table_.listed_slot(0, i)];
       return RankedVertex{entry.waiting, entry.vertex};
     };
-    const RankCut cut = next_stage<Workspace>(group_, shared_.ball, rules_, size, fixed_.take_dropped(), at);
+    const RankCut cut = next_stage(group_, shared_.ball, rules_, size, fixed_.take_dropped(), at);
     place_from(0);
     Mass held = 0;
     for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) {
@@ -321,9 +312,7 @@ class GroupOneByOne {
         table_.ranked_at(add_in<Group>(&shared_.placed, 1u)) = v;
         continue;
       }
-      const bool all = rules_.unexpanded == Unexpanded::residual;
-      entry.score += all ? v.key : rules_.continuation.kept(v.key);
-      held += all ? v.key : 0;
+      held += leave_out(rules_, entry, v.key);
     }
     held_ += group_.sum(held);
     const std::uint32_t chosen = shared_.placed;

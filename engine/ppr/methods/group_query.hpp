@@ -42,22 +42,10 @@ SLUICE_HD void write_top_of(const Group& group, Shared& shared, const Workspace&
   }
 }
 
-/// As select_first(), in a workspace of the group's.
-template <class Workspace, class Group, class Shared, class At>
-SLUICE_HD RankCut select_in(const Group& group, Shared& shared, std::uint32_t size, std::uint32_t wanted,
-                            At&& at) {
-  if constexpr (Workspace::kAlone) {
-    SelectWorkspace select{};
-    return select_first(group, select, size, wanted, at);
-  } else {
-    return select_first(group, shared.select, size, wanted, at);
-  }
-}
-
 /// Which of the vertices at(0) .. at(size - 1) MeLoPPR's next stage goes on from (next-stage nodes), by the
 /// mass that waits there: those where most waits, a share of them and of `dropped` others, or those where at
 /// least so much does.
-template <class Workspace, class Group, class Shared, class At>
+template <class Group, class Shared, class At>
 SLUICE_HD RankCut next_stage(const Group& group, Shared& shared, const QueryRules& rules, std::uint32_t size,
                              std::uint64_t dropped, At&& at) {
   constexpr RankCut kAll{}, kNone{~std::uint64_t{0}, ~std::uint32_t{0}};
@@ -66,7 +54,32 @@ SLUICE_HD RankCut next_stage(const Group& group, Shared& shared, const QueryRule
   const auto chosen = static_cast<std::uint64_t>(std::ceil(rules.expand * all));
   if (chosen >= size) return kAll;
   if (chosen == 0) return kNone;
-  return select_in<Workspace>(group, shared, size, static_cast<std::uint32_t>(chosen), at);
+  return select_first(group, shared.select, size, static_cast<std::uint32_t>(chosen), at);
+}
+
+/// A vertex that the next stage leaves out keeps what waits there, or a part of it, as score. Returns what it
+/// keeps of what might have gone on.
+template <class Entry>
+SLUICE_HD Mass leave_out(const QueryRules& rules, Entry& entry, Mass waiting) {
+  const bool all = rules.unexpanded == Unexpanded::residual;
+  entry.score += all ? waiting : rules.continuation.kept(waiting);
+  return all ? waiting : 0;
+}
+
+/// Of a query whose scores are in `table`.
+template <class Group, class Workspace>
+SLUICE_HD GroupFigures figures_of_table(const Group& group, const MassUnits& units, const Workspace& table,
+                                        Mass held) {
+  GroupFigures figures;
+  figures.held = held;
+  figures.units = units.whole;
+  figures.reached = table.reached();
+  figures.abandoned = table.stopped();
+  figures.lacking = table.lacking();
+  Mass scored = 0;
+  table.for_each_reached([&](auto& entry) { scored += entry.score; });
+  figures.scored = group.sum(scored);
+  return figures;
 }
 
 template <class Group, class Workspace = GroupWorkspace<Group>>
@@ -142,17 +155,8 @@ class GroupQuery {
   }
 
   SLUICE_HD GroupFigures figures() {
-    GroupFigures figures;
-    const Workspace& workspace = ball_.workspace();
-    figures.held = held_;
-    figures.units = shared_.units.whole;
+    GroupFigures figures = figures_of_table(group_, shared_.units, ball_.workspace(), held_);
     figures.edges = ball_.edges();
-    figures.reached = workspace.reached();
-    figures.abandoned = workspace.stopped();
-    figures.lacking = workspace.lacking();
-    Mass scored = 0;
-    workspace.for_each_reached([&](auto& entry) { scored += entry.score; });
-    figures.scored = group_.sum(scored);
     return figures;
   }
 
@@ -246,16 +250,13 @@ class GroupQuery {
   SLUICE_HD void choose() {
     const std::uint32_t size = ball_.list();
     if (stopped() || size == 0) return;
-    const RankCut cut = next_stage<Workspace>(group_, shared_, rules_, size, 0,
-                                              [&](std::uint32_t i) { return waiting_of(ball_.listed(i)); });
+    const RankCut cut = next_stage(group_, shared_, rules_, size, 0,
+                                   [&](std::uint32_t i) { return waiting_of(ball_.listed(i)); });
     Mass held = 0;
     ball_.keep_listed([&](auto& entry) {
       if (cut.takes(waiting_of(entry))) return true;
-      const Mass mass = entry.waiting;
+      held += leave_out(rules_, entry, entry.waiting);
       entry.waiting = 0;
-      const bool all = rules_.unexpanded == Unexpanded::residual;
-      entry.score += all ? mass : rules_.continuation.kept(mass);
-      held += all ? mass : 0;
       return false;
     });
     held_ += group_.sum(held);
