@@ -1,6 +1,8 @@
 // Where queries are answered, a batch at a time: on the host's cores (host_backend.cpp), or
 // many at once where lists come as they are asked for (streamed_backend.cpp); or on a GPU, a query a block
-// (cuda_backend.cu). Walks where lists do not fit are made on either in a queue (queue/).
+// (cuda_backend.cu). Walks where lists do not fit are made on either in a queue (queue/). What limits the
+// queries under way differs, and with it the loop over a batch: threads, memory for what they reach, blocks
+// and their workspaces, or ends of walks.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +14,7 @@
 #include "engine/batch/starts.hpp"
 #include "engine/core/clock.hpp"
 #include "engine/exec/memory/buffer.hpp"
+#include "engine/ppr/methods/solver.hpp"
 #include "engine/ppr/ppr.hpp"
 
 namespace sluice::ppr {
@@ -60,6 +63,12 @@ class Backend {
   const Starts& starts_;
   const Options& options_;
   std::uint64_t rows_;
+
+  /// Of the host: begins the query of a row, and notes its seed in `results`.
+  template <class Results>
+  void begin(QuerySolver& solver, Results& results, Instance first, std::uint64_t row) const {
+    results.seeds.data()[row] = solver.begin(starts_, graph_.vertices(), options_.seed, first + row);
+  }
 };
 
 /// On the device; keeps references to device, graph, starts and options. `queries` is how many will be asked.
@@ -111,13 +120,15 @@ struct Rows {
             {figures.data(), count}};
   }
 
-  /// What was found of a query that began then; write_top(vertices, scores) puts its list where it goes.
-  template <class WriteTop>
-  void answer(std::uint64_t row, const QueryFigures& found, double begun, WriteTop&& write_top) {
+  /// What was found of a query that began then: by a QuerySolver, or in a `column` of a DenseGroup.
+  template <class Found, class... Column>
+  QueryFigures& answer(std::uint64_t row, Found& found, double begun, Column... column) {
     QueryFigures& own = figures.data()[row];
-    own = found;
-    write_top(std::span(vertices.data() + row * top, top), std::span(scores.data() + row * top, top));
+    own = found.figures(column...);
+    found.write_top(column..., std::span(vertices.data() + row * top, top),
+                    std::span(scores.data() + row * top, top));
     own.seconds = seconds_now() - begun;
+    return own;
   }
 
   std::uint32_t top;

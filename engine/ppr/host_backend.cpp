@@ -11,7 +11,7 @@
 #include "engine/ppr/adjacency/in_edges.hpp"
 #include "engine/ppr/backend.hpp"
 #include "engine/ppr/dense/group.hpp"
-#include "engine/ppr/methods/host_sub_graph.hpp"
+#include "engine/ppr/host_workspace.hpp"
 #include "engine/ppr/methods/top_list.hpp"
 #include "engine/ppr/query_route.hpp"
 #include "engine/ppr/query_rules.hpp"
@@ -126,7 +126,7 @@ class HostPpr final : public Backend {
  private:
   struct Asked {
     std::uint64_t row;
-    double begin;
+    double begun;
   };
   struct Worker {
     Worker(const Device& device, const Graph& graph, const Options& options, unsigned at_once)
@@ -138,7 +138,6 @@ class HostPpr final : public Backend {
     }
 
     std::unique_ptr<QuerySolver> solver;
-    Seeds seeds;
     std::unique_ptr<DenseGroup> group;  ///< once a query came to it
     std::vector<Asked> in_group;        ///< by column
   };
@@ -165,19 +164,16 @@ class HostPpr final : public Backend {
   }
 
   void answer(Worker& worker, Instance first, std::uint64_t row) {
-    const double begin = seconds_now();
-    worker.seeds.assign(starts_, graph_.vertices(), options_.seed, first + row);
-    results_.seeds.data()[row] = worker.seeds.all()[0].vertex;
-    worker.solver->begin(worker.seeds, first + row);
+    const double begun = seconds_now();
+    begin(*worker.solver, results_, first, row);
     if (fit_->groups > 0 && !keep_to_tables_ &&
         !worker.solver->advance_to(edges_in_table(), worker.solver->whole()) && takes_column(worker)) {
-      worker.in_group.push_back({row, begin});
+      worker.in_group.push_back({row, begun});
       if (worker.group->is_full()) answer_group(worker);
       return;
     }
     worker.solver->advance(worker.solver->whole());
-    results_.answer(row, worker.solver->figures(), begin,
-                    [&](auto vertices, auto scores) { worker.solver->write_top(vertices, scores); });
+    results_.answer(row, *worker.solver, begun);
   }
 
   /// Of a step after which a query leaves its table.
@@ -191,7 +187,7 @@ class HostPpr final : public Backend {
     try {
       if (!worker.group)
         worker.group = std::make_unique<DenseGroup>(device_, shared(), options_, fit_->shape.width);
-      worker.group->add(*worker.solver, worker.seeds);
+      worker.group->add(*worker.solver);
       return true;
     } catch (const BudgetError&) {
       if (options_.state == State::dense) throw_too_little();
@@ -211,9 +207,8 @@ class HostPpr final : public Backend {
     if (worker.in_group.empty()) return;
     worker.group->run();
     for (std::uint32_t column = 0; column < worker.group->columns(); ++column) {
-      const auto [row, begin] = worker.in_group[column];
-      results_.answer(row, worker.group->figures(column), begin,
-                      [&](auto vertices, auto scores) { worker.group->write_top(column, vertices, scores); });
+      const auto [row, begun] = worker.in_group[column];
+      results_.answer(row, *worker.group, begun, column);
     }
     worker.forget();
   }

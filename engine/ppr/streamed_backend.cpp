@@ -32,10 +32,9 @@ struct Flight {
   enum class State { fresh, waiting, ended, failed };
 
   std::unique_ptr<QuerySolver> solver;
-  Seeds seeds;
   std::uint64_t row;
   State state = State::fresh;
-  double begin = seconds_now();
+  double begun = seconds_now();
 };
 
 class StreamedPpr final : public Backend {
@@ -146,15 +145,11 @@ class StreamedPpr final : public Backend {
 
   void go_on(Flight& flight, const ListsAtHand& lists) {
     if (flight.state == Flight::State::fresh) {
-      flight.seeds.assign(starts_, graph_.vertices(), options_.seed, first_ + flight.row);
-      flight.solver->begin(flight.seeds, first_ + flight.row);
+      Backend::begin(*flight.solver, results_, first_, flight.row);
       flight.state = Flight::State::waiting;
     }
     if (!flight.solver->advance(lists)) return;
-    const std::uint64_t row = flight.row;
-    results_.seeds.data()[row] = flight.seeds.all()[0].vertex;
-    results_.answer(row, flight.solver->figures(), flight.begin,
-                    [&](auto vertices, auto scores) { flight.solver->write_top(vertices, scores); });
+    results_.answer(flight.row, *flight.solver, flight.begun);
     flight.state = Flight::State::ended;
   }
 

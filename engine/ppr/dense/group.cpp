@@ -31,7 +31,8 @@ DenseGroup::DenseGroup(const Device& device, const DenseGraph& graph, const Opti
       view_(DenseGroupView::of(masses_.data(), words_.data(), shape_, 0)),
       passes_(make_dense_passes(graph, view_, width)) {}
 
-void DenseGroup::add(const QuerySolver& query, const Seeds& seeds) {
+void DenseGroup::add(const QuerySolver& query) {
+  const Seeds& seeds = query.seeds();
   const std::uint32_t column = columns(), width = shape_.width;
   if (column == 0) {
     std::fill_n(words_.data(), shape_.words(), 0u);

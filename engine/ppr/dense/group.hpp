@@ -28,7 +28,7 @@ class DenseGroup {
   void clear() { columns_.clear(); }
   /// Takes over a query that goes on; it is exact, and between two rounds. Throws BudgetError, and nothing is
   /// done.
-  void add(const QuerySolver& query, const Seeds& seeds);
+  void add(const QuerySolver& query);
   /// Until all have scores.
   void run();
 

@@ -1,5 +1,9 @@
 // Passes over all rows of queries side by side, by one thread of the host: what dense/lanes.cuh does by
 // warps, to the same bits. A row is a cache line, so that a random read brings what all columns want.
+//
+// Both have the formulas of mass.hpp, and no more in common: a thread has all columns of a row at once, in
+// loops without a branch that compilers turn into vectors, where lanes have one each and meet in ballots; and
+// here each column is at a step of its own, for queries come from tables.
 #pragma once
 
 #include <array>

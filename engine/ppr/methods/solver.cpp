@@ -40,6 +40,7 @@ class StoredSolver final : public QuerySolver {
     if (balls > 1) workspace_.team = &team_.emplace(device, workspace_, rules_, balls, threads);
   }
 
+  using QuerySolver::begin;
   void begin(const Seeds& seeds, Instance query) override {
     if (team_) team_->begin();
     workspace_.begin();

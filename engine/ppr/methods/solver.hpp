@@ -27,8 +27,16 @@ class QuerySolver {
                                            unsigned balls = 1, unsigned threads = 1);
   virtual ~QuerySolver() = default;
 
-  /// Begins a query; what it has of another one goes.
+  /// Begins a query; what it has of another one goes. Keeps a reference to the seeds.
   virtual void begin(const Seeds& seeds, Instance query) = 0;
+  /// The same of a query of these starts. Returns its first seed.
+  Vertex begin(const Starts& starts, std::uint64_t vertices, std::uint64_t seed, Instance query) {
+    seeds_.assign(starts, vertices, seed, query);
+    begin(seeds_, query);
+    return seeds_.all()[0].vertex;
+  }
+  /// Of the query that was begun last by its starts.
+  const Seeds& seeds() const { return seeds_; }
   /// Goes on as far as lists are at hand. False if others are missing; true once there are scores.
   virtual bool advance(const ListsAtHand& lists) = 0;
   /// So many threads diffuse balls from now on.
@@ -48,6 +56,9 @@ class QuerySolver {
   virtual void write_top(std::span<Vertex> vertices, std::span<double> values) = 0;
   /// Calls use(vertex, score, mass that waits) for all vertices, not for the list alone.
   virtual void for_each_reached(FunctionRef<void(Vertex, Mass, Mass)> use) const = 0;
+
+ private:
+  Seeds seeds_;
 };
 
 }  // namespace sluice::ppr

@@ -154,30 +154,20 @@ class QueuedPpr final : public Backend {
   }
 
   /// Of queries [first + done, first + done + count).
-  void count_ends(const Ends& ends, Instance first, std::uint64_t done, std::uint64_t count, double begin) {
-    struct Worker {
-      std::unique_ptr<QuerySolver> solver;
-      Seeds seeds;
-    };
+  void count_ends(const Ends& ends, Instance first, std::uint64_t done, std::uint64_t count, double begun) {
     const std::uint64_t workers =
         std::clamp<std::uint64_t>(counting_->memory().available() / least_bytes(), 1,
                                   std::min<std::uint64_t>(counting_->threads(), count));
-    std::vector<Worker> all(workers);
-    for (Worker& worker : all) worker.solver = QuerySolver::make(*counting_, graph_.out.view(), options_);
-    const auto answer = [&](Worker& worker, std::uint64_t i) {
-      const std::uint64_t row = done + i;
-      worker.seeds.assign(starts_, graph_.vertices(), options_.seed, first + row);
-      results_.seeds.data()[row] = worker.seeds.all()[0].vertex;
-      worker.solver->begin(worker.seeds, first + row);
-      worker.solver->take_ends(ends.of(i), ends.steps(i));
-      QueryFigures figures = worker.solver->figures();
-      figures.peak_bytes += ends.of(i).size_bytes();
-      results_.answer(row, figures, begin,
-                      [&](auto vertices, auto scores) { worker.solver->write_top(vertices, scores); });
+    std::vector<std::unique_ptr<QuerySolver>> solvers(workers);
+    for (auto& solver : solvers) solver = QuerySolver::make(*counting_, graph_.out.view(), options_);
+    const auto answer = [&](QuerySolver& solver, std::uint64_t i) {
+      begin(solver, results_, first, done + i);
+      solver.take_ends(ends.of(i), ends.steps(i));
+      results_.answer(done + i, solver, begun).peak_bytes += ends.of(i).size_bytes();
     };
     parallel_blocks(static_cast<unsigned>(workers), count, 1,
                     [&](std::uint64_t from, std::uint64_t to, unsigned thread) {
-                      for (; from < to; ++from) answer(all[thread], from);
+                      for (; from < to; ++from) answer(*solvers[thread], from);
                     });
   }
 
