@@ -151,4 +151,13 @@ SLUICE_HD void expand_edge(const DynamicView<Share>& view, const CsrView& lists,
   view.meet(v, !pushes, next, lane);
 }
 
+/// Goes along every `stride`-th of the edges [edge, end) of a source.
+template <class Share, class Lane>
+SLUICE_HD void expand_source(const DynamicView<Share>& view, const CsrView& lists, Vertex source,
+                             EdgeIndex edge, EdgeIndex end, std::uint64_t stride, Spread spread,
+                             const VertexList& next, Lane& lane) {
+  const Difference<Share> difference(view, source, spread);
+  for (; edge < end; edge += stride) expand_edge(view, lists, edge, spread, difference, next, lane);
+}
+
 }  // namespace sluice::pagerank

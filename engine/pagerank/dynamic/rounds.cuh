@@ -73,7 +73,7 @@ inline __device__ void clear_sizes(const VertexList& list) {
 
 /// Leaves what the threads of a block did.
 inline __device__ void leave_totals(Settled& done, RankNorm norm, Settled* partial, RoundLog::Entry& entry) {
-  join_block<kListBlock>(done, norm);
+  join_totals(done, norm);
   if (threadIdx.x != 0) return;
   partial[blockIdx.x] = done;
   if (done.pushed > 0) fetch_add(&entry.pushed, done.pushed);
@@ -82,7 +82,7 @@ inline __device__ void leave_totals(Settled& done, RankNorm norm, Settled* parti
 /// One block notes what all did, and whether the host must look at it. Its thread 0 keeps `limits`.
 inline __device__ void note_round(const Settled* partial, RankNorm norm, RoundLimits& limits, RoundLog* log,
                                   RoundLog::Entry& entry) {
-  const Settled sum = fold_parts<kListBlock>(partial, gridDim.x, norm);
+  const Settled sum = fold_parts(partial, gridDim.x, norm);
   if (threadIdx.x != 0) return;
   entry.settled = sum;
   limits.total += sum.growth;
@@ -91,24 +91,10 @@ inline __device__ void note_round(const Settled* partial, RankNorm norm, RoundLi
   limits.best = min(limits.best, change);
 }
 
-/// Sums of the members with long rows, a block each.
-template <class Share>
-__device__ void gather_long_rows(const DynamicView<Share>& view, const VertexList& members,
-                                 std::uint64_t count) {
-  for (std::uint64_t i = blockIdx.x; i < count; i += gridDim.x) {
-    const Vertex v = members.at(3, i);
-    if (view.known[v]) continue;
-    if (threadIdx.x == 0) view.sums[v] = 0;
-    __syncthreads();
-    const FixedRank sum = sum_lanes<32>(view.at.gather(v, threadIdx.x, kListBlock));
-    if (threadIdx.x % 32 == 0) fetch_add(&view.sums[v], sum);
-  }
-}
-
 /// Iterations from the members of `first`, whose next are in `second`, then in `first` again, and so on
 /// where the method drops members. Counts of sources and of next members are 0.
 template <class Share>
-__global__ void __launch_bounds__(kListBlock)
+__global__ void __launch_bounds__(kRowBlock)
     rounds_kernel(DynamicView<Share> view, VertexList first, VertexList second, VertexList sources,
                   ListSizes sizes, RoundLimits limits, Settled* partial, RoundLog* log) {
   const auto grid = cooperative_groups::this_grid();
@@ -118,14 +104,18 @@ __global__ void __launch_bounds__(kListBlock)
   for (unsigned round = 0;; ++round) {
     RoundLog::Entry& entry = log->entries[round];
     if (leads) clear_sizes(sources);
-    gather_long_rows(view, now, sizes.count[3]);
-    gather_short_rows(view, now, sizes);
+    const GatheredRows<Share> rows{view, now, sizes};
+    for (std::uint64_t i = threadIdx.x * gridDim.x + blockIdx.x; i < sizes.count[3];
+         i += std::uint64_t{kRowBlock} * gridDim.x)
+      rows.clear_long(i);  // of this block
+    __syncthreads();
+    over_all_rows(rows, {blockIdx.x, gridDim.x}, {0, 1});
     grid.sync();
 
     Settled done;
     cuda::CudaLane lane(LaneOutput{});
-    for (std::uint64_t i = std::uint64_t{blockIdx.x} * kListBlock + threadIdx.x; i < all_of(sizes);
-         i += std::uint64_t{gridDim.x} * kListBlock) {
+    for (std::uint64_t i = std::uint64_t{blockIdx.x} * kRowBlock + threadIdx.x; i < all_of(sizes);
+         i += std::uint64_t{gridDim.x} * kRowBlock) {
       settle_member(view, now.at(sizes, i), next, sources, done, lane);
     }
     leave_totals(done, view.norm, partial, entry);
@@ -134,7 +124,8 @@ __global__ void __launch_bounds__(kListBlock)
     if (blockIdx.x == 0) note_round(partial, view.norm, limits, log, entry);
     const Spread spread = spread_of(view, &entry.pushed);
     if (spreads && spread != Spread::nothing)
-      expand_all_rows(view, sources, spread, next, {0, 1}, {blockIdx.x, gridDim.x});
+      over_all_rows(ExpandedRows<Share>{view, sources, next, nullptr, spread}, {0, 1},
+                    {blockIdx.x, gridDim.x});
     if (drops && leads) clear_sizes(now);  // the list after the next one; all have read how long it was
     grid.sync();
 
@@ -160,20 +151,19 @@ inline constexpr unsigned kPhaseBlocks = kPhases == kPulls ? 3 : 2;
 template <class Share>
 __device__ void pull_rows(const cooperative_groups::grid_group& grid, const DynamicView<Share>& view,
                           const VertexList& all, const ListSizes& sizes) {
-  for (std::uint64_t v = std::uint64_t{blockIdx.x} * kListBlock + threadIdx.x; v < all_of(sizes);
-       v += std::uint64_t{gridDim.x} * kListBlock)
+  for (std::uint64_t v = std::uint64_t{blockIdx.x} * kRowBlock + threadIdx.x; v < all_of(sizes);
+       v += std::uint64_t{gridDim.x} * kRowBlock)
     view.known[v] = 0, view.sums[v] = 0;
   grid.sync();
   const LongRowParts parts;
-  gather_cut_rows(view, all, sizes.count[3], parts.row, parts.slice);
-  gather_short_rows(view, all, sizes);
+  over_all_rows(GatheredRows<Share>{view, all, sizes}, parts.row, parts.slice);
 }
 
 /// Iterations from the members of `first`: all vertices, if the first one `pulls`, else those of known sums.
 /// Between two kernels the host makes the last pushes, or lists all vertices. Counts of sources and of next
 /// members are 0.
 template <class Share, unsigned kPhases>
-__global__ void __launch_bounds__(kListBlock, kPhaseBlocks<kPhases>)
+__global__ void __launch_bounds__(kRowBlock, kPhaseBlocks<kPhases>)
     phases_kernel(DynamicView<Share> view, VertexList first, VertexList second, VertexList sources,
                   ListSizes sizes, RoundLimits limits, bool pulls, Settled* partial, RoundLog* log) {
   const auto grid = cooperative_groups::this_grid();
@@ -206,7 +196,9 @@ __global__ void __launch_bounds__(kListBlock, kPhaseBlocks<kPhases>)
       }
       if constexpr ((kPhases & kPushes) != 0) {
         const LongRowParts parts;
-        if (!pulls) expand_all_rows(view, sources, Spread::pushes, next, parts.row, parts.slice);
+        if (!pulls)
+          over_all_rows(ExpandedRows<Share>{view, sources, next, nullptr, Spread::pushes}, parts.row,
+                        parts.slice);
       }
       if (leads) clear_sizes(now);  // the list after the next one; all know how long it was
     }
@@ -260,12 +252,13 @@ class RankRounds {
   template <class Share>
   static std::pair<unsigned, unsigned> registers(RoundFusion fusion) {
     const auto most = [](auto... kernels) { return std::max({cuda::registers_of(kernels)...}); };
+    const auto of_rows = [&]<class Rows>(Rows) {
+      return most(cut_rows_kernel<Rows>, rows_kernel<kWarpLanes, Rows>, rows_kernel<kTileLanes, Rows>,
+                  rows_kernel<1, Rows>);
+    };
     switch (fusion) {
       case RoundFusion::none:
-        return {most(expand_long_kernel<Share>, expand_kernel<Share, 32>, expand_kernel<Share, 8>,
-                     expand_kernel<Share, 1>),
-                most(gather_long_kernel<Share>, gather_kernel<Share, 32>, gather_kernel<Share, 8>,
-                     gather_kernel<Share, 1>)};
+        return {of_rows(ExpandedRows<Share>{}), of_rows(GatheredRows<Share>{})};
       case RoundFusion::push_pull:
         return {most(phases_kernel<Share, kPushes>), most(phases_kernel<Share, kPulls>)};
       case RoundFusion::all: {
@@ -310,15 +303,15 @@ class RankRounds {
   template <class Share>
   void make(RankState<Share, cuda::CudaExecutor>& state) {
     const auto kernel = rounds_kernel<Share>;
-    const unsigned at_once = cuda::blocks_at_once(kernel, kListBlock, 0);
+    const unsigned at_once = cuda::blocks_at_once(kernel, kRowBlock, 0);
     const auto blocks = static_cast<unsigned>(std::clamp<std::uint64_t>(
-        state.affected() * kThreadsOfMember / kListBlock, std::min<std::uint64_t>(kFewestBlocks, at_once),
-        std::min<std::uint64_t>(kMembersTogether / kListBlock, at_once)));
+        state.affected() * kThreadsOfMember / kRowBlock, std::min<std::uint64_t>(kFewestBlocks, at_once),
+        std::min<std::uint64_t>(kMembersTogether / kRowBlock, at_once)));
     Few members = few(state);
-    members.most = std::min(members.most, std::uint64_t{blocks} * kListBlock);
+    members.most = std::min(members.most, std::uint64_t{blocks} * kRowBlock);
     RoundLimits limits = begin_launch(state, kRoundsAtOnce);
     limits.few = members;
-    cuda::launch_together(kernel, blocks, kListBlock, state.executor.queue().get(), state.view(),
+    cuda::launch_together(kernel, blocks, kRowBlock, state.executor.queue().get(), state.view(),
                           state.members(state.now()), state.members(state.next()), state.sources(),
                           state.sizes, limits, state.partial(), log_.data());
     end_launch(state, limits.rounds);
@@ -340,13 +333,13 @@ class RankRounds {
   template <unsigned kPhases, class Share>
   void launch_phases(RankState<Share, cuda::CudaExecutor>& state) {
     const auto kernel = phases_kernel<Share, kPhases>;
-    const std::uint64_t at_once = std::min(cuda::blocks_at_once(kernel, kListBlock, 0), kMostParts);
+    const std::uint64_t at_once = std::min(cuda::blocks_at_once(kernel, kRowBlock, 0), kMostParts);
     auto blocks = static_cast<unsigned>(
-        std::clamp<std::uint64_t>(state.own * kThreadsOfMember / kListBlock, 1, at_once));
+        std::clamp<std::uint64_t>(state.own * kThreadsOfMember / kRowBlock, 1, at_once));
     if (blocks > kSlices) blocks -= blocks % kSlices;
     RoundLimits limits = begin_launch(state, kRoundsOfPhases);
     limits.careful = Stall(state.options, state.in.edges, state.vertices()).floor();
-    cuda::launch_together(kernel, blocks, kListBlock, state.executor.queue().get(), state.view(),
+    cuda::launch_together(kernel, blocks, kRowBlock, state.executor.queue().get(), state.view(),
                           state.members(state.now()), state.members(state.next()), state.sources(),
                           state.sizes, limits, pulls_, state.partial(), log_.data());
     end_launch(state, limits.rounds);

@@ -1,8 +1,8 @@
-// The kernels of an iteration over affected vertices, by degree: gather, settle, expand (rank_view.hpp). A
-// vertex's sum is found by the lanes of its class, its rank by one thread; what changed enough is appended to
-// a list by out-degree, whose out-neighbours a second family of kernels flags and appends to the next list.
-// Only integers are added by several threads, so nothing depends on who comes first but the order of the
-// lists.
+// The kernels of an iteration over affected vertices: gather, settle, expand (rank_view.hpp). A vertex's sum
+// is found by the lanes of its class (class_rows.cuh), its rank by one thread; what changed enough is
+// appended to a list by out-degree, whose out-neighbours the lanes of a class flag and append to the next
+// list. Only integers are added by several threads, so nothing depends on who comes first but the order of
+// the lists.
 //
 // They are launched here, beside CudaExecutor, which has no lists by degree.
 #pragma once
@@ -14,52 +14,16 @@
 
 #include "engine/exec/algorithms/places.cuh"
 #include "engine/exec/cuda_executor.cuh"
+#include "engine/pagerank/class_rows.cuh"
 #include "engine/pagerank/dynamic/rank_state.hpp"
 #include "engine/pagerank/dynamic/settle.hpp"
-#include "engine/pagerank/static/join_block.cuh"
 
 namespace sluice::pagerank {
 
-inline constexpr unsigned kListBlock = 256;          ///< eight warps: enough to hide gathers
 inline constexpr unsigned kListBlocks = kMostParts;  ///< beyond them blocks take further entries
 inline constexpr unsigned kSlices = 32;              ///< of a long row, for as many blocks
 /// So many vertices are settled by one block sooner than by several whose totals a second kernel adds up.
-inline constexpr unsigned kOneBlock = 4 * kListBlock;
-
-// ---- kernels
-
-/// Sums of the members of one class, `Lanes` lanes a vertex, by all blocks.
-template <class Share, unsigned Lanes>
-__device__ void gather_rows(const DynamicView<Share>& view, const VertexList& members, unsigned of_class,
-                            std::uint64_t count) {
-  constexpr unsigned kRows = kListBlock / Lanes;  // a block's
-  const unsigned lane = threadIdx.x % Lanes;
-  // All lanes of a warp go round equally often, for they add up together.
-  for (std::uint64_t base = std::uint64_t{blockIdx.x} * kRows; base < count;
-       base += std::uint64_t{gridDim.x} * kRows) {
-    const std::uint64_t i = base + threadIdx.x / Lanes;
-    const Vertex v = i < count ? members.at(of_class, i) : 0;
-    const bool gathers = i < count && !view.known[v] && view.works_on(v);
-    FixedRank sum = gathers ? view.at.gather(v, lane, Lanes) : 0;
-    if constexpr (Lanes > 1) sum = sum_lanes<Lanes>(sum);
-    if (gathers && lane == 0) view.sums[v] = sum;
-  }
-}
-
-/// The same of all members but those with long rows.
-template <class Share>
-__device__ void gather_short_rows(const DynamicView<Share>& view, const VertexList& members,
-                                  const ListSizes& sizes) {
-  gather_rows<Share, 32>(view, members, 2, sizes.count[2]);
-  gather_rows<Share, 8>(view, members, 1, sizes.count[1]);
-  gather_rows<Share, 1>(view, members, 0, sizes.count[0]);
-}
-
-template <class Share, unsigned Lanes>
-__global__ void __launch_bounds__(kListBlock)
-    gather_kernel(DynamicView<Share> view, VertexList members, unsigned of_class, std::uint64_t count) {
-  gather_rows<Share, Lanes>(view, members, of_class, count);
-}
+inline constexpr unsigned kOneBlock = 4 * kRowBlock;
 
 /// A part of the blocks, by turns: part `at` of `of`.
 struct BlockPart {
@@ -78,24 +42,104 @@ struct LongRowParts {
   }
 };
 
-/// Long rows, whose sums begin at 0: every one cut among the blocks of `slice`, the rows dealt out as `row`
-/// says.
+/// Members whose sums are to be found, but for those that are known.
 template <class Share>
-__device__ void gather_cut_rows(const DynamicView<Share>& view, const VertexList& members,
-                                std::uint64_t count, BlockPart row, BlockPart slice) {
-  for (std::uint64_t i = row.at; i < count; i += row.of) {
-    const Vertex v = members.at(3, i);
-    if (!view.works_on(v)) continue;
-    const FixedRank sum = sum_lanes<32>(
-        view.at.gather(v, slice.at * kListBlock + threadIdx.x, std::uint64_t{slice.of} * kListBlock));
-    if (threadIdx.x % 32 == 0) fetch_add(&view.sums[v], sum);
+struct GatheredRows {
+  static constexpr unsigned kMostCut = kListBlocks;  ///< rows that are cut at the same time
+
+  DynamicView<Share> view;
+  VertexList members;
+  ListSizes sizes;
+
+  __device__ bool begin() const { return true; }
+  __device__ std::uint64_t count(unsigned c) const { return sizes.count[c]; }
+  /// Before long rows are cut.
+  __device__ void clear_long(std::uint64_t i) const {
+    if (const Vertex v = members.at(3, i); !view.known[v]) view.sums[v] = 0;
   }
+  /// Row i of a class, as one of `groups` groups; their sums are added up where they are several.
+  template <class Group>
+  __device__ void visit(unsigned c, std::uint64_t i, const Group& lanes, unsigned group,
+                        unsigned groups) const {
+    const Vertex v = i < count(c) ? members.at(c, i) : 0;
+    const bool gathers = i < count(c) && !view.known[v] && view.works_on(v);
+    const std::uint64_t first = group * Group::kSize + lanes.rank();
+    const FixedRank sum =
+        sum_lanes<Group::kSize>(gathers ? view.at.gather(v, first, groups * Group::kSize) : 0);
+    if (!gathers || lanes.rank() != 0) return;
+    if (groups == 1) {
+      view.sums[v] = sum;
+    } else {
+      fetch_add(&view.sums[v], sum);
+    }
+  }
+};
+
+/// Sources, whose out-neighbours become members of `next`.
+template <class Share>
+struct ExpandedRows {
+  static constexpr unsigned kMostCut = kListBlocks / kSlices;
+
+  DynamicView<Share> view;
+  VertexList sources, next;
+  const std::uint64_t* pushed;
+  Spread spread;
+
+  /// False: there is nothing to do.
+  __device__ bool begin() {
+    spread = spread_of(view, pushed);
+    return spread != Spread::nothing;
+  }
+  __device__ std::uint64_t count(unsigned c) const { return sources.sizes[c]; }
+  template <class Group>
+  __device__ void visit(unsigned c, std::uint64_t i, const Group& lanes, unsigned group,
+                        unsigned groups) const {
+    if (i >= count(c)) return;
+    const Vertex v = sources.at(c, i);
+    cuda::CudaLane lane(LaneOutput{});
+    expand_source(view, view.out, v, view.out.offsets[v] + group * Group::kSize + lanes.rank(),
+                  view.out.offsets[v + 1], groups * Group::kSize, spread, next, lane);
+  }
+};
+
+/// Rows of the class that `Lanes` lanes take, by all blocks.
+template <unsigned Lanes, class Rows>
+__device__ void over_class(const Rows& rows) {
+  constexpr unsigned kClass = Lanes == 1 ? 0 : Lanes == kTileLanes ? 1 : 2;
+  over_rows<Lanes>(rows.count(kClass),
+                   [&](std::uint64_t i, const auto& lanes) { rows.visit(kClass, i, lanes, 0, 1); });
 }
 
-template <class Share>
-__global__ void __launch_bounds__(kListBlock)
-    gather_long_kernel(DynamicView<Share> view, VertexList members, std::uint64_t count) {
-  gather_cut_rows(view, members, count, {blockIdx.x, gridDim.x}, {blockIdx.y, gridDim.y});
+/// Long rows, whose sums begin at 0: every one cut among the blocks of `slice`, and dealt out as `row` says.
+template <class Rows>
+__device__ void over_cut_rows(const Rows& rows, BlockPart row, BlockPart slice) {
+  constexpr unsigned kWarps = kRowBlock / kWarpLanes;
+  const std::uint64_t count = rows.count(3);
+  for (std::uint64_t i = row.at; i < count; i += row.of)
+    rows.visit(3, i, Tile<kWarpLanes>{}, slice.at * kWarps + threadIdx.x / kWarpLanes, slice.of * kWarps);
+}
+
+/// All rows, the longest first.
+template <class Rows>
+__device__ void over_all_rows(const Rows& rows, BlockPart row, BlockPart slice) {
+  over_cut_rows(rows, row, slice);
+  over_class<kWarpLanes>(rows);
+  over_class<kTileLanes>(rows);
+  over_class<1>(rows);
+}
+
+// ---- kernels
+
+/// Rows of one class, `Lanes` lanes a row.
+template <unsigned Lanes, class Rows>
+__global__ void __launch_bounds__(kRowBlock) rows_kernel(Rows rows) {
+  if (rows.begin()) over_class<Lanes>(rows);
+}
+
+/// Long rows, dealt out to columns of blocks, each of which cuts its own.
+template <class Rows>
+__global__ void __launch_bounds__(kRowBlock) cut_rows_kernel(Rows rows) {
+  if (rows.begin()) over_cut_rows(rows, {blockIdx.x, gridDim.x}, {blockIdx.y, gridDim.y});
 }
 
 /// Few members, as they are listed.
@@ -135,8 +179,8 @@ __device__ void append_members(const Members& members, const VertexList (&lists)
                                const KeysOf& keys_of) {
   constexpr unsigned kAtOnce = 4, kKeys = kRankLists * kListClasses;
   __shared__ unsigned long long shared[(cuda::place_bytes(kKeys) + 7) / 8];
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * kListBlock;
-  for (std::uint64_t base = std::uint64_t{blockIdx.x} * kListBlock; base < members.places();
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * kRowBlock;
+  for (std::uint64_t base = std::uint64_t{blockIdx.x} * kRowBlock; base < members.places();
        base += kAtOnce * stride) {
     Vertex entries[kAtOnce];
     std::uint32_t keys[kAtOnce * kTo];
@@ -158,7 +202,7 @@ __device__ void append_members(const Members& members, const VertexList (&lists)
 /// The next ranks of all members, whose sums are known. Those that stay go to `next`, those whose change
 /// spreads to `sources`.
 template <class Share, class Members>
-__global__ void __launch_bounds__(kListBlock)
+__global__ void __launch_bounds__(kRowBlock)
     settle_kernel(DynamicView<Share> view, Members members, VertexList next, VertexList sources,
                   Settled* partial) {
   cuda::CudaLane lane(LaneOutput{});
@@ -168,13 +212,13 @@ __global__ void __launch_bounds__(kListBlock)
     if (is.stays) keys[0] = next.number + view.class_of(v);
     if (is.spreads) keys[1] = sources.number + view.class_of_source(v);
   });
-  join_block<kListBlock>(done, view.norm);
+  join_totals(done, view.norm);
   if (threadIdx.x == 0) partial[blockIdx.x] = done;
 }
 
 /// Puts all members on `to`, about in order of id.
 template <class Share>
-__global__ void __launch_bounds__(kListBlock)
+__global__ void __launch_bounds__(kRowBlock)
     list_members_kernel(DynamicView<Share> view, FlaggedMembers members, VertexList to) {
   append_members<1>(members, {to},
                     [&](Vertex v, std::uint32_t* keys) { keys[0] = to.number + view.class_of(v); });
@@ -188,102 +232,39 @@ __device__ void list_all_rows(const DynamicView<Share>& view, const VertexList& 
   });
 }
 
-/// One block adds up `count` parts.
-inline __global__ void __launch_bounds__(kListBlock)
-    fold_settled_kernel(const Settled* partial, unsigned count, RankNorm norm, Settled* settled) {
-  const Settled sum = fold_parts<kListBlock>(partial, count, norm);
-  if (threadIdx.x == 0) *settled = sum;
-}
-
-/// Out-neighbours of the sources of one class become members, `Lanes` lanes a source, by all blocks.
-template <class Share, unsigned Lanes>
-__device__ void expand_rows(const DynamicView<Share>& view, const VertexList& sources, unsigned of_class,
-                            Spread spread, const VertexList& next) {
-  const std::uint64_t count = sources.sizes[of_class];
-  constexpr unsigned kRows = kListBlock / Lanes;
-  cuda::CudaLane lane(LaneOutput{});
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * kRows + threadIdx.x / Lanes; i < count;
-       i += std::uint64_t{gridDim.x} * kRows) {
-    const Vertex source = sources.at(of_class, i);
-    const Difference<Share> difference(view, source, spread);
-    const EdgeIndex end = view.out.offsets[source + 1];
-    for (EdgeIndex e = view.out.offsets[source] + threadIdx.x % Lanes; e < end; e += Lanes)
-      expand_edge(view, view.out, e, spread, difference, next, lane);
-  }
-}
-
-/// The same for long rows: every one cut among the blocks of `slice`, the rows dealt out as `row` says.
-template <class Share>
-__device__ void expand_long_rows(const DynamicView<Share>& view, const VertexList& sources, Spread spread,
-                                 const VertexList& next, BlockPart row, BlockPart slice) {
-  const std::uint64_t count = sources.sizes[3], stride = std::uint64_t{slice.of} * kListBlock;
-  cuda::CudaLane lane(LaneOutput{});
-  for (std::uint64_t i = row.at; i < count; i += row.of) {
-    const Vertex source = sources.at(3, i);
-    const Difference<Share> difference(view, source, spread);
-    const EdgeIndex end = view.out.offsets[source + 1];
-    for (EdgeIndex e = view.out.offsets[source] + slice.at * kListBlock + threadIdx.x; e < end; e += stride)
-      expand_edge(view, view.out, e, spread, difference, next, lane);
-  }
-}
-
-/// The same for all sources, the longest first; long rows as expand_long_rows() has them.
-template <class Share>
-__device__ void expand_all_rows(const DynamicView<Share>& view, const VertexList& sources, Spread spread,
-                                const VertexList& next, BlockPart row, BlockPart slice) {
-  expand_long_rows(view, sources, spread, next, row, slice);
-  expand_rows<Share, 32>(view, sources, 2, spread, next);
-  expand_rows<Share, 8>(view, sources, 1, spread, next);
-  expand_rows<Share, 1>(view, sources, 0, spread, next);
-}
-
-template <class Share, unsigned Lanes>
-__global__ void __launch_bounds__(kListBlock)
-    expand_kernel(DynamicView<Share> view, VertexList sources, unsigned of_class, const std::uint64_t* pushed,
-                  VertexList next) {
-  const Spread spread = spread_of(view, pushed);
-  if (spread != Spread::nothing) expand_rows<Share, Lanes>(view, sources, of_class, spread, next);
-}
-
-template <class Share>
-__global__ void __launch_bounds__(kListBlock)
-    expand_long_kernel(DynamicView<Share> view, VertexList sources, const std::uint64_t* pushed,
-                       VertexList next) {
-  const Spread spread = spread_of(view, pushed);
-  if (spread != Spread::nothing)
-    expand_long_rows(view, sources, spread, next, {blockIdx.x, gridDim.x}, {blockIdx.y, gridDim.y});
-}
-
 // ---- launchers
 
 /// Blocks for `count` entries of `lanes` lanes each, never none.
 inline unsigned list_grid(std::uint64_t count, unsigned lanes = 1) {
-  const std::uint64_t blocks = (count * lanes + kListBlock - 1) / kListBlock;
+  const std::uint64_t blocks = (count * lanes + kRowBlock - 1) / kRowBlock;
   return static_cast<unsigned>(std::clamp<std::uint64_t>(blocks, 1, kListBlocks));
+}
+
+/// Rows of each class, of which there are at most `most`; the longest first.
+template <class Share, class Rows>
+void launch_rows(const RankState<Share, cuda::CudaExecutor>& state, const Rows& rows, const ListSizes& most) {
+  const auto launch = [&](std::uint64_t count, dim3 grid, auto kernel) {
+    if (count == 0) return;
+    kernel<<<grid, kRowBlock, 0, state.executor.queue().get()>>>(rows);
+    cuda::check_launch("rows_kernel");
+    ++state.launches;
+  };
+  const auto [few, tiles, warps, cut] = most.count;
+  launch(cut, dim3(static_cast<unsigned>(std::min<std::uint64_t>(cut, Rows::kMostCut)), kSlices),
+         cut_rows_kernel<Rows>);
+  launch(warps, list_grid(warps, kWarpLanes), rows_kernel<kWarpLanes, Rows>);
+  launch(tiles, list_grid(tiles, kTileLanes), rows_kernel<kTileLanes, Rows>);
+  launch(few, list_grid(few), rows_kernel<1, Rows>);
 }
 
 /// The sums of all members whose lists are there, and that are not known.
 template <class Share>
 void gather_members(const RankState<Share, cuda::CudaExecutor>& state, const DynamicView<Share>& view,
                     const VertexList& members, const ListSizes& sizes) {
-  const cudaStream_t stream = state.executor.queue().get();
-  const auto launch = [&](unsigned of_class, unsigned lanes, auto kernel) {
-    const std::uint64_t count = sizes.count[of_class];
-    if (count == 0) return;
-    kernel<<<list_grid(count, lanes), kListBlock, 0, stream>>>(view, members, of_class, count);
-    cuda::check_launch("gather_kernel");
-    ++state.launches;
-  };
-  if (const std::uint64_t count = sizes.count[3]; count > 0) {  // the longest first
-    state.over(count, [=] __device__(std::uint64_t i, cuda::CudaLane&) { view.sums[members.at(3, i)] = 0; });
-    const dim3 grid(static_cast<unsigned>(std::min<std::uint64_t>(count, kListBlocks)), kSlices);
-    gather_long_kernel<<<grid, kListBlock, 0, stream>>>(view, members, count);
-    cuda::check_launch("gather_long_kernel");
-    ++state.launches;
-  }
-  launch(2, 32, gather_kernel<Share, 32>);
-  launch(1, 8, gather_kernel<Share, 8>);
-  launch(0, 1, gather_kernel<Share, 1>);
+  const GatheredRows<Share> rows{view, members, sizes};
+  if (const std::uint64_t count = sizes.count[3]; count > 0)
+    state.over(count, [=] __device__(std::uint64_t i, cuda::CudaLane&) { rows.clear_long(i); });
+  launch_rows(state, rows, sizes);
 }
 
 /// All members of a state.
@@ -302,22 +283,21 @@ void settle_members(const RankState<Share, cuda::CudaExecutor>& state, const Dyn
   const unsigned grid = count <= kOneBlock ? 1 : list_grid(many ? state.own : count);
   Settled *const settled = &state.counters()->settled, *const parts = grid == 1 ? settled : state.partial();
   const auto launch = [&](const auto& members) {
-    settle_kernel<<<grid, kListBlock, 0, stream>>>(view, members, state.members(state.next()),
-                                                   state.sources(), parts);
+    settle_kernel<<<grid, kRowBlock, 0, stream>>>(view, members, state.members(state.next()), state.sources(),
+                                                  parts);
     cuda::check_launch("settle_kernel");
     ++state.launches;
   };
   many ? launch(flagged_members(state)) : launch(ListedMembers{state.members(state.now()), state.sizes});
   if (grid == 1) return;
-  fold_settled_kernel<<<1, kListBlock, 0, stream>>>(parts, grid, view.norm, settled);
-  cuda::check_launch("fold_settled_kernel");
+  fold_totals(parts, grid, view.norm, false, settled, stream);
   ++state.launches;
 }
 
 /// Puts all members on `to`, which is empty, about in order of id.
 template <class Share>
 void list_members(const RankState<Share, cuda::CudaExecutor>& state, const VertexList& to) {
-  list_members_kernel<<<list_grid(state.own), kListBlock, 0, state.executor.queue().get()>>>(
+  list_members_kernel<<<list_grid(state.own), kRowBlock, 0, state.executor.queue().get()>>>(
       state.view(), flagged_members(state), to);
   cuda::check_launch("list_members_kernel");
   ++state.launches;
@@ -327,27 +307,12 @@ void list_members(const RankState<Share, cuda::CudaExecutor>& state, const Verte
 template <class Share>
 void expand_sources(const RankState<Share, cuda::CudaExecutor>& state, const DynamicView<Share>& view,
                     std::uint64_t most, const std::uint64_t* pushed, const VertexList& next) {
-  if (most == 0) return;
-  const VertexList sources = state.sources();
-  const cudaStream_t stream = state.executor.queue().get();
-  const auto launch = [&](unsigned of_class, unsigned lanes, auto kernel) {
-    kernel<<<list_grid(most, lanes), kListBlock, 0, stream>>>(view, sources, of_class, pushed, next);
-    cuda::check_launch("expand_kernel");
-    ++state.launches;
-  };
   // A launch costs as much as a small frontier: none for classes that no source is of.
   const unsigned last = view.split == RankSplit::in_out ? list_class(view.longest_out) : 0;
-  if (last == 3) {
-    const std::uint64_t long_rows = std::min(most, view.out.edges / kWarpEdges);
-    const dim3 grid(static_cast<unsigned>(std::min<std::uint64_t>(long_rows, kListBlocks / kSlices)),
-                    kSlices);
-    expand_long_kernel<<<grid, kListBlock, 0, stream>>>(view, sources, pushed, next);
-    cuda::check_launch("expand_long_kernel");
-    ++state.launches;
-  }
-  if (last >= 2) launch(2, 32, expand_kernel<Share, 32>);
-  if (last >= 1) launch(1, 8, expand_kernel<Share, 8>);
-  launch(0, 1, expand_kernel<Share, 1>);
+  ListSizes sizes{{most}};
+  for (unsigned c = 1; c <= last; ++c) sizes.count[c] = most;
+  sizes.count[3] = std::min<std::uint64_t>(sizes.count[3], view.out.edges / kWarpEdges);
+  launch_rows(state, ExpandedRows<Share>{view, state.sources(), next, pushed, {}}, sizes);
 }
 
 }  // namespace sluice::pagerank

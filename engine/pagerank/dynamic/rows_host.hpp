@@ -76,9 +76,8 @@ void expand_sources(const RankState<Share, HostExecutor>& state, const CsrView& 
   state.executor.for_each(
       sources.size(), state.output(),
       [=](std::uint64_t i, HostLane& lane) {
-        const Difference<Share> difference(view, sources[i], spread);
         const auto [first, last] = edges_into(out, sources[i], begin, end);
-        for (EdgeIndex e = first; e < last; ++e) expand_edge(view, out, e, spread, difference, next, lane);
+        expand_source(view, out, sources[i], first, last, 1, spread, next, lane);
       },
       kSourcesAtOnce);
 }

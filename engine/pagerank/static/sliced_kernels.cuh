@@ -38,23 +38,6 @@ __device__ inline std::uint64_t lesser(std::uint64_t a, std::uint64_t b) {
   return a < b ? a : b;
 }
 
-/// Threads that take a hub together, kSweepBlock of them: a block, or one of the several teams of a larger
-/// block, whose threads then meet at a barrier of their own.
-template <unsigned kTeams>
-struct Teams {
-  __device__ static unsigned in_block() { return kTeams == 1 ? 0 : threadIdx.x / kSweepBlock; }
-  __device__ static unsigned thread() { return kTeams == 1 ? threadIdx.x : threadIdx.x % kSweepBlock; }
-  __device__ static unsigned rank() { return blockIdx.x * kTeams + in_block(); }
-  __device__ static unsigned size() { return gridDim.x * kTeams; }
-  __device__ static void meet() {
-    if constexpr (kTeams == 1) {
-      __syncthreads();
-    } else {  // barrier 0 is __syncthreads()'s
-      asm volatile("bar.sync %0, %1;" ::"r"(in_block() + 1), "n"(kSweepBlock) : "memory");
-    }
-  }
-};
-
 /// A sweep as the rows below are worked on. `kFused`: contributions were made by the same kernel, so that
 /// they are not read through the cache of what no kernel changes.
 template <class Share, bool kFused = false>
@@ -100,50 +83,15 @@ inline __global__ void join_ranks_kernel(const SweepTotals* by_rank, int ranks, 
   *totals = sum;
 }
 
-/// Adds up the totals of a warp's lanes, then of a team's warps; its thread 0 has them.
-template <unsigned kTeams>
-__device__ void join_warps(SweepTotals& totals, RankNorm norm) {
-  constexpr unsigned kWords = sizeof(SweepTotals) / 4;
-  static_assert(sizeof(SweepTotals) % 4 == 0);
-  for (unsigned stride = kWarpLanes / 2; stride > 0; stride /= 2) {
-    std::uint32_t words[kWords];
-    memcpy(words, &totals, sizeof totals);
-    for (std::uint32_t& word : words) word = __shfl_xor_sync(~0u, word, stride);
-    SweepTotals other;
-    memcpy(&other, words, sizeof other);
-    totals.join(other, norm);
-  }
-  constexpr unsigned kWarps = kSweepBlock / kWarpLanes;
-  __shared__ alignas(SweepTotals) unsigned char workspace[kTeams * kWarps * sizeof(SweepTotals)];
-  auto* const by_warp = reinterpret_cast<SweepTotals*>(workspace) + Teams<kTeams>::in_block() * kWarps;
-  const unsigned thread = Teams<kTeams>::thread();
-  if (thread % kWarpLanes == 0) by_warp[thread / kWarpLanes] = totals;
-  Teams<kTeams>::meet();
-  if (thread == 0) {
-    for (unsigned warp = 1; warp < kWarps; ++warp) totals.join(by_warp[warp], norm);
-  }
-}
-
 /// Rows [0, hubs), a team each.
-template <unsigned kTeams, class View>
+template <class Team, class View>
 __device__ void sweep_hubs(const View& view, const SlicedView& rows, SweepTotals& totals) {
-  constexpr unsigned kWarps = kSweepBlock / kWarpLanes;
-  __shared__ FixedRank workspace[kTeams * kWarps];
-  auto* const by_warp = workspace + Teams<kTeams>::in_block() * kWarps;
-  const unsigned thread = Teams<kTeams>::thread();
-  for (std::uint64_t row = Teams<kTeams>::rank(); row < rows.hubs; row += Teams<kTeams>::size()) {
+  const unsigned thread = Team::thread();
+  for (std::uint64_t row = Team::rank(); row < rows.hubs; row += Team::size()) {
     const std::uint64_t start = rows.starts[row], size = rows.starts[row + 1] - start;
-    const std::uint64_t entries = size > thread ? (size - thread + kSweepBlock - 1) / kSweepBlock : 0;
-    const FixedRank sum =
-        sum_lanes<kWarpLanes>(gather_entries(view, rows, start + thread, entries, kSweepBlock));
-    if (thread % kWarpLanes == 0) by_warp[thread / kWarpLanes] = sum;
-    Teams<kTeams>::meet();
-    if (thread == 0) {
-      FixedRank all = 0;
-      for (unsigned warp = 0; warp < kWarps; ++warp) all += by_warp[warp];
-      view.sweep.renew(rows.number(row), all, totals);
-    }
-    Teams<kTeams>::meet();
+    const std::uint64_t entries = size > thread ? (size - thread + kRowBlock - 1) / kRowBlock : 0;
+    const FixedRank sum = sum_team<Team>(gather_entries(view, rows, start + thread, entries, kRowBlock));
+    if (thread == 0) view.sweep.renew(rows.number(row), sum, totals);
   }
 }
 
@@ -187,7 +135,7 @@ __device__ void sweep_sliced(const View& view, const Ahead& ahead, const SlicedV
                              unsigned long long* claimed, SweepTotals& totals) {
   std::uint64_t longs = 0;
   for (unsigned p = 0; p < ahead.size(); ++p) {
-    sweep_hubs<kTeams>(view, ahead[p], totals);
+    sweep_hubs<Teams<kRowBlock, kTeams>>(view, ahead[p], totals);
     longs += ahead[p].long_tasks();
   }
   const unsigned lane = threadIdx.x % kWarpLanes;
@@ -224,13 +172,13 @@ __device__ void sweep_sliced(const View& view, const SlicedView& rows, unsigned 
 }
 
 template <class Share>
-__global__ void __launch_bounds__(kSweepBlock, kSlicedBlocks)
+__global__ void __launch_bounds__(kRowBlock, kSlicedBlocks)
     sweep_sliced_kernel(SlicedSweepView<Share> view, SlicedView rows, const FixedRank* dangling,
                         unsigned long long* claimed, SweepTotals* partial) {
   view.sweep.update.spread(*dangling);
   SweepTotals totals;
   sweep_sliced(view, rows, claimed, totals);
-  join_warps<1>(totals, view.sweep.norm);
+  join_totals(totals, view.sweep.norm);
   if (threadIdx.x == 0) partial[blockIdx.x] = totals;
 }
 
@@ -248,7 +196,7 @@ struct FusedSweeps {
 
 /// Iterations see the state in turns, the first as `even` has it. (Blocks are resident together.)
 template <class Share>
-__global__ void __launch_bounds__(kSweepBlock, kSlicedBlocks)
+__global__ void __launch_bounds__(kRowBlock, kSlicedBlocks)
     fused_sweeps_kernel(SlicedSweepView<Share, true> even, SlicedSweepView<Share, true> odd, SlicedView rows,
                         const SweepTotals* before, FusedSweeps run) {
   const auto grid = cooperative_groups::this_grid();
@@ -258,15 +206,12 @@ __global__ void __launch_bounds__(kSweepBlock, kSlicedBlocks)
     view.sweep.update.spread(load(&before->dangling));
     SweepTotals totals;
     sweep_sliced(view, rows, run.claimed + i % 2, totals);
-    join_warps<1>(totals, view.sweep.norm);
+    join_totals(totals, view.sweep.norm);
     if (threadIdx.x == 0) run.partial[blockIdx.x] = totals;
     grid.sync();
     before = run.totals + i;
     if (blockIdx.x == 0) {
-      SweepTotals sum;
-      for (unsigned b = threadIdx.x; b < gridDim.x; b += kSweepBlock)
-        sum.join(run.partial[b], view.sweep.norm);
-      join_warps<1>(sum, view.sweep.norm);
+      const SweepTotals sum = fold_parts(run.partial, gridDim.x, view.sweep.norm);
       if (threadIdx.x == 0) {
         run.totals[i] = sum;
         run.claimed[(i + 1) % 2] = 0;
@@ -284,15 +229,16 @@ __global__ void __launch_bounds__(kSweepBlock, kSlicedBlocks)
 /// One piece, behind the long rows of others. A block of kSlicedBlocks teams has a multiprocessor to itself,
 /// so that a smaller grid leaves others whole.
 template <class Share, unsigned kTeams>
-__global__ void __launch_bounds__(kTeams* kSweepBlock, kSlicedBlocks / kTeams)
+__global__ void __launch_bounds__(kTeams* kRowBlock, kSlicedBlocks / kTeams)
     sweep_piece_kernel(SlicedSweepView<Share> view, __grid_constant__ const SlicedPieces ahead,
                        SlicedView rows, const FixedRank* dangling, unsigned long long* claimed,
                        SweepTotals* partial) {
   view.sweep.update.spread(*dangling);
   SweepTotals totals;
   sweep_sliced<kTeams>(view, ahead, rows, claimed, totals);
-  join_warps<kTeams>(totals, view.sweep.norm);
-  if (Teams<kTeams>::thread() == 0) partial[Teams<kTeams>::rank()] = totals;
+  using Team = Teams<kRowBlock, kTeams>;
+  join_totals<Team>(totals, view.sweep.norm);
+  if (Team::thread() == 0) partial[Team::rank()] = totals;
 }
 
 }  // namespace sluice::pagerank

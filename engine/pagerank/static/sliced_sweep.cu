@@ -38,10 +38,10 @@ constexpr std::uint64_t kFusedMost = 1u << 26;
 constexpr std::uint64_t kDivisorsAtOnce = 1u << 16;
 
 /// Of vertices by number; to[v] is that of vertex v.
-__global__ void __launch_bounds__(kSweepBlock)
+__global__ void __launch_bounds__(kRowBlock)
     hand_out_kernel(const FixedRank* ranks, const Vertex* order, FixedRank total, std::uint64_t count,
                     double* to) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * kSweepBlock + threadIdx.x;
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * kRowBlock + threadIdx.x;
   if (i < count) to[order[i]] = normalised(ranks[i], total);
 }
 
@@ -59,7 +59,7 @@ class SlicedSweep final : public Sweep {
         update_(make_update(options, graph.vertices())),
         rows_(device, graph, options.weighted, pieces, stream_, ranks_.get()),
         pieces_(rows_.pieces()),
-        blocks_(cuda::blocks_at_once(sweep_sliced_kernel<Share>, kSweepBlock, 0)),
+        blocks_(cuda::blocks_at_once(sweep_sliced_kernel<Share>, kRowBlock, 0)),
         beside_exchange_(blocks_beside_exchange()),
         totals_(device, std::max(blocks_ + (pieces.count - 1) * beside_exchange_ * kTeams, kMostBlocks)),
         by_rank_(device, static_cast<std::size_t>(size_), "totals by rank"),
@@ -68,7 +68,7 @@ class SlicedSweep final : public Sweep {
         read_bytes_(bytes_in_file(graph, options.weighted)) {
     for (SlicedView& piece : pieces_) piece.share_among(std::uint64_t{blocks_} * kWarps);
     if (fuses(fusion, graph.edges() + graph.vertices(), pieces)) {
-      fused_blocks_ = std::min(blocks_, cuda::blocks_at_once(fused_sweeps_kernel<Share>, kSweepBlock, 0));
+      fused_blocks_ = std::min(blocks_, cuda::blocks_at_once(fused_sweeps_kernel<Share>, kRowBlock, 0));
       careful_ = Stall(options, graph.edges(), graph.vertices()).floor();
       fused_totals_ = Buffer<SweepTotals>(device, kFusedAtOnce, "totals of iterations");
       fused_claims_ = Buffer<unsigned long long>(device, 2, "claimed rows");
@@ -112,7 +112,7 @@ class SlicedSweep final : public Sweep {
     // What is ahead of the last iteration is wanted no more, and its memory holds ranks by vertex.
     auto* const by_vertex = reinterpret_cast<double*>(rank_[(returned_ + 1) % 2].data());
     static_assert(sizeof(*by_vertex) == sizeof(FixedRank));
-    hand_out_kernel<<<cuda::grid_for(n_, kSweepBlock), kSweepBlock, 0, stream_.get()>>>(
+    hand_out_kernel<<<cuda::grid_for(n_, kRowBlock), kRowBlock, 0, stream_.get()>>>(
         rank_[returned_ % 2].data(), rows_.order().data(), last_.rank, n_, by_vertex);
     cuda::check_launch("hand_out_kernel");
     stream_.wait("the ranks");
@@ -129,11 +129,11 @@ class SlicedSweep final : public Sweep {
 
  private:
   using Stored = typename Share::Stored;
-  static constexpr unsigned kWarps = kSweepBlock / kWarpLanes;
+  static constexpr unsigned kWarps = kRowBlock / kWarpLanes;
   static constexpr unsigned kTeams = kSlicedBlocks;  ///< of blocks that have a multiprocessor each
 
   static unsigned blocks_beside_exchange() {
-    const unsigned all = cuda::blocks_at_once(sweep_piece_kernel<Share, kTeams>, kTeams * kSweepBlock, 0);
+    const unsigned all = cuda::blocks_at_once(sweep_piece_kernel<Share, kTeams>, kTeams * kRowBlock, 0);
     return std::max(1u, all - std::min(kExchangeBlocks, all / 2));
   }
 
@@ -198,7 +198,7 @@ class SlicedSweep final : public Sweep {
     cuda::check(cudaMemsetAsync(fused_claims_.data(), 0, fused_claims_.bytes(), stream_.get()),
                 "clearing claims");
     cuda::check(cudaMemsetAsync(made_.data(), 0, made_.bytes(), stream_.get()), "clearing iterations");
-    cuda::launch_together(fused_sweeps_kernel<Share>, busy_blocks(fused_blocks_), kSweepBlock, stream_.get(),
+    cuda::launch_together(fused_sweeps_kernel<Share>, busy_blocks(fused_blocks_), kRowBlock, stream_.get(),
                           SlicedSweepView<Share, true>{view(first)},
                           SlicedSweepView<Share, true>{view(first + 1)}, pieces_[0], before, run);
     stream_.wait("iterations");
@@ -243,7 +243,8 @@ class SlicedSweep final : public Sweep {
       partials += sweep(iteration, p, totals_.partial() + partials);
       if (ranks_) exchange(iteration, p);
     }
-    fold_totals(totals_.partial(), partials, options_.norm, totals_.on_device(iteration), stream_);
+    fold_totals(totals_.partial(), partials, options_.norm, true, totals_.on_device(iteration),
+                stream_.get());
     end(iteration);
   }
 
@@ -253,21 +254,21 @@ class SlicedSweep final : public Sweep {
     const FixedRank* const dangling = totals_.dangling(iteration - 1);
     if (pieces_.size() == 1) {
       const unsigned blocks = busy_blocks(blocks_);
-      sweep_sliced_kernel<Share><<<blocks, kSweepBlock, 0, stream_.get()>>>(state, pieces_[p], dangling,
-                                                                            claimed_.data() + p, partial);
+      sweep_sliced_kernel<Share><<<blocks, kRowBlock, 0, stream_.get()>>>(state, pieces_[p], dangling,
+                                                                          claimed_.data() + p, partial);
       cuda::check_launch("sweep_sliced_kernel");
       return blocks;
     }
     if (p + 1 == pieces_.size()) {
       // Long rows of all pieces, for at the end of a small one all ranks would wait for them.
-      sweep_piece_kernel<Share, 1><<<blocks_, kSweepBlock, 0, stream_.get()>>>(
+      sweep_piece_kernel<Share, 1><<<blocks_, kRowBlock, 0, stream_.get()>>>(
           state, SlicedPieces(pieces_), pieces_[p], dangling, claimed_.data() + p, partial);
       cuda::check_launch("sweep_piece_kernel");
       return blocks_;
     }
     if (pieces_[p].count == pieces_[p].longs) return 0;
     // What the piece before gave is on its way meanwhile.
-    sweep_piece_kernel<Share, kTeams><<<beside_exchange_, kTeams * kSweepBlock, 0, stream_.get()>>>(
+    sweep_piece_kernel<Share, kTeams><<<beside_exchange_, kTeams * kRowBlock, 0, stream_.get()>>>(
         state, SlicedPieces(), pieces_[p], dangling, claimed_.data() + p, partial);
     cuda::check_launch("sweep_piece_kernel");
     return beside_exchange_ * kTeams;

@@ -25,8 +25,6 @@ struct ByNumber {
 /// In-edges as they are: what a row's sources give it, of which one of `groups` groups gathers a part, and
 /// each of its lanes a part of that.
 struct PlainSources {
-  static constexpr unsigned kHubBlock = 256;  ///< threads of a GPU that gather for a hub
-
   const Vertex* sources = nullptr;  ///< indexed as offsets say
   const float* weights = nullptr;
 
@@ -43,10 +41,6 @@ struct PlainSources {
 /// of the lists' bytes on an H200 an iteration makes 33.3 G edges/s so, 17.7 from lists as they are
 /// (Kronecker 24).
 struct CodedSources {
-  /// A lane decodes what it gathers, so more of them do. With 256 the longest row of a partition took 0.58 ms
-  /// of an H200, all others 0.18 (Kronecker 24).
-  static constexpr unsigned kHubBlock = 1024;
-
   CodedLists lists;
   std::uint64_t vertices = 0;
 
