@@ -2,10 +2,11 @@
 // (cooperative groups), and goes on for as long as the host would. What each iteration came to is left in a
 // log.
 //
-//   rounds_kernel  affected vertices so few that a launch and a wait on the host would take longer than their
-//                  work; any method
-//   phases_kernel  however many, from all vertices on residuals: they all pull while much changes, and push
-//                  differences once little does. A kernel each, or one for both (SIMD-X's fusion of kernels)
+//   few        affected vertices so few that a launch and a wait on the host would take longer than their
+//   work;
+//              any method
+//   in phases  however many, from all vertices on residuals: they all pull while much changes, and push
+//              differences once little does. A kernel each, or one for both (SIMD-X's fusion of kernels)
 #pragma once
 
 #include <cooperative_groups.h>
@@ -63,6 +64,7 @@ struct RoundLimits {
   double best = 0;       ///< the smallest residual so far: once they no longer shrink the host decides
   FixedRank total = 0;   ///< of all ranks
   Dangling dangling = Dangling::uniform;
+  bool pulls = false;  ///< all vertices, first
   /// The L1 change above which residuals that no longer shrink do not matter.
   double careful = std::numeric_limits<double>::infinity();
 };
@@ -91,61 +93,23 @@ inline __device__ void note_round(const Settled* partial, RankNorm norm, RoundLi
   limits.best = min(limits.best, change);
 }
 
-/// Iterations from the members of `first`, whose next are in `second`, then in `first` again, and so on
-/// where the method drops members. Counts of sources and of next members are 0.
-template <class Share>
-__global__ void __launch_bounds__(kRowBlock)
-    rounds_kernel(DynamicView<Share> view, VertexList first, VertexList second, VertexList sources,
-                  ListSizes sizes, RoundLimits limits, Settled* partial, RoundLog* log) {
-  const auto grid = cooperative_groups::this_grid();
-  const bool drops = drops_members(view.method), spreads = spreads_changes(view.method);
-  const bool leads = blockIdx.x == 0 && threadIdx.x == 0;
-  VertexList now = first, next = drops ? second : first;
-  for (unsigned round = 0;; ++round) {
-    RoundLog::Entry& entry = log->entries[round];
-    if (leads) clear_sizes(sources);
-    const GatheredRows<Share> rows{view, now, sizes};
-    for (std::uint64_t i = threadIdx.x * gridDim.x + blockIdx.x; i < sizes.count[3];
-         i += std::uint64_t{kRowBlock} * gridDim.x)
-      rows.clear_long(i);  // of this block
-    __syncthreads();
-    over_all_rows(rows, {blockIdx.x, gridDim.x}, {0, 1});
-    grid.sync();
+/// What a kernel of iterations contains: few members, of any method; or, on residuals, all vertices, which
+/// pull, and members that differences are pushed to. What it does not contain takes none of its registers.
+enum RankPhase : unsigned { kFew = 0, kPulls = 1, kPushes = 2 };
 
-    Settled done;
-    cuda::CudaLane lane(LaneOutput{});
-    for (std::uint64_t i = std::uint64_t{blockIdx.x} * kRowBlock + threadIdx.x; i < all_of(sizes);
-         i += std::uint64_t{gridDim.x} * kRowBlock) {
-      settle_member(view, now.at(sizes, i), next, sources, done, lane);
-    }
-    leave_totals(done, view.norm, partial, entry);
-    grid.sync();
-
-    if (blockIdx.x == 0) note_round(partial, view.norm, limits, log, entry);
-    const Spread spread = spread_of(view, &entry.pushed);
-    if (spreads && spread != Spread::nothing)
-      over_all_rows(ExpandedRows<Share>{view, sources, next, nullptr, spread}, {0, 1},
-                    {blockIdx.x, gridDim.x});
-    if (drops && leads) clear_sizes(now);  // the list after the next one; all have read how long it was
-    grid.sync();
-
-    for (unsigned c = 0; c < kListClasses; ++c) sizes.count[c] = next.sizes[c];
-    if (leads) entry.next = sizes, log->rounds = round + 1;
-    if (log->ends || spread == Spread::nothing || round + 1 == limits.rounds || !limits.few.hold(sizes))
-      return;
-    if (drops) {
-      const VertexList other = now;
-      now = next, next = other;
-    }
-  }
-}
-
-/// What a kernel of phases contains. What it does not contain takes none of its registers.
-enum RankPhase : unsigned { kPulls = 1, kPushes = 2 };
-
-/// Blocks of a kernel of phases that a multiprocessor holds: one more and registers would be spilled.
+/// Blocks of such a kernel that a multiprocessor holds: one more and registers would be spilled.
 template <unsigned kPhases>
 inline constexpr unsigned kPhaseBlocks = kPhases == kPulls ? 3 : 2;
+
+/// Finds the sums of few members; a block takes a long row.
+template <class Share>
+__device__ void gather_few(const GatheredRows<Share>& rows) {
+  for (std::uint64_t i = std::uint64_t{threadIdx.x} * gridDim.x + blockIdx.x; i < rows.count(3);
+       i += std::uint64_t{kRowBlock} * gridDim.x)
+    rows.clear_long(i);  // of this block
+  __syncthreads();
+  over_all_rows(rows, {{blockIdx.x, gridDim.x}, {0, 1}});
+}
 
 /// Finds the sums of all vertices, which are listed.
 template <class Share>
@@ -155,61 +119,79 @@ __device__ void pull_rows(const cooperative_groups::grid_group& grid, const Dyna
        v += std::uint64_t{gridDim.x} * kRowBlock)
     view.known[v] = 0, view.sums[v] = 0;
   grid.sync();
-  const LongRowParts parts;
-  over_all_rows(GatheredRows<Share>{view, all, sizes}, parts.row, parts.slice);
+  over_all_rows(GatheredRows<Share>{view, all, sizes}, LongRowParts::by_turns());
 }
 
-/// Iterations from the members of `first`: all vertices, if the first one `pulls`, else those of known sums.
-/// Between two kernels the host makes the last pushes, or lists all vertices. Counts of sources and of next
-/// members are 0.
+/// Renews listed members, which on residuals never stay.
+template <unsigned kPhases, class Share>
+__device__ Settled settle_listed(const DynamicView<Share>& view, const ListedMembers& now,
+                                 const VertexList& next, const VertexList& sources) {
+  Settled done;
+  cuda::CudaLane lane(LaneOutput{});
+  if constexpr (kPhases == kFew) {
+    for (std::uint64_t i = std::uint64_t{blockIdx.x} * kRowBlock + threadIdx.x; i < now.places();
+         i += std::uint64_t{gridDim.x} * kRowBlock)
+      settle_member(view, now(i), next, sources, done, lane);
+  } else {
+    append_members<1>(now.places(), now, {sources}, [&](Vertex v, std::uint32_t* keys) {
+      if (settle_member(view, v, done, lane).spreads) keys[0] = sources.number + view.class_of_source(v);
+    });
+  }
+  return done;
+}
+
+/// Iterations from the members of `first`, whose next are in `second`, then in `first` again, and so on where
+/// the method drops members. In phases, from all vertices if the first one pulls, else from those of known
+/// sums; between two kernels the host makes the last pushes, or lists all vertices. Counts of sources and of
+/// next members are 0.
 template <class Share, unsigned kPhases>
 __global__ void __launch_bounds__(kRowBlock, kPhaseBlocks<kPhases>)
-    phases_kernel(DynamicView<Share> view, VertexList first, VertexList second, VertexList sources,
-                  ListSizes sizes, RoundLimits limits, bool pulls, Settled* partial, RoundLog* log) {
+    rounds_kernel(DynamicView<Share> view, VertexList first, VertexList second, VertexList sources,
+                  ListSizes sizes, RoundLimits limits, Settled* partial, RoundLog* log) {
+  constexpr bool kInPhases = kPhases != kFew;
   const auto grid = cooperative_groups::this_grid();
+  const bool drops = kInPhases || drops_members(view.method);
   const bool leads = blockIdx.x == 0 && threadIdx.x == 0;
-  bool swapped = false;
+  bool pulls = limits.pulls, swapped = false;
   for (unsigned round = 0;; ++round) {
-    const VertexList now = swapped ? second : first, next = swapped ? first : second;
+    const VertexList now = swapped ? second : first, next = swapped != drops ? second : first;
     RoundLog::Entry& entry = log->entries[round];
     if (leads) clear_sizes(sources);
+    if constexpr (!kInPhases) gather_few(GatheredRows<Share>{view, now, sizes});
     if constexpr ((kPhases & kPulls) != 0) {
       if (pulls) pull_rows(grid, view, now, sizes);
     }
     grid.sync();
 
-    Settled done;
-    cuda::CudaLane lane(LaneOutput{});
-    append_members<1>(ListedMembers{now, sizes}, {sources}, [&](Vertex v, std::uint32_t* keys) {
-      if (settle_member(view, v, done, lane).spreads) keys[0] = sources.number + view.class_of_source(v);
-    });
+    Settled done = settle_listed<kPhases>(view, ListedMembers{now, sizes}, next, sources);
     leave_totals(done, view.norm, partial, entry);
     grid.sync();
 
     if (blockIdx.x == 0) note_round(partial, view.norm, limits, log, entry);
+    const Spread spread = spread_of(view, &entry.pushed);
     const bool pulled = pulls;
-    pulls = spread_of(view, &entry.pushed) == Spread::nothing;
-    const bool stays = pulls && pulled;  // the list: of all vertices
-    if (!stays) {
-      if constexpr (kPhases == (kPulls | kPushes)) {
-        if (pulls) list_all_rows(view, next);
-      }
-      if constexpr ((kPhases & kPushes) != 0) {
-        const LongRowParts parts;
-        if (!pulls)
-          over_all_rows(ExpandedRows<Share>{view, sources, next, nullptr, Spread::pushes}, parts.row,
-                        parts.slice);
-      }
-      if (leads) clear_sizes(now);  // the list after the next one; all know how long it was
+    pulls = spread == Spread::nothing;
+    const bool stays = kInPhases && pulls && pulled;  // the list: of all vertices
+    if constexpr (kPhases == (kPulls | kPushes)) {
+      if (pulls && !stays) list_all_rows(view, next);
     }
+    if constexpr (kPhases != kPulls) {
+      if (!pulls && (kInPhases || spreads_changes(view.method))) {
+        const ExpandedRows<Share> rows{view, sources, next, nullptr, kInPhases ? Spread::pushes : spread};
+        over_all_rows(rows, kInPhases ? LongRowParts::by_turns() : LongRowParts::one_group());
+      }
+    }
+    if (drops && !stays && leads) clear_sizes(now);  // the list after the next one; all know how long it was
     grid.sync();
 
     if (!stays)
       for (unsigned c = 0; c < kListClasses; ++c) sizes.count[c] = next.sizes[c];
     if (leads) entry.next = sizes, log->rounds = round + 1;
-    const bool has_next = pulls ? (kPhases & kPulls) != 0 : (kPhases & kPushes) != 0 && all_of(sizes) > 0;
+    const bool has_next = !kInPhases ? !pulls && limits.few.hold(sizes)
+                          : pulls    ? (kPhases & kPulls) != 0
+                                     : (kPhases & kPushes) != 0 && all_of(sizes) > 0;
     if (!has_next || log->ends || round + 1 == limits.rounds) return;
-    swapped ^= !stays;
+    swapped ^= drops && !stays;
   }
 }
 
@@ -260,9 +242,9 @@ class RankRounds {
       case RoundFusion::none:
         return {of_rows(ExpandedRows<Share>{}), of_rows(GatheredRows<Share>{})};
       case RoundFusion::push_pull:
-        return {most(phases_kernel<Share, kPushes>), most(phases_kernel<Share, kPulls>)};
+        return {most(rounds_kernel<Share, kPushes>), most(rounds_kernel<Share, kPulls>)};
       case RoundFusion::all: {
-        const unsigned both = most(phases_kernel<Share, kPulls | kPushes>);
+        const unsigned both = most(rounds_kernel<Share, kPulls | kPushes>);
         return {both, both};
       }
       default:
@@ -302,19 +284,14 @@ class RankRounds {
 
   template <class Share>
   void make(RankState<Share, cuda::CudaExecutor>& state) {
-    const auto kernel = rounds_kernel<Share>;
-    const unsigned at_once = cuda::blocks_at_once(kernel, kRowBlock, 0);
+    const unsigned at_once = cuda::blocks_at_once(rounds_kernel<Share, kFew>, kRowBlock, 0);
     const auto blocks = static_cast<unsigned>(std::clamp<std::uint64_t>(
         state.affected() * kThreadsOfMember / kRowBlock, std::min<std::uint64_t>(kFewestBlocks, at_once),
         std::min<std::uint64_t>(kMembersTogether / kRowBlock, at_once)));
-    Few members = few(state);
-    members.most = std::min(members.most, std::uint64_t{blocks} * kRowBlock);
-    RoundLimits limits = begin_launch(state, kRoundsAtOnce);
-    limits.few = members;
-    cuda::launch_together(kernel, blocks, kRowBlock, state.executor.queue().get(), state.view(),
-                          state.members(state.now()), state.members(state.next()), state.sources(),
-                          state.sizes, limits, state.partial(), log_.data());
-    end_launch(state, limits.rounds);
+    RoundLimits limits = limits_of(state, kRoundsAtOnce);
+    limits.few = few(state);
+    limits.few.most = std::min(limits.few.most, std::uint64_t{blocks} * kRowBlock);
+    launch<kFew>(state, blocks, limits);
   }
 
   template <class Share>
@@ -332,34 +309,35 @@ class RankRounds {
 
   template <unsigned kPhases, class Share>
   void launch_phases(RankState<Share, cuda::CudaExecutor>& state) {
-    const auto kernel = phases_kernel<Share, kPhases>;
-    const std::uint64_t at_once = std::min(cuda::blocks_at_once(kernel, kRowBlock, 0), kMostParts);
+    const std::uint64_t at_once =
+        std::min(cuda::blocks_at_once(rounds_kernel<Share, kPhases>, kRowBlock, 0), kMostParts);
     auto blocks = static_cast<unsigned>(
         std::clamp<std::uint64_t>(state.own * kThreadsOfMember / kRowBlock, 1, at_once));
     if (blocks > kSlices) blocks -= blocks % kSlices;
-    RoundLimits limits = begin_launch(state, kRoundsOfPhases);
+    RoundLimits limits = limits_of(state, kRoundsOfPhases);
+    limits.pulls = pulls_;
     limits.careful = Stall(state.options, state.in.edges, state.vertices()).floor();
-    cuda::launch_together(kernel, blocks, kRowBlock, state.executor.queue().get(), state.view(),
-                          state.members(state.now()), state.members(state.next()), state.sources(),
-                          state.sizes, limits, pulls_, state.partial(), log_.data());
-    end_launch(state, limits.rounds);
+    launch<kPhases>(state, blocks, limits);
   }
 
-  /// Empties the log, and the lists that a launch of at most so many iterations fills. Returns its limits.
+  /// Of a launch of at most so many iterations.
   template <class Share>
-  RoundLimits begin_launch(const RankState<Share, cuda::CudaExecutor>& state, unsigned most) {
-    const unsigned rounds = std::min(left_, most);
+  RoundLimits limits_of(const RankState<Share, cuda::CudaExecutor>& state, unsigned most) const {
+    return {std::min(left_, most), {}, state.options.tolerance, best_, state.total, state.options.dangling};
+  }
+
+  /// Makes iterations, from an empty log and empty lists of what they find, and reads the log.
+  template <unsigned kPhases, class Share>
+  void launch(RankState<Share, cuda::CudaExecutor>& state, unsigned blocks, const RoundLimits& limits) {
+    const cudaStream_t stream = state.executor.queue().get();
+    const std::size_t bytes = RoundLog::bytes(limits.rounds);
     state.clear_lists();
-    state.executor.fill(log_.data(), 0, RoundLog::bytes(rounds));
-    return {rounds, {}, state.options.tolerance, best_, state.total, state.options.dangling};
-  }
-
-  /// Reads the log.
-  template <class Share>
-  void end_launch(RankState<Share, cuda::CudaExecutor>& state, unsigned rounds) {
+    state.executor.fill(log_.data(), 0, bytes);
+    cuda::launch_together(rounds_kernel<Share, kPhases>, blocks, kRowBlock, stream, state.view(),
+                          state.members(state.now()), state.members(state.next()), state.sources(),
+                          state.sizes, limits, state.partial(), log_.data());
     ++state.launches;
-    cuda::check(cudaMemcpyAsync(read_.data(), log_.data(), RoundLog::bytes(rounds), cudaMemcpyDeviceToHost,
-                                state.executor.queue().get()),
+    cuda::check(cudaMemcpyAsync(read_.data(), log_.data(), bytes, cudaMemcpyDeviceToHost, stream),
                 "copying what iterations came to");
     state.read(state.next());
     given_ = 0, made_ = read_.data()->rounds;

@@ -30,15 +30,16 @@ struct BlockPart {
   unsigned at, of;
 };
 
-/// Long rows by turns to groups of at most kSlices blocks, which cut them. The grid is one group, or whole
-/// ones.
+/// Which long rows a block takes, and which slice of each.
 struct LongRowParts {
   BlockPart row, slice;
 
-  __device__ LongRowParts() {
+  /// All, by all blocks together.
+  __device__ static LongRowParts one_group() { return {{0, 1}, {blockIdx.x, gridDim.x}}; }
+  /// By turns groups of at most kSlices blocks. The grid is one group, or whole ones.
+  __device__ static LongRowParts by_turns() {
     const unsigned slices = min(kSlices, gridDim.x);
-    row = {blockIdx.x / slices, gridDim.x / slices};
-    slice = {blockIdx.x % slices, slices};
+    return {{blockIdx.x / slices, gridDim.x / slices}, {blockIdx.x % slices, slices}};
   }
 };
 
@@ -57,12 +58,12 @@ struct GatheredRows {
   __device__ void clear_long(std::uint64_t i) const {
     if (const Vertex v = members.at(3, i); !view.known[v]) view.sums[v] = 0;
   }
-  /// Row i of a class, as one of `groups` groups; their sums are added up where they are several.
+  /// Row i of a class, if it is `valid`, as one of `groups` groups; the sums of several are added up.
   template <class Group>
-  __device__ void visit(unsigned c, std::uint64_t i, const Group& lanes, unsigned group,
+  __device__ void visit(unsigned c, std::uint64_t i, bool valid, const Group& lanes, unsigned group,
                         unsigned groups) const {
-    const Vertex v = i < count(c) ? members.at(c, i) : 0;
-    const bool gathers = i < count(c) && !view.known[v] && view.works_on(v);
+    const Vertex v = valid ? members.at(c, i) : 0;
+    const bool gathers = valid && !view.known[v] && view.works_on(v);
     const std::uint64_t first = group * Group::kSize + lanes.rank();
     const FixedRank sum =
         sum_lanes<Group::kSize>(gathers ? view.at.gather(v, first, groups * Group::kSize) : 0);
@@ -92,9 +93,9 @@ struct ExpandedRows {
   }
   __device__ std::uint64_t count(unsigned c) const { return sources.sizes[c]; }
   template <class Group>
-  __device__ void visit(unsigned c, std::uint64_t i, const Group& lanes, unsigned group,
+  __device__ void visit(unsigned c, std::uint64_t i, bool valid, const Group& lanes, unsigned group,
                         unsigned groups) const {
-    if (i >= count(c)) return;
+    if (!valid) return;
     const Vertex v = sources.at(c, i);
     cuda::CudaLane lane(LaneOutput{});
     expand_source(view, view.out, v, view.out.offsets[v] + group * Group::kSize + lanes.rank(),
@@ -106,23 +107,26 @@ struct ExpandedRows {
 template <unsigned Lanes, class Rows>
 __device__ void over_class(const Rows& rows) {
   constexpr unsigned kClass = Lanes == 1 ? 0 : Lanes == kTileLanes ? 1 : 2;
-  over_rows<Lanes>(rows.count(kClass),
-                   [&](std::uint64_t i, const auto& lanes) { rows.visit(kClass, i, lanes, 0, 1); });
+  const std::uint64_t count = rows.count(kClass);
+  over_rows<Lanes>(
+      count, [&](std::uint64_t i, const auto& lanes) { rows.visit(kClass, i, i < count, lanes, 0, 1); });
 }
 
-/// Long rows, whose sums begin at 0: every one cut among the blocks of `slice`, and dealt out as `row` says.
+/// Long rows, whose sums begin at 0: they are dealt out, and every one is cut, as `parts` has it.
 template <class Rows>
-__device__ void over_cut_rows(const Rows& rows, BlockPart row, BlockPart slice) {
+__device__ void over_cut_rows(const Rows& rows, const LongRowParts& parts) {
+  const auto [row, slice] = parts;
   constexpr unsigned kWarps = kRowBlock / kWarpLanes;
   const std::uint64_t count = rows.count(3);
   for (std::uint64_t i = row.at; i < count; i += row.of)
-    rows.visit(3, i, Tile<kWarpLanes>{}, slice.at * kWarps + threadIdx.x / kWarpLanes, slice.of * kWarps);
+    rows.visit(3, i, true, Tile<kWarpLanes>{}, slice.at * kWarps + threadIdx.x / kWarpLanes,
+               slice.of * kWarps);
 }
 
 /// All rows, the longest first.
 template <class Rows>
-__device__ void over_all_rows(const Rows& rows, BlockPart row, BlockPart slice) {
-  over_cut_rows(rows, row, slice);
+__device__ void over_all_rows(const Rows& rows, const LongRowParts& parts) {
+  over_cut_rows(rows, parts);
   over_class<kWarpLanes>(rows);
   over_class<kTileLanes>(rows);
   over_class<1>(rows);
@@ -139,7 +143,7 @@ __global__ void __launch_bounds__(kRowBlock) rows_kernel(Rows rows) {
 /// Long rows, dealt out to columns of blocks, each of which cuts its own.
 template <class Rows>
 __global__ void __launch_bounds__(kRowBlock) cut_rows_kernel(Rows rows) {
-  if (rows.begin()) over_cut_rows(rows, {blockIdx.x, gridDim.x}, {blockIdx.y, gridDim.y});
+  if (rows.begin()) over_cut_rows(rows, {{blockIdx.x, gridDim.x}, {blockIdx.y, gridDim.y}});
 }
 
 /// Few members, as they are listed.
@@ -163,39 +167,30 @@ struct FlaggedMembers {
   }
 };
 
-/// All vertices, in order of id.
-struct EachVertex {
-  std::uint64_t vertices;
-
-  __device__ std::uint64_t places() const { return vertices; }
-  __device__ Vertex operator()(std::uint64_t i) const { return static_cast<Vertex>(i); }
-};
-
-/// Appends all members to lists, by all blocks: keys_of(v, keys) gives the class of v on each that it
-/// goes to, beside the number of that list. A block takes places for some members a thread at a time. (Those
-/// that warps took were most of the 0.76 ms in which Kronecker 24 settled on an H200.)
+/// Appends all members, which member(i) gives, to lists, by all blocks: keys_of(v, keys) gives the class of v
+/// on each that it goes to, beside the number of that list. A block takes places for some members a thread at
+/// a time. (Those that warps took were most of the 0.76 ms in which Kronecker 24 settled on an H200.)
 template <unsigned kTo, class Members, class KeysOf>
-__device__ void append_members(const Members& members, const VertexList (&lists)[kTo],
+__device__ void append_members(std::uint64_t places, const Members& member, const VertexList (&lists)[kTo],
                                const KeysOf& keys_of) {
   constexpr unsigned kAtOnce = 4, kKeys = kRankLists * kListClasses;
   __shared__ unsigned long long shared[(cuda::place_bytes(kKeys) + 7) / 8];
   const std::uint64_t stride = std::uint64_t{gridDim.x} * kRowBlock;
-  for (std::uint64_t base = std::uint64_t{blockIdx.x} * kRowBlock; base < members.places();
-       base += kAtOnce * stride) {
+  for (std::uint64_t base = std::uint64_t{blockIdx.x} * kRowBlock; base < places; base += kAtOnce * stride) {
     Vertex entries[kAtOnce];
     std::uint32_t keys[kAtOnce * kTo];
-    unsigned long long places[kAtOnce * kTo];
+    unsigned long long at[kAtOnce * kTo];
 #pragma unroll
     for (unsigned e = 0; e < kAtOnce; ++e) {
       const std::uint64_t i = base + e * stride + threadIdx.x;
-      entries[e] = i < members.places() ? members(i) : kNoVertex;
+      entries[e] = i < places ? member(i) : kNoVertex;
       for (unsigned to = 0; to < kTo; ++to) keys[e * kTo + to] = kKeys;
       if (entries[e] != kNoVertex) keys_of(entries[e], keys + e * kTo);
     }
-    cuda::places_behind(lists[0].sizes - lists[0].number, keys, kKeys, shared, places);
+    cuda::places_behind(lists[0].sizes - lists[0].number, keys, kKeys, shared, at);
 #pragma unroll
     for (unsigned k = 0; k < kAtOnce * kTo; ++k)
-      if (keys[k] < kKeys) lists[k % kTo].at(keys[k] % kListClasses, places[k]) = entries[k / kTo];
+      if (keys[k] < kKeys) lists[k % kTo].at(keys[k] % kListClasses, at[k]) = entries[k / kTo];
   }
 }
 
@@ -207,7 +202,7 @@ __global__ void __launch_bounds__(kRowBlock)
                   Settled* partial) {
   cuda::CudaLane lane(LaneOutput{});
   Settled done;
-  append_members<2>(members, {next, sources}, [&](Vertex v, std::uint32_t* keys) {
+  append_members<2>(members.places(), members, {next, sources}, [&](Vertex v, std::uint32_t* keys) {
     const Outcome is = settle_member(view, v, done, lane);
     if (is.stays) keys[0] = next.number + view.class_of(v);
     if (is.spreads) keys[1] = sources.number + view.class_of_source(v);
@@ -220,14 +215,15 @@ __global__ void __launch_bounds__(kRowBlock)
 template <class Share>
 __global__ void __launch_bounds__(kRowBlock)
     list_members_kernel(DynamicView<Share> view, FlaggedMembers members, VertexList to) {
-  append_members<1>(members, {to},
+  append_members<1>(members.places(), members, {to},
                     [&](Vertex v, std::uint32_t* keys) { keys[0] = to.number + view.class_of(v); });
 }
 
 /// Puts all vertices on `to`, which is empty, about in order of id. No sum counts as known.
 template <class Share>
 __device__ void list_all_rows(const DynamicView<Share>& view, const VertexList& to) {
-  append_members<1>(EachVertex{view.at.in.vertices}, {to}, [&](Vertex v, std::uint32_t* keys) {
+  const auto vertex = [](std::uint64_t i) { return static_cast<Vertex>(i); };
+  append_members<1>(view.at.in.vertices, vertex, {to}, [&](Vertex v, std::uint32_t* keys) {
     keys[0] = to.number + (view.split == RankSplit::none ? 0 : list_class(view.at.in_degree(v)));
   });
 }
