@@ -1,15 +1,12 @@
-// The sweep on the host: threads claim ranges of vertices that hold about equally many in-edges. Where one
-// process has all in-edges in memory, and can hold them once more, contributions lie by number.
+// The sweep on the host: threads claim some rows at a time. Where one process has all in-edges in memory, and
+// can hold them once more, contributions lie by number.
 #include <algorithm>
-#include <mutex>
 #include <optional>
-#include <vector>
 
 #include "engine/core/charged_vector.hpp"
 #include "engine/exchange/router.hpp"
+#include "engine/exec/host_executor.hpp"
 #include "engine/exec/memory/buffer.hpp"
-#include "engine/exec/group.hpp"
-#include "engine/exec/threads.hpp"
 #include "engine/memory/sweep_lists.hpp"
 #include "engine/pagerank/static/numbered_sources.hpp"
 #include "engine/pagerank/static/sweep.hpp"
@@ -19,8 +16,8 @@ namespace sluice::pagerank {
 
 namespace {
 
-/// More blocks than threads, so that one which meets hubs and cache misses is not waited for.
-constexpr std::uint64_t kBlocksPerThread = 16;
+/// So few that a thread which meets hubs and cache misses is not waited for.
+constexpr std::uint64_t kRowsAtOnce = 1024;
 
 template <class Share>
 class HostSweep final : public Sweep {
@@ -30,7 +27,7 @@ class HostSweep final : public Sweep {
       : graph_(graph),
         options_(options),
         ranks_(ranks),
-        threads_(device.threads()),
+        executor_(device, 0),
         rank_(device, graph.in().vertices, "ranks"),
         shares_(device, graph.vertices(), "contributions"),
         next_shares_(device, graph.in().vertices, "contributions"),
@@ -43,7 +40,6 @@ class HostSweep final : public Sweep {
     if (place.rows == RankRows::automatic && !lists_->pages() && ranks.size() == 1 &&
         NumberedSources::bytes_of(graph) <= device.memory().available())
       numbered_.emplace(device, graph);
-    cut_blocks();
     start();
   }
 
@@ -51,11 +47,9 @@ class HostSweep final : public Sweep {
     SweepTotals totals;
     const auto sweep = [&](const auto& state, const SweepPage& page) {
       const PlainSources sources{page.sources, page.weights};
-      totals.join(over_blocks(blocks_[page.partition],
-                              [&](std::uint64_t row, SweepTotals& sums) {
-                                state.renew(row, sources.template gather<Share>(state, row, SingleLane{}), sums);
-                              }),
-                  options_.norm);
+      over_rows(page.begin, page.end, totals, [=](std::uint64_t row, SweepTotals& sums) {
+        state.renew(row, sources.template gather<Share>(state, row, SingleLane{}), sums);
+      });
     };
     if (numbered_) {
       const CsrView& in = graph_.in();
@@ -78,17 +72,6 @@ class HostSweep final : public Sweep {
 
  private:
   using Stored = typename Share::Stored;
-  using Blocks = std::vector<std::uint64_t>;
-
-  void cut_blocks() {
-    const SweepPages* const pages = lists_->pages();
-    for (std::uint64_t p = 0; p < (pages ? pages->size() : 1); ++p) {
-      const std::uint64_t begin = pages ? pages->begin(p) : 0, end = pages ? pages->end(p) : rank_.size();
-      blocks_.push_back(
-          balanced_ranges(graph_.in().offsets + begin, end - begin, threads_ * kBlocksPerThread));
-      for (std::uint64_t& boundary : blocks_.back()) boundary += begin;
-    }
-  }
 
   template <class Place>
   SweepView<Share, Place> view(Place place) const {
@@ -112,11 +95,8 @@ class HostSweep final : public Sweep {
     std::fill(shares_.data(), shares_.data() + shares_.size(), Stored{0});
     SweepTotals totals;
     const auto put_all = [&](const auto& state) {
-      for (const Blocks& blocks : blocks_) {
-        totals.join(
-            over_blocks(blocks, [&](std::uint64_t row, SweepTotals& sums) { state.put(row, equal, sums); }),
-            options_.norm);
-      }
+      over_rows(0, rank_.size(), totals,
+                [=](std::uint64_t row, SweepTotals& sums) { state.put(row, equal, sums); });
     };
     numbered_ ? put_all(view(ByNumber{numbered_->numbers()})) : put_all(view(ByVertex{}));
     finish(totals);
@@ -148,30 +128,25 @@ class HostSweep final : public Sweep {
     router_.share_changed(shares_.data(), changed, "changed contributions");
   }
 
-  /// Calls body(i, totals) for every row of the blocks; returns the totals of all threads.
+  /// Calls body(row, totals) for rows [begin, end), and adds what threads came to to `totals`.
   template <class Body>
-  SweepTotals over_blocks(const Blocks& blocks, Body&& body) {
-    SweepTotals all;
-    std::mutex mutex;
-    parallel_blocks(threads_, blocks.size() - 1, 1, [&](std::uint64_t block, std::uint64_t, unsigned) {
-      SweepTotals totals;
-      for (std::uint64_t i = blocks[block]; i < blocks[block + 1]; ++i) body(i, totals);
-      const std::lock_guard lock(mutex);
-      all.join(totals, options_.norm);
-    });
-    return all;
+  void over_rows(std::uint64_t begin, std::uint64_t end, SweepTotals& totals, const Body& body) {
+    executor_.reduce(
+        end - begin, {}, totals,
+        [=](std::uint64_t i, SweepTotals& sums, HostLane&) { body(begin + i, sums); },
+        [norm = options_.norm](SweepTotals& total, const SweepTotals& part) { total.join(part, norm); },
+        kRowsAtOnce);
   }
 
   const RankGraph& graph_;
   Options options_;
   Communicator& ranks_;
-  unsigned threads_;
+  HostExecutor executor_;
   Buffer<FixedRank> rank_;
   Buffer<Stored> shares_, next_shares_;  ///< of all vertices, and of this rank's after the iteration
   Router router_;
   std::optional<SweepLists> lists_;
   std::optional<NumberedSources> numbered_;
-  std::vector<Blocks> blocks_;  ///< [partitions]
   FixedRank dangling_ = 0, total_ = 0;
 };
 
