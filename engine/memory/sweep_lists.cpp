@@ -43,7 +43,8 @@ std::vector<PageLock> lock_lists(const Device& device, const SweepRows& rows) {
 }
 
 std::optional<CodedGraph> code_lists(const Device& device, const SweepRows& rows, std::uint64_t targets) {
-  if (rows.file != nullptr || rows.in.targets == nullptr) return std::nullopt;
+  if (rows.file != nullptr || rows.in.targets == nullptr || rows.in.weights != nullptr || device.plans())
+    return std::nullopt;
   const CodedSizes sizes(rows.in, device.threads(), false, targets);
   if (!sizes.pay(sizeof(Vertex)) || sizes.bytes() > host_budget().available() / 2) return std::nullopt;
   return CodedGraph::of(device, rows.in, sizes, nullptr);

@@ -26,8 +26,8 @@ void for_each_piece(const CsrView& rows, const EdgeSource* file, bool targets, b
 /// Page-locks the lists of rows, where they are in host memory.
 std::vector<PageLock> lock_lists(const Device& device, const SweepRows& rows);
 
-/// Lists in host memory that a GPU brings whole, again and again, in partitions: coded, if that takes fewer
-/// bytes, and half of the host's memory. What is in them is below `targets`.
+/// Lists without weights in host memory that a GPU brings whole, again and again, in partitions: coded, if it
+/// takes fewer bytes, and half of the host's memory; not in a plan. What is in them is below `targets`.
 std::optional<CodedGraph> code_lists(const Device& device, const SweepRows& rows, std::uint64_t targets);
 
 /// Lists in the memory of a GPU, which takes them there once, in host memory that the host's threads read, or

@@ -123,10 +123,8 @@ class CudaSweep final : public Sweep {
     std::unique_ptr<SweepPages> pages;
     std::vector<PageLock> locks;
     if (needs_sweep_pages(device_, lists, options_.weighted, paging, rows_ * sizeof(std::uint32_t))) {
-      if (paging.transport == Transport::automatic && !options_.weighted && !device_.plans()) {
-        coded_ = code_lists(device_, lists, graph_.vertices());
-        lists.coded = coded_ ? &*coded_ : nullptr;
-      }
+      if (paging.transport == Transport::automatic) coded_ = code_lists(device_, lists, graph_.vertices());
+      lists.coded = coded_ ? &*coded_ : nullptr;
       if (!coded_) locks = lock_lists(device_, lists);
       // The rows by class are allocated after the slots, which take what is left: keep their memory free.
       Buffer<std::uint32_t> kept(device_, rows_, "rows by in-degree");
