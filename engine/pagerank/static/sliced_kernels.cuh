@@ -34,10 +34,6 @@ __device__ T read_past_l1(const T* from) {
   }
 }
 
-__device__ inline std::uint64_t lesser(std::uint64_t a, std::uint64_t b) {
-  return a < b ? a : b;
-}
-
 /// A sweep as the rows below are worked on. `kFused`: contributions were made by the same kernel, so that
 /// they are not read through the cache of what no kernel changes.
 template <class Share, bool kFused = false>
@@ -151,13 +147,13 @@ __device__ void sweep_sliced(const View& view, const Ahead& ahead, const SlicedV
       unsigned p = 0;
       for (; p + 1 < ahead.size() && task >= ahead[p].long_tasks(); ++p) task -= ahead[p].long_tasks();
       const std::uint64_t at_once = ahead[p].longs_at_once, first = ahead[p].hubs + task * at_once;
-      sweep_lists(view, ahead[p], first, lesser(first + at_once, ahead[p].longs), lane, totals);
+      sweep_lists(view, ahead[p], first, min(first + at_once, ahead[p].longs), lane, totals);
     } else if (task < lists) {
       const std::uint64_t first = rows.longs + (task - longs) * rows.lists_at_once;
-      sweep_lists(view, rows, first, lesser(first + rows.lists_at_once, rows.lists), lane, totals);
+      sweep_lists(view, rows, first, min(first + rows.lists_at_once, rows.lists), lane, totals);
     } else {
       const std::uint64_t first = (task - lists) * rows.slices_at_once,
-                          end = lesser(first + rows.slices_at_once, slices);
+                          end = min(first + rows.slices_at_once, slices);
       for (std::uint64_t slice = first; slice < end; ++slice) sweep_slice(view, rows, slice, lane, totals);
     }
   }

@@ -25,9 +25,9 @@ inline constexpr unsigned kHubBlock<CodedSources> = 1024;
 
 /// Blocks of an SM, so that registers leave room for as many gathers: 40 a thread, or 48 where it decodes.
 template <class Sources>
-inline constexpr unsigned kRowBlocks = 6;
+inline constexpr unsigned kSweepBlocks = 6;
 template <>
-inline constexpr unsigned kRowBlocks<CodedSources> = 5;
+inline constexpr unsigned kSweepBlocks<CodedSources> = 5;
 
 /// Rows of one partition, in memory of the device: those of class c are rows[begin[c] .. begin[c + 1]).
 struct RowClasses {
@@ -39,7 +39,7 @@ struct RowClasses {
 
 /// `Lanes` lanes a row.
 template <unsigned Lanes, class Share, class Sources>
-__global__ void __launch_bounds__(kRowBlock, kRowBlocks<Sources>)
+__global__ void __launch_bounds__(kRowBlock, kSweepBlocks<Sources>)
     sweep_rows_kernel(SweepView<Share> view, const FixedRank* dangling, const std::uint32_t* rows,
                       std::uint64_t count, Sources sources, SweepTotals* partial) {
   view.update.spread(*dangling);
