@@ -4,7 +4,8 @@
 // list. Only integers are added by several threads, so nothing depends on who comes first but the order of
 // the lists.
 //
-// They are launched here, beside CudaExecutor, which has no lists by degree.
+// They are launched here, beside CudaExecutor, which has no lists by degree: `--split` measures these against
+// their absence (DF-P's partitioning of the work), and several iterations share a launch (rounds.cuh).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -134,9 +135,9 @@ __device__ void over_all_rows(const Rows& rows, const LongRowParts& parts) {
 
 // ---- kernels
 
-/// Rows of one class, `Lanes` lanes a row.
+/// Rows of one class, `Lanes` lanes a row. (As many blocks as a multiprocessor has threads for.)
 template <unsigned Lanes, class Rows>
-__global__ void __launch_bounds__(kRowBlock) rows_kernel(Rows rows) {
+__global__ void __launch_bounds__(kRowBlock, 2048 / kRowBlock) rows_kernel(Rows rows) {
   if (rows.begin()) over_class<Lanes>(rows);
 }
 

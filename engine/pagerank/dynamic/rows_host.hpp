@@ -1,4 +1,6 @@
 // An iteration over affected vertices on the host (rank_view.hpp): a thread takes some rows at a time.
+// Launches alone are this file's; their counterparts on a GPU, by lists of rows by degree, are
+// rows_cuda.cuh's.
 #pragma once
 
 #include <cstdint>
