@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "statistical/graphs.hpp"
+#include "walks/last_entry.hpp"
 
 namespace sluice::walks {
 namespace {
@@ -77,21 +78,6 @@ TEST(QueueKeys, AreOneForAllPartitionsThatAreHere) {
   EXPECT_EQ(keys.of, (std::vector<std::uint32_t>{0, 0, 0, /* ended */ 1, /* pairs */ 0, /* next leg */ 1}));
 }
 
-/// Always proposes a list's last entry, of whatever partition.
-struct LastEntry {
-  static constexpr bool kSpareWord = true;
-
-  bool locate(const GraphView&, Vertex, const Row& row, const PhiloxBlock&, Probe& probe) const {
-    probe.position = row.offset + row.degree - 1;
-    return row.degree > 0;
-  }
-  void prefetch_probe(const GraphView&, const Probe&) const {}
-  Hop resolve(const GraphView& graph, const Probe& probe) const {
-    const Vertex target = graph.target(probe.position);
-    return {target, graph.row(target), probe.position};
-  }
-  static std::uint32_t read_bytes(const Row&) { return kTargetBytes; }
-};
 /// Accepts an edge if the vertex before the walk's own has it too.
 struct Asking {
   static constexpr BiasClass kBias = BiasClass::dynamic;
@@ -187,9 +173,9 @@ TEST_F(PartsHere, BytesReadInPlaceAreCounted) {
   Walker walker = at(0, 1);
 
   ASSERT_TRUE(walks_.propose(walker, place_, proposal_, round_));
-  EXPECT_EQ(place_.read, kTargetBytes) << "the proposal's entry";
+  EXPECT_EQ(place_.read, 101u) << "the proposal's entry, as its table says of a list of one";
   ASSERT_EQ(walks_.settle(walker, place_, proposal_), Round::rejected);
-  EXPECT_EQ(place_.read, 2 * kTargetBytes) << "and the list of one entry that was searched";
+  EXPECT_EQ(place_.read, 101u + kTargetBytes) << "and the list of one entry that was searched";
 }
 
 TEST_F(PartsHere, WalkAtTheEndOfALegWaitsForTheNext) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "statistical/graphs.hpp"
+#include "walks/last_entry.hpp"
 
 namespace sluice::walks {
 namespace {
@@ -16,22 +17,6 @@ const Graph& graph() {
 GraphView view() {
   return {{3, 3, graph().out.offsets.data(), graph().out.targets.data(), nullptr}};
 }
-
-/// Always proposes the last entry of a list.
-struct LastEntry {
-  static constexpr bool kSpareWord = true;
-
-  bool locate(const GraphView&, Vertex, const Row& row, const PhiloxBlock&, Probe& probe) const {
-    probe.position = row.offset + row.degree - 1;
-    return row.degree > 0;
-  }
-  void prefetch_probe(const GraphView&, const Probe&) const {}
-  Hop resolve(const GraphView& graph, const Probe& probe) const {
-    const Vertex target = graph.target(probe.position);
-    return {target, graph.row(target), probe.position};
-  }
-  static std::uint32_t read_bytes(const Row& row) { return 100 + row.degree; }
-};
 
 struct Plain {
   static constexpr BiasClass kBias = BiasClass::uniform;
