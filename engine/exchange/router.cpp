@@ -73,22 +73,31 @@ double Router::send(std::span<const RoutedColumn> columns, std::span<const std::
     return 0;
   }
   const double start = seconds_now();
-  std::vector<std::uint64_t> out(send.size()), in(receive.size());
-  for (const RoutedColumn& column : columns) {
-    const auto bytes = [&](std::uint64_t count) { return count * column.value_bytes; };
-    std::ranges::transform(send, out.begin(), bytes);
-    std::ranges::transform(receive, in.begin(), bytes);
-    link_->all_to_all(column.from, 0, out, column.to, in, stream);
-  }
-  wait_for_link(stream, label);
+  for (const RoutedColumn& column : columns) begin_send(column, send, receive, stream);
+  wait(stream, label);
   return seconds_now() - start;
 }
 
-void Router::wait_for_link(void* stream, const char* label) const {
+void Router::begin_send(const RoutedColumn& column, std::span<const std::uint64_t> send,
+                        std::span<const std::uint64_t> receive, void* stream, std::uint64_t apart) const {
+  const auto bytes_of = [&](std::span<const std::uint64_t> counts) {
+    std::vector<std::uint64_t> bytes(counts.begin(), counts.end());
+    for (std::uint64_t& each : bytes) each *= column.value_bytes;
+    return bytes;
+  };
+  link_->all_to_all(column.from, apart * column.value_bytes, bytes_of(send), column.to, bytes_of(receive),
+                    stream);
+}
+
+void Router::wait(void* stream, const char* label) const {
+  if (!link_) {
+    if (on_gpu()) cuda::wait_stream(stream, label);
+    return;
+  }
   try {
     link_->wait(stream, label);
   } catch (...) {
-    link_->abort();
+    link_->abort();  // what it was to fill can be given back then
     throw;
   }
 }
@@ -117,7 +126,7 @@ void Router::share_bytes(void* memory, std::span<const ElementRange> ranges, std
   if (alone() || host_budget().counts_only()) return;
   if (link_) {
     link_->all_gather_ranges(memory, ranges, element_bytes, stream);
-    return wait_for_link(stream, label);
+    return wait(stream, label);
   }
   if (on_gpu()) cuda::wait_stream(stream, label);
   const auto bytes_of = [&](std::size_t rank) {

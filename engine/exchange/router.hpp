@@ -71,6 +71,25 @@ class Router {
     this->send({&column, 1}, send, receive, nullptr, label);
   }
 
+  // ---- between connected GPUs, in the order of a stream: all ranks call what follows, which is under way
+  // when the call returns; wait() says when it is done
+
+  bool linked() const { return link_ != nullptr; }
+  /// As send(). Rank r's values begin `apart` * r values behind `from`, if that is not zero.
+  void begin_send(const RoutedColumn& column, std::span<const std::uint64_t> send,
+                  std::span<const std::uint64_t> receive, void* stream, std::uint64_t apart = 0) const;
+  /// The `bytes` at `from` of every rank, by rank, at `to`.
+  void begin_gather(const void* from, void* to, std::size_t bytes, void* stream) const {
+    link_->all_gather(from, to, bytes, stream);
+  }
+  /// Of `values`, `each` of every rank in order of rank, this rank's become the least of what any rank has
+  /// there; the others are lost.
+  void begin_least(std::uint32_t* values, std::uint64_t each, void* stream) const {
+    link_->reduce_scatter_min(values, each, stream);
+  }
+  /// Blocks until what `stream` has begun is done, in memory of the host too; throws as DeviceRanks::wait().
+  void wait(void* stream, const char* label) const;
+
   // ---- rows, of which each has one owner; all ranks call what follows
 
   const Ownership& owners() const { return owners_; }
@@ -127,8 +146,6 @@ class Router {
                        std::uint64_t longest, std::uint64_t piece, const char* label) const;
   void share_bytes(void* memory, std::span<const ElementRange> ranges, std::size_t element_bytes,
                    const char* label, void* stream) const;
-  /// Memory that other ranks were to fill can be given back where it throws.
-  void wait_for_link(void* stream, const char* label) const;
   /// Sends `part` to all other ranks. Where as many bytes come as a rank's rows have in `column`, they come
   /// to their place there, all others to received_.
   void send_to_all(std::span<const std::byte> part, std::byte* column, std::size_t row_bytes,

@@ -157,5 +157,48 @@ TEST(GpuRouter, SendsColumnsToTheirOwners) {
   });
 }
 
+/// Values that lie apart go to their ranks, what every rank has comes to all, and the least of it to one.
+TEST(GpuRouter, BeginsWhatGoesInTheOrderOfAStream) {
+  REQUIRE_GPU(open_gpu());
+  on_ranks_of_gpu([](const Device&, const Device& gpu, Communicator& ranks, DeviceRanks& link) {
+    constexpr std::uint64_t kApart = 7;
+    const Router router(ranks, gpu, &link);
+    const cuda::Stream stream;
+    const auto size = static_cast<std::uint32_t>(router.size()),
+               own = static_cast<std::uint32_t>(router.own());
+    std::vector<std::uint32_t> values(size * kApart), expected, together, least;
+    std::iota(values.begin(), values.end(), 100 * own);
+    std::vector<std::uint64_t> send;
+    for (std::uint32_t r = 0; r < size; ++r) {
+      send.push_back(r + 1);
+      for (std::uint32_t i = 0; i <= own; ++i)
+        expected.push_back(100 * r + own * static_cast<std::uint32_t>(kApart) + i);
+      together.push_back(100 * r);
+      least.push_back(10 * r + (r + own) % size);
+    }
+    const std::vector<std::uint64_t> receive(size, own + 1);
+    std::vector<std::uint32_t> came, all;
+
+    after(gpu, values, [&](const std::uint32_t* from) {
+      came = after(gpu, std::vector<std::uint32_t>(expected.size()), [&](std::uint32_t* to) {
+        router.begin_send({from, to, sizeof *to}, send, receive, stream.get(), kApart);
+        router.wait(stream.get(), "a test");
+      });
+      all = after(gpu, std::vector<std::uint32_t>(size), [&](std::uint32_t* to) {
+        router.begin_gather(from, to, sizeof *to, stream.get());
+        router.wait(stream.get(), "a test");
+      });
+    });
+    least = after(gpu, least, [&](std::uint32_t* at) {
+      router.begin_least(at, 1, stream.get());
+      router.wait(stream.get(), "a test");
+    });
+
+    EXPECT_EQ(came, expected) << "on rank " << own;
+    EXPECT_EQ(all, together) << "on rank " << own;
+    EXPECT_EQ(least[own], 10 * own);
+  });
+}
+
 }  // namespace
 }  // namespace sluice::test

@@ -117,15 +117,15 @@ std::span<const std::uint64_t> QueueBackend::counts() {
   return {on_host_.data(), on_host_.size()};
 }
 
-std::span<const std::uint64_t> QueueBackend::gather(DeviceRanks& link, std::size_t ranks) {
+std::span<const std::uint64_t> QueueBackend::gather(const Router& router) {
   gathering_.start(*this);
-  link.all_gather(waiting_.data(), gathered_.data(), waiting_.bytes(), stream());
+  router.begin_gather(waiting_.data(), gathered_.data(), waiting_.bytes(), stream());
   check(cudaMemcpyAsync(gathered_on_host_.data(), gathered_.data(), gathered_.bytes(), cudaMemcpyDeviceToHost,
                         stream_.get()),
         "counts to the host");
   gathering_.stop(*this);
-  link.wait(stream(), "walks of other ranks");
-  return {gathered_on_host_.data(), ranks * keys_};
+  router.wait(stream(), "walks of other ranks");
+  return {gathered_on_host_.data(), router.size() * keys_};
 }
 
 void QueueBackend::turn(const Vertex* steps, std::uint64_t walks, std::uint64_t row, Vertex* rows) {

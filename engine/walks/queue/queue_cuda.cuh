@@ -191,13 +191,11 @@ class QueueBackend {
              std::span<const WalkSegment> segments, std::uint32_t keys);
   std::span<const std::uint64_t> counts();
   /// [ranks][keys] the counts of all; what the stream has begun is done then.
-  std::span<const std::uint64_t> gather(DeviceRanks& link, std::size_t ranks);
+  std::span<const std::uint64_t> gather(const Router& router);
   double gather_seconds() { return gathering_.take_seconds(); }
   /// steps[row][walks] become rows[walks][row]; blocks.
   void turn(const Vertex* steps, std::uint64_t walks, std::uint64_t row, Vertex* rows);
-  void wait(DeviceRanks* link) {
-    link ? link->wait(stream(), "walks of other ranks") : stream_.wait("walks");
-  }
+  void wait() { stream_.wait("walks"); }
   void finish() noexcept {
     cudaStreamSynchronize(walking_.get());
     cudaStreamSynchronize(stream_.get());

@@ -74,9 +74,9 @@ class QueueBackend {
   /// How many came under each key, in the last order().
   std::span<const std::uint64_t> counts() const { return counts_; }
   // Only GPUs are connected.
-  std::span<const std::uint64_t> gather(DeviceRanks&, std::size_t) const { return {}; }
+  std::span<const std::uint64_t> gather(const Router&) const { return {}; }
   double gather_seconds() const { return 0; }
-  void wait(DeviceRanks*) {}
+  void wait() {}
   void finish() {}
   void* stream() const { return nullptr; }
   WalkTotals totals() const { return {steps_, rounds_, read_}; }

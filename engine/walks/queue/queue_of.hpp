@@ -4,14 +4,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <exception>
 #include <numeric>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "engine/exchange/router.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/walks/queue/walk_queue.hpp"
 
@@ -36,7 +33,9 @@ class HalfOn : public Half {
   HalfOn(const HalfOn&) = delete;
   HalfOn& operator=(const HalfOn&) = delete;
 
-  void wait() override { backend_.wait(setup_.link); }
+  void wait() override {
+    setup_.router ? setup_.router->wait(stream(), "walks of other ranks") : backend_.wait();
+  }
   void* stream() override { return backend_.stream(); }
   WalkTotals totals() override { return backend_.totals(); }
   const KernelTimes& times() override { return backend_.times(); }
@@ -47,18 +46,21 @@ class HalfOn : public Half {
       : setup_(setup), backend_(setup), key_of_(setup.device, setup.keys.of.size(), "the partition look-up") {
     copy_to_device(setup.device, key_of_.data(), setup.keys.of.data(), key_of_.bytes());
   }
-  /// For destructors: what is under way uses buffers.
-  void finish() noexcept {
-    if (setup_.link && std::uncaught_exceptions() > 0) setup_.link->abort();  // others may not come any more
-    backend_.finish();
-  }
+  // Between GPUs: the host waits for nothing but counts.
   /// [ranks][keys] the counts of all, once the last exchange has been timed.
   std::span<const std::uint64_t> gather() {
-    const std::span<const std::uint64_t> all = backend_.gather(*setup_.link, setup_.keys.others);
+    const std::span<const std::uint64_t> all = backend_.gather(*setup_.router);
     exchange_seconds_ += backend_.gather_seconds() + travelling_.take_seconds();
     return all;
   }
-  std::size_t own() const { return static_cast<std::size_t>(setup_.ranks->rank()); }
+  /// As Router::begin_send.
+  void begin_send(const RoutedColumn& walks, std::span<const std::uint64_t> send,
+                  std::span<const std::uint64_t> receive, std::uint64_t apart = 0) {
+    travelling_.start(backend_);
+    setup_.router->begin_send(walks, send, receive, stream(), apart);
+    travelling_.stop(backend_);
+  }
+  std::size_t own() const { return setup_.router->own(); }
 
   const QueueSetup setup_;
   Backend backend_;
@@ -72,7 +74,7 @@ class QueueOf : public HalfOn<Backend, WalkQueue> {
   using Base = HalfOn<Backend, WalkQueue>;
 
  public:
-  ~QueueOf() override { Base::finish(); }
+  ~QueueOf() override { backend_.finish(); }  // what is under way uses buffers
 
   void clear_rows(std::uint64_t values) override { backend_.clear(setup_.paths, values); }
   void begin() override;
@@ -99,7 +101,7 @@ class QueueOf : public HalfOn<Backend, WalkQueue> {
   using Base::backend_, Base::setup_;
 
  private:
-  using Base::exchange_seconds_, Base::key_of_, Base::travelling_;
+  using Base::exchange_seconds_, Base::key_of_;
   static constexpr const char* kLabel = "walks from other ranks";
 
   QueueSide<Walk> side(unsigned which) const { return {walks_[which].data(), keys_[which].data()}; }
@@ -112,12 +114,11 @@ class QueueOf : public HalfOn<Backend, WalkQueue> {
   void take(std::span<const std::uint64_t> counts);
   std::vector<std::uint64_t> count_on_devices(Crossing& crossing);
   std::vector<std::uint64_t> count_on_hosts(Crossing& crossing);
-  void send(std::vector<std::uint64_t> receive);
+  void send(std::span<const std::uint64_t> receive);
 
   const Device& device_;
   Buffer<Walk> walks_[2];
   Buffer<std::uint32_t> keys_[2];
-  std::optional<Router> router_;
   unsigned side_ = 0;
   std::uint64_t top_ = 0;  ///< what lies on the side ends there
   std::vector<std::uint64_t> waiting_;
@@ -133,12 +134,6 @@ QueueOf<Backend, Walk>::QueueOf(const QueueSetup& setup)
   const std::uint64_t capacity = queue_capacity(setup.most());
   for (auto& walks : walks_) walks = Buffer<Walk>(device_, capacity, "walks under way");
   for (auto& keys : keys_) keys = Buffer<std::uint32_t>(device_, capacity, "queues of walks");
-  if (!setup.ranks) return;
-  if (setup.keys.resident && !device_.is_cuda()) {  // and so are the others
-    router_.emplace(*setup.ranks);
-  } else {
-    router_.emplace(*setup.ranks, device_, setup.link);
-  }
 }
 
 /// `count` walks have keys from now on, and nothing else waits.
@@ -246,10 +241,10 @@ Crossing QueueOf<Backend, Walk>::exchange() {
   order(true);
   Crossing crossing;
   // A GPU that works by itself knows its counts first, and asks the others for theirs.
-  const bool by_devices = setup_.keys.resident && setup_.link;
-  std::vector<std::uint64_t> receive = by_devices ? count_on_devices(crossing) : count_on_hosts(crossing);
+  const std::vector<std::uint64_t> receive =
+      setup_.by_devices() ? count_on_devices(crossing) : count_on_hosts(crossing);
   crossing.here = top_ - crossing.sent + crossing.received;
-  if (crossing.left > 0) send(std::move(receive));
+  if (crossing.left > 0) send(receive);
   return crossing;
 }
 
@@ -269,7 +264,7 @@ std::vector<std::uint64_t> QueueOf<Backend, Walk>::count_on_hosts(Crossing& cros
   std::vector<Message> out(setup_.keys.others), in(out.size());
   crossing.sent = std::reduce(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(out.size()));
   for (std::size_t rank = 0; rank < out.size(); ++rank) out[rank] = {waiting_[rank], crossing.sent, top_};
-  setup_.ranks->swap(std::as_bytes(std::span(out)), std::as_writable_bytes(std::span(in)), kLabel);
+  setup_.router->ranks().swap(std::as_bytes(std::span(out)), std::as_writable_bytes(std::span(in)), kLabel);
   std::vector<std::uint64_t> receive;
   for (const Message& message : in) {
     receive.push_back(message.to_you);
@@ -280,23 +275,18 @@ std::vector<std::uint64_t> QueueOf<Backend, Walk>::count_on_hosts(Crossing& cros
 }
 
 /// What leaves lies before what stays, and what comes is put behind it: the walks of all ranks are no more
-/// than one has memory for. Where all partitions are here, a GPU works by itself: the host waits for nothing.
+/// than one has memory for.
 template <class Backend, class Walk>
-void QueueOf<Backend, Walk>::send(std::vector<std::uint64_t> receive) {
-  std::vector<std::uint64_t> leave(waiting_.begin(),
-                                   waiting_.begin() + static_cast<std::ptrdiff_t>(receive.size()));
+void QueueOf<Backend, Walk>::send(std::span<const std::uint64_t> receive) {
+  const std::span leave = std::span(waiting_).first(receive.size());
   const std::uint64_t leaving = std::reduce(leave.begin(), leave.end()),
                       arriving = std::reduce(receive.begin(), receive.end()), stayed = top_;
   Walk* const walks = side(side_).walks;
-  if (setup_.link && setup_.keys.resident) {
-    for (auto* counts : {&leave, &receive})
-      for (std::uint64_t& count : *counts) count *= sizeof(Walk);
-    travelling_.start(backend_);
-    setup_.link->all_to_all(walks, 0, leave, walks + stayed, receive, this->stream());
-    travelling_.stop(backend_);
+  const RoutedColumn column{walks, walks + stayed, sizeof(Walk)};
+  if (setup_.by_devices()) {
+    this->begin_send(column, leave, receive);
   } else {
-    const RoutedColumn column{walks, walks + stayed, sizeof(Walk)};
-    exchange_seconds_ += router_->send({&column, 1}, leave, receive, this->stream(), kLabel);
+    exchange_seconds_ += setup_.router->send({&column, 1}, leave, receive, this->stream(), kLabel);
   }
   for (std::uint32_t key = 0; key < setup_.keys.others; ++key) segments_[key].clear(), waiting_[key] = 0;
   top_ += arriving;

@@ -17,7 +17,6 @@ WalksInQueues::WalksInQueues(const QueuedRun& run, PagedPlan plan, DeviceRanks* 
       options_(run.options),
       stats_(run.stats),
       ranks_(graph_.paging.shard),
-      link_(link),
       origins_(graph_.device, ranks_, run.range.begin, run.range.end, plan.batch),
       cache_(graph_, run.pages, std::move(plan), PageUse{.picks = 1, .steps = run.steps}),
       keys_(ranks_, cache_.partitions(), mode != WalkMode::brought),
@@ -29,11 +28,18 @@ WalksInQueues::WalksInQueues(const QueuedRun& run, PagedPlan plan, DeviceRanks* 
   batch.starts = run.starts;
   batch.length = options_.length;
   batch.partitions = cache_.partitions();
+  if (ranks_ && keys_.resident && !graph_.device.is_cuda()) {  // and so are the others
+    router_.emplace(*ranks_);
+  } else if (ranks_) {
+    router_.emplace(*ranks_, graph_.device, link);
+  }
   // On the host, the threads that work are those that hand over.
-  const unsigned halves = keys_.resident && link_ ? 2 : 1;
+  const unsigned halves = keys_.resident && linked() ? 2 : 1;
   for (unsigned half = 0; half < halves; ++half) {
-    const QueueSetup setup{graph_.device,       cache_.paging(), ranks_,     link_, keys_, per_origin(),
-                           origins_.capacity(), paths_.data(),   rows_of(1), half,  halves};
+    const QueueSetup setup{graph_.device, cache_.paging(), router_ ? &*router_ : nullptr,
+                           keys_,         per_origin(),    origins_.capacity(),
+                           paths_.data(), rows_of(1),      half,
+                           halves};
     if (mode == WalkMode::stepped) {
       stepped_.push_back(job_.make_stepped(setup));
       halves_.push_back(stepped_.back().get());
@@ -47,12 +53,12 @@ WalksInQueues::WalksInQueues(const QueuedRun& run, PagedPlan plan, DeviceRanks* 
 void WalksInQueues::run_all(InstanceRange range, WalkSink* sink) {
   leaves_ = sink != nullptr;
   const double connecting = seconds_now();
-  if (keys_.resident && link_) connect();
+  if (keys_.resident && linked()) connect();
   stats_.load_seconds += seconds_now() - connecting;
   // Between GPUs rows come to their rank whole.
   const auto row_steps = [&](std::uint32_t steps) { return job_.ends_only() ? kEndWords - 1 : steps; };
-  rows_.emplace(graph_.device, origins_, link_ ? nullptr : ranks_, per_origin(), row_steps(options_.length),
-                row_steps(leg()), sink, stats_);
+  rows_.emplace(graph_.device, origins_, linked() ? nullptr : ranks_, per_origin(),
+                row_steps(options_.length), row_steps(leg()), sink, stats_);
   if (keys_.resident) {
     const double loading = seconds_now();
     hold({});
@@ -64,7 +70,7 @@ void WalksInQueues::run_all(InstanceRange range, WalkSink* sink) {
     stats_.kernels += half->times();
     stats_.exchange_seconds += half->exchange_seconds();
   }
-  if (link_) stats_.exchanged_bytes += link_->bytes_sent();
+  if (router_) stats_.exchanged_bytes += router_->bytes_linked();
   cache_.count(stats_);
 }
 
@@ -73,13 +79,13 @@ void WalksInQueues::connect() {
   const auto size = static_cast<std::size_t>(ranks_->size());
   const Buffer<std::uint64_t> from(graph_.device, size, "connections"),
       to(graph_.device, size, "connections");
-  const std::vector<std::uint64_t> one(size, sizeof(std::uint64_t));
+  const std::vector<std::uint64_t> one(size, 1);
   for (WalkHalf* const half : halves_) {
     void* const stream = half->stream();
-    link_->all_gather(from.data(), to.data(), sizeof(std::uint64_t), stream);
-    link_->all_to_all(from.data(), 0, one, to.data(), one, stream);
-    link_->reduce_scatter_min(reinterpret_cast<std::uint32_t*>(to.data()), 1, stream);
-    link_->wait(stream, "connections between GPUs");
+    router_->begin_gather(from.data(), to.data(), sizeof(std::uint64_t), stream);
+    router_->begin_send({from.data(), to.data(), sizeof(std::uint64_t)}, one, one, stream);
+    router_->begin_least(reinterpret_cast<std::uint32_t*>(to.data()), 1, stream);
+    router_->wait(stream, "connections between GPUs");
   }
 }
 
@@ -92,7 +98,7 @@ void WalksInQueues::run(Instance, std::uint64_t, BatchWriter& writer) {
   if (keys_.resident) ranks_->barrier("a batch of walks");
   const double start = seconds_now(), left = stats_.transfer_seconds + stats_.write_seconds;
   walk_batch(writer);
-  const Vertex* const rows = link_ && leaves_ ? join_rows() : paths_.data();
+  const Vertex* const rows = linked() && leaves_ ? join_rows() : paths_.data();
   stats_.compute_seconds += seconds_now() - start - (stats_.transfer_seconds + stats_.write_seconds - left);
   rows_->leave(rows, writer);
 }
@@ -102,8 +108,8 @@ const Vertex* WalksInQueues::join_rows() {
   void* const stream = halves_[0]->stream();
   const double sending = seconds_now();
   // Ranks that have a step's vertex agree on it; to others it is kNoVertex, the largest.
-  link_->reduce_scatter_min(paths_.data(), rows_of(per_origin()), stream);
-  link_->wait(stream, "rows of walks");
+  router_->begin_least(paths_.data(), rows_of(per_origin()), stream);
+  router_->wait(stream, "rows of walks");
   stats_.exchange_seconds += seconds_now() - sending;
   const Vertex* const own = paths_.data() + own_rows();
   if (stepped_.empty()) return own;

@@ -60,6 +60,8 @@ class WalksInQueues {
   std::uint64_t rows_of(std::uint64_t walks) const {
     return walks * (job_.ends_only() ? kEndWords : std::uint64_t{leg()} + 1);
   }
+  /// Do walks go from GPU to GPU?
+  bool linked() const { return router_ && router_->linked(); }
   void connect();
   const Vertex* join_rows();
   void walk_batch(BatchWriter& writer);
@@ -78,7 +80,6 @@ class WalksInQueues {
   const Options& options_;
   RunStats& stats_;
   Communicator* ranks_;  ///< null: this one is alone
-  DeviceRanks* link_;
   BatchOrigins origins_;
   PartitionCache cache_;
   QueueKeys keys_;
@@ -90,6 +91,7 @@ class WalksInQueues {
   std::vector<std::uint64_t> waiting_;  ///< by partition
   bool leaves_ = false;                 ///< is there a sink?
   std::uint64_t batch_ = 0;
+  std::optional<Router> router_;  ///< of ranks_; goes first, for others may not come any more
 };
 
 /// What a slot takes of a round's look-up: its columns, and a program of most kinds.

@@ -83,21 +83,15 @@ Crossing SteppedQueue::exchange() {
   Crossing crossing;
   const std::size_t ranks = setup_.keys.others;
   const std::span<const std::uint64_t> all = gather();
-  std::vector<std::uint64_t> receive = tally(all, ranks, own(), crossing);
-  const auto mine = all.subspan(own() * (all.size() / ranks), ranks);
-  std::vector<std::uint64_t> send(mine.begin(), mine.end());
+  const std::vector<std::uint64_t> receive = tally(all, ranks, own(), crossing);
   if (crossing.left == 0) {
     if (blocks() == 0) return crossing;
     end_steps_kernel<<<blocks(), kWalkBlock, 0, static_cast<cudaStream_t>(stream())>>>(paths_, step_);
     check_launch("end_steps_kernel");
     return crossing;
   }
-  for (auto* counts : {&send, &receive})
-    for (std::uint64_t& count : *counts) count *= walk_bytes_;
-  travelling_.start(backend_);
-  setup_.link->all_to_all(leaving_.data(), paths_.own_walks() * walk_bytes_, send, arrived_.data(), receive,
-                          stream());
-  travelling_.stop(backend_);
+  begin_send({leaving_.data(), arrived_.data(), walk_bytes_},
+             all.subspan(own() * (all.size() / ranks), ranks), receive, paths_.own_walks());
   if (crossing.received == 0) return crossing;
   const auto arrive = [&]<bool kSeen>(std::bool_constant<kSeen>) {
     arrive_kernel<kSeen>

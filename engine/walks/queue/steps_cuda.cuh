@@ -100,7 +100,7 @@ class SteppedQueue final : public HalfOn<QueueBackend, SteppedWalks> {
 
   /// `batch` is kept; `seen`: kSeen of what leaves.
   SteppedQueue(const QueueSetup& setup, const ActiveWalks& batch, bool seen, MakeStep make_step);
-  ~SteppedQueue() override { finish(); }
+  ~SteppedQueue() override { backend_.finish(); }  // what is under way uses buffers
 
   void begin() override;
   void go_on() override;

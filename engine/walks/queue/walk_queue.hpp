@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/exchange/communicator.hpp"
-#include "engine/exchange/nccl.hpp"
+#include "engine/exchange/router.hpp"
 #include "engine/memory/partition_cache.hpp"
 #include "engine/memory/schedule/balance.hpp"
 #include "engine/walks/queue/parked.hpp"
@@ -92,8 +91,7 @@ class SteppedWalks : public WalkHalf {
 struct QueueSetup {
   const Device& device;
   const PagingOptions& paging;
-  Communicator* ranks;  ///< null: this one is alone
-  DeviceRanks* link;    ///< null: walks travel through the hosts
+  const Router* router;  ///< null: this one is alone
   const QueueKeys& keys;
   std::uint64_t per_origin;  ///< walks of a batch that begin on each rank
   std::uint64_t capacity;    ///< of the batch
@@ -101,6 +99,8 @@ struct QueueSetup {
   std::uint64_t row;         ///< steps of a leg and one more, or kEndWords
   unsigned half, halves;
 
+  /// Does a GPU work by itself: has it all partitions, and a way to the others?
+  bool by_devices() const { return keys.resident && router && router->linked(); }
   /// The most walks of a half of queues, and those of this one, which has one in `halves`.
   std::uint64_t most() const { return (capacity + halves - 1) / halves; }
   std::uint64_t size() const { return (capacity + halves - 1 - half) / halves; }
