@@ -16,7 +16,7 @@
 #include "engine/samples/layer/arena.hpp"
 #include "engine/samples/layer/partitioned_step.hpp"
 #include "engine/samples/layer/ranks.hpp"
-#include "engine/samples/partitioned/items.hpp"
+#include "engine/samples/partitioned/list_requests.hpp"
 
 namespace sluice::samples {
 
@@ -40,17 +40,16 @@ class PagedLayerGrower {
         program_(setup.program),
         items_(setup.graph, cache, setup.stats),
         ranks_(setup.graph.paging.shard) {
-    if (ranks_) questions_.emplace(*ranks_, setup.link, device_, program_, cache, items_, stats_);
+    if (ranks_)
+      questions_.emplace(*ranks_, setup.link, device_, AskedLayerLists{program_, longest()}, cache, items_,
+                         stats_);
   }
 
   /// Grows instances [first, first + count); all ranks together where they share out the graph.
   void grow(Instance first, std::uint64_t count) {
     const double start = seconds_now();
     together(ranks_, [&] { reserve(count); });
-    const Batch batch{program_,
-                      {arena_->view(), regions_.data(), states_.data()},
-                      first,
-                      device_.is_cuda() ? GraphView::kHubDegree : LayerLists::kAnyLength};
+    const Batch batch{program_, {arena_->view(), regions_.data(), states_.data()}, first, longest()};
     const Groups groups = program_.sizes.layer > GraphView::kHubDegree ? Groups::blocks : Groups::warps;
     items_.each(count, typename Batch::Advance{batch, true}, groups);
     while (visit(batch, count)) items_.each(count, typename Batch::Advance{batch, false}, groups);
@@ -84,10 +83,14 @@ class PagedLayerGrower {
  private:
   static constexpr const char* kPurpose = "a batch of layer samples";
 
+  /// A warp leaves longer lists to a block.
+  std::uint32_t longest() const { return device_.is_cuda() ? GraphView::kHubDegree : LayerLists::kAnyLength; }
+
   /// Brings everything that instances wait for; false: none waits.
   bool visit(const Batch& batch, std::uint64_t count) {
-    if (questions_) return questions_->visit(batch, count);
-    return items_.visit(count * program_.items(), typename Batch::Waits{batch}, typename Batch::Work{batch});
+    const std::uint64_t items = count * program_.items();
+    if (questions_) return questions_->visit(batch, items);
+    return items_.visit(items, WaitsOf<Batch>{batch}, typename Batch::Work{batch});
   }
 
   void reserve(std::uint64_t count) {
@@ -119,7 +122,7 @@ class PagedLayerGrower {
   PagedLayerProgram<Sampler> program_;  ///< without edges: lists are read where they are
   PagedItems<E> items_;
   Communicator* ranks_;
-  std::optional<LayerRanks<E, Batch>> questions_;
+  std::optional<ListRequests<E, AskedLayerLists>> questions_;
   std::optional<LayerArena> arena_;
   std::uint64_t slots_ = 0;
   Buffer<LayerRegion> regions_;

@@ -302,8 +302,26 @@ struct PagedLayerBatch {
   std::uint32_t longest;  ///< a warp leaves longer lists to a block
 
   struct Advance;
-  struct Waits;
   struct Work;
+
+  // Of items, PagedLayerProgram::items() of each instance.
+  SLUICE_HD PagedLayerSlot slot_of(std::uint64_t item) const { return slots.at(item / program.items()); }
+  SLUICE_HD std::uint64_t in_slot(std::uint64_t item) const { return item % program.items(); }
+  SLUICE_HD Vertex waits(std::uint64_t item) const { return program.waits(slot_of(item), in_slot(item)); }
+  SLUICE_HD LayerQuestion question(std::uint64_t item) const {
+    return program.question(slot_of(item), in_slot(item));
+  }
+  /// Takes the answers to its question.
+  template <class Group>
+  SLUICE_HD void take(const Group& group, std::uint64_t item, const LayerQuestion& asked,
+                      const LayerRegion* answers, std::uint64_t count) const {
+    if (asked.phase == LayerPhase::all) {
+      LayerRegion* const to = program.candidates_of(slot_of(item), in_slot(item));
+      for (std::uint64_t i = group.rank(); i < count; i += Group::kSize) to[i] = answers[i];
+    } else if (group.rank() == 0) {
+      program.accept(slot_of(item), in_slot(item), *answers);
+    }
+  }
 };
 
 /// Begins each instance, or has it go on.
@@ -322,26 +340,15 @@ struct PagedLayerBatch<Sampler>::Advance {
 };
 
 template <LayerSampler Sampler>
-struct PagedLayerBatch<Sampler>::Waits {
-  PagedLayerBatch batch;
-
-  SLUICE_HD Vertex operator()(std::uint64_t item) const {
-    const std::uint64_t each = batch.program.items();
-    return batch.program.waits(batch.slots.at(item / each), item % each);
-  }
-};
-
-template <LayerSampler Sampler>
 struct PagedLayerBatch<Sampler>::Work {
   PagedLayerBatch batch;
 
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, const PageItems& present, std::uint64_t k,
                             PickCounters& counters) const {
-    const std::uint64_t each = batch.program.items(), slot = present.item(k) / each;
-    const PagedLayerSlot at = batch.slots.at(slot);
+    const std::uint64_t item = present.item(k);
     const std::uint32_t longest = Group::kSize <= 32 ? batch.longest : LayerLists::kAnyLength;
-    return batch.program.work(group, at, present, present.item(k) % each, longest, counters);
+    return batch.program.work(group, batch.slot_of(item), present, batch.in_slot(item), longest, counters);
   }
 };
 

@@ -41,6 +41,14 @@ struct PageItems {
   }
 };
 
+/// The vertex whose list an item of a batch waits for; kNoVertex: it does not wait.
+template <class Batch>
+struct WaitsOf {
+  Batch batch;
+
+  SLUICE_HD Vertex operator()(std::uint64_t item) const { return batch.waits(item); }
+};
+
 /// The partition, or the rank, that has the list that an item waits for; kNoKey: it does not wait.
 template <class Waits>
 struct OwnerOfItem {

@@ -16,6 +16,7 @@
 #include "engine/memory/owned_partitions.hpp"
 #include "engine/memory/partition_cache.hpp"
 #include "engine/memory/run_stats.hpp"
+#include "engine/samples/partitioned/list_requests.hpp"
 #include "engine/samples/pool/batch.hpp"
 #include "engine/samples/pool/ranks.hpp"
 
@@ -42,7 +43,9 @@ class PagedPools {
         at_(batch_),
         done_(batch_),
         waiting_(cache_.partitions()) {
-    if (ranks_) together(ranks_, [&] { questions_.emplace(job.graph, link, cache_, items_, stats_); });
+    if (!ranks_) return;
+    const PoolLists<Job::kTabled> lists{job.graph.view};
+    together(ranks_, [&] { questions_.emplace(*ranks_, link, device_, lists, cache_, items_, stats_); });
   }
 
   void run() {
@@ -78,7 +81,7 @@ class PagedPools {
   /// Asks other ranks for what the pools still wait for, and answers what they ask; false when no pool waits
   /// any more.
   bool ask() {
-    if (!questions_->ask({states_.data(), waits_at_.data()}, count_)) return false;
+    if (!questions_->visit(WaitingPools{states_.data(), waits_at_.data()}, count_)) return false;
     go_on(false);
     return true;
   }
@@ -97,7 +100,7 @@ class PagedPools {
   ChargedVector<Vertex> at_;
   ChargedVector<PoolState> done_;
   std::vector<std::uint64_t> waiting_;  ///< [partitions] pools that wait
-  std::optional<PoolRanks<E, Job::kTabled>> questions_;
+  std::optional<ListRequests<E, PoolLists<Job::kTabled>>> questions_;
   Instance first_ = 0;
   std::uint64_t count_ = 0;
 };
