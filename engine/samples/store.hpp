@@ -3,9 +3,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 
+#include "engine/batch/batch_writer.hpp"
 #include "engine/batch/sink.hpp"
 #include "engine/core/charged_vector.hpp"
+#include "engine/core/clock.hpp"
+#include "engine/memory/run_stats.hpp"
 
 namespace sluice::samples {
 
@@ -36,6 +40,21 @@ struct SampleStore {
 inline std::uint64_t sample_piece_bytes() {
   constexpr std::uint64_t kMost = 32u << 20, kLeast = 4u << 10;
   return std::clamp(host_budget().available() / 16, kLeast, kMost);
+}
+
+/// Results of `count` instances leave in pieces: what they take of the host's memory does not grow with the
+/// batch. fill(i, store) adds instances from first + i on, and returns the next i.
+template <class Fill>
+void leave_in_pieces(Instance first, std::uint64_t count, SampleSink& sink, BatchWriter& writer,
+                     RunStats& stats, const Fill& fill) {
+  for (std::uint64_t from = 0; from < count;) {
+    const double start = seconds_now();
+    const auto store = std::make_shared<SampleStore>();
+    store->first = first + from;
+    from = fill(from, *store);
+    stats.transfer_seconds += seconds_now() - start;
+    writer.submit([store, &sink] { sink.write(store->batch()); });
+  }
 }
 
 }  // namespace sluice::samples

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string>
 
-#include "engine/core/clock.hpp"
 #include "engine/core/error.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/memory/run_stats.hpp"
@@ -99,14 +98,12 @@ inline void append_layer(const LayerSizes& sizes, const Edge* edges, const std::
 template <class SeedsOf>
 void LayerArena::append(const Device& device, std::uint64_t from, std::uint64_t size, const SeedsOf& seeds_of,
                         SampleStore& out, RunStats& stats) const {
-  const double start = seconds_now();
   const auto bring_all = [&](const auto& buffer, std::uint64_t each) {
     return bring(device, buffer, from * each, size * each, stats);
   };
   const auto edges = bring_all(edges_, sizes_.edges);
   const auto depths = bring_all(depth_counts_, sizes_.depths);
   const auto seeds = bring_all(seeds_, sizes_.frontier);
-  stats.transfer_seconds += seconds_now() - start;
   for (std::uint64_t i = 0; i < size; ++i) {
     append_layer(sizes_, edges.data() + i * sizes_.edges, depths.data() + i * sizes_.depths,
                  seeds.data() + i * sizes_.frontier, seeds_of(i), out);

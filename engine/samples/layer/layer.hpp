@@ -112,11 +112,13 @@ struct LayerJob : InstanceRun<SampleSink> {
                 : hubs ? Groups::warps_then_blocks
                        : Groups::warps);
       stats.compute_seconds += seconds_now() - start;
+      const double leaving = seconds_now();
       const auto store = std::make_shared<SampleStore>();
       store->first = first;
       const auto seeds = bring(graph.device, seed_counts, 0, count, stats);
       arena.append(
           graph.device, 0, count, [&](std::uint64_t i) { return seeds[i]; }, *store, stats);
+      stats.transfer_seconds += seconds_now() - leaving;
       stats.sampled_edges += store->edge.size(), stats.selections += store->edge.size();
       if (sink) writer.submit([store, this] { sink->write(store->batch()); });
     };

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -57,22 +56,19 @@ class PagedLayerGrower {
     count_edges(first, count);
   }
 
-  /// Results leave in pieces: what they take of the host's memory does not grow with the batch.
   void emit(Instance first, std::uint64_t count, SampleSink& sink, BatchWriter& writer) {
     const std::uint64_t piece_bytes = sample_piece_bytes();
     const LayerSizes& sizes = program_.sizes;
     const std::uint64_t each = sizes.edges * sizeof(Edge) + sizes.frontier * sizeof(Vertex);
     const std::uint64_t piece =
         std::clamp<std::uint64_t>(piece_bytes / std::max<std::uint64_t>(each, 1), 1, count);
-    for (std::uint64_t from = 0; from < count; from += piece) {
+    leave_in_pieces(first, count, sink, writer, stats_, [&](std::uint64_t from, SampleStore& store) {
       const std::uint64_t size = std::min(piece, count - from);
       const auto states = bring(device_, states_, from, size, stats_);
-      const auto store = std::make_shared<SampleStore>();
-      store->first = first + from;
       arena_->append(
-          device_, from, size, [&](std::uint64_t i) { return states[i].seeds; }, *store, stats_);
-      writer.submit([store, &sink] { sink.write(store->batch()); });
-    }
+          device_, from, size, [&](std::uint64_t i) { return states[i].seeds; }, store, stats_);
+      return from + size;
+    });
   }
 
   std::uint64_t bytes() {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -176,16 +175,9 @@ class PagedNodeGrower {
     stats_.sampled_edges += begins_[begins_.size() - 1], stats_.selections += count * program_.count;
   }
 
-  /// Results leave in pieces: what they take of the host's memory does not grow with the batch.
   void emit(Instance first, std::uint64_t count, SampleSink& sink, BatchWriter& writer) {
-    for (std::uint64_t from = 0; from < count;) {
-      const double start = seconds_now();
-      const auto store = std::make_shared<SampleStore>();
-      store->first = first + from;
-      from = collect(from, count, *store);
-      stats_.transfer_seconds += seconds_now() - start;
-      writer.submit([store, &sink] { sink.write(store->batch()); });
-    }
+    leave_in_pieces(first, count, sink, writer, stats_,
+                    [&](std::uint64_t from, SampleStore& store) { return collect(from, count, store); });
   }
 
   std::uint64_t bytes() {

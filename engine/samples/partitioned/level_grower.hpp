@@ -3,9 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <utility>
 
 #include "engine/batch/batch_writer.hpp"
 #include "engine/batch/sink.hpp"
@@ -47,9 +45,7 @@ class LevelGrower {
   }
 
   void emit(Instance first, std::uint64_t count, SampleSink& sink, BatchWriter& writer) {
-    levels_.leave(first, count, [&](std::shared_ptr<SampleStore> store) {
-      writer.submit([store = std::move(store), &sink] { sink.write(store->batch()); });
-    });
+    levels_.leave(first, count, sink, writer);
   }
 
   std::uint64_t bytes() const {

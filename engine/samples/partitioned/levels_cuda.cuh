@@ -160,9 +160,8 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
     store_ = std::make_shared<SampleStore>();
     Base::collect(first, count, *store_);
   }
-  template <class Submit>
-  void leave(Instance, std::uint64_t, const Submit& submit) {
-    submit(std::move(store_));
+  void leave(Instance, std::uint64_t, SampleSink& sink, BatchWriter& writer) {
+    writer.submit([store = std::move(store_), &sink] { sink.write(store->batch()); });
   }
 
   std::uint64_t bytes() const { return LevelsWorkspace::bytes(); }

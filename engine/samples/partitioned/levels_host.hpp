@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "engine/core/clock.hpp"
 #include "engine/exec/host_executor.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/memory/schedule/host_queues.hpp"
@@ -137,22 +135,12 @@ class Levels<P, Partitioned> {
   }
 
   void collect(Instance, std::uint64_t) const {}
-  /// Results leave in pieces: what they take of the host's memory does not grow with the batch.
-  template <class Submit>
-  void leave(Instance first, std::uint64_t count, const Submit& submit) {
-    const std::uint64_t piece_bytes = sample_piece_bytes();
-    const double start = seconds_now(), waited = stats_.write_seconds;
-    auto store = std::make_shared<SampleStore>();
-    store->first = first;
-    for (std::uint64_t i = 0; i < count; ++i) {
-      if (store->bytes() > piece_bytes) {
-        submit(std::exchange(store, std::make_shared<SampleStore>()));
-        store->first = first + i;
-      }
-      append(i, *store);
-    }
-    submit(std::move(store));
-    stats_.transfer_seconds += seconds_now() - start - (stats_.write_seconds - waited);
+  void leave(Instance first, std::uint64_t count, SampleSink& sink, BatchWriter& writer) {
+    const std::uint64_t most = sample_piece_bytes();
+    leave_in_pieces(first, count, sink, writer, stats_, [&](std::uint64_t from, SampleStore& store) {
+      for (; from < count && store.bytes() <= most; ++from) append(from, store);
+      return from;
+    });
   }
 
   std::uint64_t bytes() const {
