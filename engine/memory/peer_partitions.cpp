@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <type_traits>
 #include <utility>
 
 #include "engine/core/clock.hpp"
@@ -91,17 +92,15 @@ bool PeerPartitions::connect(const PageColumns& columns) {
   const auto first = [&](std::size_t r) { return graph_.graph.out.offsets[parts_.begin(r)]; };
   const PageView own = own_.views()[0];
   views_.assign(size, PageView{});
-  const auto column = [&]<class T>(T* PageView::*pointer, bool wanted) {
-    if (!wanted) return true;
-    peers_.push_back(PeerMemory::open(ranks_, own.*pointer + first(rank)));
-    if (!peers_.back()) return false;
-    for (std::size_t r = 0; r < size; ++r)
-      views_[r].*pointer = moved(reinterpret_cast<T*>(peers_.back()->of_ranks()[r]), first(r));
-    return true;
-  };
-  const bool all = column(&PageView::targets, true) && column(&PageView::weights, columns.weights) &&
-                   column(&PageView::cumulative, columns.cumulative) &&
-                   column(&PageView::thresholds, columns.alias) && column(&PageView::others, columns.alias);
+  bool all = true;
+  each_column(columns, [&](auto of, bool wanted) {
+    if (!wanted || !all) return;
+    peers_.push_back(PeerMemory::open(ranks_, of(own) + first(rank)));
+    all = peers_.back() != nullptr;
+    using Column = std::remove_reference_t<decltype(of(views_[0]))>;
+    for (std::size_t r = 0; r < size && all; ++r)
+      of(views_[r]) = moved(reinterpret_cast<Column>(peers_.back()->of_ranks()[r]), first(r));
+  });
   if (!all) close();
   return all;
 }

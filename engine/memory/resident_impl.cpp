@@ -63,15 +63,16 @@ ResidentGraph::Impl::Impl(const Device& on, const Graph& of, const PagingOptions
   load_seconds = seconds_now() - begin;
 }
 
+template <class T>
+void ResidentGraph::Impl::bring(Buffer<T>& buffer, const T* from, std::size_t count, const char* purpose) {
+  buffer = Buffer<T>(device, count, purpose);
+  copy_to_device(device, buffer.data(), from, buffer.bytes());
+  host_to_device_bytes += buffer.bytes();
+}
+
 void ResidentGraph::Impl::upload() {
   const CsrView host = host_view.csr;
   if (device.is_cuda()) {
-    const auto bring = [&]<class T>(Buffer<T>& buffer, const T* from, std::size_t count,
-                                    const char* purpose) {
-      buffer = Buffer<T>(device, count, purpose);
-      copy_to_device(device, buffer.data(), from, buffer.bytes());
-      host_to_device_bytes += buffer.bytes();
-    };
     std::vector<Vertex> hub_list;
     for (std::uint64_t v = 0; v < host.vertices; ++v) {
       if (host.offsets[v + 1] - host.offsets[v] > GraphView::kHubDegree)
@@ -97,14 +98,11 @@ void ResidentGraph::Impl::upload() {
 void ResidentGraph::Impl::open_pages() {
   const CsrView host = host_view.csr;
   if (device.is_cuda()) {
-    offsets = Buffer<EdgeIndex>(device, host.vertices + 1, "the graph's offsets");
-    copy_to_device(device, offsets.data(), host.offsets, offsets.bytes());
-    host_to_device_bytes += offsets.bytes();
+    bring(offsets, host.offsets, host.vertices + 1, "the graph's offsets");
     view.csr.offsets = offsets.data();
     view.csr.targets = nullptr;
     view.csr.weights = nullptr;
-    if (host.targets) locks.emplace_back(device, host.targets, host.edges * sizeof(Vertex));
-    if (host.weights) locks.emplace_back(device, host.weights, host.edges * sizeof(float));
+    locks = lock_lists(device, host);
   }
   if (!graph.weighted) return;
   exponents = Buffer<std::int16_t>(device, host.vertices, "exponents of weights");
@@ -156,25 +154,13 @@ const CodedGraph* ResidentGraph::Impl::coded_lists(Layout layout, const PageColu
 }
 
 const WideEdge* ResidentGraph::Impl::wide_edges() {
-  if (wide.empty() && view.edges() > 0) {
-    const double begin = seconds_now();
-    Buffer<WideEdge> edges(device, view.edges(), "the wide edges");
-    build_wide_edges(device, view, edges.data());
-    wide = std::move(edges);
-    table_seconds += seconds_now() - begin;
-  }
-  return wide.data();
+  return ensure(wide, view.edges(), "the wide edges",
+                [&](WideEdge* edges) { build_wide_edges(device, view, edges); });
 }
 
 const std::uint64_t* ResidentGraph::Impl::packed_edges() {
-  if (packed.empty() && view.edges() > 0) {
-    const double begin = seconds_now();
-    Buffer<std::uint64_t> edges(device, view.edges(), "the wide edges");
-    build_packed_edges(device, view, packing, edges.data());
-    packed = std::move(edges);
-    table_seconds += seconds_now() - begin;
-  }
-  return packed.data();
+  return ensure(packed, view.edges(), "the wide edges",
+                [&](std::uint64_t* edges) { build_packed_edges(device, view, packing, edges); });
 }
 
 PagedPlan ResidentGraph::Impl::share_memory(const PageColumns& columns, std::uint64_t bytes_per_instance,

@@ -96,6 +96,18 @@ struct ResidentGraph::Impl {
   void share(std::span<T> column, const char* label) const {
     if (paging.shard) Router(*paging.shard, makers).share(column.data(), label);
   }
+  /// Makes a table of `size` elements by fill(elements), when it is first asked for.
+  template <class T, class Fill>
+  const T* ensure(Buffer<T>& table, std::uint64_t size, const char* purpose, const Fill& fill) {
+    if (table.empty() && size > 0) {
+      const double begin = seconds_now();
+      Buffer<T> made(device, size, purpose);
+      fill(made.data());
+      table = std::move(made);
+      table_seconds += seconds_now() - begin;
+    }
+    return table.data();
+  }
   const WideEdge* wide_edges();
   /// All lists coded, for partitions, where `layout` wants it (wants_codes); null where it does not, or that
   /// cannot be (CodedGraph::of). `slots`: of the bias whose `set` it is, null without slots.
@@ -120,6 +132,8 @@ struct ResidentGraph::Impl {
  private:
   void upload();
   void open_pages();
+  template <class T>
+  void bring(Buffer<T>& buffer, const T* from, std::size_t count, const char* purpose);
 };
 
 }  // namespace sluice

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <type_traits>
 
 #include "engine/core/error.hpp"
 #include "engine/core/memory_budget.hpp"
@@ -21,7 +22,7 @@ constexpr unsigned kFileLanes = 4;
 }  // namespace
 
 /// What a bringing thread has of its own: a stream, and page-locked memory for what is not in host memory.
-class Slots::Lane {
+class Slots::Lane : public ColumnsIn<Staging> {
  public:
   Lane(const Device& device, std::size_t column) : copies(device), uploads(device, column), device_(device) {}
 
@@ -35,23 +36,23 @@ class Slots::Lane {
   CopyLane copies;
   Uploads uploads;
   Buffer<float> weights_there;  ///< of a partition, while tables are made of them
-  Staging<Vertex> targets;
-  Staging<float> weights;
-  Staging<std::uint64_t> cumulative, thresholds;
-  Staging<std::uint32_t> others;
 
  private:
   const Device& device_;
 };
 
+PageSources PageSources::of(const CsrView& lists, const EdgeSource* from, bool weighted) {
+  PageSources sources;
+  // Slots are filled from these columns; nothing is written through the view.
+  sources.columns.targets = const_cast<Vertex*>(lists.targets);
+  sources.columns.weights = const_cast<float*>(lists.weights);
+  sources.file = from, sources.weighted = weighted;
+  return sources;
+}
+
 PageRequest::PageRequest(const ResidentGraph::Impl& graph) {
   if (!graph.paged) return;
-  const CsrView& host = graph.host_view.csr;
-  // Slots are filled from these columns; nothing is written through the view.
-  sources.columns.targets = const_cast<Vertex*>(host.targets);
-  sources.columns.weights = const_cast<float*>(host.weights);
-  sources.file = graph.graph.edges_elsewhere.get();
-  sources.weighted = graph.graph.weighted;
+  sources = PageSources::of(graph.host_view.csr, graph.graph.edges_elsewhere.get(), graph.graph.weighted);
   // A rank that owns a part of the graph brings that part alone, which its memory may well hold.
   sources.keep = graph.paging.shard && graph.paging.transport != Transport::file;
 }
@@ -89,9 +90,8 @@ Slots::Slots(const Device& device, std::span<const EdgeIndex> offsets, const Par
     : device_(device), offsets_(offsets), plan_(plan), columns_(columns), sources_(std::move(sources)) {
   const PageView& host = sources_.columns;
   if (columns.coded) sources_.columns.coded = {sources_.coded->begins(), sources_.coded->words()};
-  can_map_ = (columns.coded || host.targets) && (!columns.weights || host.weights) &&
-             (!columns.cumulative || host.cumulative) && (!columns.alias || columns.coded || host.thresholds);
-  can_map_ = can_map_ && count.here.empty();
+  can_map_ = count.here.empty();
+  each_column(columns, [&](auto of, bool wanted) { can_map_ = can_map_ && (!wanted || of(host)); });
   const Capacity all = capacity_for(true), usual = count.large > 0 ? capacity_for(false) : all;
   most_edges_ = all.edges, least_bytes_ = count.least_bytes;
   slots_.resize(count.slots);
@@ -138,17 +138,14 @@ Slots::Capacity Slots::capacity_for(bool oversized) const {
 }
 
 void Slots::make(Slot& slot, const Capacity& capacity) const {
-  const auto column = [&]<class T>(Buffer<T>& buffer, std::uint64_t size, bool wanted) {
-    if (wanted)
-      buffer = Buffer<T>(device_, std::max<std::uint64_t>({size, least_bytes_ / sizeof(T), 1}),
-                         "slots for partitions");
+  const auto take = [&]<class T>(Buffer<T>& buffer, std::uint64_t size) {
+    buffer = Buffer<T>(device_, std::max<std::uint64_t>({size, least_bytes_ / sizeof(T), 1}),
+                       "slots for partitions");
   };
-  column(slot.codes, capacity.codes, columns_.coded);
-  column(slot.targets, capacity.edges, !columns_.coded);
-  column(slot.weights, capacity.edges, columns_.weights);
-  column(slot.cumulative, capacity.edges, columns_.cumulative);
-  column(slot.thresholds, capacity.edges, columns_.alias && !columns_.coded);
-  column(slot.others, capacity.edges, columns_.alias && !columns_.coded);
+  if (columns_.coded) take(slot.codes, capacity.codes);
+  each_column(columns_, [&](auto of, bool wanted) {
+    if (wanted) take(of(slot), capacity.edges);
+  });
 }
 
 Slots::~Slots() {
@@ -312,56 +309,41 @@ void Slots::bring_columns(Lane& lane, const Load& load, Kept* kept) {
   const bool derives = (columns_.cumulative && !host.cumulative) || (columns_.alias && !host.thresholds);
   const bool comes = !kept || !kept->whole;  // from the file; else it is kept
   PageView staged = host;  // where each column lies in host memory, by position in the graph
-  const auto stage = [&]<class T>(T*& column, Staging<T>& memory, Staging<T> Kept::*keeping, T* in_slot) {
+  const auto stage = [&](auto of) {
+    auto& column = of(staged);
     if (kept) {
-      Staging<T>& own = kept->*keeping;
-      const std::uint64_t size = std::max<std::uint64_t>(edges, 1);
-      if (own.size() < size) own = Staging<T>(device_, size, "partitions that stay in host memory");
+      auto& own = of(*kept);
+      if (own.size() < edges)
+        own = std::remove_reference_t<decltype(own)>(device_, edges, "partitions that stay in host memory");
       column = moved(own.data(), first);
     } else {
       // The host backend's slots are host memory themselves.
-      column = moved(device_.is_cuda() ? lane.stage(memory, most_edges_) : in_slot, first);
+      column = moved(device_.is_cuda() ? lane.stage(of(lane), most_edges_) : of(slot).data(), first);
     }
   };
-  if (!host.targets) {
-    stage(staged.targets, lane.targets, &Kept::targets, slot.targets.data());
-    if (comes) {
+  each_column(columns_, [&](auto of, bool wanted) {
+    if (wanted && !of(host)) stage(of);
+  });
+  if (comes) {
+    if (derives && sources_.weighted && !staged.weights)
+      staged.weights = moved(lane.stage(lane.weights, most_edges_), first);
+    if (!host.targets) {
       sources_.file->read_targets(first, {staged.targets + first, edges});
       counters_.read_bytes += edges * sizeof(Vertex);
     }
-  }
-  const bool weighted = columns_.weights || (comes && derives && sources_.weighted);
-  if (weighted && !host.weights) {
-    if (columns_.weights) {
-      stage(staged.weights, lane.weights, &Kept::weights, slot.weights.data());
-    } else {
-      staged.weights = moved(lane.stage(lane.weights, most_edges_), first);
-    }
-    if (comes) {
+    if (staged.weights && !host.weights) {
       sources_.file->read_weights(first, {staged.weights + first, edges});
       counters_.read_bytes += edges * sizeof(float);
     }
+    if (derives) sources_.derive(staged, begin, end);
+    if (kept) has_come(load.partition);
   }
-  if (derives) {
-    if (columns_.cumulative)
-      stage(staged.cumulative, lane.cumulative, &Kept::cumulative, slot.cumulative.data());
-    if (columns_.alias) {
-      stage(staged.thresholds, lane.thresholds, &Kept::thresholds, slot.thresholds.data());
-      stage(staged.others, lane.others, &Kept::others, slot.others.data());
-    }
-    if (comes) sources_.derive(staged, begin, end);
-  }
-  if (kept && comes) has_come(load.partition);
-  const auto copy = [&]<class T>(const Buffer<T>& to, const T* from, bool wanted) {
-    if (!wanted || to.data() == from + first) return;
-    lane.copies.to_device(to.data(), from + first, edges * sizeof(T));
-    counters_.copied_bytes += edges * sizeof(T);
-  };
-  copy(slot.targets, staged.targets, true);
-  copy(slot.weights, staged.weights, columns_.weights);
-  copy(slot.cumulative, staged.cumulative, columns_.cumulative);
-  copy(slot.thresholds, staged.thresholds, columns_.alias);
-  copy(slot.others, staged.others, columns_.alias);
+  each_column(columns_, [&](auto of, bool wanted) {
+    if (!wanted || of(slot).data() == of(staged) + first) return;
+    const std::uint64_t bytes = edges * sizeof *of(staged);
+    lane.copies.to_device(of(slot).data(), of(staged) + first, bytes);
+    counters_.copied_bytes += bytes;
+  });
 }
 
 std::uint64_t Slots::kept_bytes(std::uint32_t partition) const {
@@ -399,11 +381,9 @@ PageView Slots::rebased(const Slot& slot, std::uint32_t partition) const {
     view.targets = sources_.columns.targets, view.weights = sources_.columns.weights;
     return view;
   }
-  view.targets = moved(slot.targets.data(), first);
-  if (columns_.weights) view.weights = moved(slot.weights.data(), first);
-  if (columns_.cumulative) view.cumulative = moved(slot.cumulative.data(), first);
-  if (columns_.alias)
-    view.thresholds = moved(slot.thresholds.data(), first), view.others = moved(slot.others.data(), first);
+  each_column(columns_, [&](auto of, bool wanted) {
+    if (wanted) of(view) = moved(of(slot).data(), first);
+  });
   return view;
 }
 

@@ -25,9 +25,36 @@
 
 namespace sluice {
 
+/// Columns of edges, each in `Memory`.
+template <template <class> class Memory>
+struct ColumnsIn {
+  Memory<Vertex> targets;
+  Memory<float> weights;
+  Memory<std::uint64_t> cumulative, thresholds;
+  Memory<std::uint32_t> others;
+};
+
+/// Calls each(of, wanted) for every column: of(x) is that of a PageView, or of ColumnsIn.
+template <class Each>
+void each_column(const PageColumns& columns, const Each& each) {
+  each(
+      [](auto& x) -> auto& { return x.targets; }, !columns.coded);
+  each(
+      [](auto& x) -> auto& { return x.weights; }, columns.weights);
+  each(
+      [](auto& x) -> auto& { return x.cumulative; }, columns.cumulative);
+  each(
+      [](auto& x) -> auto& { return x.thresholds; }, columns.alias && !columns.coded);
+  each(
+      [](auto& x) -> auto& { return x.others; }, columns.alias && !columns.coded);
+}
+
 /// Where a partition's columns come from. Whole columns in (page-locked) host memory where they are there;
 /// what is null is read from the graph's file, or derived from what was read.
 struct PageSources {
+  /// Edges in memory, or `from` a file.
+  static PageSources of(const CsrView& lists, const EdgeSource* from, bool weighted);
+
   PageView columns;
   const CodedGraph* coded = nullptr;  ///< all lists, where the run wants them coded
   const EdgeSource* file = nullptr;
@@ -130,11 +157,7 @@ class Slots {
   const Counters& counters() const { return counters_; }
 
  private:
-  struct Slot {
-    Buffer<Vertex> targets;
-    Buffer<float> weights;
-    Buffer<std::uint64_t> cumulative, thresholds;
-    Buffer<std::uint32_t> others;
+  struct Slot : ColumnsIn<Buffer> {
     Buffer<std::uint32_t> codes;  ///< of vertices where their lists begin, then the lists' words
   };
   struct Load {
@@ -143,11 +166,7 @@ class Slots {
   };
   class Lane;
   /// A partition's columns as they go to a slot, in page-locked host memory.
-  struct Kept {
-    Staging<Vertex> targets;
-    Staging<float> weights;
-    Staging<std::uint64_t> cumulative, thresholds;
-    Staging<std::uint32_t> others;
+  struct Kept : ColumnsIn<Staging> {
     bool whole = false;
   };
   /// The largest partition's, of some.

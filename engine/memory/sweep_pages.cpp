@@ -76,12 +76,8 @@ PartitionPlan cut(const Device& device, const SweepRows& rows, bool weighted, co
 PageRequest request_of(const SweepRows& rows, bool weighted) {
   PageRequest request;
   request.columns = columns_of(rows, weighted);
+  request.sources = PageSources::of(rows.in, rows.file, weighted);
   request.sources.coded = rows.coded;
-  // Slots are filled from these columns; nothing is written through the view.
-  request.sources.columns.targets = const_cast<Vertex*>(rows.in.targets);
-  request.sources.columns.weights = const_cast<float*>(rows.in.weights);
-  request.sources.file = rows.file;
-  request.sources.weighted = weighted;
   return request;
 }
 

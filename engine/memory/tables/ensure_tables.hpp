@@ -71,14 +71,9 @@ void ensure_bounds(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBi
 
 template <class BiasOf>
 const std::uint64_t* ensure_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias) {
-  if (tables.cumulative.empty() && graph.view.edges() > 0) {
-    const double begin = seconds_now();
-    Buffer<std::uint64_t> cumulative(graph.device, graph.view.edges(), "the CTPS table");
-    fill_lists(graph.device, graph.view, MakeCtps<BiasOf>{graph.view, bias, cumulative.data()});
-    tables.cumulative = std::move(cumulative);
-    graph.table_seconds += seconds_now() - begin;
-  }
-  return tables.cumulative.data();
+  return graph.ensure(tables.cumulative, graph.view.edges(), "the CTPS table", [&](std::uint64_t* sums) {
+    fill_lists(graph.device, graph.view, MakeCtps<BiasOf>{graph.view, bias, sums});
+  });
 }
 
 template <class BiasOf>
@@ -103,21 +98,17 @@ void ensure_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& 
 
 template <class BiasOf>
 const WideAlias* ensure_wide_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias) {
-  if (tables.wide_alias.empty() && graph.view.edges() > 0) {
-    const double begin = seconds_now();
-    Buffer<WideAlias> slots(graph.device, graph.view.edges(), "the wide alias table");
+  const auto fill = [&](WideAlias* slots) {
     count_hub_scratch(graph);
     fill_table(
-        graph.device, [&] { host::build_wide_alias(graph.device.threads(), graph.view, bias, slots.data()); },
+        graph.device, [&] { host::build_wide_alias(graph.device.threads(), graph.view, bias, slots); },
         [&] {
 #if defined(__CUDACC__)
-          cuda::build_wide_alias(graph.device, graph.view, graph.max_degree, bias, slots.data());
+          cuda::build_wide_alias(graph.device, graph.view, graph.max_degree, bias, slots);
 #endif
         });
-    tables.wide_alias = std::move(slots);
-    graph.table_seconds += seconds_now() - begin;
-  }
-  return tables.wide_alias.data();
+  };
+  return graph.ensure(tables.wide_alias, graph.view.edges(), "the wide alias table", fill);
 }
 
 /// Bounds of a graph in partitions: made on the host, from wherever its edges are, by all ranks that share it
