@@ -1,4 +1,5 @@
-// The host's way to expand one frontier entry: which edges of its list it selects.
+// The host's way to expand one frontier entry: which edges of its list it selects. EntryList makes the draws,
+// as it does for kernels; a thread's scratch grows with the list, where a warp's is a part of what was taken.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Targets of single edges, asked of the ranks that own them.
+// Targets of single edges, asked of the ranks that own them: between hosts, whichever device draws, for edges
+// are read from host memory or the file. Positions need 64 bits, where owner_requests.hpp asks by vertex.
 #pragma once
 
 #include <span>

@@ -1,6 +1,7 @@
 // Samples over ranks that each own a range of partitions: every entry of a depth is expanded by the rank that
 // owns its list, and the edges come back to the instance's origin rank, which keeps the filter of visited
-// vertices.
+// vertices. Questions and answers are columns of levels, which selections read and write where they are, so
+// that they are not the values of list_requests.hpp.
 #pragma once
 
 #include <cstdint>
