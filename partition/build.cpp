@@ -63,6 +63,7 @@ Csr build_csr(std::uint64_t vertices, std::span<const Vertex> source, std::span<
   }
   return with_record_type(!weight.empty(), !time.empty(), [&]<class Record>() {
     HostArray<Record> records(source.size(), "sorting edges");
+    if (host_budget().counts_only()) return sort_into_rows(records, vertices, threads);
     prefer_huge_pages(records);
     parallel_blocks(threads, source.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
       for (std::uint64_t i = begin; i < end; ++i) {
@@ -97,11 +98,12 @@ Csr transpose(const Csr& csr, unsigned threads) {
   });
 }
 
-TransposeBytes transpose_bytes(const Csr& csr, EdgeIndex edges) {
-  const std::uint64_t record = with_record_type(!csr.weights.empty(), !csr.times.empty(),
-                                                []<class Record>() { return sizeof(Record); }),
-                      kept = (csr.vertices() + 1) * sizeof(EdgeIndex) + edges * (record - sizeof(Vertex));
-  return {kept, edges * record + std::max(edges * record, kept)};
+std::uint64_t transpose_bytes(const Csr& csr) {
+  return with_record_type(!csr.weights.empty(), !csr.times.empty(), [&]<class Record>() {
+    const std::uint64_t records = csr.edges() * sizeof(Record),
+                        rows = csr.offsets.bytes() + records - csr.edges() * sizeof(Vertex);
+    return records + std::max(records, rows);
+  });
 }
 
 Csr transpose_some(const Csr& out, Vertex first, std::uint64_t last, bool weighted, unsigned threads) {
@@ -113,15 +115,18 @@ Csr transpose_some(const Csr& out, Vertex first, std::uint64_t last, bool weight
     return std::pair(from,
                      std::lower_bound(from, end, last, [](Vertex v, std::uint64_t l) { return v < l; }));
   };
+  const bool planned = host_budget().counts_only();
+  const std::uint64_t rows = planned ? 0 : n;  // that are looked at
   HostArray<EdgeIndex> places(n + 1, "in-edges");
-  places[0] = 0;
-  for (std::uint64_t u = 0; u < n; ++u) {
+  if (!planned) places[0] = 0;
+  for (std::uint64_t u = 0; u < rows; ++u) {
     const auto [from, to] = some(u);
     places[u + 1] = places[u] + static_cast<std::uint64_t>(to - from);
   }
-  HostArray<Vertex> heads(places[n], "in-edges"), tails(places[n], "in-edges");
-  HostArray<float> weights(weighted ? places[n] : 0, "in-edges");
-  parallel_blocks(threads, n, kVerticesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+  const EdgeIndex edges = planned ? out.offsets[last] - out.offsets[first] : places[n];
+  HostArray<Vertex> heads(edges, "in-edges"), tails(edges, "in-edges");
+  HostArray<float> weights(weighted ? edges : 0, "in-edges");
+  parallel_blocks(threads, rows, kVerticesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
     for (std::uint64_t u = begin; u < end; ++u) {
       const auto [from, to] = some(u);
       std::copy(from, to, heads.data() + places[u]);

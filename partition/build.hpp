@@ -20,14 +20,12 @@ Csr build_csr(std::uint64_t vertices, std::span<const Vertex> source, std::span<
 /// Where host memory is counted alone (MemoryPlan), lists are charged as they would be, and not there.
 Csr transpose(const Csr& csr, unsigned threads = 1);
 
-/// Host memory of a transpose of so many of its edges: what stays, and what there is at once while it is
-/// made.
-struct TransposeBytes {
-  std::uint64_t kept = 0, most = 0;
-};
-TransposeBytes transpose_bytes(const Csr& csr, EdgeIndex edges);
+/// The most that this takes of host memory at once: for a run that chooses by it in its midst. A plan counts
+/// for all threads of the process.
+std::uint64_t transpose_bytes(const Csr& csr);
 
 /// The in-edges of vertices [first, last), as rows of the whole graph; those of other vertices are empty.
+/// Where host memory is counted alone, they are taken to be as many as out-edges.
 Csr transpose_some(const Csr& out, Vertex first, std::uint64_t last, bool weighted, unsigned threads);
 
 }  // namespace sluice

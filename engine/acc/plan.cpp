@@ -17,7 +17,7 @@ struct VertexSize {
 std::uint64_t check_bytes(const Graph& graph, const AccNeeds& needs, std::uint64_t bits) {
   const std::uint64_t bytes = (graph.vertices() * bits + 7) / 8;
   const bool turned = needs.simple && graph.directed && graph.in.offsets.empty();
-  return bytes + (turned ? transpose_bytes(graph.out, graph.edges()).most : 0);
+  return bytes + (turned ? transpose_bytes(graph.out) : 0);
 }
 
 template <class Run>

@@ -15,9 +15,11 @@ namespace {
 
 constexpr std::uint64_t kVerticesAtOnce = 1u << 14;
 
-/// In-degrees as offsets: of the whole graph, from out-lists that every rank has.
-HostArray<EdgeIndex> in_offsets(const Csr& out, unsigned threads) {
+/// By in-edges of the whole graph, from out-lists that every rank has; of a plan, by out-edges.
+Ownership owners_by_in_edges(const Csr& out, unsigned threads, std::uint64_t ranks) {
   HostArray<EdgeIndex> offsets(out.vertices() + 1, "in-degrees");
+  if (host_budget().counts_only())
+    return Ownership(balanced_ranges(out.offsets.data(), out.vertices(), ranks));
   std::fill(offsets.begin(), offsets.end(), 0);
   parallel_blocks(threads, out.edges(), kVerticesAtOnce,
                   [&](std::uint64_t begin, std::uint64_t end, unsigned) {
@@ -26,7 +28,7 @@ HostArray<EdgeIndex> in_offsets(const Csr& out, unsigned threads) {
                     }
                   });
   for (std::uint64_t v = 0; v < out.vertices(); ++v) offsets[v + 1] += offsets[v];
-  return offsets;
+  return Ownership(balanced_ranges(offsets.data(), out.vertices(), ranks));
 }
 
 }  // namespace
@@ -48,19 +50,19 @@ RankGraph::RankGraph(const Graph& graph, const Options& options, unsigned thread
   if (options.weighted && !graph.weighted)
     throw UsageError("--weighted: the graph has no weights (leave it out)");
   require_stored_in_edges(graph);
-  const bool planned = host_budget().counts_only();
   if (!graph.directed) {
     take(graph.out, graph.edges_elsewhere.get(), options.weighted, ranks);
   } else if (!graph.in.offsets.empty()) {
     take(graph.in, graph.in_elsewhere.get(), options.weighted, ranks);
   } else {
-    planned ? plan_made(graph, ranks) : make(graph, options.weighted, threads, ranks);
+    make(graph, options.weighted, threads, ranks);
   }
   if (ranks.rank() + 1 == ranks.size()) in_.vertices += added_ = added;
   owners_.grow(owners_.vertices() + added);
   divisors_ = HostArray<double>(in_.vertices, "out-degrees");
   if (options.dangling == Dangling::self_loop) loops_ = HostArray<Loop>(in_.vertices, "self-loops");
-  if (!planned) find_sources(graph, options, first_, threads, divisors_.span(), loops_.span());
+  if (!host_budget().counts_only())
+    find_sources(graph, options, first_, threads, divisors_.span(), loops_.span());
 }
 
 void RankGraph::take(const Csr& in, const EdgeSource* file, bool weighted, Communicator& ranks) {
@@ -75,25 +77,14 @@ void RankGraph::make(const Graph& graph, bool weighted, unsigned threads, Commun
     owners_ = Ownership({0, graph.vertices()});
     made_ = transpose(graph.out, threads);
   } else {
-    owners_ = Ownership(balanced_ranges(in_offsets(graph.out, threads).data(), graph.vertices(),
-                                        static_cast<std::uint64_t>(ranks.size())));
+    owners_ = owners_by_in_edges(graph.out, threads, static_cast<std::uint64_t>(ranks.size()));
     const auto rank = static_cast<std::uint64_t>(ranks.rank());
     made_ = transpose_some(graph.out, static_cast<Vertex>(owners_.begin(rank)), owners_.end(rank), weighted,
                            threads);
   }
-  set_rows(made_, weighted, ranks);
-}
-
-/// What a transpose takes while it is made, and what stays.
-void RankGraph::plan_made(const Graph& graph, const Communicator& ranks) {
-  const std::uint64_t n = graph.vertices(), size = static_cast<std::uint64_t>(ranks.size()),
-                      m = (graph.edges() + size - 1) / size;
-  const TransposeBytes made = transpose_bytes(graph.out, m);
-  host_budget().charge_and_release(made.most, "in-edges");
-  made_.targets = HostArray<Vertex>(made.kept / sizeof(Vertex), "in-edges");
-  owners_ = Ownership::even(n, size);
-  longest_ = std::max<std::uint64_t>(std::min(n, graph.edges()), 1);
-  in_ = {(n + size - 1) / size, m, graph.out.offsets.data(), nullptr, nullptr};
+  const bool planned = host_budget().counts_only();
+  if (planned) longest_ = std::max<std::uint64_t>(std::min(graph.vertices(), graph.edges()), 1);
+  set_rows(planned ? graph.out : made_, weighted, ranks);
 }
 
 void RankGraph::set_rows(const Csr& from, bool weighted, const Communicator& ranks) {

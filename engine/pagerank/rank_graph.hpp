@@ -25,7 +25,7 @@ class RankGraph {
   /// Keeps a reference to the graph and the ranks, which cut the vertices among them by in-edges. Throws
   /// UsageError where weights are wanted that there are not, or in-edges of a graph whose edges stay in a
   /// file that does not store them; BudgetError where the transpose does not fit host memory. Where host
-  /// memory is counted alone, for a plan, no edge is looked at: ranks have even shares of what is to be made.
+  /// memory is counted alone, for a plan, no edge is looked at: out-lists stand for what is to be made.
   /// A plan may be of the graph with `added` vertices more, which are the last rank's.
   RankGraph(const Graph& graph, const Options& options, unsigned threads, Communicator& ranks,
             std::uint64_t added = 0);
@@ -58,7 +58,6 @@ class RankGraph {
  private:
   void take(const Csr& in, const EdgeSource* file, bool weighted, Communicator& ranks);
   void make(const Graph& graph, bool weighted, unsigned threads, Communicator& ranks);
-  void plan_made(const Graph& graph, const Communicator& ranks);
   void set_rows(const Csr& from, bool weighted, const Communicator& ranks);
 
   Csr made_;

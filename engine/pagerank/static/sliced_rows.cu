@@ -329,6 +329,7 @@ void SlicedRows::fill_some(Making& m, std::uint64_t begin, std::uint64_t end, co
   m.chunks.end(m.stream);
 }
 
+/// A sum, and no run that counts: how much is padded is known once a GPU has sorted the rows.
 std::uint64_t SlicedRows::most_bytes(const RankGraph& graph, bool weighted, const SweepPieces& pieces) {
   const CsrView& in = graph.in();
   const std::uint64_t n = graph.vertices(), m = in.edges, edge = edge_bytes(weighted);

@@ -24,9 +24,10 @@ class InEdges {
 
   /// Of a run that is only planned out-edges stand for those that would be made.
   const Csr& rows() const { return made_.offsets.empty() ? stored_ : made_; }
-  /// The most that the constructor takes at once; 0: nothing is made.
+  /// The most that the constructor takes at once; 0: nothing is made. A sum, for queries choose by it while
+  /// they run: a plan of host memory counts for all threads of the process, and would count theirs.
   static std::uint64_t peak_bytes(const Graph& graph) {
-    return are_made(graph) ? transpose_bytes(graph.out, graph.edges()).most : 0;
+    return are_made(graph) ? transpose_bytes(graph.out) : 0;
   }
 
  private:
