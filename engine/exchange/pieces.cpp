@@ -109,7 +109,8 @@ BlockExchange::BlockExchange(Communicator& ranks, RankBlocks<const std::byte> se
   const auto own = static_cast<std::size_t>(ranks_.rank());
   send_[own].clear(), receive_[own].clear();
   for (const auto& blocks : send_) longest_ = std::max(longest_, bytes_of(blocks));
-  ranks_.all_reduce(std::span(&longest_, 1), Reduce::max, "the size of round messages");
+  if (!host_budget().counts_only())
+    ranks_.all_reduce(std::span(&longest_, 1), Reduce::max, "the size of round messages");
   constexpr const char* kPurpose = "round messages";
   leaving_ = HostArray<std::byte>(bytes_at_once(send_), kPurpose);
   arriving_ = HostArray<std::byte>(bytes_at_once(receive_), kPurpose);
@@ -118,10 +119,6 @@ BlockExchange::BlockExchange(Communicator& ranks, RankBlocks<const std::byte> se
 void BlockExchange::operator()(const char* label) {
   exchange_in_pieces(ranks_, send_, receive_, longest_, piece_bytes(send_.size()),
                      {leaving_.data(), arriving_.data()}, label);
-}
-
-std::uint64_t BlockExchange::buffer_bytes(std::uint64_t ranks) {
-  return ranks > 1 ? 2 * ranks * piece_bytes(ranks) : 0;
 }
 
 }  // namespace sluice

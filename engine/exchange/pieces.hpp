@@ -35,15 +35,12 @@ void exchange_in_pieces(Communicator& ranks, const RankBlocks<const std::byte>& 
 /// alone.
 class BlockExchange {
  public:
-  /// All ranks make one. Keeps a reference to the ranks, and the blocks. Throws BudgetError, on this rank
-  /// alone, where its host memory cannot hold the buffers.
+  /// All ranks make one; a plan takes the memory alone. Keeps a reference to the ranks, and the blocks.
+  /// Throws BudgetError, on this rank alone, where its host memory cannot hold the buffers.
   BlockExchange(Communicator& ranks, RankBlocks<const std::byte> send, RankBlocks<std::byte> receive);
 
   /// Every rank's blocks become what the others have for it. All ranks call it.
   void operator()(const char* label);
-
-  /// What a rank takes of host memory beside the blocks, at most.
-  static std::uint64_t buffer_bytes(std::uint64_t ranks);
 
  private:
   Communicator& ranks_;

@@ -51,7 +51,6 @@ TEST(BlockExchange, HandsOverBlocksInOrder) {
     meeting.exchange<int>(rank, 0, [](std::size_t, const int&) {});  // all have made theirs
     const std::uint64_t charged = host_budget().used() - before, piece = (32u << 20) / 3;
     EXPECT_EQ(charged, 3 * 4 * piece) << "to and from two others, on three ranks of one process";
-    EXPECT_LE(charged, 3 * BlockExchange::buffer_bytes(3));
     meeting.exchange<int>(rank, 0, [](std::size_t, const int&) {});  // and seen that
 
     const std::uint64_t peak = host_budget().peak();

@@ -59,18 +59,6 @@ bool MessageParts::fit(std::uint64_t left, std::uint64_t rows, std::uint64_t edg
   return bytes(edges, states) + rows * vertex + slots <= left;
 }
 
-void MessageParts::plan_layout(std::uint64_t parts) {
-  const auto ranks = static_cast<std::uint64_t>(rows_.ranks().size());
-  const std::uint64_t all = ranks * parts, strips = (pool_.size() + parts - 1) / parts * parts;
-  // No more than there is to travel.
-  const std::uint64_t buffers =
-      std::min(BlockExchange::buffer_bytes(ranks), 2 * sent_.size() * sizeof(std::int64_t));
-  blocks_ =
-      HostArray<std::uint64_t>(parts * (all + 1) + buffers / sizeof(std::uint64_t), "counts of messages");
-  host_budget().charge_and_release((strips * all + lists_.vertices) * sizeof(std::uint64_t),
-                                   "the places of messages");
-}
-
 void MessageParts::lay_out(Ownership parts, std::int64_t uniform, const UseLists& use) {
   parts_ = std::move(parts);
   std::vector<EdgeIndex> begins;
@@ -79,13 +67,18 @@ void MessageParts::lay_out(Ownership parts, std::int64_t uniform, const UseLists
   edges_ = Ownership(std::move(begins));
   share_parts();
   make_strips();
-  depart();
-  require_same_counts();
+  tallies_ = HostArray<std::uint64_t>(strips_.size() * all_parts(), "counts of messages");
+  blocks_ = HostArray<std::uint64_t>(size() * (all_parts() + 1), "counts of messages");
+  const bool planned = host_budget().counts_only();
+  if (!planned) depart(), require_same_counts();
   make_exchange();
-  deliver();
-  arrive();
-  require_reverse(use);
-  say_nothing(uniform);
+  HostArray<EdgeIndex> next(lists_.vertices, "the places of messages");
+  if (!planned) {
+    deliver();
+    arrive(std::move(next));
+    require_reverse(use);
+    say_nothing(uniform);
+  }
   tallies_ = {};
 }
 
@@ -98,6 +91,11 @@ void MessageParts::share_parts() {
   }
   constexpr const char* kLabel = "the parts of all ranks";
   const std::uint64_t parts = size();
+  if (host_budget().counts_only()) {  // another rank may have no plan, and waits for none
+    for (int rank = 0; rank <= rows_.ranks().size(); ++rank)
+      first_parts_.push_back(static_cast<std::uint64_t>(rank) * parts);
+    return;
+  }
   first_parts_.assign(1, 0);
   for (const std::uint64_t theirs : values_of_ranks(&rows_.ranks(), std::span(&parts, 1), kLabel))
     first_parts_.push_back(first_parts_.back() + theirs);
@@ -152,6 +150,14 @@ void MessageParts::with_blocks(Use&& use) {
 }
 
 void MessageParts::make_exchange() {
+  if (host_budget().counts_only()) {  // all that is sent goes to other ranks, at most
+    const auto ranks = static_cast<std::size_t>(rows_.ranks().size());
+    const std::uint64_t each = sent_.size() / std::max<std::size_t>(ranks - 1, 1) + 1;
+    exchange_ = std::make_unique<BlockExchange>(
+        rows_.ranks(), RankBlocks<const std::byte>(ranks, {bytes_at<const std::byte>(sent_.data(), each)}),
+        RankBlocks<std::byte>(ranks, {bytes_at<std::byte>(received_.data(), each)}));
+    return;
+  }
   with_blocks<const std::byte, std::byte>([&](auto sent, auto received) {
     exchange_ = std::make_unique<BlockExchange>(rows_.ranks(), std::move(sent), std::move(received));
   });

@@ -49,10 +49,8 @@ class MessageParts {
   using UseLists = std::function<void(const CsrView& lists, std::uint64_t first_row)>;
   /// Cuts the rank's rows into `parts`, finds out where every edge's messages depart and arrive, and makes
   /// all of them `uniform`. Throws InputError where an edge has no reverse of the same weight. All ranks call
-  /// it.
+  /// it. Of a run that is only planned it takes the memory for that, as if all ranks had as many parts.
   void lay_out(Ownership parts, std::int64_t uniform, const UseLists& use);
-  /// Of a run that is only planned: charges what that takes with so many parts on each rank.
-  void plan_layout(std::uint64_t parts);
 
   std::uint64_t size() const { return parts_.size(); }
   /// Rows of a part, and its edges by position in the whole graph.
@@ -93,7 +91,7 @@ class MessageParts {
   };
 
   std::uint64_t chunk(std::uint64_t part) const { return edges_.begin(part); }
-  std::uint64_t all_parts() const { return all_parts_.size(); }
+  std::uint64_t all_parts() const { return first_parts_.back(); }
   std::uint64_t& tally(std::uint64_t strip, std::uint64_t part) {
     return tallies_[strip * all_parts() + part];
   }
@@ -111,7 +109,7 @@ class MessageParts {
   void between_own_parts(Use&& use);
   void make_exchange();
   void require_same_counts();
-  void arrive();
+  void arrive(HostArray<EdgeIndex> next);
   void require_reverse(const UseLists& use);
   void require_on_all_ranks(bool good) const;
   void say_nothing(std::int64_t uniform);

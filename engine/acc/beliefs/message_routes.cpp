@@ -66,8 +66,6 @@ void MessageParts::over_targets(const CsrView& lists, std::uint64_t first_row, c
 }
 
 void MessageParts::depart() {
-  tallies_ = HostArray<std::uint64_t>(strips_.size() * all_parts(), "counts of messages");
-  blocks_ = HostArray<std::uint64_t>(size() * (all_parts() + 1), "counts of messages");
   std::fill(tallies_.begin(), tallies_.end(), 0);
   over_lists(false, [&](const CsrView& lists, std::uint64_t first_row, std::uint64_t strip) {
     over_targets(lists, first_row, strips_[strip],
@@ -97,8 +95,7 @@ void MessageParts::depart() {
 
 /// Messages come in order of senders, and a list's targets ascend: so those that a vertex receives stand in
 /// the order of its list.
-void MessageParts::arrive() {
-  HostArray<EdgeIndex> next(lists_.vertices, "the places of messages");
+void MessageParts::arrive(HostArray<EdgeIndex> next) {
   std::copy_n(lists_.offsets, lists_.vertices, next.begin());
   std::atomic<bool> good{true};
   pool_.blocks(strips_.size(), 1, [&](std::uint64_t first, std::uint64_t last, unsigned) {

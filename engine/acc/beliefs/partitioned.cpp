@@ -65,11 +65,7 @@ class PartitionedBeliefs final : public VertexBeliefs {
     if (!device_.plans()) begin_program(logs, damping);  // all ranks, before one may lack memory
     HostArray<LogProduct> priors(priors_.size(), "priors");
     HostArray<double> beliefs(beliefs_.size(), "beliefs");
-    if (device_.plans()) {
-      AccStats stats;
-      backend_->count(stats);
-      return messages_->plan_layout(stats.partitions);
-    }
+    if (device_.plans()) return messages_->lay_out(backend_->parts(), 0, {});
     program_.after = products_.data();
     std::copy_n(model.priors.data() + rows_.first() * model.states, beliefs.size(), beliefs.begin());
     BeliefStart start;

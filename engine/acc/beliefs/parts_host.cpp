@@ -48,8 +48,7 @@ class HostBeliefParts final : public BeliefPartBackend {
   }
 
   void count(AccStats& stats) const override {
-    const std::uint64_t cut = host_belief_parts(rows_.paging(), rows_.lists().edges);
-    stats.partitions = messages_.size() > 0 ? messages_.size() : cut;  // of a plan nothing is laid out
+    stats.partitions = std::max<std::uint64_t>(messages_.size(), 1);
     if (pages_ != nullptr) stats.add_traffic(pages_->traffic());
   }
 
