@@ -68,7 +68,7 @@ std::span<const Vertex> list_of(const CsrView& csr, std::uint64_t v) {
 
 /// Of some rows, the first of them of vertex `first`, the neighbours in their out- and in-lists, each once,
 /// without self-loops; `in` may be empty. Two passes over the lists: how many neighbours there are, and
-/// which.
+/// which. A plan looks at none: every edge may be there once, and in either direction where it has one.
 Csr simple_lists(const CsrView& out, const CsrView& in, std::uint64_t first, unsigned threads) {
   const std::uint64_t n = out.vertices;
   const auto over_lists = [&](auto&& body) {
@@ -78,6 +78,10 @@ Csr simple_lists(const CsrView& out, const CsrView& in, std::uint64_t first, uns
   };
   Csr csr;
   csr.offsets = HostArray<EdgeIndex>(n + 1, "the undirected graph's offsets");
+  if (host_budget().counts_only()) {
+    csr.targets = HostArray<Vertex>(out.edges + in.edges, "the undirected graph's edges");
+    return csr;
+  }
   csr.offsets[0] = 0;
   over_lists([&](std::uint64_t v, auto a, auto b) {
     std::uint64_t count = 0;
@@ -183,8 +187,7 @@ RankPart::RankPart(const Device& device, const Graph& graph, const AccNeeds& nee
     return SweepRows::of(csr.view(), file, weighted_, first(), last());
   };
   rows_ = rows_of(graph.out, graph.edges_elsewhere.get());
-  if (needs.simple && !device.plans()) make_simple(graph, place);
-  if (needs.made && device.plans()) plan_simple(graph, place);
+  if (device.plans() ? needs.made : needs.simple) make_simple(graph, place);
   if (!needs.in_edges) return;
   if (symmetric_) in_rows_ = rows_;
   if (!symmetric_ && !graph.in.offsets.empty()) in_rows_ = rows_of(graph.in, graph.in_elsewhere.get());
@@ -192,33 +195,24 @@ RankPart::RankPart(const Device& device, const Graph& graph, const AccNeeds& nee
 
 void RankPart::make_simple(const Graph& graph, const AccPlace& place) {
   const unsigned threads = device_.threads();
-  if (graph.directed) {
-    if (!complete_) throw_no_simple_form(place);
-    const Csr turned = graph.in.offsets.empty() ? transpose(graph.out, threads) : Csr();
-    const Csr& in = graph.in.offsets.empty() ? turned : graph.in;
-    made_ = simple_lists(graph.out.view(), in.view(), 0, threads);
-    rows_ = made_.view();
-    symmetric_ = true;
-    return;
-  }
+  const bool planned = device_.plans(), turns = graph.directed && graph.in.offsets.empty();
   // All ranks throw, or none.
   Communicator* const others = rows_.file != nullptr ? &ranks() : nullptr;
-  if (!any_left(others, is_simple(rows_, first(), threads) ? 0 : 1, kAllLists)) return;
-  if (rows_.file != nullptr) throw_no_simple_form(place);
-  made_ = simple_lists(rows_.in, {}, first(), threads);
-  rows_ = made_.view();
-}
-
-/// Lists are not looked at: every edge may be there once, and in either direction where it has one.
-void RankPart::plan_simple(const Graph& graph, const AccPlace& place) {
+  if (!graph.directed && !planned && !any_left(others, is_simple(rows_, first(), threads) ? 0 : 1, kAllLists))
+    return;
   if (rows_.file != nullptr || (graph.directed && !complete_)) throw_no_simple_form(place);
   CsrView& lists = rows_.in;
-  if (graph.directed) lists.edges *= 2;
-  const Csr turned = graph.directed && graph.in.offsets.empty() ? transpose(graph.out) : Csr();
-  made_.offsets = HostArray<EdgeIndex>(lists.vertices + 1, "the undirected graph's offsets");
-  made_.targets = HostArray<Vertex>(lists.edges, "the undirected graph's edges");
-  rows_.longest =
-      std::max<EdgeIndex>(longest_list({lists.offsets, lists.vertices + 1}, device_.threads()), 1);
+  const Csr turned = turns ? transpose(graph.out, threads) : Csr();
+  CsrView in;
+  if (graph.directed) in = !turns ? graph.in.view() : planned ? lists : turned.view();
+  made_ = simple_lists(lists, in, first(), threads);
+  if (planned) {
+    lists.edges = made_.targets.size();
+    rows_.longest = std::max<EdgeIndex>(longest_list({lists.offsets, lists.vertices + 1}, threads), 1);
+    return;
+  }
+  rows_ = made_.view();
+  symmetric_ = true;
 }
 
 std::vector<Vertex> RankPart::long_rows(std::uint64_t least) const {

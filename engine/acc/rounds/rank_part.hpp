@@ -93,7 +93,6 @@ class RankPart {
 
  private:
   void make_simple(const Graph& graph, const AccPlace& place);
-  void plan_simple(const Graph& graph, const AccPlace& place);
 
   const Device& device_;
   std::unique_ptr<Communicator> alone_;
