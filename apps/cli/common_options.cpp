@@ -49,6 +49,11 @@ InstanceRange parse_range(const std::string& text) {
 
 }  // namespace
 
+void declare_graph(Command& command, CommonOptions& options, const std::string& help) {
+  command.group("Graph");
+  command.input_file("GRAPH", options.graph, help);
+}
+
 void declare_seed(Command& command, CommonOptions& options) {
   command.whole("--seed", options.seed, 0, "the same seed gives the same output, bit for bit");
 }

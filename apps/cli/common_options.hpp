@@ -30,6 +30,7 @@ enum class OutputLayout { single, sharded };
 enum class Distribution { replicate, shard };
 
 struct CommonOptions {
+  std::string graph;  ///< the file that a job works on
   DeviceOptions device;
   bool share_gpu = false;
   std::uint64_t seed = 1;
@@ -52,6 +53,9 @@ struct CommonOptions {
   bool verbose = false;
 };
 
+/// GRAPH, under its heading
+void declare_graph(Command& command, CommonOptions& options,
+                   const std::string& help = "a graph file (see generate, convert)");
 void declare_seed(Command& command, CommonOptions& options);
 /// --output, --force, --report ...
 void declare_report(Command& command, CommonOptions& options);

@@ -8,11 +8,6 @@
 
 namespace sluice::apps {
 
-void declare_acc_graph(Command& command, AccCommand& c, const std::string& help) {
-  command.group("Graph");
-  command.input_file("GRAPH", c.graph, help);
-}
-
 void declare_level_direction(Command& command, AccCommand& c) {
   c.acc.direction = acc::AccDirection::push;
   command.choice(

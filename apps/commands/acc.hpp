@@ -4,25 +4,22 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/cli/command_line.hpp"
 #include "apps/cli/common_options.hpp"
 #include "apps/job/job.hpp"
 #include "apps/job/sinks.hpp"
-#include "engine/acc/acc_graph.hpp"
-#include "engine/acc/options.hpp"
+#include "engine/acc/solve.hpp"
 
 namespace sluice::apps {
 
 struct AccCommand {
-  std::string graph;
   acc::AccOptions acc;
   CommonOptions common;
 };
 
-/// Declares GRAPH.
-void declare_acc_graph(Command& command, AccCommand& c, const std::string& help);
 /// Declares --direction of programs that work by levels; they push by default.
 void declare_level_direction(Command& command, AccCommand& c);
 /// Declares --fusion: which rounds share a kernel.
@@ -61,5 +58,31 @@ Vertex vertex_of(const Job& job, std::int64_t id, const char* option);
 /// The datasets of a result, each with a row a vertex: of the graph's vertices this rank's are written. With
 /// --original-ids they begin with the ids themselves.
 VertexColumns columns_of(const Job& job, const AccCommand& c, const acc::AccGraph& graph);
+
+/// What a program works on, and what its results are called.
+struct AccTask {
+  acc::AccNeeds needs;
+  acc::VertexSize vertex;
+  std::vector<io::Attribute> attributes;
+  std::vector<std::string> columns;
+};
+
+/// Plans solve(graph) and, unless a plan is all that is asked for, makes the run and writes what it finds:
+/// add(graph, result, columns) checks the result, adds its columns, and says in words what was found.
+template <class Solve, class Add>
+void run_acc(Job& job, const AccCommand& c, const AccTask& task, const Solve& solve, const Add& add) {
+  const acc::AccPlan plan = job.fitting([&](const PagingOptions& paging) {
+    return plan_solver(job.device(), job.graph(), task.needs, place_of(c, paging), task.vertex, solve);
+  });
+  if (c.common.plan) return job.print_plan(plan);
+
+  auto& results = job.open_results(task.attributes, nullptr, text_columns_of(c.common, task.columns));
+  const acc::AccGraph graph(job.device(), job.graph(), task.needs, place_of(c));
+  const auto result = solve(graph);
+  VertexColumns columns = columns_of(job, c, graph);
+  std::string found = add(graph, result, columns);
+  columns.write(results);
+  job.finish(AccFigures{.stats = result.stats, .found = std::move(found)});
+}
 
 }  // namespace sluice::apps

@@ -5,7 +5,6 @@
 #include "apps/commands/acc.hpp"
 #include "apps/commands/commands.hpp"
 #include "apps/job/ranks.hpp"
-#include "engine/acc/solve.hpp"
 #include "engine/acc/verify.hpp"
 #include "engine/core/error.hpp"
 
@@ -19,39 +18,34 @@ struct BfsCommand : AccCommand {
 
 void run_bfs(const Command& command, const BfsCommand& c) {
   if (!command.given("--source")) throw UsageError("--source V is missing: say where the search begins");
-  Job job(command, c.common, c.graph,
-          {.in_edges = c.acc.direction != acc::AccDirection::push,
-           .in_edges_if_they_fit = c.acc.direction == acc::AccDirection::automatic});
+  const bool pulls = c.acc.direction != acc::AccDirection::push;
+  Job job(command, c.common,
+          {.in_edges = pulls, .in_edges_if_they_fit = c.acc.direction == acc::AccDirection::automatic});
   const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
-  const acc::AccPlan plan = job.fitting([&](const PagingOptions& paging) {
-    return acc::plan_bfs(job.device(), job.graph(), place_of(c, paging), c.acc);
+  const AccTask task{.needs = {.in_edges = pulls},
+                     .vertex = {8, 8, 1},
+                     .attributes = {{"source", std::int64_t(c.source)}},
+                     .columns = {"depth", "parent"}};
+  const auto solve = [&](const acc::AccGraph& graph) { return bfs(graph, source, c.acc); };
+  run_acc(job, c, task, solve, [&](const auto& graph, const acc::BfsResult& result, VertexColumns& columns) {
+    if (c.common.verify)
+      acc::verify_bfs(job.graph(), source, result.depths.span(), result.parents.span(), &world(),
+                      threads_of(c.common));
+    columns.add("depth", io::ElementType::i32, result.depths.data());
+    columns.add_vertices("parent", result.parents.span());
+    const VertexCounts reached =
+        count_vertices(graph, [&](std::uint64_t v) { return result.depths[v] >= 0; });
+    job.count({{"reached", reached.own}});
+    return fmt::format("{} vertices reached", format_count(reached.all));
   });
-  if (c.common.plan) return job.print_plan(plan);
-
-  auto& results = job.open_results({{"command", std::string("bfs")}, {"source", std::int64_t(c.source)}},
-                                   nullptr, text_columns_of(c.common, {"depth", "parent"}));
-  const acc::AccGraph graph(job.device(), job.graph(),
-                            {.in_edges = c.acc.direction != acc::AccDirection::push}, place_of(c));
-  const acc::BfsResult result = bfs(graph, source, c.acc);
-  if (c.common.verify)
-    acc::verify_bfs(job.graph(), source, result.depths.span(), result.parents.span(), &world(),
-                    threads_of(c.common));
-  VertexColumns columns = columns_of(job, c, graph);
-  columns.add("depth", io::ElementType::i32, result.depths.data());
-  columns.add_vertices("parent", result.parents.span());
-  columns.write(results);
-  const VertexCounts reached = count_vertices(graph, [&](std::uint64_t v) { return result.depths[v] >= 0; });
-  job.count({{"reached", reached.own}});
-  job.finish(AccFigures{.stats = result.stats,
-                        .found = fmt::format("{} vertices reached", format_count(reached.all))});
 }
 
 }  // namespace
 
 std::unique_ptr<Command> make_bfs() {
   auto [command, c] = make_command<BfsCommand>("bfs", "breadth-first search: depths and parents", run_bfs);
-  declare_acc_graph(*command, *c,
-                    "a graph file; directed ones are searched faster with in-edges stored (--reverse)");
+  declare_graph(*command, c->common,
+                "a graph file; directed ones are searched faster with in-edges stored (--reverse)");
   command->group("Search");
   command->whole("--source", c->source, 0, "the vertex where the search begins (required)");
   command->choice("--direction", c->acc.direction, kAccDirections,

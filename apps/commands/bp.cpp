@@ -16,7 +16,6 @@
 #include "apps/job/ranks.hpp"
 #include "engine/acc/beliefs/beliefs.hpp"
 #include "engine/acc/beliefs/bp.hpp"
-#include "engine/acc/solve.hpp"
 #include "engine/acc/verify.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/host_charge.hpp"
@@ -121,7 +120,7 @@ void run_bp(const Command& command, BpCommand& c) {
   for (const char* name : {"--priors", "--coupling"}) {
     if (!command.given(name)) throw UsageError(fmt::format("{} FILE is missing", name));
   }
-  Job job(command, c.common, c.graph, {.weights = true});
+  Job job(command, c.common, {.weights = true});
   const acc::BeliefModel model = read_belief_model(c.priors, c.coupling, job.graph(), job.ids());
   const auto plan_with = [&](const PagingOptions& paging) {
     return acc::plan_beliefs(job.device(), job.graph(), model.states, place_of(c, paging), c.beliefs);
@@ -138,8 +137,7 @@ void run_bp(const Command& command, BpCommand& c) {
   if (c.common.plan) return job.print_plan(plan);
   job.require_device_memory(plan.device_bytes);
 
-  auto& results = job.open_results({{"command", std::string("bp")},
-                                    {"states", std::int64_t{model.states}},
+  auto& results = job.open_results({{"states", std::int64_t{model.states}},
                                     {"message_damping", c.beliefs.damping},
                                     {"tolerance", c.beliefs.tolerance},
                                     {"max_iterations", std::int64_t{c.beliefs.max_iterations}}},
@@ -166,8 +164,8 @@ void run_bp(const Command& command, BpCommand& c) {
 std::unique_ptr<Command> make_bp() {
   auto [command, c] = make_command<BpCommand>(
       "bp", "belief propagation: sum-product beliefs of a Markov random field", run_bp);
-  declare_acc_graph(*command, *c,
-                    "an undirected graph file; an edge's factor is the coupling to the power of its weight");
+  declare_graph(*command, c->common,
+                "an undirected graph file; an edge's factor is the coupling to the power of its weight");
   command->group("Model");
   command->input_file(
       "--priors", c->priors,

@@ -21,7 +21,6 @@ namespace sluice::apps {
 namespace {
 
 struct PageRankCommand {
-  std::string graph;
   pagerank::RankMethod method = pagerank::RankMethod::from_scratch;
   pagerank::Options rank;
   pagerank::RankRows rows = pagerank::RankRows::automatic;
@@ -31,7 +30,6 @@ struct PageRankCommand {
 
 std::vector<io::Attribute> attributes_of(const PageRankCommand& c) {
   std::vector<io::Attribute> attributes{
-      {"command", std::string("pagerank")},
       {"method", std::string(name_of(kRankMethods, c.method))},
       {"damping", c.rank.damping},
       {"tolerance", c.rank.tolerance},
@@ -98,7 +96,7 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
   settle_rank_batch(command, c.method, c.batch);
   const bool fresh = c.method == pagerank::RankMethod::from_scratch;
   Job job(
-      command, c.common, c.graph,
+      command, c.common,
       {.in_edges = true, .weights = c.rank.weighted, .updated = c.batch.updates(), .file_needs_in = true});
   // Read anew for each memory that is tried: reading takes more than the batch does. The last one stays.
   std::optional<HeldBatch> changes;
@@ -142,8 +140,7 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
 
 std::unique_ptr<Command> make_pagerank() {
   auto [command, c] = make_command<PageRankCommand>("pagerank", "ranks of all vertices", run_pagerank);
-  command->group("Graph");
-  command->input_file("GRAPH", c->graph, "a graph file; stored in-edges (--reverse) save a transposition");
+  declare_graph(*command, c->common, "a graph file; stored in-edges (--reverse) save a transposition");
   command->group("Ranks");
   command->choice("--method", c->method, kRankMethods,
                   "from equal ranks, or from --previous: naive-dynamic, dynamic traversal, dynamic frontier, "

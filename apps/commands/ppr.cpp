@@ -36,7 +36,6 @@ constexpr auto kPprUnits = names_in_order<ppr::BallDegree>("number", "average", 
 constexpr std::array<std::string_view, 1> kIdle{"--layout"};
 
 struct PprCommand {
-  std::string graph;
   ppr::Options ppr;
   StartsOptions starts;
   bool evaluate = false, latency = false;
@@ -74,8 +73,7 @@ bool ends_at_tolerance(const ppr::Options& options) {
 }
 
 std::vector<io::Attribute> attributes_of(const PprCommand& c) {
-  std::vector<io::Attribute> attributes{{"command", std::string("ppr")},
-                                        {"method", std::string(name_of(kPprMethods, c.ppr.method))},
+  std::vector<io::Attribute> attributes{{"method", std::string(name_of(kPprMethods, c.ppr.method))},
                                         {"alpha", c.ppr.alpha},
                                         {"top", std::int64_t{c.ppr.top}},
                                         {"dangling", std::string(name_of(kPprDanglings, c.ppr.dangling))},
@@ -190,7 +188,7 @@ RunStats run_of(const ppr::Stats& stats) {
 
 void run(const Command& command, PprCommand& c) {
   settle(command, c);
-  Job job(command, c.common, c.graph, {.weights = c.ppr.weighted});
+  Job job(command, c.common, {.weights = c.ppr.weighted});
   const HeldStarts starts = make_starts(command, c.starts, StartsLine::weighted_seeds, true, job.ids());
   job.prepare(starts, " queries", c.ppr);
   const auto plan_with = [&](const PagingOptions& paging) {
@@ -230,8 +228,7 @@ void run(const Command& command, PprCommand& c) {
 std::unique_ptr<Command> make_ppr() {
   auto [command, c] =
       make_command<PprCommand>("ppr", "personalized PageRank: the best of many queries at once", run);
-  command->group("Graph");
-  command->input_file("GRAPH", c->graph, "a graph file (see generate, convert)");
+  declare_graph(*command, c->common);
   command->group("Scores");
   command->choice(
       "--method", c->ppr.method, kPprMethods,

@@ -15,7 +15,6 @@ namespace sluice::apps {
 namespace {
 
 struct SampleCommand {
-  std::string graph;
   samples::Options sample;
   std::vector<std::int64_t> layer_sizes;
   StartsOptions starts;
@@ -53,8 +52,7 @@ void refuse_foreign(const Command& command, const SampleCommand& c) {
 /// The options of CONTRACT section 4 that have a meaning for this kind.
 std::vector<io::Attribute> attributes_of(const Command& command, const SampleCommand& c) {
   const auto& o = c.sample;
-  std::vector<io::Attribute> attributes{{"command", std::string("sample")},
-                                        {"kind", std::string(name_of(kSampleKinds, o.kind))}};
+  std::vector<io::Attribute> attributes{{"kind", std::string(name_of(kSampleKinds, o.kind))}};
   const auto add_text = [&](const char* key, const char* option) {
     for (const auto& [name, value] : command.resolved()) {
       if (name == option) attributes.emplace_back(key, to_string(value));
@@ -85,7 +83,7 @@ void run_sample(const Command& command, SampleCommand& c) {
   refuse_foreign(command, c);
   c.sample.layer_sizes.assign(c.layer_sizes.begin(), c.layer_sizes.end());
   validate(c.sample);
-  Job job(command, c.common, c.graph, {.weights = c.sample.bias == Bias::weight});
+  Job job(command, c.common, {.weights = c.sample.bias == Bias::weight});
   const HeldStarts starts = make_starts(command, c.starts, StartsLine::seeds, !is_one_pass(c), job.ids());
   job.prepare(starts, " samples", c.sample);
   const auto check = [&](SampleSink* next) {
@@ -119,8 +117,7 @@ std::unique_ptr<Command> make_sample() {
   auto [command, c] = make_command<SampleCommand>(
       "sample", "subgraphs by traversal, or vertices and edges in one pass", run_sample);
   auto& o = c->sample;
-  command->group("Graph");
-  command->input_file("GRAPH", c->graph, "a graph file (see generate, convert)");
+  declare_graph(*command, c->common);
   command->group("Samples");
   command->choice("--kind", o.kind, kSampleKinds, "what is sampled");
   declare_seed(*command, c->common);

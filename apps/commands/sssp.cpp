@@ -7,7 +7,6 @@
 #include "apps/commands/acc.hpp"
 #include "apps/commands/commands.hpp"
 #include "apps/job/ranks.hpp"
-#include "engine/acc/solve.hpp"
 #include "engine/acc/verify.hpp"
 #include "engine/core/error.hpp"
 
@@ -24,31 +23,26 @@ void run_sssp(const Command& command, const SsspCommand& c) {
   if (!command.given("--source")) throw UsageError("--source V is missing: say where paths begin");
   if (command.given("--delta") && !(c.delta > 0)) throw UsageError("--delta: above 0, or leave it out");
   const bool pulls = c.acc.direction != acc::AccDirection::push;
-  Job job(command, c.common, c.graph,
+  Job job(command, c.common,
           {.in_edges = pulls,
            .in_edges_if_they_fit = c.acc.direction == acc::AccDirection::automatic,
            .weights = true});
   const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
-  const acc::AccPlan plan = job.fitting([&](const PagingOptions& paging) {
-    return acc::plan_sssp(job.device(), job.graph(), place_of(c, paging), c.acc);
+  const AccTask task{.needs = {.in_edges = pulls, .weights = true},
+                     .vertex = {8, 8, 2 + 32},
+                     .attributes = {{"source", std::int64_t(c.source)}},
+                     .columns = {"distance"}};
+  const auto solve = [&](const acc::AccGraph& graph) { return sssp(graph, source, c.delta, c.acc); };
+  run_acc(job, c, task, solve, [&](const auto& graph, const acc::SsspResult& result, VertexColumns& columns) {
+    if (c.common.verify)
+      acc::verify_sssp(job.graph(), source, result.distances.span(), &world(), threads_of(c.common));
+    columns.add("distance", io::ElementType::f64, result.distances.data());
+    constexpr double kUnreached = std::numeric_limits<double>::infinity();
+    const VertexCounts reached =
+        count_vertices(graph, [&](std::uint64_t v) { return result.distances[v] < kUnreached; });
+    job.count({{"reached", reached.own}, {"delta_used", result.delta}});
+    return fmt::format("{} vertices reached", format_count(reached.all));
   });
-  if (c.common.plan) return job.print_plan(plan);
-
-  auto& results = job.open_results({{"command", std::string("sssp")}, {"source", std::int64_t(c.source)}},
-                                   nullptr, text_columns_of(c.common, {"distance"}));
-  const acc::AccGraph graph(job.device(), job.graph(), {.in_edges = pulls, .weights = true}, place_of(c));
-  const acc::SsspResult result = sssp(graph, source, c.delta, c.acc);
-  if (c.common.verify)
-    acc::verify_sssp(job.graph(), source, result.distances.span(), &world(), threads_of(c.common));
-  VertexColumns columns = columns_of(job, c, graph);
-  columns.add("distance", io::ElementType::f64, result.distances.data());
-  columns.write(results);
-  constexpr double kUnreached = std::numeric_limits<double>::infinity();
-  const VertexCounts reached =
-      count_vertices(graph, [&](std::uint64_t v) { return result.distances[v] < kUnreached; });
-  job.count({{"reached", reached.own}, {"delta_used", result.delta}});
-  job.finish(AccFigures{.stats = result.stats,
-                        .found = fmt::format("{} vertices reached", format_count(reached.all))});
 }
 
 }  // namespace
@@ -56,7 +50,7 @@ void run_sssp(const Command& command, const SsspCommand& c) {
 std::unique_ptr<Command> make_sssp() {
   auto [command, c] =
       make_command<SsspCommand>("sssp", "shortest paths from one vertex: distances", run_sssp);
-  declare_acc_graph(*command, *c, "a graph file; without weights every edge is 1 long");
+  declare_graph(*command, c->common, "a graph file; without weights every edge is 1 long");
   command->group("Paths");
   command->whole("--source", c->source, 0, "the vertex where paths begin (required)");
   command->real("--delta", "D", c->delta,

@@ -13,7 +13,6 @@ namespace sluice::apps {
 namespace {
 
 struct WalkCommand {
-  std::string graph;
   walks::Options walk;
   StartsOptions starts;
   CommonOptions common;
@@ -60,8 +59,7 @@ void take_pool_size(const Command& command, const Starts& starts, walks::Options
 
 /// The options of CONTRACT section 4 that have a meaning for this kind.
 std::vector<io::Attribute> attributes_of(const WalkCommand& c) {
-  std::vector<io::Attribute> attributes{{"command", std::string("walk")},
-                                        {"kind", std::string(name_of(kWalkKinds, c.walk.kind))},
+  std::vector<io::Attribute> attributes{{"kind", std::string(name_of(kWalkKinds, c.walk.kind))},
                                         {"length", std::int64_t{c.walk.length}},
                                         {"select", std::string(name_of(kSelects, c.walk.select))}};
   switch (c.walk.kind) {
@@ -91,7 +89,7 @@ void run_walk(const Command& command, WalkCommand& c) {
   validate(c.walk);
   const bool by_weight = c.walk.kind == walks::Kind::node2vec ||
                          (c.walk.kind == walks::Kind::biased && c.walk.bias == Bias::weight);
-  Job job(command, c.common, c.graph, {.weights = by_weight});
+  Job job(command, c.common, {.weights = by_weight});
   const HeldStarts starts = make_starts(
       command, c.starts, is_pool(c) ? StartsLine::seeds : StartsLine::one_vertex, !is_pool(c), job.ids());
   if (is_pool(c)) take_pool_size(command, starts, c.walk, c.starts.file);
@@ -120,8 +118,7 @@ void run_walk(const Command& command, WalkCommand& c) {
 
 std::unique_ptr<Command> make_walk() {
   auto [command, c] = make_command<WalkCommand>("walk", "random walks over a graph file", run_walk);
-  command->group("Graph");
-  command->input_file("GRAPH", c->graph, "a graph file (see generate, convert)");
+  declare_graph(*command, c->common);
   command->group("Walks");
   command->choice("--kind", c->walk.kind, kWalkKinds, "how the next vertex is chosen");
   command->whole("--length", c->walk.length, 1, "steps of a walk");

@@ -8,7 +8,6 @@
 #include "apps/commands/acc.hpp"
 #include "apps/commands/commands.hpp"
 #include "apps/job/ranks.hpp"
-#include "engine/acc/solve.hpp"
 #include "engine/acc/verify.hpp"
 
 namespace sluice::apps {
@@ -19,6 +18,7 @@ namespace {
 /// of the graph's own.
 HostArray<std::int64_t> names_of(const Job& job, std::span<const Vertex> components) {
   HostArray<std::int64_t> smallest(components.size(), "component names");
+  if (host_budget().counts_only()) return smallest;
   const auto id = [&](std::uint64_t v) { return job.ids().to_external(static_cast<Vertex>(v)); };
   for (std::uint64_t v = 0; v < components.size(); ++v) smallest[v] = id(v);
   if (!job.ids().translates()) {
@@ -35,35 +35,33 @@ HostArray<std::int64_t> names_of(const Job& job, std::span<const Vertex> compone
 }
 
 void run_wcc(const Command& command, const AccCommand& c) {
-  Job job(command, c.common, c.graph);
-  const acc::AccPlan plan = job.fitting([&](const PagingOptions& paging) {
-    return plan_components(job.device(), job.graph(), place_of(c, paging));
-  });
-  if (c.common.plan) return job.print_plan(plan);
-
-  auto& results =
-      job.open_results({{"command", std::string("wcc")}}, nullptr, text_columns_of(c.common, {"component"}));
-  const acc::AccGraph graph(job.device(), job.graph(), {}, place_of(c));
-  const acc::ComponentResult result = components(graph, c.acc);
-  if (c.common.verify)
-    acc::verify_components(job.graph(), result.components.span(), &world(), threads_of(c.common));
-  const HostArray<std::int64_t> names = names_of(job, result.components.span());
-  VertexColumns columns = columns_of(job, c, graph);
-  columns.add("component", io::ElementType::i64, names.data());
-  columns.write(results);
-  // A component counts where its smallest vertex is.
-  const VertexCounts found =
-      count_vertices(graph, [&](std::uint64_t v) { return result.components[v] == v; });
-  job.count({{"components", found.own}});
-  job.finish(
-      AccFigures{.stats = result.stats, .found = fmt::format("{} components", format_count(found.all))});
+  Job job(command, c.common);
+  const AccTask task{.needs = {}, .vertex = {4, 8, 32}, .attributes = {}, .columns = {"component"}};
+  const auto solve = [&](const acc::AccGraph& graph) {
+    acc::ComponentResult result = components(graph, c.acc);
+    if (graph.device().plans()) names_of(job, result.components.span());  // which come of it
+    return result;
+  };
+  HostArray<std::int64_t> names;
+  const auto add = [&](const auto& graph, const acc::ComponentResult& result, VertexColumns& columns) {
+    if (c.common.verify)
+      acc::verify_components(job.graph(), result.components.span(), &world(), threads_of(c.common));
+    names = names_of(job, result.components.span());
+    columns.add("component", io::ElementType::i64, names.data());
+    // A component counts where its smallest vertex is.
+    const VertexCounts found =
+        count_vertices(graph, [&](std::uint64_t v) { return result.components[v] == v; });
+    job.count({{"components", found.own}});
+    return fmt::format("{} components", format_count(found.all));
+  };
+  run_acc(job, c, task, solve, add);
 }
 
 }  // namespace
 
 std::unique_ptr<Command> make_wcc() {
   auto [command, c] = make_command<AccCommand>("wcc", "weakly connected components", run_wcc);
-  declare_acc_graph(*command, *c, "a graph file; the direction of edges is ignored");
+  declare_graph(*command, c->common, "a graph file; the direction of edges is ignored");
   declare_acc(*command, *c);
   command->set_example("sluice wcc graph.h5 --output components.h5 --verify");
   return std::move(command);

@@ -35,21 +35,20 @@ ReportFile begin_report(const CommonOptions& options) {
 }
 
 /// A GPU takes 0.15 s to be opened, in which a disk reads.
-std::unique_ptr<Device> open_device(const CommonOptions& options, const std::string& graph_file) {
+std::unique_ptr<Device> open_device(const CommonOptions& options) {
   std::optional<io::ReadAhead> ahead;
-  if (options.device.choice != DeviceChoice::host && !options.plan) ahead.emplace(graph_file);
+  if (options.device.choice != DeviceChoice::host && !options.plan) ahead.emplace(options.graph);
   return std::make_unique<Device>(device_of_rank(options));
 }
 
 }  // namespace
 
-Job::Job(const Command& command, const CommonOptions& options, const std::string& graph_file,
-         const GraphNeeds& needs)
+Job::Job(const Command& command, const CommonOptions& options, const GraphNeeds& needs)
     : command_(command),
       options_(options),
       needs_(needs),
       report_file_(begin_report(options)),
-      device_(open_device(options, graph_file)),
+      device_(open_device(options)),
       progress_(options.progress, options.quiet) {
   if (options.output.empty() && !options.plan) {
     throw UsageError("--output FILE is missing: say where results go (or ask for --plan)");
@@ -60,7 +59,7 @@ Job::Job(const Command& command, const CommonOptions& options, const std::string
   apply_host_ceiling(options);
   announce(command, options);
   say_refused_gpu(command, options, *device_);
-  open(graph_file);
+  open();
 }
 
 io::GraphColumns Job::columns() const {
@@ -91,11 +90,10 @@ std::vector<GraphPlace> Job::graph_places() const {
   return places;
 }
 
-void Job::open(const std::string& graph_file) {
+void Job::open() {
   report_.open_seconds = watch_.seconds();
-  graph_file_ = graph_file;
-  info_ = io::read_graph_info(graph_file);
-  report_.graph = facts_of(graph_file, info_);
+  info_ = io::read_graph_info(options_.graph);
+  report_.graph = facts_of(options_.graph, info_);
   // First of all: what ranks ask of each other from here on depends on both.
   require_same_on_all_ranks(same_options(command_) +
                             fmt::format("graph checksum {}\nin-edges in the file: {}\n",
@@ -111,7 +109,7 @@ void Job::open(const std::string& graph_file) {
 
 void Job::look() {
   graph_ = Graph{};
-  if (!outline_) outline_.emplace(graph_file_, columns());
+  if (!outline_) outline_.emplace(options_.graph, columns());
   graph_ = outline_->graph(columns(), false, [](std::uint64_t) { return std::uint64_t{0}; });
   ids_ = std::make_unique<IdMap>(graph_, options_.original_ids);
 }
@@ -131,8 +129,8 @@ void Job::load() {
   graph_ = Graph{};
   outline_.reset();
   graph_ = in_file()
-               ? io::open_graph(graph_file_, columns(), cached ? io::Caching::system : io::Caching::none)
-               : read_graph_once_a_node(graph_file_, info_, columns());
+               ? io::open_graph(options_.graph, columns(), cached ? io::Caching::system : io::Caching::none)
+               : read_graph_once_a_node(options_.graph, info_, columns());
   ids_ = std::make_unique<IdMap>(graph_, options_.original_ids);
   throw_if_stopped();
   report_.load_seconds += watch.seconds();
@@ -199,7 +197,8 @@ void Job::prepare(const HeldStarts& starts, const char* unit, RunOptions& run) {
 io::ResultWriter& Job::open_results(const std::vector<io::Attribute>& attributes, const Starts* starts,
                                     const std::vector<std::string>& text_columns) {
   const auto with_range = [&](const std::optional<InstanceRange>& range) {
-    auto all = attributes;
+    std::vector<io::Attribute> all{{"command", command_.name()}};
+    all.insert(all.end(), attributes.begin(), attributes.end());
     if (starts != nullptr) add_start_attributes(all, *starts, range);
     all.emplace_back("seed", std::to_string(options_.seed));
     all.emplace_back("graph_checksum", format_checksum(info_.checksum));

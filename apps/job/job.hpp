@@ -68,8 +68,7 @@ class Job {
  public:
   /// Opens the device, claims the report's name and looks at the graph's file. Everything that can be refused
   /// without reading the edges is refused first; they are read by fitting(). Throws Error.
-  Job(const Command& command, const CommonOptions& options, const std::string& graph_file,
-      const GraphNeeds& needs = {});
+  Job(const Command& command, const CommonOptions& options, const GraphNeeds& needs = {});
 
   Device& device() { return *device_; }
   /// Before fitting(): its edges are in the file. With --plan an outline (io::GraphOutline).
@@ -132,8 +131,8 @@ class Job {
   /// progress bar that counts `unit` (" walks"). Throws UsageError for a share behind the last instance.
   void prepare(const HeldStarts& starts, const char* unit, RunOptions& run);
 
-  /// Claims the output's name. `attributes` are the options of CONTRACT section 4; starts (null: the command
-  /// has none), seed and graph are added here.
+  /// Claims the output's name. `attributes` are the options of CONTRACT section 4; the command, starts (null:
+  /// it has none), seed and graph are added here.
   io::ResultWriter& open_results(const std::vector<io::Attribute>& attributes, const Starts* starts,
                                  const std::vector<std::string>& text_columns);
 
@@ -157,7 +156,7 @@ class Job {
   void print_plan(const acc::AccPlan& plan) const;
 
  private:
-  void open(const std::string& graph_file);
+  void open();
   /// In which ways the graph may be held, which is the better the sooner it comes.
   std::vector<GraphPlace> graph_places() const;
   /// What is read of the file's edges.
@@ -238,7 +237,6 @@ class Job {
   Graph graph_;
   std::uint64_t starts_bytes_ = 0;
   std::function<void()> take_share_;  ///< sets the instances of this rank
-  std::string graph_file_;
   std::optional<io::GraphOutline> outline_;
   std::vector<GraphPlace> places_;
   std::size_t place_ = 0;    ///< where the graph is

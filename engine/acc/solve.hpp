@@ -71,15 +71,28 @@ struct AccPlan {
     return checked ? std::max(host_bytes, host_bytes - freed_bytes + check_bytes) : host_bytes;
   }
 };
-// Options that the run would refuse are refused here: UsageError.
-AccPlan plan_bfs(const Device& device, const Graph& graph, const AccPlace& place = {},
-                 const AccOptions& options = {});
-AccPlan plan_sssp(const Device& device, const Graph& graph, const AccPlace& place = {},
-                  const AccOptions& options = {.direction = AccDirection::push});
-/// An undirected graph is taken to be simple, unless its simple form is `made`. Of that form, and of a
-/// directed graph's, the plan says what it takes at most.
-AccPlan plan_cores(const Device& device, const Graph& graph, const AccPlace& place = {}, bool made = false,
-                   const AccOptions& options = {.direction = AccDirection::push});
-AccPlan plan_components(const Device& device, const Graph& graph, const AccPlace& place = {});
+
+/// What a vertex takes: its state, and its results with what these are made from, in bytes; and bits of a
+/// check (verify.hpp).
+struct VertexSize {
+  std::uint64_t state = 0, result = 0, check = 0;
+};
+
+/// Of a run that has come to its first round on a device whose memory only counts.
+AccPlan plan_of(const MemoryPlan& memory, const AccGraph& on_device, const Graph& graph,
+                const AccNeeds& needs, const VertexSize& vertex, const AccStats& stats);
+
+/// What solve(AccGraph), one of the above, would take: it is called. An undirected graph is taken to be
+/// simple, unless needs.made; of the simple form the plan says what it takes at most. Throws UsageError for
+/// what the run would refuse.
+template <class Solve>
+AccPlan plan_solver(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place,
+                    const VertexSize& vertex, const Solve& solve) {
+  MemoryPlan memory(device.memory(), MemoryPlan::Host::counted);
+  const Device counting(device, memory);
+  const AccGraph on_device(counting, graph, needs, place);
+  const auto result = solve(on_device);
+  return plan_of(memory, on_device, graph, needs, vertex, result.stats);
+}
 
 }  // namespace sluice::acc

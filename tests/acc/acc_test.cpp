@@ -269,13 +269,18 @@ TEST(AccPartitions, OfTheTreeThatHoldsAHubAreSpared) {
   EXPECT_EQ(result.stats.partition_transfers, 1u);
 }
 
+acc::AccPlan plan_cores(const Device& device, const Graph& graph, const acc::AccPlace& place) {
+  return plan_solver(device, graph, {.simple = true, .made = true}, place, {},
+                     [](const acc::AccGraph& on) { return core_numbers(on); });
+}
+
 TEST(AccPartitions, RefuseTheSimpleFormOfADirectedGraph) {
   const Device device({DeviceChoice::host, 1, 0}), small({DeviceChoice::host, 1, 4});
   const Graph graph = stat::make_graph(3, {{0, 1}, {1, 2}}, false);
   for (const acc::AccPlace& place : {acc::AccPlace{.paging = {.transport = Transport::file}},
                                      acc::AccPlace{.paging = {.partitions = 2}}}) {
     EXPECT_THROW(acc::AccGraph(device, graph, {.simple = true}, place), UsageError);
-    EXPECT_THROW(acc::plan_cores(device, graph, place), UsageError);
+    EXPECT_THROW(plan_cores(device, graph, place), UsageError);
   }
   EXPECT_THROW(acc::AccGraph(small, graph, {.simple = true}), BudgetError) << "partitions were not asked for";
 }
@@ -285,7 +290,7 @@ TEST(AccPartitions, RefuseTheSimpleFormOfAGraphInItsFile) {
   const auto loop = [] { return stat::make_undirected(3, {{0, 1}, {1, 1}, {1, 2}}, false); };
   const Graph whole = loop(), file = elsewhere(loop());
   EXPECT_THROW(acc::AccGraph(device, file, {.simple = true}), BudgetError);
-  EXPECT_THROW(acc::plan_cores(device, file, {}, true), BudgetError);
+  EXPECT_THROW(plan_cores(device, file, {}), BudgetError);
   EXPECT_TRUE(same(core_numbers(acc::AccGraph(device, whole, {.simple = true})).cores, oracle_cores(whole)));
 }
 

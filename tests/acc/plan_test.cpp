@@ -9,20 +9,20 @@
 namespace sluice::test {
 namespace {
 
+constexpr auto kPaths = [](const acc::AccGraph& on) { return sssp(on, 0, 0, {}); };
+constexpr auto kParts = [](const acc::AccGraph& on) { return components(on); };
+
 TEST(AccPlan, NamesThePeakOfARun) {
   const Device device({DeviceChoice::host, 2, 0});
   for (const auto& [name, graph] : acc_graphs()) {
     SCOPED_TRACE(name);
-    const bool in_edges = !graph.directed || !graph.in.offsets.empty();
+    const auto expect_peak = [&, &graph = graph](const acc::AccNeeds& needs, const auto& solve) {
+      EXPECT_EQ(planned(plan_solver(device, graph, needs, {}, {}, solve)),
+                peak_of([&](const Device& on) { solve(acc::AccGraph(on, graph, needs)); }));
+    };
 
-    EXPECT_EQ(planned(acc::plan_bfs(device, graph)), peak_of([&, &graph = graph](const Device& on) {
-                bfs(acc::AccGraph(on, graph, {.in_edges = in_edges}), 0);
-              }));
-    const acc::AccPlan plan = acc::plan_components(device, graph);
-    const Peak merged = peak_of(
-        [&graph = graph](const Device& on) { static_cast<void>(components(acc::AccGraph(on, graph, {}))); });
-    EXPECT_EQ(plan.device_bytes, merged.device);
-    EXPECT_GE(plan.host_bytes, merged.host) << "and names of components";
+    expect_peak({.in_edges = true}, [](const acc::AccGraph& on) { return bfs(on, 0); });
+    expect_peak({}, kParts);
   }
 }
 
@@ -32,7 +32,7 @@ TEST(AccPlan, TakesNoMemoryAndLeavesTheBudgetsAsTheyWere) {
   const std::uint64_t used = host_budget().used(), peak = host_budget().peak();
   const HostCeiling nothing(0);
 
-  const acc::AccPlan plan = acc::plan_sssp(device, graph);
+  const acc::AccPlan plan = plan_solver(device, graph, {.weights = true}, {}, {}, kPaths);
 
   EXPECT_GT(plan.host_bytes, graph.vertices() * 16);
   EXPECT_EQ(host_budget().used(), used);
@@ -56,8 +56,13 @@ TEST(AccPlan, HasABitAVertexForPullsAlone) {
                 [=](const acc::AccGraph& on) { core_numbers(on, 0, {.direction = direction}); });
   };
 
-  EXPECT_EQ(acc::plan_sssp(device, graph, {}, {}).device_bytes, paths(acc::AccDirection::pull));
-  EXPECT_EQ(acc::plan_cores(device, graph, {}, false, {}).device_bytes, cores(acc::AccDirection::pull));
+  const auto plan = [&](const acc::AccNeeds& needs, const auto& solve) {
+    return plan_solver(device, graph, needs, {}, {}, solve).device_bytes;
+  };
+  EXPECT_EQ(plan({.in_edges = true, .weights = true}, kPaths), paths(acc::AccDirection::pull));
+  EXPECT_EQ(plan({.in_edges = true, .simple = true},
+                 [](const acc::AccGraph& on) { return core_numbers(on, 0, {}); }),
+            cores(acc::AccDirection::pull));
   EXPECT_EQ(paths(acc::AccDirection::pull) - paths(acc::AccDirection::push), bits);
   EXPECT_EQ(cores(acc::AccDirection::pull) - cores(acc::AccDirection::push), bits);
 }
@@ -67,7 +72,7 @@ TEST(AccPlan, OfPartitionsIsWhatARunWithTwoSlotsTakes) {
   const Graph graph = rank_rmat(false, false);
   const acc::AccPlace place{.paging = {.partitions = 8, .slots = 2, .transport = Transport::copied}};
 
-  const acc::AccPlan plan = acc::plan_components(device, graph, place);
+  const acc::AccPlan plan = plan_solver(device, graph, {}, place, {}, kParts);
   acc::AccStats stats;
   const Peak peak =
       peak_of([&](const Device& on) { stats = components(acc::AccGraph(on, graph, {}, place)).stats; });

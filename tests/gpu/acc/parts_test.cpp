@@ -120,7 +120,9 @@ TEST_F(GpuAcc, KeepsShortListsWhereOthersAreBrought) {
   ASSERT_TRUE(acc::ShortLists::of(*gpu_, part, part.out(), graph.edges() * 8).any());
 
   compare_programs(host_, *gpu_, graph, place);
-  EXPECT_EQ(acc::plan_sssp(*gpu_, graph, place).partitions, sssp(search, hub_of(graph)).stats.partitions);
+  const auto solve = [&](const acc::AccGraph& on) { return sssp(on, hub_of(graph)); };
+  EXPECT_EQ(plan_solver(*gpu_, graph, {.weights = true}, place, {}, solve).partitions,
+            solve(search).stats.partitions);
 }
 
 /// Lists of a lane, of a warp and of a block, some in each partition.
