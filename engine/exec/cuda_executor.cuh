@@ -9,10 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/exec/algorithms/reduce_rows.cuh"
 #include "engine/exec/algorithms/scan.hpp"
 #include "engine/exec/algorithms/sort.hpp"
-#include "engine/exec/cuda_edges.cuh"
 #include "engine/exec/cuda_groups.cuh"
 #include "engine/exec/cuda_lane.cuh"
 #include "engine/exec/executor.hpp"
@@ -20,6 +18,8 @@
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/occupancy.cuh"
 #include "engine/exec/stream.cuh"
+#include "engine/traverse/cuda_edges.cuh"
+#include "engine/traverse/reduce_rows.cuh"
 
 namespace sluice::cuda {
 

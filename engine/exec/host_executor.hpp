@@ -16,8 +16,8 @@
 #include "engine/exec/device.hpp"
 #include "engine/exec/executor.hpp"
 #include "engine/exec/group.hpp"
-#include "engine/exec/level_bins.hpp"
 #include "engine/exec/thread_pool.hpp"
+#include "engine/traverse/level_bins.hpp"
 
 namespace sluice {
 

@@ -1,12 +1,12 @@
 // Rounds of an aggregation that pull, by a grid: vertices whose states may still change look for active ones
 // among their in-neighbours. A lane, a warp or a block takes a vertex, by its degree, and combines what it
-// finds in registers (exec/algorithms/reduce_rows.cuh).
+// finds in registers (traverse/reduce_rows.cuh).
 #pragma once
 
 #include "engine/acc/resident_cuda/worklist.cuh"
 #include "engine/acc/rounds/pulled_values.hpp"
 #include "engine/acc/vote_direction.hpp"
-#include "engine/exec/algorithms/reduce_rows.cuh"
+#include "engine/traverse/reduce_rows.cuh"
 
 namespace sluice::acc {
 

@@ -21,8 +21,8 @@
 #include "engine/acc/rounds/vertex_states.hpp"
 #include "engine/acc/vote_direction.hpp"
 #include "engine/exec/executor.hpp"
-#include "engine/exec/level_bins.hpp"
 #include "engine/memory/device_ownership.hpp"
+#include "engine/traverse/level_bins.hpp"
 
 namespace sluice::acc {
 

@@ -7,7 +7,7 @@
 
 #include "engine/core/macros.hpp"
 #include "engine/core/types.hpp"
-#include "engine/pagerank/degree_class.hpp"
+#include "engine/traverse/degree_class.hpp"
 #if defined(__CUDACC__)
 #include "engine/exec/algorithms/places.cuh"
 #endif

@@ -10,6 +10,7 @@
 #include "engine/exec/stream.cuh"
 #include "engine/pagerank/class_rows.cuh"
 #include "engine/pagerank/static/sweep_view.hpp"
+#include "engine/traverse/degree_class.hpp"
 
 namespace sluice::pagerank {
 

@@ -5,7 +5,7 @@
 
 #include "engine/core/macros.hpp"
 
-namespace sluice::pagerank {
+namespace sluice {
 
 /// Largest degrees of the classes: a thread takes a few edges one by one; 8 lanes read one sector of 32 bytes
 /// at once; a warp one line; what is longer is a block's, or cut among blocks.
@@ -18,4 +18,4 @@ SLUICE_HD unsigned list_class(std::uint64_t degree) {
   return degree <= kThreadEdges ? 0 : degree <= kTileEdges ? 1 : degree <= kWarpEdges ? 2 : 3;
 }
 
-}  // namespace sluice::pagerank
+}  // namespace sluice
