@@ -20,12 +20,12 @@
 #include "engine/core/error.hpp"
 #include "engine/core/host_array.hpp"
 #include "engine/exchange/agreement.hpp"
-#include "engine/exec/host_executor.hpp"
+#include "engine/traverse/host_traverser.hpp"
 #if defined(__CUDACC__)
 #include "engine/acc/resident_cuda/cuda_vote.cuh"
 #include "engine/acc/resident_cuda/levels.cuh"
 #include "engine/acc/resident_cuda/peer_solver.hpp"
-#include "engine/exec/cuda_executor.cuh"
+#include "engine/traverse/cuda_traverser.cuh"
 #endif
 
 namespace sluice::acc {
@@ -40,7 +40,7 @@ struct AccResult {
 template <class Program>
 inline constexpr bool kTravels = !AggregationProgram<Program> || BoundProgram<Program> || SumProgram<Program>;
 
-template <class Program, Executor E, Residency R>
+template <class Program, Traverser E, Residency R>
 auto make_solver(const AccGraph& graph, const Program& program, const AccOptions& options) {
   static_assert(VoteProgram<Program> || AggregationProgram<Program> || MergeProgram<Program>,
                 "program.hpp lists what a program says");
@@ -130,7 +130,7 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
     if constexpr (kTravels<Program> && !MergeProgram<Program>)
       if (!must_pull && solve([&] { return make_peer_solver(graph, program, options); })) return result;
     if constexpr (kTravels<Program>) {
-      solve([&] { return make_solver<Program, cuda::CudaExecutor, Partitioned>(graph, program, options); });
+      solve([&] { return make_solver<Program, cuda::CudaTraverser, Partitioned>(graph, program, options); });
       return result;
     }
   }
@@ -139,9 +139,9 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
     throw UsageError("this program was compiled for the host alone (compile it with nvcc, or use the host)");
 #endif
   if (graph.complete()) {
-    solve([&] { return make_solver<Program, HostExecutor, Whole>(graph, program, options); });
+    solve([&] { return make_solver<Program, HostTraverser, Whole>(graph, program, options); });
   } else if constexpr (kTravels<Program>) {
-    solve([&] { return make_solver<Program, HostExecutor, Partitioned>(graph, program, options); });
+    solve([&] { return make_solver<Program, HostTraverser, Partitioned>(graph, program, options); });
   } else {
     throw UsageError("this program works on a whole graph in one process (program.hpp says what it takes)");
   }

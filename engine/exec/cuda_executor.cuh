@@ -18,8 +18,6 @@
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/occupancy.cuh"
 #include "engine/exec/stream.cuh"
-#include "engine/traverse/cuda_edges.cuh"
-#include "engine/traverse/reduce_rows.cuh"
 
 namespace sluice::cuda {
 
@@ -87,13 +85,9 @@ struct ScatterByKey {
 class CudaExecutor {
  public:
   using Lane = CudaLane;
-  static constexpr bool kBinsByLevel = false, kPullsIntoBits = false;
 
-  /// `edges`: of all lists that for_each_edge() traverses.
-  CudaExecutor(const Device& device, std::uint64_t edges)
+  explicit CudaExecutor(const Device& device)
       : device_(device),
-        hubs_(device, edges / kGridDegree + 1, "hubs"),
-        hub_count_(device, 1, "hubs"),
         sums_(device, kGroupSums, "counters"),
         left_counts_(device, SideStreams::kMost, "counters"),
         read_(device, kReadAtOnce, "counts") {
@@ -109,38 +103,6 @@ class CudaExecutor {
     unsigned blocks = grid(count);
     if constexpr (requires { Body::kInOrder; }) blocks = grid_for(count, kTeamBlock);
     for_each_kernel<<<blocks, kTeamBlock, 0, stream_.get()>>>(count, output, body);
-    launched();
-  }
-
-  template <class Body>
-  void for_each_edge(const VertexRange& vertices, const LaneOutput& output, const Body& body) {
-    if (vertices.count == 0) return;
-    const Hubs hubs{hubs_.data(), hub_count_.data()};
-    fill(hub_count_.data(), 0, hub_count_.bytes());
-    if (vertices.mapped != nullptr || vertices.count <= kFewVertices) {
-      const auto blocks = std::min<std::uint64_t>(vertices.count, kMostBlocks);
-      warp_edges_kernel<<<static_cast<unsigned>(blocks), kTeamBlock, 0, stream_.get()>>>(vertices, output,
-                                                                                         hubs, body);
-    } else {
-      edges_kernel<<<grid(vertices.count), kTeamBlock, 0, stream_.get()>>>(vertices, output, hubs, body);
-    }
-    launched();
-    if (hubs_.size() == 1) return;  // too few edges for a hub
-    hub_edges_kernel<<<kMostBlocks, kTeamBlock, 0, stream_.get()>>>(vertices, output, hubs, body);
-    launched();
-  }
-
-  template <class Body>
-  void first_edge(const RowRange& rows, const LaneOutput& output, const Body& body) {
-    if (rows.begin == rows.end) return;
-    first_edge_kernel<<<grid(rows.end - rows.begin), kTeamBlock, 0, stream_.get()>>>(rows, output, body);
-    launched();
-  }
-
-  template <class Body>
-  void reduce_rows(const RowRange& rows, const LaneOutput& output, const Body& body) {
-    if (rows.begin == rows.end) return;
-    reduce_rows_kernel<<<grid(rows.end - rows.begin), kTeamBlock, 0, stream_.get()>>>(rows, output, body);
     launched();
   }
 
@@ -255,13 +217,17 @@ class CudaExecutor {
 
   std::uint64_t launches() const { return launches_; }
 
- private:
+ protected:
   static constexpr unsigned kMostBlocks = 1024;  ///< beyond them blocks take further vertices
+
+  static unsigned grid(std::uint64_t count) { return std::min(grid_for(count, kTeamBlock), kMostBlocks); }
+  void launched() {
+    check_launch("a round's kernel");
+    ++launches_;
+  }
+
+ private:
   static constexpr std::uint64_t kReadAtOnce = 1024;
-  /// Vertices that are no more than warps are a warp's each; else 32 of them are one warp's, whatever their
-  /// lists. A round of k-core on Kronecker 21, of 5,856 vertices with 11.6 M edges, took 48 ms so where some
-  /// partitions were in slots, and 2.1 ms where a warp took each over the link.
-  static constexpr std::uint64_t kFewVertices = kMostBlocks * (kTeamBlock / kWarp);
 
   void reserve_left(Groups groups, std::uint64_t count) {
     if (groups != Groups::warps_then_blocks) return;
@@ -291,16 +257,8 @@ class CudaExecutor {
     launched();
   }
 
-  static unsigned grid(std::uint64_t count) { return std::min(grid_for(count, kTeamBlock), kMostBlocks); }
-  void launched() {
-    check_launch("a round's kernel");
-    ++launches_;
-  }
-
   const Device& device_;
   Stream stream_;
-  Buffer<HubPiece> hubs_;
-  Buffer<unsigned long long> hub_count_;
   Buffer<unsigned long long> sums_, left_counts_;     ///< of groups; [kGroupSums] and [SideStreams::kMost]
   Buffer<std::uint64_t> left_;                        ///< indices that warps left to blocks
   Buffer<std::uint32_t> keys_, sorted_keys_, items_;  ///< of order_by_key()

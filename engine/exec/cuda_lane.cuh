@@ -1,4 +1,4 @@
-// One thread's output in kernels of CudaExecutor.
+// One thread's output in kernels of CudaExecutor and CudaTraverser.
 #pragma once
 
 #include "engine/exec/algorithms/places.cuh"
@@ -9,7 +9,6 @@ namespace sluice::cuda {
 
 class CudaLane {
  public:
-  /// A GPU finds the next level faster by reading the states of all vertices.
   static constexpr bool kBinsByLevel = false, kPullsIntoBits = false;
 
   __device__ explicit CudaLane(const LaneOutput& output) : output_(output) {}

@@ -17,16 +17,6 @@ inline constexpr unsigned kWarp = 32;
 /// such as a road graph's. A power of two, for barriers are counted modulo 2^32.
 inline constexpr unsigned kFewBlocks = 16;
 
-/// Degrees from which on a warp, and a block, take a vertex (SIMD-X's small, medium and large worklists;
-/// its 32 and 128 were up to a tenth slower: sssp 15.8 instead of 14.4 ms, Kronecker scale 22, H200).
-inline constexpr std::uint64_t kWarpDegree = 16;
-inline constexpr std::uint64_t kBlockDegree = 512;
-inline constexpr unsigned kLists = 3;
-
-__device__ __forceinline__ unsigned list_of_degree(std::uint64_t degree) {
-  return degree < kWarpDegree ? 0 : degree < kBlockDegree ? 1 : 2;
-}
-
 struct GridTeam {
   __device__ std::uint64_t rank() const { return std::uint64_t{blockIdx.x} * kTeamBlock + threadIdx.x; }
   __device__ std::uint64_t size() const { return std::uint64_t{gridDim.x} * kTeamBlock; }

@@ -1,13 +1,11 @@
 // The host's executor (executor.hpp): threads that claim blocks of the work. A thread appends to a buffer of
 // its own for each list, so that an atomic is paid for some tens of vertices at once, and adds to sums of its
-// own, which go to those of all when the operation ends. Lists of edges lie anywhere, so that each is
-// prefetched while those before it are worked on.
+// own, which go to those of all when the operation ends.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <bit>
 #include <cstring>
 #include <span>
 #include <utility>
@@ -17,15 +15,12 @@
 #include "engine/exec/executor.hpp"
 #include "engine/exec/group.hpp"
 #include "engine/exec/thread_pool.hpp"
-#include "engine/traverse/level_bins.hpp"
 
 namespace sluice {
 
 /// One thread's output.
 class alignas(64) HostLane {
  public:
-  static constexpr bool kBinsByLevel = true, kPullsIntoBits = true;
-
   // Bodies are compiled for devices too, where they never meet this lane.
   [[gnu::always_inline]] SLUICE_HD void append(unsigned list, Vertex v) {
 #if !defined(__CUDA_ARCH__)
@@ -38,16 +33,6 @@ class alignas(64) HostLane {
   void count(unsigned list, int vertices) {
     buffers_[list].counted += static_cast<std::uint64_t>(vertices);
   }
-  SLUICE_HD void bin(Vertex v, std::uint64_t level) {
-#if !defined(__CUDA_ARCH__)
-    levels_->note(*bins_, v, level);
-#endif
-  }
-  SLUICE_HD void beyond(Vertex v) {
-#if !defined(__CUDA_ARCH__)
-    levels_->note_beyond(*bins_, v);
-#endif
-  }
   SLUICE_HD void lowest(unsigned long long value) {
     lowest_ = value < lowest_ ? value : lowest_;
   }
@@ -55,21 +40,9 @@ class alignas(64) HostLane {
     sums_[sum] += value;
   }
 
-  void begin(const LaneOutput& output, LevelBins& levels, unsigned thread) {
+  void begin(const LaneOutput& output) {
     output_ = output;
     if (buffers_.size() < output.number) buffers_.resize(output.number);
-    levels_ = &levels, bins_ = &levels.of(thread);
-  }
-  /// Calls work(vertices) for what lies in this thread's bin, again and again, as long as that is little: to
-  /// wait for the other threads would take longer.
-  template <class Work>
-  void fuse(std::uint64_t bin, Work&& work) {
-    LevelBins::List& waiting = bins_->levels[bin];
-    while (!waiting.empty() && waiting.size() < kFused) {
-      fused_.swap(waiting);
-      work(fused_);
-      fused_.clear();
-    }
   }
   unsigned long long group_sums[kGroupSums] = {};
 
@@ -93,7 +66,6 @@ class alignas(64) HostLane {
 
  private:
   static constexpr unsigned kBuffered = 64;
-  static constexpr std::size_t kFused = 1000;
   struct AppendBuffer {
     unsigned size = 0;
     std::uint64_t counted = 0;
@@ -110,30 +82,25 @@ class alignas(64) HostLane {
   }
 
   LaneOutput output_;
-  LevelBins* levels_ = nullptr;
-  LevelBins::ThreadBins* bins_ = nullptr;
   std::vector<AppendBuffer> buffers_;  ///< by list
-  LevelBins::List fused_;
   unsigned long long sums_[LaneOutput::kSums] = {};
   unsigned long long lowest_ = ~0ull;
 };
 
-class HostExecutor {
+/// `L` is a HostLane, or has more.
+template <class L>
+class HostExecutorOf {
  public:
-  using Lane = HostLane;
-  static constexpr bool kBinsByLevel = true, kPullsIntoBits = true;
+  using Lane = L;
 
-  HostExecutor(const Device& device, std::uint64_t /*edges*/)
-      : device_(device), pool_(device.threads()), levels_(pool_), lanes_(pool_.size()) {}
-
-  /// Vertices that wait, by level.
-  LevelBins& levels() { return levels_; }
+  explicit HostExecutorOf(const Device& device)
+      : device_(device), pool_(device.threads()), lanes_(pool_.size()) {}
 
   /// A thread claims `at_once` items: few where each is a row.
   template <class Body>
   void for_each(std::uint64_t count, const LaneOutput& output, const Body& body,
                 std::uint64_t at_once = kItemsAtOnce) {
-    blocks(count, at_once, output, [&](std::uint64_t begin, std::uint64_t end, HostLane& lane) {
+    blocks(count, at_once, output, [&](std::uint64_t begin, std::uint64_t end, Lane& lane) {
       const Body local = body;  // no store through a pointer can change it
       for (std::uint64_t i = begin; i < end; ++i) local(i, lane);
     });
@@ -144,68 +111,13 @@ class HostExecutor {
   void reduce(std::uint64_t count, const LaneOutput& output, Total& total, const Body& body, Join&& join,
               std::uint64_t at_once) {
     std::vector<Total> parts(lanes_.size());
-    blocks(count, at_once, output, [&](std::uint64_t begin, std::uint64_t end, HostLane& lane) {
+    blocks(count, at_once, output, [&](std::uint64_t begin, std::uint64_t end, Lane& lane) {
       const Body local = body;
       Total part;
       for (std::uint64_t i = begin; i < end; ++i) local(i, part, lane);
       join(parts[static_cast<std::size_t>(&lane - lanes_.data())], part);
     });
     for (const Total& part : parts) join(total, part);
-  }
-
-  /// `fused_bin`: a thread also traverses the lists of vertices that the body puts in its bin there, as long
-  /// as they are few.
-  template <class Body>
-  void for_each_edge(const VertexRange& vertices, const LaneOutput& output, const Body& body,
-                     std::uint64_t fused_bin = LevelBins::kNone) {
-    blocks(vertices.count, kListsAtOnce, output, [&](std::uint64_t begin, std::uint64_t end, HostLane& lane) {
-      lane.add(0, traverse(vertices.part(begin, end), body, lane));
-      if (fused_bin == LevelBins::kNone) return;
-      lane.fuse(fused_bin, [&](const LevelBins::List& more) {
-        lane.add(0, traverse({more.data(), 0, more.size(), vertices.first, vertices.offsets}, body, lane));
-      });
-    });
-  }
-
-  /// Threads claim words of rows, a bit each: body.wanted(word, rows) says which are wanted, and those of
-  /// which body.take() is true go to body.found(word, bits, lane). A word begins at body.first_row(word).
-  template <class Body>
-  void first_edge(const RowRange& rows, const LaneOutput& output, const Body& body) {
-    if (rows.begin == rows.end) return;
-    const std::uint64_t first = body.word(rows.begin), words = body.word(rows.end - 1) + 1 - first;
-    blocks(words, kWordsAtOnce, output, [&](std::uint64_t begin, std::uint64_t end, HostLane& lane) {
-      const Body local = body;
-      const RowRange range = rows;
-      std::uint64_t edges = 0;
-      for (std::uint64_t word = first + begin; word < first + end; ++word) {
-        std::uint32_t found = 0;
-        for (std::uint32_t left = local.wanted(word, range); left != 0; left &= left - 1) {
-          const auto bit = static_cast<unsigned>(std::countr_zero(left));
-          const bool finds = search(range, local.first_row(word) + bit, local, edges, lane);
-          found |= std::uint32_t{finds} << bit;
-        }
-        if (found != 0) local.found(word, found, lane);
-      }
-      lane.add(0, edges);
-    });
-  }
-
-  /// A thread takes the whole of a row.
-  template <class Body>
-  void reduce_rows(const RowRange& rows, const LaneOutput& output, const Body& body) {
-    blocks(rows.end - rows.begin, kRowsAtOnce, output,
-           [&](std::uint64_t begin, std::uint64_t end, HostLane& lane) {
-             const Body local = body;  // no store through a pointer can change it
-             std::uint64_t edges = 0;
-             for (std::uint64_t row = rows.begin + begin; row < rows.begin + end; ++row) {
-               typename Body::Value before{};
-               if (!local.begin(row, before)) continue;
-               const auto total =
-                   reduce_edges(local, row, before, rows.offsets[row], rows.offsets[row + 1], edges);
-               local.end(row, before, total, lane);
-             }
-             lane.add(0, edges);
-           });
   }
 
   /// In one thread: the items of a round are few beside their edges.
@@ -251,7 +163,7 @@ class HostExecutor {
   void group_sums(std::uint64_t* sums) {
     for (unsigned sum = 0; sum < kGroupSums; ++sum) {
       sums[sum] = 0;
-      for (HostLane& lane : lanes_) sums[sum] += std::exchange(lane.group_sums[sum], 0);
+      for (Lane& lane : lanes_) sums[sum] += std::exchange(lane.group_sums[sum], 0);
     }
   }
 
@@ -307,55 +219,15 @@ class HostExecutor {
   std::uint64_t launches() const { return 0; }
 
  private:
-  static constexpr std::uint64_t kItemsAtOnce = 1u << 12, kListsAtOnce = 64, kWordsAtOnce = 128,
-                                 kRowsAtOnce = 256, kGroupsAtOnce = 16;
-  /// So far ahead are lists prefetched, and what a body reads of targets: as much as a core can wait for.
-  static constexpr std::uint64_t kListsAhead = 8, kTargetsAhead = 32;
+  static constexpr std::uint64_t kItemsAtOnce = 1u << 12, kGroupsAtOnce = 16;
 
-  /// Returns how many edges there were. (It prefetches lists itself: GCC drops calls of functions that do
-  /// nothing else.)
-  template <class Body>
-  static std::uint64_t traverse(const VertexRange vertices, const Body& body, HostLane& lane) {
-    const Body local = body;  // no store through a pointer can change it
-    std::uint64_t edges = 0;
-    for (std::uint64_t i = 0; i < vertices.count; ++i) {
-      if constexpr (requires { local.prefetch(EdgeIndex{}); }) {
-        if (i + 2 * kListsAhead < vertices.count)
-          __builtin_prefetch(vertices.list(vertices[i + 2 * kListsAhead]));
-        if (i + kListsAhead < vertices.count) local.prefetch(*vertices.list(vertices[i + kListsAhead]));
-      }
-      const Vertex u = vertices[i];
-      if (!local.sends(u)) continue;
-      const EdgeIndex* const list = vertices.list(u);
-      const EdgeIndex last = list[1];
-      edges += last - list[0];
-      for (EdgeIndex e = list[0]; e < last; ++e) {
-        if constexpr (requires { local.prefetch_target(e); })
-          if (e + kTargetsAhead < last) local.prefetch_target(e + kTargetsAhead);
-        local.edge(u, e, lane);
-      }
-    }
-    return edges;
-  }
-
-  /// Has the row an edge that the body takes? `edges` grows by those that were looked at.
-  template <class Body>
-  static bool search(const RowRange& rows, std::uint64_t row, const Body& body, std::uint64_t& edges,
-                     HostLane& lane) {
-    if (row + kListsAhead < rows.end) body.prefetch(rows.offsets[row + kListsAhead]);
-    const EdgeIndex first = rows.offsets[row], last = rows.offsets[row + 1];
-    EdgeIndex e = first;
-    while (e < last && !body.hits(e)) ++e;
-    edges += std::min(e + 1, last) - first;
-    return e < last && body.take(row, e, lane);
-  }
-
+ protected:
   /// Calls work(begin, end, lane) over [0, count) in blocks of at most `grain`.
   template <class Work>
   void blocks(std::uint64_t count, std::uint64_t grain, const LaneOutput& output, Work&& work) {
     if (count == 0 || device_.plans()) return;
     const unsigned threads = count <= grain ? 1 : pool_.size();
-    for (unsigned thread = 0; thread < threads; ++thread) lanes_[thread].begin(output, levels_, thread);
+    for (unsigned thread = 0; thread < threads; ++thread) lanes_[thread].begin(output);
     pool_.blocks(count, grain, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
       work(begin, end, lanes_[thread]);
     });
@@ -364,12 +236,14 @@ class HostExecutor {
 
   const Device& device_;
   ThreadPool pool_;
-  LevelBins levels_;
-  std::vector<HostLane> lanes_;      ///< [threads]
+  std::vector<Lane> lanes_;  ///< [threads]
+
+ private:
   std::vector<std::uint64_t> next_;  ///< by key, where the next item goes
   std::vector<unsigned> key_of_;     ///< [items]
 };
 
+using HostExecutor = HostExecutorOf<HostLane>;
 static_assert(Executor<HostExecutor>);
 
 }  // namespace sluice

@@ -12,8 +12,8 @@
 #include "engine/exec/cuda_check.cuh"
 #include "engine/exec/group.cuh"
 #include "engine/exec/group.hpp"
-#include "engine/pagerank/degree_class.hpp"
 #include "engine/pagerank/options.hpp"
+#include "engine/traverse/degree_class.hpp"
 
 namespace sluice::pagerank {
 

@@ -27,7 +27,7 @@ namespace sluice::samples::cuda {
 
 /// What batches reuse.
 struct LevelsWorkspace {
-  explicit LevelsWorkspace(const Device& device) : executor(device, 0) {}
+  explicit LevelsWorkspace(const Device& device) : executor(device) {}
 
   /// Device memory that the next batch finds already there.
   std::uint64_t bytes() const { return memory.bytes() + executor.order_bytes(); }

@@ -1,4 +1,4 @@
-// Kernels of CudaExecutor over edges. A lane traverses short lists alone, a warp longer ones together, and
+// Kernels of CudaTraverser over edges. A lane traverses short lists alone, a warp longer ones together, and
 // blocks the pieces of those of hubs, in a second kernel. Lists in mapped host memory are a warp's from the
 // first edge on: a lane alone would fetch each sector over the link by itself. So are those of few vertices.
 #pragma once
@@ -6,13 +6,11 @@
 #include <cstdint>
 
 #include "engine/exec/cuda_lane.cuh"
-#include "engine/exec/executor.hpp"
 #include "engine/exec/grid.cuh"
+#include "engine/traverse/degree_class.hpp"
+#include "engine/traverse/traverser.hpp"
 
 namespace sluice::cuda {
-
-/// Degrees from which on a list is cut into pieces, so that the whole grid works on it.
-inline constexpr std::uint64_t kGridDegree = 4096;
 
 /// kGridDegree edges of a hub's list, the last one those behind them too: a block's work. (Where every block
 /// looked at every hub, sssp of Kronecker 24 read lists in place at 27 GB/s over a link of 55, and at 48 so.)

@@ -1,12 +1,13 @@
-// What the edges of a row come to (executor.hpp: reduce_rows()), by a lane, a warp or a block, as long as the
-// row is. A lane has a row of its own, and those of a block are neighbours.
+// What the edges of a row come to (traverser.hpp: reduce_rows()), by a lane, a warp or a block, as long as
+// the row is. A lane has a row of its own, and those of a block are neighbours.
 #pragma once
 
 #include <cstdint>
 
 #include "engine/exec/cuda_lane.cuh"
-#include "engine/exec/executor.hpp"
 #include "engine/exec/grid.cuh"
+#include "engine/traverse/degree_class.hpp"
+#include "engine/traverse/traverser.hpp"
 
 namespace sluice::cuda {
 
@@ -28,7 +29,7 @@ class RowOfLane {
       : body_(body), offsets_(offsets), row_(row) {
     const bool wants = valid && body.begin(row, before_);
     begin_ = wants ? offsets[row] : 0, end_ = wants ? offsets[row + 1] : 0;
-    size_ = wants ? list_of_degree(end_ - begin_) : kLists;
+    size_ = wants ? list_of_degree(end_ - begin_) : kDegreeLists;
   }
 
   /// Calls done(before, total) for the lane's row, unless that is a block's; every lane of the warp comes.

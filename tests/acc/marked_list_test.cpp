@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/exec/host_executor.hpp"
+#include "engine/traverse/host_traverser.hpp"
 
 namespace sluice::test {
 namespace {
@@ -14,7 +14,7 @@ TEST_P(MarkedListOf, HasOwnVerticesInOrder) {
   const Device device({DeviceChoice::host, GetParam(), 0});
   for (const MarkedCase& marked : marked_cases()) {
     SCOPED_TRACE(marked.name);
-    HostExecutor executor(device, 0);
+    HostTraverser executor(device, 0);
 
     const FoundList found = list_marked(device, executor, marked);
 

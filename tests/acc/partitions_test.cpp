@@ -27,7 +27,7 @@ Run<typename Program::State> run_partitioned(const acc::AccGraph& graph, const P
                                              const acc::AccOptions& options = {}) {
   Run<typename Program::State> run;
   if (graph.vertices() == 0) return run;
-  const auto solver = acc::make_solver<Program, HostExecutor, Partitioned>(graph, program, options);
+  const auto solver = acc::make_solver<Program, HostTraverser, Partitioned>(graph, program, options);
   solver->run(run.stats);
   solver->finish(run.stats);
   run.states.assign(solver->states(), solver->states() + graph.vertices());

@@ -78,7 +78,7 @@ class RankForestsTest : public testing::TestWithParam<int> {
       AccPlace place;
       place.ranks = &ranks;
       const RankPart rows(device, graph, {}, place);
-      HostExecutor executor(device, 0);
+      HostExecutor executor(device);
       RankForests forests(device, rows, kVertices);
       std::vector<Vertex> states = all_roots();
       for (const auto& [u, v] : edges[static_cast<std::size_t>(rank)])

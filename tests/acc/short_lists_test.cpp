@@ -32,7 +32,7 @@ TEST_P(ShortListsOf, AreCopiedAndOthersAreEmpty) {
   degrees[5] = 100'000;
   const Csr rows = rows_of(degrees);
   const Device device({DeviceChoice::host, 3, 0});
-  HostExecutor executor(device, rows.targets.size());
+  HostExecutor executor(device);
 
   acc::ShortLists lists(device, rows.view(), weighted, ~std::uint64_t{0});
   lists.gather(executor, rows.offsets.data(),

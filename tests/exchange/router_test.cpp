@@ -125,7 +125,7 @@ TEST(RouterRows, AreSharedAsBits) {
       std::vector<std::uint32_t> words((rows + 31) / 32);
       for (std::uint64_t row = router.first(); row < router.last(); ++row)
         if (is_set(row)) words[row / 32] |= 1u << row % 32;
-      HostExecutor executor(device, 0);
+      HostExecutor executor(device);
       SharedBits bits(device, router, executor, router.owners().view(), "a test");
 
       bits.share(words.data());

@@ -1,4 +1,4 @@
-// The host's executor: what its threads append and add up, and how it goes over lists.
+// The host's executor: what its threads append and add up, and how it orders items.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,41 +17,6 @@ struct Split {
     lane.append(i % 2, static_cast<Vertex>(i));
     lane.add(1, i);
     lane.lowest(i + 7);
-  }
-};
-
-/// Vertex i has i edges; its target is the position of an edge.
-struct Edges {
-  Vertex* sources;
-
-  bool sends(Vertex u) const { return u % 3 != 0; }
-  template <class Lane>
-  void edge(Vertex u, EdgeIndex e, Lane&) const {
-    sources[e] = u;
-  }
-};
-
-/// The rows of a word are two; those that end with an odd digit are wanted.
-struct Search {
-  Vertex* taken;
-  std::uint32_t* words;
-
-  std::uint64_t word(std::uint64_t row) const { return row / 2; }
-  std::uint64_t first_row(std::uint64_t word) const { return 2 * word; }
-  std::uint32_t wanted(std::uint64_t word, const RowRange& rows) const {
-    return 2 * word + 1 < rows.end ? 2 : 0;
-  }
-  void prefetch(EdgeIndex) const {}
-  bool hits(EdgeIndex e) const { return e % 5 == 0; }
-  template <class Lane>
-  bool take(std::uint64_t row, EdgeIndex e, Lane&) const {
-    taken[row] = static_cast<Vertex>(e);
-    return e > 0;
-  }
-  template <class Lane>
-  void found(std::uint64_t word, std::uint32_t bits, Lane& lane) const {
-    words[word] = bits;
-    lane.count(0, 1);
   }
 };
 
@@ -91,7 +56,7 @@ class HostExecutorTest : public testing::TestWithParam<unsigned> {
   static constexpr std::uint64_t kCount = 20'000;
 
   const Device device_{{DeviceChoice::host, GetParam(), 0}};
-  HostExecutor executor_{device_, 0};
+  HostExecutor executor_{device_};
 };
 
 TEST_P(HostExecutorTest, JoinsWhatBodiesAddUp) {
@@ -135,50 +100,6 @@ TEST_P(HostExecutorTest, AppendsEachVertexOnceAndAddsUp) {
   std::sort(lists.begin(), lists.begin() + kCount / 2);
   std::sort(lists.begin() + kCount / 2, lists.end());
   for (std::uint64_t i = 0; i < kCount; ++i) ASSERT_EQ(lists[i % 2 * kCount / 2 + i / 2], i);
-}
-
-TEST_P(HostExecutorTest, GoesOverTheEdgesOfVerticesThatSend) {
-  constexpr Vertex kVertices = 300;
-  std::vector<EdgeIndex> offsets(kVertices + 1);
-  for (Vertex v = 0; v < kVertices; ++v) offsets[v + 1] = offsets[v] + v;
-  std::vector<Vertex> sources(offsets.back(), kNoVertex);
-  unsigned long long sums[LaneOutput::kSums] = {};
-  LaneOutput output;
-  output.sums = sums;
-
-  executor_.for_each_edge({nullptr, 0, kVertices, 0, offsets.data()}, output, Edges{sources.data()});
-
-  std::uint64_t edges = 0;
-  for (Vertex v = 0; v < kVertices; ++v) {
-    edges += v % 3 != 0 ? v : 0;
-    for (EdgeIndex e = offsets[v]; e < offsets[v + 1]; ++e) ASSERT_EQ(sources[e], v % 3 != 0 ? v : kNoVertex);
-  }
-  EXPECT_EQ(sums[0], edges);
-}
-
-TEST_P(HostExecutorTest, TakesTheFirstEdgeThatHits) {
-  constexpr std::uint64_t kRows = 2000;
-  std::vector<EdgeIndex> offsets(kRows + 1);
-  for (std::uint64_t row = 0; row < kRows; ++row) offsets[row + 1] = offsets[row] + row % 4;
-  std::vector<Vertex> taken(kRows, kNoVertex);
-  std::vector<std::uint32_t> words(kRows / 2);
-  std::vector<unsigned long long> counts(4);
-  const LaneOutput output{nullptr, nullptr, counts.data(), counts.data() + 1, nullptr, 1};
-
-  executor_.first_edge({0, kRows, offsets.data()}, output, Search{taken.data(), words.data()});
-
-  unsigned long long edges = 0, found = 0;
-  for (std::uint64_t row = 0; row < kRows; ++row) {
-    EdgeIndex e = offsets[row];
-    while (row % 2 == 1 && e < offsets[row + 1] && e % 5 != 0) ++e;
-    const bool hits = row % 2 == 1 && e < offsets[row + 1];
-    ASSERT_EQ(taken[row], hits ? static_cast<Vertex>(e) : kNoVertex) << row;
-    if (row % 2 == 0) continue;
-    ASSERT_EQ(words[row / 2], hits && e > 0 ? 2u : 0u) << row;
-    edges += e - offsets[row] + hits;
-    found += hits && e > 0;
-  }
-  EXPECT_EQ(counts, (std::vector<unsigned long long>{found, edges, 0, 0}));
 }
 
 TEST_P(HostExecutorTest, SortsByKey) {

@@ -103,7 +103,7 @@ TEST(GpuRouter, SharesBits) {
       all[row / 32] |= 1u << row % 32;
       if (router.owns(static_cast<Vertex>(row))) own[row / 32] |= 1u << row % 32;
     }
-    cuda::CudaExecutor executor(gpu, 0);
+    cuda::CudaExecutor executor(gpu);
     const DeviceOwnership owners(gpu, router.owners(), "a test");
     SharedBits bits(gpu, router, executor, owners.view(), "a test");
 

@@ -11,13 +11,12 @@
 #include "engine/exec/grid.cuh"
 #include "engine/exec/group.hpp"
 #include "engine/exec/stream.cuh"
+#include "engine/traverse/degree_class.hpp"
 
 namespace sluice::acc {
 
 /// A message keeps dozens of doubles in registers.
 inline constexpr unsigned kBeliefBlock = 256;
-/// From so many edges on a warp would be the last that a round waits for.
-inline constexpr std::uint64_t kHubDegree = 2048;
 
 using HubGroup = BlockGroup<kBeliefBlock>;
 
@@ -72,9 +71,9 @@ __device__ void combine_all(const Program& program, const EdgeIndex* offsets, st
     const std::uint64_t v = first + lane;
     const bool takes = lane < each && v < vertices;
     const EdgeIndex begin = takes ? offsets[v] : 0, end = takes ? offsets[v + 1] : 0;
-    if (takes && end - begin < cuda::kWarpDegree)
+    if (takes && end - begin < kWarpDegree)
       note(program.combine(SingleLane{}, static_cast<Vertex>(v), begin, end));
-    const bool together = end - begin >= cuda::kWarpDegree && end - begin < kHubDegree;
+    const bool together = end - begin >= kWarpDegree && end - begin < kLongDegree;
     for (unsigned left = __ballot_sync(~0u, together); left != 0; left &= left - 1) {
       const auto owner = static_cast<unsigned>(__ffs(static_cast<int>(left)) - 1);
       const EdgeIndex begins = __shfl_sync(~0u, begin, owner), ends = __shfl_sync(~0u, end, owner);

@@ -63,7 +63,7 @@ class CudaBeliefParts final : public BeliefPartBackend {
         states_(states),
         damped_(damped),
         offsets_(device, lists_.vertices + 1, "the graph's offsets"),
-        hub_rows_(rows.long_rows(kHubDegree)),
+        hub_rows_(rows.long_rows(kLongDegree)),
         hubs_(device, hub_rows_.size(), "hubs"),
         totals_(device, kTotals, "totals"),
         plan_(cut_for_slots(device, rows, states)) {

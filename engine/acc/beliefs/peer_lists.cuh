@@ -47,7 +47,7 @@ class PeerLists {
         part_(part),
         rows_(part.last() - part.first()),
         edges_(part.lists().edges),
-        executor_(device, edges_),
+        executor_(device),
         owners_(device, part.owners(), "ranges of ranks"),
         before_(device, rows_ + 1, "edges to other ranks"),
         memory_(device,

@@ -41,7 +41,7 @@ class ResidentBeliefs final : public VertexBeliefs {
       : VertexBeliefs(device, graph),
         graph_(graph),
         edges_(rows_.lists().edges),
-        hubs_(device_, edges_ / kHubDegree, "hubs"),
+        hubs_(device_, edges_ / kLongDegree, "hubs"),
         lacks_reverse_(device_, 1, "reverse edges"),
         fused_(Edges::kAlone && fuses(fusion, edges_ * model.states)),
         totals_(device_, Edges::kAlone ? kRoundsAtOnce : 1, "totals"),
@@ -94,7 +94,7 @@ class ResidentBeliefs final : public VertexBeliefs {
 
   /// Reverse edges, priors and messages as they begin, and what vertices believe by these.
   void begin(const BeliefModel& model, const BeliefOptions& options) {
-    const std::vector<Vertex> hubs = rows_.long_rows(kHubDegree);
+    const std::vector<Vertex> hubs = rows_.long_rows(kLongDegree);
     hub_count_ = static_cast<unsigned>(hubs.size());
     copy_to_device(device_, hubs_.data(), hubs.data(), hubs.size() * sizeof(Vertex));
     begin_program(coupling_logs(model), options.damping);

@@ -14,7 +14,7 @@ struct WordRange {
   unsigned begin, end;
 };
 
-/// Calls body(v, list) for 32 vertices at a time, of those words that have marks; `list` is kLists for a
+/// Calls body(v, list) for 32 vertices at a time, of those words that have marks; `list` is kDegreeLists for a
 /// vertex without one.
 template <class Body>
 __device__ void over_marked(const WorklistView& view, unsigned parity, const WordRange& words, Body&& body) {
@@ -22,15 +22,15 @@ __device__ void over_marked(const WorklistView& view, unsigned parity, const Wor
   for (unsigned base = words.begin; base < words.end; base += cuda::kWarp) {
     const std::uint32_t own = base + lane < words.end ? view.bits[parity][base + lane] : 0;
     over_words(base + lane, own, [&](Vertex v, bool marked) {
-      body(v, marked ? cuda::list_of_degree(view.degree(v)) : cuda::kLists);
+      body(v, marked ? list_of_degree(view.degree(v)) : kDegreeLists);
     });
   }
 }
 
 /// What warps of a block put on each list, up to each warp; and where the block's own begin.
 struct SortedPlaces {
-  unsigned of_warps[cuda::kLists][cuda::kTeamBlock / cuda::kWarp];
-  unsigned begins[cuda::kLists];
+  unsigned of_warps[kDegreeLists][cuda::kTeamBlock / cuda::kWarp];
+  unsigned begins[kDegreeLists];
 };
 
 /// The block's, in shared memory.
@@ -58,15 +58,15 @@ __device__ void count_marked(const Team& team, const WorklistView& view, const R
   const unsigned lane = threadIdx.x % cuda::kWarp, warp = threadIdx.x / cuda::kWarp;
   unsigned count = 0;  // of a list, in its lane
   over_marked(view, place.next, words_of_warp(team, view), [&](Vertex v, unsigned list) {
-    for (unsigned i = 0; i < cuda::kLists; ++i) {
+    for (unsigned i = 0; i < kDegreeLists; ++i) {
       const unsigned lanes = __ballot_sync(~0u, list == i);
       if (lane == i) count += static_cast<unsigned>(__popc(lanes));
     }
-    also(list != cuda::kLists, v);
+    also(list != kDegreeLists, v);
   });
-  if (lane < cuda::kLists) places.of_warps[lane][warp] = count;
+  if (lane < kDegreeLists) places.of_warps[lane][warp] = count;
   __syncthreads();
-  if (threadIdx.x < cuda::kLists) {
+  if (threadIdx.x < kDegreeLists) {
     unsigned sum = 0;
 #pragma unroll 1  // fewer registers
     for (unsigned& of_warp : places.of_warps[threadIdx.x]) {
@@ -81,7 +81,7 @@ __device__ void count_marked(const Team& team, const WorklistView& view, const R
 template <class Team>
 __device__ void place_marked(const Team& team, const WorklistView& view, const RoundPlace& place) {
   const unsigned lane = threadIdx.x % cuda::kWarp, list = threadIdx.x / cuda::kWarp;
-  if (list < cuda::kLists) {
+  if (list < kDegreeLists) {
     // The first block has none before it, and adds up all.
     const bool first = team.block() == 0;
     const unsigned end = first ? team.blocks() : team.block();
@@ -102,15 +102,15 @@ template <class Team>
 __device__ void write_marked(const Team& team, const WorklistView& view, const RoundPlace& place) {
   const SortedPlaces& places = sorted_places();
   const unsigned lane = threadIdx.x % cuda::kWarp, warp = threadIdx.x / cuda::kWarp;
-  unsigned next = lane < cuda::kLists ? places.begins[lane] + places.of_warps[lane][warp] : 0;
+  unsigned next = lane < kDegreeLists ? places.begins[lane] + places.of_warps[lane][warp] : 0;
   over_marked(view, place.next, words_of_warp(team, view), [&](Vertex v, unsigned list) {
     unsigned at = __shfl_sync(~0u, next, static_cast<int>(list));
-    for (unsigned i = 0; i < cuda::kLists; ++i) {
+    for (unsigned i = 0; i < kDegreeLists; ++i) {
       const unsigned lanes = __ballot_sync(~0u, list == i);
       if (list == i) at += static_cast<unsigned>(__popc(lanes & ((1u << lane) - 1)));
       if (lane == i) next += static_cast<unsigned>(__popc(lanes));
     }
-    if (list != cuda::kLists) view.list(place.next, list)[at] = v;
+    if (list != kDegreeLists) view.list(place.next, list)[at] = v;
   });
 }
 

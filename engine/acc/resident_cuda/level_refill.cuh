@@ -278,7 +278,7 @@ __device__ void refill(const cuda::GridTeam& grid, const View& view, const Round
     const PeerWork all =
         swap_found(grid, view, {.found = next.active, .found_edges = refilled_edges, .lowest = lowest}, next);
     if (all.lowest < lowest) {
-      if (grid.rank() < cuda::kLists) place.made->sizes[grid.rank()] = 0;
+      if (grid.rank() < kDegreeLists) place.made->sizes[grid.rank()] = 0;
       grid.sync();
       lowest = all.lowest, next.active = 0;
     }

@@ -122,7 +122,7 @@ class PeerPart {
   PeerPart(const Device& device, const AccGraph& graph, bool pulls = false)
       : device_(device),
         rows_(graph.rank_part()),
-        executor_(device, rows_.lists().edges),
+        executor_(device),
         owners_(device, rows_.owners(), "ranges of ranks"),
         states_(device, rows_, executor_, graph.vertices()),
         boundary_(device, words_of(0, graph.vertices()), "vertices at other ranks' ranges"),

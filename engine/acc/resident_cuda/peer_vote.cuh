@@ -108,7 +108,7 @@ __device__ PeerVoteRound send_found(const cuda::GridTeam& grid, const View& view
   const RoundPlace place = view.work.place(now.round - 1);
   PeerVoteRound next = now;
   next.unsent = 0;
-  for (unsigned which = 0; which < cuda::kLists; ++which) {
+  for (unsigned which = 0; which < kDegreeLists; ++which) {
     over_all(grid, load(&place.made->sizes[which]), [&](std::uint64_t i, bool valid) {
       view.peers.send(now.swap, valid, valid ? view.work.list(place.next, which)[i] : 0, view.states);
     });

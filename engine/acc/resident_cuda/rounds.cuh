@@ -158,8 +158,8 @@ class RoundKernels {
 __global__ inline void __launch_bounds__(cuda::kTeamBlock)
     count_lists_kernel(const EdgeIndex* offsets, std::uint64_t vertices, ListSizes* sizes) {
   over_all(cuda::GridTeam{}, vertices, [&](std::uint64_t v, bool valid) {
-    const unsigned which = valid ? cuda::list_of_degree(offsets[v + 1] - offsets[v]) : cuda::kLists;
-    for (unsigned list = 0; list < cuda::kLists; ++list) {
+    const unsigned which = valid ? list_of_degree(offsets[v + 1] - offsets[v]) : kDegreeLists;
+    for (unsigned list = 0; list < kDegreeLists; ++list) {
       const unsigned lanes = __ballot_sync(~0u, which == list);
       if (threadIdx.x % cuda::kWarp == 0 && lanes != 0)
         atomicAdd(&sizes->of[list], static_cast<unsigned>(__popc(lanes)));
@@ -183,7 +183,7 @@ class WorklistMemory {
         bins_(device, std::uint64_t{blocks} * cuda::kTeamBlock * options.bin, "bins of threads"),
         batch_(device, options.filter == AccFilter::batch ? part.out().edges : 0, "batch of edges"),
         counts_(device, 3, "worklists"),
-        of_blocks_(device, std::uint64_t{cuda::kLists} * blocks, "worklists"),
+        of_blocks_(device, std::uint64_t{kDegreeLists} * blocks, "worklists"),
         arrived_(device, 1, "a barrier"),
         totals_(device, 1, "trace"),
         trace_(device, kTracedRounds, "trace"),
@@ -219,7 +219,7 @@ class WorklistMemory {
     stream.wait("counting lists");
     ListSizes sizes;
     copy_to_host(device_, &sizes, sizes_.data(), sizeof sizes);
-    for (unsigned i = 1; i < cuda::kLists; ++i) view_.begins.of[i] = view_.begins.of[i - 1] + sizes.of[i - 1];
+    for (unsigned i = 1; i < kDegreeLists; ++i) view_.begins.of[i] = view_.begins.of[i - 1] + sizes.of[i - 1];
   }
 
   const WorklistView& view() const { return view_; }

@@ -242,8 +242,8 @@ class SmallFrontierRounds {
       const EdgeIndex degree = offset(to.vertex + 1ull) - to.begin;
       const auto before = fetch_min(view_.states + to.vertex, value);
       news = value < before && !view_.program.settled(before) && view_.program.active(value, before, at);
-      to.degree = static_cast<unsigned>(min(degree, EdgeIndex{cuda::kWarpDegree}));
-      const bool none_of_cluster = degree >= cuda::kWarpDegree || at_boundary(to.vertex);
+      to.degree = static_cast<unsigned>(min(degree, EdgeIndex{kWarpDegree}));
+      const bool none_of_cluster = degree >= kWarpDegree || at_boundary(to.vertex);
       if (news && none_of_cluster) atomicExch(&made(now.round + 1).too_large, 1u);
     }
     const unsigned lanes = __ballot_sync(~0u, news);

@@ -9,6 +9,7 @@
 #include "engine/exec/algorithms/places.cuh"
 #include "engine/exec/grid.cuh"
 #include "engine/exec/memory/buffer.hpp"
+#include "engine/traverse/degree_class.hpp"
 #include "partition/graph.hpp"
 
 namespace sluice::acc {
@@ -25,7 +26,7 @@ struct RoundCounts {
   unsigned long long left = 0;        ///< vertices of this or a later level
   unsigned rest = 0;                  ///< those of later ones that were listed
   unsigned overflow = 0;              ///< a bin was full
-  unsigned sizes[cuda::kLists] = {};  ///< of the worklists that this round reads
+  unsigned sizes[kDegreeLists] = {};  ///< of the worklists that this round reads
 };
 
 /// What a round uses. Lists and marks are there twice: what it reads, and what it makes. Counts are there
@@ -39,7 +40,7 @@ struct RoundPlace {
 
 /// What worklists have a vertex for.
 struct ListSizes {
-  unsigned of[cuda::kLists] = {};  ///< vertices whose lists are of each degree
+  unsigned of[kDegreeLists] = {};  ///< vertices whose lists are of each degree
 };
 
 /// Of a whole graph's vertices, or of a rank's own and of those that lead to them. Pointers are to device
@@ -57,7 +58,7 @@ struct WorklistView {
   std::uint64_t bin_stride = 0;
   Vertex* batch = nullptr;        ///< [edges], batch filter alone
   RoundCounts* counts = nullptr;  ///< [3]
-  unsigned* of_blocks = nullptr;  ///< [kLists][blocks] what each puts on a list
+  unsigned* of_blocks = nullptr;  ///< [kDegreeLists][blocks] what each puts on a list
   unsigned* arrived = nullptr;    ///< at barriers of a few blocks
   AccFilter filter = AccFilter::jit;
   bool few_blocks = true;
@@ -102,7 +103,7 @@ class Finder {
     } else if (view_.filter == AccFilter::jit) {
       overflow_ = true;
     } else {
-      const unsigned which = cuda::list_of_degree(view_.degree(v));
+      const unsigned which = list_of_degree(view_.degree(v));
       view_.list(place_.next, which)[atomicAdd(&place_.made->sizes[which], 1u)] = v;
     }
   }
@@ -135,8 +136,8 @@ class Finder {
 /// Puts v on the list of its degree, where `valid`; every lane of the warp must come.
 __device__ __forceinline__ void append(const WorklistView& view, const RoundPlace& place, bool valid,
                                        Vertex v) {
-  const unsigned which = valid ? cuda::list_of_degree(view.degree(v)) : cuda::kLists;
-  for (unsigned list = 0; list < cuda::kLists; ++list) {
+  const unsigned which = valid ? list_of_degree(view.degree(v)) : kDegreeLists;
+  for (unsigned list = 0; list < kDegreeLists; ++list) {
     const unsigned lanes = __ballot_sync(~0u, which == list);
     if (lanes == 0) continue;
     const unsigned at = cuda::take_places(&place.made->sizes[list], lanes, ~0u);
@@ -255,7 +256,7 @@ __device__ void over_edges(const Team& team, const WorklistView& view, const Rou
 /// Unmarks what was active in a round that had worklists.
 template <class Team>
 __device__ void clear_listed(const Team& team, const WorklistView& view, const RoundPlace& place) {
-  for (unsigned which = 0; which < cuda::kLists; ++which) {
+  for (unsigned which = 0; which < kDegreeLists; ++which) {
     const unsigned count = load(&place.found->sizes[which]);
     for (std::uint64_t i = team.rank(); i < count; i += team.size())
       view.bits[place.now][view.list(place.now, which)[i] / 32] = 0;

@@ -13,9 +13,9 @@
 #include "engine/acc/rounds/rank_part.hpp"
 #include "engine/acc/rounds/short_lists.hpp"
 #include "engine/core/error.hpp"
-#include "engine/exec/executor.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/memory/sweep_lists.hpp"
+#include "engine/traverse/traverser.hpp"
 
 namespace sluice::acc {
 

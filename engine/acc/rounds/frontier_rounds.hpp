@@ -20,13 +20,13 @@
 #include "engine/acc/rounds/push_bodies.hpp"
 #include "engine/acc/rounds/vertex_states.hpp"
 #include "engine/acc/vote_direction.hpp"
-#include "engine/exec/executor.hpp"
 #include "engine/memory/device_ownership.hpp"
 #include "engine/traverse/level_bins.hpp"
+#include "engine/traverse/traverser.hpp"
 
 namespace sluice::acc {
 
-template <AccProgram Program, Executor E, Residency R>
+template <AccProgram Program, Traverser E, Residency R>
 class FrontierRounds {
  public:
   using State = typename Program::State;

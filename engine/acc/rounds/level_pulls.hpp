@@ -15,7 +15,7 @@
 #include "engine/acc/rounds/pulled_values.hpp"
 #include "engine/acc/vote_direction.hpp"
 #include "engine/exchange/router.hpp"
-#include "engine/exec/executor.hpp"
+#include "engine/traverse/traverser.hpp"
 
 namespace sluice::acc {
 
@@ -101,7 +101,7 @@ struct PullRows : PulledValues<typename View::Program> {
   }
 };
 
-template <class View, Executor E>
+template <class View, Traverser E>
 class LevelPulls {
  public:
   /// Of `lists` in both directions; `senders` has a bit for every vertex. Keeps references.

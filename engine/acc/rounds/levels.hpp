@@ -8,7 +8,7 @@
 
 namespace sluice::acc {
 
-template <AggregationProgram Program, Executor E, Residency R>
+template <AggregationProgram Program, Traverser E, Residency R>
 class Levels : public FrontierRounds<Program, E, R> {
  public:
   Levels(const AccGraph& graph, const Program& program, const AccOptions& options)

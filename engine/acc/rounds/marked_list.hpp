@@ -1,5 +1,7 @@
 // The list of the own vertices that are marked, in their order and without atomics (SIMD-X's ballot filter):
 // each word of marks is counted, the counts are added up, and the vertices are written behind those before.
+// (Kernels that stay resident make three lists by degree so, with counts in registers: ballots.cuh. A launch
+// takes as long as some of their rounds, and they have no memory of a count for each word.)
 #pragma once
 
 #include <cstdint>

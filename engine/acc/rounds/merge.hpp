@@ -16,8 +16,8 @@
 #include "engine/acc/rounds/adjacency.hpp"
 #include "engine/acc/rounds/rank_forests.hpp"
 #include "engine/acc/rounds/vertex_states.hpp"
-#include "engine/exec/executor.hpp"
 #include "engine/graph/residency.hpp"
+#include "engine/traverse/traverser.hpp"
 
 namespace sluice::acc {
 
@@ -134,7 +134,7 @@ struct CountNotSpared {
   }
 };
 
-template <MergeProgram Program, Executor E, Residency R>
+template <MergeProgram Program, Traverser E, Residency R>
 class Merge {
  public:
   Merge(const AccGraph& graph, const Program& program)

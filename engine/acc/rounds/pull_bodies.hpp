@@ -1,5 +1,6 @@
-// Bodies of rounds that pull (exec/executor.hpp). In such a round the marks are the bits of all vertices that
-// are active, on any rank. What the host's threads find are bits, too: rows share words, not list entries.
+// Bodies of rounds that pull (traverse/traverser.hpp). In such a round the marks are the bits of all vertices
+// that are active, on any rank. What the host's threads find are bits, too: rows share words, not list
+// entries.
 #pragma once
 
 #include <bit>
@@ -7,7 +8,7 @@
 
 #include "engine/acc/rounds/push_bodies.hpp"
 #include "engine/core/macros.hpp"
-#include "engine/exec/executor.hpp"
+#include "engine/traverse/traverser.hpp"
 
 namespace sluice::acc {
 

@@ -1,4 +1,4 @@
-// How the values that a vertex of an aggregation pulls become one, and that its state (executor.hpp:
+// How the values that a vertex of an aggregation pulls become one, and that its state (traverser.hpp:
 // reduce_rows()): no other thread changes the state meanwhile, so that combining takes no atomics (SIMD-X,
 // section 3). One source for threads of the host and lanes of a GPU.
 #pragma once

@@ -1,6 +1,6 @@
-// Bodies of rounds that push (exec/executor.hpp), for one vertex, edge or entry each. A state that a rank
-// keeps of another rank's vertex holds what was sent there: the smallest bound so far, so that only better
-// ones travel, or the sum of what has not left yet.
+// Bodies of rounds that push (traverse/traverser.hpp), for one vertex, edge or entry each. A state that a
+// rank keeps of another rank's vertex holds what was sent there: the smallest bound so far, so that only
+// better ones travel, or the sum of what has not left yet.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 #include "engine/core/macros.hpp"
 #include "engine/core/ownership.hpp"
 #include "engine/core/types.hpp"
-#include "engine/exec/executor.hpp"
 #include "engine/graph/residency.hpp"
+#include "engine/traverse/traverser.hpp"
 
 namespace sluice::acc {
 

@@ -6,7 +6,7 @@
 
 namespace sluice::acc {
 
-template <VoteProgram Program, Executor E, Residency R>
+template <VoteProgram Program, Traverser E, Residency R>
 class Vote : public FrontierRounds<Program, E, R> {
  public:
   Vote(const AccGraph& graph, const Program& program, const AccOptions& options)

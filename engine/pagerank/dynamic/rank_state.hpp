@@ -49,7 +49,7 @@ class RankState : public BatchState {
 
   RankState(const Device& device, const Options& given)
       : BatchState(given),
-        executor(device, 0),
+        executor(device),
         device_(device),
         counters_(device, 1, "counters"),
         partial_(device, kOnHost ? 0 : kMostParts, "totals by block") {
@@ -330,7 +330,7 @@ class RankState : public BatchState {
   /// Room for the long rows of `edges`; the host's lists are of one class.
   void reserve(unsigned number, std::uint64_t edges) {
     if (!kOnHost)
-      long_[number].reserve(device_, std::min(own, edges / kTileEdges + 1), "lists of affected vertices");
+      long_[number].reserve(device_, std::min(own, edges / kLineDegree + 1), "lists of affected vertices");
   }
 
   const Device& device_;

@@ -308,7 +308,7 @@ void expand_sources(const RankState<Share, cuda::CudaExecutor>& state, const Dyn
   const unsigned last = view.split == RankSplit::in_out ? list_class(view.longest_out) : 0;
   ListSizes sizes{{most}};
   for (unsigned c = 1; c <= last; ++c) sizes.count[c] = most;
-  sizes.count[3] = std::min<std::uint64_t>(sizes.count[3], view.out.edges / kWarpEdges);
+  sizes.count[3] = std::min<std::uint64_t>(sizes.count[3], view.out.edges / kLongDegree);
   launch_rows(state, ExpandedRows<Share>{view, state.sources(), next, pushed, {}}, sizes);
 }
 

@@ -25,7 +25,7 @@ SLUICE_HD std::uint64_t all_of(const ListSizes& sizes) {
 
 /// About how many edges they have: as many as lie in the middle of their classes, by orders of magnitude.
 SLUICE_HD std::uint64_t about_edges(const ListSizes& sizes) {
-  return sizes.count[0] + 16 * sizes.count[1] + 360 * sizes.count[2] + 2 * kWarpEdges * sizes.count[3];
+  return sizes.count[0] + 16 * sizes.count[1] + 360 * sizes.count[2] + 2 * kLongDegree * sizes.count[3];
 }
 
 /// A list in memory of the device; trivially copyable. Short and long rows have an array each, which two

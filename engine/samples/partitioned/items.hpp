@@ -83,7 +83,7 @@ inline std::uint64_t paged_item_bytes(const Device& device) {
 template <Executor E>
 class GroupWork {
  public:
-  GroupWork(const Device& device, RunStats& stats) : executor_(device, 0), stats_(stats) {}
+  GroupWork(const Device& device, RunStats& stats) : executor_(device), stats_(stats) {}
 
   E& executor() { return executor_; }
   /// Calls body(group, index, counters) for every index below `count`.

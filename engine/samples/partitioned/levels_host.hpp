@@ -35,7 +35,7 @@ class Levels<P, Partitioned> {
         starts_(setup.starts),
         revisit_(setup.revisit),
         stats_(setup.stats),
-        executor_(device_, 0),
+        executor_(device_),
         workers_(device_.threads()),
         queues_(device_.threads(), cache.paging()),
         levels_(setup.program.sampler.depth() + std::size_t{1}) {}

@@ -113,7 +113,7 @@ struct PoolJob : InstanceRun<WalkSink> {
                                           PoolBatch(device, copies ? 0 : batch, program.sizes())};
     if (device.plans()) return;
     PoolPieces pieces(device, copies && sink ? batch : 0, program.sizes());
-    E executor(device, 0);
+    E executor(device);
     const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
       const std::size_t turn = copies ? 0 : stats.batches % 2;
       const PoolRows out = rows(memory[turn]);

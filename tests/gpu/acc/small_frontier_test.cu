@@ -8,8 +8,8 @@
 #include "engine/acc/resident_cuda/cuda_vote.cuh"
 #include "engine/acc/rounds/vote.hpp"
 #include "engine/acc/solve.hpp"
-#include "engine/exec/host_executor.hpp"
 #include "engine/exec/threads.hpp"
+#include "engine/traverse/host_traverser.hpp"
 #include "gpu/gpu.hpp"
 #include "statistical/graphs.hpp"
 
@@ -224,7 +224,7 @@ template <bool earliest>
 void compare_nearest(const acc::AccGraph& on_host, const acc::AccGraph& on_gpu, Vertex apart) {
   const Nearest<earliest> program{apart};
   acc::AccStats found, expected;
-  acc::Vote<Nearest<earliest>, HostExecutor, Whole> host(on_host, program, {});
+  acc::Vote<Nearest<earliest>, HostTraverser, Whole> host(on_host, program, {});
   acc::CudaVote<Nearest<earliest>> gpu(on_gpu.device(), on_gpu, program, {});
 
   host.run(expected), gpu.run(found);

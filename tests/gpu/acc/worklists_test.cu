@@ -80,7 +80,7 @@ struct MarkedGraph {
     std::vector<Vertex> some;
     for (auto v = static_cast<Vertex>(from); v < to; ++v) {
       const std::uint64_t degree = begins[v + 1] - begins[v];
-      const unsigned of_degree = degree < cuda::kWarpDegree ? 0 : degree < cuda::kBlockDegree ? 1 : 2;
+      const unsigned of_degree = degree < kWarpDegree ? 0 : degree < kBlockDegree ? 1 : 2;
       if (of_degree == list && (all || (marks[v / 32] >> (v % 32) & 1) != 0)) some.push_back(v);
     }
     return some;
@@ -112,7 +112,7 @@ std::vector<std::vector<Vertex>> lists_of(const Device& gpu, const MarkedGraph& 
   stream.wait("worklists");
   copy_to_host(gpu, counts, view.counts, sizeof counts);
   std::vector<std::vector<Vertex>> found;
-  for (unsigned i = 0; i < cuda::kLists; ++i) {
+  for (unsigned i = 0; i < kDegreeLists; ++i) {
     found.emplace_back(std::min<std::size_t>(counts[1].sizes[i], graph.vertices));
     copy_to_host(gpu, found[i].data(), view.lists[1] + view.begins.of[i], found[i].size() * sizeof(Vertex));
   }
@@ -139,7 +139,7 @@ TEST_F(GpuWorklists, AreInOrderOnWholeGraphs) {
                SCOPED_TRACE(blocks);
                std::vector<std::uint32_t> sent;
                const auto found = lists_of(*gpu_, graph, part, kernel, blocks, filter, sent);
-               for (unsigned i = 0; i < cuda::kLists; ++i)
+               for (unsigned i = 0; i < kDegreeLists; ++i)
                  EXPECT_EQ(found[i], graph.of_list(i, 0, graph.vertices));
              });
   }
@@ -160,7 +160,7 @@ TEST_F(GpuWorklists, OfARankBeginWithItsOwnInOrder) {
                std::vector<std::uint32_t> sent;
                const auto found = lists_of(*gpu_, graph, part, kernel, blocks, acc::AccFilter::ballot, sent);
                std::vector<std::uint32_t> listed(sent.size());
-               for (unsigned i = 0; i < cuda::kLists; ++i) {
+               for (unsigned i = 0; i < kDegreeLists; ++i) {
                  std::vector<Vertex> expected = graph.of_list(i, from, to), found_now = found[i];
                  for (const Vertex v : expected) listed[v / 32] |= 1u << (v % 32);
                  ASSERT_GE(found_now.size(), expected.size());
@@ -177,7 +177,7 @@ TEST_F(GpuWorklists, OfARankBeginWithItsOwnInOrder) {
 TEST_F(GpuWorklists, AreInOrderInPartitions) {
   for (const MarkedCase& marked : marked_cases()) {
     SCOPED_TRACE(marked.name);
-    cuda::CudaExecutor executor(*gpu_, 0);
+    cuda::CudaExecutor executor(*gpu_);
 
     const FoundList found = list_marked(*gpu_, executor, marked);
 

@@ -1,0 +1,68 @@
+// A GPU's traverser (traverser.hpp): a kernel for each operation, and one more for lists of hubs.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "engine/exec/cuda_executor.cuh"
+#include "engine/traverse/cuda_edges.cuh"
+#include "engine/traverse/reduce_rows.cuh"
+#include "engine/traverse/traverser.hpp"
+
+namespace sluice::cuda {
+
+class CudaTraverser : public CudaExecutor {
+ public:
+  /// A GPU finds the next level faster by reading the states of all vertices.
+  static constexpr bool kBinsByLevel = false, kPullsIntoBits = false;
+
+  /// `edges`: of all lists that for_each_edge() traverses.
+  CudaTraverser(const Device& device, std::uint64_t edges)
+      : CudaExecutor(device), hubs_(device, edges / kGridDegree + 1, "hubs"), hub_count_(device, 1, "hubs") {}
+  ~CudaTraverser() { cudaStreamSynchronize(queue().get()); }  // what is under way uses the list of hubs
+
+  template <class Body>
+  void for_each_edge(const VertexRange& vertices, const LaneOutput& output, const Body& body) {
+    if (vertices.count == 0) return;
+    const Hubs hubs{hubs_.data(), hub_count_.data()};
+    fill(hub_count_.data(), 0, hub_count_.bytes());
+    if (vertices.mapped != nullptr || vertices.count <= kFewVertices) {
+      const auto blocks = std::min<std::uint64_t>(vertices.count, kMostBlocks);
+      warp_edges_kernel<<<static_cast<unsigned>(blocks), kTeamBlock, 0, queue().get()>>>(vertices, output,
+                                                                                         hubs, body);
+    } else {
+      edges_kernel<<<grid(vertices.count), kTeamBlock, 0, queue().get()>>>(vertices, output, hubs, body);
+    }
+    launched();
+    if (hubs_.size() == 1) return;  // too few edges for a hub
+    hub_edges_kernel<<<kMostBlocks, kTeamBlock, 0, queue().get()>>>(vertices, output, hubs, body);
+    launched();
+  }
+
+  template <class Body>
+  void first_edge(const RowRange& rows, const LaneOutput& output, const Body& body) {
+    if (rows.begin == rows.end) return;
+    first_edge_kernel<<<grid(rows.end - rows.begin), kTeamBlock, 0, queue().get()>>>(rows, output, body);
+    launched();
+  }
+
+  template <class Body>
+  void reduce_rows(const RowRange& rows, const LaneOutput& output, const Body& body) {
+    if (rows.begin == rows.end) return;
+    reduce_rows_kernel<<<grid(rows.end - rows.begin), kTeamBlock, 0, queue().get()>>>(rows, output, body);
+    launched();
+  }
+
+ private:
+  /// Vertices that are no more than warps are a warp's each; else 32 of them are one warp's, whatever their
+  /// lists. A round of k-core on Kronecker 21, of 5,856 vertices with 11.6 M edges, took 48 ms so where some
+  /// partitions were in slots, and 2.1 ms where a warp took each over the link.
+  static constexpr std::uint64_t kFewVertices = kMostBlocks * (kTeamBlock / kWarp);
+
+  Buffer<HubPiece> hubs_;
+  Buffer<unsigned long long> hub_count_;
+};
+
+static_assert(Traverser<CudaTraverser>);
+
+}  // namespace sluice::cuda

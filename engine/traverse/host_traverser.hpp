@@ -1,0 +1,168 @@
+// The host's traverser (traverser.hpp). Lists of edges lie anywhere, so that each is prefetched while those
+// before it are worked on. Vertices may wait in bins by level.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "engine/exec/host_executor.hpp"
+#include "engine/traverse/level_bins.hpp"
+#include "engine/traverse/traverser.hpp"
+
+namespace sluice {
+
+/// One thread's output, and its bins.
+class LevelLane : public HostLane {
+ public:
+  static constexpr bool kBinsByLevel = true, kPullsIntoBits = true;
+
+  SLUICE_HD void bin(Vertex v, std::uint64_t level) {
+#if !defined(__CUDA_ARCH__)
+    levels_->note(*bins_, v, level);
+#endif
+  }
+  SLUICE_HD void beyond(Vertex v) {
+#if !defined(__CUDA_ARCH__)
+    levels_->note_beyond(*bins_, v);
+#endif
+  }
+
+  void use_bins(LevelBins& levels, unsigned thread) {
+    levels_ = &levels, bins_ = &levels.of(thread);
+  }
+  /// Calls work(vertices) for what lies in this thread's bin, again and again, as long as that is little: to
+  /// wait for the other threads would take longer.
+  template <class Work>
+  void fuse(std::uint64_t bin, Work&& work) {
+    LevelBins::List& waiting = bins_->levels[bin];
+    while (!waiting.empty() && waiting.size() < kFused) {
+      fused_.swap(waiting);
+      work(fused_);
+      fused_.clear();
+    }
+  }
+
+ private:
+  static constexpr std::size_t kFused = 1000;
+
+  LevelBins* levels_ = nullptr;
+  LevelBins::ThreadBins* bins_ = nullptr;
+  LevelBins::List fused_;
+};
+
+class HostTraverser : public HostExecutorOf<LevelLane> {
+ public:
+  static constexpr bool kBinsByLevel = true, kPullsIntoBits = true;
+
+  HostTraverser(const Device& device, std::uint64_t /*edges*/) : HostExecutorOf(device), levels_(pool_) {
+    for (unsigned thread = 0; thread < lanes_.size(); ++thread) lanes_[thread].use_bins(levels_, thread);
+  }
+
+  /// Vertices that wait, by level.
+  LevelBins& levels() { return levels_; }
+
+  /// `fused_bin`: a thread also traverses the lists of vertices that the body puts in its bin there, as long
+  /// as they are few.
+  template <class Body>
+  void for_each_edge(const VertexRange& vertices, const LaneOutput& output, const Body& body,
+                     std::uint64_t fused_bin = LevelBins::kNone) {
+    blocks(vertices.count, kListsAtOnce, output, [&](std::uint64_t begin, std::uint64_t end, Lane& lane) {
+      lane.add(0, traverse(vertices.part(begin, end), body, lane));
+      if (fused_bin == LevelBins::kNone) return;
+      lane.fuse(fused_bin, [&](const LevelBins::List& more) {
+        lane.add(0, traverse({more.data(), 0, more.size(), vertices.first, vertices.offsets}, body, lane));
+      });
+    });
+  }
+
+  /// Threads claim words of rows, a bit each: body.wanted(word, rows) says which are wanted, and those of
+  /// which body.take() is true go to body.found(word, bits, lane). A word begins at body.first_row(word).
+  template <class Body>
+  void first_edge(const RowRange& rows, const LaneOutput& output, const Body& body) {
+    if (rows.begin == rows.end) return;
+    const std::uint64_t first = body.word(rows.begin), words = body.word(rows.end - 1) + 1 - first;
+    blocks(words, kWordsAtOnce, output, [&](std::uint64_t begin, std::uint64_t end, Lane& lane) {
+      const Body local = body;
+      const RowRange range = rows;
+      std::uint64_t edges = 0;
+      for (std::uint64_t word = first + begin; word < first + end; ++word) {
+        std::uint32_t found = 0;
+        for (std::uint32_t left = local.wanted(word, range); left != 0; left &= left - 1) {
+          const auto bit = static_cast<unsigned>(std::countr_zero(left));
+          const bool finds = search(range, local.first_row(word) + bit, local, edges, lane);
+          found |= std::uint32_t{finds} << bit;
+        }
+        if (found != 0) local.found(word, found, lane);
+      }
+      lane.add(0, edges);
+    });
+  }
+
+  /// A thread takes the whole of a row.
+  template <class Body>
+  void reduce_rows(const RowRange& rows, const LaneOutput& output, const Body& body) {
+    blocks(rows.end - rows.begin, kRowsAtOnce, output,
+           [&](std::uint64_t begin, std::uint64_t end, Lane& lane) {
+             const Body local = body;  // no store through a pointer can change it
+             std::uint64_t edges = 0;
+             for (std::uint64_t row = rows.begin + begin; row < rows.begin + end; ++row) {
+               typename Body::Value before{};
+               if (!local.begin(row, before)) continue;
+               const auto total =
+                   reduce_edges(local, row, before, rows.offsets[row], rows.offsets[row + 1], edges);
+               local.end(row, before, total, lane);
+             }
+             lane.add(0, edges);
+           });
+  }
+
+ private:
+  static constexpr std::uint64_t kListsAtOnce = 64, kWordsAtOnce = 128, kRowsAtOnce = 256;
+  /// So far ahead are lists prefetched, and what a body reads of targets: as much as a core can wait for.
+  static constexpr std::uint64_t kListsAhead = 8, kTargetsAhead = 32;
+
+  /// Returns how many edges there were. (It prefetches lists itself: GCC drops calls of functions that do
+  /// nothing else.)
+  template <class Body>
+  static std::uint64_t traverse(const VertexRange vertices, const Body& body, Lane& lane) {
+    const Body local = body;  // no store through a pointer can change it
+    std::uint64_t edges = 0;
+    for (std::uint64_t i = 0; i < vertices.count; ++i) {
+      if constexpr (requires { local.prefetch(EdgeIndex{}); }) {
+        if (i + 2 * kListsAhead < vertices.count)
+          __builtin_prefetch(vertices.list(vertices[i + 2 * kListsAhead]));
+        if (i + kListsAhead < vertices.count) local.prefetch(*vertices.list(vertices[i + kListsAhead]));
+      }
+      const Vertex u = vertices[i];
+      if (!local.sends(u)) continue;
+      const EdgeIndex* const list = vertices.list(u);
+      const EdgeIndex last = list[1];
+      edges += last - list[0];
+      for (EdgeIndex e = list[0]; e < last; ++e) {
+        if constexpr (requires { local.prefetch_target(e); })
+          if (e + kTargetsAhead < last) local.prefetch_target(e + kTargetsAhead);
+        local.edge(u, e, lane);
+      }
+    }
+    return edges;
+  }
+
+  /// Has the row an edge that the body takes? `edges` grows by those that were looked at.
+  template <class Body>
+  static bool search(const RowRange& rows, std::uint64_t row, const Body& body, std::uint64_t& edges,
+                     Lane& lane) {
+    if (row + kListsAhead < rows.end) body.prefetch(rows.offsets[row + kListsAhead]);
+    const EdgeIndex first = rows.offsets[row], last = rows.offsets[row + 1];
+    EdgeIndex e = first;
+    while (e < last && !body.hits(e)) ++e;
+    edges += std::min(e + 1, last) - first;
+    return e < last && body.take(row, e, lane);
+  }
+
+  LevelBins levels_;
+};
+
+static_assert(Traverser<HostTraverser>);
+
+}  // namespace sluice
