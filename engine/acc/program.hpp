@@ -185,6 +185,16 @@ inline constexpr bool kReadsState = !requires {
   requires !P::kReadsState;
 };
 
+/// Combines `value` into *at, which no other thread changes meanwhile.
+template <AccProgram P>
+SLUICE_HD Combined<typename P::State> combine_alone(const P& program, typename P::State* at,
+                                                    typename P::State value, const AccRound& round) {
+  const auto before = *at, now = program.combine(before, value, round);
+  if (now == before) return {false, now};
+  *at = now;
+  return {program.active(now, before, round), now};
+}
+
 /// Combines `value` into *at, while other threads do the same.
 template <AccProgram P>
 SLUICE_HD Combined<typename P::State> combine_into(const P& program, typename P::State* at,

@@ -14,14 +14,14 @@ struct WordRange {
   unsigned begin, end;
 };
 
-/// Calls body(v, list) for 32 vertices at a time, of those words that have marks; `list` is kDegreeLists for a
-/// vertex without one.
+/// Calls body(v, list) for 32 vertices at a time, of those words that have marks; `list` is kDegreeLists for
+/// a vertex without one.
 template <class Body>
 __device__ void over_marked(const WorklistView& view, unsigned parity, const WordRange& words, Body&& body) {
   const unsigned lane = threadIdx.x % cuda::kWarp;
   for (unsigned base = words.begin; base < words.end; base += cuda::kWarp) {
     const std::uint32_t own = base + lane < words.end ? view.bits[parity][base + lane] : 0;
-    over_words(base + lane, own, [&](Vertex v, bool marked) {
+    cuda::over_words(base + lane, own, [&](Vertex v, bool marked) {
       body(v, marked ? list_of_degree(view.degree(v)) : kDegreeLists);
     });
   }

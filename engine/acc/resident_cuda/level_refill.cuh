@@ -51,6 +51,11 @@ struct LevelsView : RoundsView<T, P, std::conditional_t<pulling, DirectedLevelRo
 
   unsigned long long* left_edges = nullptr;  ///< [1] that a count adds up, else 0
   Vertex* rest[2] = {};                      ///< memory for a half of the vertices, and for a quarter
+
+  __device__ bool refuses(Vertex) const { return false; }
+  __device__ bool is_at(typename T::State state, const AccRound& at) const {
+    return this->program.level(state) == at.level;
+  }
 };
 
 // ---- kernels

@@ -10,24 +10,6 @@ namespace sluice::acc {
 
 // ---- kernels
 
-/// Active vertices send.
-template <class View, class Team>
-__device__ void push_level(const Team& team, const View& view, const AccRound& at, const RoundPlace& place,
-                           Finder& finder) {
-  // What a sum's edges look at is far apart, and should be under way together; bounds have more registers to
-  // keep for each (a fifth slower so, sssp on Kronecker 24).
-  over_edges<SumProgram<typename View::Program> ? 4 : 0>(team, view.work, place, [&](Vertex u, EdgeIndex e) {
-    const Vertex v = view.out.targets[e];
-    ++finder.edges;
-    const auto value = view.program.compute({u, v, e, at, view.states, view.out.weights});
-    const auto is = combine_into(view.program, view.states + v, value, at);
-    const bool active = is.active && view.program.level(is.now) == at.level && finder.mark(v);
-    if (active) finder.note(v);
-    if (view.work.filter == AccFilter::batch)
-      view.work.batch[atomicAdd(&place.found->batched, 1ull)] = active ? v : kNoVertex;
-  });
-}
-
 template <unsigned kPhases, class View, class Team>
 __device__ typename View::Round level_round(const Team& team, const View& view,
                                             const typename View::Round& now) {
@@ -40,7 +22,7 @@ __device__ typename View::Round level_round(const Team& team, const View& view,
     if (pulled) pull_level(team, view, at, place, finder);
   }
   if constexpr ((kPhases & kPushes) != 0) {
-    if (!pulled) push_level(team, view, at, place, finder);
+    if (!pulled) push(team, view, at, place, finder);
   }
   finder.report();
   team.sync();

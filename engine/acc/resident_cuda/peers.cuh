@@ -144,7 +144,7 @@ struct Peers {
       if (count == kBits) continue;
       const EntryBlock<State> block = entries(own, swap, r);
       // Not out of a cache that may still have what was there two swaps ago.
-      over_all(team, count, [&](std::uint64_t i, bool valid) {
+      cuda::over_all(team, count, [&](std::uint64_t i, bool valid) {
         const Vertex v = valid ? load(block.vertices + i) : 0;
         State value{};
         if constexpr (with_states) value = valid ? load(block.states + i) : value;
@@ -159,8 +159,8 @@ struct Peers {
       if (load(state->received + r) != kBits) continue;
       const std::uint64_t begin = owners.begins[r] / kBitsOfWord;
       const std::uint32_t* const from = bits_from(own, swap, r);
-      over_all(team, words_of(r),
-               [&](std::uint64_t w, bool valid) { take(begin + w, valid ? load(from + w) : 0); });
+      cuda::over_all(team, words_of(r),
+                     [&](std::uint64_t w, bool valid) { take(begin + w, valid ? load(from + w) : 0); });
     }
   }
 

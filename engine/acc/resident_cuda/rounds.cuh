@@ -64,7 +64,8 @@ struct TraceView {
   }
 };
 
-/// What rounds of a program work on; `R` is what one begins with.
+/// What rounds of a program work on; `R` is what one begins with. A view says of a vertex whether it refuses
+/// what it is sent, and of a state whether is_at() the level at work.
 template <class T, class P, class R>
 struct RoundsView {
   using Program = T;
@@ -81,6 +82,29 @@ struct RoundsView {
   TraceView trace;
   Peers peers;
 };
+
+/// Active vertices send.
+template <class View, class Team>
+__device__ void push(const Team& team, const View& view, const AccRound& at, const RoundPlace& place,
+                     Finder& finder) {
+  using Program = typename View::Program;
+  // What a sum's edges look at is far apart, and should be under way together; bounds have more registers to
+  // keep for each (a fifth slower so, sssp on Kronecker 24).
+  constexpr unsigned kUnrolled = SumProgram<Program> ? 4 : 0;
+  cuda::over_edges<kUnrolled>(team, ReadLists{view.work, place}, [&](Vertex u, EdgeIndex e) {
+    const Vertex v = view.out.targets[e];
+    ++finder.edges;
+    bool active = false;
+    if (!view.refuses(v)) {
+      const auto value = view.program.compute({u, v, e, at, view.states, view.out.weights});
+      const auto is = combine_into(view.program, view.states + v, value, at);
+      active = is.active && view.is_at(is.now, at) && finder.mark(v);
+    }
+    if (active) finder.note(v);
+    if (view.work.filter == AccFilter::batch)
+      view.work.batch[atomicAdd(&place.found->batched, 1ull)] = active ? v : kNoVertex;
+  });
+}
 
 /// Makes rounds by the blocks that `now` asks for, until one asks for others or does not go on: round(team,
 /// now) makes one and returns the next. All of the grid come, and know the next when they leave.
@@ -157,7 +181,7 @@ class RoundKernels {
 /// How many lists are of each degree.
 __global__ inline void __launch_bounds__(cuda::kTeamBlock)
     count_lists_kernel(const EdgeIndex* offsets, std::uint64_t vertices, ListSizes* sizes) {
-  over_all(cuda::GridTeam{}, vertices, [&](std::uint64_t v, bool valid) {
+  cuda::over_all(cuda::GridTeam{}, vertices, [&](std::uint64_t v, bool valid) {
     const unsigned which = valid ? list_of_degree(offsets[v + 1] - offsets[v]) : kDegreeLists;
     for (unsigned list = 0; list < kDegreeLists; ++list) {
       const unsigned lanes = __ballot_sync(~0u, which == list);

@@ -6,6 +6,7 @@
 #include "engine/acc/resident_cuda/parts.cuh"
 #include "engine/acc/resident_cuda/rounds.cuh"
 #include "engine/acc/vote_direction.hpp"
+#include "engine/traverse/cuda_edges.cuh"
 
 namespace sluice::acc {
 
@@ -45,6 +46,9 @@ struct VoteView : RoundsView<T, P, std::conditional_t<P::kAlone, VoteRound, Peer
   std::uint32_t* settled = nullptr;       ///< bits
   bool clusters = false;                  ///< may a round be one's?
   std::uint64_t vertices = 0, edges = 0;  ///< of all ranks
+
+  __device__ bool refuses(Vertex v) const { return (settled[v / 32] >> (v % 32) & 1) != 0; }
+  __device__ bool is_at(typename T::State, const AccRound&) const { return true; }
 };
 
 // ---- kernels
@@ -77,78 +81,26 @@ __device__ VoteRound after(const VoteView<Program>& view, const VoteRound& was, 
   return next;
 }
 
-template <class View, class Team>
-__device__ void push(const Team& team, const View& view, const AccRound& at, const RoundPlace& place,
-                     Finder& finder) {
-  over_edges(team, view.work, place, [&](Vertex u, EdgeIndex e) {
-    const Vertex v = view.out.targets[e];
-    ++finder.edges;
-    bool active = false;
-    if (!(view.settled[v / 32] >> (v % 32) & 1)) {
-      const auto value = view.program.compute({u, v, e, at, view.states, view.out.weights});
-      active = combine_into(view.program, view.states + v, value, at).active && finder.mark(v);
-    }
-    if (active) finder.note(v);
-    if (view.work.filter == AccFilter::batch)
-      view.work.batch[atomicAdd(&place.found->batched, 1ull)] = active ? v : kNoVertex;
-  });
-}
-
-/// A thread a vertex that still wants a value; it stops at the first neighbour that is active. It looks at a
-/// few neighbours at a time, so that what it reads of them is under way together. Long lists of the few that
-/// find none go to the warp. No other lane touches the vertex, nor the word of marks that a warp's vertices
-/// share, so neither takes atomics.
+/// A thread a vertex that still wants a value, which it takes of the first neighbour that is active. No other
+/// lane touches the vertex, nor the word of marks that a warp's vertices share, so neither takes atomics.
 template <class View, class Team>
 __device__ void pull(const Team& team, const View& view, const AccRound& at, const RoundPlace& place,
                      Finder& finder) {
-  constexpr EdgeIndex kAlone = 16;
-  constexpr unsigned kTogether = 2;  // more reads too much: four are 2% slower at scale 25, eight 8%
   const auto is_active = [&](EdgeIndex e) {
     const Vertex u = view.in.targets[e];
     return (view.work.bits[place.now][u / 32] >> (u % 32) & 1) != 0;
-  };
-  const auto take = [&](Vertex v, EdgeIndex e) {
-    const auto value = view.program.compute({view.in.targets[e], v, e, at, view.states, view.in.weights});
-    const auto before = view.states[v], now = view.program.combine(before, value, at);
-    if (now == before) return false;
-    view.states[v] = now;
-    return view.program.active(now, before, at);
   };
   over_vertices(team, view.work, [&](Vertex v, bool valid) {
     const unsigned lane = threadIdx.x % cuda::kWarp;
     const bool wants = valid && !(view.settled[v / 32] >> lane & 1);
     if (!__any_sync(~0u, wants)) return;
-    EdgeIndex e = wants ? view.in.offsets[v] : 0;
-    const EdgeIndex end = wants ? view.in.offsets[v + 1ull] : 0, alone = min(end, e + kAlone);
-    bool found = false, active = false;
-    while (e < alone && !found) {
-      unsigned hits = 0;
-#pragma unroll
-      for (unsigned k = 0; k < kTogether; ++k) {
-        if (e + k < alone && is_active(e + k)) hits |= 1u << k;
-      }
-      found = hits != 0;
-      const EdgeIndex looked =
-          found ? static_cast<unsigned>(__ffs(static_cast<int>(hits))) : min(EdgeIndex{kTogether}, alone - e);
-      finder.edges += looked;
-      e += looked;
-    }
-    if (found) active = take(v, e - 1);
-    // The rest together (collaborative early termination): 32 neighbours at a time, the first active one.
-    for (unsigned left = __ballot_sync(~0u, !found && e < end); left != 0; left &= left - 1) {
-      const int owner = __ffs(static_cast<int>(left)) - 1;
-      const EdgeIndex last = __shfl_sync(~0u, end, owner);
-      for (EdgeIndex base = __shfl_sync(~0u, e, owner); base < last; base += cuda::kWarp) {
-        const bool looks = base + lane < last;
-        const unsigned hits = __ballot_sync(~0u, looks && is_active(base + lane)),
-                       up_to = hits & (0u - hits);  // the first, or none
-        finder.edges += looks && (hits == 0 || 1u << lane <= up_to);
-        if (hits == 0) continue;
-        if (static_cast<int>(lane) == owner)
-          active = take(v, base + static_cast<unsigned>(__ffs(static_cast<int>(hits)) - 1));
-        break;
-      }
-    }
+    const EdgeIndex end = wants ? view.in.offsets[v + 1ull] : 0,
+                    e = cuda::first_hit(wants ? view.in.offsets[v] : 0, end, finder.edges, is_active);
+    const bool active =
+        e < end &&
+        combine_alone(view.program, view.states + v,
+                      view.program.compute({view.in.targets[e], v, e, at, view.states, view.in.weights}), at)
+            .active;
     if (active) finder.count(v);
     const unsigned marks = __ballot_sync(~0u, active);
     if (marks != 0 && lane == 0) view.work.bits[place.next][v / 32] = marks;

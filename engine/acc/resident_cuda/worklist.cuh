@@ -9,7 +9,7 @@
 #include "engine/exec/algorithms/places.cuh"
 #include "engine/exec/grid.cuh"
 #include "engine/exec/memory/buffer.hpp"
-#include "engine/traverse/degree_class.hpp"
+#include "engine/traverse/worklists.cuh"
 #include "partition/graph.hpp"
 
 namespace sluice::acc {
@@ -71,6 +71,16 @@ struct WorklistView {
     return {round % 2, (round + 1) % 2, counts + round % 3, counts + (round + 1) % 3,
             counts + (round + 2) % 3};
   }
+};
+
+/// The worklists that a round reads, as loops over edges ask for them.
+struct ReadLists {
+  const WorklistView& view;
+  const RoundPlace& place;
+
+  __device__ unsigned size(unsigned which) const { return load(&place.found->sizes[which]); }
+  __device__ Vertex at(unsigned which, std::uint64_t i) const { return view.list(place.now, which)[i]; }
+  __device__ EdgeIndex begin(std::uint64_t v) const { return view.offsets[v]; }
 };
 
 /// One thread's part of a round: what it has found so far.
@@ -145,15 +155,6 @@ __device__ __forceinline__ void append(const WorklistView& view, const RoundPlac
   }
 }
 
-/// Calls body(v, valid) for every v below `count`; all lanes of a warp come equally often.
-template <class Team, class Body>
-__device__ void over_all(const Team& team, std::uint64_t count, Body&& body) {
-  for (std::uint64_t base = 0; base < count; base += team.size()) {
-    const std::uint64_t i = base + team.rank();
-    body(i, i < count);
-  }
-}
-
 /// Calls body(v, valid) for the vertices; all lanes of a warp come equally often, to those of a word of bits.
 template <class Team, class Body>
 __device__ void over_vertices(const Team& team, const WorklistView& view, Body&& body) {
@@ -180,77 +181,13 @@ __device__ __forceinline__ void collect_bins(const WorklistView& view, const Rou
   }
 }
 
-/// Calls body(v, marked) for the 32 vertices of each word that has marks, where every lane of a warp has one
-/// of neighbouring words: `word`, or one without marks.
-template <class Body>
-__device__ void over_words(unsigned word, std::uint32_t marks, Body&& body) {
-  const unsigned lane = threadIdx.x % cuda::kWarp;
-  for (unsigned left = __ballot_sync(~0u, marks != 0); left != 0; left &= left - 1) {
-    const int owner = __ffs(static_cast<int>(left)) - 1;
-    const std::uint32_t bits = __shfl_sync(~0u, marks, owner);
-    body(__shfl_sync(~0u, word, owner) * 32 + lane, (bits >> lane & 1) != 0);
-  }
-}
-
 /// The next round's lists from what was written for every edge.
 template <class Team>
 __device__ void collect_batch(const Team& team, const WorklistView& view, const RoundPlace& place) {
-  over_all(team, load(&place.found->batched), [&](std::uint64_t i, bool valid) {
+  cuda::over_all(team, load(&place.found->batched), [&](std::uint64_t i, bool valid) {
     const Vertex v = valid ? view.batch[i] : kNoVertex;
     append(view, place, v != kNoVertex, v);
   });
-}
-
-/// Calls visit(e) for every `step`th edge, `unrolled` at a time; 0: as the compiler thinks.
-template <unsigned unrolled, class Visit>
-__device__ __forceinline__ void over_list(EdgeIndex e, EdgeIndex end, unsigned step, const Visit& visit) {
-  if constexpr (unrolled == 0) {
-    for (; e < end; e += step) visit(e);
-  } else {
-#pragma unroll unrolled
-    for (; e < end; e += step) visit(e);
-  }
-}
-
-/// Those of the worklist of warps. Each takes its share of it, up to 32 vertices at a time, whose lists its
-/// lanes look up together: one after the other, that would be two reads before those of each list's edges.
-template <unsigned unrolled, class Team, class Visit>
-__device__ __forceinline__ void take_by_warps(const Team& team, const WorklistView& view,
-                                              const RoundPlace& place, const Visit& visit) {
-  const unsigned lane = threadIdx.x % cuda::kWarp;
-  const std::uint64_t warp = team.rank() / cuda::kWarp, warps = team.size() / cuda::kWarp,
-                      count = load(&place.found->sizes[1]),
-                      share = min((count + warps - 1) / warps, std::uint64_t{cuda::kWarp});
-  for (std::uint64_t base = warp * share; base < count; base += warps * share) {
-    const auto size = static_cast<unsigned>(min(share, count - base));
-    const Vertex own = lane < size ? view.list(place.now, 1)[base + lane] : 0;
-    const EdgeIndex begin = lane < size ? view.offsets[own] : 0,
-                    end = lane < size ? view.offsets[own + 1ull] : 0;
-    for (unsigned i = 0; i < size; ++i) {
-      const auto of = static_cast<int>(i);
-      const Vertex u = __shfl_sync(~0u, own, of);
-      over_list<unrolled>(__shfl_sync(~0u, begin, of) + lane, __shfl_sync(~0u, end, of), cuda::kWarp,
-                          [&](EdgeIndex e) { visit(u, e); });
-    }
-  }
-}
-
-/// Calls visit(u, e) for the edges of the worklists: a thread, a warp or a block takes a vertex.
-template <unsigned unrolled = 0, class Team, class Visit>
-__device__ void over_edges(const Team& team, const WorklistView& view, const RoundPlace& place,
-                           Visit&& visit) {
-  const auto take = [&](unsigned which, std::uint64_t worker, std::uint64_t workers, unsigned first,
-                        unsigned step) {
-    const unsigned count = load(&place.found->sizes[which]);
-    for (std::uint64_t i = worker; i < count; i += workers) {
-      const Vertex u = view.list(place.now, which)[i];
-      over_list<unrolled>(view.offsets[u] + first, view.offsets[u + 1ull], step,
-                          [&](EdgeIndex e) { visit(u, e); });
-    }
-  };
-  take(2, team.block(), team.blocks(), threadIdx.x, cuda::kTeamBlock);
-  take_by_warps<unrolled>(team, view, place, visit);
-  take(0, team.rank(), team.size(), 0, 1);
 }
 
 /// Unmarks what was active in a round that had worklists.

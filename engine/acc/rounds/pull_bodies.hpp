@@ -92,10 +92,7 @@ struct PullEdges {
   SLUICE_HD bool take(std::uint64_t row, EdgeIndex e, Lane& lane) const {
     const auto v = static_cast<Vertex>(view.first + row);
     const auto value = view.program.compute({sources[e], v, e, at, view.states, weights});
-    const auto before = view.states[v], now = view.program.combine(before, value, at);
-    if (now == before) return false;
-    view.states[v] = now;
-    if (!view.program.active(now, before, at)) return false;
+    if (!combine_alone(view.program, view.states + v, value, at).active) return false;
     if constexpr (Lane::kPullsIntoBits) {
       lane.add(1, view.degree(v));
     } else {

@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(cuda::kTeamBlock) rank_lists_kernel(acc::Workl
   acc::place_marked(team, view, place);
   team.sync();  // a swap
   acc::write_marked(team, view, place);
-  acc::over_all(team, view.first, [&](std::uint64_t v, bool valid) {
+  cuda::over_all(team, view.first, [&](std::uint64_t v, bool valid) {
     acc::append(view, place, valid, static_cast<Vertex>(v));
   });
 }

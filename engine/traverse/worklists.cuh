@@ -1,0 +1,83 @@
+// Active vertices by degree, for the threads of kernels that stay resident (exec/grid.cuh): a thread, a warp
+// or a block takes a vertex.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/core/types.hpp"
+#include "engine/exec/grid.cuh"
+#include "engine/traverse/degree_class.hpp"
+
+namespace sluice::cuda {
+
+/// Calls body(v, valid) for every v below `count`; all lanes of a warp come equally often.
+template <class Team, class Body>
+__device__ void over_all(const Team& team, std::uint64_t count, Body&& body) {
+  for (std::uint64_t base = 0; base < count; base += team.size()) {
+    const std::uint64_t i = base + team.rank();
+    body(i, i < count);
+  }
+}
+
+/// Calls body(v, marked) for the 32 vertices of each word that has marks, where every lane of a warp has one
+/// of neighbouring words: `word`, or one without marks.
+template <class Body>
+__device__ void over_words(unsigned word, std::uint32_t marks, Body&& body) {
+  const unsigned lane = threadIdx.x % kWarp;
+  for (unsigned left = __ballot_sync(~0u, marks != 0); left != 0; left &= left - 1) {
+    const int owner = __ffs(static_cast<int>(left)) - 1;
+    const std::uint32_t bits = __shfl_sync(~0u, marks, owner);
+    body(__shfl_sync(~0u, word, owner) * 32 + lane, (bits >> lane & 1) != 0);
+  }
+}
+
+/// Calls visit(e) for every `step`th edge, `unrolled` at a time; 0: as the compiler thinks.
+template <unsigned unrolled, class Visit>
+__device__ __forceinline__ void over_list(EdgeIndex e, EdgeIndex end, unsigned step, const Visit& visit) {
+  if constexpr (unrolled == 0) {
+    for (; e < end; e += step) visit(e);
+  } else {
+#pragma unroll unrolled
+    for (; e < end; e += step) visit(e);
+  }
+}
+
+/// Those of the worklist of warps. Each takes its share of it, up to 32 vertices at a time, whose lists its
+/// lanes look up together: one after the other, that would be two reads before those of each list's edges.
+template <unsigned unrolled, class Team, class Lists, class Visit>
+__device__ __forceinline__ void take_by_warps(const Team& team, const Lists& lists, const Visit& visit) {
+  const unsigned lane = threadIdx.x % kWarp;
+  const std::uint64_t warp = team.rank() / kWarp, warps = team.size() / kWarp, count = lists.size(1),
+                      share = min((count + warps - 1) / warps, std::uint64_t{kWarp});
+  for (std::uint64_t base = warp * share; base < count; base += warps * share) {
+    const auto size = static_cast<unsigned>(min(share, count - base));
+    const Vertex own = lane < size ? lists.at(1, base + lane) : 0;
+    const EdgeIndex begin = lane < size ? lists.begin(own) : 0,
+                    end = lane < size ? lists.begin(own + 1ull) : 0;
+    for (unsigned i = 0; i < size; ++i) {
+      const auto of = static_cast<int>(i);
+      const Vertex u = __shfl_sync(~0u, own, of);
+      over_list<unrolled>(__shfl_sync(~0u, begin, of) + lane, __shfl_sync(~0u, end, of), kWarp,
+                          [&](EdgeIndex e) { visit(u, e); });
+    }
+  }
+}
+
+/// Calls visit(u, e) for the edges of the worklists: a thread, a warp or a block takes a vertex.
+template <unsigned unrolled, class Team, class Lists, class Visit>
+__device__ void over_edges(const Team& team, const Lists& lists, Visit&& visit) {
+  const auto take = [&](unsigned which, std::uint64_t worker, std::uint64_t workers, unsigned first,
+                        unsigned step) {
+    const unsigned count = lists.size(which);
+    for (std::uint64_t i = worker; i < count; i += workers) {
+      const Vertex u = lists.at(which, i);
+      over_list<unrolled>(lists.begin(u) + first, lists.begin(u + 1ull), step,
+                          [&](EdgeIndex e) { visit(u, e); });
+    }
+  };
+  take(2, team.block(), team.blocks(), threadIdx.x, kTeamBlock);
+  take_by_warps<unrolled>(team, lists, visit);
+  take(0, team.rank(), team.size(), 0, 1);
+}
+
+}  // namespace sluice::cuda
