@@ -39,6 +39,33 @@ struct ByPartition {
   }
 };
 
+/// How many edges of rows that wants(row) each partition has; for every kBitsOfWord rows.
+template <class Wants>
+struct CountEdges {
+  Wants wants;
+  std::uint64_t rows;
+  const EdgeIndex* offsets;
+  OwnershipView partitions;    ///< of rows
+  unsigned long long* counts;  ///< [partitions]
+
+  template <class Lane>
+  SLUICE_HD void operator()(std::uint64_t i, Lane&) const {
+    const std::uint64_t begin = i * kBitsOfWord,
+                        end = begin + kBitsOfWord < rows ? begin + kBitsOfWord : rows;
+    unsigned p = partitions.owner(begin);
+    unsigned long long edges = 0;
+    for (std::uint64_t row = begin; row < end; ++row) {
+      if (!wants(row)) continue;
+      if (row >= partitions.begins[p + 1]) {
+        if (edges > 0) fetch_add(counts + p, edges);
+        p = partitions.owner(row), edges = 0;
+      }
+      edges += offsets[row + 1] - offsets[row];
+    }
+    if (edges > 0) fetch_add(counts + p, edges);
+  }
+};
+
 class Adjacency {
  public:
   /// All else that the device is to hold must be there already, but for worklists of `active` vertices in
@@ -154,6 +181,15 @@ class Adjacency {
     executor.for_each(count, {}, body(partitions_, counters_.data()));
     executor.read(keys_.weights.data(), counters_.data(), partitions(), "counting by partition");
     return keys_.weights;
+  }
+
+  /// How many edges of the rows that wants(row).
+  template <Executor E, class Wants>
+  const std::vector<std::uint64_t>& count_edges(E& executor, std::uint64_t rows, const Wants& wants) {
+    return count(executor, words_of(0, rows),
+                 [&](const OwnershipView& partitions, unsigned long long* counts) {
+                   return CountEdges<Wants>{wants, rows, offsets_, partitions, counts};
+                 });
   }
 
   /// Calls use(page) for the partitions in which edges wait, so many in each; `once`: in no other round.

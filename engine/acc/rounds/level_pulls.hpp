@@ -48,44 +48,26 @@ struct CountSent : LevelFront<View> {
   }
 };
 
-/// Of rows whose vertices' states may change, sums[1] is of edges.
+/// May the state of a row's vertex change?
 template <class View>
-struct CountLeft {
+struct MayChange {
   View view;
   AccRound at;
+
+  SLUICE_HD bool operator()(std::uint64_t row) const {
+    return may_change(view.program, load(view.states + view.first + row), at);
+  }
+};
+
+/// Of such rows, sums[1] is of edges.
+template <class View>
+struct CountLeft {
+  MayChange<View> changes;
   const EdgeIndex* in_offsets;
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t row, Lane& lane) const {
-    if (may_change(view.program, load(view.states + view.first + row), at))
-      lane.add(1, in_offsets[row + 1] - in_offsets[row]);
-  }
-};
-
-/// How many edges of such rows each partition has; for every kBitsOfWord rows.
-template <class View>
-struct CountWanted {
-  View view;
-  AccRound at;
-  const EdgeIndex* in_offsets;
-  OwnershipView partitions;    ///< of rows
-  unsigned long long* counts;  ///< [partitions]
-
-  template <class Lane>
-  SLUICE_HD void operator()(std::uint64_t i, Lane&) const {
-    const std::uint64_t rows = view.last - view.first, begin = i * kBitsOfWord,
-                        end = begin + kBitsOfWord < rows ? begin + kBitsOfWord : rows;
-    unsigned p = partitions.owner(begin);
-    unsigned long long edges = 0;
-    for (std::uint64_t row = begin; row < end; ++row) {
-      if (!may_change(view.program, load(view.states + view.first + row), at)) continue;
-      if (row >= partitions.begins[p + 1]) {
-        if (edges > 0) fetch_add(counts + p, edges);
-        p = partitions.owner(row), edges = 0;
-      }
-      edges += in_offsets[row + 1] - in_offsets[row];
-    }
-    if (edges > 0) fetch_add(counts + p, edges);
+    if (changes(row)) lane.add(1, in_offsets[row + 1] - in_offsets[row]);
   }
 };
 
@@ -140,11 +122,9 @@ class LevelPulls {
                          view});
     };
     if (in_.paged()) {
-      const auto wanted = [&](const OwnershipView& partitions, unsigned long long* counts) {
-        return CountWanted<View>{view, at, in_.offsets(), partitions, counts};
-      };
-      in_.visit_edges(executor_, in_.count(executor_, words_of(0, view.last - view.first), wanted), pull_rows,
-                      false);
+      in_.visit_edges(executor_,
+                      in_.count_edges(executor_, view.last - view.first, MayChange<View>{view, at}),
+                      pull_rows, false);
     } else {
       pull_rows(in_.lists().whole());
     }
@@ -166,7 +146,7 @@ class LevelPulls {
     if (!less_to_pull(front_edges_, left_ - sends, vertices_)) return false;
     if constexpr (!Program::kRepeats) return true;
     // So many edges have been pushed since the last look that this one costs little beside them.
-    executor_.for_each(view.last - view.first, output, CountLeft<View>{view, at, in_.offsets()});
+    executor_.for_each(view.last - view.first, output, CountLeft<View>{{view, at}, in_.offsets()});
     left_ = counted("edges that lead to vertices");
     return less_to_pull(front_edges_, left_, vertices_);
   }

@@ -118,19 +118,14 @@ struct JoinEdges {
   }
 };
 
-/// The edges, by partition, of own vertices that are not spared.
+/// Is a row's vertex not spared?
 template <class Program>
-struct CountNotSpared {
+struct NotSpared {
   MergeRows<Program> rows;
   Vertex hub_root;
-  OwnershipView partitions;   ///< of rows
-  unsigned long long* edges;  ///< [partitions]
 
-  template <class Lane>
-  SLUICE_HD void operator()(std::uint64_t row, Lane&) const {
-    const EdgeIndex degree = rows.offsets[row + 1] - rows.offsets[row];
-    if (degree == 0 || rows.is_spared(static_cast<Vertex>(rows.first + row), hub_root)) return;
-    fetch_add(edges + partitions.owner(row), degree);
+  SLUICE_HD bool operator()(std::uint64_t row) const {
+    return !rows.is_spared(static_cast<Vertex>(rows.first + row), hub_root);
   }
 };
 
@@ -324,10 +319,7 @@ class Merge {
 
   /// Of every partition.
   std::vector<std::uint64_t> edges_not_spared(Vertex hub_root) {
-    return lists_.count(executor_, own_rows(),
-                        [&](const OwnershipView& partitions, unsigned long long* edges) {
-                          return CountNotSpared<Program>{view_, hub_root, partitions, edges};
-                        });
+    return lists_.count_edges(executor_, own_rows(), NotSpared<Program>{view_, hub_root});
   }
 
   const Device& device_;
