@@ -100,13 +100,10 @@ class SampleVerifier : public SampleSink {
   /// Of all vertices, where looking at a list takes a read: one pass over the file.
   void count_candidates() {
     const bool weights = options_.bias == Bias::weight && graph_.weighted;
-    for_each_piece(graph_.out.view(), graph_.edges_elsewhere.get(), true, weights,
-                   [&](std::uint64_t begin, std::uint64_t end, const Vertex* targets, const float* some) {
-                     parallel_blocks(threads_, end - begin, kVerticesAtOnce,
-                                     [&](std::uint64_t from, std::uint64_t to, unsigned) {
-                                       for (std::uint64_t v = begin + from; v < begin + to; ++v)
-                                         candidates_[v] = candidates(v, targets, weights ? some : nullptr);
-                                     });
+    for_row_blocks(graph_.out.view(), graph_.edges_elsewhere.get(), true, weights, threads_, kVerticesAtOnce,
+                   [&](const CsrView& lists, std::uint64_t begin, std::uint64_t end) {
+                     for (std::uint64_t v = begin; v < end; ++v)
+                       candidates_[v] = candidates(v, lists.targets, lists.weights);
                    });
   }
 

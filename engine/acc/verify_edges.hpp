@@ -9,7 +9,6 @@
 #include "engine/core/error.hpp"
 #include "engine/core/ownership.hpp"
 #include "engine/exchange/communicator.hpp"
-#include "engine/exec/threads.hpp"
 #include "engine/memory/sweep_lists.hpp"
 #include "partition/graph.hpp"
 #include "partition/ranges.hpp"
@@ -54,14 +53,11 @@ void for_each_list(const Graph& graph, const CheckedShare& share, bool weights, 
   weights = weights && graph.weighted;
   CsrView rows = graph.out.view();
   rows.offsets += share.first, rows.vertices = share.last - share.first;
-  for_each_piece(rows, graph.edges_elsewhere.get(), true, weights,
-                 [&](std::uint64_t begin, std::uint64_t end, const Vertex* targets, const float* some) {
-                   parallel_blocks(
-                       threads, end - begin, at_once, [&](std::uint64_t from, std::uint64_t to, unsigned) {
-                         for (std::uint64_t row = begin + from; row < begin + to; ++row)
-                           use(CheckedList{static_cast<Vertex>(share.first + row), rows.offsets[row],
-                                           rows.offsets[row + 1], targets, weights ? some : nullptr});
-                       });
+  for_row_blocks(rows, graph.edges_elsewhere.get(), true, weights, threads, at_once,
+                 [&](const CsrView& lists, std::uint64_t begin, std::uint64_t end) {
+                   for (std::uint64_t row = begin; row < end; ++row)
+                     use(CheckedList{static_cast<Vertex>(share.first + row), lists.offsets[row],
+                                     lists.offsets[row + 1], lists.targets, lists.weights});
                  });
 }
 

@@ -8,6 +8,7 @@
 
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/memory/copy_lane.hpp"
+#include "engine/exec/threads.hpp"
 #include "engine/memory/sweep_pages.hpp"
 #include "partition/graph.hpp"
 
@@ -22,6 +23,22 @@ using UseRows =
 /// are read from the file.
 void for_each_piece(const CsrView& rows, const EdgeSource* file, bool targets, bool weights,
                     const UseRows& use);
+
+/// Calls use(lists, begin, end) for all rows, `at_once` at a time on each of `threads`: `lists` are all, with
+/// the columns of rows [begin, end).
+template <class Use>
+void for_row_blocks(const CsrView& rows, const EdgeSource* file, bool targets, bool weights, unsigned threads,
+                    std::uint64_t at_once, Use&& use) {
+  for_each_piece(
+      rows, file, targets, weights,
+      [&](std::uint64_t begin, std::uint64_t end, const Vertex* there, const float* weights_there) {
+        CsrView lists = rows;
+        lists.targets = there, lists.weights = weights ? weights_there : nullptr;
+        parallel_blocks(threads, end - begin, at_once, [&](std::uint64_t from, std::uint64_t to, unsigned) {
+          use(lists, begin + from, begin + to);
+        });
+      });
+}
 
 /// Page-locks the lists of rows, where they are in host memory.
 std::vector<PageLock> lock_lists(const Device& device, const SweepRows& rows);

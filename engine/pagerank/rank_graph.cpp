@@ -108,15 +108,9 @@ void find_sources(const Graph& graph, const Options& options, std::uint64_t firs
         source_of(rows, row, static_cast<Vertex>(first + row), weighted, options.dangling);
     divisors[row] = source.divisor, loops[row] = source.loop;
   };
-  for_each_piece(out, targets || weighted ? graph.edges_elsewhere.get() : nullptr, targets, weighted,
-                 [&](std::uint64_t from, std::uint64_t until, const Vertex* of_piece, const float* weights) {
-                   CsrView rows = out;
-                   rows.targets = of_piece, rows.weights = weights;
-                   parallel_blocks(threads, until - from, kVerticesAtOnce,
-                                   [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-                                     for (std::uint64_t row = from + begin; row < from + end; ++row)
-                                       find(rows, row);
-                                   });
+  for_row_blocks(out, targets || weighted ? graph.edges_elsewhere.get() : nullptr, targets, weighted, threads,
+                 kVerticesAtOnce, [&](const CsrView& rows, std::uint64_t begin, std::uint64_t end) {
+                   for (std::uint64_t row = begin; row < end; ++row) find(rows, row);
                  });
 }
 

@@ -8,7 +8,6 @@
 
 #include "engine/core/error.hpp"
 #include "engine/exchange/communicator.hpp"
-#include "engine/exec/threads.hpp"
 #include "engine/memory/sweep_lists.hpp"
 #include "engine/pagerank/rank_graph.hpp"
 
@@ -112,30 +111,20 @@ RankCheck check_ranks(const Graph& graph, const Options& options, std::span<cons
     check.sum += ranks[v];
   }
   if (ranks.empty()) return check;
-  const auto size = static_cast<std::uint64_t>(peers != nullptr ? peers->size() : 1);
-  const auto rank = static_cast<std::size_t>(peers != nullptr ? peers->rank() : 0);
-  const auto boundaries = balanced_ranges(graph.out.offsets.data(), graph.vertices(), size);
-  const std::uint64_t first = boundaries[rank];
+  const OwnRows own = OwnRows::of(graph.out.offsets.span(), peers);
   CsrView rows = graph.out.view();
-  rows.vertices = boundaries[rank + 1] - first, rows.offsets += first;
+  rows.vertices = own.rows(), rows.offsets = own.offsets.data();
   Push push(options, ranks);
-  const auto push_all = [&](std::uint64_t begin, std::uint64_t end, const Vertex* targets,
-                            const float* weights) {
+  const auto push_some = [&](const CsrView& lists, std::uint64_t begin, std::uint64_t end) {
     double dangling = 0;
-    for (std::uint64_t i = begin; i < end; ++i)
-      dangling += push(static_cast<Vertex>(first + i),
-                       {rows.offsets[i], rows.offsets[i + 1], targets, options.weighted ? weights : nullptr});
+    for (std::uint64_t row = begin; row < end; ++row)
+      dangling += push(static_cast<Vertex>(own.first + row),
+                       {lists.offsets[row], lists.offsets[row + 1], lists.targets, lists.weights});
     push.hold_back(dangling);
   };
-  if (rows.vertices > 0) {
-    for_each_piece(rows, graph.edges_elsewhere.get(), true, options.weighted,
-                   [&](std::uint64_t begin, std::uint64_t end, const Vertex* targets, const float* weights) {
-                     parallel_blocks(threads, end - begin, kVerticesAtOnce,
-                                     [&](std::uint64_t from, std::uint64_t to, unsigned) {
-                                       push_all(begin + from, begin + to, targets, weights);
-                                     });
-                   });
-  }
+  if (rows.vertices > 0)
+    for_row_blocks(rows, graph.edges_elsewhere.get(), true, options.weighted, threads, kVerticesAtOnce,
+                   push_some);
   check.change = push.change(options, peers);
   return check;
 }

@@ -97,21 +97,6 @@ Csr simple_lists(const CsrView& out, const CsrView& in, std::uint64_t first, uns
   return csr;
 }
 
-/// Are the lists free of self-loops and of neighbours that come twice? The first is of vertex `first`.
-bool has_simple_lists(const CsrView& lists, std::uint64_t first, unsigned threads) {
-  std::atomic<bool> simple{true};
-  parallel_blocks(threads, lists.vertices, kListsAtOnce,
-                  [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-                    for (std::uint64_t v = begin; v < end && simple.load(std::memory_order_relaxed); ++v) {
-                      const auto list = list_of(lists, v);
-                      if (std::adjacent_find(list.begin(), list.end()) != list.end() ||
-                          std::binary_search(list.begin(), list.end(), static_cast<Vertex>(first + v)))
-                        simple = false;
-                    }
-                  });
-  return simple;
-}
-
 /// Of a directed graph on ranks or in partitions, or of one that stays in its file, no simple form is made.
 /// Throws UsageError where the user asked for that place, else BudgetError.
 [[noreturn]] void throw_no_simple_form(const AccPlace& place) {
@@ -125,12 +110,18 @@ bool has_simple_lists(const CsrView& lists, std::uint64_t first, unsigned thread
   throw BudgetError(line);
 }
 
+/// Are the lists free of self-loops and of neighbours that come twice? The first is of vertex `first`.
 bool is_simple(const SweepRows& rows, std::uint64_t first, unsigned threads) {
-  bool simple = true;
-  for_each_piece(rows.in, rows.file, true, false,
-                 [&](std::uint64_t begin, std::uint64_t end, const Vertex* targets, const float*) {
-                   const CsrView piece{end - begin, 0, rows.in.offsets + begin, targets, nullptr};
-                   simple = simple && has_simple_lists(piece, first + begin, threads);
+  std::atomic<bool> simple{true};
+  for_row_blocks(rows.in, rows.file, true, false, threads, kListsAtOnce,
+                 [&](const CsrView& lists, std::uint64_t begin, std::uint64_t end) {
+                   for (std::uint64_t row = begin; row < end && simple.load(std::memory_order_relaxed);
+                        ++row) {
+                     const auto list = list_of(lists, row);
+                     if (std::adjacent_find(list.begin(), list.end()) != list.end() ||
+                         std::binary_search(list.begin(), list.end(), static_cast<Vertex>(first + row)))
+                       simple = false;
+                   }
                  });
   return simple;
 }
