@@ -11,7 +11,6 @@ namespace {
 /// graph of scale 22 took an H200 47.0 ms at 16, 20.4 at 64, 19.6 at 256 and 22.4 at 1024. Less so where it
 /// reads them over the link: scale 24, a quarter of its bytes there, 286 ms at 64, 279 at 90 and 312 at 128.
 constexpr double kDeltaFactor = 16, kDeltaFactorCuda = 128, kDeltaFactorOverLink = 80;
-constexpr std::uint64_t kSampledWeights = 1u << 16;
 
 /// Few edges of a vertex should be shorter than a level is wide (Meyer and Sanders). Paths run through hubs,
 /// so that the degree which counts is the mean over edges, not over vertices.
@@ -26,14 +25,6 @@ double delta_for(const CsrView& lists, double mean_weight, double factor) {
   return delta > 0 ? delta : 1;
 }
 
-double mean_weight_of(const CsrView& lists) {
-  const std::uint64_t stride = lists.edges / kSampledWeights + 1;
-  double weights = 0, count = 0;
-  for (EdgeIndex e = 0; e < lists.edges; e += stride)
-    weights += static_cast<double>(lists.weights[e]), ++count;
-  return count > 0 ? weights / count : 1;
-}
-
 }  // namespace
 
 AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place)
@@ -42,13 +33,12 @@ AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& nee
   const auto part = std::make_shared<RankPart>(device, graph, needs, place);
   out_ = part->complete() ? part->lists() : graph.out.view();
   if (needs.weights && graph.weighted && !device.plans()) {
-    const double mean = part->complete() ? mean_weight_of(out_) : part->mean_weight();
     // Ranks have the same levels, and one may have less memory than another.
     const bool over_link = part->ranks().size() == 1 && part->has_pages(part->out());
     const double factor = !device.is_cuda() ? kDeltaFactor
                           : over_link       ? kDeltaFactorOverLink
                                             : kDeltaFactorCuda;
-    usual_delta_ = delta_for(out_, mean, factor);
+    usual_delta_ = delta_for(out_, part->mean_weight(), factor);
   }
   if (part->complete()) {
     in_ = part->in().in;
