@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "engine/acc/rounds/bits.hpp"
 #include "engine/acc/verify_edges.hpp"
 #include "engine/core/charged_vector.hpp"
 #include "partition/list_reader.hpp"
@@ -20,21 +21,17 @@ constexpr std::uint64_t kSentAtOnce = 1u << 16;
 /// A bit a vertex, to be set by several threads at once.
 class Flags {
  public:
-  explicit Flags(std::uint64_t vertices) : words_((vertices + 63) / 64, "checked vertices") {
+  explicit Flags(std::uint64_t vertices) : words_(words_of(0, vertices), "checked vertices") {
     std::fill(words_.begin(), words_.end(), 0);
   }
 
-  bool operator[](std::uint64_t v) const { return (words_[v / 64] >> v % 64 & 1) != 0; }
-  void set(std::uint64_t v) {
-    const std::uint64_t bit = std::uint64_t{1} << v % 64;
-    const std::atomic_ref word(words_[v / 64]);
-    if ((word.load(std::memory_order_relaxed) & bit) == 0) word.fetch_or(bit, std::memory_order_relaxed);
-  }
+  bool operator[](std::uint64_t v) const { return has_bit(words_.data(), static_cast<Vertex>(v)); }
+  void set(std::uint64_t v) { take_bit(words_.data(), static_cast<Vertex>(v)); }
 
   /// Sets what is set on any of the ranks. All call it.
   void gather(Communicator* ranks) {
     if (ranks == nullptr || ranks->size() == 1) return;
-    const std::uint64_t bits = 64 * words_.size();
+    const std::uint64_t bits = kBitsOfWord * words_.size();
     HostArray<std::uint64_t> some(std::min(kSentAtOnce, bits), "checked vertices");
     for (std::uint64_t first = 0; first < bits; first += some.size()) {
       const std::uint64_t count = std::min<std::uint64_t>(some.size(), bits - first);
@@ -47,7 +44,7 @@ class Flags {
   }
 
  private:
-  HostArray<std::uint64_t> words_;
+  HostArray<std::uint32_t> words_;
 };
 
 /// Which vertices does a shortest path reach? Those that an edge reaches from a nearer vertex, if that one
