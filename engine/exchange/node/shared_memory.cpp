@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <random>
 #include <system_error>
-#include <utility>
 
 #include "engine/core/error.hpp"
 
@@ -35,9 +34,9 @@ std::string link_of(const std::string& path) {
 
 SharedMemory::SharedMemory(std::uint64_t bytes) : bytes_(bytes) {
   const std::string name = fresh_name();
-  fd_ = ::memfd_create(name.c_str(), MFD_CLOEXEC);
-  if (fd_ < 0 || ::ftruncate(fd_, static_cast<off_t>(bytes)) != 0) fail("made");
-  address_ = fmt::format("/proc/{}/fd/{} {}", ::getpid(), fd_, name);
+  file_ = OpenFile(::memfd_create(name.c_str(), MFD_CLOEXEC));
+  if (file_.get() < 0 || ::ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0) fail("made");
+  address_ = fmt::format("/proc/{}/fd/{} {}", ::getpid(), file_.get(), name);
   map();
 }
 
@@ -49,30 +48,17 @@ SharedMemory::SharedMemory(const std::string& address, std::uint64_t bytes)
     errno = ENOENT;
     fail("opened");
   }
-  fd_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (fd_ < 0) fail("opened");
+  file_ = OpenFile(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (file_.get() < 0) fail("opened");
   map();
 }
 
 void SharedMemory::map() {
   if (bytes_ == 0) return;
-  void* const mapped = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
-  if (mapped == MAP_FAILED) fail("mapped");
-  data_ = mapped;
+  memory_ = map_file(file_, bytes_);
+  if (memory_ == nullptr) fail("mapped");
   // A wish: whether shared memory gets large pages is the system's choice (shmem_enabled).
-  ::madvise(data_, bytes_, MADV_HUGEPAGE);
-}
-
-SharedMemory::~SharedMemory() {
-  if (data_) ::munmap(data_, bytes_);
-  if (fd_ >= 0) ::close(fd_);
-}
-
-void SharedMemory::swap(SharedMemory& other) noexcept {
-  std::swap(address_, other.address_);
-  std::swap(fd_, other.fd_);
-  std::swap(data_, other.data_);
-  std::swap(bytes_, other.bytes_);
+  ::madvise(memory_.get(), bytes_, MADV_HUGEPAGE);
 }
 
 }  // namespace sluice

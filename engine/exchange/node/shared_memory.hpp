@@ -5,7 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
+
+#include "engine/exec/memory/system_handles.hpp"
 
 namespace sluice {
 
@@ -17,26 +18,18 @@ class SharedMemory {
   /// The memory that another process of this machine has made. Throws RunError where it cannot be seen (in
   /// another container, or of another user).
   SharedMemory(const std::string& address, std::uint64_t bytes);
-  SharedMemory(SharedMemory&& other) noexcept { swap(other); }
-  SharedMemory& operator=(SharedMemory&& other) noexcept {
-    SharedMemory taken(std::move(other));
-    swap(taken);
-    return *this;
-  }
-  ~SharedMemory();
 
-  void* data() const { return data_; }
+  void* data() const { return memory_.get(); }
   std::uint64_t bytes() const { return bytes_; }
   /// What another process needs to open it, for as long as this one keeps it.
   const std::string& address() const { return address_; }
 
  private:
-  void swap(SharedMemory& other) noexcept;
   void map();
 
   std::string address_;
-  int fd_ = -1;
-  void* data_ = nullptr;
+  OpenFile file_;
+  MappedMemory memory_;
   std::uint64_t bytes_ = 0;
 };
 

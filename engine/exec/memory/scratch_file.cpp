@@ -12,19 +12,15 @@
 
 namespace sluice {
 
-int open_nameless(const std::string& folder) {
+OpenFile open_nameless(const std::string& folder) {
   std::string name = folder + "/.sluice-scratch-XXXXXX";
-  const int file = ::mkostemp(name.data(), O_CLOEXEC);
-  if (file >= 0) ::unlink(name.c_str());
+  OpenFile file(::mkostemp(name.data(), O_CLOEXEC));
+  if (file.get() >= 0) ::unlink(name.c_str());
   return file;
 }
 
 ScratchFile::ScratchFile(const std::string& folder) : folder_(folder), file_(open_nameless(folder)) {
-  if (file_ < 0) fail("no scratch file there", errno);
-}
-
-ScratchFile::~ScratchFile() {
-  if (file_ >= 0) ::close(file_);
+  if (file_.get() < 0) fail("no scratch file there", errno);
 }
 
 void ScratchFile::fail(const char* what, int error) const {
@@ -34,7 +30,7 @@ void ScratchFile::fail(const char* what, int error) const {
 
 void ScratchFile::write(std::uint64_t at, std::span<const std::byte> bytes) const {
   while (!bytes.empty()) {
-    const ssize_t done = ::pwrite(file_, bytes.data(), bytes.size(), static_cast<off_t>(at));
+    const ssize_t done = ::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(at));
     if (done < 0 && errno == EINTR) continue;
     if (done <= 0) fail("a scratch file cannot be written", done < 0 ? errno : ENOSPC);
     at += static_cast<std::uint64_t>(done);
@@ -44,7 +40,7 @@ void ScratchFile::write(std::uint64_t at, std::span<const std::byte> bytes) cons
 
 void ScratchFile::read(std::uint64_t at, std::span<std::byte> bytes) const {
   while (!bytes.empty()) {
-    const ssize_t done = ::pread(file_, bytes.data(), bytes.size(), static_cast<off_t>(at));
+    const ssize_t done = ::pread(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(at));
     if (done < 0 && errno == EINTR) continue;
     if (done <= 0) fail("a scratch file cannot be read", done < 0 ? errno : 0);
     at += static_cast<std::uint64_t>(done);

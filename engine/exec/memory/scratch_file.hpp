@@ -6,12 +6,13 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
+
+#include "engine/exec/memory/system_handles.hpp"
 
 namespace sluice {
 
-/// The descriptor of a new file in `folder` that has no name; below 0: errno says why there is none.
-int open_nameless(const std::string& folder);
+/// A new file in `folder` that has no name. None: errno says why.
+OpenFile open_nameless(const std::string& folder);
 
 /// Nothing of it counts as host memory. Several threads may read and write.
 class ScratchFile {
@@ -19,13 +20,6 @@ class ScratchFile {
   ScratchFile() = default;
   /// Throws RunError naming the folder where it cannot be written.
   explicit ScratchFile(const std::string& folder);
-  ScratchFile(ScratchFile&& other) noexcept { swap(other); }
-  ScratchFile& operator=(ScratchFile&& other) noexcept {
-    ScratchFile taken(std::move(other));
-    swap(taken);
-    return *this;
-  }
-  ~ScratchFile();
 
   /// Bytes from position `at` on. Both throw RunError naming the folder: the disk is full, or nothing is
   /// there.
@@ -39,15 +33,10 @@ class ScratchFile {
   std::uint64_t size() const { return size_; }  ///< appended
 
  private:
-  void swap(ScratchFile& other) noexcept {
-    std::swap(folder_, other.folder_);
-    std::swap(file_, other.file_);
-    std::swap(size_, other.size_);
-  }
   [[noreturn]] void fail(const char* what, int error) const;
 
   std::string folder_;
-  int file_ = -1;
+  OpenFile file_;
   std::uint64_t size_ = 0;
 };
 

@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <system_error>
@@ -23,26 +21,15 @@ RunError failure(const std::string& folder, std::uint64_t bytes, int error) {
 
 }  // namespace
 
-ScratchMemory::ScratchMemory(const std::string& folder, std::uint64_t bytes) : bytes_(bytes) {
+ScratchMemory::ScratchMemory(const std::string& folder, std::uint64_t bytes) {
   if (bytes == 0) return;
-  const int file = open_nameless(folder);
-  if (file < 0) throw failure(folder, bytes, errno);
+  const OpenFile file = open_nameless(folder);  // what is mapped keeps it
+  if (file.get() < 0) throw failure(folder, bytes, errno);
   // All of it now: a page that the full disk cannot hold later would end the process.
-  int error = ::posix_fallocate(file, 0, static_cast<off_t>(bytes));
-  if (error == 0) {
-    void* const mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (mapped == MAP_FAILED) {
-      error = errno;
-    } else {
-      data_ = mapped;
-    }
-  }
-  ::close(file);  // what is mapped keeps the file
-  if (error != 0) throw failure(folder, bytes, error);
-}
-
-ScratchMemory::~ScratchMemory() {
-  if (data_ != nullptr) ::munmap(data_, bytes_);
+  if (const int error = ::posix_fallocate(file.get(), 0, static_cast<off_t>(bytes)); error != 0)
+    throw failure(folder, bytes, error);
+  memory_ = map_file(file, bytes);
+  if (memory_ == nullptr) throw failure(folder, bytes, errno);
 }
 
 }  // namespace sluice

@@ -4,7 +4,8 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
+
+#include "engine/exec/memory/system_handles.hpp"
 
 namespace sluice {
 
@@ -15,25 +16,12 @@ class ScratchMemory {
   ScratchMemory() = default;
   /// Throws RunError naming the folder where it cannot be written or cannot hold so many bytes.
   ScratchMemory(const std::string& folder, std::uint64_t bytes);
-  ScratchMemory(ScratchMemory&& other) noexcept { swap(other); }
-  ScratchMemory& operator=(ScratchMemory&& other) noexcept {
-    ScratchMemory taken(std::move(other));
-    swap(taken);
-    return *this;
-  }
-  ~ScratchMemory();
 
-  void* data() const { return data_; }
-  std::uint64_t bytes() const { return bytes_; }
+  void* data() const { return memory_.get(); }
+  std::uint64_t bytes() const { return memory_ == nullptr ? 0 : memory_.get_deleter().bytes; }
 
  private:
-  void swap(ScratchMemory& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(bytes_, other.bytes_);
-  }
-
-  void* data_ = nullptr;
-  std::uint64_t bytes_ = 0;
+  MappedMemory memory_;
 };
 
 }  // namespace sluice

@@ -1,0 +1,45 @@
+// What the system gives a process, and gets back: an open file, and memory that is mapped to one.
+#pragma once
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace sluice {
+
+class OpenFile {
+ public:
+  OpenFile() = default;
+  explicit OpenFile(int file) : file_(file) {}
+  OpenFile(OpenFile&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+  OpenFile& operator=(OpenFile&& other) noexcept {
+    std::swap(file_, other.file_);
+    return *this;
+  }
+  ~OpenFile() {
+    if (file_ >= 0) ::close(file_);
+  }
+
+  /// Below 0: none.
+  int get() const { return file_; }
+
+ private:
+  int file_ = -1;
+};
+
+struct Unmap {
+  std::uint64_t bytes = 0;
+  void operator()(void* memory) const { ::munmap(memory, bytes); }
+};
+using MappedMemory = std::unique_ptr<void, Unmap>;
+
+/// The beginning of a file, to be read and written, and shared with all that map it. Null: errno says why.
+inline MappedMemory map_file(const OpenFile& file, std::uint64_t bytes) {
+  void* const mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+  return {mapped == MAP_FAILED ? nullptr : mapped, {bytes}};
+}
+
+}  // namespace sluice
