@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "engine/core/error.hpp"
+#include "engine/exec/memory/scratch_file.hpp"
 
 namespace sluice::io {
 namespace {
@@ -23,13 +24,9 @@ std::string system_message(const std::string& path, int error) {
 Descriptor::Descriptor(const std::string& path, int flags, const std::string& known_as)
     : known_as_(known_as.empty() ? path : known_as) {
   do {
-    fd_ = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
-  } while (fd_ < 0 && errno == EINTR);
-  if (fd_ < 0) fail(errno);
-}
-
-Descriptor::~Descriptor() {
-  if (fd_ >= 0) ::close(fd_);
+    file_ = OpenFile(::open(path.c_str(), flags | O_CLOEXEC, 0666));
+  } while (get() < 0 && errno == EINTR);
+  if (get() < 0) fail(errno);
 }
 
 void Descriptor::fail(int error) const {
@@ -38,7 +35,7 @@ void Descriptor::fail(int error) const {
 
 void Descriptor::write_all(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    const ssize_t done = ::write(fd_, bytes.data(), std::min(bytes.size(), kMaxTransfer));
+    const ssize_t done = ::write(get(), bytes.data(), std::min(bytes.size(), kMaxTransfer));
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) fail(errno);
     bytes = bytes.subspan(static_cast<std::size_t>(done));
@@ -48,7 +45,7 @@ void Descriptor::write_all(std::span<const std::byte> bytes) {
 void Descriptor::write_all_at(std::span<const std::byte> bytes, std::uint64_t offset) {
   while (!bytes.empty()) {
     const ssize_t done =
-        ::pwrite(fd_, bytes.data(), std::min(bytes.size(), kMaxTransfer), static_cast<off_t>(offset));
+        ::pwrite(get(), bytes.data(), std::min(bytes.size(), kMaxTransfer), static_cast<off_t>(offset));
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) fail(errno);
     bytes = bytes.subspan(static_cast<std::size_t>(done));
@@ -59,7 +56,7 @@ void Descriptor::write_all_at(std::span<const std::byte> bytes, std::uint64_t of
 std::size_t Descriptor::read_at(std::span<std::byte> bytes, std::uint64_t offset) const {
   std::size_t sum = 0;
   while (sum < bytes.size()) {
-    const ssize_t done = ::pread(fd_, bytes.data() + sum, std::min(bytes.size() - sum, kMaxTransfer),
+    const ssize_t done = ::pread(get(), bytes.data() + sum, std::min(bytes.size() - sum, kMaxTransfer),
                                  static_cast<off_t>(offset + sum));
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) fail(errno);
@@ -70,12 +67,12 @@ std::size_t Descriptor::read_at(std::span<std::byte> bytes, std::uint64_t offset
 }
 
 void Descriptor::sync() {
-  if (::fsync(fd_) != 0 && errno != EINVAL)
+  if (::fsync(get()) != 0 && errno != EINVAL)
     fail(errno);  // EINVAL: a pipe or terminal, which has nothing to sync
 }
 
 void Descriptor::close() {
-  if (const int fd = std::exchange(fd_, -1); fd >= 0 && ::close(fd) != 0 && errno != EINTR) fail(errno);
+  if (const int fd = file_.release(); fd >= 0 && ::close(fd) != 0 && errno != EINTR) fail(errno);
 }
 
 void Writeback::count(int file, std::uint64_t bytes) {
@@ -85,11 +82,9 @@ void Writeback::count(int file, std::uint64_t bytes) {
 }
 
 Descriptor make_scratch(const std::string& beside, const std::string& known_as) {
-  std::string name = beside + ".scratch-XXXXXX";
-  const int fd = ::mkostemp(name.data(), O_CLOEXEC);
-  if (fd < 0) throw RunError(system_message(known_as, errno));
-  ::unlink(name.c_str());
-  return Descriptor(fd, known_as);
+  OpenFile file = open_nameless(beside + ".scratch");
+  if (file.get() < 0) throw RunError(system_message(known_as, errno));
+  return Descriptor(file.release(), known_as);
 }
 
 }  // namespace sluice::io

@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "engine/exec/memory/system_handles.hpp"
+
 namespace sluice::io {
 
 /// "PATH: reason", the reason being the system's text for `error` (an errno).
@@ -20,18 +22,10 @@ class Descriptor {
   /// open(2); throws RunError naming `known_as` (by default the path).
   Descriptor(const std::string& path, int flags, const std::string& known_as = {});
   /// Takes over `fd`.
-  Descriptor(int fd, std::string known_as) : fd_(fd), known_as_(std::move(known_as)) {}
-  Descriptor(Descriptor&& other) noexcept
-      : fd_(std::exchange(other.fd_, -1)), known_as_(std::move(other.known_as_)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    std::swap(known_as_, other.known_as_);
-    return *this;
-  }
-  ~Descriptor();
+  Descriptor(int fd, std::string known_as) : file_(fd), known_as_(std::move(known_as)) {}
 
-  int get() const { return fd_; }
-  explicit operator bool() const { return fd_ >= 0; }
+  int get() const { return file_.get(); }
+  explicit operator bool() const { return get() >= 0; }
   void write_all(std::span<const std::byte> bytes);
   void write_all_at(std::span<const std::byte> bytes, std::uint64_t offset);
   /// Reads up to the end of the file; returns how much there was (less than asked only at the end).
@@ -43,7 +37,7 @@ class Descriptor {
  private:
   [[noreturn]] void fail(int error) const;
 
-  int fd_ = -1;
+  OpenFile file_;
   std::string known_as_;
 };
 

@@ -116,27 +116,7 @@ FileBytes::FileBytes(const std::string& path, Caching caching) : cached_(path, O
   // Of a file that is somebody else's and may not be written, Linux says that the cache holds all
   // (since 5.2).
   if (found.st_uid != ::geteuid() && ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) return;
-  mapped_ = static_cast<std::uint64_t>(found.st_size);
-  map_ = ::mmap(nullptr, mapped_, PROT_READ, MAP_SHARED, cached_.get(), 0);
-  if (map_ == MAP_FAILED) map_ = nullptr;
-}
-
-FileBytes::FileBytes(FileBytes&& other) noexcept
-    : cached_(std::move(other.cached_)),
-      direct_(std::move(other.direct_)),
-      map_(std::exchange(other.map_, nullptr)),
-      mapped_(other.mapped_) {}
-
-FileBytes& FileBytes::operator=(FileBytes&& other) noexcept {
-  std::swap(cached_, other.cached_);
-  std::swap(direct_, other.direct_);
-  std::swap(map_, other.map_);
-  std::swap(mapped_, other.mapped_);
-  return *this;
-}
-
-FileBytes::~FileBytes() {
-  if (map_) ::munmap(map_, mapped_);
+  map_ = map_file(cached_.get(), static_cast<std::uint64_t>(found.st_size), PROT_READ);
 }
 
 std::size_t FileBytes::read_at(std::span<std::byte> bytes, std::uint64_t offset) const {
@@ -191,12 +171,12 @@ void FileBytes::read_ahead(std::uint64_t offset, std::uint64_t bytes) const {
 }
 
 bool FileBytes::in_cache(std::uint64_t offset, std::uint64_t bytes) const {
-  if (!map_ || bytes == 0 || offset + bytes > mapped_) return false;
+  if (!map_ || bytes == 0 || offset + bytes > map_.get_deleter().bytes) return false;
   static const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   std::array<unsigned char, 64> held;
   for (std::uint64_t at = offset / page * page; at < offset + bytes;) {
     const std::uint64_t pages = std::min<std::uint64_t>(held.size(), (offset + bytes - at + page - 1) / page);
-    if (::mincore(static_cast<std::byte*>(map_) + at, pages * page, held.data()) != 0) return false;
+    if (::mincore(static_cast<std::byte*>(map_.get()) + at, pages * page, held.data()) != 0) return false;
     if (!std::all_of(held.begin(), held.begin() + pages, [](unsigned char is) { return is & 1; }))
       return false;
     at += pages * page;

@@ -32,9 +32,6 @@ class FileBytes {
   FileBytes() = default;
   /// open(2) to read; throws RunError. Without the means for Caching::none, reads go through the cache.
   explicit FileBytes(const std::string& path, Caching caching = Caching::system);
-  FileBytes(FileBytes&&) noexcept;
-  FileBytes& operator=(FileBytes&&) noexcept;
-  ~FileBytes();
 
   int get() const { return cached_.get(); }
   /// Can reads go past the cache?
@@ -49,8 +46,7 @@ class FileBytes {
 
  private:
   Descriptor cached_, direct_;
-  void* map_ = nullptr;  ///< the file, to ask about; never touched
-  std::uint64_t mapped_ = 0;
+  MappedMemory map_;  ///< the file, to ask about; never touched
 };
 
 /// Brings a file to the system's cache, from its beginning on, for as long as this lives, beside other work

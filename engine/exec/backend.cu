@@ -5,7 +5,7 @@
 #include <string>
 
 #include "engine/exec/cuda_check.cuh"
-#include "engine/exec/memory/page_locked.hpp"
+#include "engine/exec/memory/copy_lane.hpp"
 
 namespace sluice::cuda {
 

@@ -6,8 +6,8 @@
 
 #include "engine/core/error.hpp"
 #include "engine/exec/backend.hpp"
+#include "engine/exec/memory/copy_lane.hpp"
 #include "engine/exec/memory/link.hpp"
-#include "engine/exec/memory/page_locked.hpp"
 
 namespace sluice::cuda {
 

@@ -55,7 +55,7 @@ SharedMemory::SharedMemory(const std::string& address, std::uint64_t bytes)
 
 void SharedMemory::map() {
   if (bytes_ == 0) return;
-  memory_ = map_file(file_, bytes_);
+  memory_ = map_file(file_.get(), bytes_);
   if (memory_ == nullptr) fail("mapped");
   // A wish: whether shared memory gets large pages is the system's choice (shmem_enabled).
   ::madvise(memory_.get(), bytes_, MADV_HUGEPAGE);

@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "engine/exec/backend.hpp"
-#include "engine/exec/memory/page_locked.hpp"
 
 namespace sluice {
 

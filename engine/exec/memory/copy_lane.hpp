@@ -28,6 +28,11 @@ class CopyLane {
 /// Fewer bytes are copied before memory is page-locked.
 inline constexpr std::size_t kWorthLocking = std::size_t{1} << 20;
 
+namespace cuda {
+/// Is memory page-locked in any way? `memory` is its first byte.
+bool is_page_locked(const void* memory);
+}  // namespace cuda
+
 /// Memory that exists already, and is in the host's budget, page-locked for as long as this lives; nothing on
 /// the host backend.
 class PageLock {

@@ -12,14 +12,15 @@
 
 namespace sluice {
 
-OpenFile open_nameless(const std::string& folder) {
-  std::string name = folder + "/.sluice-scratch-XXXXXX";
+OpenFile open_nameless(std::string name) {
+  name += "-XXXXXX";
   OpenFile file(::mkostemp(name.data(), O_CLOEXEC));
   if (file.get() >= 0) ::unlink(name.c_str());
   return file;
 }
 
-ScratchFile::ScratchFile(const std::string& folder) : folder_(folder), file_(open_nameless(folder)) {
+ScratchFile::ScratchFile(const std::string& folder)
+    : folder_(folder), file_(open_nameless(folder + "/.sluice-scratch")) {
   if (file_.get() < 0) fail("no scratch file there", errno);
 }
 

@@ -11,8 +11,8 @@
 
 namespace sluice {
 
-/// A new file in `folder` that has no name. None: errno says why.
-OpenFile open_nameless(const std::string& folder);
+/// A new file that had a name with this beginning until it was open. None: errno says why.
+OpenFile open_nameless(std::string name);
 
 /// Nothing of it counts as host memory. Several threads may read and write.
 class ScratchFile {

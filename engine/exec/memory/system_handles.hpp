@@ -25,6 +25,7 @@ class OpenFile {
 
   /// Below 0: none.
   int get() const { return file_; }
+  int release() { return std::exchange(file_, -1); }
 
  private:
   int file_ = -1;
@@ -36,9 +37,9 @@ struct Unmap {
 };
 using MappedMemory = std::unique_ptr<void, Unmap>;
 
-/// The beginning of a file, to be read and written, and shared with all that map it. Null: errno says why.
-inline MappedMemory map_file(const OpenFile& file, std::uint64_t bytes) {
-  void* const mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+/// The beginning of a file, shared with all that map it. Null: errno says why.
+inline MappedMemory map_file(int file, std::uint64_t bytes, int protection = PROT_READ | PROT_WRITE) {
+  void* const mapped = ::mmap(nullptr, bytes, protection, MAP_SHARED, file, 0);
   return {mapped == MAP_FAILED ? nullptr : mapped, {bytes}};
 }
 

@@ -7,7 +7,6 @@
 #include "engine/exec/backend.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/memory/copy_lane.hpp"
-#include "engine/exec/memory/page_locked.hpp"
 #include "engine/exec/threads.hpp"
 
 namespace sluice {

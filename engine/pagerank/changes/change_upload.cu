@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cub/block/block_scan.cuh>
 
-#include "engine/exec/memory/page_locked.hpp"
+#include "engine/exec/memory/copy_lane.hpp"
 
 namespace sluice::pagerank {
 
