@@ -23,17 +23,9 @@ double rounding(const Graph& graph, const Options& options) {
   return options.precision == RankPrecision::f32 ? sums + 0x1p-23 : sums;
 }
 
-/// The list of a vertex, in columns that are indexed as offsets say.
-struct OutList {
-  EdgeIndex begin, end;
-  const Vertex* targets;
-  const float* weights;  ///< null: every weight is 1
-
-  template <class Use>
-  void for_each(Use&& use) const {
-    for (EdgeIndex i = begin; i < end; ++i) use(targets[i], weights != nullptr ? weights[i] : 1.0);
-  }
-};
+double weight_of(const CsrView& lists, EdgeIndex e) {
+  return lists.weights != nullptr ? lists.weights[e] : 1.0;
+}
 
 /// What a vertex gives away in one iteration.
 class Push {
@@ -45,18 +37,20 @@ class Push {
     std::fill(next_.begin(), next_.end(), 0.0);
   }
 
-  /// Several threads may push at once. Returns what a vertex without out-edges keeps back.
-  double operator()(Vertex v, const OutList& list) {
+  /// v's list is that of a row. Several threads may push at once. Returns what a vertex without out-edges
+  /// keeps back.
+  double operator()(Vertex v, const CsrView& lists, std::uint64_t row) {
+    const EdgeIndex begin = lists.offsets[row], end = lists.offsets[row + 1];
     double total = 0;
     bool loop = !self_loops_;
-    list.for_each([&](Vertex to, double weight) {
-      total += weight;
-      loop = loop || (to == v && weight > 0);
-    });
+    for (EdgeIndex e = begin; e < end; ++e) {
+      total += weight_of(lists, e);
+      loop = loop || (lists.targets[e] == v && weight_of(lists, e) > 0);
+    }
     if (!loop) give(v, ranks_[v] / (total + 1));
     if (!loop) total += 1;
     if (!(total > 0)) return ranks_[v];
-    list.for_each([&](Vertex to, double weight) { give(to, ranks_[v] * weight / total); });
+    for (EdgeIndex e = begin; e < end; ++e) give(lists.targets[e], ranks_[v] * weight_of(lists, e) / total);
     return 0;
   }
   void hold_back(double dangling) {
@@ -118,8 +112,7 @@ RankCheck check_ranks(const Graph& graph, const Options& options, std::span<cons
   const auto push_some = [&](const CsrView& lists, std::uint64_t begin, std::uint64_t end) {
     double dangling = 0;
     for (std::uint64_t row = begin; row < end; ++row)
-      dangling += push(static_cast<Vertex>(own.first + row),
-                       {lists.offsets[row], lists.offsets[row + 1], lists.targets, lists.weights});
+      dangling += push(static_cast<Vertex>(own.first + row), lists, row);
     push.hold_back(dangling);
   };
   if (rows.vertices > 0)
