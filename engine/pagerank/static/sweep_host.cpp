@@ -27,7 +27,7 @@ class HostSweep final : public Sweep {
       : graph_(graph),
         options_(options),
         ranks_(ranks),
-        executor_(device, 0),
+        executor_(device),
         rank_(device, graph.in().vertices, "ranks"),
         shares_(device, graph.vertices(), "contributions"),
         next_shares_(device, graph.in().vertices, "contributions"),
