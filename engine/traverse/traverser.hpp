@@ -13,7 +13,8 @@
 //                                           that body.receives(row, e, value) says edges e have, joined by
 //                                           body.join() from body.none(before) on, until body.stops(before,
 //                                           total): body.end(row, before, total, lane). sums[0] counts the
-//                                           edges that were looked at
+//                                           edges that were looked at. Where receives() is false it leaves
+//                                           the value alone
 //
 // Where the lane says kBinsByLevel, a body also calls its bin(v, level) and beyond(v). A traverser that says
 // kPullsIntoBits asks for rows of first_edge() by words of bits, and hands back so those whose take() is true

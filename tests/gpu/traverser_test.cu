@@ -48,8 +48,9 @@ struct SumOfRow {
   }
   SLUICE_HD Value none(Value) const { return 0; }
   SLUICE_HD bool receives(std::uint64_t, EdgeIndex e, Value& value) const {
+    if (e % 3 != 0) return false;
     value = e % 13;
-    return e % 3 == 0;
+    return true;
   }
   SLUICE_HD Value join(Value a, Value b) const { return a + b; }
   SLUICE_HD bool stops(Value, Value total) const { return total > most; }
