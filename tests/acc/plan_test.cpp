@@ -32,7 +32,7 @@ TEST(AccPlan, TakesNoMemoryAndLeavesTheBudgetsAsTheyWere) {
   const std::uint64_t used = host_budget().used(), peak = host_budget().peak();
   const HostCeiling nothing(0);
 
-  const acc::AccPlan plan = plan_solver(device, graph, {.weights = true}, {}, {}, kPaths);
+  const acc::AccPlan plan = acc::plan_solver(device, graph, {.weights = true}, {}, {}, kPaths);
 
   EXPECT_GT(plan.host_bytes, graph.vertices() * 16);
   EXPECT_EQ(host_budget().used(), used);
@@ -72,7 +72,7 @@ TEST(AccPlan, OfPartitionsIsWhatARunWithTwoSlotsTakes) {
   const Graph graph = rank_rmat(false, false);
   const acc::AccPlace place{.paging = {.partitions = 8, .slots = 2, .transport = Transport::copied}};
 
-  const acc::AccPlan plan = plan_solver(device, graph, {}, place, {}, kParts);
+  const acc::AccPlan plan = acc::plan_solver(device, graph, {}, place, {}, kParts);
   acc::AccStats stats;
   const Peak peak =
       peak_of([&](const Device& on) { stats = components(acc::AccGraph(on, graph, {}, place)).stats; });
