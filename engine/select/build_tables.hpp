@@ -15,15 +15,16 @@
 
 namespace sluice {
 
-/// Blocks of a GPU that make alias slots of hubs, one a multiprocessor, or as many as half of the memory that
-/// is left has scratch for: each has that for the largest list.
+/// What an entry of a hub's list takes while its alias slots are made: a sum, and an index.
 inline constexpr std::uint64_t kHubScratchEntry = 16 + sizeof(std::uint32_t);
+/// Blocks of a GPU that make them, one a multiprocessor, or as many as half of the memory that is left has
+/// scratch for: each has that for the largest list.
 inline unsigned hub_blocks(const Device& device, std::uint64_t hubs, std::uint64_t max_degree) {
   const std::uint64_t each = std::max<std::uint64_t>(max_degree * kHubScratchEntry, 1);
   return static_cast<unsigned>(std::clamp<std::uint64_t>(
       device.memory().available() / 2 / each, 1, std::min<std::uint64_t>(device.multiprocessors(), hubs)));
 }
-/// What they take.
+/// What these blocks take.
 inline std::uint64_t hub_scratch_bytes(const Device& device, std::uint64_t hubs, std::uint64_t max_degree) {
   return hubs == 0 ? 0 : hub_blocks(device, hubs, max_degree) * max_degree * kHubScratchEntry;
 }
