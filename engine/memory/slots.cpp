@@ -104,8 +104,7 @@ Slots::Slots(const Device& device, std::span<const EdgeIndex> offsets, const Par
   if (sources_.keep && read_from_file()) kept_.resize(plan.size());
   if (count.slots > 0) owners();
   const unsigned lanes = read_from_file() ? kFileLanes : kLanes;
-  for (unsigned lane = 0; lane < std::min(lanes, count.slots) && !device.plans(); ++lane)
-    threads_.emplace_back([this] { work(); });
+  if (!device.plans()) threads_.emplace(std::min(lanes, count.slots)).begin([this](unsigned) { work(); });
 }
 
 OwnershipView Slots::owners() {

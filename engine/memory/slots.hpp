@@ -9,11 +9,12 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <span>
-#include <thread>
 #include <vector>
 
 #include "engine/exec/memory/buffer.hpp"
+#include "engine/exec/thread_pool.hpp"
 #include "engine/graph/page_columns.hpp"
 #include "engine/graph/partition_map.hpp"
 #include "engine/memory/coded_graph.hpp"
@@ -216,7 +217,7 @@ class Slots {
   unsigned most_left_ = 0;  ///< that the one who waits leaves under way
   bool closing_ = false;
   std::exception_ptr failure_;
-  std::vector<std::jthread> threads_;  // last: they end before what they use
+  std::optional<BorrowedThreads> threads_;  ///< the last: they end before what they use
 };
 
 }  // namespace sluice

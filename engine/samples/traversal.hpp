@@ -86,12 +86,13 @@ constexpr HookSet never_called_by_samples() {
                                 .with(bias_floor)
                                 .with(update);
   constexpr bool dynamic = S::kBias == BiasClass::dynamic;
-  return never_called<S>(names, required.with(edge_bias, S::kBias != BiasClass::uniform && HasEdgeBias<S>)
-                                    .with(edge_bias_is_uniform, dynamic && HasUniformEdgeBias<S>)
-                                    .with(dynamic_bias, dynamic)
-                                    .with(bias_bound, dynamic && HasBound<S>)
-                                    .with(bias_floor, dynamic && HasFloor<S>)
-                                    .with(update, HasFrontierUpdate<S>));
+  return never_called<S>(names,
+                         required.with(edge_bias, S::kBias != BiasClass::uniform && HasEdgeBias<S>)
+                             .with(edge_bias_is_uniform, dynamic && HasUniformEdgeBias<S> && HasEdgeBias<S>)
+                             .with(dynamic_bias, dynamic)
+                             .with(bias_bound, dynamic && HasBound<S>)
+                             .with(bias_floor, dynamic && HasFloor<S> && HasBound<S>)
+                             .with(update, HasFrontierUpdate<S>));
 }
 
 }  // namespace sluice::samples

@@ -95,16 +95,17 @@ constexpr HookSet never_called_by_walks() {
   constexpr HookSet names = hooks(kBias, edge_bias, edge_bias_is_uniform, dynamic_bias, question, bias_bound,
                                   bias_floor, kReadsNoList, redirect, update);
   constexpr bool dynamic = S::kBias == BiasClass::dynamic;
-  return never_called<S>(names, hooks(kBias)
-                                    .with(edge_bias, S::kBias != BiasClass::uniform && HasEdgeBias<S>)
-                                    .with(edge_bias_is_uniform, dynamic && HasUniformEdgeBias<S>)
-                                    .with(dynamic_bias, dynamic)
-                                    .with(question, dynamic && HasAnsweredBias<S>)
-                                    .with(bias_bound, dynamic && HasBound<S>)
-                                    .with(bias_floor, dynamic && HasFloor<S>)
-                                    .with(kReadsNoList)
-                                    .with(redirect, HasRedirect<S>)
-                                    .with(update, HasUpdate<S>));
+  return never_called<S>(names,
+                         hooks(kBias)
+                             .with(edge_bias, S::kBias != BiasClass::uniform && HasEdgeBias<S>)
+                             .with(edge_bias_is_uniform, dynamic && HasUniformEdgeBias<S> && HasEdgeBias<S>)
+                             .with(dynamic_bias, dynamic)
+                             .with(question, dynamic && HasAnsweredBias<S>)
+                             .with(bias_bound, dynamic && HasBound<S>)
+                             .with(bias_floor, dynamic && HasFloor<S> && HasBound<S>)
+                             .with(kReadsNoList)
+                             .with(redirect, HasRedirect<S>)
+                             .with(update, HasUpdate<S>));
 }
 
 }  // namespace sluice::walks

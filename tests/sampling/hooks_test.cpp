@@ -57,6 +57,21 @@ struct WalkWithSizes : walks::UniformWalk {
 static_assert(walks::never_called_by_walks<WalkWithDepth>() == hooks(Hook::depth));
 static_assert(walks::never_called_by_walks<WalkWithSizes>() == hooks(Hook::neighbor_size, Hook::vertex_bias));
 
+// A floor is asked for beside a bound alone, and whether edge biases are equal where there are some.
+struct WalkWithFloor {
+  static constexpr BiasClass kBias = BiasClass::dynamic;
+  std::uint64_t dynamic_bias(const GraphView&, const walks::Walker&, const Edge&) const { return 1; }
+  std::uint64_t bias_floor() const { return 1; }
+  bool edge_bias_is_uniform(const GraphView&) const { return true; }
+};
+struct WalkWithBoundAndFloor : WalkWithFloor {
+  std::uint64_t edge_bias(const GraphView&, const Edge&) const { return 1; }
+  std::uint64_t bias_bound() const { return 1; }
+};
+static_assert(walks::never_called_by_walks<WalkWithFloor>() ==
+              hooks(Hook::bias_floor, Hook::edge_bias_is_uniform));
+static_assert(walks::never_called_by_walks<WalkWithBoundAndFloor>() == kNone);
+
 struct SampleWithRedirect : samples::SnowballSample {
   std::uint64_t vertex_bias(const GraphView&, Vertex) const { return 1; }
   Vertex redirect(const GraphView&, const samples::Expansion&) const { return 0; }
