@@ -72,8 +72,9 @@ void declare_messages(Command& command, CommonOptions& options);
 void declare_job(Command& command, CommonOptions& options);
 
 /// Techniques of the papers, beside others that do the same work.
-inline constexpr std::array<std::string_view, 6> kTechniques{"--filter", "--fusion", "--collision",
-                                                             "--rows",   "--split",  "--affect-all"};
+inline constexpr std::array<std::string_view, 11> kTechniques{
+    "--filter",     "--fusion",      "--collision", "--rows",        "--split", "--affect-all",
+    "--unexpanded", "--table-limit", "--balls",     "--score-units", "--state"};
 /// What solvers, whose every result is of all vertices, have no meaning for: they read lists as they lie, and
 /// bring a partition wherever one is needed.
 inline constexpr std::array<std::string_view, 2> kIdleForSolvers{"--instance-range", "--layout"};

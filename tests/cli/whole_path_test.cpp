@@ -49,6 +49,7 @@ TEST_F(WholePath, HelpKeepsTechniquesForThoseWhoCompareThem) {
       {"bp", {"--fusion"}},
       {"sample", {"--collision"}},
       {"pagerank", {"--rows", "--split", "--affect-all"}},
+      {"ppr", {"--unexpanded", "--table-limit", "--balls", "--score-units", "--state"}},
       {"walk", {}}};
   for (const auto& [command, options] : techniques) {
     const auto help = run({command, "--help"}).out, all = run({command, "--help-all"}).out;
