@@ -199,9 +199,11 @@ class Adjacency {
       return WantedLists{std::min(waiting[p], pages().end(p) - pages().begin(p)), waiting[p]};
     });
   }
-  /// The same where rows wait that look at a few of their edges.
-  template <Executor E, class Use>
-  void visit_rows(E& executor, const std::vector<std::uint64_t>& waiting, Use&& use) {
+  /// The same where those rows wait that count(`items`, body) counts, which look at a few of their edges.
+  template <Executor E, class MakeBody, class Use>
+  void visit_rows(E& executor, std::uint64_t items, MakeBody&& body, Use&& use) {
+    if (!paged()) return use(lists_->whole());
+    const std::vector<std::uint64_t>& waiting = count(executor, items, body);
     visit(executor, waiting, false, use, [&](std::uint64_t p) {
       return WantedLists{waiting[p], std::min(waiting[p] * kLookedAt, pages().edges(p))};
     });

@@ -37,31 +37,25 @@ class FrontierRounds {
         rows_(graph.rank_part()),
         own_(static_cast<unsigned>(rows_.ranks().rank())),
         ranks_(static_cast<unsigned>(rows_.ranks().size())),
-        may_pull_(has_directions() && may_pull(graph, options)),
+        may_pull_((VoteProgram<Program> || kPullsLevels) && may_pull(graph, options)),
+        filter_(options.filter),
         executor_(device_, rows_.lists().edges),
         owners_(device_, rows_.owners(), "ranges of ranks"),
         states_(device_, rows_, executor_, graph.vertices()),
         marks_(device_, kBinned && R::kComplete ? 0 : words(), "active vertices"),
-        found_(device_, kInBits || (kPullsLevels && may_pull_) ? words() : 0, "active vertices"),
+        found_(device_, kInBits || (may_pull_ && (kPullsLevels || all_ballots())) ? words() : 0,
+               "active vertices"),
         settled_(device_, VoteProgram<Program> ? words() : 0, "settled vertices"),
         lists_(device_, kBinned && ranks_ == 1 ? 0 : graph.vertices(), "worklists"),
         front_(device_, kBinned ? 0 : own_rows(), "worklists"),
         counts_(device_, executor_, ranks_),
-        marked_(device_, executor_, own_words(),
-                kInBits || (kBallots && options.filter != AccFilter::online)),
-        filter_(options.filter) {
+        marked_(device_, executor_, own_words(), kInBits || (kBallots && filter_ != AccFilter::online)) {
     if constexpr (!R::kComplete) entries_.emplace(device_, rows_);
     own_lists_.emplace(device_, rows_, executor_, owners_.view(), may_pull_, AggregationProgram<Program>);
     output_ = counts_.output(lists_.data(), owners_.view().begins);
-    view_ = {program,
-             rows_.first(),
-             rows_.last(),
-             own_lists_->out().offsets(),
-             states_.data(),
-             marks_.data(),
-             settled_.data(),
-             owners_.view(),
-             own_};
+    view_ = {program,        rows_.first(), rows_.last(),    own_lists_->out().offsets(),
+             states_.data(), marks_.data(), settled_.data(), owners_.view(),
+             own_,           all_ballots()};
     if constexpr (kBinned) executor_.levels().resize(kLevelBins<Program>);
     if constexpr (kPullsLevels)
       if (own_lists_->both())
@@ -84,6 +78,7 @@ class FrontierRounds {
       executor_.for_each(states_.size(), output_, StartVote<View>{view_});
       if (own_lists_->both())
         executor_.for_each(own_rows(), output_, SettleUnreachable<View>{view_, own_lists_->in().offsets()});
+      if (view_.ballot) marked_.list(view_, output_);
       counts_.read();
       take_front();
     }
@@ -111,28 +106,29 @@ class FrontierRounds {
   /// Vertices of a vote that are not settled pull; ranks exchange the bits of active vertices alone.
   RoundWork pull(const AccRound& at) {
     RoundWork work{.active = front_size_};
-    view_.ballot = false;
-    mark_front();
-    Adjacency& lists = own_lists_->in();
-    const auto pull_rows = [&](const SweepPage& page) {
-      executor_.first_edge({page.begin, page.end, lists.offsets()}, output_,
-                           PullEdges<View>{view_, at, page.sources, page.weights, found_.data()});
-    };
-    if (lists.paged()) {
-      const auto unsettled = [&](const OwnershipView& partitions, unsigned long long* counts) {
-        return CountUnsettled<View>{view_, partitions, counts};
-      };
-      lists.visit_rows(executor_, lists.count(executor_, own_words(), unsettled), pull_rows);
-    } else {
-      pull_rows(lists.lists().whole());
+    view_.ballot = all_ballots();
+    // marks_ become the bits of all vertices that are active, on any rank.
+    if (!in_bits_) executor_.for_each(front_size_, output_, MarkFront{active_.data(), marks_.data()});
+    executor_.fill(found_.data(), 0, found_.bytes());
+    if (!R::kComplete && ranks_ > 1) {
+      own_lists_->bits()->share(marks_.data());
+      executor_.for_each(words(), output_, SettleMarked{marks_.data(), settled_.data()});
     }
-    if constexpr (kInBits) {
+    const auto unsettled = [&](const OwnershipView& partitions, unsigned long long* counts) {
+      return CountUnsettled<View>{view_, partitions, counts};
+    };
+    own_lists_->in().visit_rows(executor_, own_words(), unsettled, [&](const SweepPage& page) {
+      executor_.first_edge({page.begin, page.end, own_lists_->in().offsets()}, output_,
+                           PullEdges<View>{view_, at, page.sources, page.weights, found_.data()});
+    });
+    if (kInBits || all_ballots()) {
       std::swap(marks_, found_);
       view_.marks = marks_.data();
-      in_bits_ = true;
+      in_bits_ = kInBits;
     } else {
       executor_.fill(marks_.data(), 0, marks_.bytes());
     }
+    if (view_.ballot) marked_.list(view_, output_);
     counts_.read();
     note(work);
     if constexpr (!R::kComplete) entries_->clear();
@@ -158,7 +154,9 @@ class FrontierRounds {
     if constexpr (kBinned) {
       executor_.levels().open(level, [&](Vertex v) { return view_.level(v); });
     } else {
+      view_.ballot = all_ballots();
       executor_.for_each(own_rows(), output_, OpenLevel<View>{view_, level});
+      if (view_.ballot) marked_.list(view_, output_);
     }
   }
 
@@ -171,8 +169,9 @@ class FrontierRounds {
     bool any = take_level(bin);
     if (level_pulls_ && level_pulls_->chooses(view_, output_, at, active_)) {
       work.active = active_.size();
-      view_.ballot = any = false;
+      view_.ballot = all_ballots(), any = false;
       level_pulls_->pull(view_, output_, at, active_);
+      if (view_.ballot) marked_.list(view_, output_);
     }
     for (; any; any = !once && take_level(bin)) {
       work.active += active_.size();
@@ -202,7 +201,7 @@ class FrontierRounds {
     if constexpr (!R::kComplete) {
       all = entries_->exchange(own);
       View listing = view_;
-      listing.ballot = false;  // own vertices that are marked are listed already
+      listing.ballot = all_ballots();  // else own vertices that are marked are listed already
       entries_->receive(
           all.longest, executor_.stream(),
           [&](std::size_t rank, std::uint64_t begin, const Entries& block, std::uint64_t count) {
@@ -211,7 +210,10 @@ class FrontierRounds {
           [&](const Entries& block, std::uint64_t count) {
             executor_.for_each(count, output_, TakeEntries<View>{listing, at, block});
           });
-      if (VoteProgram<Program> && entries_->any_came()) counts_.read();
+      const bool came = entries_->any_came();
+      // Those that were listed before, too, whose edges count once.
+      if (came && all_ballots()) counts_.take(kNextEdges), marked_.list(view_, output_);
+      if (VoteProgram<Program> && came) counts_.read();
     }
     if constexpr (VoteProgram<Program>) take_front();
     if (level_pulls_) level_pulls_->ended(all.edges);
@@ -250,7 +252,9 @@ class FrontierRounds {
   static constexpr bool kInBits = VoteProgram<Program> && E::kPullsIntoBits;
   static constexpr bool kBallots = !E::kPullsIntoBits && !R::kComplete;
   static constexpr bool kPullsLevels = PullableProgram<Program>;
-  static constexpr bool has_directions() { return VoteProgram<Program> || kPullsLevels; }
+  /// Is every worklist a ballot? Else lanes list what pulls and next levels find, and what other ranks send:
+  /// a ballot is four launches, and the host waits for one.
+  bool all_ballots() const { return kBallots && filter_ == AccFilter::ballot; }
 
   std::uint64_t words() const { return words_of(0, states_.size()); }
   std::uint64_t own_rows() const { return rows_.last() - rows_.first(); }
@@ -342,15 +346,6 @@ class FrontierRounds {
     if (view_.ballot) marked_.list(view_, output_);
   }
 
-  /// Makes marks_ the bits of all vertices that are active, on any rank.
-  void mark_front() {
-    if (!in_bits_) executor_.for_each(front_size_, output_, MarkFront{active_.data(), marks_.data()});
-    executor_.fill(found_.data(), 0, found_.bytes());
-    if (R::kComplete || ranks_ == 1) return;
-    own_lists_->bits()->share(marks_.data());
-    executor_.for_each(words(), output_, SettleMarked{marks_.data(), settled_.data()});
-  }
-
   /// Vertices of another rank that are reached.
   const Vertex* listed_for(std::size_t rank) const { return lists_.data() + rows_.owners().begin(rank); }
 
@@ -379,6 +374,7 @@ class FrontierRounds {
   const RankPart& rows_;
   unsigned own_, ranks_;
   bool may_pull_;
+  AccFilter filter_;
   E executor_;
   DeviceOwnership owners_;
   VertexStates<State, E> states_;
@@ -386,7 +382,6 @@ class FrontierRounds {
   Buffer<Vertex> lists_, front_;
   LaneCounts<E> counts_;
   MarkedList<E> marked_;
-  AccFilter filter_;
   std::optional<EntryExchange<State>> entries_;
   std::optional<OwnLists<E>> own_lists_;
   std::optional<LevelPulls<View, E>> level_pulls_;  ///< of an aggregation that may pull

@@ -15,7 +15,8 @@
 
 namespace sluice::acc {
 
-/// Do lanes mark what a push makes active, for a ballot? With jit where many of the own vertices push.
+/// Do lanes mark what a push makes active, for a ballot? With jit where many of the own vertices push. (What
+/// pulls, next levels and other ranks find is a ballot with that filter alone.)
 inline bool wants_ballot(AccFilter filter, std::uint64_t active, std::uint64_t own) {
   constexpr std::uint64_t kFewOfVertices = 8;
   return filter == AccFilter::ballot || (filter == AccFilter::jit && active > own / kFewOfVertices);

@@ -77,7 +77,8 @@ struct PullEdges {
   AccRound at;
   const Vertex* sources;
   const float* weights;
-  std::uint32_t* found_bits = nullptr;  ///< where lanes pull into bits, those of the next round's marks
+  std::uint32_t* found_bits =
+      nullptr;  ///< the next round's marks, where lanes pull into bits or for a ballot
 
   SLUICE_HD bool wants(std::uint64_t row) const {
     const std::uint64_t v = view.first + row;
@@ -95,6 +96,8 @@ struct PullEdges {
     if (!combine_alone(view.program, view.states + v, value, at).active) return false;
     if constexpr (Lane::kPullsIntoBits) {
       lane.add(1, view.degree(v));
+    } else if (view.ballot) {
+      take_bit(found_bits, v);
     } else {
       view.list_own(v, lane);
     }

@@ -85,6 +85,9 @@ struct FrontierView {
   /// An own vertex is active in the next round; sums[1] is of the edges of a vote's.
   template <class Lane>
   SLUICE_HD void list_own(Vertex v, Lane& lane) const {
+    if constexpr (!kComplete) {
+      if (ballot) return static_cast<void>(take_bit(marks, v));
+    }
     lane.append(own, v);
     if constexpr (VoteProgram<Program>) lane.add(1, degree(v));
   }
@@ -140,7 +143,7 @@ struct OpenLevel {
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t i, Lane& lane) const {
     const auto v = static_cast<Vertex>(view.first + i);
-    if (view.level(v) == level) lane.append(view.own, v);
+    if (view.level(v) == level) view.list_own(v, lane);
   }
 };
 
