@@ -63,11 +63,12 @@ class HostTraverser : public HostExecutorOf<LevelLane> {
   LevelBins& levels() { return levels_; }
 
   /// `fused_bin`: a thread also traverses the lists of vertices that the body puts in its bin there, as long
-  /// as they are few.
+  /// as they are few. `edges`: no more than these have, where that is known.
   template <class Body>
   void for_each_edge(const VertexRange& vertices, const LaneOutput& output, const Body& body,
-                     std::uint64_t fused_bin = LevelBins::kNone) {
-    blocks(vertices.count, kListsAtOnce, output, [&](std::uint64_t begin, std::uint64_t end, Lane& lane) {
+                     std::uint64_t fused_bin = LevelBins::kNone, std::uint64_t edges = ~std::uint64_t{0}) {
+    const std::uint64_t at_once = edges < kAlone ? vertices.count : kListsAtOnce;
+    blocks(vertices.count, at_once, output, [&](std::uint64_t begin, std::uint64_t end, Lane& lane) {
       lane.add(0, traverse(vertices.part(begin, end), body, lane));
       if (fused_bin == LevelBins::kNone) return;
       lane.fuse(fused_bin, [&](const LevelBins::List& more) {
@@ -119,6 +120,8 @@ class HostTraverser : public HostExecutorOf<LevelLane> {
 
  private:
   static constexpr std::uint64_t kListsAtOnce = 64, kWordsAtOnce = 128, kRowsAtOnce = 256;
+  /// Fewer edges are the caller's own: it would wait longer for other threads to wake.
+  static constexpr std::uint64_t kAlone = 2048;
   /// So far ahead are lists prefetched, and what a body reads of targets: as much as a core can wait for.
   static constexpr std::uint64_t kListsAhead = 8, kTargetsAhead = 32;
 

@@ -1,6 +1,8 @@
 // The host's traverser: how it goes over lists.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
 #include <vector>
 
 #include "engine/traverse/host_traverser.hpp"
@@ -16,6 +18,18 @@ struct Edges {
   template <class Lane>
   void edge(Vertex u, EdgeIndex e, Lane&) const {
     sources[e] = u;
+  }
+};
+
+/// Whose edges the caller's thread has, and others.
+struct CountThreads {
+  std::thread::id caller;
+  std::atomic<unsigned>*own, *others;
+
+  bool sends(Vertex) const { return true; }
+  template <class Lane>
+  void edge(Vertex, EdgeIndex, Lane&) const {
+    ++*(std::this_thread::get_id() == caller ? own : others);
   }
 };
 
@@ -66,6 +80,24 @@ TEST_P(HostTraverserTest, GoesOverTheEdgesOfVerticesThatSend) {
     for (EdgeIndex e = offsets[v]; e < offsets[v + 1]; ++e) ASSERT_EQ(sources[e], v % 3 != 0 ? v : kNoVertex);
   }
   EXPECT_EQ(sums[0], edges);
+}
+
+TEST_P(HostTraverserTest, LeavesFewEdgesToTheCaller) {
+  constexpr Vertex kVertices = 2000;
+  std::vector<EdgeIndex> offsets(kVertices + 1);
+  for (Vertex v = 0; v < kVertices; ++v) offsets[v + 1] = offsets[v] + 1;
+  unsigned long long sums[LaneOutput::kSums] = {};
+  LaneOutput output;
+  output.sums = sums;
+  std::atomic<unsigned> own = 0, others = 0;
+
+  for (int again = 0; again < 20; ++again)
+    executor_.for_each_edge({nullptr, 0, kVertices, 0, offsets.data()}, output,
+                            CountThreads{std::this_thread::get_id(), &own, &others}, LevelBins::kNone,
+                            offsets.back());
+
+  EXPECT_EQ(own, 20 * kVertices);
+  EXPECT_EQ(others, 0u);
 }
 
 TEST_P(HostTraverserTest, TakesTheFirstEdgeThatHits) {

@@ -293,7 +293,9 @@ class FrontierRounds {
     marked_.list(view_, output_);
     executor_.fill(marks_.data(), 0, marks_.bytes());
     counts_.read();
+    const std::uint64_t edges = front_edges_;  // counted as they were pulled
     take_front();
+    front_edges_ = edges;
   }
 
   /// The same of vertices of the level at work. False: none is left.
@@ -339,6 +341,8 @@ class FrontierRounds {
           if constexpr (kBinned) {
             executor_.for_each_edge(vertices, output_, body,
                                     own_lists_->out().paged() ? LevelBins::kNone : bin);
+          } else if constexpr (kInBits) {
+            executor_.for_each_edge(vertices, output_, body, LevelBins::kNone, front_edges_);
           } else {
             executor_.for_each_edge(vertices, output_, body);
           }
