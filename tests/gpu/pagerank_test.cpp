@@ -34,6 +34,15 @@ TEST(GpuPageRank, IsThatOfTheHostOnHardGraphs) {
   }
 }
 
+TEST(GpuPageRank, SaysHowManyRegistersItsKernelHolds) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  const Graph graph = rank_rmat(true, false);
+  for (const pagerank::RankFusion fusion : {pagerank::RankFusion::none, pagerank::RankFusion::all})
+    EXPECT_GT(pagerank::run_pagerank(*gpu, graph, {}, {}, {.fusion = fusion}).registers, 0u);
+  EXPECT_EQ(pagerank::run_pagerank(*gpu, graph, {}, {}, {.rows = pagerank::RankRows::listed}).registers, 0u);
+}
+
 TEST(GpuPageRank, StopsAfterTheIterationsThatWereAllowed) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);

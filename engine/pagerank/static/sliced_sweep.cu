@@ -13,6 +13,7 @@
 #include "engine/core/error.hpp"
 #include "engine/exchange/values_of_ranks.hpp"
 #include "engine/exec/occupancy.cuh"
+#include "engine/exec/registers.cuh"
 #include "engine/exec/stream.cuh"
 #include "engine/pagerank/stall.hpp"
 #include "engine/pagerank/static/sliced_kernels.cuh"
@@ -119,6 +120,11 @@ class SlicedSweep final : public Sweep {
     copy_to_host(device_, ranks.data(), by_vertex, ranks.size_bytes());
   }
 
+  unsigned registers() const override {
+    if (pieces_.size() > 1) return 0;
+    return fused_blocks_ > 0 ? cuda::registers_of(fused_sweeps_kernel<Share>)
+                             : cuda::registers_of(sweep_sliced_kernel<Share>);
+  }
   SweepTraffic traffic() const override {
     SweepTraffic traffic;
     traffic.host_to_device_bytes = rows_.uploaded_bytes() + divisors_.bytes() + loops_.bytes();

@@ -47,6 +47,8 @@ class Sweep {
   /// those of all vertices sum to 1. No step() follows.
   virtual void read_ranks(std::span<double> ranks) = 0;
   virtual SweepTraffic traffic() const { return {}; }
+  /// That a thread holds in the kernel of iterations, where one kernel sweeps all rows; else 0.
+  virtual unsigned registers() const { return 0; }
   /// Of a run that is only planned: what in-edges take of the device at least.
   virtual std::uint64_t planned_list_bytes() const { return 0; }
 };
