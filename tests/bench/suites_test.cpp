@@ -189,6 +189,10 @@ TEST_F(Suites, PapersHasEveryTableAndRowThatThePageShows) {
     }
   }
   EXPECT_EQ(report["SIMD-X filters, grid: kcore, jit []"], "needs a GPU");
+  for (const std::string program : {"bfs", "kcore --k 16"})
+    for (const std::string graph : {"Kronecker", "grid"})
+      EXPECT_GT(report["SIMD-X combine, " + graph + ": " + program + ", no atomics, sorted values: rounds"],
+                0);
   EXPECT_EQ(report["DF-P batches, grid: batch 1e-07 []"], "less than an edge of this graph");
   EXPECT_EQ(report["DF-P batches, grid: batch 1e-02, static: times static"], 1);
   EXPECT_LT(report["DF-P batches, grid: batch 1e-01, dfp as published: largest error"], 1e-6);

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <memory>
 
+#include "apps/bench/papers/combine.hpp"
 #include "apps/bench/papers/tables.hpp"
 #include "apps/bench/workload.hpp"
 #include "apps/job/ranks.hpp"
@@ -129,6 +130,15 @@ class Simdx {
              {"atomics, ballot", {push, ballot}},
              {"no atomics", {pull, jit}}},
             "times atomics", false);
+    push_combines("bfs", [this](PushCombine combine) {
+      PushRounds sum;
+      for (const Vertex source : sources_) {
+        const PushRounds one = push_bfs(lists_, source, combine);
+        sum.seconds += one.seconds / kSources, sum.rounds += one.rounds / kSources;
+      }
+      return sum;
+    });
+    push_combines("kcore --k 16", [this](PushCombine combine) { return push_kcore(simple(), 16, combine); });
   }
 
   /// As the commands have them: paths and cores push.
@@ -139,9 +149,8 @@ class Simdx {
     for (const Program& program : all)
       cells.emplace_back(std::string(program.name) + ", ms",
                          measure(graph + ", " + program.name, program, {program.usual}).milliseconds);
-    std::uint32_t iterations = 0;
-    cells.emplace_back("pagerank, ms",
-                       rank(graph + ", pagerank", pagerank::RankFusion::automatic, iterations));
+    pagerank::Result last;
+    cells.emplace_back("pagerank, ms", rank(graph + ", pagerank", pagerank::RankFusion::automatic, last));
     tables_.put_cells(graph, "ms of bfs", std::move(cells), graph_);
   }
 
@@ -149,15 +158,29 @@ class Simdx {
   using enum acc::AccDirection;
   using enum acc::AccFilter;
 
+  /// The paper's: both push, a launch for each step of a round.
+  void push_combines(const std::string& program, const std::function<PushRounds(PushCombine)>& run) {
+    double atomics = 0;
+    for (const auto& [name, combine] : {std::pair(", atomics, launches", PushCombine::atomics),
+                                        {", no atomics, sorted values", PushCombine::sorted}}) {
+      tables_.measuring(program + name);
+      PushRounds last;
+      const std::vector<double> milliseconds =
+          repeated(tables_.options().repetitions, [&] { return (last = run(combine)).seconds * 1e3; });
+      put_beside(atomics, program + name, milliseconds, {{"rounds", last.rounds}}, "times atomics");
+    }
+  }
+
   /// PageRank's sweep pulls alone.
   void ranks_by_fusion() {
     using enum pagerank::RankFusion;
     double together = 0;
     for (const auto& [name, fusion] : {std::pair("pagerank, all", all), {"pagerank, none", none}}) {
       if (!has_kernels(name)) continue;
-      std::uint32_t iterations = 0;
-      const std::vector<double> milliseconds = rank(name, fusion, iterations);
-      put_beside_all(together, name, milliseconds, {{"rounds", iterations}});
+      pagerank::Result last;
+      const std::vector<double> milliseconds = rank(name, fusion, last);
+      put_beside(together, name, milliseconds,
+                 {{"pull registers", last.registers}, {"rounds", last.iterations}});
     }
   }
 
@@ -181,29 +204,28 @@ class Simdx {
                                .all_affected = true});
         return result.compute_seconds * 1e3;
       });
-      put_beside_all(together, name, milliseconds,
-                     {{"launches", result.kernel_launches},
-                      {"push registers", result.push_registers},
-                      {"pull registers", result.pull_registers},
-                      {"rounds", result.iterations}});
+      put_beside(together, name, milliseconds,
+                 {{"launches", result.kernel_launches},
+                  {"push registers", result.push_registers},
+                  {"pull registers", result.pull_registers},
+                  {"rounds", result.iterations}});
     }
   }
 
-  /// `together`: the first row's median, in which all phases share a kernel.
-  void put_beside_all(double& together, const char* row, const std::vector<double>& milliseconds,
-                      Columns columns) {
-    if (together == 0) together = median(milliseconds);
-    columns.insert(columns.begin(), {"times all", together / median(milliseconds)});
+  /// `first`: the first row's median; by default all phases share a kernel there.
+  void put_beside(double& first, const std::string& row, const std::vector<double>& milliseconds,
+                  Columns columns, const char* beside = "times all") {
+    if (first == 0) first = median(milliseconds);
+    columns.insert(columns.begin(), {beside, first / median(milliseconds)});
     tables_.put(row, milliseconds, "ms", std::move(columns));
   }
 
-  /// Milliseconds of PageRank to 1e-10.
-  std::vector<double> rank(const std::string& row, pagerank::RankFusion fusion, std::uint32_t& iterations) {
+  /// Milliseconds of PageRank to 1e-10, and what it came to last.
+  std::vector<double> rank(const std::string& row, pagerank::RankFusion fusion, pagerank::Result& last) {
     tables_.measuring(row);
     return repeated(tables_.options().repetitions, [&] {
-      const pagerank::Result result = pagerank::run_pagerank(device_, graph_, {}, {}, {.fusion = fusion});
-      iterations = result.iterations;
-      return result.compute_seconds * 1e3;
+      last = pagerank::run_pagerank(device_, graph_, {}, {}, {.fusion = fusion});
+      return last.compute_seconds * 1e3;
     });
   }
 
