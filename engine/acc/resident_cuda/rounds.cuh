@@ -21,7 +21,7 @@ enum Phases : unsigned {
   kPushes = 1,        ///< rounds that push
   kPulls = 2,         ///< rounds that pull
   kOneRound = 4,      ///< one of those; without it all up to one that the kernel does not contain
-  kSortedLevels = 8,  ///< next levels in the order of vertices (the ballot filter's)
+  kSortedLevels = 8,  ///< next levels in the order of vertices (the ballot filter's): a barrier more
 };
 
 /// Blocks of a kernel of rounds that a multiprocessor holds: what they wait for is memory.
