@@ -28,14 +28,15 @@ TEST_F(GpuAcc, FindsVerticesOfPartitionsByEveryFilter) {
       compare_programs(host_, *gpu_, graph, place, filter);
   }
 
-  const acc::AccGraph search(*gpu_, all.back().graph, {}, place);
-  const auto ballots = [&](acc::AccFilter filter) {
+  const acc::AccGraph search(*gpu_, all.back().graph, {.in_edges = true}, place);
+  const auto ballots = [&](acc::AccFilter filter, acc::AccDirection direction = acc::AccDirection::push) {
     const acc::AccStats stats =
-        bfs(search, hub_of(all.back().graph), {.direction = acc::AccDirection::push, .filter = filter}).stats;
+        bfs(search, hub_of(all.back().graph), {.direction = direction, .filter = filter}).stats;
     return std::pair(stats.refills, stats.rounds);
   };
   const auto [always, rounds] = ballots(acc::AccFilter::ballot);
   EXPECT_EQ(always, rounds);
+  EXPECT_EQ(ballots(acc::AccFilter::ballot, acc::AccDirection::pull), std::pair(rounds, rounds));
   EXPECT_EQ(ballots(acc::AccFilter::online).first, 0u);
   const std::uint64_t sometimes = ballots(acc::AccFilter::jit).first;
   EXPECT_TRUE(sometimes > 0 && sometimes < rounds) << sometimes << " of " << rounds;
