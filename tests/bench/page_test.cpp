@@ -1,4 +1,6 @@
 // docs/performance.md and docs/papers.md are what sluice-bench writes from the reports.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <fstream>
 
@@ -74,13 +76,15 @@ TEST_F(Page, ShowsExperimentsBesideWhatWasPublished) {
              "B, sizes: none []": "too large", "another: small [ms]": 7})";
   std::ofstream(at("reports/b.json")) << R"({"command": "acc", "options": {}, "device": "a GPU",
                                              "date": "2026-01-02", "commit": "abc"})";
-  std::ofstream(at("papers.json")) << R"([{"paper": "Somebody's", "cited": "Somebody, 2020.", "experiments": [
+  std::ofstream(at("papers.json")) << R"({"head": ["", "How to measure."], "papers": [
+            {"paper": "Somebody's", "cited": "Somebody, 2020.", "differs": ["it is slower.", "a bug."],
+             "experiments": [
              {"figure": "Fig. 3", "title": "sizes", "published": "fast.", "sluice": "faster.",
               "difference": "none.", "tables": ["A, sizes", "B, sizes"], "rows": {"large": "31 ms"}},
              {"figure": "Fig. 4", "title": "none", "published": "p.", "sluice": "s.", "difference": "d.",
               "peers": "ran by turns.", "tables": ["absent"],
               "beside": [{"figure": "a walk", "sluice": "2 ms", "peer": "a peer", "value": "3 ms",
-                          "device": "2 cores", "source": "one run"}]}]}])";
+                          "device": "2 cores", "source": "one run"}]}]}]})";
 
   const std::string page =
       run_bench({"page", at("reports"), "--papers", at("papers.json"), "--output", "-"}).out;
@@ -88,9 +92,12 @@ TEST_F(Page, ShowsExperimentsBesideWhatWasPublished) {
   for (const char* part :
        {"\n1. host, 2 threads, the machine's load 0 before it, 2026-01-02, commit abc: `sluice-bench papers "
         "--device host --threads 2 --repetitions 3 --graphs some`\n",
-        "\n## Somebody's\n\nSomebody, 2020.\n",
+        "\nHow to measure.\n\n1. host",
+        "\n## Somebody's\n\nSomebody, 2020.\n\n"
+        "Where Sluice's figures contradict the paper's, or its program differs:\n\n- it is slower.\n- a "
+        "bug.\n",
         "\n### Fig. 3: sizes\n\n- Published: fast.\n- Sluice: faster.\n- Difference: none.\n"
-        "\nRun 1: a ring, 4 vertices\n\n"
+        "\nRun 1: A, sizes (a ring, 4 vertices)\n\n"
         "| figure | published | Sluice | edges | times small |\n|---|---|---|---|---|\n"
         "| small |  | 1.5 ms | 12 |  |\n| large | 31 ms | 30.25 ms |  | 20.2 |\n"
         "\nNo figure, needs a GPU: none; other.\n"
@@ -103,11 +110,42 @@ TEST_F(Page, ShowsExperimentsBesideWhatWasPublished) {
   EXPECT_EQ(page.find("a GPU,"), std::string::npos) << page;
 }
 
+/// Of two runs of a table the newer one, and of one day the last, by device, ranks and graph.
+TEST_F(Page, ShowsTheNewestRunOfATable) {
+  std::filesystem::create_directory(at("reports"));
+  const auto report = [&](const std::string& file, const std::string& device, const std::string& date,
+                          const std::string& figures) {
+    std::ofstream(at("reports/" + file + ".json")) << fmt::format(
+        R"({{"command": "papers", "options": {{}}, "device": "{}", "date": "{}", "commit": "{}", {}}})",
+        device, date, file, figures);
+  };
+  report("a", "one GPU", "2026-01-03", R"("A: graph []": "a ring", "A: x [ms]": 11, "B: x [ms]": 12)");
+  report("b", "a GPU", "2026-01-02", R"("A: graph []": "a ring", "A: x [ms]": 21, "B: x [ms]": 22)");
+  report("c", "a GPU", "2026-01-03", R"("A: graph []": "a ring", "A: x [ms]": 31)");
+  report("d", "a GPU", "2026-01-01", R"("A: graph []": "a grid", "A: x [ms]": 41)");
+  report("e", "host", "2026-01-01", R"("A: graph []": "a ring", "A: x [ms]": 51)");
+  report("f", "host", "2026-01-04", R"("A: graph []": "a tree", "A: x []": "needs a GPU")");
+  report("g", "a GPU", "2026-01-01", R"("ranks": 2, "A: graph []": "a ring", "A: x [ms]": 61)");
+  std::ofstream(at("papers.json"))
+      << R"({"head": [], "papers": [{"paper": "P", "cited": "c.", "experiments": [
+             {"figure": "Fig. 1", "title": "t", "published": "p.", "sluice": "s.", "difference": "d.",
+              "tables": ["A", "B"]}]}]})";
+
+  const std::string page =
+      run_bench({"page", at("reports"), "--papers", at("papers.json"), "--output", "-"}).out;
+
+  for (const char* shown : {"Run 1: B\n\n| figure | Sluice |\n|---|---|\n| x | 12 ms |\n", "| x | 31 ms |",
+                            "| x | 41 ms |", "| x | 51 ms |", "| x | 61 ms |", "\n5. a GPU"})
+    EXPECT_NE(page.find(shown), std::string::npos) << shown << "\nin\n" << page;
+  for (const char* old : {"11 ms", "21 ms", "22 ms", "\n6. ", "commit b", "a tree"})
+    EXPECT_EQ(page.find(old), std::string::npos) << old << "\nin\n" << page;
+}
+
 TEST_F(Page, RefusesTwoPagesAtOnceAndPapersWithoutTables) {
   refuse_bench(2, "give one", {"page", reports_, "--output", at("page.md")});
   refuse_bench(2, "give one",
                {"page", reports_, "--peers", peers_, "--papers", papers_, "--output", at("page.md")});
-  std::ofstream(at("papers.json")) << R"([{"paper": "Somebody's"}])";
+  std::ofstream(at("papers.json")) << R"({"head": [], "papers": [{"paper": "Somebody's"}]})";
   refuse_bench(3, "--papers: ", {"page", reports_, "--papers", at("papers.json"), "--output", at("page.md")});
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 
 #include "apps/bench/page/runs.hpp"
@@ -19,7 +20,8 @@ constexpr const char* kHead =
     "`sluice-bench scaling`. `sluice-bench page` writes it from the reports in `tests/bench/reports/`\n"
     "and from `tests/bench/papers.json`.\n\n"
     "Figures are medians. Those that were published come from other graphs and other hardware, so that\n"
-    "only ratios compare. Stored edges count both directions of an undirected graph.\n";
+    "only ratios compare. Stored edges count both directions of an undirected graph. Of a table there is\n"
+    "the newest run on a GPU and on the host, of each graph and number of ranks.\n";
 
 /// A figure of a table: `TABLE: NAME [UNIT]` of a report, and the columns `TABLE: NAME: COLUMN` behind it.
 struct Row {
@@ -107,12 +109,12 @@ std::string missing_of(const std::vector<Row>& rows) {
 /// What one run measured of a table; its row `graph` says on what, if it is one graph.
 std::string run_of(std::size_t number_of_run, const std::string& table, std::vector<Row> rows,
                    const Json* published) {
-  std::string on = table;
+  std::string text = fmt::format("\nRun {}: {}", number_of_run, table);
   if (const auto graph = std::ranges::find(rows, "graph", &Row::name); graph != rows.end()) {
-    on = graph->cell;
+    text += fmt::format(" ({})", graph->cell);
     rows.erase(graph);
   }
-  std::string text = fmt::format("\nRun {}: {}\n", number_of_run, on);
+  text += "\n";
   const auto words = std::ranges::stable_partition(rows, [](const Row& row) { return !row.words; });
   const std::vector<Row> missing(words.begin(), words.end());
   rows.erase(words.begin(), words.end());
@@ -120,7 +122,41 @@ std::string run_of(std::size_t number_of_run, const std::string& table, std::vec
   return text + missing_of(missing);
 }
 
-std::string experiment_of(const Json& experiment, const std::vector<const Json*>& runs) {
+/// The newest run of each table, by `subject_of`; among those of one day the last.
+using Newest = std::map<std::string, const Json*>;
+
+/// What a newer run replaces: a table of one graph, on a GPU or the host, on so many ranks.
+std::string subject_of(const Json& report, const std::string& table) {
+  return fmt::format("{}|{}|{}|{}|{}", table, report.value(table + ": graph []", ""),
+                     report["options"].value("scale", 0), report.value("ranks", 1),
+                     report["device"].get<std::string>().starts_with("host"));
+}
+
+/// Runs that only say why they have no figure are left out where another has some.
+void find_newest(const std::vector<Json>& reports, const std::string& table, Newest& newest) {
+  const auto rank_of = [&](const Json& report) {
+    const auto rows = rows_of(report, table);
+    return rows.empty() ? 0 : std::ranges::all_of(rows, &Row::words) ? 1 : 2;
+  };
+  int best = 1;
+  for (const Json& report : reports) best = std::max(best, rank_of(report));
+  for (const Json& report : reports) {
+    if (rank_of(report) < best) continue;
+    const Json*& run = newest[subject_of(report, table)];
+    if (run == nullptr || (*run)["date"] <= report["date"]) run = &report;
+  }
+}
+
+Newest newest_of(const std::vector<Json>& reports, const Json& papers) {
+  Newest newest;
+  for (const Json& paper : papers)
+    for (const Json& experiment : paper.at("experiments"))
+      for (const Json& table : experiment.at("tables")) find_newest(reports, table, newest);
+  return newest;
+}
+
+std::string experiment_of(const Json& experiment, const std::vector<const Json*>& runs,
+                          const Newest& newest) {
   const auto word = [&](const char* name) { return experiment.at(name).get<std::string>(); };
   std::string text = fmt::format("\n### {}: {}\n\n", word("figure"), word("title"));
   text += fmt::format("- Published: {}\n- Sluice: {}\n- Difference: {}\n", word("published"), word("sluice"),
@@ -128,45 +164,45 @@ std::string experiment_of(const Json& experiment, const std::vector<const Json*>
   if (experiment.contains("peers")) text += fmt::format("- Peers: {}\n", word("peers"));
   if (experiment.contains("beside")) text += peers_table(experiment["beside"]);
   const Json* const published = experiment.contains("rows") ? &experiment["rows"] : nullptr;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    for (const std::string table : experiment.at("tables")) {
-      auto rows = rows_of(*runs[i], table);
-      if (!rows.empty()) text += run_of(i + 1, table, std::move(rows), published);
+  for (const std::string table : experiment.at("tables")) {
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      const auto shown = newest.find(subject_of(*runs[i], table));
+      if (shown != newest.end() && shown->second == runs[i])
+        text += run_of(i + 1, table, rows_of(*runs[i], table), published);
     }
   }
   return text;
 }
 
-std::string sections(const Json& papers, const std::vector<const Json*>& runs) {
+std::string sections(const Json& papers, const std::vector<const Json*>& runs, const Newest& newest) {
   std::string text;
   for (const Json& paper : papers) {
     text += fmt::format("\n## {}\n\n{}\n", paper.at("paper").get<std::string>(),
                         paper.at("cited").get<std::string>());
-    for (const Json& experiment : paper.at("experiments")) text += experiment_of(experiment, runs);
+    if (paper.contains("differs")) {
+      text += "\nWhere Sluice's figures contradict the paper's, or its program differs:\n\n";
+      for (const std::string line : paper["differs"]) text += fmt::format("- {}\n", line);
+    }
+    for (const Json& experiment : paper.at("experiments")) text += experiment_of(experiment, runs, newest);
   }
   return text;
 }
 
-/// Does a report have anything of what is shown?
-bool has_table(const Json& report, const Json& papers) {
-  for (const Json& paper : papers)
-    for (const Json& experiment : paper.at("experiments"))
-      for (const Json& table : experiment.at("tables"))
-        if (!rows_of(report, table.get<std::string>()).empty()) return true;
-  return false;
-}
-
 }  // namespace
 
-std::string papers_page(const std::vector<Json>& reports, const Json& papers) {
-  std::string page = kHead;
-  std::vector<const Json*> runs;
+std::string papers_page(const std::vector<Json>& reports, const Json& page) {
+  std::string text = kHead;
   try {
+    for (const std::string line : page.at("head")) text += line + "\n";
+    const Json& papers = page.at("papers");
+    const Newest newest = newest_of(reports, papers);
+    std::vector<const Json*> runs;
     for (const Json& report : reports)
-      if (has_table(report, papers)) runs.push_back(&report);
-    page += runs.empty() ? "\nNo report yet.\n" : "\n";
-    for (std::size_t i = 0; i < runs.size(); ++i) page += run_line(i + 1, *runs[i]);
-    return page + sections(papers, runs);
+      if (std::ranges::find(newest, &report, &Newest::value_type::second) != newest.end())
+        runs.push_back(&report);
+    text += runs.empty() ? "\nNo report yet.\n" : "\n";
+    for (std::size_t i = 0; i < runs.size(); ++i) text += run_line(i + 1, *runs[i]);
+    return text + sections(papers, runs, newest);
   } catch (const Json::exception& error) {
     throw InputError(fmt::format("--papers: {}", error.what()));
   }

@@ -9,8 +9,9 @@
 
 namespace sluice::bench {
 
-/// `papers`: an array of papers with their experiments, as tests/bench/papers.json has it. Throws InputError
-/// where a member is missing.
-std::string papers_page(const std::vector<Json>& reports, const Json& papers);
+/// `page`: lines of its head, and papers with their experiments, as tests/bench/papers.json has them. Of each
+/// table it shows the newest run on a GPU and on the host, of each graph and number of ranks. Throws
+/// InputError where a member is missing.
+std::string papers_page(const std::vector<Json>& reports, const Json& page);
 
 }  // namespace sluice::bench
