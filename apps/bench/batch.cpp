@@ -66,7 +66,7 @@ std::unique_ptr<Command> make_batch() {
   command->group("Graph");
   command->input_file("GRAPH", c->graph, "a graph file");
   command->real("--fraction", "PART", c->fraction,
-                "so many changes, as a part of the edges; half of them insert, between any two vertices");
+                "so many changes, as a part of the edges; four of five insert, between any two vertices");
   apps::declare_seed(*command, c->common);
   command->group("Output");
   command->output_file("--insert", c->insert, "edges to insert, which weigh 1 in a weighted graph");
