@@ -77,9 +77,9 @@ std::vector<Figure> run_ablation(Device& device, const Options& options);
 /// Static PageRank: an iteration, and the time to a tolerance; then dynamic methods beside it.
 std::vector<Figure> run_pagerank(Device& device, const Options& options);
 
-/// Dynamic PageRank on a graph that keeps its in-edges, in batches of 1e-7 to 1e-4 of its edges; with a
-/// quarter of the in-edges on the device; and on a GPU by DF-P's three ways to split the work. Times are
-/// medians; what becomes of them beside static is said in the notes.
+/// Dynamic PageRank on a graph that keeps its in-edges, in batches of 1e-7 to 1e-4 of its edges, and with a
+/// quarter of the in-edges on the device. Times are medians; what becomes of them beside static is said in
+/// the notes.
 std::vector<Figure> run_dynamic_pagerank(Device& device, const Options& options, const std::string& name,
                                          Graph graph);
 

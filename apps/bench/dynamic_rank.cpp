@@ -1,5 +1,4 @@
-// sluice-bench pagerank, the dynamic methods: random batches, half of them insertions, beside static ranks
-// made anew.
+// sluice-bench pagerank, the dynamic methods: random batches beside static ranks made anew.
 #include "engine/pagerank/dynamic/dynamic.hpp"
 
 #include <algorithm>
@@ -21,8 +20,6 @@ namespace {
 constexpr double kFractions[] = {1e-7, 1e-6, 1e-5, 1e-4};
 /// A batch that changes as many lists as it likes: what it costs to rewrite the graph.
 constexpr double kLargeFraction = 1e-2;
-/// Fractions at which DF-P's ways to split the work are compared (Fig. 1).
-constexpr double kSplitFractions[] = {1e-6, 1e-4};
 /// Where the work is done, with the graph whole: what does not fit is said, not worked on otherwise.
 const pagerank::RankPlace kWhole{.paging = {.partitions = 1}};
 /// And with a quarter of the in-edges there.
@@ -58,18 +55,8 @@ class DynamicSuite : SuiteFigures {
         kQuarterFraction, name_ + ", a quarter on the device",
         {follower(pagerank::RankMethod::pruned_frontier), follower(pagerank::RankMethod::residual_frontier)},
         kQuarter);
-    if (!device_.is_cuda()) return std::move(figures_);
-    batches_of(kLargeFraction, name_, {follower(pagerank::RankMethod::residual_frontier)});
-    for (const double fraction : kSplitFractions) {
-      std::vector<Followed> splits;
-      for (const auto& split : apps::kRankSplits) {
-        splits.push_back(follower(pagerank::RankMethod::pruned_frontier));
-        splits.back().name += std::string(", split ") + std::string(split.name);
-        splits.back().method.split = split.value;
-        splits.back().method.affect_all = false;  // as published
-      }
-      batches_of(fraction, name_ + ", splits", std::move(splits));
-    }
+    if (device_.is_cuda())
+      batches_of(kLargeFraction, name_, {follower(pagerank::RankMethod::residual_frontier)});
     return std::move(figures_);
   }
 

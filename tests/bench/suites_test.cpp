@@ -194,12 +194,16 @@ TEST_F(Suites, PapersHasEveryTableAndRowThatThePageShows) {
       EXPECT_GT(report["SIMD-X combine, " + graph + ": " + program + ", no atomics, sorted values: rounds"],
                 0);
   EXPECT_EQ(report["DF-P batches, grid: batch 1e-07 []"], "less than an edge of this graph");
-  EXPECT_EQ(report["DF-P batches, grid: batch 1e-02, static: times static"], 1);
-  EXPECT_LT(report["DF-P batches, grid: batch 1e-01, dfp as published: largest error"], 1e-6);
+  EXPECT_GT(report["DF-P batches, grid: batch 1e-02: dfp as published, times static"], 0);
+  EXPECT_LT(report["DF-P batches, grid, errors: batch 1e-01: dfp, of the worst vertex"], 1e-6);
+  EXPECT_LT(report["DF-P batches, grid, errors: batch 1e-01: nd"], 1e-4);
   EXPECT_EQ(report["DF-P graphs: times, batch 1e-03: batches"], 99) << "of two edges each";
   EXPECT_GT(report["DF-P graphs: times, batch 1e-03: dfp, times static"], 0);
-  EXPECT_GT(report["DF-P tolerances, grid: batch 1e-05, prune 1e-03 [ms]"], 0);
+  EXPECT_EQ(report["DF-P tolerances, grid: batch 1e-04 []"], "less than an edge of this graph");
   EXPECT_TRUE(report.contains("SIMD-X graphs: cora: bp, ms"));
+  EXPECT_TRUE(report.contains("SIMD-X graphs: cora: kcore --k 32, ms"));
+  for (const char* row : {"alpha 0.85, k 200, lenient", "alpha 0.95, k 100, strict"})
+    EXPECT_GT(report[fmt::format("MeLoPPR graphs, precision: cora, {} [% at 1%]", row)], 0) << row;
   EXPECT_FALSE(report.contains("SIMD-X graphs: directed: bp, ms")) << "its messages go both ways";
   EXPECT_FALSE(has("MeLoPPR graphs, precision: directed")) << "the paper's graphs are undirected";
   EXPECT_EQ(report["MeLoPPR Kronecker, precision: alpha 0.85, k 200, one stage [%]"], 100);
@@ -219,6 +223,19 @@ TEST_F(Suites, PapersMeasuresTheTablesThatAreAskedFor) {
   EXPECT_NE(report["SIMD-X directions, Kronecker: graph []"].get<std::string>().find("128 vertices"),
             std::string::npos);
   for (const auto& [key, value] : report.items()) EXPECT_EQ(key.find("C-SAW"), std::string::npos) << key;
+}
+
+TEST_F(Suites, PapersSweepsTolerancesOverBatchesOfAnEdgeOrMore) {
+  run_bench({"papers", "--device", "host", "--scale", "13", "--repetitions", "1", "--only",
+             "^DF-P tolerances, grid", "--report", at("papers.json")});
+
+  const auto report = json("papers.json");
+  const std::string table = "DF-P tolerances, grid: ";
+  EXPECT_EQ(report[table + "batch 1e-05 []"], "less than an edge of this graph");
+  for (const std::string row : {"static", "frontier 1e-08", "prune 1e-03"}) {
+    EXPECT_GT(report[table + row + " [ms, batch 1e-04]"], 0) << row;
+    EXPECT_LT(report[table + row + ": batch 1e-04, L1 error"], 1e-4) << row;
+  }
 }
 
 TEST_F(Suites, RefusesAFolderWithoutGraphFiles) {

@@ -3,8 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
-#include <map>
+#include <iterator>
 #include <numeric>
 #include <random>
 #include <span>
@@ -21,118 +20,186 @@ namespace {
 
 constexpr double kFractions[] = {1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1};
 constexpr unsigned kHostScale = 16, kGpuScale = 22;
-constexpr double kFileFraction = 1e-4;
-/// Tolerances are swept with batches of one size.
-constexpr double kTolerances[] = {1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8}, kSweptFraction = 1e-5;
-/// Of temporal graphs, as published.
-constexpr double kReplayFractions[] = {1e-5, 1e-4, 1e-3};
+/// Of graph files; of temporal graphs they are the paper's.
+constexpr double kFileFractions[] = {1e-5, 1e-4, 1e-3};
+constexpr double kTolerances[] = {1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8}, kSweptFractions[] = {1e-6, 1e-5, 1e-4};
+constexpr double kSplitFractions[] = {1e-6, 1e-4};
 const pagerank::RankPlace kWhole{.paging = {.partitions = 1}};
+
+/// Where the rank of vertices without out-edges goes: the paper has self-loops.
+struct DanglingRule {
+  pagerank::Dangling dangling;
+  std::string name, table;  ///< table: what the rule adds to a table's name
+};
+const DanglingRule kDanglingRules[] = {
+    {pagerank::Dangling::self_loop, "self-loops", ""},
+    {pagerank::Dangling::uniform, "dangling mass to all", ", dangling mass to all"}};
 
 struct Method {
   std::string name;
   pagerank::DynamicRankOptions options;
 };
+using Methods = std::vector<Method>;
 
-std::vector<Method> all_methods() {
-  std::vector<Method> methods;
+Methods all_methods() {
+  Methods methods;
   for (const auto method : {pagerank::RankMethod::naive_dynamic, pagerank::RankMethod::dynamic_traversal,
                             pagerank::RankMethod::dynamic_frontier, pagerank::RankMethod::pruned_frontier})
     methods.push_back({std::string(apps::name_of(apps::kRankMethods, method)), {method}});
   methods.back().name = "dfp with the shortcut";
-  methods.push_back({"dfp as published", {pagerank::RankMethod::pruned_frontier}});
-  methods.back().options.affect_all = false;
+  methods.push_back({"dfp as published", {.affect_all = false}});
   return methods;
 }
 
-/// One method over the batches of a size.
-struct Runs {
-  std::vector<double> milliseconds, speedups;
-  double iterations = 0, affected = 0, linf = 0, l1 = 0;
+/// One tolerance after the other; the one that does not vary is as by default.
+Methods tolerances() {
+  Methods methods;
+  for (const bool frontier : {true, false}) {
+    for (const double tolerance : kTolerances) {
+      pagerank::DynamicRankOptions o{.affect_all = false};
+      (frontier ? o.frontier_tolerance : o.prune_tolerance) = tolerance;
+      methods.push_back({fmt::format("{} {:.0e}", frontier ? "frontier" : "prune", tolerance), o});
+    }
+  }
+  return methods;
+}
 
-  void add(const ReplayRun& run, const ReplayRun& anew, double vertices) {
+Methods ways_to_split() {
+  Methods methods;
+  for (const auto& split : apps::kRankSplits)
+    methods.push_back({fmt::format("split {}", split.name), {.split = split.value, .affect_all = false}});
+  return methods;
+}
+
+/// Static ranks, or one method, over batches of a size.
+struct Runs {
+  std::vector<double> milliseconds;
+  double iterations = 0, affected = 0, linf = 0, l1 = 0;  ///< sums, but for linf: the largest
+
+  void add(const ReplayRun& run, std::uint64_t vertices) {
     milliseconds.push_back(run.seconds * 1e3);
-    speedups.push_back(anew.seconds / run.seconds);
     iterations += run.iterations;
-    affected += static_cast<double>(run.ever_affected) / vertices;
+    affected += static_cast<double>(run.ever_affected) / static_cast<double>(vertices);
     linf = std::max(linf, run.linf);
     l1 += run.l1;
   }
+  double mean(double sum) const { return sum / static_cast<double>(milliseconds.size()); }
+  double times(const Runs& anew) const {
+    const auto sum = [](const std::vector<double>& of) { return std::accumulate(of.begin(), of.end(), 0.0); };
+    return sum(anew.milliseconds) / sum(milliseconds);
+  }
 };
 
+/// Of static ranks, then of the methods.
+void add_batch(std::vector<Runs>& runs, const ReplayBatch& batch, std::uint64_t vertices) {
+  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].add(batch.runs[i], vertices);
+}
+
+/// A row: static ranks, and the methods beside them. `dfp` is the last method.
+void put_runs(Tables& tables, const std::string& row, const Methods& methods, const std::vector<Runs>& runs,
+              const Columns& more) {
+  const Runs &anew = runs.front(), &dfp = runs.back();
+  Columns columns;
+  for (std::size_t i = 0; i < methods.size(); ++i)
+    columns.emplace_back(methods[i].name + ", times static", runs[i + 1].times(anew));
+  for (const auto& column : {std::pair("static, iterations", anew.mean(anew.iterations)),
+                             {"dfp, iterations", dfp.mean(dfp.iterations)},
+                             {"dfp, % affected", 100 * dfp.mean(dfp.affected)},
+                             {"static, L1 error", anew.mean(anew.l1)},
+                             {"dfp, L1 error", dfp.mean(dfp.l1)}})
+    columns.push_back(column);
+  std::ranges::copy(more, std::back_inserter(columns));
+  tables.put(row, anew.milliseconds, "ms of static", std::move(columns));
+}
+
+/// Changes one graph, batch after batch.
 class RandomBatches {
  public:
-  /// The paper has self-loops.
-  RandomBatches(Tables& tables, Device& device, Graph graph,
-                pagerank::Dangling dangling = pagerank::Dangling::self_loop)
-      : tables_(tables), device_(device), graph_(std::move(graph)) {
-    rank_.dangling = dangling;
+  RandomBatches(Tables& tables, Device& device, Graph graph)
+      : tables_(tables), device_(device), graph_(std::move(graph)) {}
+
+  const Graph& graph() const { return graph_; }
+  void set_dangling(pagerank::Dangling dangling) { rank_.dangling = dangling; }
+
+  struct Size {
+    std::string name;  ///< `batch 1e-06`
+    std::vector<Runs> runs;
+  };
+
+  /// A row a size; `name` goes before it.
+  std::vector<Size> rows(const std::string& name, std::span<const double> fractions, const Methods& methods,
+                         const Columns& more = {}) {
+    std::vector<Size> sizes = follow(name, fractions, methods);
+    for (const Size& size : sizes) put_runs(tables_, name + size.name, methods, size.runs, more);
+    return sizes;
   }
 
-  void run() {
-    double times = 0, sizes = 0;
-    for (const double fraction : kFractions) {
-      if (batch_lines(graph_, fraction) < 1) {
-        tables_.put_words(batch_name(fraction), "less than an edge of this graph");
-      } else {
-        times += batches_of(fraction, all_methods()), ++sizes;
-      }
+  /// All methods and sizes; errors have a table of their own.
+  void all(const std::string& table, const char* kind) {
+    const Methods methods = all_methods();
+    const std::vector<Size> sizes = rows("", kFractions, methods);
+    if (sizes.empty()) return;
+    double times = 0;
+    for (const Size& size : sizes) times += size.runs.back().times(size.runs.front());
+    tables_.put("mean of these sizes, dfp as published", {times / static_cast<double>(sizes.size())},
+                "times static");
+    tables_.begin(table + ", errors");  // they come with the times
+    tables_.on(kind, graph_);
+    for (const auto& [name, runs] : sizes) {
+      Columns columns;
+      for (std::size_t i = 0; i < methods.size(); ++i)
+        columns.emplace_back(methods[i].name, runs[i + 1].mean(runs[i + 1].l1));
+      columns.emplace_back("static, of the worst vertex", runs.front().linf);
+      columns.emplace_back("dfp, of the worst vertex", runs.back().linf);
+      tables_.put(name, {runs.front().mean(runs.front().l1)}, "in L1, static", std::move(columns));
     }
-    if (sizes > 0) tables_.put("mean of these sizes, dfp as published", {times / sizes}, "times static");
   }
 
-  /// A graph file's row.
-  void row(const std::string& name) {
-    if (batch_lines(graph_, kFileFraction) < 1)
-      return tables_.put_words(name, "less than an edge in a batch");
-    const std::vector<Method> methods = all_methods();
-    const std::vector<Runs> runs = follow(kFileFraction, methods);
-    Columns columns;
-    for (std::size_t i = 0; i < methods.size(); ++i)
-      columns.emplace_back(methods[i].name + ", times static", median(runs[i + 1].speedups));
-    const auto count = static_cast<double>(runs[0].milliseconds.size());
-    columns.emplace_back("dfp, % affected", 100 * runs.back().affected / count);
-    columns.emplace_back("static, L1 error", runs.front().l1 / count);
-    columns.emplace_back("dfp, L1 error", runs.back().l1 / count);
-    columns.emplace_back("stored edges", static_cast<double>(graph_.edges()));
-    tables_.put(name, runs[0].milliseconds, "ms of static", std::move(columns));
-  }
-
-  /// As published, one tolerance after the other; else both are as by default.
+  /// A row a tolerance, beside static ranks.
   void sweep() {
-    std::vector<Method> methods;
-    for (const bool frontier : {true, false}) {
-      for (const double tolerance : kTolerances) {
-        pagerank::DynamicRankOptions o{.affect_all = false};
-        (frontier ? o.frontier_tolerance : o.prune_tolerance) = tolerance;
-        methods.push_back({fmt::format("{} {:.0e}", frontier ? "frontier" : "prune", tolerance), o});
+    const Methods methods = tolerances();
+    const std::vector<Size> sizes = follow("", kSweptFractions, methods);
+    for (std::size_t i = 0; !sizes.empty() && i <= methods.size(); ++i) {
+      Columns times, errors;
+      for (const auto& [name, runs] : sizes) {
+        times.emplace_back(name + ", ms", median(runs[i].milliseconds));
+        errors.emplace_back(name + ", L1 error", runs[i].mean(runs[i].l1));
       }
+      times.erase(times.begin());
+      std::ranges::copy(errors, std::back_inserter(times));
+      tables_.put(i == 0 ? "static" : methods[i - 1].name, sizes.front().runs[i].milliseconds,
+                  ("ms, " + sizes.front().name).c_str(), std::move(times));
     }
-    batches_of(kSweptFraction, methods);
   }
 
  private:
-  /// How many times as fast as static the last method is.
-  double batches_of(double fraction, const std::vector<Method>& methods) {
-    const std::vector<Runs> runs = follow(fraction, methods);
-    put(fraction, "static", runs[0]);
-    for (std::size_t i = 0; i < methods.size(); ++i) put(fraction, methods[i].name, runs[i + 1]);
-    return median(runs.back().speedups);
+  /// Sizes of less than an edge are said.
+  std::vector<Size> follow(const std::string& name, std::span<const double> fractions,
+                           const Methods& methods) {
+    std::vector<Size> sizes;
+    for (const double fraction : fractions) {
+      const std::string size = batch_name(fraction);
+      if (batch_lines(graph_, fraction) < 1)
+        tables_.put_words(name + size, "less than an edge of this graph");
+      else
+        sizes.push_back({size, follow(name + size, fraction, methods)});
+    }
+    return sizes;
   }
 
   /// Static, and then the methods, after batches of a size.
-  std::vector<Runs> follow(double fraction, const std::vector<Method>& methods) {
+  std::vector<Runs> follow(const std::string& row, double fraction, const Methods& methods) {
     std::vector<pagerank::DynamicRankOptions> options;
     for (const Method& method : methods) options.push_back(method.options);
     ReplayMethods followers(device_, rank_, options, false, kWhole);
     followers.begin(graph_);
     std::vector<Runs> runs(methods.size() + 1);
     for (unsigned r = 0; r < tables_.options().repetitions; ++r) {
-      tables_.measuring(batch_name(fraction));
+      tables_.measuring(row);
       ReplayBatch batch;
       UpdateResult update = updated(fraction);
       followers.follow(update, batch);
-      for (std::size_t i = 0; i < runs.size(); ++i)
-        runs[i].add(batch.runs[i], batch.runs[0], static_cast<double>(update.graph.vertices()));
+      add_batch(runs, batch, update.graph.vertices());
       graph_ = std::move(update.graph);
     }
     return runs;
@@ -145,16 +212,6 @@ class RandomBatches {
     return update_graph(std::move(graph_), batch, threads, nullptr, device_.is_cuda() ? &travel_ : nullptr);
   }
 
-  void put(double fraction, const std::string& method, const Runs& runs) {
-    const auto count = static_cast<double>(runs.milliseconds.size());
-    tables_.put(batch_name(fraction) + ", " + method, runs.milliseconds, "ms",
-                {{"times static", median(runs.speedups)},
-                 {"iterations", runs.iterations / count},
-                 {"% affected", 100 * runs.affected / count},
-                 {"L1 error", runs.l1 / count},
-                 {"largest error", runs.linf}});
-  }
-
   Tables& tables_;
   Device& device_;
   Graph graph_;
@@ -163,19 +220,36 @@ class RandomBatches {
   std::mt19937_64 random_{7};
 };
 
-void random_batches(Tables& tables, Device& device, const char* kind, io::GraphKind of,
-                    pagerank::Dangling dangling = pagerank::Dangling::self_loop) {
-  const auto table = [&](const char* name, void (RandomBatches::*rows)()) {
-    if (!tables.begin(fmt::format("DF-P {}, {}", name, kind))) return;
-    Graph graph = tables.graph(kHostScale, kGpuScale, of);
-    if (graph.directed && graph.in.offsets.empty()) return tables.put_words("graph", "has no in-edges");
-    tables.on(kind, graph);
-    (RandomBatches(tables, device, std::move(graph), dangling).*rows)();
+bool has_in_edges(const Graph& graph) {
+  return !graph.directed || !graph.in.offsets.empty();
+}
+
+void on_generated(Tables& tables, Device& device, const char* kind, io::GraphKind of) {
+  const auto table = [&](const std::string& name, const DanglingRule& rule, const auto& rows) {
+    if (!tables.begin(name)) return;
+    RandomBatches batches(tables, device, tables.graph(kHostScale, kGpuScale, of));
+    if (!has_in_edges(batches.graph())) return tables.put_words("graph", "has no in-edges");
+    tables.on(kind, batches.graph());
+    batches.set_dangling(rule.dangling);
+    rows(batches, name);
   };
-  if (dangling == pagerank::Dangling::uniform)
-    return table("batches, dangling mass to all", &RandomBatches::run);
-  table("batches", &RandomBatches::run);
-  table("tolerances", &RandomBatches::sweep);
+  for (const DanglingRule& rule : kDanglingRules)
+    table(fmt::format("DF-P batches{}, {}", rule.table, kind), rule,
+          [&](RandomBatches& batches, const std::string& name) { batches.all(name, kind); });
+  table(fmt::format("DF-P tolerances, {}", kind), kDanglingRules[0],
+        [](RandomBatches& batches, const std::string&) { batches.sweep(); });
+}
+
+/// Fig. 1.
+void splits(Tables& tables, Device& device) {
+  if (!tables.begin("DF-P splits")) return;
+  if (!device.is_cuda()) return tables.put_words("all", kNeedsGpu);
+  RandomBatches batches(tables, device, tables.graph(kHostScale, kGpuScale));
+  tables.on("Kronecker", batches.graph());
+  for (const DanglingRule& rule : kDanglingRules) {
+    batches.set_dangling(rule.dangling);
+    batches.rows(rule.name + ", ", kSplitFractions, ways_to_split());
+  }
 }
 
 /// The graph's edges in order of time.
@@ -199,77 +273,42 @@ void replays(Tables& tables, Device& device, pagerank::Dangling dangling, const 
   const TemporalEdges edges = in_order_of_time(graph);
   pagerank::Options rank;
   rank.dangling = dangling;
-  for (const double fraction : kReplayFractions) {
+  ReplayOptions options;  // of 0.9 of the edges, and 100 batches, as published
+  std::erase(options.methods, pagerank::RankMethod::residual_frontier);  // not published
+  options.rules.affect_all = false;
+  Methods methods;
+  for (const auto method : options.methods)
+    methods.push_back({std::string(apps::name_of(apps::kRankMethods, method)), {}});
+  for (const double fraction : kFileFractions) {
     const std::string row = name + ", " + batch_name(fraction);
     tables.measuring(row);
-    ReplayOptions options;  // of 0.9 of the edges, and 100 batches, as published
     options.batch_fraction = fraction;
-    std::erase(options.methods, pagerank::RankMethod::residual_frontier);  // not published
-    options.rules.affect_all = false;
-    std::vector<Runs> runs(options.methods.size() + 1);
-    replay(device, edges, rank, options, [&](const ReplayBatch& batch) {
-      for (std::size_t i = 0; i < runs.size(); ++i)
-        runs[i].add(batch.runs[i], batch.runs[0], static_cast<double>(graph.vertices()));
-    });
-    const auto sum = [](const std::vector<double>& of) { return std::accumulate(of.begin(), of.end(), 0.0); };
-    const Runs &anew = runs.front(), &dfp = runs.back();
-    const auto count = static_cast<double>(anew.milliseconds.size());
-    Columns columns;
-    for (std::size_t i = 0; i < options.methods.size(); ++i)
-      columns.emplace_back(
-          fmt::format("{}, times static", apps::name_of(apps::kRankMethods, options.methods[i])),
-          sum(anew.milliseconds) / sum(runs[i + 1].milliseconds));
-    for (const auto& column : {std::pair("dfp, % affected", 100 * dfp.affected / count),
-                               {"static, L1 error", anew.l1 / count},
-                               {"dfp, L1 error", dfp.l1 / count},
-                               {"batches", count}})
-      columns.push_back(column);
-    tables.put(row, anew.milliseconds, "ms of static", std::move(columns));
-  }
-}
-
-/// What the suite of PageRank measures of them; static ranks are those of the same batches.
-void splits(Tables& tables, Device& device) {
-  if (!tables.begin("DF-P splits")) return;
-  if (!device.is_cuda()) {
-    for (const auto& split : apps::kRankSplits)
-      tables.put_words(std::string("split ") + std::string(split.name), kNeedsGpu);
-    return;
-  }
-  Options options = tables.options();
-  options.wanted = [](const std::string& name) { return name.find(", splits") != name.npos; };
-  Graph graph = tables.graph(kHostScale, kGpuScale);
-  tables.on("Kronecker", graph);
-  std::map<std::string, double> statics;
-  for (const Figure& figure : run_dynamic_pagerank(device, options, "kronecker", std::move(graph))) {
-    const std::string row = figure.name.substr(figure.name.find("batch"));
-    const std::string batch = row.substr(0, row.find(','));
-    if (row.ends_with(", static")) statics[batch] = figure.value;
-    if (row.find(", update") != row.npos || row.find(", rewrite") != row.npos) continue;
-    tables.put(row, {figure.low, figure.value, figure.high}, "ms",
-               {{"times static", statics[batch] / figure.value}});
+    std::vector<Runs> runs(methods.size() + 1);
+    replay(device, edges, rank, options,
+           [&](const ReplayBatch& batch) { add_batch(runs, batch, graph.vertices()); });
+    put_runs(tables, row, methods, runs,
+             {{"batches", static_cast<double>(runs.front().milliseconds.size())}});
   }
 }
 
 }  // namespace
 
 void run_dynamic_rank(Tables& tables, Device& device) {
-  for (const auto dangling : {pagerank::Dangling::self_loop, pagerank::Dangling::uniform}) {
-    random_batches(tables, device, "Kronecker", io::GraphKind::kronecker, dangling);
-    if (tables.options().graph.empty()) random_batches(tables, device, "grid", io::GraphKind::grid, dangling);
-  }
-  tables.on_graphs("DF-P batches of graphs", false, [&](const std::string& name, Graph graph) {
-    if (graph.directed && graph.in.offsets.empty()) return tables.put_words(name, "has no in-edges");
-    RandomBatches(tables, device, std::move(graph)).row(name);
-  });
+  on_generated(tables, device, "Kronecker", io::GraphKind::kronecker);
+  if (tables.options().graph.empty()) on_generated(tables, device, "grid", io::GraphKind::grid);
   splits(tables, device);
-  const auto on_graphs = [&](const char* table, pagerank::Dangling dangling) {
-    tables.on_graphs(table, true, [&](const std::string& name, const Graph& graph) {
-      replays(tables, device, dangling, name, graph);
+  for (const DanglingRule& rule : kDanglingRules) {
+    tables.on_graphs("DF-P batches of graphs" + rule.table, false, [&](const std::string& name, Graph graph) {
+      if (!has_in_edges(graph)) return tables.put_words(name, "has no in-edges");
+      const Columns size{{"stored edges", static_cast<double>(graph.edges())}};
+      RandomBatches batches(tables, device, std::move(graph));
+      batches.set_dangling(rule.dangling);
+      batches.rows(name + ", ", kFileFractions, all_methods(), size);
     });
-  };
-  on_graphs("DF-P graphs", pagerank::Dangling::self_loop);
-  on_graphs("DF-P graphs, dangling mass to all", pagerank::Dangling::uniform);
+    tables.on_graphs("DF-P graphs" + rule.table, true, [&](const std::string& name, const Graph& graph) {
+      replays(tables, device, rule.dangling, name, graph);
+    });
+  }
 }
 
 }  // namespace sluice::bench::papers
