@@ -417,8 +417,7 @@ void run_meloppr(Tables& tables, Device& device) {
   // A query alone has little of a GPU: on a graph of the host's size.
   MeloPpr(tables, device, "Kronecker", io::GraphKind::kronecker, kMelopprHostScale).run_side_by_side();
   const auto rows = [&](const char* table, void (MeloPpr::*row)()) {
-    tables.on_graphs(table, false, [&](const std::string& name, Graph graph) {
-      if (graph.directed) return;  // the paper's are not
+    on_meloppr_graphs(tables, table, [&](const std::string& name, Graph graph) {
       MeloPpr on_graph(tables, device, name, std::move(graph));
       (on_graph.*row)();
     });

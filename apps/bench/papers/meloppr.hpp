@@ -10,6 +10,20 @@ namespace sluice::bench::papers {
 inline constexpr unsigned kMelopprHostScale = 13, kMelopprGpuScale = 16, kMelopprEdgeFactor = 2;
 inline constexpr Instance kOneByOne = 20, kOneByOneOnGpu = 264;  ///< they go along edges hundreds of times
 
+/// Rows of graph files of at most so many stored edges: one by one, balls of graphs with hubs take long.
+inline constexpr std::uint64_t kMelopprMostEdges = 2'000'000;
+
+/// Calls use(name, graph) for the graph files that this paper has: undirected ones without times.
+template <class Use>
+void on_meloppr_graphs(Tables& tables, const char* table, const Use& use) {
+  tables.on_graphs(table, false, [&](const std::string& name, Graph graph) {
+    if (graph.directed) return;
+    if (graph.edges() > kMelopprMostEdges)
+      return tables.put_words(name, "more than two million stored edges");
+    use(name, std::move(graph));
+  });
+}
+
 /// Of six steps, in one stage or in two of three.
 inline ppr::Options six_steps(ppr::Method method) {
   ppr::Options o;

@@ -77,7 +77,6 @@ void on_generated(Tables& tables, const Device& device, const char* name, io::Gr
 }
 
 void on_file(Tables& tables, const Device& device, const std::string& name, const Graph& graph) {
-  if (graph.directed) return;  // the paper's are not
   tables.measuring(name);
   ppr::Options o = staged({3, 3}, 0.1);
   const double in_graph = median(measure(tables, device, graph, o).microseconds);
@@ -102,7 +101,7 @@ void on_file(Tables& tables, const Device& device, const std::string& name, cons
 void run_meloppr_sub_graphs(Tables& tables, Device& device) {
   on_generated(tables, device, "Kronecker", io::GraphKind::kronecker);
   if (tables.options().graph.empty()) on_generated(tables, device, "uniform", io::GraphKind::uniform);
-  tables.on_graphs("MeLoPPR graphs, sub-graphs", false, [&](const std::string& name, const Graph& graph) {
+  on_meloppr_graphs(tables, "MeLoPPR graphs, sub-graphs", [&](const std::string& name, const Graph& graph) {
     on_file(tables, device, name, graph);
   });
 }
