@@ -1,8 +1,10 @@
-// Micro-benchmarks of one GPU: copy, independent random reads, the host link, a grid's barrier.
+// Micro-benchmarks of one GPU: copy, independent random reads, the links to the host and to another GPU, a
+// grid's barrier.
 #include "apps/bench/limits.hpp"
 
 #include <cooperative_groups.h>
 
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -82,7 +84,7 @@ double median_seconds(const cuda::Stream& stream, unsigned repetitions, Work&& w
 }
 
 template <class T>
-double random_rate(const cuda::Stream& stream, const Buffer<unsigned char>& memory, unsigned repetitions,
+double random_rate(const cuda::Stream& stream, std::span<const unsigned char> memory, unsigned repetitions,
                    unsigned* out) {
   constexpr std::uint64_t kThreads = 1u << 24;
   const double seconds = median_seconds(stream, repetitions, [&](unsigned r) {
@@ -91,6 +93,17 @@ double random_rate(const cuda::Stream& stream, const Buffer<unsigned char>& memo
     cuda::check_launch("random_kernel");
   });
   return static_cast<double>(kThreads) * kReads / seconds * 1e-9;
+}
+
+/// Seconds to copy so many bytes, as kernels read and write them.
+double copy_seconds(const cuda::Stream& stream, const void* from, void* to, std::size_t bytes,
+                    unsigned repetitions) {
+  const std::uint64_t count = bytes / sizeof(uint4);
+  return median_seconds(stream, repetitions, [&](unsigned) {
+    copy_kernel<<<cuda::grid_for(count, kBlock), kBlock, 0, stream.get()>>>(static_cast<const uint4*>(from),
+                                                                            static_cast<uint4*>(to), count);
+    cuda::check_launch("copy_kernel");
+  });
 }
 
 double barrier_microseconds(const cuda::Stream& stream, unsigned repetitions) {
@@ -110,16 +123,12 @@ Limits cuda_limits(const Device& device, unsigned repetitions) {
     const Buffer<unsigned char> memory(device, kBytes, "memory to measure");
     const Buffer<unsigned> out(device, 1, "memory to measure");
     cuda::check(cudaMemsetAsync(memory.data(), 0x5a, kBytes, stream.get()), "filling memory");
-    limits.random4 = random_rate<unsigned>(stream, memory, repetitions, out.data());
-    limits.random16 = random_rate<Block16>(stream, memory, repetitions, out.data());
-    limits.random32 = random_rate<Block32>(stream, memory, repetitions, out.data());
-    const std::uint64_t count = kBytes / 2 / sizeof(uint4);
-    uint4* const base = reinterpret_cast<uint4*>(memory.data());
-    limits.copy =
-        static_cast<double>(kBytes) * 1e-9 / median_seconds(stream, repetitions, [&](unsigned) {
-          copy_kernel<<<cuda::grid_for(count, kBlock), kBlock, 0, stream.get()>>>(base, base + count, count);
-          cuda::check_launch("copy_kernel");
-        });
+    const std::span<const unsigned char> all(memory.data(), kBytes);
+    limits.random4 = random_rate<unsigned>(stream, all, repetitions, out.data());
+    limits.random16 = random_rate<Block16>(stream, all, repetitions, out.data());
+    limits.random32 = random_rate<Block32>(stream, all, repetitions, out.data());
+    limits.copy = static_cast<double>(kBytes) * 1e-9 /
+                  copy_seconds(stream, memory.data(), memory.data() + kBytes / 2, kBytes / 2, repetitions);
   }
   const Buffer<unsigned char> near(device, kLinkBytes, "memory to measure");
   const Staging<unsigned char> far(device, kLinkBytes, "memory to measure");
@@ -131,6 +140,18 @@ Limits cuda_limits(const Device& device, unsigned repetitions) {
   limits.to_device = link(near.data(), far.data(), cudaMemcpyHostToDevice);
   limits.to_host = link(far.data(), near.data(), cudaMemcpyDeviceToHost);
   limits.barrier = barrier_microseconds(stream, repetitions);
+  return limits;
+}
+
+PeerLimits cuda_peer_limits(const Device& device, std::span<const unsigned char> theirs,
+                            unsigned repetitions) {
+  const cuda::Stream stream;
+  const Buffer<unsigned char> memory(device, theirs.size(), "memory to measure");
+  const Buffer<unsigned> out(device, 1, "memory to measure");
+  PeerLimits limits;
+  limits.copy = static_cast<double>(theirs.size()) * 1e-9 /
+                copy_seconds(stream, theirs.data(), memory.data(), theirs.size(), repetitions);
+  limits.random4 = random_rate<unsigned>(stream, theirs, repetitions, out.data());
   return limits;
 }
 

@@ -1,6 +1,8 @@
 // The machine's limits as numbers, for figures that stand beside them.
 #pragma once
 
+#include <span>
+
 #include "engine/exec/device.hpp"
 
 namespace sluice::bench {
@@ -20,5 +22,14 @@ struct Limits {
 Limits measure_limits(const Device& device, unsigned repetitions);
 /// The same of a device that is a GPU; only in a build with CUDA.
 Limits cuda_limits(const Device& device, unsigned repetitions);
+
+/// What a GPU reads of another's memory, in the units of Limits.
+struct PeerLimits {
+  double copy = 0, random4 = 0;
+};
+/// `theirs` is such memory, of a multiple of 16 bytes, which kernels of `device` reach; only in a build with
+/// CUDA.
+PeerLimits cuda_peer_limits(const Device& device, std::span<const unsigned char> theirs,
+                            unsigned repetitions);
 
 }  // namespace sluice::bench

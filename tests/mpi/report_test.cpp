@@ -43,7 +43,7 @@ TEST_F(RanksReport, CountsTheWholeJobAndShowsTheSpread) {
 
 TEST_F(RanksReport, BenchSaysHowRanksScale) {
   const auto done = bench_on(2, {"scaling", "--device", "host", "--threads", "1", "--scale", "8",
-                                 "--repetitions", "1", "--report", at("scaling.json")});
+                                 "--repetitions", "1", "--scratch", at(""), "--report", at("scaling.json")});
   ASSERT_EQ(done.status, 0) << done.err;
 
   const auto said = nlohmann::json::parse(read_bytes(at("scaling.json")));
@@ -62,6 +62,15 @@ TEST_F(RanksReport, BenchSaysHowRanksScale) {
   EXPECT_GT(said["pagerank: times one rank"], 0);
   EXPECT_GT(said["ppr, 64 queries [ms]"], 0);
   EXPECT_GT(said["ppr, 64 queries: times one rank"], 0);
+  EXPECT_GT(said["limit: rank to rank [GB/s]"], 0);
+  EXPECT_GT(said["limit: a message [us]"], 0);
+  EXPECT_GT(said["pagerank, shard: times one rank"], 0);
+  for (const std::string family :
+       {"uniform", "by weight", "node2vec", "neighbor 15,10", "pagerank", "bfs", "sssp", "wcc", "kcore"})
+    EXPECT_GT(said["load, " + family + " [s]"], 0) << family;
+  EXPECT_GT(said["bfs, path of 100 vertices [ms]"], 0);
+  EXPECT_EQ(said["bfs, path of 100 vertices: rounds"], 100) << "a vertex a round";
+  EXPECT_EQ(folder_.names(), std::vector<std::string>{"scaling.json"}) << "the graph's file was left behind";
   EXPECT_EQ(bench_on(2, {"limits", "--device", "host"}).status, 2);
 }
 
@@ -75,6 +84,8 @@ TEST_F(RanksReport, BenchLeavesOutWhatIsNotAskedFor) {
   EXPECT_FALSE(said.contains("pagerank, one rank [G edges/s]"));
   EXPECT_FALSE(said.contains("pagerank: times one rank"));
   EXPECT_FALSE(said.contains("one rank [M steps/s]"));
+  EXPECT_FALSE(said.contains("limit: a message [us]"));
+  EXPECT_FALSE(said.contains("load, pagerank [s]"));
 }
 
 TEST_F(RanksReport, BenchHasTheFiltersOfRanksAlone) {

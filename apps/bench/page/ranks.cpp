@@ -66,8 +66,8 @@ void add_job(const Json& report, Jobs& jobs) {
 }
 
 /// A report of `sluice-bench scaling`: many, on all ranks and on one. None are those that have more work on
-/// more ranks, that bring the graph to each, or that show what a technique is worth. Beliefs send each
-/// other's edges' messages, which are fewer a rank where ranks are more.
+/// more ranks, that bring the graph to each, that show what a technique is worth, or on another graph.
+/// Beliefs send each other's edges' messages, which are fewer a rank where ranks are more.
 void add_scaling(const Json& report, JobsOfGraphs& graphs) {
   constexpr std::string_view kTimes = ": times one rank";
   const double edges = report.at("stored edges []");
@@ -76,7 +76,7 @@ void add_scaling(const Json& report, JobsOfGraphs& graphs) {
     if (!key.ends_with(kTimes)) continue;
     const std::string name = key.substr(0, key.size() - kTimes.size());
     const auto says = [&name](const char* words) { return name.find(words) != name.npos; };
-    if (says("weak") || says("out of core") || says("nothing overlaps")) continue;
+    if (says("weak") || says("out of core") || says("nothing overlaps") || says("path")) continue;
     const auto column = [&](const char* of) {
       return report.at(fmt::format("{}: {}", name, of)).get<double>();
     };

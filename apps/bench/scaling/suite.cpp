@@ -1,6 +1,6 @@
 // sluice-bench scaling: walks and samples (walks.hpp), iterations of PageRank, searches, paths, cores,
 // components, beliefs, queries of personalized PageRank and batches of changes, on all ranks of the job
-// beside one of them.
+// beside one of them; before them what the links carry (links.hpp), and what loads take (loads.hpp).
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -14,6 +14,8 @@
 
 #include "apps/bench/bench.hpp"
 #include "apps/bench/random_batch.hpp"
+#include "apps/bench/scaling/links.hpp"
+#include "apps/bench/scaling/loads.hpp"
 #include "apps/bench/scaling/walks.hpp"
 #include "apps/bench/workload.hpp"
 #include "apps/job/ranks.hpp"
@@ -36,6 +38,22 @@ constexpr Instance kQueries = 65536, kQueriesOnHost = 64;
 constexpr double kResidual = 1e-4;  ///< with the default, a query reaches most of a graph of this size
 constexpr std::uint32_t kBeliefRounds = 10;
 constexpr double kBatch = 1e-4;  ///< of the edges change
+/// Of a path, with as many rounds of a search; each ends on hosts where these are the backend.
+constexpr std::uint64_t kPath = 1'000'000, kPathOnHost = 100;
+
+Graph path_of(std::uint64_t vertices) {
+  Graph graph;
+  graph.directed = false;
+  graph.out.offsets = HostArray<EdgeIndex>(vertices + 1, "a path");
+  graph.out.targets = HostArray<Vertex>(2 * (vertices - 1), "a path");
+  EdgeIndex edge = graph.out.offsets[0] = 0;
+  for (std::uint64_t v = 0; v < vertices; ++v) {
+    if (v > 0) graph.out.targets[edge++] = static_cast<Vertex>(v - 1);
+    if (v + 1 < vertices) graph.out.targets[edge++] = static_cast<Vertex>(v + 1);
+    graph.out.offsets[v + 1] = edge;
+  }
+  return graph;
+}
 
 /// What something cost this rank.
 struct Cost {
@@ -55,9 +73,11 @@ class ScalingSuite : SuiteFigures {
   std::vector<Figure> run() {
     plain("ranks", world().size());
     describe(graph_);
+    if (ranks() > 1 && begin("limit")) measure_links(device_, options_, figures_);
     if (options_.wants("walks")) scale_walks(device_, options_, graph_, figures_);
     iterations();
     programs();
+    path();
     queries();
     batches();
     return std::move(figures_);
@@ -68,14 +88,18 @@ class ScalingSuite : SuiteFigures {
 
   /// With what ranks give each other sent while they sweep, and only behind that: GPUs that NCCL connects.
   void iterations() {
-    const double one = iteration("pagerank, one rank", Who::first, 0, 0);
+    const double one = iteration("pagerank, one rank", graph_, Who::first, 0, 0);
     if (ranks() == 1) return;
-    iteration("pagerank", Who::all, 0, one);
-    if (device_.is_cuda()) iteration("pagerank, nothing overlaps", Who::all, 1, one);
+    iteration("pagerank", graph_, Who::all, 0, one);
+    if (device_.is_cuda()) iteration("pagerank, nothing overlaps", graph_, Who::all, 1, one);
+    GraphFile file(options_, graph_);
+    if (const char* const name = "pagerank, shard"; options_.wants(name))
+      iteration(name, open_shared(file.path(), false), Who::all, 0, one);
+    measure_loads(device_, options_, file, figures_);
   }
 
   /// In stored edges a second; the first iteration warms up. Returns the rate.
-  double iteration(const std::string& name, Who who, unsigned pieces, double one) {
+  double iteration(const std::string& name, const Graph& graph, Who who, unsigned pieces, double one) {
     if (!begin(name)) return 0;
     pagerank::Options options;
     options.tolerance = 0;
@@ -87,14 +111,14 @@ class ScalingSuite : SuiteFigures {
       pagerank::RankPlace place;
       if (who == Who::all) place.ranks = &world();
       place.pieces = pieces;
-      const pagerank::Result result = pagerank::run_pagerank(device_, graph_, options, {}, place);
+      const pagerank::Result result = pagerank::run_pagerank(device_, graph, options, {}, place);
       for (std::size_t i = 0; i < result.history.size(); ++i) seconds[i] = result.history[i].seconds;
       cost.bytes = static_cast<double>(result.traffic.exchanged_bytes) / options.max_iterations;
     }
     world().all_reduce(seconds, Reduce::max, "iterations of PageRank");
     std::vector<double> rates;
     for (std::size_t i = 1; i < seconds.size(); ++i)
-      if (seconds[i] > 0) rates.push_back(static_cast<double>(graph_.edges()) / seconds[i] * 1e-9);
+      if (seconds[i] > 0) rates.push_back(static_cast<double>(graph.edges()) / seconds[i] * 1e-9);
     if (rates.empty()) return 0;
     Figure& figure = put(name, rates, "G edges/s");
     const auto columns = columns_of(figure.value / one, cost);
@@ -104,26 +128,38 @@ class ScalingSuite : SuiteFigures {
 
   void programs() {
     const Vertex hub = largest_vertex();
-    program("bfs", {.in_edges = true}, [&](const acc::AccGraph& graph) { return bfs(graph, hub).stats; });
-    program("sssp", {.weights = true}, [&](const acc::AccGraph& graph) { return sssp(graph, hub).stats; });
-    program("wcc", {}, [](const acc::AccGraph& graph) { return components(graph).stats; });
-    program("kcore", {.simple = true}, [](const acc::AccGraph& graph) { return core_numbers(graph).stats; });
+    program("bfs", graph_, {.in_edges = true},
+            [&](const acc::AccGraph& graph) { return bfs(graph, hub).stats; });
+    program("sssp", graph_, {.weights = true},
+            [&](const acc::AccGraph& graph) { return sssp(graph, hub).stats; });
+    program("wcc", graph_, {}, [](const acc::AccGraph& graph) { return components(graph).stats; });
+    program("kcore", graph_, {.simple = true},
+            [](const acc::AccGraph& graph) { return core_numbers(graph).stats; });
     if (!options_.wants("bp")) return;
     const acc::BeliefModel model = two_states(graph_);
     acc::BeliefOptions rounds;
     rounds.tolerance = 0, rounds.max_iterations = kBeliefRounds;
-    program("bp, 2 states, 10 rounds", acc::belief_needs(device_, graph_, model.states),
+    program("bp, 2 states, 10 rounds", graph_, acc::belief_needs(device_, graph_, model.states),
             [&](const acc::AccGraph& graph) { return propagate_beliefs(graph, model, rounds).stats; });
+  }
+
+  /// A search along a path: as many rounds as vertices, with next to no work in each.
+  void path() {
+    const std::uint64_t vertices = device_.is_cuda() ? kPath : kPathOnHost;
+    const std::string name = fmt::format("bfs, path of {} vertices", vertices);
+    if (!options_.wants(name)) return;
+    const Graph path = path_of(vertices);
+    program(name, path, {.in_edges = true}, [](const acc::AccGraph& graph) { return bfs(graph, 0).stats; });
   }
 
   using Run = std::function<acc::AccStats(const acc::AccGraph&)>;
 
   /// Rounds on all ranks beside those on one.
-  void program(const std::string& name, const acc::AccNeeds& needs, const Run& run) {
+  void program(const std::string& name, const Graph& on, const acc::AccNeeds& needs, const Run& run) {
     beside_one(name, [&](Who who) {
       acc::AccPlace place;
       if (who == Who::all) place.ranks = &world();
-      const auto graph = std::make_shared<acc::AccGraph>(device_, graph_, needs, place);
+      const auto graph = std::make_shared<acc::AccGraph>(device_, on, needs, place);
       return [&run, graph] {
         const acc::AccStats stats = run(*graph);
         return Cost{stats.compute_seconds, static_cast<double>(stats.exchanged_bytes - stats.prepared_bytes),
