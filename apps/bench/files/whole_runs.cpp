@@ -1,5 +1,6 @@
 // sluice-bench files: jobs of the program from file to file, beside what the disk needs for the bytes that
 // they read and write. Both begin with what they read on the disk alone, and end when all is there (fsync).
+// Last, what a job takes that has nothing to do.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <spawn.h>
@@ -28,6 +29,7 @@ namespace {
 
 constexpr std::uint64_t kBlock = 8u << 20;
 constexpr unsigned kInFlight = 4;  ///< reads or writes
+constexpr std::uint64_t kMostText = std::uint64_t{2} << 30;
 
 /// A folder on the disk that is measured; it goes with what is in it.
 class Folder {
@@ -144,13 +146,15 @@ class WholeRuns {
   }
 
   std::vector<Figure> run() {
-    prepare();
+    std::vector<Job> wanted = jobs();
+    std::erase_if(wanted, [this](const Job& job) { return !options_.wants(job.name); });
+    prepare(wanted);
     std::vector<Figure> figures;
-    for (const Job& job : jobs()) {
-      if (!options_.wants(job.name)) continue;
+    for (const Job& job : wanted) {
       if (options_.progress) options_.progress(job.name);
       figures.push_back(measure(job));
     }
+    if (options_.wants(kStart)) figures.push_back(start_of_work());
     return figures;
   }
 
@@ -166,18 +170,21 @@ class WholeRuns {
             "--output",      output};
   }
 
-  /// The graph, and a list of its edges for `convert`.
-  void prepare() {
-    if (options_.graph.empty()) start(generation(graph()));
-    if (!options_.wants(kConvert)) return;
+  /// What these jobs read: the graph, and for `convert` a list of its edges, or of the first of them.
+  void prepare(const std::vector<Job>& jobs) {
+    const auto reads = [&](const Job& job) { return !job.inputs.empty(); };
+    if (options_.graph.empty() && std::ranges::any_of(jobs, reads)) start(generation(graph()));
+    if (std::ranges::find(jobs, kConvert, &Job::name) == jobs.end()) return;
     const Graph lists = io::read_graph(graph());
     std::ofstream text(folder_.at("edges.txt"));
     std::string lines;
-    for (std::uint64_t v = 0; v < lists.vertices(); ++v) {
+    std::uint64_t written = 0;
+    for (std::uint64_t v = 0; v < lists.vertices() && written < kMostText; ++v) {
       for (EdgeIndex edge = lists.out.offsets[v]; edge < lists.out.offsets[v + 1]; ++edge)
         fmt::format_to(std::back_inserter(lines), "{} {}\n", v, lists.out.targets[edge]);
       if (lines.size() < kBlock) continue;
       text << lines;
+      written += lines.size();
       lines.clear();
     }
     if (!(text << lines).flush()) throw RunError(folder_.at("edges.txt") + ": cannot be written");
@@ -213,20 +220,47 @@ class WholeRuns {
     const auto times = [](const Ran& ran) { return ran.wall / ran.disk; };
     Figure figure{job.name, times(middle), "times the disk", times(all.front()), times(all.back()), {}};
     const auto& bytes = middle.report.at("bytes");
+    const double read = bytes.at("read").get<double>();
     figure.columns = {{"wall s", middle.wall},
                       {"disk s", middle.disk},
-                      {"MB read", bytes.at("read").get<double>() * 1e-6},
-                      {"MB written", bytes.at("written").get<double>() * 1e-6}};
-    const auto& seconds = middle.report.at("seconds");
-    for (const auto& [name, phase] : seconds.items())
-      if (name != "total") figure.columns.emplace_back(name + " s", phase.get<double>());
-    // The report is written before the program ends.
-    const double reported = seconds.at("start").get<double>() + seconds.at("total").get<double>();
-    figure.columns.emplace_back("end s", middle.wall - reported);
+                      {"MB read", read * 1e-6},
+                      {"MB written", bytes.at("written").get<double>() * 1e-6},
+                      {"GB read a s", read / middle.wall * 1e-9}};
+    add_phases(middle, figure.columns);
     return figure;
   }
 
-  Ran run_once(const Job& job) {
+  static void add_phases(const Ran& ran, Columns& columns) {
+    const auto& seconds = ran.report.at("seconds");
+    for (const auto& [name, phase] : seconds.items())
+      if (name != "total") columns.emplace_back(name + " s", phase.get<double>());
+    // The report is written before the program ends, and its clock starts when its libraries are loaded.
+    const double reported = seconds.at("start").get<double>() + seconds.at("total").get<double>();
+    columns.emplace_back("end s", ran.wall - reported);
+  }
+
+  /// Of one step of one walk: all that is no work. At most so much passes before the first kernel, for the
+  /// end of the process is counted, too.
+  Figure start_of_work() const {
+    const std::string ring = folder_.at("ring.h5"), output = folder_.at("out.h5");
+    start({"generate", "ring", "--scale", "10", "--output", ring});
+    const Job job{
+        kStart, {"walk", ring, "--instances", "1", "--length", "1", "--output", output}, {}, output};
+    std::vector<double> starts;
+    Figure figure;
+    for (unsigned r = 0; r < options_.repetitions; ++r) {
+      const Ran ran = run_once(job);
+      const auto& seconds = ran.report.at("seconds");
+      double start = ran.wall;
+      for (const char* const work : {"compute", "transfer", "write"}) start -= seconds.at(work).get<double>();
+      starts.push_back(start);
+      figure.columns = {{"wall s", ran.wall}};
+      add_phases(ran, figure.columns);
+    }
+    return figure_of(kStart, starts, "s", "at most", std::move(figure.columns));
+  }
+
+  Ran run_once(const Job& job) const {
     for (const std::string& input : job.inputs) forget_cached(input);
     std::filesystem::remove(job.output);  // to remove it with what the cache holds of it takes time, too
     Ran ran;
@@ -261,7 +295,7 @@ class WholeRuns {
     if (ended != child || status != 0) throw RunError(fmt::format("sluice {} failed", words[1]));
   }
 
-  static constexpr const char* kConvert = "convert, text";
+  static constexpr const char *kConvert = "convert, text", *kStart = "start to the first kernel";
 
   const Options& options_;
   std::string program_;

@@ -60,8 +60,15 @@ inline constexpr std::string_view kScalingFigures[] = {"replicate, strong",
 
 inline constexpr std::string_view kAutoFigures[] = {"the job that is most behind"};
 
-inline constexpr std::string_view kFilesFigures[] = {"walk, 40 steps, h5", "sample, neighbor 10,5",
-                                                     "pagerank to 1e-6", "bfs"};
+inline constexpr std::string_view kFilesFigures[] = {"generate",
+                                                     "convert, text",
+                                                     "walk, 40 steps, h5",
+                                                     "walk, 40 steps, npy",
+                                                     "walk, 40 steps, biased by weight",
+                                                     "sample, neighbor 10,5",
+                                                     "pagerank to 1e-6",
+                                                     "bfs",
+                                                     "start to the first kernel"};
 
 inline constexpr std::array kFamilies{
     Family{"sampling", "Walks and samples", kSamplingFigures},
