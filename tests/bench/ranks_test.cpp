@@ -10,10 +10,10 @@ namespace sluice::test {
 namespace {
 
 using bench::RankCounts;
-using bench::RankLinks;
+using bench::RankLimits;
 
-constexpr RankLinks kLinks{
-    .node = 8, .node_bandwidth = 100, .network_bandwidth = 10, .latency = 1, .message = 0.5};
+constexpr RankLimits kLimits{
+    .node = 8, .node_bandwidth = 100, .network_bandwidth = 10, .latency = 1, .message = 0.5, .round = 2};
 
 TEST(RankModel, SharesWorkThatTravelsAndCopiesWhatIsGathered) {
   const RankCounts gathers{.seconds = 1, .ranks = 3, .bytes = 600, .gathers = true};
@@ -28,56 +28,60 @@ TEST(RankModel, SharesWorkThatTravelsAndCopiesWhatIsGathered) {
   EXPECT_DOUBLE_EQ(3 * received_bytes(travels, 3), 600);
 }
 
-TEST(RankModel, SaysWhatWasMeasured) {
-  const RankCounts job{.seconds = 80, .ranks = 4, .several_seconds = 50, .bytes = 1200, .rounds = 2};
+TEST(RankModel, AddsUpWorkThatTravels) {
+  const RankCounts job{.seconds = 80, .ranks = 4, .bytes = 1200, .rounds = 2};
 
-  EXPECT_DOUBLE_EQ(seconds_on(job, kLinks, 1).sum(), 80);
-  EXPECT_DOUBLE_EQ(seconds_on(job, kLinks, 4).sum(), 50);
-  EXPECT_DOUBLE_EQ(seconds_on(job, kLinks, 4).link, 3);
-  EXPECT_DOUBLE_EQ(seconds_on(job, kLinks, 4).messages, 2 * (1 + 3 * 0.5));
-  // Work that travels is other work than one rank's: 4 ranks have 42 each.
-  EXPECT_DOUBLE_EQ(work_of(job, kLinks).shared, 4 * (50 - 3 - 5));
+  EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 1).sum(), 80);
+  EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 4).link, 3);
+  EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 4).messages, 2 * (1 + 3 * 0.5));
+  EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 4).sum(), 4 + 20 + 3 + 5) << "rounds that one rank does not have";
   // 1,600 bytes leave 15 times of 16, through the network.
-  EXPECT_DOUBLE_EQ(seconds_on(job, kLinks, 16).link, 1600.0 * 15 / 256 / 10);
-  EXPECT_DOUBLE_EQ(seconds_on(job, kLinks, 16).shared, 168.0 / 16);
+  EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 16).link, 1600.0 * 15 / 256 / 10);
 }
 
-TEST(RankModel, TellsWhatIsSharedFromWhatIsAlike) {
-  // 20 are alike, 60 shared: 20 + 60 / 4 + 5 of messages. A link of 3 is hidden behind the 15.
-  RankCounts job{.seconds = 80, .ranks = 4, .several_seconds = 40, .bytes = 1200, .rounds = 2};
-  job.overlaps = true;
+TEST(RankModel, HidesALinkBehindASolversWorkAndHasItsRoundsOnEachRank) {
+  RankCounts job{.seconds = 84, .ranks = 4, .bytes = 1200, .rounds = 2, .gathers = true, .overlaps = true};
 
-  EXPECT_DOUBLE_EQ(work_of(job, kLinks).shared, 60);
-  EXPECT_DOUBLE_EQ(work_of(job, kLinks).alike, 20);
-  EXPECT_DOUBLE_EQ(seconds_on(job, kLinks, 4).sum(), 40);
-  EXPECT_DOUBLE_EQ(seconds_on(job, kLinks, 8).sum(), 20 + 60.0 / 8 + 2 * (1 + 7 * 0.5));
+  EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 1).sum(), 84);
+  EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 4).sum(), 4 + 80 / 4 + 5);
+  job.bytes = 12000;  // the link takes 30, more than a share of the work
+  EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 4).sum(), 4 + 30 + 5);
+  job.work = 2;  // ranks look at twice as much as one does
+  EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 4).sum(), 4 + 2 * 80 / 4 + 5);
+  job.seconds = 3;  // no more than all of it is rounds
+  EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 1).sum(), 3);
 }
 
-TEST(RankModel, SeesALinkThatWorkDoesNotHide) {
-  // The link takes 30, more than any share of 80 less 5: 5 + 30 + 5 of messages.
-  RankCounts job{.seconds = 80, .ranks = 4, .several_seconds = 40, .bytes = 12000, .rounds = 2};
-  job.overlaps = true;
+TEST(RankModel, HasWhatNoCountExplainsOnMoreRanks) {
+  RankCounts job{.seconds = 80, .ranks = 2, .rounds = 0};
 
-  EXPECT_DOUBLE_EQ(work_of(job, kLinks).alike, 5);
-  EXPECT_DOUBLE_EQ(seconds_on(job, kLinks, 4).sum(), 40);
+  EXPECT_DOUBLE_EQ(rest_of(job, kLimits, 46), 6);
+  EXPECT_DOUBLE_EQ(rest_of(job, kLimits, 30), 0) << "no job is faster than its counts";
+  // 12 of the 80 are what each rank does: 12 + 68 / 2 = 46, and 12 + 68 / 4 = 29.
+  job.rest = 6;
+  EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 2).sum(), 46);
+  EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 4).sum(), 29);
+  // Work that travels is none of one rank's, and shared.
+  job.bytes = 1e-9;
+  EXPECT_NEAR(seconds_on(job, kLimits, 4).sum(), 20 + 3, 1e-6);
 }
 
-TEST(RankModel, TakesWorkThatGrowsForOtherWork) {
-  // Several ranks work longer than one: nothing is left that they would share.
-  RankCounts job{.seconds = 10, .ranks = 4, .several_seconds = 20, .bytes = 0, .rounds = 2};
-  job.overlaps = true;
+TEST(RankModel, ScalesGpusAndWork) {
+  const RankCounts job{.seconds = 80, .ranks = 4, .bytes = 1200, .rounds = 2};
+  RankLimits limits = kLimits;
 
-  EXPECT_DOUBLE_EQ(work_of(job, kLinks).shared, 4 * (20 - 5));
-  EXPECT_DOUBLE_EQ(work_of(job, kLinks).alike, 0);
-  EXPECT_DOUBLE_EQ(seconds_on(job, kLinks, 4).sum(), 20);
+  limits.speed = 4;
+  EXPECT_DOUBLE_EQ(seconds_on(job, limits, 4).sum(), 4 + 5 + 3 + 5);
+  limits.work = 8;
+  EXPECT_DOUBLE_EQ(seconds_on(job, limits, 4).sum(), 4 + 8 * (5 + 3) + 5);
 }
 
 TEST(RankModel, EndsWhereRanksNoLongerPay) {
-  RankCounts job{.seconds = 64, .ranks = 2, .several_seconds = 32, .bytes = 0, .rounds = 0};
-  EXPECT_EQ(scales_to(job, kLinks, 1024), 1024);
+  RankCounts job{.seconds = 64, .ranks = 2, .rounds = 0};
+  EXPECT_EQ(scales_to(job, kLimits, 1024), 1024);
   job.rounds = 1;
-  // 2 ranks take 32, 4 take 18.5, 8 take 12.5, 16 as many.
-  EXPECT_EQ(scales_to(job, kLinks, 1024), 8);
+  // 2 ranks take 35.5, 4 take 20.5, 8 take 14.5.
+  EXPECT_EQ(scales_to(job, kLimits, 1024), 8);
 }
 
 class RankTable : public BenchTest {
@@ -98,7 +102,8 @@ TEST_F(RankTable, NamesWhatIsMeasuredAndWhereAJobEnds) {
   const std::string table = run_bench({"ranks", at("reports"), "--network-bandwidth", "25"}).out;
 
   EXPECT_NE(table.find("25 GB/s beyond"), table.npos) << table;
-  EXPECT_NE(table.find("| pagerank static | 100 | 40 on 4 | 80.6 | 19.4 | 4: +37% |"), table.npos) << table;
+  EXPECT_NE(table.find("| pagerank static | 100 | 50.8 | 70 on 2 | -27% | 4: +37% | 40 |"), table.npos)
+      << table;
   EXPECT_NE(table.find("| what each rank does alike |\n"), table.npos) << table;
   // Of all 100 %, 83, 63, 42, 25, 14, 7 and less.
   EXPECT_NE(table.find("pagerank static                                 █▇▆▄▂▂▁▁▁▁▁\n"), table.npos) << table;
@@ -137,11 +142,31 @@ TEST_F(RankTable, TakesEveryJobOfScalingReports) {
 
   const std::string table = run_bench({"ranks", at("reports")}).out;
 
-  EXPECT_NE(table.find("| bfs | 3.2 | 2 on 2 | 2.62 | 0.576 |  |"), table.npos) << table;
-  EXPECT_NE(table.find("| pagerank | 15 | 10 on 2 |"), table.npos) << table;
-  EXPECT_NE(table.find("| shard, strong | 10 | 20 on 2 |"), table.npos) << table;
+  EXPECT_NE(table.find("| bfs | 3.2 | 1.82 | 2 on 2 | -9% |  |"), table.npos) << table;
+  EXPECT_NE(table.find("| pagerank | 15 | 7.53 | 10 on 2 |"), table.npos) << table;
+  EXPECT_NE(table.find("| shard, strong | 10 | 5.12 | 20 on 2 |"), table.npos) << table;
   EXPECT_EQ(table.find("weak"), table.npos) << table;
   EXPECT_EQ(table.find("out of core"), table.npos) << table;
+}
+
+/// What links carry is measured beside the jobs; what ranks look at is counted.
+TEST_F(RankTable, TakesLimitsAndWorkOfReportsUnlessTheyAreGiven) {
+  std::ofstream(at("reports/2.json"))
+      << R"({"command": "scaling", "options": {}, "ranks": 2, "seconds": {}, "stored edges []": 4e9,
+             "limit: rank to rank [GB/s]": 1, "bfs, one rank: M edges": 10, "bfs: M edges": 15, "bfs [ms]": 20,
+             "bfs: times one rank": 2, "bfs: rounds": 0, "bfs: MB from GPU to GPU": 70})";
+
+  const auto row = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"ranks", at("reports")});
+    return run_bench(more).out;
+  };
+
+  // 70 MB, of which each receives half, are 35 ms, and hide 15 of each.
+  EXPECT_NE(row({}).find("Links: 1 GB/s"), std::string::npos);
+  EXPECT_NE(row({}).find("| bfs | 40 | 35 | 20 on 2 |"), std::string::npos) << row({});
+  EXPECT_NE(row({"--node-bandwidth", "100"}).find("| bfs | 40 | 30 | 20 on 2 |"), std::string::npos);
+  EXPECT_NE(row({"--node-bandwidth", "100", "--speed", "3"}).find("| bfs | 40 | 10 | 20 on 2 |"),
+            std::string::npos);
 }
 
 TEST_F(RankTable, TellsGraphsApart) {
@@ -155,11 +180,11 @@ TEST_F(RankTable, TellsGraphsApart) {
   const std::string table = run_bench({"ranks", at("reports")}).out;
 
   const auto small = table.find("Of a graph of 24 G stored edges:"),
-             row = table.find("| bfs | 36 | 24 on 2 |"),
+             row = table.find("| bfs | 36 | 18.2 | 24 on 2 |"),
              large = table.find("Of a graph of 26 G stored edges:");
   EXPECT_LT(small, row) << table;
   EXPECT_LT(row, large) << table;
-  EXPECT_LT(large, table.find("| bfs | 39 | 26 on 2 |")) << table;
+  EXPECT_LT(large, table.find("| bfs | 39 | 19.7 | 26 on 2 |")) << table;
 }
 
 TEST_F(RankTable, IsThatOfItsPage) {
@@ -179,6 +204,7 @@ TEST_F(RankTable, RefusesReportsThatDoNotBelongTogether) {
   report("b.json", 4, "null");
   refuse_bench(3, "reports: ", {"ranks", at("reports")});
   refuse_bench(2, "must be above 0", {"ranks", at("reports"), "--node-bandwidth", "0"});
+  refuse_bench(2, "must be above 0", {"ranks", at("reports"), "--speed", "0"});
 }
 
 }  // namespace

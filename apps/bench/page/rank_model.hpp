@@ -1,4 +1,5 @@
-// How long a job would take on many GPUs, from what it did on one and on a few: an estimate. All ranks are
+// How long a job takes on many GPUs, from what it took on one and from what its ranks counted: rounds, bytes
+// that they sent, and edges that they looked at. Limits of links and devices are parameters. All ranks are
 // equally busy, and rounds are as many as on a few.
 #pragma once
 
@@ -6,39 +7,44 @@
 
 namespace sluice::bench {
 
-/// Links between GPUs.
-struct RankLinks {
+/// Links between GPUs, and what GPUs do beside that of the one that was measured.
+struct RankLimits {
   double node = 1;               ///< GPUs that share the faster links
   double node_bandwidth = 1;     ///< bytes a second that one of them receives
   double network_bandwidth = 1;  ///< the same, beyond a node
   double latency = 0;            ///< seconds until the first message of a round is there
   double message = 0;            ///< and for each message more: a rank sends one to every other
+  double round = 0;              ///< seconds that a round takes of a GPU, however little work it has
+  double speed = 1;              ///< GPUs work so many times as fast
+  double work = 1;               ///< the job has so many times the work and bytes
 };
 
-/// What two reports of a job say, one of a rank alone and one of several.
+/// What reports of a job say, one of a rank alone and one of several.
 struct RankCounts {
-  double seconds = 0;          ///< of one rank
-  double ranks = 2;            ///< of the second report, more than one
-  double several_seconds = 0;  ///< of it
-  double bytes = 0;            ///< that they sent, all together
-  double rounds = 1;           ///< in which all ranks exchange
+  double seconds = 0;  ///< of one rank
+  double ranks = 2;    ///< of the second report, more than one
+  double bytes = 0;    ///< that they sent, all together
+  double rounds = 1;   ///< in which all ranks exchange
+  double work = 1;     ///< what they looked at, all together, beside what one looks at
   /// Does each rank come to know all that changes (solvers)? Else work travels to the owner of its vertex.
   bool gathers = false;
   bool overlaps = false;  ///< is what is sent under way while ranks work (solvers)?
-};
-
-/// The work of a job, in seconds of one rank.
-struct RankWork {
-  double shared = 0;  ///< of which each of n ranks has one nth
-  double alike = 0;   ///< of which each has all: launches, barriers, and what is done on each
+  /// Seconds that `ranks` took beyond what counts explain (rest_of), for more ranks than these.
+  double rest = 0;
 };
 
 /// The parts of the time that so many ranks take.
 struct RankSeconds {
-  double alike = 0, shared = 0, link = 0, messages = 0;
+  double rounds = 0;    ///< each rank has all of them
+  double shared = 0;    ///< of one rank's work, each of n ranks has one nth
+  double link = 0;      ///< bytes on their way
+  double messages = 0;  ///< latency
+  double rest = 0;      ///< what no count has
   bool overlaps = false;
 
-  double sum() const { return alike + (overlaps ? std::max(shared, link) : shared + link) + messages; }
+  double sum() const {
+    return rounds + (overlaps ? std::max(shared, link) : shared + link) + messages + rest;
+  }
 };
 
 /// Bytes that each of `ranks` receives. Of what changes, b bytes, all ranks but the owner receive a copy: b
@@ -49,42 +55,43 @@ inline double received_bytes(const RankCounts& job, double ranks) {
   return job.bytes * job.ranks / (job.ranks - 1) * (ranks - 1) / (ranks * ranks);
 }
 
-/// What links and messages take.
-inline RankSeconds exchange_on(const RankCounts& job, const RankLinks& links, double ranks) {
-  const double bandwidth = ranks <= links.node ? links.node_bandwidth : links.network_bandwidth;
-  return {0, 0, received_bytes(job, ranks) / bandwidth,
-          job.rounds * (links.latency + (ranks - 1) * links.message), job.overlaps};
+/// Where work travels, what no count has is work that a rank alone does not have, shared by more ranks. Else
+/// it is a part of one rank's work that each of n ranks does again, of which n - 1 nths come on top.
+inline bool rest_travels(const RankCounts& job) {
+  return !job.overlaps && job.bytes > 0;
+}
+inline double rest_on(const RankCounts& job, double ranks) {
+  if (rest_travels(job)) return job.rest * job.ranks / ranks;
+  return job.rest * (1 - 1 / ranks) / (1 - 1 / job.ranks);
 }
 
-/// The work that the two reports show. Where one rank does what several do, its time and theirs tell what is
-/// shared from what is alike (Amdahl). Where work travels, or several would have nothing to share so, they
-/// work otherwise than one does: all that they do is shared by more.
-inline RankWork work_of(const RankCounts& job, const RankLinks& links) {
-  const RankSeconds exchange = exchange_on(job, links, job.ranks);
-  const double worked = job.several_seconds - exchange.messages;
-  const RankWork otherwise{job.ranks * std::max(worked - exchange.link, 0.0), 0};
-  if (!job.overlaps && job.bytes > 0) return otherwise;
-  const double shared = (job.seconds - worked) * job.ranks / (job.ranks - 1);
-  if (shared < 0) return otherwise;
-  const RankWork work{std::min(shared, job.seconds), std::max(job.seconds - shared, 0.0)};
-  if (work.shared / job.ranks >= exchange.link) return work;
-  const double alike = std::clamp(worked - exchange.link, 0.0, job.seconds);
-  return {job.seconds - alike, alike};
-}
-
-inline RankSeconds seconds_on(const RankCounts& job, const RankLinks& links, double ranks) {
-  if (ranks <= 1) return {.alike = job.seconds};
-  const RankWork work = work_of(job, links);
-  RankSeconds parts = exchange_on(job, links, ranks);
-  parts.alike = work.alike, parts.shared = work.shared / ranks;
+/// Solvers have their rounds on one rank, too; work that does not travel there has none.
+inline RankSeconds seconds_on(const RankCounts& job, const RankLimits& limits, double ranks) {
+  const double all_rounds = job.rounds * limits.round;
+  const double rounds = job.overlaps ? std::min(all_rounds, job.seconds) : 0;
+  const double scale = limits.work / limits.speed;
+  RankSeconds parts{.rounds = rounds, .shared = (job.seconds - rounds) * scale / ranks};
+  if (ranks <= 1) return parts;
+  if (!job.overlaps) parts.rounds = all_rounds;
+  parts.shared *= job.work;
+  const double bandwidth = ranks <= limits.node ? limits.node_bandwidth : limits.network_bandwidth;
+  parts.link = received_bytes(job, ranks) * limits.work / bandwidth;
+  parts.messages = job.rounds * (limits.latency + (ranks - 1) * limits.message);
+  parts.rest = rest_on(job, ranks) * scale;
+  parts.overlaps = job.overlaps;
   return parts;
 }
 
+/// Seconds that several ranks took beyond what the model says of them; 0 where it says more.
+inline double rest_of(const RankCounts& job, const RankLimits& limits, double several_seconds) {
+  return std::max(several_seconds - seconds_on(job, limits, job.ranks).sum(), 0.0);
+}
+
 /// The first number of ranks, a power of two, where twice as many are no quarter faster; `most`: none before.
-inline double scales_to(const RankCounts& job, const RankLinks& links, double most) {
+inline double scales_to(const RankCounts& job, const RankLimits& limits, double most) {
   double ranks = 2;
   while (ranks < most &&
-         seconds_on(job, links, ranks).sum() >= 1.25 * seconds_on(job, links, 2 * ranks).sum())
+         seconds_on(job, limits, ranks).sum() >= 1.25 * seconds_on(job, limits, 2 * ranks).sum())
     ranks *= 2;
   return ranks;
 }

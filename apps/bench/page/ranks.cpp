@@ -21,13 +21,14 @@ constexpr double kMostRanks = 1024;
 
 struct RanksCommand {
   std::string reports;
-  RankLinks links{8, 328, 50, 15, 1};  ///< in the options' units
+  RankLimits limits{8, 328, 50, 25, 1, 10};  ///< in the options' units
 };
 
 /// A job on so many ranks.
 struct Measured {
   double ranks = 1, seconds = 0;
   double bytes = 0, rounds = 0;  ///< of more than one
+  double work = 1;               ///< beside that of one
   bool gathers = false, overlaps = false;
   std::string graph = {};  ///< of a job's report: differs between graphs
 };
@@ -60,9 +61,13 @@ void add_job(const Json& report, Jobs& jobs) {
   const bool solves = report.contains("solver") || report.contains("acc");
   const double exchanged = report.at("bytes").at("exchanged"),
                before_rounds = report.value(Json::json_pointer("/acc/prepared_bytes"), 0.0);
-  jobs[name_of(report)][ranks] = {
-      ranks,  report["seconds"].at("compute"),  exchanged - before_rounds, rounds_of(report), solves,
-      solves, report.at("graph").at("checksum")};
+  jobs[name_of(report)][ranks] = {.ranks = ranks,
+                                  .seconds = report["seconds"].at("compute"),
+                                  .bytes = exchanged - before_rounds,
+                                  .rounds = rounds_of(report),
+                                  .gathers = solves,
+                                  .overlaps = solves,
+                                  .graph = report.at("graph").at("checksum")};
 }
 
 /// A report of `sluice-bench scaling`: many, on all ranks and on one. None are those that have more work on
@@ -85,25 +90,34 @@ void add_scaling(const Json& report, JobsOfGraphs& graphs) {
                            : timed ? 1e-3 * report.at(name + " [ms]").get<double>()
                                    : 1e-9 * edges / report.at(name + " [G edges/s]").get<double>();
     Job& job = jobs[name];
-    job[report["ranks"]] = {.ranks = report["ranks"],
-                            .seconds = seconds,
-                            .bytes = 1e6 * column("MB from GPU to GPU"),
-                            .rounds = column("rounds"),
-                            .gathers = !travels && !says("bp"),
-                            .overlaps = !travels};
+    job[report["ranks"]] = {
+        .ranks = report["ranks"],
+        .seconds = seconds,
+        .bytes = 1e6 * column("MB from GPU to GPU"),
+        .rounds = column("rounds"),
+        .work = report.value(name + ": M edges", 1.0) / report.value(name + ", one rank: M edges", 1.0),
+        .gathers = !travels && !says("bp"),
+        .overlaps = !travels};
     job.try_emplace(1, Measured{.seconds = seconds * times.get<double>()});
   }
 }
 
-/// What the model is given of a job on one rank and on several.
+/// What the model is given of a job on one rank, and counts of several.
 RankCounts counts_of(const Measured& one, const Measured& several) {
   return {.seconds = one.seconds,
           .ranks = several.ranks,
-          .several_seconds = several.seconds,
           .bytes = several.bytes,
           .rounds = several.rounds,
+          .work = several.work,
           .gathers = several.gathers,
           .overlaps = several.overlaps};
+}
+/// And the time of several, too. That is of these GPUs and this work.
+RankCounts counts_with_rest(const Measured& one, const Measured& several, RankLimits limits) {
+  RankCounts counts = counts_of(one, several);
+  limits.speed = limits.work = 1;
+  counts.rest = rest_of(counts, limits, several.seconds);
+  return counts;
 }
 
 void check_jobs(const Jobs& jobs) {
@@ -137,66 +151,76 @@ std::string milliseconds(double seconds) {
 std::string limit_of(const RankCounts& job, const RankSeconds& parts, double ranks) {
   if (job.rounds == 0 && job.bytes > 0) return "not known: its report counts no rounds";
   if (ranks >= kMostRanks) return "nothing yet";
-  if (parts.alike >= std::max(parts.link, parts.messages)) return "what each rank does alike";
-  if (parts.messages >= parts.link) return fmt::format("messages: {} rounds, one to every rank", job.rounds);
+  const double most = std::max({parts.rounds, parts.link, parts.messages, parts.rest});
+  if (parts.rest == most)
+    return rest_travels(job) ? "work of which there is no count" : "what each rank does alike";
+  if (parts.rounds == most) return fmt::format("{} rounds, however little work they have", job.rounds);
+  if (parts.messages == most) return fmt::format("messages: {} rounds, one to every rank", job.rounds);
   return job.gathers ? "link: each rank receives all that changes" : "link: work that leaves";
 }
 
-/// What the model, given the fewest ranks that were measured, says of the most: `4: +5%`; nothing where these
-/// are the same.
-std::string check_of(const Job& job, const RankLinks& links) {
+std::string error_of(double said, const Measured& measured) {
+  return fmt::format("{:+.0f}%", 100 * (said / measured.seconds - 1));
+}
+
+/// What the model, given one rank and the fewest several, says of the most: `4: +5%`; nothing where the
+/// fewest are the most.
+std::string check_of(const Job& job, const RankLimits& limits) {
   const Measured &fewest = std::next(job.begin())->second, &most = job.rbegin()->second;
   if (fewest.ranks == most.ranks) return "";
-  const double said = seconds_on(counts_of(job.at(1), fewest), links, most.ranks).sum();
-  return fmt::format("{}: {:+.0f}%", most.ranks, 100 * (said / most.seconds - 1));
+  const RankCounts counts = counts_with_rest(job.at(1), fewest, limits);
+  return fmt::format("{}: {}", most.ranks, error_of(seconds_on(counts, limits, most.ranks).sum(), most));
 }
 
 /// Numbers of ranks that the table has.
 constexpr double kColumns[] = {4, 8, 16, 64, 256, kMostRanks};
 
-std::string row_of(const std::string& name, const Job& measured, const RankLinks& links) {
-  const RankCounts job = counts_of(measured.at(1), measured.rbegin()->second);
-  const RankWork work = work_of(job, links);
-  std::string row = fmt::format("| {} | {} | {} on {} | {} | {} | {} |", name, milliseconds(job.seconds),
-                                milliseconds(job.several_seconds), job.ranks, milliseconds(work.shared),
-                                milliseconds(work.alike), check_of(measured, links));
+std::string row_of(const std::string& name, const Job& measured, const RankLimits& limits) {
+  const Measured &one = measured.at(1), &fewest = std::next(measured.begin())->second;
+  const double said = seconds_on(counts_of(one, fewest), limits, fewest.ranks).sum();
+  std::string row = fmt::format("| {} | {} | {} | {} on {} | {} | {} |", name, milliseconds(one.seconds),
+                                milliseconds(said), milliseconds(fewest.seconds), fewest.ranks,
+                                error_of(said, fewest), check_of(measured, limits));
+  const RankCounts job = counts_with_rest(one, measured.rbegin()->second, limits);
   for (const double ranks : kColumns)
-    row += fmt::format(" {} |", milliseconds(seconds_on(job, links, ranks).sum()));
-  const double end = scales_to(job, links, kMostRanks);
-  return row + fmt::format(" {} | {} |\n", end, limit_of(job, seconds_on(job, links, 2 * end), end));
+    row += fmt::format(" {} |", milliseconds(seconds_on(job, limits, ranks).sum()));
+  const double end = scales_to(job, limits, kMostRanks);
+  return row + fmt::format(" {} | {} |\n", end, limit_of(job, seconds_on(job, limits, 2 * end), end));
 }
 
 /// What share of their speed ranks keep, on 1, 2, 4 and so on of them, in eighths.
-std::string bars_of(const RankCounts& job, const RankLinks& links) {
+std::string bars_of(const RankCounts& job, const RankLimits& limits) {
   constexpr const char* kEighths[] = {"\u2581", "\u2582", "\u2583", "\u2584",
                                       "\u2585", "\u2586", "\u2587", "\u2588"};
   std::string bars;
   for (double ranks = 1; ranks <= kMostRanks; ranks *= 2) {
-    const double kept = job.seconds / (ranks * seconds_on(job, links, ranks).sum());
+    const double kept = seconds_on(job, limits, 1).sum() / (ranks * seconds_on(job, limits, ranks).sum());
     bars += kEighths[static_cast<unsigned>(std::clamp(8 * kept, 0.0, 7.0))];
   }
   return bars;
 }
 
 /// The same of all jobs, one below the other.
-std::string picture_of(const Jobs& jobs, const RankLinks& links) {
+std::string picture_of(const Jobs& jobs, const RankLimits& limits) {
   std::string text =
       "\nThe share of their speed that 1, 2, 4 ... 1,024 GPUs keep, by the model: a full bar is seven "
       "eighths or more.\n\n```text\n";
   for (const auto& [name, job] : jobs)
-    text += fmt::format("{:<48}{}\n", name, bars_of(counts_of(job.at(1), job.rbegin()->second), links));
+    text += fmt::format("{:<48}{}\n", name,
+                        bars_of(counts_with_rest(job.at(1), job.rbegin()->second, limits), limits));
   return text + "```\n";
 }
 
 /// What stands above all tables.
-std::string head_of(const RankLinks& links) {
+std::string head_of(const RankLimits& limits) {
   return fmt::format(
-      "Milliseconds. What is not called measured is the model's. Shared: work of which each of n ranks has "
-      "one nth; alike:\nwork that each has. Check: what the model says of the most ranks, given the fewest, "
-      "beside what they took.\nLinks: {:g} GB/s between {:g} GPUs, {:g} GB/s beyond; {:g} us a round and "
-      "{:g} us a message.\n",
-      1e-9 * links.node_bandwidth, links.node, 1e-9 * links.network_bandwidth, 1e6 * links.latency,
-      1e6 * links.message);
+      "Milliseconds. What is not called measured is the model's. Model: what it says of the fewest ranks "
+      "beside one, given one\nrank's time and counts of several; error: of that. Check: the error of what it "
+      "says of the most ranks, given the time of\nthe fewest, too. Links: {:g} GB/s between {:g} GPUs, {:g} "
+      "GB/s beyond; {:g} us a round and {:g} us a message. GPUs: {:g} us a\nround; {:g} times the measured "
+      "speed. Work: {:g} times that of the reports.\n",
+      1e-9 * limits.node_bandwidth, limits.node, 1e-9 * limits.network_bandwidth, 1e6 * limits.latency,
+      1e6 * limits.message, 1e6 * limits.round, limits.speed, limits.work);
 }
 
 /// What stands above the rows of a graph.
@@ -204,22 +228,37 @@ std::string head_of(double edges) {
   std::string names, line;
   for (const double ranks : kColumns) names += fmt::format(" {} |", ranks), line += "---|";
   return fmt::format(
-      "{}\n| job | measured on 1 | measured | shared | alike | check |{} scales to | then |\n"
+      "{}\n| job | measured on 1 | model | measured | error | check |{} scales to | then |\n"
       "|---|---|---|---|---|---|{}---|---|\n",
       edges > 0 ? fmt::format("\nOf a graph of {:.3g} G stored edges:\n", 1e-9 * edges) : "", names, line);
 }
 
-void run_ranks(RankLinks links, const std::string& folder) {
-  links.node_bandwidth *= 1e9, links.network_bandwidth *= 1e9, links.latency *= 1e-6, links.message *= 1e-6;
-  if (!(links.node_bandwidth > 0 && links.network_bandwidth > 0))
-    throw UsageError("--node-bandwidth, --network-bandwidth: must be above 0");
-  std::string text = head_of(links);
+/// What GPUs of a node receive, by the reports that measured it: the least; 0: none did.
+double measured_bandwidth(const std::vector<Json>& reports) {
+  double least = 0;
+  for (const Json& report : reports) {
+    const double bandwidth = report.value("limit: rank to rank [GB/s]", 0.0);
+    if (bandwidth > 0) least = least > 0 ? std::min(least, bandwidth) : bandwidth;
+  }
+  return 1e9 * least;
+}
+
+void run_ranks(const apps::Command& command, RankLimits limits, const std::string& folder) {
+  limits.node_bandwidth *= 1e9, limits.network_bandwidth *= 1e9;
+  limits.latency *= 1e-6, limits.message *= 1e-6, limits.round *= 1e-6;
+  if (!(std::min({limits.node_bandwidth, limits.network_bandwidth, limits.speed, limits.work}) > 0))
+    throw UsageError("--node-bandwidth, --network-bandwidth, --speed, --work: must be above 0");
+  std::string text;
   try {
     const std::vector<Json> reports = read_reports(folder, {"command", "options", "ranks", "seconds"});
+    if (const double measured = measured_bandwidth(reports);
+        !command.given("--node-bandwidth") && measured > 0)
+      limits.node_bandwidth = measured;
+    text = head_of(limits);
     for (const auto& [edges, jobs] : jobs_of(reports)) {
       text += head_of(edges);
-      for (const auto& [name, job] : jobs) text += row_of(name, job, links);
-      text += picture_of(jobs, links);
+      for (const auto& [name, job] : jobs) text += row_of(name, job, limits);
+      text += picture_of(jobs, limits);
     }
   } catch (const Json::exception& error) {
     throw InputError(fmt::format("{}: {}", folder, error.what()));
@@ -237,15 +276,20 @@ std::unique_ptr<apps::Command> make_ranks() {
   command->text("REPORTS", "REPORTS", c->reports,
                 "a folder of reports of `sluice`, two a job, or of `sluice-bench scaling`");
   command->group("Links");
-  command->real("--node", "GPUS", c->links.node, "so many GPUs share the faster links");
-  command->real("--node-bandwidth", "GB/s", c->links.node_bandwidth,
-                "what a GPU receives there (the default: NCCL on four H200s)");
-  command->real("--network-bandwidth", "GB/s", c->links.network_bandwidth,
+  command->real("--node", "GPUS", c->limits.node, "so many GPUs share the faster links");
+  command->real("--node-bandwidth", "GB/s", c->limits.node_bandwidth,
+                "what a GPU receives there; not given: what the reports measured, if they did");
+  command->real("--network-bandwidth", "GB/s", c->limits.network_bandwidth,
                 "what a GPU receives from other nodes; not measured");
-  command->real("--latency", "US", c->links.latency, "microseconds until a round's first message is there");
-  command->real("--message", "US", c->links.message, "microseconds for each message more");
+  command->real("--latency", "US", c->limits.latency,
+                "microseconds until a round's first message is there (k-core's rounds on two H200s)");
+  command->real("--message", "US", c->limits.message, "microseconds for each message more");
+  command->group("GPUs");
+  command->real("--round", "US", c->limits.round, "microseconds that a round takes at least");
+  command->real("--speed", "TIMES", c->limits.speed, "how fast they work beside the measured one");
+  command->real("--work", "TIMES", c->limits.work, "how much work and bytes jobs have beside the measured");
   command->set_example("sluice-bench ranks reports --network-bandwidth 25");
-  command->run = [c](const apps::Command&) { run_ranks(c->links, c->reports); };
+  command->run = [c](const apps::Command& self) { run_ranks(self, c->limits, c->reports); };
   return command;
 }
 

@@ -60,6 +60,7 @@ struct Cost {
   double seconds = 0;
   double bytes = 0;   ///< that it sent, once its part was there
   double rounds = 0;  ///< in which ranks exchange
+  double edges = 0;   ///< that all ranks looked at; 0: not counted
 };
 
 class ScalingSuite : SuiteFigures {
@@ -121,8 +122,7 @@ class ScalingSuite : SuiteFigures {
       if (seconds[i] > 0) rates.push_back(static_cast<double>(graph.edges()) / seconds[i] * 1e-9);
     if (rates.empty()) return 0;
     Figure& figure = put(name, rates, "G edges/s");
-    const auto columns = columns_of(figure.value / one, cost);
-    if (one > 0) figure.columns = columns;
+    figure.columns = columns_of(one > 0 ? figure.value / one : 0, cost);
     return figure.value;
   }
 
@@ -163,7 +163,7 @@ class ScalingSuite : SuiteFigures {
       return [&run, graph] {
         const acc::AccStats stats = run(*graph);
         return Cost{stats.compute_seconds, static_cast<double>(stats.exchanged_bytes - stats.prepared_bytes),
-                    static_cast<double>(stats.rounds)};
+                    static_cast<double>(stats.rounds), static_cast<double>(stats.edges)};
       };
     });
   }
@@ -219,7 +219,8 @@ class ScalingSuite : SuiteFigures {
         if (!ranks) return;
         const pagerank::DynamicRankResult result = ranks->follow(update.graph, update.changes, {});
         cost = {result.setup_seconds + result.compute_seconds,
-                static_cast<double>(result.traffic.exchanged_bytes), static_cast<double>(result.iterations)};
+                static_cast<double>(result.traffic.exchanged_bytes), static_cast<double>(result.iterations),
+                static_cast<double>(result.gathered_edges)};
       };
       follow(one, one_costs[r]);
       follow(all, all_costs[r]);
@@ -256,17 +257,21 @@ class ScalingSuite : SuiteFigures {
     world().all_reduce(times, Reduce::max, "rounds");
     times.erase(times.begin());
     Figure& figure = put(name, times, "ms");
-    const auto columns = columns_of(one / figure.value, costs.back());
-    if (one > 0) figure.columns = columns;
+    figure.columns = columns_of(one / figure.value, costs.back());
     return figure.value;
   }
 
-  /// What the model of more ranks (page/rank_model.hpp) is given, too. All ranks call it.
-  static std::vector<std::pair<std::string, double>> columns_of(double times_one, const Cost& cost) {
-    double bytes[] = {cost.bytes}, rounds[] = {cost.rounds};
+  /// What the model of more ranks (page/rank_model.hpp) is given, too; `times_one` is 0 of one rank. All
+  /// ranks call it.
+  static Columns columns_of(double times_one, const Cost& cost) {
+    double bytes[] = {cost.bytes}, most[] = {cost.rounds, cost.edges};
     world().all_reduce(bytes, Reduce::sum, "bytes");
-    world().all_reduce(rounds, Reduce::max, "rounds");
-    return {{"times one rank", times_one}, {"MB from GPU to GPU", 1e-6 * bytes[0]}, {"rounds", rounds[0]}};
+    world().all_reduce(most, Reduce::max, "rounds");
+    Columns columns;
+    if (times_one > 0)
+      columns = {{"times one rank", times_one}, {"MB from GPU to GPU", 1e-6 * bytes[0]}, {"rounds", most[0]}};
+    if (most[1] > 0) columns.emplace_back("M edges", 1e-6 * most[1]);
+    return columns;
   }
 
   Vertex largest_vertex() const {
