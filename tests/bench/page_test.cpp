@@ -1,4 +1,4 @@
-// docs/performance.md and docs/papers.md are what sluice-bench writes from the reports.
+// docs/performance.md, docs/papers.md and docs/goals.md are what sluice-bench writes from the reports.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -14,7 +14,8 @@ class Page : public BenchTest {
  protected:
   const std::string source_ = paths::kSource, reports_ = source_ + "/tests/bench/reports",
                     peers_ = source_ + "/tests/bench/peers.json",
-                    papers_ = source_ + "/tests/bench/papers.json";
+                    papers_ = source_ + "/tests/bench/papers.json",
+                    goals_ = source_ + "/tests/bench/goals.json";
 };
 
 TEST_F(Page, IsWrittenFromTheReports) {
@@ -141,11 +142,50 @@ TEST_F(Page, ShowsTheNewestRunOfATable) {
     EXPECT_EQ(page.find(old), std::string::npos) << old << "\nin\n" << page;
 }
 
-TEST_F(Page, RefusesTwoPagesAtOnceAndPapersWithoutTables) {
+TEST_F(Page, OfGoalsIsWrittenFromTheReports) {
+  run_bench({"page", reports_, "--goals", goals_, "--output", at("page.md")});
+
+  EXPECT_EQ(read_bytes(at("page.md")), read_bytes(source_ + "/docs/goals.md"))
+      << "write it anew: sluice-bench page tests/bench/reports --goals tests/bench/goals.json "
+         "--output docs/goals.md --force";
+}
+
+TEST_F(Page, ShowsGoalsBesideTheNewestReport) {
+  std::filesystem::create_directory(at("reports"));
+  const auto report = [&](const char* name, const char* date, const char* more) {
+    std::ofstream(at(std::string("reports/") + name))
+        << R"({"command": "files", "options": {"scale": 4}, "device": "a GPU, the second", "commit": ")"
+        << name << R"(", "date": ")" << date << R"(", )" << more << "}";
+  };
+  report("a.json", "2026-01-03", R"("bfs [ms]": 30, "bfs: disk s": 20)");
+  report("b.json", "2026-01-02", R"("bfs [ms]": 10, "walk [GB/s]": 3)");
+  report("c.json", "2026-01-04", R"("ranks": 2, "bfs [ms]": 1)");
+  std::ofstream(at("goals.json"))
+      << R"([{"title": "Jobs", "suite": "files", "device": "a GPU", "scales": [4, 5],
+      "goals": [{"figure": "bfs", "most": 20, "binds": "the disk", "tried": "another"},
+                {"figure": "bfs", "name": "search", "most": 20, "minus": "bfs: disk s"},
+                {"figure": "walk", "least": 3},
+                {"figure": "walk", "suite": "acc", "least": 3, "unit": "s"}]}])";
+
+  const std::string page =
+      run_bench({"page", at("reports"), "--goals", at("goals.json"), "--output", "-"}).out;
+
+  for (const char* part :
+       {"\n## Jobs\n\n| figure | asked | scale 4 | scale 5 | what binds | tried |\n",
+        "\n| bfs | at most 20 ms | 30, not met (a.json) | no report | the disk | another |\n",
+        "\n| search | at most 20 ms | 10 (a.json) | no report |  |  |\n",
+        "\n| walk | at least 3 GB/s | 3 (b.json) | no report |  |  |\n",
+        "\n| walk | at least 3 s | no report | no report |  |  |\n"})
+    EXPECT_NE(page.find(part), std::string::npos) << part << "\nin\n" << page;
+}
+
+TEST_F(Page, RefusesTwoPagesAtOnceAndListsThatLackMembers) {
   refuse_bench(2, "give one", {"page", reports_, "--output", at("page.md")});
   refuse_bench(2, "give one",
                {"page", reports_, "--peers", peers_, "--papers", papers_, "--output", at("page.md")});
   std::ofstream(at("papers.json")) << R"({"head": [], "papers": [{"paper": "Somebody's"}]})";
+  std::ofstream(at("goals.json")) << R"([{"title": "Jobs"}])";
+  refuse_bench(3, "--goals: ", {"page", reports_, "--goals", at("goals.json"), "--output", at("page.md")});
   refuse_bench(3, "--papers: ", {"page", reports_, "--papers", at("papers.json"), "--output", at("page.md")});
 }
 

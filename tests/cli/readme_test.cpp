@@ -18,7 +18,7 @@ namespace {
 
 const std::string kSource = paths::kSource;
 /// Figures and how they were measured, mostly on GPUs.
-const std::string kFigures[] = {"docs/performance.md", "docs/papers.md"};
+const std::string kFigures[] = {"docs/performance.md", "docs/papers.md", "docs/goals.md"};
 
 struct Block {
   std::string language, text;

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "apps/bench/page/families.hpp"
+#include "apps/bench/page/goals_page.hpp"
 #include "apps/bench/page/papers_page.hpp"
 #include "apps/bench/page/reports.hpp"
 #include "apps/bench/page/runs.hpp"
@@ -27,16 +28,6 @@ constexpr const char* kHead =
     "Graphs that fit a\n"
     "cache may exceed the limits of random reads from memory. [Papers](papers.md) has the experiments of "
     "four papers.\n";
-
-/// A member `NAME [UNIT]`, and UNIT; null: there is none.
-const Json* find_figure(const Json& report, const std::string& name, std::string& unit) {
-  for (const auto& [key, value] : report.items()) {
-    if (!key.starts_with(name + " [") || !value.is_number()) continue;
-    unit = key.substr(name.size() + 2, key.size() - name.size() - 3);
-    return &value;
-  }
-  return nullptr;
-}
 
 /// `164.8 G edges/s, 88% of host to device`; empty: the report has no such figure.
 std::string cell_of(const Json& report, const std::string& name) {
@@ -86,7 +77,7 @@ std::string peers_of(const Family& family, const Json& peers) {
 }
 
 struct PageCommand {
-  std::string reports, peers, papers, output;
+  std::string reports, peers, papers, goals, output;
   bool force = false;
 };
 
@@ -99,14 +90,15 @@ std::string performance_page(const std::vector<Json>& reports, const Json& peers
 
 std::string page_of(const PageCommand& c) {
   const auto reports = read_reports(c.reports, {"command", "options", "device", "date", "commit"});
-  return c.papers.empty() ? performance_page(reports, read_json(c.peers))
-                          : papers_page(reports, read_json(c.papers));
+  if (!c.papers.empty()) return papers_page(reports, read_json(c.papers));
+  if (!c.goals.empty()) return goals_page(reports, read_json(c.goals));
+  return performance_page(reports, read_json(c.peers));
 }
 
 void run_page(const PageCommand& c) {
   if (c.output.empty()) throw UsageError("--output FILE is missing");
-  if (c.peers.empty() == c.papers.empty())
-    throw UsageError("--peers FILE and --papers FILE name two pages: give one");
+  if (c.peers.empty() + c.papers.empty() + c.goals.empty() != 2)
+    throw UsageError("--peers FILE, --papers FILE and --goals FILE name three pages: give one");
   const std::string page = page_of(c);
   if (c.output == "-") return apps::print(page);
   io::OutputFile file(c.output, c.force);
@@ -126,6 +118,7 @@ std::unique_ptr<apps::Command> make_page() {
   command->text("REPORTS", "REPORTS", c->reports, "a folder of the suites' reports");
   command->input_file("--peers", c->peers, "figures of other systems, measured beside ours");
   command->input_file("--papers", c->papers, "what papers published: the page of their experiments instead");
+  command->input_file("--goals", c->goals, "figures that were asked for: the page that has them beside ours");
   command->output_file("--output", c->output, "where the page goes; '-' is standard output");
   command->flag("--force", c->force, "replace what exists");
   command->set_example(

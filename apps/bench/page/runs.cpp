@@ -24,6 +24,17 @@ std::string number(double value) {
   return fmt::format("{:.4g}", value);
 }
 
+const Json* find_figure(const Json& report, const std::string& name, std::string& unit) {
+  unit.clear();
+  if (const auto column = report.find(name); column != report.end()) return &*column;
+  for (const auto& [key, value] : report.items()) {
+    if (!key.starts_with(name + " [") || !value.is_number()) continue;
+    unit = key.substr(name.size() + 2, key.size() - name.size() - 3);
+    return &value;
+  }
+  return nullptr;
+}
+
 std::string run_line(std::size_t number_of_run, const Json& report) {
   const Json& options = report["options"];
   std::string line = fmt::format("{}. {}", number_of_run, report["device"].get<std::string>());

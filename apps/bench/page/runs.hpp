@@ -12,6 +12,9 @@ std::string suite_of(const Json& report);
 /// Four digits.
 std::string number(double value);
 
+/// A report's member NAME, as columns of figures are, or `NAME [UNIT]`, and UNIT; null: it has none.
+const Json* find_figure(const Json& report, const std::string& name, std::string& unit);
+
 /// `1. NVIDIA H100, 2026-11-23, commit f41b266: command; limits`
 std::string run_line(std::size_t number_of_run, const Json& report);
 

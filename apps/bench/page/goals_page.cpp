@@ -1,0 +1,88 @@
+#include "apps/bench/page/goals_page.hpp"
+
+#include <fmt/core.h>
+
+#include "apps/bench/page/runs.hpp"
+#include "engine/core/error.hpp"
+
+namespace sluice::bench {
+
+namespace {
+
+constexpr const char* kHead =
+    "# Goals\n\n"
+    "`sluice-bench page --goals` writes this page from `tests/bench/goals.json` and the reports in "
+    "`tests/bench/reports/`. Each\n"
+    "figure was asked for; what the newest report with it measured stands beside it, with that report's "
+    "commit. Graphs are\n"
+    "those of [performance.md](performance.md).\n";
+
+/// A figure of a report that has it.
+struct Found {
+  double value = 0;
+  std::string unit, date, commit;
+};
+
+/// Of the newest report of this suite, device, number of ranks and scale that has it; no date: of none.
+Found find_newest(const std::vector<Json>& reports, const Json& table, const Json& goal,
+                  std::uint64_t scale) {
+  const std::string suite = goal.value("suite", table.at("suite").get<std::string>());
+  const std::string device = table.at("device"), minus = goal.value("minus", "");
+  Found newest;
+  for (const Json& report : reports) {
+    if (suite_of(report) != suite || report.value("ranks", 1u) != table.value("ranks", 1u) ||
+        report["options"].value("scale", std::uint64_t{0}) != scale ||
+        !report["device"].get<std::string>().starts_with(device) || report["date"] < newest.date)
+      continue;
+    std::string unit;
+    const Json* const found = find_figure(report, goal.at("figure"), unit);
+    if (found == nullptr) continue;
+    newest = {found->get<double>(), unit, report["date"], report["commit"]};
+    if (!minus.empty()) newest.value -= report.at(minus).get<double>();
+  }
+  return newest;
+}
+
+std::string row_of(const std::vector<Json>& reports, const Json& table, const Json& goal) {
+  const bool least = goal.contains("least");
+  const double asked = goal.at(least ? "least" : "most");
+  std::string unit = goal.value("unit", ""), cells;
+  for (const std::uint64_t scale : table.at("scales")) {
+    const Found found = find_newest(reports, table, goal, scale);
+    if (found.date.empty()) {
+      cells += " no report |";
+      continue;
+    }
+    const bool met = least ? found.value >= asked : found.value <= asked;
+    cells += fmt::format(" {}{} ({}) |", number(found.value), met ? "" : ", not met", found.commit);
+    if (!found.unit.empty()) unit = found.unit;
+  }
+  return fmt::format("| {} | {} {}{} |{} {} | {} |\n",
+                     goal.value("name", goal.at("figure").get<std::string>()), least ? "at least" : "at most",
+                     number(asked), unit.empty() ? "" : " " + unit, cells, goal.value("binds", ""),
+                     goal.value("tried", ""));
+}
+
+std::string table_of(const std::vector<Json>& reports, const Json& table) {
+  std::string head = "| figure | asked |", rule = "|---|---|";
+  for (const std::uint64_t scale : table.at("scales"))
+    head += fmt::format(" scale {} |", scale), rule += "---|";
+  std::string text = fmt::format("\n## {}\n\n{} what binds | tried |\n{}---|---|\n",
+                                 table.at("title").get<std::string>(), head, rule);
+  for (const Json& goal : table.at("goals")) text += row_of(reports, table, goal);
+  return text;
+}
+
+}  // namespace
+
+std::string goals_page(const std::vector<Json>& reports, const Json& goals) {
+  std::string page = kHead;
+  try {
+    for (const Json& table : goals) page += table_of(reports, table);
+  } catch (const Json::exception& error) {
+    throw InputError(fmt::format("--goals: {}", error.what()));
+  }
+  return page;
+}
+
+}  // namespace sluice::bench
