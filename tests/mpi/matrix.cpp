@@ -1,7 +1,7 @@
 // Every kind x {replicate, shard} x {in memory, 2, 7, 64 partitions} x {copied, mapped, file} x
-// numbers of slots, on as many ranks as it is started on: each cell must give the file of one process with
-// the graph in memory. A launch takes half a second and more, so one runs all cells, by the program's own
-// commands.
+// numbers of slots, and where lists may come coded, that too, on as many ranks as it is started on: each
+// cell must give the file of one process with the graph in memory. A launch takes half a second and more, so
+// one runs all cells, by the program's own commands.
 //
 //   matrix prepare FOLDER VERTICES
 //     makes graphs there, and each kind's file of one process
@@ -40,6 +40,16 @@ using Words = std::vector<std::string>;
 struct OnGraph {
   Kind kind;
   std::string graph = "directed.h5";
+
+  /// Does it work on coded lists? A bias needs the lists as they are, except of walks; so do kinds that look
+  /// at all lists of a pool or a frontier, or at edges by their positions.
+  bool may_be_coded() const {
+    const std::string& name = kind.arguments[2];
+    return kind.arguments[0] == "walk"
+               ? name != "multidimensional"
+               : name != "layer" && name != "node" && name != "edge" &&
+                     std::ranges::find(kind.arguments, "--bias") == kind.arguments.end();
+  }
 };
 
 /// Each kind on a directed graph; and where weights, or edges that lead back, take it another way, once more.
@@ -72,18 +82,22 @@ struct Cell {
   int partitions = 0;  ///< 0: in memory
   std::string transport = "auto";
   int slots = 0;  ///< 0: as many as fit
+  std::string layout = "auto";
 
   Words options() const {
     return {"--distribution", distribution, "--partitions", std::to_string(partitions),
-            "--transport",    transport,    "--slots",      std::to_string(slots)};
+            "--transport",    transport,    "--slots",      std::to_string(slots),
+            "--layout",       layout};
   }
   std::string text() const {
-    return fmt::format("{}, {} partitions, {}, {} slots", distribution, partitions, transport, slots);
+    return fmt::format("{}, {} partitions, {}, {} slots, layout {}", distribution, partitions, transport,
+                       slots, layout);
   }
 };
 
-/// The matrix of a kind. Slots are few or, where ranks share the graph out, enough for all too.
-std::vector<Cell> cells_of_a_kind() {
+/// The matrix of a kind. Slots are few or, where ranks share the graph out, enough for all too. Coded lists
+/// are copied, from host memory.
+std::vector<Cell> cells_of(const OnGraph& row) {
   std::vector<Cell> cells{{"replicate"}};
   const auto add = [&](const char* distribution, int partitions, const std::vector<std::string>& transports,
                        int slots, int other) {
@@ -94,6 +108,8 @@ std::vector<Cell> cells_of_a_kind() {
   for (const int partitions : {2, 7, 64}) add("replicate", partitions, {"copied", "mapped", "file"}, 2, 3);
   // Ranks read their parts of the file, and keep them unless the file is asked for.
   for (const int partitions : {0, 2, 7, 64}) add("shard", partitions, {"auto", "file"}, 0, 3);
+  if (row.may_be_coded())
+    for (const int partitions : {2, 7, 64}) cells.push_back({"replicate", partitions, "copied", 3, "coded"});
   return cells;
 }
 
@@ -153,6 +169,7 @@ std::string fault_of(const OnGraph& row, const Cell& cell, const std::string& ex
   if (bytes_of(output + ".h5") != expected) return "another file";
   const auto report = nlohmann::json::parse(bytes_of(output + ".json"));
   const int ranks = apps::world().size(), cut = report["partitions"].get<int>();
+  if (cell.layout != "auto" && report["layout"] != cell.layout) return "another layout";
   if (report["ranks"] != ranks) return "a report of other ranks";
   const auto sent = report["entries_sent"].get<std::uint64_t>();
   if (report["entries_received"] != sent) return "entries that were lost";
@@ -212,7 +229,7 @@ void run_cells(const std::string& folder, const std::string& only, const Words& 
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
     const Kind& called = kinds[kind].kind;
     if (!only.empty() && only != called.name && only != called.arguments[0]) continue;
-    const std::vector<Cell> cells = cells_of_a_kind();
+    const std::vector<Cell> cells = cells_of(kinds[kind]);
     count += cells.size();
     different += differing(kinds[kind], cells, folder, more);
   }
