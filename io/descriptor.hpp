@@ -42,7 +42,9 @@ class Descriptor {
 };
 
 /// Has the disk take what is written while more is made. The system by itself waits until gigabytes are
-/// there, or half a minute, and a sync at the end then waits for all of them.
+/// there, or half a minute, and a sync at the end then waits for all of them. Writes past the cache
+/// (O_DIRECT) would need whole blocks of aligned memory, which rows of results are not: `sluice-bench files`
+/// writes so what its jobs write, and is no faster.
 class Writeback {
  public:
   /// So many more bytes were written to the file.
