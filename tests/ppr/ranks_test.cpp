@@ -50,6 +50,28 @@ TEST(PprShard, DiffusesBallsSideBySide) {
   }
 }
 
+/// Lists of hubs are longer than what two ranks may send each other in a superstep, and all ranks want them.
+TEST(PprShard, LongListsWaitForTheirTurn) {
+  constexpr Vertex kHubs = 3, kVertices = 500;
+  std::vector<stat::Edge> edges;
+  for (Vertex hub = 0; hub < kHubs; ++hub)
+    for (Vertex v = kHubs; v < kVertices; ++v) edges.push_back({200 * hub, v, 1});
+  const Graph graph = stat::make_undirected(kVertices, edges, true);
+  std::vector<WeightedSeeds> queries;
+  for (Vertex seed = 0; seed < 32; ++seed) queries.push_back({{15 * seed + 1, 1}});
+  ppr::Options options;
+  options.length = 4;
+  options.weighted = true;
+  const Starts starts = starts_of(queries);
+  const KeptRows expected = alone(graph, starts, options);
+
+  const OnRanks ran = on_ranks(16, graph, starts, options);
+
+  EXPECT_TRUE(ran.rows == expected);
+  // One hub a superstep, of those that are another rank's.
+  for (const ppr::Stats& stats : ran.stats) EXPECT_GT(stats.traffic.rounds, kHubs + options.length);
+}
+
 /// Balls beside each other do not fit, nor do several queries.
 TEST(PprShard, HasFewerBallsWhereMemoryIsShort) {
   const Graph graph = generated(io::GraphKind::kronecker, 10, true, io::WeightRule::none);

@@ -17,7 +17,7 @@ struct ListColumns {
   const float* weights = nullptr;   ///< null where the run splits evenly
 };
 
-/// The lists of vertices [begin, end), or of some of them: all that a query waits for.
+/// The lists of vertices [begin, end), or of some of them.
 struct ListRange {
   std::uint64_t begin = 0, end = 0;
   ListColumns columns;
