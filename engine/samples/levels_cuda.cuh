@@ -86,6 +86,12 @@ class BatchLevels {
   /// The level whose edges come next.
   SampleLevel& level() { return memory_.levels[depths_]; }
   std::uint64_t entries() { return level().entries; }
+  /// Of all levels whose edges are selected.
+  std::uint64_t edges() const {
+    std::uint64_t sum = 0;
+    for (std::uint32_t d = 0; d < depths_; ++d) sum += memory_.levels[d].edges;
+    return sum;
+  }
   /// Its edges are selected.
   void step() { ++depths_; }
 
@@ -219,11 +225,10 @@ class Levels<P, Whole> : public BatchLevels<P> {
     this->begin(first, count);
     timer_.start(stream_);
     grow_levels(*this, nullptr, [&](std::uint32_t depth) {
-      SampleLevel& level = this->level();
-      select(level, depth);
-      stats_.sampled_edges += level.edges;
+      select(this->level(), depth);
       this->step();
     });
+    stats_.sampled_edges += this->edges();
     timer_.stop(stream_);
     stream_.wait("samples");
     stats_.compute_seconds += timer_.seconds();

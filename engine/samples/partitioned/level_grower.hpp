@@ -1,5 +1,7 @@
-// Grows batches of samples on a graph in partitions, depth by depth: all instances of a batch at once, each
-// entry of a frontier expanded where and when its list is here.
+// Grows batches of samples on a graph in partitions: each entry of a frontier is expanded where and when its
+// list is here. On the host an instance goes on as soon as its frontier is done, so that partitions serve
+// entries of all depths (C-SAW, section V-C). On a GPU, and over ranks, all instances of a batch go on
+// together: there every level takes launches, and here every question of a rank an exchange of all of them.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +40,12 @@ class LevelGrower {
     const double start = seconds_now();
     if (owners_) owners_->begin({first, count});
     together(ranks_, [&] { levels_.begin(first, count); });
-    grow_levels(levels_, ranks_, [&](std::uint32_t depth) { select(depth, first); });
+    if (Levels::kOutOfOrder && !owners_) {
+      grow_out_of_order(first);
+    } else {
+      grow_levels(levels_, ranks_, [&](std::uint32_t depth) { select(depth, first); });
+    }
+    stats_.sampled_edges += levels_.edges();
     levels_.finish();
     stats_.compute_seconds += seconds_now() - start;
     if (collects_) together(ranks_, [&] { levels_.collect(first, count); });
@@ -55,14 +62,22 @@ class LevelGrower {
  private:
   void select(std::uint32_t depth, Instance first) {
     SampleLevel& level = levels_.level();
-    const LevelOrigin all{first, 0, level.entries};
     if (owners_) {
       owners_->select(level, depth);
     } else {
-      selector_.select(level, depth, {&all, 1});
+      selector_.select(level, depth, {{first, 0, level.entries}});
     }
-    stats_.sampled_edges += level.edges;
     levels_.step();
+  }
+
+  void grow_out_of_order(Instance first) {
+    if constexpr (Levels::kOutOfOrder) {
+      const auto queue = [&](SampleLevel& level, std::uint32_t depth) {
+        selector_.queue(level, depth, {{first, 0, level.entries}});
+      };
+      if (levels_.program().sampler.depth() > 0) queue(levels_.level(), 1);
+      selector_.drain([&] { levels_.advance_some(queue); });
+    }
   }
 
   Communicator* ranks_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <span>
 #include <utility>
@@ -70,6 +71,7 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
  public:
   using Program = P;
   using Exec = CudaExecutor;
+  static constexpr bool kOutOfOrder = false;
 
   Levels(const LevelSetup<Program>& setup, PartitionCache& cache)
       : LevelsWorkspace(setup.graph.device),
@@ -99,6 +101,32 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
     launches_.reserve(program_, largest());
   }
 
+  void work(const std::list<QueuedLevel>& queued, std::span<const std::uint32_t> present) {
+    for (const QueuedLevel& level : queued) work(level.task, level.order, present);
+  }
+
+  /// Adds what was counted to the run's figures.
+  void finish() {
+    Base::finish();
+    std::uint64_t read = 0;
+    executor_.read(&read, read_.data(), 1, "samples");
+    executor_.fill(read_.data(), 0, read_.bytes());
+    stats_.mapped_bytes += read;
+  }
+
+  /// Brings the batch's samples to the host. Throws BudgetError.
+  void collect(Instance first, std::uint64_t count) {
+    if (count == 0) return;
+    store_ = std::make_shared<SampleStore>();
+    Base::collect(first, count, *store_);
+  }
+  void leave(Instance, std::uint64_t, SampleSink& sink, BatchWriter& writer) {
+    writer.submit([store = std::move(store_), &sink] { sink.write(store->batch()); });
+  }
+
+  std::uint64_t bytes() const { return LevelsWorkspace::bytes(); }
+
+ private:
   /// Works on the entries in order of partition that wait for those that are present: side by side, a stream
   /// each. In other GPUs' memory one partition after another: a GPU finds few addresses there at once
   /// (StretchOfItem).
@@ -145,28 +173,6 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
     program_ = base;
   }
 
-  /// Adds what was counted to the run's figures.
-  void finish() {
-    Base::finish();
-    std::uint64_t read = 0;
-    executor_.read(&read, read_.data(), 1, "samples");
-    executor_.fill(read_.data(), 0, read_.bytes());
-    stats_.mapped_bytes += read;
-  }
-
-  /// Brings the batch's samples to the host. Throws BudgetError.
-  void collect(Instance first, std::uint64_t count) {
-    if (count == 0) return;
-    store_ = std::make_shared<SampleStore>();
-    Base::collect(first, count, *store_);
-  }
-  void leave(Instance, std::uint64_t, SampleSink& sink, BatchWriter& writer) {
-    writer.submit([store = std::move(store_), &sink] { sink.write(store->batch()); });
-  }
-
-  std::uint64_t bytes() const { return LevelsWorkspace::bytes(); }
-
- private:
   using Base = BatchLevels<Program>;
   using Launches = SelectLaunches<Program>;
   using Base::device_, Base::executor_, Base::memory_, Base::program_, Base::stats_, Base::stream_,

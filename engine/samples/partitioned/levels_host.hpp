@@ -1,9 +1,14 @@
-// The host's depths of samples on a graph in partitions: a thread plants and advances an instance at a time,
-// and selects for an entry at a time.
+// The host's levels of samples on a graph in partitions: a thread advances an instance at a time, and selects
+// for an entry at a time. An instance whose frontier is done goes on at once, so that entries of several
+// depths wait: those of an instance are of one depth, as only all edges of one number the entries of the
+// next.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <compare>
 #include <cstdint>
+#include <list>
 #include <span>
 #include <utility>
 #include <vector>
@@ -13,6 +18,7 @@
 #include "engine/memory/schedule/host_queues.hpp"
 #include "engine/samples/entry_selector.hpp"
 #include "engine/samples/levels_host.hpp"
+#include "engine/samples/partitioned/host_frontiers.hpp"
 #include "engine/samples/partitioned/level_grower.hpp"
 #include "engine/samples/partitioned/sample.hpp"
 #include "engine/samples/plant.hpp"
@@ -27,6 +33,7 @@ class Levels<P, Partitioned> {
  public:
   using Program = P;
   using Exec = HostExecutor;
+  static constexpr bool kOutOfOrder = true;
 
   Levels(const LevelSetup<Program>& setup, PartitionCache& cache)
       : device_(setup.graph.device),
@@ -34,61 +41,81 @@ class Levels<P, Partitioned> {
         program_(setup.program),
         starts_(setup.starts),
         revisit_(setup.revisit),
+        alone_(!setup.graph.paging.shard),
         stats_(setup.stats),
         executor_(device_),
         workers_(device_.threads()),
         queues_(device_.threads(), cache.paging()),
-        levels_(setup.program.sampler.depth() + std::size_t{1}) {}
+        frontiers_(device_, revisit_) {}
 
   HostExecutor& executor() { return executor_; }
   /// Without edges: lists are read by on_page's.
   const Program& program() const { return program_; }
-  SampleLevel& level() { return levels_[depths_]; }
-  std::uint64_t entries() const { return levels_[depths_].entries; }
-  void step() { ++depths_; }
+  /// The newest level.
+  SampleLevel& level() { return frontiers_.last(); }
+  std::uint64_t entries() const { return frontiers_.last().entries; }
+  void step() const {}
+  std::uint64_t edges() const { return frontiers_.edges(); }
 
   /// Plants the seeds of instances [first, first + count).
   void begin(Instance first, std::uint64_t count) {
     program_.first = first;
-    instances_ = count, depths_ = 0;
-    plant_seeds(device_, executor_, starts_, first, count, revisit_, Program::kDynamic, level());
+    instances_ = count;
+    frontiers_.begin(count);
+    SampleLevel& seeds = frontiers_.add_level();
+    plant_seeds(device_, executor_, starts_, first, count, revisit_, Program::kDynamic, seeds);
+    const std::uint64_t* const begins = seeds.instance_entries.data();
+    Frontier* const planted = frontiers_.at_depth(0);
+    for_each(count, 0, [&](std::uint64_t i, VisitedSet&) {
+      planted[i] = {begins[i], static_cast<std::uint32_t>(begins[i + 1] - begins[i]), 0};
+    });
+    pending_.reserve(device_, count, kSampleBatch), done_.reserve(device_, count, kSampleBatch);
+    executor_.fill(pending_.data(), 0, pending_.bytes());
+    done_count_ = 0;
   }
 
-  /// Makes the next depth's frontier: in order of edges, what was first reached by them, or every arrival.
+  /// Makes the next depth's frontier of all instances.
   void advance() {
-    const SampleLevel& now = levels_[depths_ - 1];
-    SampleLevel& next = level();
-    flags_.reserve(device_, now.edges, kSampleBatch);
-    next.instance_entries.reserve(device_, instances_ + 1, kSampleBatch);
-    next.before.reserve(device_, instances_, kSampleBatch);
-    std::uint64_t* const begins = next.instance_entries.data();
-    for_each([&](std::uint64_t i, VisitedSet& visited) {
-      if (!revisit_) remember(i, visited);
-      std::uint64_t entries = 0;
-      part_of(now, i).arrive(
-          [&](std::uint64_t e, Vertex v) { return flags_.data()[e] = revisit_ || visited.insert(v); },
-          [&](const FrontierEntry&, Vertex) { ++entries; });
-      begins[i] = entries;
-    });
-    take_entries(next);
-    for_each([&](std::uint64_t i, VisitedSet&) {
-      std::uint64_t to = begins[i];
-      part_of(now, i).arrive([&](std::uint64_t e, Vertex) { return flags_.data()[e]; },
-                             [&](const FrontierEntry& entry, Vertex parent) {
-                               if constexpr (Program::kDynamic) next.parents.data()[to] = parent;
-                               next.frontier.data()[to++] = entry;
-                             });
-      next.before.data()[i] = now.before.data()[i] + edge_of(now, i + 1) - edge_of(now, i);
-    });
+    const std::uint32_t depth = frontiers_.depths() - 1;
+    for (std::uint64_t i = 0; i < instances_; ++i) done_.data()[i] = {depth, static_cast<std::uint32_t>(i)};
+    make_level(depth, {done_.data(), instances_});
+  }
+  /// Makes those of the instances whose frontiers have all their edges: a level of each depth, for which
+  /// made(level, depth of its edges) is called.
+  template <class Made>
+  void advance_some(const Made& made) {
+    const std::span all(done_.data(), std::exchange(done_count_, 0));
+    std::ranges::sort(all);
+    for (auto from = all.begin(); from != all.end();) {
+      const std::uint32_t depth = from->depth;
+      const auto to = std::find_if(from, all.end(), [&](const Done& done) { return done.depth != depth; });
+      if (depth + 1 < program_.sampler.depth()) made(make_level(depth, {from, to}), depth + 2);
+      from = to;
+    }
   }
 
   void begin_measure(const SampleLevel&) const {}
-  void begin_select(const SampleLevel&, const OrderedItems&) const {}
+  /// Counts what waits of each instance.
+  void begin_select(const SampleLevel& level, const OrderedItems&) {
+    if (!alone_) return;
+    const FrontierEntry* const frontier = level.frontier.data();
+    const std::uint64_t* const offsets = level.offsets.data();
+    parallel_blocks(device_.threads(), level.entries, kManyEntries,
+                    [&](std::uint64_t at, std::uint64_t end, unsigned) {
+                      while (at < end) {
+                        const std::uint32_t instance = frontier[at].instance;
+                        std::uint32_t waiting = 0;
+                        for (; at < end && frontier[at].instance == instance; ++at)
+                          waiting += offsets[at + 1] > offsets[at];
+                        std::atomic_ref(pending_.data()[instance]).fetch_add(waiting);
+                      }
+                    });
+  }
   /// How many edges the entries of an origin rank select, where that is known without their lists.
   void measure(SampleLevel& level, std::uint32_t depth, const LevelOrigin& origin) {
     Program program = program_;
     program.first = origin.first;
-    parallel_blocks(device_.threads(), origin.end - origin.begin, kGrain,
+    parallel_blocks(device_.threads(), origin.end - origin.begin, kManyEntries,
                     [&](std::uint64_t from, std::uint64_t to, unsigned thread) {
                       for (std::uint64_t at = origin.begin + from; at < origin.begin + to; ++at)
                         measure(program, level, at, depth, workers_[thread]);
@@ -100,28 +127,36 @@ class Levels<P, Partitioned> {
   void reserve_edges(SampleLevel& level) const { level.reserve_edges(device_, Program::kUpdates); }
   void note_largest(std::uint64_t) const {}
 
-  /// Works on the entries in order of partition that wait for those that are present.
-  void work(const LevelTask& task, const OrderedItems& order, std::span<const std::uint32_t> present) {
-    std::vector<Program> programs;
+  /// Works on the entries that wait for partitions that are present.
+  void work(const std::list<QueuedLevel>& queued, std::span<const std::uint32_t> present) {
+    std::vector<PageQueue> queues;
     std::vector<std::uint64_t> sizes;
     for (const std::uint32_t partition : present) {
-      programs.push_back(on_page(program_, cache_.page(partition)));
-      sizes.push_back(order.count(partition));
+      queues.push_back({on_page(program_, cache_.page(partition)), cache_.in_place(partition), {}});
+      std::uint64_t size = 0;
+      for (const QueuedLevel& level : queued) {
+        if (level.waiting[partition] == 0) continue;
+        queues.back().runs.push_back({&level.task, level.order.items.data() + level.order.begins[partition],
+                                      size, size + level.waiting[partition]});
+        size = queues.back().runs.back().end;
+      }
+      sizes.push_back(size);
     }
-    const auto entries = [&](std::size_t queue) { return order.items.data() + order.begins[present[queue]]; };
     const auto instance_end = [&](std::size_t queue, std::uint64_t at) {
-      const std::uint32_t* const items = entries(queue);
-      const auto instance = [&](std::uint64_t i) { return task.level.frontier.data()[items[i]].instance; };
-      const std::uint64_t begin = at;
-      while (++at < sizes[queue] && instance(at) == instance(begin)) {
+      const Run& run = *std::ranges::find_if(queues[queue].runs, [at](const Run& r) { return at < r.end; });
+      const std::uint32_t instance = run.instance(at);
+      while (++at < run.end && run.instance(at) == instance) {
       }
       return at;
     };
     queues_.work(sizes, kGrain, instance_end,
                  [&](std::size_t queue, std::uint64_t from, std::uint64_t to, unsigned thread) {
                    Worker& worker = workers_[thread];
-                   worker.in_place = cache_.in_place(present[queue]);
-                   work(task, programs[queue], {entries(queue) + from, to - from}, worker);
+                   worker.in_place = queues[queue].in_place;
+                   for (const Run& run : queues[queue].runs) {
+                     const std::uint64_t begin = std::max(from, run.begin), end = std::min(to, run.end);
+                     if (begin < end) work(*run.task, queues[queue].program, run.part(begin, end), worker);
+                   }
                  });
   }
 
@@ -138,19 +173,46 @@ class Levels<P, Partitioned> {
   void leave(Instance first, std::uint64_t count, SampleSink& sink, BatchWriter& writer) {
     const std::uint64_t most = sample_piece_bytes();
     leave_in_pieces(first, count, sink, writer, stats_, [&](std::uint64_t from, SampleStore& store) {
-      for (; from < count && store.bytes() <= most; ++from) append(from, store);
+      for (; from < count && store.bytes() <= most; ++from)
+        frontiers_.append(program_.graph, program_.sampler.depth(), from, store);
       return from;
     });
   }
 
   std::uint64_t bytes() const {
-    std::uint64_t sum = flags_.bytes();
-    for (const SampleLevel& level : levels_) sum += level.bytes();
-    return sum;
+    return frontiers_.bytes() + flags_.bytes() + first_edges_.bytes() + first_entries_.bytes() +
+           pending_.bytes() + done_.bytes();
   }
 
  private:
-  static constexpr std::uint64_t kGrain = 64;
+  /// A block of what is selected from lists, and of entries or edges that are looked at: a level of a visit
+  /// may be small, and should wake no other thread for little.
+  static constexpr std::uint64_t kGrain = 64, kManyEntries = 2048;
+
+  /// An instance whose frontier has all its edges.
+  struct Done {
+    std::uint32_t depth, instance;
+
+    auto operator<=>(const Done&) const = default;
+  };
+  /// Entries [begin, end) of a partition's queue: what waits of one level.
+  struct Run {
+    const LevelTask* task;
+    const std::uint32_t* items;  ///< in order of instance
+    std::uint64_t begin, end;
+
+    std::uint32_t instance(std::uint64_t at) const {
+      return task->level.frontier.data()[items[at - begin]].instance;
+    }
+    std::span<const std::uint32_t> part(std::uint64_t from, std::uint64_t to) const {
+      return {items + (from - begin), to - from};
+    }
+  };
+  struct PageQueue {
+    Program program;
+    bool in_place;
+    std::vector<Run> runs;
+  };
 
   /// What a thread has of its own.
   struct Worker {
@@ -162,45 +224,57 @@ class Levels<P, Partitioned> {
   };
   using At = typename EntrySelector<Program>::At;
 
-  /// Calls body(instance, visited) for all instances; `visited` is the thread's own, not empty.
+  /// Calls body(i, visited) for all i below `count`, which have so many edges; `visited` is the thread's own,
+  /// not empty.
   template <class Body>
-  void for_each(Body&& body) {
-    parallel_blocks(device_.threads(), instances_, kGrain,
+  void for_each(std::uint64_t count, std::uint64_t edges, Body&& body) {
+    parallel_blocks(device_.threads(), count, kManyEntries * count / (count + edges + 1) + 1,
                     [&](std::uint64_t from, std::uint64_t to, unsigned thread) {
                       for (std::uint64_t i = from; i < to; ++i) body(i, workers_[thread].visited);
                     });
   }
 
-  /// Takes memory for entries, whose numbers by instance become what is before each.
-  void take_entries(SampleLevel& level) {
-    level.entries = executor_.exclusive_sum(level.instance_entries.data(), instances_);
-    level.frontier.reserve(device_, level.entries, kSampleBatch);
-    if constexpr (Program::kDynamic) level.parents.reserve(device_, level.entries, kSampleBatch);
-  }
-  static std::uint64_t edge_of(const SampleLevel& level, std::uint64_t i) {
-    return level.offsets.data()[level.instance_entries.data()[i]];
-  }
-
-  /// An instance's part of a level whose edges are selected.
-  InstanceLevel part_of(const SampleLevel& level, std::uint64_t i) const {
-    const std::uint64_t* const entries = level.instance_entries.data() + i;
-    const std::uint64_t* const seeds = levels_[0].instance_entries.data() + i;
-    return {level.frontier.data() + entries[0],
-            level.offsets.data() + entries[0],
-            entries[1] - entries[0],
-            Program::kUpdates ? level.arrivals.data() : level.targets.data(),
-            revisit_,
-            seeds[1] - seeds[0] + level.before.data()[i] - edge_of(level, i)};
-  }
-
-  /// What an instance has visited up to this depth.
-  void remember(std::uint64_t i, VisitedSet& visited) const {
-    visited.clear();
-    for (std::uint32_t d = 0; d < depths_; ++d) {
-      const std::uint64_t* const begins = levels_[d].instance_entries.data() + i;
-      for (std::uint64_t at = begins[0]; at < begins[1]; ++at)
-        visited.insert(levels_[d].frontier.data()[at].vertex);
-    }
+  /// Makes the frontiers behind `depth` of some instances: in order of edges, what was first reached by them,
+  /// or every arrival.
+  SampleLevel& make_level(std::uint32_t depth, std::span<const Done> of) {
+    const std::uint32_t number = frontiers_.levels();
+    Frontier* const made = frontiers_.at_depth(depth + 1);
+    SampleLevel& next = frontiers_.add_level();
+    first_edges_.reserve(device_, of.size() + 1, kSampleBatch);
+    first_entries_.reserve(device_, of.size() + 1, kSampleBatch);
+    std::uint64_t *const edges = first_edges_.data(), *const begins = first_entries_.data();
+    for_each(of.size(), 0,
+             [&](std::uint64_t k, VisitedSet&) { edges[k] = frontiers_.edges_of(depth, of[k].instance); });
+    const std::uint64_t sum = executor_.exclusive_sum(edges, of.size());
+    flags_.reserve(device_, sum, kSampleBatch);
+    // Calls goes_on(flag, arrival) and put(entry, parent) as InstanceLevel::arrive().
+    const auto arrive = [&](std::uint64_t k, const auto& goes_on, const auto& put) {
+      const InstanceLevel now = frontiers_.selected(depth, of[k].instance);
+      std::uint8_t* const flags = flags_.data() + edges[k];
+      now.arrive([&](std::uint64_t e, Vertex v) { return goes_on(flags[e - now.offsets[0]], v); }, put);
+    };
+    for_each(of.size(), sum, [&](std::uint64_t k, VisitedSet& visited) {
+      if (!revisit_) frontiers_.remember(depth, of[k].instance, visited);
+      std::uint64_t entries = 0;
+      arrive(
+          k, [&](std::uint8_t& flag, Vertex v) { return flag = revisit_ || visited.insert(v); },
+          [&](const FrontierEntry&, Vertex) { ++entries; });
+      begins[k] = entries;
+    });
+    next.entries = executor_.exclusive_sum(begins, of.size());
+    next.frontier.reserve(device_, next.entries, kSampleBatch);
+    if constexpr (Program::kDynamic) next.parents.reserve(device_, next.entries, kSampleBatch);
+    for_each(of.size(), sum, [&](std::uint64_t k, VisitedSet&) {
+      std::uint64_t to = begins[k];
+      made[of[k].instance] = {to, static_cast<std::uint32_t>(begins[k + 1] - to), number};
+      arrive(
+          k, [](std::uint8_t flag, Vertex) { return flag; },
+          [&](const FrontierEntry& entry, Vertex parent) {
+            if constexpr (Program::kDynamic) next.parents.data()[to] = parent;
+            next.frontier.data()[to++] = entry;
+          });
+    });
+    return next;
   }
 
   static At expansion(const Program& program, const SampleLevel& level, std::uint64_t entry,
@@ -246,8 +320,7 @@ class Levels<P, Partitioned> {
   }
 
   /// Works on entries of one partition, which are in order of origin rank.
-  static void work(const LevelTask& task, Program program, std::span<const std::uint32_t> entries,
-                   Worker& worker) {
+  void work(const LevelTask& task, Program program, std::span<const std::uint32_t> entries, Worker& worker) {
     auto at = entries.begin();
     for (const LevelOrigin& origin : task.origins) {
       program.first = origin.first;
@@ -257,25 +330,19 @@ class Levels<P, Partitioned> {
                                         : select(program, task.level, *at, task.depth, worker);
       }
     }
+    if (alone_ && task.work == LevelWork::select) count_done(task, entries);
   }
 
-  void append(std::uint64_t i, SampleStore& out) const {
-    const std::uint64_t* const seeds = levels_[0].instance_entries.data() + i;
-    for (std::uint64_t at = seeds[0]; at < seeds[1]; ++at)
-      out.seeds.push_back(levels_[0].frontier.data()[at].vertex);
-    out.seed_counts.push_back(seeds[1] - seeds[0]);
-    const std::size_t before = out.edge.size();
-    for (std::uint32_t d = 0; d < depths_; ++d) {
-      const SampleLevel& level = levels_[d];
-      const std::uint64_t* const entries = level.instance_entries.data() + i;
-      for (std::uint64_t at = entries[0]; at < entries[1]; ++at) {
-        const Vertex source = level.frontier.data()[at].vertex;
-        const EdgeIndex first = program_.graph.row(source).offset;
-        for (std::uint64_t e = level.offsets.data()[at]; e < level.offsets.data()[at + 1]; ++e)
-          out.add_edge(source, level.targets.data()[e], d + 1, first + level.indices.data()[e]);
-      }
+  /// Entries have their edges: which instances wait for no others?
+  void count_done(const LevelTask& task, std::span<const std::uint32_t> entries) {
+    const FrontierEntry* const frontier = task.level.frontier.data();
+    for (auto at = entries.begin(); at != entries.end();) {
+      const std::uint32_t instance = frontier[*at].instance;
+      std::uint32_t count = 0;
+      for (; at != entries.end() && frontier[*at].instance == instance; ++at) ++count;
+      if (std::atomic_ref(pending_.data()[instance]).fetch_sub(count) == count)
+        done_.data()[std::atomic_ref(done_count_).fetch_add(1)] = {task.depth - 1, instance};
     }
-    out.edge_counts.push_back(out.edge.size() - before);
   }
 
   const Device& device_;
@@ -283,14 +350,18 @@ class Levels<P, Partitioned> {
   Program program_;
   StartsView starts_;
   bool revisit_;
+  bool alone_;  ///< entries are those of this rank's instances
   RunStats& stats_;
   HostExecutor executor_;
   std::vector<Worker> workers_;
   HostQueues queues_;
-  std::vector<SampleLevel> levels_;
   std::uint64_t instances_ = 0;
-  std::uint32_t depths_ = 0;
-  Buffer<std::uint8_t> flags_;  ///< [edges] goes on to the next depth?
+  Frontiers<Program> frontiers_;
+  Buffer<std::uint32_t> pending_;  ///< [instances] entries that wait
+  Buffer<Done> done_;              ///< [done_count_] that have not gone on
+  std::uint64_t done_count_ = 0;
+  Buffer<std::uint64_t> first_edges_, first_entries_;  ///< [instances that go on + 1] edges of those before
+  Buffer<std::uint8_t> flags_;                         ///< [their edges] goes on to the next depth?
 };
 
 }  // namespace sluice::samples::host
