@@ -144,7 +144,7 @@ class RandomBatches {
     tables_.put("mean of these sizes, dfp as published", {times / static_cast<double>(sizes.size())},
                 "times static");
     tables_.begin(table + ", errors");  // they come with the times
-    tables_.on(kind, graph_);
+    tables_.on(kind, graph_.vertices(), edges_);
     for (const auto& [name, runs] : sizes) {
       Columns columns;
       for (std::size_t i = 0; i < methods.size(); ++i)
@@ -215,6 +215,7 @@ class RandomBatches {
   Tables& tables_;
   Device& device_;
   Graph graph_;
+  std::uint64_t edges_ = graph_.edges();  ///< before the first batch
   pagerank::Options rank_;
   RecycledMemory travel_{device_};
   std::mt19937_64 random_{7};
