@@ -25,7 +25,9 @@ BatchRows::BatchRows(const Device& device, const BatchOrigins& origins, Communic
   const std::uint64_t copied = parts_ ? origins_.size() : 1;
   std::uint64_t bytes = std::min(kPieceBytes, host_budget().available() / kLeastPieces) / copied;
   if (parts_) parts_->all_reduce(std::span(&bytes, 1), Reduce::min, "the size of results");
-  piece_ = std::clamp<std::uint64_t>(bytes / (row_ * sizeof(Vertex)), 1, per_origin_);
+  // All copies have no more rows than this rank keeps.
+  const std::uint64_t most = (per_origin_ + copied - 1) / copied;
+  piece_ = std::clamp<std::uint64_t>(bytes / (row_ * sizeof(Vertex)), 1, most);
   if (!sink_) return;
   for (auto& piece : pieces_) piece = Staging<Vertex>(device_, copied * piece_ * row_, "walks that leave");
   if (length > leg_) batch_ = HostArray<Vertex>(per_origin_ * row_, "walks in legs");

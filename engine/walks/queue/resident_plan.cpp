@@ -42,6 +42,11 @@ std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& 
                       available = std::min(device.memory().available(), limit),
                       parts_bytes = wanted * plan.partitions.largest(),
                       held = parts_bytes + taken + look_up_bytes(plan.partitions, wanted, slot_bytes, size);
+  // A walk may come to any rank, and all of a batch to the one that has a hub: every rank has a row and a
+  // place for the walks of all, and writes into a row the steps that are made here. Places for fewer would
+  // let ranks that are full wait for each other; rows of own walks alone would take a message for each step
+  // made elsewhere, and smaller batches as many more rounds. So memory alone bounds a batch, and ranks do
+  // not.
   std::uint64_t batch = 0;
   if (held < available && (paging.slots == 0 || wanted <= std::max<std::uint64_t>(paging.slots, 2)))
     batch = std::min({(available - held) / (bytes_per_walk * size), most, kMostUnderWay / size});
