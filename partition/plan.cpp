@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/core/search.hpp"
+#include "partition/even_offsets.hpp"
 
 namespace sluice {
 
@@ -11,9 +12,10 @@ PartitionPlan::PartitionPlan(std::span<const EdgeIndex> offsets, const Partition
                              std::uint64_t slot_bytes)
     : slot_bytes_(slot_bytes) {
   const std::uint64_t vertices = offsets.empty() ? 0 : offsets.size() - 1;
+  const OffsetsAt at(offsets.data());
   // A range of k vertices needs k + 1 offsets.
   const auto range_bytes = [&](std::uint64_t begin, std::uint64_t end) {
-    return (end - begin + 1) * bytes.vertex + (offsets[end] - offsets[begin]) * bytes.edge;
+    return (end - begin + 1) * bytes.vertex + (at[end] - at[begin]) * bytes.edge;
   };
   std::vector<std::uint64_t> begins{0};
   for (std::uint64_t begin = 0; begin < vertices;) {

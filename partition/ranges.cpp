@@ -1,6 +1,7 @@
 #include "partition/ranges.hpp"
 
 #include "engine/core/search.hpp"
+#include "partition/even_offsets.hpp"
 
 namespace sluice {
 
@@ -8,7 +9,8 @@ std::vector<std::uint64_t> balanced_ranges(const EdgeIndex* offsets, std::uint64
                                            std::uint64_t parts) {
   if (vertices == 0) return std::vector<std::uint64_t>(parts + 1, 0);
   std::vector<std::uint64_t> boundaries{0};
-  const auto cost = [&](std::uint64_t v) { return offsets[v] - offsets[0] + v * kEdgesPerVertex; };
+  const OffsetsAt at(offsets);
+  const auto cost = [&](std::uint64_t v) { return at[v] - at[0] + v * kEdgesPerVertex; };
   for (std::uint64_t part = 1; part < parts; ++part) {
     const std::uint64_t wanted = cost(vertices) / parts * part;
     const std::uint64_t last = boundaries.back();

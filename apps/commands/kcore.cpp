@@ -23,7 +23,7 @@ void run_kcore(const Command& command, const KcoreCommand& c) {
   Job job(command, c.common, {.in_edges = true});
   const bool pulls = c.acc.direction != acc::AccDirection::push;
   // A run looks at the lists once it has read them.
-  const bool made = c.common.plan && !job.graph().directed &&
+  const bool made = c.common.plan && !job.by_numbers() && !job.graph().directed &&
                     !acc::has_simple_lists(job.graph(), &world(), job.device().threads());
   const std::string name = c.k > 0 ? "member" : "core";
   std::vector<io::Attribute> attributes;

@@ -28,6 +28,26 @@ std::string edge_rate(std::uint64_t edges, double seconds) {
   return format_rate(per_second(edges, seconds)) + " edges";
 }
 
+/// `VERTICES:EDGES`, and `:undirected`: what would be in the file of a graph that is only planned.
+std::optional<io::GraphInfo> numbers_of_graph(const CommonOptions& options) {
+  constexpr double kMostVertices = 0xfffffffe, kMostEdges = 1e15;
+  const auto words = split(options.graph, ":");
+  const bool undirected = words.size() == 3 && words[2] == "undirected";
+  if (words.size() != 2 && !undirected) return std::nullopt;
+  const auto vertices = to_real(words[0]), edges = to_real(words[1]);
+  if (!vertices || !edges) return std::nullopt;
+  if (!options.plan)
+    throw UsageError("GRAPH: numbers of vertices and edges can only be planned (add --plan, or name a file)");
+  if (*vertices < 1 || *vertices > kMostVertices || *edges < 0 || *edges > kMostEdges)
+    throw UsageError(fmt::format("GRAPH: {}: 1 to {} vertices and 0 to {} edges can be planned",
+                                 options.graph, format_count(0xfffffffe), kMostEdges));
+  io::GraphInfo info;
+  info.vertices = static_cast<std::uint64_t>(*vertices), info.edges = static_cast<std::uint64_t>(*edges);
+  info.directed = info.has_in = !undirected;
+  info.weighted = true;
+  return info;
+}
+
 ReportFile begin_report(const CommonOptions& options) {
   cover_outputs({options.output, options.report}, options.scratch);
   const auto held = hold_end();
@@ -92,7 +112,10 @@ std::vector<GraphPlace> Job::graph_places() const {
 
 void Job::open() {
   report_.open_seconds = watch_.seconds();
-  info_ = io::read_graph_info(options_.graph);
+  const auto numbers = numbers_of_graph(options_);
+  info_ = numbers ? *numbers : io::read_graph_info(options_.graph);
+  by_numbers_ = numbers.has_value();
+  if (numbers) outline_.emplace(info_);
   report_.graph = facts_of(options_.graph, info_);
   // First of all: what ranks ask of each other from here on depends on both.
   require_same_on_all_ranks(same_options(command_) +

@@ -73,6 +73,8 @@ class Job {
   Device& device() { return *device_; }
   /// Before fitting(): its edges are in the file. With --plan an outline (io::GraphOutline).
   const Graph& graph() const { return graph_; }
+  /// Are the graph's edges nowhere? Only with --plan.
+  bool by_numbers() const { return by_numbers_; }
   const IdMap& ids() const { return *ids_; }
   /// Hands the graph over, to be changed. What came of it is the job's graph once adopt() has it back:
   /// results are of that one and name its checksum.
@@ -229,6 +231,7 @@ class Job {
   const Command& command_;
   const CommonOptions& options_;
   GraphNeeds needs_;
+  bool by_numbers_ = false;
   Stopwatch watch_;
   ReportFile report_file_;
   std::unique_ptr<Device> device_;

@@ -23,6 +23,8 @@ namespace {
 constexpr std::uint64_t kSlots = 16;
 /// Smaller copies do not fill the link (DESIGN section 6).
 constexpr std::uint64_t kSmallestSlot = 1u << 20;
+/// Where next to nothing is free, more partitions would not make it fit either: vertices take more.
+constexpr std::uint64_t kMostPartitions = 4096;
 /// A walk may need two lists at once.
 constexpr std::uint64_t kSlotsNeeded = 2;
 /// Look-up tables and the like, of which there are a few beside slots and batches.
@@ -146,7 +148,7 @@ PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptio
   // Whatever the batch leaves over is for slots too.
   if (share != 0) share = std::min(graph_bytes, free - fitting(share, legs) * each(legs));
   const std::uint64_t slot_bytes =
-      std::max<std::uint64_t>(share / kSlots, std::min(kSmallestSlot, share / 2));
+      std::max({share / kSlots, std::min(kSmallestSlot, share / 2), graph_bytes / kMostPartitions});
   PagedPlan plan{paging.partitions != 0
                      ? PartitionPlan::of_count(offsets, bytes, paging.partitions)
                      : PartitionPlan(offsets, bytes, std::max<std::uint64_t>(slot_bytes, 1))};

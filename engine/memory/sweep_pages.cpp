@@ -10,6 +10,7 @@
 #include "engine/core/size.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/graph/partition_map.hpp"
+#include "partition/even_offsets.hpp"
 #include "partition/ranges.hpp"
 
 namespace sluice {
@@ -20,8 +21,8 @@ namespace {
 constexpr std::uint64_t kSlots = 16;
 /// Smaller copies do not fill the link (DESIGN section 6).
 constexpr std::uint64_t kSmallestSlot = 1u << 20;
-/// Where next to nothing is free, more partitions than that would not make it fit either.
-constexpr std::uint64_t kLeastSlot = 4u << 10;
+/// Where next to nothing is free, more partitions than that would not make it fit either: vertices take more.
+constexpr std::uint64_t kLeastSlot = 4u << 10, kMostPartitions = 4096;
 constexpr std::uint64_t kSlotsNeeded = 2;
 /// Look-up tables and the like beside the slots.
 constexpr std::uint64_t kFixedBytes = 64u << 10;
@@ -45,7 +46,8 @@ std::uint64_t slot_capacity(const Device& device, std::uint64_t most) {
 /// Bytes of a slot, where `free` bytes can be taken for lists of so many bytes.
 std::uint64_t slot_bytes(std::uint64_t free, std::uint64_t edge_bytes) {
   const std::uint64_t share = std::min(free, edge_bytes);
-  return std::max({share / kSlots, std::min(kSmallestSlot, share / kSlotsNeeded), kLeastSlot});
+  return std::max({share / kSlots, std::min(kSmallestSlot, share / kSlotsNeeded), kLeastSlot,
+                   edge_bytes / kMostPartitions});
 }
 
 PageColumns columns_of(const SweepRows& rows, bool weighted) {
@@ -154,6 +156,7 @@ SweepRows SweepRows::of(const CsrView& lists, const EdgeSource* from, bool weigh
 
 std::uint64_t longest_list(std::span<const EdgeIndex> offsets, unsigned threads) {
   constexpr std::uint64_t kGrain = 1u << 16;
+  if (const auto even = EvenLists::of(offsets.data())) return even->longest();
   const std::uint64_t lists = offsets.empty() ? 0 : offsets.size() - 1;
   std::atomic<std::uint64_t> longest{0};
   parallel_blocks(threads, lists, kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {

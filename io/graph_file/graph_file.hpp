@@ -87,7 +87,7 @@ Graph make_graph(const GraphInfo& info, const GraphColumns& columns, HostMemory*
 std::uint64_t graph_bytes(const GraphInfo& info, const GraphColumns& columns = {});
 
 /// A graph file as plans see it. Offsets and original ids are looked up where they lie in the file, and take
-/// no memory (of another tool's file, all of them are read).
+/// no memory (of another tool's file, all of them are read). Or a graph without a file.
 class GraphOutline {
  public:
   using Arrays = std::map<std::string, std::shared_ptr<void>, std::less<>>;  ///< by their purpose
@@ -95,6 +95,8 @@ class GraphOutline {
 
   /// Throws InputError as read_graph(), BudgetError where memory does not hold what has to be read.
   GraphOutline(const std::string& path, const GraphColumns& columns, unsigned threads = 0);
+  /// Of a graph that would have a file of these facts, with lists about equally long. Throws BudgetError.
+  explicit GraphOutline(const GraphInfo& info);
 
   /// The graph that read_graph() makes of the file, or without `edges` open_graph(), of no more columns than
   /// the outline's. Edges are not there: a touch faults. Arrays that take `bytes` are charged charged(bytes).

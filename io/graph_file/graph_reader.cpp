@@ -8,6 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "partition/even_offsets.hpp"
+
 namespace sluice::io {
 namespace {
 
@@ -205,6 +207,18 @@ class FileEdges final : public EdgeSource {
   std::optional<Column> weights_, times_;
 };
 
+/// Stands for the edges of a graph that has no file, which no plan reads.
+class NoEdges final : public EdgeSource {
+ public:
+  void read_targets(EdgeIndex, std::span<Vertex>) const override { refuse(); }
+  void read_weights(EdgeIndex, std::span<float>) const override { refuse(); }
+
+ private:
+  [[noreturn]] static void refuse() {
+    throw InputError("the plan of this job reads edges (name a graph file)");
+  }
+};
+
 void read_ids(const GraphFile& file, unsigned threads, Graph& graph) {
   if (file.info().compacted)
     read_numbers(file.open(GraphPart::original_id), graph.original_ids.span(), threads);
@@ -292,6 +306,11 @@ GraphOutline::GraphOutline(const std::string& path, const GraphColumns& columns,
   if (columns.in) in_ = take(true);
   if (info_.compacted)
     arrays_[kIds] = lay_out<std::int64_t, std::int64_t>(file.open(GraphPart::original_id), threads, kIds);
+}
+
+GraphOutline::GraphOutline(const GraphInfo& info)
+    : info_(info), out_(std::make_shared<NoEdges>()), in_(out_) {
+  arrays_[kOffsets] = arrays_[kInOffsets] = even_offsets(info.vertices, info.edges);
 }
 
 Graph GraphOutline::graph(const GraphColumns& columns, bool edges, const Charged& charged) const {

@@ -103,6 +103,46 @@ TEST_F(ShardPlan, SaysWhatIsRead) {
       << planned.said;
 }
 
+/// A graph that is no file yet has the plan of a file of as many edges in every list.
+TEST_F(ShardPlan, IsKnownOfAGraphByItsNumbers) {
+  const std::vector<std::pair<std::string, std::string>> graphs{
+      {graph("ring", 12, {"--weights", "uniform", "--reverse"}), "4096:4096"},
+      {graph("ring", 13, {"--weights", "uniform", "--undirected"}), "8.192e3:16384:undirected"}};
+  const std::vector<Words> jobs{{"pagerank"},
+                                {"walk", "--kind", "node2vec"},
+                                {"sample", "--kind", "layer", "--layer-size", "5,4"},
+                                {"sample", "--kind", "edge", "--count", "9"},
+                                {"ppr", "--length", "3"},
+                                {"bfs", "--source", "1"},
+                                {"sssp", "--source", "1"},
+                                {"wcc"},
+                                {"kcore"}};
+  for (const auto& [file, numbers] : graphs) {
+    for (const Words& job : jobs) {
+      if (job[0] == "kcore" && numbers.find("undirected") == numbers.npos) continue;  // its lists are made
+      const auto plan_of = [&](const std::string& of) {
+        Words words{job[0], of};
+        words.insert(words.end(), job.begin() + 1, job.end());
+        words.insert(words.end(), {"--plan", "--device", "host", "--threads", "1", "--distribution", "shard",
+                                   "--host-memory", "250KiB"});
+        return sluice(words);
+      };
+      const Finished expected = plan_of(file), planned = plan_of(numbers);
+
+      EXPECT_NE(expected.out.find("ranks, at least"), std::string::npos) << expected.err;
+      EXPECT_EQ(planned.out, expected.out) << job[0];
+      EXPECT_EQ(planned.err, expected.err) << job[0];
+      EXPECT_EQ(planned.status, expected.status) << job[0];
+    }
+  }
+  const Finished huge = sluice({"walk", "3.5e9:128e9", "--plan", "--device", "host", "--distribution",
+                                "shard", "--host-memory", "64GiB", "--device-memory", "64GiB"});
+  EXPECT_EQ(huge.status, 0) << huge.err;
+  EXPECT_GT(number_after(huge.out, "  that hold all lists"), 8u) << "512 GB of lists in 64 GiB each";
+  EXPECT_EQ(sluice({"walk", "1e3:1e4", "--output", at("w.h5")}).status, 2) << "only a plan";
+  EXPECT_EQ(sluice({"walk", "5e9:1e10", "--plan"}).status, 2) << "more vertices than ids";
+}
+
 /// One process says how many ranks a graph needs: so many do, and one less is refused.
 TEST_F(ShardPlan, NamesTheLeastNumberOfRanks) {
   const std::string large = graph("kronecker", 14, {"--undirected"});

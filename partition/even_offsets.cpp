@@ -1,0 +1,143 @@
+// 3.5 G vertices have 28 GB of offsets, which code reads by plain pointers, and of which a plan looks at some
+// thousand. So their addresses are reserved alone: the handler of the fault that a first read makes fills the
+// pages around it, and empties those that were filled longest ago.
+#include "partition/even_offsets.hpp"
+
+#include <sys/mman.h>
+#include <csignal>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "engine/core/error.hpp"
+
+namespace sluice {
+
+namespace {
+
+constexpr std::size_t kChunkBytes = 16u << 10, kFilledChunks = 4096;
+constexpr std::uint64_t kChunkOffsets = kChunkBytes / sizeof(EdgeIndex);
+constexpr int kPrivate = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+
+/// Handlers may wait for it: what is done under it reads no offsets.
+class SpinLock {
+ public:
+  void lock() {
+    while (taken_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+  }
+  void unlock() { taken_.clear(std::memory_order_release); }
+
+ private:
+  std::atomic_flag taken_;
+};
+
+class EvenOffsets {
+ public:
+  EvenOffsets(std::uint64_t vertices, std::uint64_t edges)
+      : vertices_(vertices), edges_(edges), filled_(vertices / kChunkOffsets + 1, false) {
+    void* const reserved = ::mmap(nullptr, bytes(), PROT_NONE, kPrivate, -1, 0);
+    if (reserved == MAP_FAILED) throw BudgetError("no address space for the offsets of so many vertices");
+    begin_ = static_cast<std::byte*>(reserved);
+    latest_.fill(filled_.size());
+    const std::lock_guard guard(lock);
+    if (first == nullptr) {
+      struct sigaction action {};
+      action.sa_sigaction = on_fault;
+      action.sa_flags = SA_SIGINFO;
+      ::sigaction(SIGSEGV, &action, &others);
+    }
+    next_ = first, first = this;
+  }
+  EvenOffsets(const EvenOffsets&) = delete;
+  EvenOffsets& operator=(const EvenOffsets&) = delete;
+  ~EvenOffsets() {
+    const std::lock_guard guard(lock);
+    EvenOffsets** at = &first;
+    while (*at != this) at = &(*at)->next_;
+    *at = next_;
+    if (first == nullptr) ::sigaction(SIGSEGV, &others, nullptr);
+    ::munmap(begin_, bytes());
+  }
+
+  void* data() const { return begin_; }
+
+  static std::optional<EvenLists> lists_of(const void* address) {
+    const std::lock_guard guard(lock);
+    const EvenOffsets* const some = of(address);
+    return some == nullptr ? std::nullopt : std::optional(some->lists());
+  }
+
+ private:
+  EvenLists lists() const { return {reinterpret_cast<const EdgeIndex*>(begin_), vertices_, edges_}; }
+  std::size_t bytes() const { return filled_.size() * kChunkBytes; }
+  std::byte* at(std::size_t chunk) const { return begin_ + chunk * kChunkBytes; }
+
+  /// Those that the address lies in; null: none.
+  static EvenOffsets* of(const void* address) {
+    EvenOffsets* some = first;
+    while (some != nullptr && (address < some->begin_ || address >= some->begin_ + some->bytes()))
+      some = some->next_;
+    return some;
+  }
+
+  /// A fault that is not of offsets comes again, to the handler before this one.
+  static void on_fault(int, siginfo_t* info, void*) {
+    const std::lock_guard guard(lock);
+    if (EvenOffsets* const some = of(info->si_addr); some != nullptr && some->fill(info->si_addr)) return;
+    ::sigaction(SIGSEGV, &others, nullptr);
+  }
+
+  /// False where there is no memory. Another thread may have been faster.
+  bool fill(const void* address) {
+    const std::size_t chunk =
+        static_cast<std::size_t>(static_cast<const std::byte*>(address) - begin_) / kChunkBytes;
+    if (filled_[chunk]) return true;
+    // Made elsewhere, so that no thread reads what is not filled yet.
+    void* const made = ::mmap(nullptr, kChunkBytes, PROT_READ | PROT_WRITE, kPrivate, -1, 0);
+    if (made == MAP_FAILED) return false;
+    write(chunk * kChunkOffsets, static_cast<EdgeIndex*>(made));
+    if (::mremap(made, kChunkBytes, kChunkBytes, MREMAP_MAYMOVE | MREMAP_FIXED, at(chunk)) == MAP_FAILED)
+      return false;
+    filled_[chunk] = true;
+    std::size_t& oldest = latest_[turn_++ % kFilledChunks];
+    if (oldest < filled_.size()) {
+      filled_[oldest] = false;
+      if (::mmap(at(oldest), kChunkBytes, PROT_NONE, kPrivate | MAP_FIXED, -1, 0) == MAP_FAILED) return false;
+    }
+    oldest = chunk;
+    return true;
+  }
+
+  /// Those behind the last are the last's.
+  void write(std::uint64_t v, EdgeIndex* to) const {
+    for (std::uint64_t i = 0; i < kChunkOffsets; ++i) to[i] = lists().offset(std::min(v + i, vertices_));
+  }
+
+  static inline SpinLock lock;
+  static inline EvenOffsets* first = nullptr;  ///< of all that live
+  static inline struct sigaction others {};    ///< what handled faults before
+
+  std::uint64_t vertices_, edges_;
+  std::byte* begin_ = nullptr;
+  std::vector<bool> filled_;                       ///< by chunk
+  std::array<std::size_t, kFilledChunks> latest_;  ///< chunks that are filled, as a ring
+  std::uint64_t turn_ = 0;
+  EvenOffsets* next_ = nullptr;
+};
+
+}  // namespace
+
+std::shared_ptr<void> even_offsets(std::uint64_t vertices, std::uint64_t edges) {
+  const auto made = std::make_shared<EvenOffsets>(vertices, edges);
+  return {made, made->data()};
+}
+
+std::optional<EvenLists> EvenLists::of(const EdgeIndex* offset) {
+  return EvenOffsets::lists_of(offset);
+}
+
+}  // namespace sluice
