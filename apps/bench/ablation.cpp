@@ -1,8 +1,10 @@
 // sluice-bench ablation: what each of C-SAW's techniques for graphs in partitions gains (SC'20, figures 13 to
-// 15): four partitions, two on the device at a time, each technique switched on in turn.
+// 15): four partitions, two on the device at a time, each technique switched on in turn; and scheduling
+// alone, for deeper samples in eight partitions.
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,9 +23,10 @@ struct Row {
   SchedulePolicy schedule;
   Balance balance;
   Transport transport;
+  unsigned partitions = 4;
 
   PagingOptions paging() const {
-    return {.partitions = 4,
+    return {.partitions = partitions,
             .slots = 2,
             .transport = transport,
             .schedule = schedule,
@@ -40,6 +43,11 @@ constexpr std::array kRows{
     Row{"auto", true, SchedulePolicy::workload, Balance::automatic, Transport::automatic},
 };
 
+constexpr std::array kSchedules{
+    Row{"fifo", true, SchedulePolicy::fifo, Balance::automatic, Transport::copied, 8},
+    Row{"workload-aware", true, SchedulePolicy::workload, Balance::automatic, Transport::copied, 8},
+};
+
 class AblationSuite : SuiteFigures {
  public:
   AblationSuite(Device& device, const Options& options)
@@ -51,7 +59,7 @@ class AblationSuite : SuiteFigures {
     describe(graph_);
     samples::Options neighbor;
     neighbor.fanout = {2, 2};
-    for (const std::uint64_t instances : {2000, 4000}) {
+    for (const std::uint64_t instances : {kMost / 2, kMost}) {
       neighbor.bias = Bias::degree;
       sample("biased neighbor", neighbor, instances);
       neighbor.bias = Bias::none;
@@ -67,28 +75,45 @@ class AblationSuite : SuiteFigures {
       sample("layer", layer, instances);
       walk(instances);
     }
+    schedules();
     return std::move(figures_);
   }
 
  private:
-  void sample(const char* name, samples::Options o, std::uint64_t instances) {
+  static constexpr std::uint64_t kMost = 4000;  ///< instances
+
+  void sample(const char* name, samples::Options o, std::uint64_t instances,
+              std::span<const Row> techniques = kRows) {
     o.seed = options_.seed;
-    rows(name, instances,
+    rows(name, instances, techniques,
          [&] { return sampling::run_samples(parts_, random_starts(instances), o, nullptr); });
+  }
+
+  void schedules() {
+    samples::Options o;
+    o.fanout = {2, 2, 2};
+    sample("unbiased neighbor, 8 partitions", o, kMost, kSchedules);
+    o.bias = Bias::degree;
+    sample("biased neighbor, 8 partitions", o, kMost, kSchedules);
+    o.bias = Bias::none, o.fanout.assign(20, 1);
+    sample("chains of neighbors, 8 partitions", o, kMost, kSchedules);
+    samples::Options fire;
+    fire.kind = samples::Kind::forest_fire, fire.depth = 3;
+    sample("forest fire, 8 partitions", fire, kMost, kSchedules);
   }
 
   /// Of 100 steps, not 2000 as published: one walk after another would launch millions of kernels.
   void walk(std::uint64_t instances) {
     walks::Options o;
     o.kind = walks::Kind::biased, o.bias = Bias::degree, o.length = 100, o.seed = options_.seed;
-    rows("biased walk", instances,
+    rows("biased walk", instances, kRows,
          [&] { return sampling::run_walks(parts_, random_starts(instances), o, nullptr); });
   }
 
   /// A figure for each row.
   template <class Run>
-  void rows(const char* name, std::uint64_t instances, const Run& run) {
-    for (const Row& row : kRows) {
+  void rows(const char* name, std::uint64_t instances, std::span<const Row> techniques, const Run& run) {
+    for (const Row& row : techniques) {
       parts_.impl().paging = row.paging();
       measure(std::string(name) + ", " + std::to_string(instances) + ": " + row.name, run);
     }

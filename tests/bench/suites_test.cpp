@@ -124,6 +124,10 @@ TEST_F(Suites, AblationHasARowForEachTechnique) {
       EXPECT_GE(report.value(name + ": transfers", 0.0), 4.0) << name;
     }
   }
+  for (const char* work : {"unbiased neighbor", "biased neighbor", "chains of neighbors", "forest fire"})
+    for (const char* row : {"fifo", "workload-aware"})
+      EXPECT_GE(report.value(std::string(work) + ", 8 partitions, 4000: " + row + ": transfers", 0.0), 8.0)
+          << work;
 }
 
 TEST_F(Suites, MeasuresTheFiguresThatAreAskedForAlone) {

@@ -4,9 +4,11 @@
 #include <iterator>
 #include <optional>
 
+#include "apps/bench/papers/scanned_pool.hpp"
 #include "apps/bench/papers/tables.hpp"
 #include "apps/cli/values.hpp"
 #include "engine/memory/resident_graph.hpp"
+#include "engine/samples/pool/bias_tree.hpp"
 #include "engine/sampling/run.hpp"
 
 namespace sluice::bench::papers {
@@ -153,19 +155,27 @@ class Csaw {
     }
     walks::Options walk;
     walk.kind = walks::Kind::biased, walk.bias = Bias::degree, walk.length = kWalkLength;
-    walks("biased walk, ", walk, extent_.walks);
+    walk.seed = tables_.options().seed;
+    const auto walked = [&](Instance instances) {
+      return sampling::run_walks(*resident_, random_starts(instances), walk, nullptr);
+    };
+    walks("biased walk, ", extent_.walks, walked);
     walk.kind = walks::Kind::multidimensional, walk.length = kPoolSteps;
     for (const std::uint32_t size : kPools) {
+      const std::string name = "multidimensional, FrontierSize " + apps::format_count(size) + ", ";
       walk.frontier_size = size;
-      walks("multidimensional, FrontierSize " + apps::format_count(size) + ", ", walk, extent_.pools);
+      walks(name, extent_.pools, walked);
+      if (size <= samples::BiasTree::kFan) continue;  // the tree is a scan
+      walks(name + "pool scanned, ", extent_.pools, [&](Instance instances) {
+        return run_scanned_pool(*resident_, random_starts(instances), size, kPoolSteps, walk);
+      });
     }
   }
 
-  void walks(const std::string& name, walks::Options o, Instance instances) {
-    o.seed = tables_.options().seed;
+  template <class Run>
+  void walks(const std::string& name, Instance instances, const Run& run) {
     RunStats last;
-    const auto milliseconds = times(
-        name, last, [&] { return sampling::run_walks(*resident_, random_starts(instances), o, nullptr); });
+    const auto milliseconds = times(name, last, [&] { return run(instances); });
     put_rate(name + apps::format_count(instances) + " instances", milliseconds, last);
     resident_->drop_tables();
   }
@@ -254,17 +264,19 @@ class Csaw {
     Options options = tables_.options();
     if (options.scale == 0) options.scale = device_.is_cuda() ? kGpuScale : kHostScale;
     options.wanted = [](const std::string& name) { return name.find(", 4000: ") != name.npos; };
-    double none = 0, vertices = 0;
+    double first = 0, vertices = 0;
+    std::string against;
     for (const Figure& figure : run_ablation(device_, options)) {
       if (figure.name == "vertices") vertices = figure.value;
       if (figure.name == "stored edges")
-        tables_.on("Kronecker, four partitions, two of them on the device",
+        tables_.on("Kronecker, four partitions if not said otherwise, two of them on the device",
                    static_cast<std::uint64_t>(vertices), static_cast<std::uint64_t>(figure.value));
       const auto colon = figure.name.find(", 4000: ");
       if (colon == figure.name.npos) continue;
       const std::string row = figure.name.substr(0, colon) + ", " + figure.name.substr(colon + 8);
-      if (row.ends_with(", none")) none = figure.value;
-      Columns columns{{"times none", none / figure.value}};
+      for (const char* name : {"none", "fifo"})
+        if (row.ends_with(std::string(", ") + name)) first = figure.value, against = name;
+      Columns columns{{"times " + against, first / figure.value}};
       columns.insert(columns.end(), figure.columns.begin(), figure.columns.end());
       tables_.put(row, {figure.low, figure.value, figure.high}, "ms", std::move(columns));
     }

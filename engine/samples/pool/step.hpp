@@ -207,13 +207,25 @@ struct PoolProgram {
     return sampler.vertex_bias(graph, v);
   }
 
+  /// The entry whose region of the biases' sums holds x. A sampler with ScansPool looks at all of them: what
+  /// the tree gains is measured beside it (sluice-bench papers).
+  template <class Group>
+  SLUICE_HD static std::uint32_t find(const Group& group, const BiasTree& biases, std::uint64_t x) {
+    if constexpr (requires { typename Sampler::ScansPool; }) {
+      const auto bias = [&](std::uint64_t i) { return biases.biases[i]; };
+      return static_cast<std::uint32_t>(first_sum_above(group, biases.capacity, x, bias).index());
+    } else {
+      return biases.find(group, x);
+    }
+  }
+
   /// Selects the step's entries; false: none can be. They have no bias until their neighbours do.
   template <class Group>
   SLUICE_HD bool select(const Group& group, const WalkDraws& draws, const PhiloxBlock& first,
                         PoolState& state, const PoolRow& row) const {
     while (state.selected < frontier_size() && state.total > 0) {
       const PhiloxBlock block = state.selected == 0 ? first : draws.block(Stream::select, state.selected);
-      state.entry = row.biases.find(group, uniform_index(block.low(), state.total));
+      state.entry = find(group, row.biases, uniform_index(block.low(), state.total));
       state.total -= row.biases.biases[state.entry];
       if constexpr (HasFrontierSize<Sampler>) {
         group.sync();
