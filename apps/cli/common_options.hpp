@@ -55,7 +55,8 @@ struct CommonOptions {
 
 /// GRAPH, under its heading
 void declare_graph(Command& command, CommonOptions& options,
-                   const std::string& help = "a graph file (see generate, convert); with --plan also VERTICES:EDGES[:undirected]");
+                   const std::string& help =
+                       "a graph file (see generate, convert); with --plan also VERTICES:EDGES[:undirected]");
 void declare_seed(Command& command, CommonOptions& options);
 /// --output, --force, --report ...
 void declare_report(Command& command, CommonOptions& options);

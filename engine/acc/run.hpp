@@ -125,8 +125,9 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
         return result;
       }
     }
-    // Levels of ranks whose kernels reach each other push alone. Pulls would take bits of what others send, and
-    // a swap more where bounds count the edges that are left; and on one GPU choosing loses (docs/papers.md).
+    // Levels of ranks whose kernels reach each other push alone. Pulls would take bits of what others send,
+    // and a swap more where bounds count the edges that are left; and on one GPU choosing loses
+    // (docs/papers.md).
     const bool must_pull = PullableProgram<Program> && options.direction == AccDirection::pull;
     if constexpr (kTravels<Program> && !MergeProgram<Program>)
       if (!must_pull && solve([&] { return make_peer_solver(graph, program, options); })) return result;

@@ -1,7 +1,7 @@
 // The README and the pages of docs/. Of each page the blocks `sh` and `python` run one after the other in one
 // folder, and a block `text` right below one of them is what it prints. `bash` is shown alone: it builds
-// Sluice, or needs a cluster. `cpp` is what apps/examples is compiled from. (tests/package builds and runs the
-// first program of docs/library.md.)
+// Sluice, or needs a cluster. `cpp` is what apps/examples is compiled from. (tests/package builds and runs
+// the first program of docs/library.md.)
 #include <gtest/gtest.h>
 #include <hdf5.h>
 

@@ -3,7 +3,8 @@
 // count_marked() is the first step; once all of the team have come, place_marked() is the next, and then
 // write_marked(). All of the team call each, and marks do not change meanwhile. A rank has its messages under
 // way between them, so that a ballot takes it no barrier beside those of its swaps. Lanes append what others
-// have sent, and a rank's next level: to sort these takes two more barriers of the grid, of a microsecond each.
+// have sent, and a rank's next level: to sort these takes two more barriers of the grid, of a microsecond
+// each.
 #pragma once
 
 #include "engine/acc/resident_cuda/worklist.cuh"
