@@ -72,11 +72,14 @@ class LevelGrower {
 
   void grow_out_of_order(Instance first) {
     if constexpr (Levels::kOutOfOrder) {
-      const auto queue = [&](SampleLevel& level, std::uint32_t depth) {
-        selector_.queue(level, depth, {{first, 0, level.entries}});
+      const auto queue = [&] {
+        SampleLevel& level = levels_.level();
+        selector_.queue(level, LevelTask::kOwnDepths, {{first, 0, level.entries}});
       };
-      if (levels_.program().sampler.depth() > 0) queue(levels_.level(), 1);
-      selector_.drain([&] { levels_.advance_some(queue); });
+      if (levels_.program().sampler.depth() > 0) queue();
+      selector_.drain([&] {
+        if (levels_.advance_some()) queue();
+      });
     }
   }
 

@@ -23,8 +23,10 @@ enum class LevelWork { measure, select };
 
 /// The entries of a level that wait, and what is done with them.
 struct LevelTask {
+  static constexpr std::uint32_t kOwnDepths = 0;
+
   SampleLevel& level;
-  std::uint32_t depth;
+  std::uint32_t depth;               ///< of the edges; kOwnDepths: that of each entry's instance
   std::vector<LevelOrigin> origins;  ///< whose entries those are, in this order
   LevelWork work;
 };
@@ -137,7 +139,7 @@ class LevelSelector {
       const OwnerOfItem<EntryWaits> owner{waits, cache_.owners()};
       levels_.executor().order_by_key(task.level.entries, owner, order);
     }
-    if (task.work == LevelWork::select) levels_.begin_select(task.level, order);
+    if (task.work == LevelWork::select) levels_.begin_select(task, order);
     queued_.push_back({std::move(task), order.counts(), std::move(order)});
     for (std::uint32_t p = 0; p < cache_.partitions(); ++p) waiting_[p] += queued_.back().waiting[p];
   }

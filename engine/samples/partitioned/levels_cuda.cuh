@@ -89,13 +89,13 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
   void note_largest(std::uint64_t largest) { memory_.host_facts.data()->largest = largest; }
 
   /// Takes what selections need on all partitions, before any is under way.
-  void begin_select(const SampleLevel& level, const OrderedItems& order) {
+  void begin_select(const LevelTask& task, const OrderedItems& order) {
     memory_.clashing.reserve(device_, order.size(), kSampleBatch);
     if (!Program::kDynamic && largest() > kTilePicks) {
       memory_.listed_begins.reserve(device_, order.size() + 1, kSampleBatch);
       std::uint64_t* const begins = memory_.listed_begins.data();
       executor_.for_each(order.size(), {},
-                         SizesOfListed{view_of(level), {order.items.data(), order.size()}, begins});
+                         SizesOfListed{view_of(task.level), {order.items.data(), order.size()}, begins});
       exclusive_sum(device_, begins, begins, order.size(), memory_.scan, stream_.get());
     }
     launches_.reserve(program_, largest());

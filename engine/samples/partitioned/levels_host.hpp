@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <compare>
 #include <cstdint>
 #include <list>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -41,7 +41,6 @@ class Levels<P, Partitioned> {
         program_(setup.program),
         starts_(setup.starts),
         revisit_(setup.revisit),
-        alone_(!setup.graph.paging.shard),
         stats_(setup.stats),
         executor_(device_),
         workers_(device_.threads()),
@@ -69,38 +68,36 @@ class Levels<P, Partitioned> {
     for_each(count, 0, [&](std::uint64_t i, VisitedSet&) {
       planted[i] = {begins[i], static_cast<std::uint32_t>(begins[i + 1] - begins[i]), 0};
     });
-    pending_.reserve(device_, count, kSampleBatch), done_.reserve(device_, count, kSampleBatch);
-    executor_.fill(pending_.data(), 0, pending_.bytes());
+    for (Buffer<std::uint32_t>* each : {&depth_, &pending_, &done_}) {
+      each->reserve(device_, count, kSampleBatch);
+      executor_.fill(each->data(), 0, each->bytes());
+    }
     done_count_ = 0;
   }
 
-  /// Makes the next depth's frontier of all instances.
+  /// Makes the next depth's frontiers of all instances.
   void advance() {
-    const std::uint32_t depth = frontiers_.depths() - 1;
-    for (std::uint64_t i = 0; i < instances_; ++i) done_.data()[i] = {depth, static_cast<std::uint32_t>(i)};
-    make_level(depth, {done_.data(), instances_});
+    const std::span all(done_.data(), instances_);
+    std::iota(all.begin(), all.end(), 0u);
+    make_level(all);
   }
-  /// Makes those of the instances whose frontiers have all their edges: a level of each depth, for which
-  /// made(level, depth of its edges) is called.
-  template <class Made>
-  void advance_some(const Made& made) {
+  /// Makes those of the instances whose frontiers have all their edges; false: there are none.
+  bool advance_some() {
     const std::span all(done_.data(), std::exchange(done_count_, 0));
-    std::ranges::sort(all);
-    for (auto from = all.begin(); from != all.end();) {
-      const std::uint32_t depth = from->depth;
-      const auto to = std::find_if(from, all.end(), [&](const Done& done) { return done.depth != depth; });
-      if (depth + 1 < program_.sampler.depth()) made(make_level(depth, {from, to}), depth + 2);
-      from = to;
-    }
+    const auto last = [&](std::uint32_t i) { return depth_.data()[i] + 1 == program_.sampler.depth(); };
+    const auto end = std::remove_if(all.begin(), all.end(), last);
+    std::sort(all.begin(), end);
+    if (end != all.begin()) make_level({all.begin(), end});
+    return end != all.begin();
   }
 
   void begin_measure(const SampleLevel&) const {}
   /// Counts what waits of each instance.
-  void begin_select(const SampleLevel& level, const OrderedItems&) {
-    if (!alone_) return;
-    const FrontierEntry* const frontier = level.frontier.data();
-    const std::uint64_t* const offsets = level.offsets.data();
-    parallel_blocks(device_.threads(), level.entries, kManyEntries,
+  void begin_select(const LevelTask& task, const OrderedItems&) {
+    if (task.depth != LevelTask::kOwnDepths) return;
+    const FrontierEntry* const frontier = task.level.frontier.data();
+    const std::uint64_t* const offsets = task.level.offsets.data();
+    parallel_blocks(device_.threads(), task.level.entries, kManyEntries,
                     [&](std::uint64_t at, std::uint64_t end, unsigned) {
                       while (at < end) {
                         const std::uint32_t instance = frontier[at].instance;
@@ -181,7 +178,7 @@ class Levels<P, Partitioned> {
 
   std::uint64_t bytes() const {
     return frontiers_.bytes() + flags_.bytes() + first_edges_.bytes() + first_entries_.bytes() +
-           pending_.bytes() + done_.bytes();
+           depth_.bytes() + pending_.bytes() + done_.bytes();
   }
 
  private:
@@ -189,12 +186,6 @@ class Levels<P, Partitioned> {
   /// may be small, and should wake no other thread for little.
   static constexpr std::uint64_t kGrain = 64, kManyEntries = 2048;
 
-  /// An instance whose frontier has all its edges.
-  struct Done {
-    std::uint32_t depth, instance;
-
-    auto operator<=>(const Done&) const = default;
-  };
   /// Entries [begin, end) of a partition's queue: what waits of one level.
   struct Run {
     const LevelTask* task;
@@ -234,27 +225,28 @@ class Levels<P, Partitioned> {
                     });
   }
 
-  /// Makes the frontiers behind `depth` of some instances: in order of edges, what was first reached by them,
-  /// or every arrival.
-  SampleLevel& make_level(std::uint32_t depth, std::span<const Done> of) {
+  /// Makes the next frontiers of some instances: in order of edges, what was first reached by them, or every
+  /// arrival.
+  void make_level(std::span<const std::uint32_t> of) {
     const std::uint32_t number = frontiers_.levels();
-    Frontier* const made = frontiers_.at_depth(depth + 1);
     SampleLevel& next = frontiers_.add_level();
     first_edges_.reserve(device_, of.size() + 1, kSampleBatch);
     first_entries_.reserve(device_, of.size() + 1, kSampleBatch);
     std::uint64_t *const edges = first_edges_.data(), *const begins = first_entries_.data();
-    for_each(of.size(), 0,
-             [&](std::uint64_t k, VisitedSet&) { edges[k] = frontiers_.edges_of(depth, of[k].instance); });
+    for (const std::uint32_t i : of) frontiers_.at_depth(depth_.data()[i] + 1);  // takes memory for them
+    for_each(of.size(), 0, [&](std::uint64_t k, VisitedSet&) {
+      edges[k] = frontiers_.edges_of(depth_.data()[of[k]], of[k]);
+    });
     const std::uint64_t sum = executor_.exclusive_sum(edges, of.size());
     flags_.reserve(device_, sum, kSampleBatch);
     // Calls goes_on(flag, arrival) and put(entry, parent) as InstanceLevel::arrive().
     const auto arrive = [&](std::uint64_t k, const auto& goes_on, const auto& put) {
-      const InstanceLevel now = frontiers_.selected(depth, of[k].instance);
+      const InstanceLevel now = frontiers_.selected(depth_.data()[of[k]], of[k]);
       std::uint8_t* const flags = flags_.data() + edges[k];
       now.arrive([&](std::uint64_t e, Vertex v) { return goes_on(flags[e - now.offsets[0]], v); }, put);
     };
     for_each(of.size(), sum, [&](std::uint64_t k, VisitedSet& visited) {
-      if (!revisit_) frontiers_.remember(depth, of[k].instance, visited);
+      if (!revisit_) frontiers_.remember(depth_.data()[of[k]], of[k], visited);
       std::uint64_t entries = 0;
       arrive(
           k, [&](std::uint8_t& flag, Vertex v) { return flag = revisit_ || visited.insert(v); },
@@ -266,31 +258,33 @@ class Levels<P, Partitioned> {
     if constexpr (Program::kDynamic) next.parents.reserve(device_, next.entries, kSampleBatch);
     for_each(of.size(), sum, [&](std::uint64_t k, VisitedSet&) {
       std::uint64_t to = begins[k];
-      made[of[k].instance] = {to, static_cast<std::uint32_t>(begins[k + 1] - to), number};
       arrive(
           k, [](std::uint8_t flag, Vertex) { return flag; },
           [&](const FrontierEntry& entry, Vertex parent) {
             if constexpr (Program::kDynamic) next.parents.data()[to] = parent;
             next.frontier.data()[to++] = entry;
           });
+      frontiers_.at_depth(++depth_.data()[of[k]])[of[k]] = {
+          begins[k], static_cast<std::uint32_t>(to - begins[k]), number};
     });
-    return next;
   }
 
-  static At expansion(const Program& program, const SampleLevel& level, std::uint64_t entry,
-                      std::uint32_t depth) {
-    return expansion_of(program, level.frontier.data(), level.parents.data(), entry, depth);
+  /// Entry `at` of a level whose entries are of `depth`, or of their instances' own.
+  At expansion(const Program& program, const SampleLevel& level, std::uint64_t at,
+               std::uint32_t depth) const {
+    if (depth == LevelTask::kOwnDepths) depth = depth_.data()[level.frontier.data()[at].instance] + 1;
+    return expansion_of(program, level.frontier.data(), level.parents.data(), at, depth);
   }
 
-  static void measure(const Program& program, const SampleLevel& level, std::uint64_t at, std::uint32_t depth,
-                      Worker& worker) {
+  void measure(const Program& program, const SampleLevel& level, std::uint64_t at, std::uint32_t depth,
+               Worker& worker) const {
     const At expanded = expansion(program, level, at, depth);
     level.offsets.data()[at] = program.size(expanded, program.draws(level.frontier.data()[at]),
                                             worker.selector.available(program, expanded));
   }
 
-  static void select(const Program& program, const SampleLevel& level, std::uint64_t at, std::uint32_t depth,
-                     Worker& worker) {
+  void select(const Program& program, const SampleLevel& level, std::uint64_t at, std::uint32_t depth,
+              Worker& worker) const {
     const FrontierEntry& entry = level.frontier.data()[at];
     const Row row = program.graph.row(entry.vertex);
     const At expanded = expansion(program, level, at, depth);
@@ -330,18 +324,18 @@ class Levels<P, Partitioned> {
                                         : select(program, task.level, *at, task.depth, worker);
       }
     }
-    if (alone_ && task.work == LevelWork::select) count_done(task, entries);
+    if (task.depth == LevelTask::kOwnDepths && task.work == LevelWork::select)
+      count_done(task.level.frontier.data(), entries);
   }
 
   /// Entries have their edges: which instances wait for no others?
-  void count_done(const LevelTask& task, std::span<const std::uint32_t> entries) {
-    const FrontierEntry* const frontier = task.level.frontier.data();
+  void count_done(const FrontierEntry* frontier, std::span<const std::uint32_t> entries) {
     for (auto at = entries.begin(); at != entries.end();) {
       const std::uint32_t instance = frontier[*at].instance;
       std::uint32_t count = 0;
       for (; at != entries.end() && frontier[*at].instance == instance; ++at) ++count;
       if (std::atomic_ref(pending_.data()[instance]).fetch_sub(count) == count)
-        done_.data()[std::atomic_ref(done_count_).fetch_add(1)] = {task.depth - 1, instance};
+        done_.data()[std::atomic_ref(done_count_).fetch_add(1)] = instance;
     }
   }
 
@@ -350,15 +344,15 @@ class Levels<P, Partitioned> {
   Program program_;
   StartsView starts_;
   bool revisit_;
-  bool alone_;  ///< entries are those of this rank's instances
   RunStats& stats_;
   HostExecutor executor_;
   std::vector<Worker> workers_;
   HostQueues queues_;
   std::uint64_t instances_ = 0;
   Frontiers<Program> frontiers_;
+  Buffer<std::uint32_t> depth_;    ///< [instances] of their frontiers, from 0 on
   Buffer<std::uint32_t> pending_;  ///< [instances] entries that wait
-  Buffer<Done> done_;              ///< [done_count_] that have not gone on
+  Buffer<std::uint32_t> done_;     ///< [done_count_] instances that have not gone on
   std::uint64_t done_count_ = 0;
   Buffer<std::uint64_t> first_edges_, first_entries_;  ///< [instances that go on + 1] edges of those before
   Buffer<std::uint8_t> flags_;                         ///< [their edges] goes on to the next depth?
