@@ -62,7 +62,7 @@ class Frontiers {
     const SampleLevel& level = levels_[own.level];
     const std::uint64_t* const offsets = level.offsets.data() + own.begin;
     std::uint64_t slots = of(0, instance).count - offsets[0];
-    for (std::uint32_t d = 0; d < depth; ++d) slots += edges_of(d, instance);
+    for (std::uint32_t d = 0; revisit_ && d < depth; ++d) slots += edges_of(d, instance);
     return {level.frontier.data() + own.begin,
             offsets,
             own.count,
