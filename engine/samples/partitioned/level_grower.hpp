@@ -1,7 +1,8 @@
 // Grows batches of samples on a graph in partitions: each entry of a frontier is expanded where and when its
 // list is here. On the host an instance goes on as soon as its frontier is done, so that partitions serve
-// entries of all depths (C-SAW, section V-C). On a GPU, and over ranks, all instances of a batch go on
-// together: there every level takes launches, and here every question of a rank an exchange of all of them.
+// entries of all depths (C-SAW, section V-C). On a GPU, where each level takes launches and waits of the
+// host, and over ranks, whose questions are exchanges of all of them, the instances of a batch go on
+// together.
 #pragma once
 
 #include <cstdint>
