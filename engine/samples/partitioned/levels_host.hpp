@@ -84,15 +84,13 @@ class Levels<P, Partitioned> {
   /// Makes those of the instances whose frontiers have all their edges; false: there are none.
   bool advance_some() {
     const std::span all(done_.data(), std::exchange(done_count_, 0));
-    const auto last = [&](std::uint32_t i) { return depth_.data()[i] + 1 == program_.sampler.depth(); };
-    const auto end = std::remove_if(all.begin(), all.end(), last);
-    std::sort(all.begin(), end);
-    if (end != all.begin()) make_level({all.begin(), end});
-    return end != all.begin();
+    std::ranges::sort(all);
+    if (!all.empty()) make_level(all);
+    return !all.empty();
   }
 
   void begin_measure(const SampleLevel&) const {}
-  /// Counts what waits of each instance.
+  /// Counts what waits of each instance that goes on.
   void begin_select(const LevelTask& task, const OrderedItems&) {
     if (task.depth != LevelTask::kOwnDepths) return;
     const FrontierEntry* const frontier = task.level.frontier.data();
@@ -104,7 +102,7 @@ class Levels<P, Partitioned> {
                         std::uint32_t waiting = 0;
                         for (; at < end && frontier[at].instance == instance; ++at)
                           waiting += offsets[at + 1] > offsets[at];
-                        std::atomic_ref(pending_.data()[instance]).fetch_add(waiting);
+                        if (goes_on(instance)) std::atomic_ref(pending_.data()[instance]).fetch_add(waiting);
                       }
                     });
   }
@@ -328,13 +326,17 @@ class Levels<P, Partitioned> {
       count_done(task.level.frontier.data(), entries);
   }
 
+  /// Is an instance's frontier not its last?
+  bool goes_on(std::uint32_t instance) const {
+    return depth_.data()[instance] + 1 < program_.sampler.depth();
+  }
   /// Entries have their edges: which instances wait for no others?
   void count_done(const FrontierEntry* frontier, std::span<const std::uint32_t> entries) {
     for (auto at = entries.begin(); at != entries.end();) {
       const std::uint32_t instance = frontier[*at].instance;
       std::uint32_t count = 0;
       for (; at != entries.end() && frontier[*at].instance == instance; ++at) ++count;
-      if (std::atomic_ref(pending_.data()[instance]).fetch_sub(count) == count)
+      if (goes_on(instance) && std::atomic_ref(pending_.data()[instance]).fetch_sub(count) == count)
         done_.data()[std::atomic_ref(done_count_).fetch_add(1)] = instance;
     }
   }
