@@ -21,13 +21,14 @@ BatchRows::BatchRows(const Device& device, const BatchOrigins& origins, Communic
       leg_(std::max(leg, 1u)),
       sink_(sink),
       stats_(stats) {
-  constexpr std::uint64_t kPieceBytes = 32u << 20, kLeastPieces = 8;
+  constexpr std::uint64_t kPieceBytes = 32u << 20, kLeastPieces = 8, kLeastBytes = 16u << 10;
   const std::uint64_t copied = parts_ ? origins_.size() : 1;
   std::uint64_t bytes = std::min(kPieceBytes, host_budget().available() / kLeastPieces) / copied;
   if (parts_) parts_->all_reduce(std::span(&bytes, 1), Reduce::min, "the size of results");
-  // All copies have no more rows than this rank keeps.
-  const std::uint64_t most = (per_origin_ + copied - 1) / copied;
-  piece_ = std::clamp<std::uint64_t>(bytes / (row_ * sizeof(Vertex)), 1, most);
+  // All copies have no more rows than this rank keeps, but that a few are not worth another message.
+  const std::uint64_t row_bytes = row_ * sizeof(Vertex),
+                      share = std::max((per_origin_ + copied - 1) / copied, kLeastBytes / row_bytes);
+  piece_ = std::clamp<std::uint64_t>(bytes / row_bytes, 1, std::min(per_origin_, share));
   if (!sink_) return;
   for (auto& piece : pieces_) piece = Staging<Vertex>(device_, copied * piece_ * row_, "walks that leave");
   if (length > leg_) batch_ = HostArray<Vertex>(per_origin_ * row_, "walks in legs");
