@@ -24,6 +24,7 @@ struct Row {
   Balance balance;
   Transport transport;
   unsigned partitions = 4;
+  bool out_of_order = false;
 
   PagingOptions paging() const {
     return {.partitions = partitions,
@@ -31,7 +32,8 @@ struct Row {
             .transport = transport,
             .schedule = schedule,
             .batching = batching,
-            .balance = balance};
+            .balance = balance,
+            .out_of_order = out_of_order};
   }
 };
 
@@ -46,6 +48,7 @@ constexpr std::array kRows{
 constexpr std::array kSchedules{
     Row{"fifo", true, SchedulePolicy::fifo, Balance::automatic, Transport::copied, 8},
     Row{"workload-aware", true, SchedulePolicy::workload, Balance::automatic, Transport::copied, 8},
+    Row{"out of order", true, SchedulePolicy::workload, Balance::automatic, Transport::copied, 8, true},
 };
 
 class AblationSuite : SuiteFigures {
@@ -114,6 +117,7 @@ class AblationSuite : SuiteFigures {
   template <class Run>
   void rows(const char* name, std::uint64_t instances, std::span<const Row> techniques, const Run& run) {
     for (const Row& row : techniques) {
+      if (row.out_of_order && device_.is_cuda()) continue;  // the host alone has it
       parts_.impl().paging = row.paging();
       measure(std::string(name) + ", " + std::to_string(instances) + ": " + row.name, run);
     }

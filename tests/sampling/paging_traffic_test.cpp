@@ -134,9 +134,12 @@ TEST(PagingTraffic, InstancesThatAreDoneWithADepthWaitForNoOthers) {
   SampleDigest expected;
   sampling::run_samples(whole, {}, options, &expected);
   for (const SchedulePolicy schedule : {SchedulePolicy::workload, SchedulePolicy::fifo}) {
-    ResidentGraph parts(
-        device, graph,
-        {.partitions = kParts, .slots = 2, .transport = Transport::copied, .schedule = schedule});
+    ResidentGraph parts(device, graph,
+                        {.partitions = kParts,
+                         .slots = 2,
+                         .transport = Transport::copied,
+                         .schedule = schedule,
+                         .out_of_order = true});
     SampleDigest digest;
 
     const RunStats stats = sampling::run_samples(parts, {}, options, &digest);

@@ -1,8 +1,7 @@
 // Grows batches of samples on a graph in partitions: each entry of a frontier is expanded where and when its
-// list is here. On the host an instance goes on as soon as its frontier is done, so that partitions serve
-// entries of all depths (C-SAW, section V-C). On a GPU, where each level takes launches and waits of the
-// host, and over ranks, whose questions are exchanges of all of them, the instances of a batch go on
-// together.
+// list is here. The instances of a batch go on together. On the host each may go on as soon as its frontier
+// is done, so that partitions serve entries of all depths (PagingOptions::out_of_order). On a GPU each level
+// takes launches and waits of the host, and over ranks questions are exchanges of all of them.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +27,7 @@ class LevelGrower {
  public:
   LevelGrower(const LevelSetup<typename Levels::Program>& setup, PartitionCache& cache)
       : ranks_(setup.graph.paging.shard),
+        out_of_order_(Levels::kOutOfOrder && !ranks_ && setup.graph.paging.out_of_order),
         collects_(setup.collects),
         stats_(setup.stats),
         levels_(setup, cache),
@@ -41,7 +41,7 @@ class LevelGrower {
     const double start = seconds_now();
     if (owners_) owners_->begin({first, count});
     together(ranks_, [&] { levels_.begin(first, count); });
-    if (Levels::kOutOfOrder && !owners_) {
+    if (out_of_order_) {
       grow_out_of_order(first);
     } else {
       grow_levels(levels_, ranks_, [&](std::uint32_t depth) { select(depth, first); });
@@ -85,6 +85,7 @@ class LevelGrower {
   }
 
   Communicator* ranks_;
+  bool out_of_order_;
   bool collects_;
   RunStats& stats_;
   Levels levels_;

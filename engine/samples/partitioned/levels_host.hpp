@@ -1,7 +1,7 @@
 // The host's levels of samples on a graph in partitions: a thread advances an instance at a time, and selects
-// for an entry at a time. An instance whose frontier is done goes on at once, so that entries of several
-// depths wait: those of an instance are of one depth, as only all edges of one number the entries of the
-// next.
+// for an entry at a time. Out of order, an instance whose frontier is done goes on at once, so that entries
+// of several depths wait: those of an instance are of one depth, as only all edges of one number the entries
+// of the next.
 #pragma once
 
 #include <algorithm>
