@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 
@@ -38,8 +39,9 @@ std::optional<io::GraphInfo> numbers_of_graph(const CommonOptions& options) {
   if (!vertices || !edges) return std::nullopt;
   if (!options.plan)
     throw UsageError("GRAPH: numbers of vertices and edges can only be planned (add --plan, or name a file)");
-  if (*vertices < 1 || *vertices > kMostVertices || *edges < 0 || *edges > kMostEdges)
-    throw UsageError(fmt::format("GRAPH: {}: 1 to {} vertices and 0 to {} edges can be planned",
+  if (*vertices < 1 || *vertices > kMostVertices || *edges < 0 || *edges > kMostEdges ||
+      *vertices != std::floor(*vertices) || *edges != std::floor(*edges))
+    throw UsageError(fmt::format("GRAPH: {}: 1 to {} vertices and 0 to {} edges can be planned, whole ones",
                                  options.graph, format_count(0xfffffffe), kMostEdges));
   io::GraphInfo info;
   info.vertices = static_cast<std::uint64_t>(*vertices), info.edges = static_cast<std::uint64_t>(*edges);

@@ -14,18 +14,22 @@ class Page : public BenchTest {
  protected:
   const std::string source_ = paths::kSource, reports_ = source_ + "/tests/bench/reports",
                     peers_ = source_ + "/tests/bench/peers.json",
-                    papers_ = source_ + "/tests/bench/papers.json",
-                    goals_ = source_ + "/tests/bench/goals.json";
+                    papers_ = source_ + "/tests/bench/papers.json";
 };
 
 TEST_F(Page, IsWrittenFromTheReports) {
-  run_bench({"page", reports_, "--peers", peers_, "--output", at("page.md")});
+  for (const std::string page : {"peers performance", "papers papers", "goals goals"}) {
+    const std::string list = page.substr(0, page.find(' ')), name = page.substr(list.size() + 1);
+    run_bench({"page", reports_, "--" + list, source_ + "/tests/bench/" + list + ".json", "--output",
+               at(name + ".md")});
 
-  const std::string page = read_bytes(at("page.md"));
-  EXPECT_EQ(page, read_bytes(source_ + "/docs/performance.md"))
-      << "write it anew: sluice-bench page tests/bench/reports --peers tests/bench/peers.json "
-         "--output docs/performance.md --force";
-  EXPECT_LE(std::count(page.begin(), page.end(), '\n'), 150);
+    EXPECT_EQ(read_bytes(at(name + ".md")), read_bytes(source_ + "/docs/" + name + ".md")) << fmt::format(
+        "write it anew: sluice-bench page tests/bench/reports --{0} tests/bench/{0}.json --output "
+        "docs/{1}.md --force",
+        list, name);
+  }
+  const std::string figures = read_bytes(at("performance.md"));
+  EXPECT_LE(std::count(figures.begin(), figures.end(), '\n'), 150);
 }
 
 TEST_F(Page, ShowsFiguresBesideLimitsAndPeers) {
@@ -55,14 +59,6 @@ TEST_F(Page, ShowsFiguresBesideLimitsAndPeers) {
         "No report yet.\n"})
     EXPECT_NE(page.find(part), std::string::npos) << part << "\nin\n" << page;
   EXPECT_EQ(page.find("no family"), std::string::npos) << page;
-}
-
-TEST_F(Page, OfThePapersIsWrittenFromTheReports) {
-  run_bench({"page", reports_, "--papers", papers_, "--output", at("page.md")});
-
-  EXPECT_EQ(read_bytes(at("page.md")), read_bytes(source_ + "/docs/papers.md"))
-      << "write it anew: sluice-bench page tests/bench/reports --papers tests/bench/papers.json "
-         "--output docs/papers.md --force";
 }
 
 TEST_F(Page, ShowsExperimentsBesideWhatWasPublished) {
@@ -140,14 +136,6 @@ TEST_F(Page, ShowsTheNewestRunOfATable) {
     EXPECT_NE(page.find(shown), std::string::npos) << shown << "\nin\n" << page;
   for (const char* old : {"11 ms", "21 ms", "22 ms", "\n6. ", "commit b", "a tree"})
     EXPECT_EQ(page.find(old), std::string::npos) << old << "\nin\n" << page;
-}
-
-TEST_F(Page, OfGoalsIsWrittenFromTheReports) {
-  run_bench({"page", reports_, "--goals", goals_, "--output", at("page.md")});
-
-  EXPECT_EQ(read_bytes(at("page.md")), read_bytes(source_ + "/docs/goals.md"))
-      << "write it anew: sluice-bench page tests/bench/reports --goals tests/bench/goals.json "
-         "--output docs/goals.md --force";
 }
 
 TEST_F(Page, ShowsGoalsBesideTheNewestReport) {

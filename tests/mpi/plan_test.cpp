@@ -141,6 +141,7 @@ TEST_F(ShardPlan, IsKnownOfAGraphByItsNumbers) {
   EXPECT_GT(number_after(huge.out, "  that hold all lists"), 8u) << "512 GB of lists in 64 GiB each";
   EXPECT_EQ(sluice({"walk", "1e3:1e4", "--output", at("w.h5")}).status, 2) << "only a plan";
   EXPECT_EQ(sluice({"walk", "5e9:1e10", "--plan"}).status, 2) << "more vertices than ids";
+  EXPECT_EQ(sluice({"walk", "10.5:20", "--plan"}).status, 2) << "half a vertex";
 }
 
 /// One process says how many ranks a graph needs: so many do, and one less is refused.
