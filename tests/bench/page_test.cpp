@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
 
 #include "bench/bench.hpp"
 #include "paths.hpp"
@@ -73,13 +76,15 @@ TEST_F(Page, ShowsExperimentsBesideWhatWasPublished) {
              "B, sizes: none []": "too large", "another: small [ms]": 7})";
   std::ofstream(at("reports/b.json")) << R"({"command": "acc", "options": {}, "device": "a GPU",
                                              "date": "2026-01-02", "commit": "abc"})";
-  std::ofstream(at("papers.json")) << R"({"head": ["", "How to measure."], "papers": [
+  std::ofstream(at("papers.json")) << R"({"runs": ["How to measure."], "papers": [
             {"paper": "Somebody's", "cited": "Somebody, 2020.", "differs": ["it is slower.", "a bug."],
              "experiments": [
-             {"figure": "Fig. 3", "title": "sizes", "published": "fast.", "sluice": "faster.",
-              "difference": "none.", "tables": ["A, sizes", "B, sizes"], "rows": {"large": "31 ms"}},
-             {"figure": "Fig. 4", "title": "none", "published": "p.", "sluice": "s.", "difference": "d.",
-              "peers": "ran by turns.", "tables": ["absent"],
+             {"figure": "Fig. 3", "title": "sizes, A-B", "in_short": ["10 ms", "1.5 ms"], "verdict": "agrees",
+              "published": "fast.", "sluice": "faster.", "difference": "none.",
+              "notes": {"GPU": ["It is fast.", "It is new."], "Host": ["It is old."]},
+              "tables": ["A, sizes", "B, sizes"], "rows": {"large": "31 ms"}},
+             {"figure": "Fig. 4", "title": "none", "in_short": ["p", "s"], "verdict": "differs",
+              "published": "p.", "sluice": "s.", "difference": "d.", "peers": "ran by turns.", "tables": ["absent"],
               "beside": [{"figure": "a walk", "sluice": "2 ms", "peer": "a peer", "value": "3 ms",
                           "device": "2 cores", "source": "one run"}]}]}]})";
 
@@ -87,24 +92,104 @@ TEST_F(Page, ShowsExperimentsBesideWhatWasPublished) {
       run_bench({"page", at("reports"), "--papers", at("papers.json"), "--output", "-"}).out;
 
   for (const char* part :
-       {"\n1. host, 2 threads, the machine's load 0 before it, 2026-01-02, commit abc: `sluice-bench papers "
+       {"\n| paper | experiment | published | Sluice | verdict |\n|---|---|---|---|---|\n"
+        "| Somebody's | [Fig. 3: sizes, A-B](#fig-3-sizes-a-b) | 10 ms | 1.5 ms | agrees |\n"
+        "| Somebody's | [Fig. 4: none](#fig-4-none) | p | s | differs |\n\n## Somebody's\n",
+        "\n1. host, 2 threads, the machine's load 0 before it, 2026-01-02, commit abc: `sluice-bench papers "
         "--device host --threads 2 --repetitions 3 --graphs some`\n",
-        "\nHow to measure.\n\n1. host",
+        "\n## Runs\n\nHow to measure.\n\n1. host",
         "\n## Somebody's\n\nSomebody, 2020.\n\n"
         "Where Sluice's figures contradict the paper's, or its program differs:\n\n- it is slower.\n- a "
         "bug.\n",
-        "\n### Fig. 3: sizes\n\n- Published: fast.\n- Sluice: faster.\n- Difference: none.\n"
-        "\nRun 1: A, sizes (a ring, 4 vertices)\n\n"
+        "\n### Fig. 3: sizes, A-B\n\n- Published: fast.\n- Sluice: faster.\n- Difference: none.\n"
+        "\n[Run 1](#runs): A, sizes (a ring, 4 vertices)\n\n"
         "| figure | published | Sluice | edges | times small |\n|---|---|---|---|---|\n"
         "| small |  | 1.5 ms | 12 |  |\n| large | 31 ms | 30.25 ms |  | 20.2 |\n"
         "\nNo figure, needs a GPU: none; other.\n"
-        "\nRun 1: B, sizes\n\nNo figure, too large: none.\n",
+        "\n[Run 1](#runs): B, sizes\n\nNo figure, too large: none.\n"
+        "\n<details><summary>Notes</summary>\n\nGPU:\n\n- It is fast.\n- It is new.\n"
+        "\nHost:\n\n- It is old.\n\n</details>\n\n### Fig. 4",
         "\n### Fig. 4: none\n\n- Published: p.\n- Sluice: s.\n- Difference: d.\n- Peers: ran by turns.\n"
         "\n| beside a peer | Sluice | peer | device | run |\n|---|---|---|---|---|\n"
         "| a walk | 2 ms | a peer: 3 ms | 2 cores | one run |\n"})
     EXPECT_NE(page.find(part), std::string::npos) << part << "\nin\n" << page;
   EXPECT_EQ(page.find("another"), std::string::npos) << page;
   EXPECT_EQ(page.find("a GPU,"), std::string::npos) << page;
+}
+
+/// Tables of more than 25 rows, of figures or of peers, open by a click.
+TEST_F(Page, ClosesLongTablesOfExperiments) {
+  std::filesystem::create_directory(at("reports"));
+  nlohmann::json report = {{"command", "papers"}, {"options", nlohmann::json::object()},
+                           {"device", "a GPU"},   {"date", "2026-01-02"},
+                           {"commit", "abc"},     {"long: graph []", "a ring"}};
+  nlohmann::json experiment = {
+      {"figure", "Fig. 1"}, {"title", "t"},   {"in_short", {"p", "s"}}, {"verdict", "agrees"},
+      {"published", "p."},  {"sluice", "s."}, {"difference", "d."},     {"tables", {"long", "short"}}};
+  for (int row = 0; row < 26; ++row) {
+    report[fmt::format("long: row {} [ms]", row)] = row;
+    if (row < 25) report[fmt::format("short: row {} [ms]", row)] = row;
+    experiment["beside"].push_back(
+        {{"figure", "f"}, {"sluice", "s"}, {"peer", "p"}, {"value", "v"}, {"device", "d"}, {"source", "r"}});
+  }
+  std::ofstream(at("reports/a.json")) << report;
+  std::ofstream(at("papers.json")) << nlohmann::json{
+      {"runs", {"How."}}, {"papers", {{{"paper", "P"}, {"cited", "c."}, {"experiments", {experiment}}}}}};
+
+  const std::string page =
+      run_bench({"page", at("reports"), "--papers", at("papers.json"), "--output", "-"}).out;
+
+  for (const char* part : {"\n<details><summary>Beside peers, 26 rows</summary>\n\n| beside a peer |",
+                           "| r |\n\n</details>\n\n<details><summary><a href=\"#runs\">Run 1</a>: long (a "
+                           "ring), 26 rows</summary>\n"
+                           "\n| figure | Sluice |\n|---|---|\n| row 0 | 0 ms |\n",
+                           " ms |\n\n</details>\n\n[Run 1](#runs): short\n\n| figure | Sluice |\n"})
+    EXPECT_NE(page.find(part), std::string::npos) << part << "\nin\n" << page;
+}
+
+std::ptrdiff_t words_of(const std::string& text) {
+  std::istringstream words(text);
+  return std::distance(std::istream_iterator<std::string>(words), {});
+}
+
+/// A reader finds what there is to know of an experiment in a line, and its reasons in two.
+TEST_F(Page, EveryExperimentIsSaidInShort) {
+  const auto list = nlohmann::json::parse(read_bytes(papers_));
+  for (const auto& paper : list.at("papers")) {
+    for (const auto& experiment : paper.at("experiments")) {
+      SCOPED_TRACE(experiment.at("figure").get<std::string>() + ": " +
+                   experiment.at("title").get<std::string>());
+      EXPECT_EQ(experiment.at("in_short").size(), 2u);
+      for (const std::string figures : experiment.at("in_short"))
+        EXPECT_TRUE(!figures.empty() && words_of(figures) <= 12) << figures;
+      EXPECT_EQ(std::set<std::string>({"agrees", "partly", "contradicts", "differs"})
+                    .count(experiment.at("verdict")),
+                1u);
+      EXPECT_LE(words_of(experiment.at("difference")), 45);
+      for (const char* const text : {"sluice", "peers"})
+        EXPECT_LE(experiment.value(text, "").size(), 250u) << text;
+      const auto notes = experiment.value("notes", nlohmann::json::object());
+      for (const auto& [subject, statements] : notes.items())
+        for (const std::string note : statements) EXPECT_LE(words_of(note), 40) << subject << ": " << note;
+    }
+  }
+}
+
+TEST_F(Page, EveryLinkWithinThePapersLeadsToAHeading) {
+  const std::string page = read_bytes(source_ + "/docs/papers.md");
+  const auto found = [&](const char* pattern) {
+    const std::regex regex(pattern);
+    return std::vector<std::smatch>(std::sregex_iterator(page.begin(), page.end(), regex), {});
+  };
+  std::multiset<std::string> anchors;
+  for (const auto& heading : found("\n##+ ([^\n]*)")) {
+    std::string anchor = std::regex_replace(heading[1].str(), std::regex("[^A-Za-z0-9 _-]"), "");
+    std::ranges::transform(anchor, anchor.begin(), [](char c) { return c == ' ' ? '-' : std::tolower(c); });
+    anchors.insert(anchor);
+  }
+  for (const auto& link : found("(\\]\\(|href=\")#([^)\"]*)[)\"]"))
+    EXPECT_EQ(anchors.count(link[2]), 1u) << link[2];
+  EXPECT_EQ(found("\n\\| [^|\n]* \\| \\[[^|\n]*\\]\\(#").size(), found("\n### ").size());
 }
 
 /// Of two runs of a table the newer one, and of one day the last, by device, ranks and graph.
@@ -124,15 +209,15 @@ TEST_F(Page, ShowsTheNewestRunOfATable) {
   report("f", "host", "2026-01-04", R"("A: graph []": "a tree", "A: x []": "needs a GPU")");
   report("g", "a GPU", "2026-01-01", R"("ranks": 2, "A: graph []": "a ring", "A: x [ms]": 61)");
   std::ofstream(at("papers.json"))
-      << R"({"head": [], "papers": [{"paper": "P", "cited": "c.", "experiments": [
-             {"figure": "Fig. 1", "title": "t", "published": "p.", "sluice": "s.", "difference": "d.",
+      << R"({"runs": [], "papers": [{"paper": "P", "cited": "c.", "experiments": [
+             {"figure": "Fig. 1", "title": "t", "in_short": ["p", "s"], "verdict": "agrees", "published": "p.", "sluice": "s.", "difference": "d.",
               "tables": ["A", "B"]}]}]})";
 
   const std::string page =
       run_bench({"page", at("reports"), "--papers", at("papers.json"), "--output", "-"}).out;
 
-  for (const char* shown : {"Run 1: B\n\n| figure | Sluice |\n|---|---|\n| x | 12 ms |\n", "| x | 31 ms |",
-                            "| x | 41 ms |", "| x | 51 ms |", "| x | 61 ms |", "\n5. a GPU"})
+  for (const char* shown : {"[Run 1](#runs): B\n\n| figure | Sluice |\n|---|---|\n| x | 12 ms |\n",
+                            "| x | 31 ms |", "| x | 41 ms |", "| x | 51 ms |", "| x | 61 ms |", "\n5. a GPU"})
     EXPECT_NE(page.find(shown), std::string::npos) << shown << "\nin\n" << page;
   for (const char* old : {"11 ms", "21 ms", "22 ms", "\n6. ", "commit b", "a tree"})
     EXPECT_EQ(page.find(old), std::string::npos) << old << "\nin\n" << page;
@@ -171,7 +256,7 @@ TEST_F(Page, RefusesTwoPagesAtOnceAndListsThatLackMembers) {
   refuse_bench(2, "give one", {"page", reports_, "--output", at("page.md")});
   refuse_bench(2, "give one",
                {"page", reports_, "--peers", peers_, "--papers", papers_, "--output", at("page.md")});
-  std::ofstream(at("papers.json")) << R"({"head": [], "papers": [{"paper": "Somebody's"}]})";
+  std::ofstream(at("papers.json")) << R"({"runs": [], "papers": [{"paper": "Somebody's"}]})";
   std::ofstream(at("goals.json")) << R"([{"title": "Jobs"}])";
   refuse_bench(3, "--goals: ", {"page", reports_, "--goals", at("goals.json"), "--output", at("page.md")});
   refuse_bench(3, "--papers: ", {"page", reports_, "--papers", at("papers.json"), "--output", at("page.md")});

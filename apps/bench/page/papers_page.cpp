@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <string_view>
 
@@ -21,7 +22,23 @@ constexpr const char* kHead =
     "and from `tests/bench/papers.json`.\n\n"
     "Figures are medians. Those that were published come from other graphs and other hardware, so that\n"
     "only ratios compare. Stored edges count both directions of an undirected graph. Of a table there is\n"
-    "the newest run on a GPU and on the host, of each graph and number of ranks.\n";
+    "the newest run on a GPU and on the host, of each graph and number of ranks. [Runs](#runs) has their\n"
+    "commands. Long tables and notes open by a click.\n";
+
+constexpr const char* kInShort =
+    "\n## In short\n\n"
+    "Each experiment has a verdict. Its figures agree with the published ones, partly agree, or contradict\n"
+    "them. *Differs* says that hardware, graphs or settings differ, or that no published number is at\n"
+    "hand, so that neither holds.\n\n"
+    "| paper | experiment | published | Sluice | verdict |\n|---|---|---|---|---|\n";
+
+/// Longer tables are closed, so that the page reads as text.
+constexpr std::size_t kOpenRows = 25;
+
+/// Within a block of HTML, Markdown has empty lines around it.
+std::string closed(const std::string& summary, const std::string& text) {
+  return fmt::format("\n<details><summary>{}</summary>\n{}\n</details>\n", summary, text);
+}
 
 /// A figure of a table: `TABLE: NAME [UNIT]` of a report, and the columns `TABLE: NAME: COLUMN` behind it.
 struct Row {
@@ -109,17 +126,18 @@ std::string missing_of(const std::vector<Row>& rows) {
 /// What one run measured of a table; its row `graph` says on what, if it is one graph.
 std::string run_of(std::size_t number_of_run, const std::string& table, std::vector<Row> rows,
                    const Json* published) {
-  std::string text = fmt::format("\nRun {}: {}", number_of_run, table);
+  std::string name = table;
   if (const auto graph = std::ranges::find(rows, "graph", &Row::name); graph != rows.end()) {
-    text += fmt::format(" ({})", graph->cell);
+    name += fmt::format(" ({})", graph->cell);
     rows.erase(graph);
   }
-  text += "\n";
   const auto words = std::ranges::stable_partition(rows, [](const Row& row) { return !row.words; });
   const std::vector<Row> missing(words.begin(), words.end());
   rows.erase(words.begin(), words.end());
-  if (!rows.empty()) text += table_of(rows, published);
-  return text + missing_of(missing);
+  const std::string text = (rows.empty() ? "" : table_of(rows, published)) + missing_of(missing);
+  if (rows.size() <= kOpenRows) return fmt::format("\n[Run {}](#runs): {}\n{}", number_of_run, name, text);
+  return closed(fmt::format("<a href=\"#runs\">Run {}</a>: {}, {} rows", number_of_run, name, rows.size()),
+                text);
 }
 
 /// The newest run of each table, by `subject_of`; among those of one day the last.
@@ -155,14 +173,60 @@ Newest newest_of(const std::vector<Json>& reports, const Json& papers) {
   return newest;
 }
 
+std::string word(const Json& experiment, const char* name) {
+  return experiment.at(name).get<std::string>();
+}
+
+std::string heading_of(const Json& experiment) {
+  return fmt::format("{}: {}", word(experiment, "figure"), word(experiment, "title"));
+}
+
+/// Where a link finds a heading: in small letters, spaces are hyphens, and other signs are left out.
+std::string anchor_of(const std::string& heading) {
+  std::string anchor;
+  for (const unsigned char letter : heading) {
+    if (std::isalnum(letter) || letter == '-' || letter == '_') anchor += std::tolower(letter);
+    if (letter == ' ') anchor += '-';
+  }
+  return anchor;
+}
+
+std::string in_short(const Json& papers) {
+  std::string text = kInShort;
+  for (const Json& paper : papers) {
+    for (const Json& experiment : paper.at("experiments")) {
+      const Json& figures = experiment.at("in_short");
+      const std::string heading = heading_of(experiment);
+      text += fmt::format("| {} | [{}](#{}) | {} | {} | {} |\n", word(paper, "paper"), heading,
+                          anchor_of(heading), figures.at(0).get<std::string>(),
+                          figures.at(1).get<std::string>(), word(experiment, "verdict"));
+    }
+  }
+  return text;
+}
+
+std::string beside_of(const Json& rows) {
+  const std::string text = peers_table(rows);
+  return rows.size() <= kOpenRows ? text : closed(fmt::format("Beside peers, {} rows", rows.size()), text);
+}
+
+/// Statements beside the one that says where figures differ, by their subjects.
+std::string notes_of(const Json& notes) {
+  std::string text;
+  for (const auto& [subject, statements] : notes.items()) {
+    text += fmt::format("\n{}:\n\n", subject);
+    for (const std::string statement : statements) text += fmt::format("- {}\n", statement);
+  }
+  return closed("Notes", text);
+}
+
 std::string experiment_of(const Json& experiment, const std::vector<const Json*>& runs,
                           const Newest& newest) {
-  const auto word = [&](const char* name) { return experiment.at(name).get<std::string>(); };
-  std::string text = fmt::format("\n### {}: {}\n\n", word("figure"), word("title"));
-  text += fmt::format("- Published: {}\n- Sluice: {}\n- Difference: {}\n", word("published"), word("sluice"),
-                      word("difference"));
-  if (experiment.contains("peers")) text += fmt::format("- Peers: {}\n", word("peers"));
-  if (experiment.contains("beside")) text += peers_table(experiment["beside"]);
+  std::string text =
+      fmt::format("\n### {}\n\n- Published: {}\n- Sluice: {}\n- Difference: {}\n", heading_of(experiment),
+                  word(experiment, "published"), word(experiment, "sluice"), word(experiment, "difference"));
+  if (experiment.contains("peers")) text += fmt::format("- Peers: {}\n", word(experiment, "peers"));
+  if (experiment.contains("beside")) text += beside_of(experiment["beside"]);
   const Json* const published = experiment.contains("rows") ? &experiment["rows"] : nullptr;
   for (const std::string table : experiment.at("tables")) {
     for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -171,14 +235,13 @@ std::string experiment_of(const Json& experiment, const std::vector<const Json*>
         text += run_of(i + 1, table, rows_of(*runs[i], table), published);
     }
   }
-  return text;
+  return experiment.contains("notes") ? text + notes_of(experiment["notes"]) : text;
 }
 
 std::string sections(const Json& papers, const std::vector<const Json*>& runs, const Newest& newest) {
   std::string text;
   for (const Json& paper : papers) {
-    text += fmt::format("\n## {}\n\n{}\n", paper.at("paper").get<std::string>(),
-                        paper.at("cited").get<std::string>());
+    text += fmt::format("\n## {}\n\n{}\n", word(paper, "paper"), word(paper, "cited"));
     if (paper.contains("differs")) {
       text += "\nWhere Sluice's figures contradict the paper's, or its program differs:\n\n";
       for (const std::string line : paper["differs"]) text += fmt::format("- {}\n", line);
@@ -193,16 +256,17 @@ std::string sections(const Json& papers, const std::vector<const Json*>& runs, c
 std::string papers_page(const std::vector<Json>& reports, const Json& page) {
   std::string text = kHead;
   try {
-    for (const std::string line : page.at("head")) text += line + "\n";
     const Json& papers = page.at("papers");
     const Newest newest = newest_of(reports, papers);
     std::vector<const Json*> runs;
     for (const Json& report : reports)
       if (std::ranges::find(newest, &report, &Newest::value_type::second) != newest.end())
         runs.push_back(&report);
+    text += in_short(papers) + sections(papers, runs, newest) + "\n## Runs\n\n";
+    for (const std::string line : page.at("runs")) text += line + "\n";
     text += runs.empty() ? "\nNo report yet.\n" : "\n";
     for (std::size_t i = 0; i < runs.size(); ++i) text += run_line(i + 1, *runs[i]);
-    return text + sections(papers, runs, newest);
+    return text;
   } catch (const Json::exception& error) {
     throw InputError(fmt::format("--papers: {}", error.what()));
   }

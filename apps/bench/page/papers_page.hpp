@@ -9,9 +9,10 @@
 
 namespace sluice::bench {
 
-/// `page`: lines of its head, and papers with their experiments, as tests/bench/papers.json has them. Of each
-/// table it shows the newest run on a GPU and on the host, of each graph and number of ranks. Throws
-/// InputError where a member is missing.
+/// `page`: how `runs` were made, and papers with their experiments, as tests/bench/papers.json has them. An
+/// experiment has `in_short` (what was published, and Sluice's figures), a `verdict`, a `difference`, and
+/// `notes` by their subjects. Of each table it shows the newest run on a GPU and on the host, of each graph
+/// and number of ranks. Throws InputError where a member is missing.
 std::string papers_page(const std::vector<Json>& reports, const Json& page);
 
 }  // namespace sluice::bench
