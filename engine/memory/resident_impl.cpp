@@ -73,15 +73,12 @@ void ResidentGraph::Impl::bring(Buffer<T>& buffer, const T* from, std::size_t co
 void ResidentGraph::Impl::upload() {
   const CsrView host = host_view.csr;
   if (device.is_cuda()) {
-    std::vector<Vertex> hub_list;
-    for (std::uint64_t v = 0; v < host.vertices; ++v) {
-      if (host.offsets[v + 1] - host.offsets[v] > GraphView::kHubDegree)
-        hub_list.push_back(static_cast<Vertex>(v));
-    }
+    const std::vector<Vertex> hub_list =
+        long_lists({host.offsets, host.vertices + 1}, GraphView::kHubDegree + 1, device.threads());
     bring(offsets, host.offsets, host.vertices + 1, "the graph's offsets");
     bring(targets, host.targets, host.edges, "the graph's edges");
     if (graph.weighted) bring(weights, host.weights, host.edges, "the graph's weights");
-    bring(hubs, std::as_const(hub_list).data(), hub_list.size(), "the list of hubs");
+    bring(hubs, hub_list.data(), hub_list.size(), "the list of hubs");
     view.hubs = hubs.data();
     view.hub_count = static_cast<std::uint32_t>(hub_list.size());
     view.csr.offsets = offsets.data();

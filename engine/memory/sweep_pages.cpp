@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <utility>
 
 #include "engine/core/error.hpp"
@@ -26,6 +27,8 @@ constexpr std::uint64_t kLeastSlot = 4u << 10, kMostPartitions = 4096;
 constexpr std::uint64_t kSlotsNeeded = 2;
 /// Look-up tables and the like beside the slots.
 constexpr std::uint64_t kFixedBytes = 64u << 10;
+/// Lists whose lengths a thread looks at.
+constexpr std::uint64_t kListsAtOnce = 1u << 16;
 
 PageColumns columns_of(bool weighted) {
   PageColumns columns;
@@ -154,12 +157,27 @@ SweepRows SweepRows::of(const CsrView& lists, const EdgeSource* from, bool weigh
   return {rows, from};
 }
 
+std::vector<Vertex> long_lists(std::span<const EdgeIndex> offsets, std::uint64_t least, unsigned threads) {
+  std::vector<Vertex> found;
+  if (const auto even = EvenLists::of(offsets.data()); even && even->longest() < least) return found;
+  std::mutex mutex;
+  const std::uint64_t lists = offsets.empty() ? 0 : offsets.size() - 1;
+  parallel_blocks(threads, lists, kListsAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+    for (std::uint64_t v = begin; v < end; ++v) {
+      if (offsets[v + 1] - offsets[v] < least) continue;
+      const std::lock_guard lock(mutex);
+      found.push_back(static_cast<Vertex>(v));
+    }
+  });
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 std::uint64_t longest_list(std::span<const EdgeIndex> offsets, unsigned threads) {
-  constexpr std::uint64_t kGrain = 1u << 16;
   if (const auto even = EvenLists::of(offsets.data())) return even->longest();
   const std::uint64_t lists = offsets.empty() ? 0 : offsets.size() - 1;
   std::atomic<std::uint64_t> longest{0};
-  parallel_blocks(threads, lists, kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+  parallel_blocks(threads, lists, kListsAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
     std::uint64_t most = 0;
     for (std::uint64_t v = begin; v < end; ++v) most = std::max(most, offsets[v + 1] - offsets[v]);
     std::uint64_t known = longest;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "engine/exec/device.hpp"
 #include "engine/exec/memory/buffer.hpp"
@@ -54,6 +55,8 @@ struct SweepPage {
 bool needs_sweep_pages(const Device& device, const SweepRows& rows, bool weighted,
                        const PagingOptions& paging, std::uint64_t beside = 0);
 
+/// The lists of at least so many edges, by number, ascending.
+std::vector<Vertex> long_lists(std::span<const EdgeIndex> offsets, std::uint64_t least, unsigned threads);
 /// Of offsets, the edges of the longest list.
 std::uint64_t longest_list(std::span<const EdgeIndex> offsets, unsigned threads);
 

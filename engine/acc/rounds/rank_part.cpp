@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 #include <span>
 #include <utility>
 
@@ -28,7 +27,7 @@ constexpr std::uint64_t kMostPartitions = 4096;
 /// Weights are looked at in so many places, so many in each.
 constexpr std::uint64_t kSampledPlaces = 64, kSampledAtOnce = 1024;
 
-constexpr std::uint64_t kDegreesAtOnce = 1u << 16, kListsAtOnce = 1u << 12;
+constexpr std::uint64_t kListsAtOnce = 1u << 12;
 
 /// Of a vertex, between ranks: a state and who has it, rounded up.
 constexpr std::uint64_t kMostOnTheWay = 16;
@@ -204,22 +203,6 @@ void RankPart::make_simple(const Graph& graph, const AccPlace& place) {
   }
   rows_ = made_.view();
   symmetric_ = true;
-}
-
-std::vector<Vertex> RankPart::long_rows(std::uint64_t least) const {
-  const EdgeIndex* const offsets = rows_.in.offsets;
-  std::vector<Vertex> rows;
-  std::mutex mutex;
-  parallel_blocks(device_.threads(), rows_.in.vertices, kDegreesAtOnce,
-                  [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-                    for (std::uint64_t row = begin; row < end; ++row) {
-                      if (offsets[row + 1] - offsets[row] < least) continue;
-                      const std::lock_guard lock(mutex);
-                      rows.push_back(static_cast<Vertex>(row));
-                    }
-                  });
-  std::sort(rows.begin(), rows.end());
-  return rows;
 }
 
 double RankPart::mean_weight() const {

@@ -70,7 +70,9 @@ class RankPart {
     return longest_list({rows_.in.offsets, rows_.in.vertices + 1}, device_.threads());
   }
   /// Own rows with at least so many edges, ascending.
-  std::vector<Vertex> long_rows(std::uint64_t least) const;
+  std::vector<Vertex> long_rows(std::uint64_t least) const {
+    return long_lists({rows_.in.offsets, rows_.in.vertices + 1}, least, device_.threads());
+  }
   /// Is every edge there in both directions?
   bool symmetric() const { return symmetric_; }
   bool weighted() const { return weighted_; }

@@ -33,8 +33,8 @@ InEdgesOnDevice::InEdgesOnDevice(const Device& device, const Graph& graph, const
   const Csr& rows = in.rows();
   HostArray<std::uint64_t> reciprocals(graph.vertices(), "reciprocals of degrees");
   std::vector<Vertex> long_rows;
+  if (!device.plans()) long_rows = long_lists(rows.offsets.span(), kLongRow + 1, device.threads());
   for (std::uint64_t v = 0; v < graph.vertices() && !device.plans(); ++v) {
-    if (rows.offsets[v + 1] - rows.offsets[v] > kLongRow) long_rows.push_back(static_cast<Vertex>(v));
     const std::uint64_t degree = graph.out.offsets[v + 1] - graph.out.offsets[v];
     reciprocals[v] = degree == 0 ? 0 : reciprocal_of(degree);
   }
