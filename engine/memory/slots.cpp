@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <type_traits>
 
 #include "engine/core/error.hpp"
 #include "engine/core/memory_budget.hpp"
@@ -22,23 +21,12 @@ constexpr unsigned kFileLanes = 4;
 }  // namespace
 
 /// What a bringing thread has of its own: a stream, and page-locked memory for what is not in host memory.
-class Slots::Lane : public ColumnsIn<Staging> {
- public:
-  Lane(const Device& device, std::size_t column) : copies(device), uploads(device, column), device_(device) {}
-
-  template <class T>
-  T* stage(Staging<T>& column, std::uint64_t size) {
-    if (column.size() < size)
-      column = Staging<T>(), column = Staging<T>(device_, size, "a stage for partitions");
-    return column.data();
-  }
+struct Slots::Lane : ColumnsIn<Staging> {
+  Lane(const Device& device, std::size_t column) : copies(device), uploads(device, column) {}
 
   CopyLane copies;
   Uploads uploads;
   Buffer<float> weights_there;  ///< of a partition, while tables are made of them
-
- private:
-  const Device& device_;
 };
 
 PageSources PageSources::of(const CsrView& lists, const EdgeSource* from, bool weighted) {
@@ -234,115 +222,99 @@ void Slots::work() {
 }
 
 void Slots::bring(Lane& lane, const Load& load) {
-  if (columns_.coded) {
-    bring_coded(lane, load);
-  } else if (Kept* const kept = place_to_keep(load.partition); kept || !bring_in_pieces(lane, load)) {
-    bring_columns(lane, load, kept);
+  // Of a GPU that brings lists from their file, some memory is left for that (ResidentGraph::Impl).
+  const bool there = device_.is_cuda() && read_from_file() && sources_.derive_there && derives_there_;
+  try {
+    columns_.coded ? bring_coded(lane, load) : bring_columns(lane, load, there);
+  } catch (const BudgetError&) {
+    if (!there || !derives()) throw;
+    derives_there_ = false;
+    lane.weights_there = Buffer<float>();
+    bring_columns(lane, load, false);
   }
   lane.copies.wait("bringing a partition");
   ++counters_.transfers;
 }
 
+template <class T>
+void Slots::copy(Lane& lane, T* to, const T* from, std::uint64_t size) {
+  lane.copies.to_device(to, from, size * sizeof(T));
+  counters_.copied_bytes += size * sizeof(T);
+}
+
 void Slots::bring_coded(Lane& lane, const Load& load) {
   const std::uint64_t begin = plan_.begin(load.partition), end = plan_.end(load.partition);
   std::uint32_t* const codes = slots_[load.slot].codes.data();
-  const auto copy = [&](std::uint32_t* to, const std::uint32_t* from, std::uint64_t size) {
-    lane.copies.to_device(to, from, size * sizeof(std::uint32_t));
-    counters_.copied_bytes += size * sizeof(std::uint32_t);
-  };
   const CodedLists& host = sources_.columns.coded;
-  copy(codes, host.begins + begin, end - begin);
-  copy(codes + (end - begin), host.words + host.begins[begin], host.begins[end] - host.begins[begin]);
+  copy(lane, codes, host.begins + begin, end - begin);
+  copy(lane, codes + (end - begin), host.words + host.begins[begin], host.begins[end] - host.begins[begin]);
 }
 
-/// From the file into the slot by way of small pieces, and what is derived is made there. False: it cannot.
-bool Slots::bring_in_pieces(Lane& lane, const Load& load) {
-  const bool derives = columns_.cumulative || columns_.alias;
-  if (!device_.is_cuda() || !read_from_file() || (derives && !(sources_.derive_there && derives_there_)))
-    return false;
+bool Slots::derives() const {
+  const PageView& host = sources_.columns;
+  return (columns_.cumulative && !host.cumulative) || (columns_.alias && !host.thresholds);
+}
+
+/// What is in host memory is copied. The rest is read from the file and derived in the slot itself: by a GPU
+/// `there`, to which it comes in small pieces. Or it is first put together in host memory, if it is kept
+/// there or a GPU cannot derive it.
+void Slots::bring_columns(Lane& lane, const Load& load, bool there) {
   const std::uint64_t begin = plan_.begin(load.partition), end = plan_.end(load.partition);
   const EdgeIndex first = offsets_[begin];
   const std::uint64_t edges = offsets_[end] - first;
-  if (edges == 0) return true;
-  const bool weighted = columns_.weights || (derives && sources_.weighted);
-  PageView page = views_[load.slot];
-  const auto bring_column = [&]<class T>(T* column, const auto& read) {
-    lane.uploads.bring(
-        column + first, edges * sizeof(T), [&](std::byte* to, std::size_t from, std::size_t until) {
-          read(first + from / sizeof(T), std::span(reinterpret_cast<T*>(to), (until - from) / sizeof(T)));
-        });
-  };
-  try {
-    if (weighted && !columns_.weights) {
-      lane.weights_there.reserve(device_, edges, "scratch of tables");
-      page.weights = moved(lane.weights_there.data(), first);
-    }
-    bring_column(page.targets,
-                 [&](EdgeIndex at, std::span<Vertex> to) { sources_.file->read_targets(at, to); });
-    if (weighted)
-      bring_column(page.weights,
-                   [&](EdgeIndex at, std::span<float> to) { sources_.file->read_weights(at, to); });
-    if (derives) {
-      const std::lock_guard lock(deriving_);
-      sources_.derive_there(page, begin, end);
-    }
-  } catch (const BudgetError&) {
-    if (!derives) throw;
-    derives_there_ = false;
-    lane.weights_there = Buffer<float>();
-    return false;
-  }
-  const std::uint64_t bytes = edges * (sizeof(Vertex) + (weighted ? sizeof(float) : 0));
-  counters_.read_bytes += bytes, counters_.copied_bytes += bytes;
-  return true;
-}
-
-void Slots::bring_columns(Lane& lane, const Load& load, Kept* kept) {
-  const std::uint64_t begin = plan_.begin(load.partition), end = plan_.end(load.partition);
-  const EdgeIndex first = offsets_[begin], last = offsets_[end];
-  const std::uint64_t edges = last - first;
   // Of a graph without edges no column is anywhere, and none is read.
   if (edges == 0) return;
-  const Slot& slot = slots_[load.slot];
   const PageView& host = sources_.columns;
-  const bool derives = (columns_.cumulative && !host.cumulative) || (columns_.alias && !host.thresholds);
-  const bool comes = !kept || !kept->whole;  // from the file; else it is kept
-  PageView staged = host;  // where each column lies in host memory, by position in the graph
-  const auto stage = [&](auto of) {
-    auto& column = of(staged);
-    if (kept) {
-      auto& own = of(*kept);
-      if (own.size() < edges)
-        own = std::remove_reference_t<decltype(own)>(device_, edges, "partitions that stay in host memory");
-      column = moved(own.data(), first);
+  Kept* const kept = place_to_keep(load.partition);
+  const bool derives = this->derives() && !(kept && kept->whole), gpu = device_.is_cuda();
+  const bool on_gpu = gpu && !kept && (there || !derives);  // what is not in host memory is there alone
+  PageColumns columns = columns_;
+  columns.weights |= derives && sources_.weighted;
+  PageView to = views_[load.slot], from = host;  // by position in the graph
+  if (on_gpu && columns.weights && !to.weights) {
+    lane.weights_there.reserve(device_, edges, "scratch of tables");
+    to.weights = moved(lane.weights_there.data(), first);
+  }
+  each_column(columns, [&](auto of, bool wanted) {
+    if (!wanted || of(host) || on_gpu) return;
+    const bool keeps = kept && of(to);
+    auto& memory = keeps ? of(*kept) : of(lane);
+    if (gpu || kept || !of(to)) {
+      memory.reserve(device_, keeps ? edges : most_edges_, "partitions in host memory");
+      of(from) = moved(memory.data(), first);
     } else {
-      // The host backend's slots are host memory themselves.
-      column = moved(device_.is_cuda() ? lane.stage(of(lane), most_edges_) : of(slot).data(), first);
+      of(from) = of(to);  // the host backend's slots are host memory themselves
     }
-  };
-  each_column(columns_, [&](auto of, bool wanted) {
-    if (wanted && !of(host)) stage(of);
   });
-  if (comes) {
-    if (derives && sources_.weighted && !staged.weights)
-      staged.weights = moved(lane.stage(lane.weights, most_edges_), first);
-    if (!host.targets) {
-      sources_.file->read_targets(first, {staged.targets + first, edges});
-      counters_.read_bytes += edges * sizeof(Vertex);
-    }
-    if (staged.weights && !host.weights) {
-      sources_.file->read_weights(first, {staged.weights + first, edges});
-      counters_.read_bytes += edges * sizeof(float);
-    }
-    if (derives) sources_.derive(staged, begin, end);
+  if (!kept || !kept->whole) {
+    const EdgeSource* const file = sources_.file;
+    if (!host.targets)
+      read<Vertex>(lane, to.targets, from.targets, first, edges,
+                   [&](EdgeIndex at, std::span<Vertex> some) { file->read_targets(at, some); });
+    if (columns.weights && !host.weights)
+      read<float>(lane, to.weights, from.weights, first, edges,
+                  [&](EdgeIndex at, std::span<float> some) { file->read_weights(at, some); });
+    if (derives && !on_gpu) sources_.derive(from, begin, end);
     if (kept) has_come(load.partition);
   }
-  each_column(columns_, [&](auto of, bool wanted) {
-    if (!wanted || of(slot).data() == of(staged) + first) return;
-    const std::uint64_t bytes = edges * sizeof *of(staged);
-    lane.copies.to_device(of(slot).data(), of(staged) + first, bytes);
-    counters_.copied_bytes += bytes;
+  each_column(columns, [&](auto of, bool wanted) {
+    if (wanted && of(to) && of(from) && of(to) != of(from))
+      copy(lane, of(to) + first, of(from) + first, edges);
   });
+  if (!derives || !on_gpu) return;
+  const std::lock_guard lock(deriving_);
+  sources_.derive_there(to, begin, end);
+}
+
+/// A column from the file to host memory (`from`), or else to a GPU by way of small pieces.
+template <class T, class Read>
+void Slots::read(Lane& lane, T* to, T* from, EdgeIndex first, std::uint64_t edges, const Read& fill) {
+  counters_.read_bytes += edges * sizeof(T);
+  if (from) return fill(first, std::span(from + first, edges));
+  lane.uploads.bring(to + first, edges * sizeof(T), [&](std::byte* piece, std::size_t at, std::size_t until) {
+    fill(first + at / sizeof(T), std::span(reinterpret_cast<T*>(piece), (until - at) / sizeof(T)));
+  });
+  counters_.copied_bytes += edges * sizeof(T);
 }
 
 std::uint64_t Slots::kept_bytes(std::uint32_t partition) const {

@@ -165,7 +165,7 @@ class Slots {
     unsigned slot;
     std::uint32_t partition;
   };
-  class Lane;
+  struct Lane;
   /// A partition's columns as they go to a slot, in page-locked host memory.
   struct Kept : ColumnsIn<Staging> {
     bool whole = false;
@@ -181,8 +181,13 @@ class Slots {
   void work();
   void bring(Lane& lane, const Load& load);
   void bring_coded(Lane& lane, const Load& load);
-  bool bring_in_pieces(Lane& lane, const Load& load);
-  void bring_columns(Lane& lane, const Load& load, Kept* kept);
+  void bring_columns(Lane& lane, const Load& load, bool there);
+  /// Are there columns that are made anew with each partition?
+  bool derives() const;
+  template <class T>
+  void copy(Lane& lane, T* to, const T* from, std::uint64_t size);
+  template <class T, class Read>
+  void read(Lane& lane, T* to, T* from, EdgeIndex first, std::uint64_t edges, const Read& fill);
   std::uint64_t kept_bytes(std::uint32_t partition) const;
   Kept* place_to_keep(std::uint32_t partition);
   void has_come(std::uint32_t partition);

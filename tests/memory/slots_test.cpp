@@ -1,4 +1,4 @@
-// Slots for partitions: what becomes of loads when one of them fails.
+// Slots for partitions: what comes to them, and what becomes of loads when one of them fails.
 #include "engine/memory/slots.hpp"
 
 #include <gtest/gtest.h>
@@ -44,6 +44,79 @@ TEST(Slots, TellWhatFailedThoughOthersCameLater) {
 
   EXPECT_THROW(slots.wait(), RunError);
 }
+
+constexpr std::uint64_t kEdges = 100;
+
+Vertex target_of(EdgeIndex e) {
+  return static_cast<Vertex>(3 * e + 1);
+}
+float weight_of(EdgeIndex e) {
+  return static_cast<float>(e) + 0.5f;
+}
+
+class CountedEdges final : public EdgeSource {
+ public:
+  void read_targets(EdgeIndex first, std::span<Vertex> out) const override {
+    for (Vertex& target : out) target = target_of(first++);
+  }
+  void read_weights(EdgeIndex first, std::span<float> out) const override {
+    for (float& weight : out) weight = weight_of(first++);
+  }
+};
+
+/// A table of a list's edges, that needs both of their columns.
+std::uint64_t sum_of(EdgeIndex e, Vertex target, float weight) {
+  return 1000 * e + target + static_cast<std::uint64_t>(2 * weight);
+}
+
+struct SourceCase {
+  bool file, keep, weights;  ///< weights: are a column themselves
+};
+
+class SlotsSources : public testing::TestWithParam<SourceCase> {};
+
+/// A partition that comes a second time is read again, unless it is kept.
+TEST_P(SlotsSources, BringAndDeriveAllColumns) {
+  const auto [file, keep, weights] = GetParam();
+  const Device device({DeviceChoice::host, 2});
+  const std::vector<EdgeIndex> offsets{0, 20, 50, 90, kEdges};
+  const auto plan = PartitionPlan::of_count(offsets, {0, 1}, 2);
+  std::vector<Vertex> targets(kEdges);
+  std::vector<float> all_weights(kEdges);
+  const CountedEdges edges;
+  edges.read_targets(0, targets), edges.read_weights(0, all_weights);
+  const CsrView lists{offsets.size() - 1, kEdges, offsets.data(), file ? nullptr : targets.data(),
+                      file ? nullptr : all_weights.data()};
+  PageSources sources = PageSources::of(lists, file ? &edges : nullptr, true);
+  sources.keep = keep;
+  sources.derive = [&](const PageView& page, std::uint64_t begin, std::uint64_t end) {
+    for (EdgeIndex e = offsets[begin]; e < offsets[end]; ++e)
+      page.cumulative[e] = sum_of(e, page.targets[e], page.weights[e]);
+  };
+  PageColumns columns;
+  columns.weights = weights, columns.cumulative = true;
+  Slots slots(device, offsets, plan, columns, sources, {1, 0});
+
+  for (const std::uint32_t partition : {0u, 1u, 0u}) {
+    slots.begin(0, partition);
+    slots.wait();
+    const PageView& page = slots.page(partition);
+    for (EdgeIndex e = offsets[plan.begin(partition)]; e < offsets[plan.end(partition)]; ++e) {
+      ASSERT_EQ(page.targets[e], target_of(e));
+      ASSERT_EQ(page.cumulative[e], sum_of(e, target_of(e), weight_of(e)));
+      ASSERT_EQ(weights ? page.weights[e] : weight_of(e), weight_of(e));
+    }
+    slots.drop(partition);
+  }
+  const std::uint64_t first = offsets[plan.end(0)], read = keep ? kEdges : kEdges + first;
+  EXPECT_EQ(slots.counters().read_bytes, file ? read * (sizeof(Vertex) + sizeof(float)) : 0);
+  EXPECT_EQ(slots.counters().transfers, 3u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cells, SlotsSources,
+                         testing::Values(SourceCase{false, false, false}, SourceCase{false, false, true},
+                                         SourceCase{true, false, false}, SourceCase{true, false, true},
+                                         SourceCase{true, true, false}, SourceCase{true, true, true}));
 
 /// One partition has many short lists, the other few long ones: a slot holds either, not the most of both.
 TEST(Slots, TakeOfCodedListsWhatThePlanSays) {

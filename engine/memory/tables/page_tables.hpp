@@ -2,13 +2,14 @@
 // with each partition that is brought; the same integers either way.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "engine/core/clock.hpp"
 #include "engine/core/error.hpp"
 #include "engine/memory/slots.hpp"
+#include "engine/memory/sweep_pages.hpp"
 #include "engine/memory/tables/ensure_tables.hpp"
 #include "engine/select/bias.hpp"
 #include "engine/select/build_tables.hpp"
@@ -26,12 +27,10 @@ bool take_coded_alias(ResidentGraph::Impl& graph, BiasTables& tables, const Name
 struct ListsOnDevice {
   ListsOnDevice(const ResidentGraph::Impl& graph, const PageView& page, ListRange lists)
       : range(lists), view(graph.view) {
-    std::vector<Vertex> long_ones;
-    for (std::uint64_t v = range.begin; v < range.end; ++v) {
-      const std::uint32_t degree = graph.host_view.degree(static_cast<Vertex>(v));
-      longest = std::max(longest, degree);
-      if (degree > GraphView::kHubDegree) long_ones.push_back(static_cast<Vertex>(v));
-    }
+    const std::span offsets(graph.host_view.csr.offsets + range.begin, range.end - range.begin + 1);
+    longest = static_cast<std::uint32_t>(longest_list(offsets, graph.device.threads()));
+    std::vector<Vertex> long_ones = long_lists(offsets, GraphView::kHubDegree + 1, graph.device.threads());
+    for (Vertex& v : long_ones) v += static_cast<Vertex>(range.begin);
     hubs = Buffer<Vertex>(graph.device, long_ones.size(), "the list of hubs");
     copy_to_device(graph.device, hubs.data(), long_ones.data(), hubs.bytes());
     view.hubs = hubs.data(), view.hub_count = static_cast<std::uint32_t>(long_ones.size());
@@ -74,7 +73,8 @@ void want_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bia
   pages.sources.derive = [&graph, bias](const PageView& page, std::uint64_t begin, std::uint64_t end) {
     GraphView view = graph.host_view;
     view.csr.targets = page.targets, view.csr.weights = page.weights;
-    host::for_each_list(1, view, MakeCtps<BiasOf>{view, bias, page.cumulative}, {begin, end});
+    host::for_each_list(graph.device.threads(), view, MakeCtps<BiasOf>{view, bias, page.cumulative},
+                        {begin, end});
   };
 #if defined(__CUDACC__)
   pages.sources.derive_there = [&graph, bias](const PageView& page, std::uint64_t begin, std::uint64_t end) {
@@ -121,7 +121,8 @@ void want_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bi
   pages.sources.derive = [&graph, bias](const PageView& page, std::uint64_t begin, std::uint64_t end) {
     GraphView view = graph.host_view;
     view.csr.targets = page.targets, view.csr.weights = page.weights;
-    host::for_each_alias(1, view, bias, PutAliasSlots{page.thresholds, page.others}, {begin, end});
+    host::for_each_alias(graph.device.threads(), view, bias, PutAliasSlots{page.thresholds, page.others},
+                         {begin, end});
   };
 #if defined(__CUDACC__)
   pages.sources.derive_there = [&graph, bias](const PageView& page, std::uint64_t begin, std::uint64_t end) {
