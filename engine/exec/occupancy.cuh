@@ -9,13 +9,15 @@
 
 namespace sluice::cuda {
 
-/// Multiprocessors of the calling thread's GPU.
-inline unsigned multiprocessors() {
-  int device = 0, processors = 0;
+/// What the calling thread's GPU says of itself.
+inline unsigned gpu_attribute(cudaDeviceAttr which) {
+  int device = 0, value = 0;
   check(cudaGetDevice(&device), "cudaGetDevice");
-  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-        "cudaDeviceGetAttribute");
-  return static_cast<unsigned>(std::max(1, processors));
+  check(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute");
+  return static_cast<unsigned>(std::max(0, value));
+}
+inline unsigned multiprocessors() {
+  return std::max(1u, gpu_attribute(cudaDevAttrMultiProcessorCount));
 }
 
 /// Blocks of a kernel that run at the same time, one at least.

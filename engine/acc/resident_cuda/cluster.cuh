@@ -5,6 +5,7 @@
 
 #include <cooperative_groups.h>
 
+#include "engine/exec/occupancy.cuh"
 #include "engine/exec/stream.cuh"
 
 namespace sluice::acc {
@@ -72,14 +73,12 @@ class ClusterLaunch {
 /// to be launched.
 template <class... Args>
 bool cluster_fits(void (*kernel)(Args...), std::size_t shared_bytes) {
-  int device = 0, clusters = 0;
-  cuda::check(cudaGetDevice(&device), "cudaGetDevice");
-  cuda::check(cudaDeviceGetAttribute(&clusters, cudaDevAttrClusterLaunch, device), "cudaDeviceGetAttribute");
-  if (clusters == 0) return false;
+  if (cuda::gpu_attribute(cudaDevAttrClusterLaunch) == 0) return false;
   const auto allow = [&](cudaFuncAttribute what, int value) {
     return cudaFuncSetAttribute(kernel, what, value) == cudaSuccess;
   };
   const ClusterLaunch launch(shared_bytes, nullptr);
+  int clusters = 0;
   const bool fits = allow(cudaFuncAttributeNonPortableClusterSizeAllowed, 1) &&
                     allow(cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)) &&
                     cudaOccupancyMaxActiveClusters(&clusters, kernel, &launch.config()) == cudaSuccess &&

@@ -12,6 +12,7 @@
 #include <cooperative_groups.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -199,7 +200,9 @@ __global__ void __launch_bounds__(kRowBlock, kPhaseBlocks<kPhases>)
 class RankRounds {
  public:
   explicit RankRounds(const Device& device)
-      : log_(device, 1, "a log of iterations"), read_(device, 1, "a log of iterations") {}
+      : few_edges_(std::bit_floor(cuda::gpu_attribute(cudaDevAttrL2CacheSize) / kEdgeBytes)),
+        log_(device, 1, "a log of iterations"),
+        read_(device, 1, "a log of iterations") {}
 
   /// For a batch: at most so many iterations.
   void begin(std::uint32_t most) {
@@ -268,12 +271,12 @@ class RankRounds {
   /// member, before the launch ends for want of threads.
   static constexpr std::uint64_t kFewestBlocks = 32, kThreadsOfMember = 8;
 
-  /// A graph of no more edges lies in the L2 as a whole: neither a list's order nor a long row matters.
-  static constexpr std::uint64_t kFewEdges = std::uint64_t{1} << 22;
+  /// Of an edge, in the L2: its source, and what that gives.
+  static constexpr std::uint64_t kEdgeBytes = sizeof(Vertex) + sizeof(double);
 
   template <class Share>
-  static Few few(const RankState<Share, cuda::CudaExecutor>& state) {
-    if (state.own <= kMembersTogether && state.in.edges <= kFewEdges) return {kMembersTogether, true};
+  Few few(const RankState<Share, cuda::CudaExecutor>& state) const {
+    if (state.own <= kMembersTogether && state.in.edges <= few_edges_) return {kMembersTogether, true};
     return {std::min(kMembersTogether, state.own / kManyPart), false};
   }
 
@@ -343,6 +346,9 @@ class RankRounds {
     given_ = 0, made_ = read_.data()->rounds;
   }
 
+  /// A graph of no more edges lies in the L2 as a whole: neither a list's order nor a long row matters. Of an
+  /// H100 or H200 they are 2^22.
+  std::uint64_t few_edges_;
   Buffer<RoundLog> log_;
   Staging<RoundLog> read_;
   std::uint32_t left_ = 0;

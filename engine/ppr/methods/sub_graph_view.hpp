@@ -15,9 +15,6 @@ struct SubGraphSize {
   bool weighted = false;
 };
 
-/// Of a GPU's shared memory. As much as four blocks of a multiprocessor have beside what their lanes share.
-inline constexpr std::uint32_t kSubGraphBytes = 36u << 10;
-
 /// Trivially copyable. M is what it stores masses as.
 template <class M>
 struct SubGraphView {
