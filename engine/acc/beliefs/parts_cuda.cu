@@ -1,5 +1,9 @@
 // Parts of beliefs on a GPU: vertex states stay there, and a part comes with its messages, and takes what it
 // sends back to the host. While one is worked on, the next one is on its way.
+//
+// Slots are no PartitionCache's, whose columns come once and never change. Of an edge and state 8 bytes come
+// in every round and 8 go, beside those of the parts before and behind; what stays in a slot is 8 bytes an
+// edge, or 12.
 #include <algorithm>
 #include <array>
 #include <memory>

@@ -5,6 +5,9 @@
 // way between them, so that a ballot takes it no barrier beside those of its swaps. Lanes append what others
 // have sent, and a rank's next level: to sort these takes two more barriers of the grid, of a microsecond
 // each.
+//
+// Measured on an H200, Kronecker 22, pushes alone: a search takes 2.75 ms by ballots, and 2.97 where lanes
+// append (docs/papers.md, Fig. 12).
 #pragma once
 
 #include "engine/acc/resident_cuda/worklist.cuh"

@@ -1,5 +1,7 @@
 // Levels of an aggregation on a GPU: what its rounds begin with, and how the next level is found from the
 // states of all vertices, by a ballot.
+// (Vertices that a warp found alone waited 60 us a level of Kronecker 24, 42,000 of them, for their degrees
+// and for places: hence WarpStage.)
 #pragma once
 
 #include <type_traits>

@@ -1,6 +1,8 @@
 // Aggregations on a GPU, level by level, inside one persistent kernel, or in several as --fusion says. Beyond
 // the level at work the next one is found from the states of all vertices, by a ballot. Ranks publish in
 // every round which of their vertices send.
+// On a grid of 2^20 vertices sssp takes an H200 36.1 ms so, and 99.4 by a launch a round (docs/papers.md,
+// Table 2).
 #pragma once
 
 #include "engine/acc/resident_cuda/level_pull.cuh"

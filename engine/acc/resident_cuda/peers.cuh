@@ -4,6 +4,9 @@
 // found, and a message, straight into the others' memory, and waits for the messages that come into its own:
 // a swap takes no host and no launch. Two places take turns, for a rank that has all messages of a swap may
 // begin the next one while others still read theirs.
+//
+// By launches, counts that the host reads and messages of the hosts a round of two GPUs took 100 to 200 us.
+// Here 198 rounds of sssp on Kronecker 22 take two H200s 14.0 ms in all (docs/papers.md, filters on ranks).
 #pragma once
 
 #include "engine/acc/program.hpp"

@@ -1,5 +1,8 @@
 // What solvers on a GPU share: memory of worklists, launches of persistent kernels until no round is left,
 // and the trace that these leave.
+//
+// Measured beside a launch a round of the same code (--fusion none), Kronecker 22 on an H200: bfs 0.46 ms in
+// one kernel and 0.63, sssp 13.4 and 21.4, k-core 18.0 and 46.2 (docs/papers.md, Table 2).
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // Rounds of a vote by a grid, as on the host (rounds/vote.hpp).
+// A search of a grid of 2^20 vertices takes an H200 25.9 ms in one kernel, and 82.7 by a launch a round
+// (docs/papers.md, Table 2).
 #pragma once
 
 #include <type_traits>

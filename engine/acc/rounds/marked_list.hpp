@@ -2,6 +2,9 @@
 // each word of marks is counted, the counts are added up, and the vertices are written behind those before.
 // (Kernels that stay resident make three lists by degree so, with counts in registers: ballots.cuh. A launch
 // takes as long as some of their rounds, and they have no memory of a count for each word.)
+//
+// Measured in partitions of Kronecker 22 on an H200 (docs/papers.md): a search takes 23.5 ms by ballots alone
+// and 24.4 by lanes that list, k-core 107 and 76. So few vertices are listed, and many are marked.
 #pragma once
 
 #include <cstdint>

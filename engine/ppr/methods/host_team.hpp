@@ -4,6 +4,9 @@
 // one of P + 1, so that a ball waits to be taken while P are made. A ball that comes to a list that is not at
 // hand keeps its workspace, and goes on with the lists of a later call: those that P balls miss come
 // together.
+//
+// Measured on two threads, the Kronecker graph of docs/papers.md, Fig. 5: a query takes 28.3 ms by P of 1,
+// and 20.1 by P of 2.
 #pragma once
 
 #include <algorithm>
