@@ -53,16 +53,12 @@ AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& nee
 }
 
 CsrView AccGraph::upload(const CsrView& from, OnDevice& to) {
-  const auto send = [&]<class T>(Buffer<T>& buffer, const T* data, std::uint64_t count, const char* purpose) {
-    buffer = Buffer<T>(*device_, count, purpose);
-    copy_to_device(*device_, buffer.data(), data, buffer.bytes());
-    uploaded_ += buffer.bytes();
-  };
-  send(to.offsets, from.offsets, from.vertices + 1, "the graph's offsets");
-  send(to.targets, from.targets, from.edges, "the graph's edges");
-  if (from.weights != nullptr) send(to.weights, from.weights, from.edges, "the graph's weights");
-  return {from.vertices, from.edges, to.offsets.data(), to.targets.data(),
-          from.weights != nullptr ? to.weights.data() : nullptr};
+  to.offsets = Buffer<EdgeIndex>(*device_, from.vertices + 1, "the graph's offsets");
+  copy_to_device(*device_, to.offsets.data(), from.offsets, to.offsets.bytes());
+  to.lists.emplace(*device_, from, from.weights != nullptr, "the graph's edges", nullptr);
+  uploaded_ += to.offsets.bytes() + to.lists->traffic().host_to_device_bytes;
+  const SweepPage all = to.lists->whole();
+  return {from.vertices, from.edges, to.offsets.data(), all.sources, all.weights};
 }
 
 }  // namespace sluice::acc

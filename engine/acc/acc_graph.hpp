@@ -3,11 +3,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "engine/acc/options.hpp"
 #include "engine/acc/rounds/rank_part.hpp"
 #include "engine/exec/device.hpp"
 #include "engine/exec/memory/buffer.hpp"
+#include "engine/memory/sweep_lists.hpp"
 #include "partition/graph.hpp"
 
 namespace sluice::acc {
@@ -45,8 +47,7 @@ class AccGraph {
  private:
   struct OnDevice {
     Buffer<EdgeIndex> offsets;
-    Buffer<Vertex> targets;
-    Buffer<float> weights;
+    std::optional<SweepLists> lists;
   };
 
   CsrView upload(const CsrView& from, OnDevice& to);

@@ -20,6 +20,11 @@ inline constexpr std::uint64_t kPullFactor = 15;
 /// Towards the end few are active, and a pull would look at all that were never reached.
 inline constexpr std::uint64_t kPushFraction = 18;
 
+/// Vertices that are active in a round, and the edges that leave them.
+struct VoteFront {
+  std::uint64_t active = 0, edges = 0;
+};
+
 /// After a push: do the next active vertices have so many edges that a pull is less work? `left`: edges of
 /// vertices that were not active before them.
 SLUICE_HD bool begins_to_pull(std::uint64_t edges, std::uint64_t left) {
@@ -29,6 +34,12 @@ SLUICE_HD bool begins_to_pull(std::uint64_t edges, std::uint64_t left) {
 /// After a pull in which `before` were active: are so many now?
 SLUICE_HD bool keeps_pulling(std::uint64_t active, std::uint64_t before, std::uint64_t vertices) {
   return active >= before || active > vertices / kPushFraction;
+}
+
+/// After a round that `pulled` or pushed, with `front` active in the next.
+SLUICE_HD bool pulls_next(bool pulled, const VoteFront& front, std::uint64_t before, std::uint64_t left,
+                          std::uint64_t vertices) {
+  return pulled ? keeps_pulling(front.active, before, vertices) : begins_to_pull(front.edges, left);
 }
 
 /// A pushed edge reads a state and changes it by an atomic; a pulled one reads a bit. Counted on Kronecker
@@ -54,11 +65,6 @@ template <class Program>
 SLUICE_HD bool may_change(const Program& program, typename Program::State state, const AccRound& at) {
   return program.level(state) >= lowest_to_change(program, at.level);
 }
-
-/// Vertices that are active in a round, and the edges that leave them.
-struct VoteFront {
-  std::uint64_t active = 0, edges = 0;
-};
 
 /// The same rule over ranks. What a push has sent to other ranks' vertices makes some of them active, and how
 /// many is known only there: where even all of them would be too few, nothing more is asked.
@@ -89,15 +95,11 @@ class VoteDirection {
     // In a push all edges of active vertices were looked at.
     left_ -= std::min(left_, pulls_ ? front_.edges : all.edges);
     front_ = {all.found, all.found_edges};
-    if (pulls_) {
-      pulls_ = keeps_pulling(front_.active, all.active, vertices_);
-    } else {
-      if (all.sent > 0) {
-        if (!begins_to_pull(at_most(all), left_)) return;
-        front_ = sum(own);
-      }
-      pulls_ = begins_to_pull(front_.edges, left_);
+    if (!pulls_ && all.sent > 0) {
+      if (!begins_to_pull(at_most(all), left_)) return;
+      front_ = sum(own);
     }
+    pulls_ = pulls_next(pulls_, front_, all.active, left_, vertices_);
   }
 
  private:

@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(cuda::kTeamBlock) vote_start_kernel(View view)
       settled = view.program.settled(view.states[v]);
       if (starts) finder.mark(v);
     }
-    if (settled) atomicOr(view.settled + v / 32, 1u << (v % 32));
+    if (settled) take_bit(view.settled, v);
     append(view.work, first, starts, v);
   });
   finder.report();

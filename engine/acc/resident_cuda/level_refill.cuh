@@ -126,10 +126,9 @@ __device__ void receive_found(const Team& team, const View& view, const RoundPla
 /// Edges that lead to vertices whose states may change at `level`. All of the team come.
 template <class View, class Team>
 __device__ unsigned long long count_left(const Team& team, const View& view, unsigned long long level) {
-  const unsigned long long least = lowest_to_change(view.program, level);
   unsigned long long edges = 0;
   for (std::uint64_t v = view.work.first + team.rank(); v < view.work.last; v += team.size())
-    if (view.program.level(load(view.states + v)) >= least)
+    if (may_change(view.program, load(view.states + v), {0, level}))
       edges += view.in.offsets[v + 1] - view.in.offsets[v];
   __syncwarp();
   edges = cuda::warp_sum(edges);
@@ -195,7 +194,7 @@ __device__ void look_through(const cuda::GridTeam& grid, const View& view, const
     active += valid;
     edges += valid ? view.work.edges(v) : 0;
     if constexpr (View::kMayPull || kSorted) {
-      if (valid) atomicOr(view.work.bits[place.next] + v / 32, 1u << (v % 32));
+      if (valid) take_bit(view.work.bits[place.next], v);
     }
     if constexpr (!kSorted) {
       append(view.work, place, valid, v);

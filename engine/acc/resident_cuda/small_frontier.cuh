@@ -211,7 +211,7 @@ class SmallFrontierRounds {
     for (unsigned i = threadIdx.x / kVertexLanes; __any_sync(~0u, i < part.count);
          i += kClusterBlock / kVertexLanes) {
       const FrontierVertex u = vertex(now.round, part, i);
-      if (sub == 0 && i < part.count) atomicOr(view_.settled + u.vertex / 32, 1u << (u.vertex % 32));
+      if (sub == 0 && i < part.count) take_bit(view_.settled, u.vertex);
       for (unsigned k = sub; __any_sync(~0u, k < u.degree); k += kVertexLanes)
         look(now, k < u.degree, u.vertex, u.begin + k);
     }
@@ -268,8 +268,8 @@ class SmallFrontierRounds {
   /// Puts v where a grid's round looks for it, where `valid`; every lane of the warp must come.
   __device__ void hand_over(const RoundPlace& place, bool valid, Vertex v) const {
     if (valid) {
-      atomicOr(view_.work.bits[place.next] + v / 32, 1u << (v % 32));
-      atomicOr(view_.settled + v / 32, 1u << (v % 32));
+      take_bit(view_.work.bits[place.next], v);
+      take_bit(view_.settled, v);
     }
     const auto edges = cuda::warp_sum(valid ? view_.work.edges(v) : 0);
     if (lane_ == 0) atomicAdd(&place.made->active_edges, edges);

@@ -49,7 +49,7 @@ struct VoteView : RoundsView<T, P, std::conditional_t<P::kAlone, VoteRound, Peer
   bool clusters = false;                  ///< may a round be one's?
   std::uint64_t vertices = 0, edges = 0;  ///< of all ranks
 
-  __device__ bool refuses(Vertex v) const { return (settled[v / 32] >> (v % 32) & 1) != 0; }
+  __device__ bool refuses(Vertex v) const { return is_marked(settled, v); }
   __device__ bool is_at(typename T::State, const AccRound&) const { return true; }
 };
 
@@ -62,7 +62,7 @@ __device__ bool wants_pull(const View& view, const VoteRound& was, unsigned long
                            const VoteFront& front, unsigned long long left) {
   if (view.in.offsets == nullptr) return false;
   if (view.direction != AccDirection::automatic) return view.direction == AccDirection::pull;
-  return was.pull ? keeps_pulling(front.active, before, view.vertices) : begins_to_pull(front.edges, left);
+  return pulls_next(was.pull != 0, front, before, left, view.vertices);
 }
 
 __device__ inline AccRound round_of(const VoteRound& now) {
@@ -89,8 +89,7 @@ template <class View, class Team>
 __device__ void pull(const Team& team, const View& view, const AccRound& at, const RoundPlace& place,
                      Finder& finder) {
   const auto is_active = [&](EdgeIndex e) {
-    const Vertex u = view.in.targets[e];
-    return (view.work.bits[place.now][u / 32] >> (u % 32) & 1) != 0;
+    return is_marked(view.work.bits[place.now], view.in.targets[e]);
   };
   over_vertices(team, view.work, [&](Vertex v, bool valid) {
     const unsigned lane = threadIdx.x % cuda::kWarp;
@@ -118,10 +117,7 @@ __device__ void settle(const Team& team, const View& view, const RoundPlace& pla
 
 template <class View>
 __device__ void settle_noted(const View& view, const Finder& finder) {
-  for (unsigned i = 0; i < finder.noted(); ++i) {
-    const Vertex v = finder.noted(i);
-    atomicOr(view.settled + v / 32, 1u << (v % 32));
-  }
+  for (unsigned i = 0; i < finder.noted(); ++i) take_bit(view.settled, finder.noted(i));
 }
 
 /// One round; returns what the next begins with.

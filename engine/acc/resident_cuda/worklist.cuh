@@ -8,6 +8,7 @@
 #pragma once
 
 #include "engine/acc/program.hpp"
+#include "engine/acc/rounds/bits.hpp"
 #include "engine/core/types.hpp"
 #include "engine/exec/algorithms/places.cuh"
 #include "engine/exec/grid.cuh"
@@ -96,8 +97,7 @@ class Finder {
 
   /// Is it news that v is active in the next round?
   __device__ bool mark(Vertex v) {
-    const std::uint32_t bit = 1u << (v % 32);
-    if (atomicOr(view_.bits[place_.next] + v / 32, bit) & bit) return false;
+    if (!take_bit(view_.bits[place_.next], v)) return false;
     count(v);
     return true;
   }

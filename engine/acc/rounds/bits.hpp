@@ -22,6 +22,11 @@ SLUICE_HD bool has_bit(const std::uint32_t* words, Vertex v) {
   return load(words + v / kBitsOfWord) >> (v % kBitsOfWord) & 1;
 }
 
+/// The same where no word changes meanwhile, or an earlier one does as well.
+SLUICE_HD bool is_marked(const std::uint32_t* words, std::uint64_t v) {
+  return (words[v / kBitsOfWord] >> (v % kBitsOfWord) & 1) != 0;
+}
+
 /// Sets a bit while others are set and taken away. False: it was set.
 SLUICE_HD bool take_bit(std::uint32_t* words, Vertex v) {
   std::uint32_t* const word = words + v / kBitsOfWord;

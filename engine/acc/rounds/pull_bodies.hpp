@@ -80,14 +80,8 @@ struct PullEdges {
   std::uint32_t* found_bits =
       nullptr;  ///< the next round's marks, where lanes pull into bits or for a ballot
 
-  SLUICE_HD bool wants(std::uint64_t row) const {
-    const std::uint64_t v = view.first + row;
-    return (view.settled[v / kBitsOfWord] >> (v % kBitsOfWord) & 1) == 0;
-  }
-  SLUICE_HD bool hits(EdgeIndex e) const {
-    const Vertex u = sources[e];
-    return view.marks[u / kBitsOfWord] >> (u % kBitsOfWord) & 1;
-  }
+  SLUICE_HD bool wants(std::uint64_t row) const { return !is_marked(view.settled, view.first + row); }
+  SLUICE_HD bool hits(EdgeIndex e) const { return is_marked(view.marks, sources[e]); }
   void prefetch(EdgeIndex e) const { __builtin_prefetch(sources + e); }
   template <class Lane>
   SLUICE_HD bool take(std::uint64_t row, EdgeIndex e, Lane& lane) const {

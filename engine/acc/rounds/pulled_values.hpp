@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "engine/acc/program.hpp"
+#include "engine/acc/rounds/bits.hpp"
 #include "engine/acc/vote_direction.hpp"
 #include "engine/core/macros.hpp"
 #include "engine/core/types.hpp"
@@ -56,7 +57,7 @@ struct PulledValues {
   /// What the row's vertex is sent along e.
   SLUICE_HD bool receives(std::uint64_t row, EdgeIndex e, State& value) const {
     const Vertex u = sources[e];
-    if ((senders[u / 32] >> (u % 32) & 1) == 0) return false;
+    if (!is_marked(senders, u)) return false;
     value = program.compute({u, vertex(row), e, at, states, weights});
     return true;
   }
