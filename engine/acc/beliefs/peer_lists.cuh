@@ -1,7 +1,7 @@
 // The lists of ranks whose GPUs reach each other's memory, in which the others look up where edges lead back;
 // and how many edges lead from rank to rank.
 // Ten rounds of Kronecker 24 with messages on GPUs take two H200s 176 ms, 1.82 times as fast as one
-// (docs/performance.md).
+// (docs/performance.md). Messages that go through hosts were not measured beside them.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,6 @@
 // Levels of an aggregation on a GPU: what its rounds begin with, and how the next level is found from the
-// states of all vertices, by a ballot.
-// (Vertices that a warp found alone waited 60 us a level of Kronecker 24, 42,000 of them, for their degrees
-// and for places: hence WarpStage.)
+// states of all vertices, by a ballot. A warp stages what it finds (WarpStage) and looks degrees up together:
+// 42,000 vertices, one by one, waited 60 us a level of Kronecker 24 (commit db922580).
 #pragma once
 
 #include <type_traits>

@@ -3,7 +3,7 @@
 // the rank's own.
 //
 // Measured on two H100s, Kronecker 24, beside ranks that send each other what their edges lead to: bfs 1.9 ms
-// and 3.6, sssp 44 and 72, k-core 53 and 98.
+// and 3.6, sssp 44 and 72, k-core 53 and 98 (commit fde18e4e).
 #pragma once
 
 #include <algorithm>

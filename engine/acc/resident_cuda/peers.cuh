@@ -5,8 +5,8 @@
 // a swap takes no host and no launch. Two places take turns, for a rank that has all messages of a swap may
 // begin the next one while others still read theirs.
 //
-// By launches, counts that the host reads and messages of the hosts a round of two GPUs took 100 to 200 us.
-// Here 198 rounds of sssp on Kronecker 22 take two H200s 14.0 ms in all (docs/papers.md, filters on ranks).
+// By launches, counts that the host reads and messages of the hosts a round of sssp or k-core took two GPUs
+// 100 to 200 us (commit fed40f9b). A round that swaps so takes 10 us more than on one GPU (docs/goals.md).
 #pragma once
 
 #include "engine/acc/program.hpp"

@@ -4,7 +4,8 @@
 // baseline, writes something for every edge and filters that.
 //
 // Measured on an H200 (docs/papers.md, Fig. 12): on a grid of 2^20 vertices a search takes 4.7 ms by bins and
-// 40.0 by ballots alone. By pushes on Kronecker 22 it takes 3.1 ms by bins, and 99 by the batch filter.
+// 40.0 by ballots alone. By pushes on Kronecker 22 it takes 3.1 ms by bins, 2.75 by ballots alone, and 99 by
+// the batch filter.
 #pragma once
 
 #include "engine/acc/program.hpp"

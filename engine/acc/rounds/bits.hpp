@@ -22,7 +22,7 @@ SLUICE_HD bool has_bit(const std::uint32_t* words, Vertex v) {
   return load(words + v / kBitsOfWord) >> (v % kBitsOfWord) & 1;
 }
 
-/// The same where no word changes meanwhile, or an earlier one does as well.
+/// The same of words that no thread changes meanwhile, or whose old bits will do.
 SLUICE_HD bool is_marked(const std::uint32_t* words, std::uint64_t v) {
   return (words[v / kBitsOfWord] >> (v % kBitsOfWord) & 1) != 0;
 }

@@ -33,10 +33,12 @@ InEdgesOnDevice::InEdgesOnDevice(const Device& device, const Graph& graph, const
   const Csr& rows = in.rows();
   HostArray<std::uint64_t> reciprocals(graph.vertices(), "reciprocals of degrees");
   std::vector<Vertex> long_rows;
-  if (!device.plans()) long_rows = long_lists(rows.offsets.span(), kLongRow + 1, device.threads());
-  for (std::uint64_t v = 0; v < graph.vertices() && !device.plans(); ++v) {
-    const std::uint64_t degree = graph.out.offsets[v + 1] - graph.out.offsets[v];
-    reciprocals[v] = degree == 0 ? 0 : reciprocal_of(degree);
+  if (!device.plans()) {
+    long_rows = long_lists(rows.offsets.span(), kLongRow + 1, device.threads());
+    for (std::uint64_t v = 0; v < graph.vertices(); ++v) {
+      const std::uint64_t degree = graph.out.offsets[v + 1] - graph.out.offsets[v];
+      reciprocals[v] = degree == 0 ? 0 : reciprocal_of(degree);
+    }
   }
   long_rows_ = Buffer<Vertex>(device, long_rows.size(), "in-edges");
   copy_to_device(device, long_rows_.data(), long_rows.data(), long_rows_.bytes());
