@@ -40,9 +40,8 @@ struct PagingOptions {
   /// instance's after another's.
   bool batching = true;
   Balance balance = Balance::automatic;
-  /// On the host, an instance of a sample goes on to its next depth as soon as its own is complete (C-SAW
-  /// section V.C). Off: with all others. Chains of one neighbor, 20 deep, take a quarter fewer transfers so,
-  /// but 1.7 to 1.9 times as long; others gain none, and take 1.05 to 1.5 times as long. For benchmarks.
+  /// An instance of a sample under tree semantics goes on to its next depth as soon as its own is complete
+  /// (C-SAW section V.C). Off: with all others. For benchmarks.
   bool out_of_order = false;
   /// Each of these ranks owns a range of partitions, and work travels between them; null: every rank reaches
   /// the whole graph. All ranks then make the same runs.

@@ -94,10 +94,14 @@ class BatchLevels {
   }
   /// Its edges are selected.
   void step() { ++depths_; }
+  /// Those of so many depths are.
+  void stepped(std::uint32_t depths) { depths_ = depths; }
+  SampleLevel& of_depth(std::uint32_t depth) { return memory_.levels[depth]; }
 
-  void begin_measure(SampleLevel& level) {
+  /// Facts are those of all levels under way. `alone`: no other is.
+  void begin_measure(SampleLevel& level, bool alone = true) {
     level.fanout = 0;
-    check(cudaMemsetAsync(memory_.facts.data(), 0, sizeof(LevelFacts), stream_.get()), "clearing counters");
+    if (alone) executor_.fill(memory_.facts.data(), 0, sizeof(LevelFacts));
     if constexpr (Program::kDynamic) level.available.reserve(device_, level.entries, kPurpose);
   }
   /// How many edges the entries of an origin rank select, from the lists of the program's graph.

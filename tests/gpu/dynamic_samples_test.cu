@@ -30,14 +30,15 @@ class DynamicOnGpu : public testing::Test {
                    std::uint64_t instances) {
     Device host({DeviceChoice::host, 2, 0});
     ResidentGraph on_host(host, with_hubs());
-    const PagingOptions whole, parts{.partitions = 7, .slots = 2, .transport = Transport::copied};
+    const PagingOptions whole, parts{.partitions = 7, .slots = 2, .transport = Transport::copied},
+        apart{.partitions = 7, .slots = 2, .transport = Transport::copied, .out_of_order = true};
     instances = at_most(instances, 60);
     const Starts starts = seed_lists(instances, with_hubs().vertices());
     for (const Select select : techniques) {
       for (const bool revisit : {false, true}) {
         samples::Options options;
         options.select = select, options.revisit = revisit, options.seed = 7;
-        SampleDigest expected, seen, seen_in_parts;
+        SampleDigest expected, seen, seen_in_parts, seen_apart;
 
         const RunStats by_host = samples::run_sample(on_host, starts, sampler, options, &expected);
         // One after the other: a small budget is for one graph.
@@ -47,10 +48,12 @@ class DynamicOnGpu : public testing::Test {
         };
         const RunStats by_gpu = on_gpu(whole, seen);
         on_gpu(parts, seen_in_parts);
+        on_gpu(apart, seen_apart);
 
         EXPECT_GT(by_host.sampled_edges, instances);
         EXPECT_TRUE(seen == expected) << "technique " << static_cast<int>(select) << ' ' << revisit;
         EXPECT_TRUE(seen_in_parts == expected) << "technique " << static_cast<int>(select) << ' ' << revisit;
+        EXPECT_TRUE(seen_apart == expected) << "out of order " << static_cast<int>(select) << ' ' << revisit;
         EXPECT_EQ(by_gpu.selections, by_host.selections);
         EXPECT_EQ(by_gpu.selection_iterations, by_host.selection_iterations);
       }

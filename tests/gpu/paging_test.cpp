@@ -11,6 +11,7 @@
 #include "gpu/gpu.hpp"
 #include "partition/elsewhere.hpp"
 #include "sampling/jobs.hpp"
+#include "sampling/out_of_order.hpp"
 
 namespace sluice::test {
 namespace {
@@ -131,6 +132,23 @@ TEST(GpuPaging, SamplesOfPartitionsSideBySide) {
       expect_same_samples(graph, *gpu, paging, instances_if_brief(paging, 400));
     }
   }
+}
+
+TEST(GpuPaging, SamplesOutOfOrderAreThoseOfTheHost) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  const Graph graph = scattered(at_most(3000, 600));
+  for (const bool batching : {true, false}) {
+    PagingOptions paging{.partitions = 7, .slots = 2, .transport = Transport::copied};
+    paging.batching = batching, paging.out_of_order = true;
+    expect_same_samples(graph, *gpu, paging, instances_if_brief(paging, batching ? 400 : 40));
+  }
+}
+
+TEST(GpuPaging, InstancesThatAreDoneWithADepthWaitForNoOthers) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  expect_no_instance_waits(*gpu);
 }
 
 TEST(GpuPaging, TimesKernelsOfSamplesSideBySide) {

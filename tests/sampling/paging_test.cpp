@@ -33,6 +33,7 @@ struct Cell {
   unsigned threads;
   bool batching = true;
   Balance balance = Balance::automatic;
+  bool out_of_order = false;
 
   PagingOptions paging() const {
     return {.partitions = partitions,
@@ -40,7 +41,8 @@ struct Cell {
             .transport = transport,
             .schedule = schedule,
             .batching = batching,
-            .balance = balance};
+            .balance = balance,
+            .out_of_order = out_of_order};
   }
 };
 
@@ -51,7 +53,8 @@ std::string name_of(const testing::TestParamInfo<Cell>& cell) {
   return std::to_string(cell.param.partitions) + "_partitions_" + std::to_string(cell.param.slots) +
          "_slots_" + kTransports[static_cast<int>(cell.param.transport)] +
          (cell.param.schedule == SchedulePolicy::fifo ? "fifo" : "workload") +
-         kBalances[static_cast<int>(cell.param.balance)] + (cell.param.batching ? "" : "_one_by_one");
+         kBalances[static_cast<int>(cell.param.balance)] + (cell.param.batching ? "" : "_one_by_one") +
+         (cell.param.out_of_order ? "_out_of_order" : "");
 }
 
 class Paging : public testing::TestWithParam<Cell> {};
@@ -120,7 +123,9 @@ INSTANTIATE_TEST_SUITE_P(Cells, Paging,
                                          Cell{64, 2, copied, fifo, 1},
                                          Cell{64, 20, copied, workload, 2, false, Balance::automatic},
                                          Cell{7, 2, mapped, workload, 3, false, Balance::off},
-                                         Cell{64, 2, automatic, workload, 2}),
+                                         Cell{64, 2, automatic, workload, 2},
+                                         Cell{7, 2, copied, workload, 3, true, Balance::automatic, true},
+                                         Cell{64, 3, automatic, fifo, 2, false, Balance::on, true}),
                          name_of);
 
 TEST(Paging, CountsWhatIsBrought) {
@@ -228,15 +233,20 @@ TEST(Paging, SamplesThatDoNotFitSayWhatTheyNeed) {
 TEST(Paging, SamplersOfAUsersOwn) {
   const Graph graph = scattered(3000);
   Device device({DeviceChoice::host, 2, 0});
-  ResidentGraph whole(device, graph), parts(device, graph, {.partitions = 7, .slots = 2});
+  ResidentGraph whole(device, graph), parts(device, graph, {.partitions = 7, .slots = 2}),
+      apart(device, graph, {.partitions = 7, .slots = 2, .out_of_order = true});
   const auto expect_same = [&](const auto& sampler, bool revisit) {
     samples::Options options;
     options.revisit = revisit;
-    SampleDigest expected, digest;
-    samples::run_sample(whole, seed_lists(300, graph.vertices()), sampler, options, &expected);
-    samples::run_sample(parts, seed_lists(300, graph.vertices()), sampler, options, &digest);
+    const auto run = [&](ResidentGraph& in) {
+      SampleDigest digest;
+      samples::run_sample(in, seed_lists(300, graph.vertices()), sampler, options, &digest);
+      return digest;
+    };
+    const SampleDigest expected = run(whole);
     EXPECT_GT(expected.edge.count(), 0u);
-    EXPECT_TRUE(digest == expected);
+    EXPECT_TRUE(run(parts) == expected);
+    EXPECT_TRUE(run(apart) == expected) << "out of order";
   };
 
   expect_same(Remembering<false, false>{}, false);
@@ -244,6 +254,7 @@ TEST(Paging, SamplersOfAUsersOwn) {
   expect_same(Remembering<true, true, true>{}, true);
   expect_same(Remembering<true, true, true, true>{}, false);
   expect_same(Picky{}, false);
+  expect_same(Picky{}, true);
 }
 
 TEST(Paging, StaysWithinTheBudget) {

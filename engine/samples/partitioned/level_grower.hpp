@@ -1,7 +1,6 @@
 // Grows batches of samples on a graph in partitions: each entry of a frontier is expanded where and when its
-// list is here. The instances of a batch go on together. On the host each may go on as soon as its frontier
-// is done, so that partitions serve entries of all depths (PagingOptions::out_of_order). On a GPU each level
-// takes launches and waits of the host, and over ranks questions are exchanges of all of them.
+// list is here. The instances of a batch go on together, or each by itself (PagingOptions::out_of_order);
+// over ranks together, since questions are exchanges of all of them.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +16,7 @@
 #include "engine/samples/grow_levels.hpp"
 #include "engine/samples/partitioned/level_ranks.hpp"
 #include "engine/samples/partitioned/level_selector.hpp"
+#include "engine/samples/partitioned/out_of_order.hpp"
 #include "engine/samples/partitioned/setup.hpp"
 #include "engine/samples/store.hpp"
 
@@ -27,12 +27,13 @@ class LevelGrower {
  public:
   LevelGrower(const LevelSetup<typename Levels::Program>& setup, PartitionCache& cache)
       : ranks_(setup.graph.paging.shard),
-        out_of_order_(Levels::kOutOfOrder && !ranks_ && setup.graph.paging.out_of_order),
         collects_(setup.collects),
         stats_(setup.stats),
         levels_(setup, cache),
         selector_(setup.graph.device, levels_, cache, setup.graph.peers != nullptr) {
     if (ranks_) owners_.emplace(*ranks_, setup.link, setup.graph.device, levels_, selector_, cache, stats_);
+    if (!ranks_ && setup.revisit && setup.graph.paging.out_of_order)
+      out_of_order_.emplace(setup.graph.device, levels_);
   }
 
   /// Grows instances [first, first + count); all ranks together where they share out the graph. They also
@@ -42,7 +43,7 @@ class LevelGrower {
     if (owners_) owners_->begin({first, count});
     together(ranks_, [&] { levels_.begin(first, count); });
     if (out_of_order_) {
-      grow_out_of_order(first);
+      out_of_order_->grow(selector_, first, count);
     } else {
       grow_levels(levels_, ranks_, [&](std::uint32_t depth) { select(depth, first); });
     }
@@ -57,7 +58,8 @@ class LevelGrower {
   }
 
   std::uint64_t bytes() const {
-    return levels_.bytes() + selector_.bytes() + (owners_ ? owners_->bytes() : 0);
+    return levels_.bytes() + selector_.bytes() + (owners_ ? owners_->bytes() : 0) +
+           (out_of_order_ ? out_of_order_->bytes() : 0);
   }
 
  private:
@@ -71,26 +73,13 @@ class LevelGrower {
     levels_.step();
   }
 
-  void grow_out_of_order(Instance first) {
-    if constexpr (Levels::kOutOfOrder) {
-      const auto queue = [&] {
-        SampleLevel& level = levels_.level();
-        selector_.queue(level, LevelTask::kOwnDepths, {{first, 0, level.entries}});
-      };
-      if (levels_.program().sampler.depth() > 0) queue();
-      selector_.drain([&] {
-        if (levels_.advance_some()) queue();
-      });
-    }
-  }
-
   Communicator* ranks_;
-  bool out_of_order_;
   bool collects_;
   RunStats& stats_;
   Levels levels_;
   LevelSelector<Levels> selector_;
   std::optional<LevelRanks<Levels>> owners_;
+  std::optional<OutOfOrder<Levels>> out_of_order_;
 };
 
 }  // namespace sluice::samples

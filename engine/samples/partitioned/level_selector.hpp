@@ -23,10 +23,8 @@ enum class LevelWork { measure, select };
 
 /// The entries of a level that wait, and what is done with them.
 struct LevelTask {
-  static constexpr std::uint32_t kOwnDepths = 0;
-
   SampleLevel& level;
-  std::uint32_t depth;               ///< of the edges; kOwnDepths: that of each entry's instance
+  std::uint32_t depth;               ///< of the edges
   std::vector<LevelOrigin> origins;  ///< whose entries those are, in this order
   LevelWork work;
 };
@@ -80,14 +78,14 @@ class LevelSelector {
   /// partitions.
   void select(SampleLevel& level, std::uint32_t depth, std::vector<LevelOrigin> origins) {
     queue(level, depth, std::move(origins));
-    drain([] {});
+    drain([](const std::list<QueuedLevel>&, std::span<const std::uint32_t>) {}, [] {});
   }
 
   /// Has the edges of a level selected by drain(). How many each entry selects is known beforehand, but for a
   /// dynamic bias, whose lists say how many candidates they have.
   void queue(SampleLevel& level, std::uint32_t depth, std::vector<LevelOrigin> origins) {
     level.offsets.reserve(device_, level.entries + 1, kSampleBatch);
-    levels_.begin_measure(level);
+    levels_.begin_measure(level, queued_.empty());
     LevelTask task{level, depth, std::move(origins), LevelWork::measure};
     if (!Program::kDynamic || levels_.program().every_is_candidate) {
       for (const LevelOrigin& origin : task.origins) levels_.measure(level, depth, origin);
@@ -98,12 +96,13 @@ class LevelSelector {
   }
 
   /// Works on all that waits as partitions come, and on what visited() queues, which is called after every
-  /// visit.
-  template <class Visited>
-  void drain(const Visited& visited) {
+  /// visit. Of entries that have been worked on, worked(queued, present) is told while they count as waiting.
+  template <class Worked, class Visited>
+  void drain(const Worked& worked, const Visited& visited) {
     leave();
     cache_.drain(waiting_, [&](std::span<const std::uint32_t> present) {
       levels_.work(queued_, present);
+      worked(queued_, present);
       for (const std::uint32_t p : present) {
         waiting_[p] = 0;
         for (QueuedLevel& queued : queued_) queued.waiting[p] = 0;

@@ -71,7 +71,6 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
  public:
   using Program = P;
   using Exec = CudaExecutor;
-  static constexpr bool kOutOfOrder = false;
 
   Levels(const LevelSetup<Program>& setup, PartitionCache& cache)
       : LevelsWorkspace(setup.graph.device),
@@ -99,10 +98,15 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
       exclusive_sum(device_, begins, begins, order.size(), memory_.scan, stream_.get());
     }
     launches_.reserve(program_, largest());
+    ready_ = &task.level;
   }
 
   void work(const std::list<QueuedLevel>& queued, std::span<const std::uint32_t> present) {
-    for (const QueuedLevel& level : queued) work(level.task, level.order, present);
+    for (const QueuedLevel& level : queued) {
+      const bool other = queued.size() > 1 || ready_ != &level.task.level;
+      if (level.task.work == LevelWork::select && other) begin_select(level.task, level.order);
+      work(level.task, level.order, present);
+    }
   }
 
   /// Adds what was counted to the run's figures.
@@ -264,6 +268,7 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
   PartitionCache& cache_;
   ResidentGraph::Impl& graph_;
   Buffer<unsigned long long> read_;     ///< [0] bytes that were read in place
+  const SampleLevel* ready_ = nullptr;  ///< of which begin_select() was called last
   std::shared_ptr<SampleStore> store_;  ///< the batch's samples
   SideStreams sides_;                   ///< for partitions
 };

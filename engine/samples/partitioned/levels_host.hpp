@@ -1,14 +1,11 @@
 // The host's levels of samples on a graph in partitions: a thread advances an instance at a time, and selects
-// for an entry at a time. Out of order, an instance whose frontier is done goes on at once, so that entries
-// of several depths wait: those of an instance are of one depth, as only all edges of one number the entries
-// of the next.
+// for an entry at a time.
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
+#include <deque>
 #include <list>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -18,7 +15,6 @@
 #include "engine/memory/schedule/host_queues.hpp"
 #include "engine/samples/entry_selector.hpp"
 #include "engine/samples/levels_host.hpp"
-#include "engine/samples/partitioned/host_frontiers.hpp"
 #include "engine/samples/partitioned/level_grower.hpp"
 #include "engine/samples/partitioned/sample.hpp"
 #include "engine/samples/plant.hpp"
@@ -33,7 +29,6 @@ class Levels<P, Partitioned> {
  public:
   using Program = P;
   using Exec = HostExecutor;
-  static constexpr bool kOutOfOrder = true;
 
   Levels(const LevelSetup<Program>& setup, PartitionCache& cache)
       : device_(setup.graph.device),
@@ -44,68 +39,68 @@ class Levels<P, Partitioned> {
         stats_(setup.stats),
         executor_(device_),
         workers_(device_.threads()),
-        queues_(device_.threads(), cache.paging()),
-        frontiers_(device_, revisit_) {}
+        queues_(device_.threads(), cache.paging()) {}
 
   HostExecutor& executor() { return executor_; }
   /// Without edges: lists are read by on_page's.
   const Program& program() const { return program_; }
-  /// The newest level.
-  SampleLevel& level() { return frontiers_.last(); }
-  std::uint64_t entries() const { return frontiers_.last().entries; }
+  /// The deepest level.
+  SampleLevel& level() { return levels_.back(); }
+  SampleLevel& of_depth(std::uint32_t depth) {
+    return depth < levels_.size() ? levels_[depth] : levels_.emplace_back();
+  }
+  std::uint64_t entries() const { return levels_.back().entries; }
   void step() const {}
-  std::uint64_t edges() const { return frontiers_.edges(); }
+  void stepped(std::uint32_t) const {}
+  /// Of all levels whose edges are selected.
+  std::uint64_t edges() const {
+    std::uint64_t sum = 0;
+    for (const SampleLevel& level : levels_) sum += level.edges;
+    return sum;
+  }
 
   /// Plants the seeds of instances [first, first + count).
   void begin(Instance first, std::uint64_t count) {
     program_.first = first;
     instances_ = count;
-    frontiers_.begin(count);
-    SampleLevel& seeds = frontiers_.add_level();
-    plant_seeds(device_, executor_, starts_, first, count, revisit_, Program::kDynamic, seeds);
-    const std::uint64_t* const begins = seeds.instance_entries.data();
-    Frontier* const planted = frontiers_.at_depth(0);
-    for_each(count, 0, [&](std::uint64_t i, VisitedSet&) {
-      planted[i] = {begins[i], static_cast<std::uint32_t>(begins[i + 1] - begins[i]), 0};
-    });
-    for (Buffer<std::uint32_t>* each : {&depth_, &pending_, &done_}) {
-      each->reserve(device_, count, kSampleBatch);
-      executor_.fill(each->data(), 0, each->bytes());
-    }
-    done_count_ = 0;
+    levels_.clear();
+    plant_seeds(device_, executor_, starts_, first, count, revisit_, Program::kDynamic,
+                levels_.emplace_back());
   }
 
-  /// Makes the next depth's frontiers of all instances.
+  /// Makes the next depth's frontiers: in order of edges, what was first reached by them, or every arrival.
   void advance() {
-    const std::span all(done_.data(), instances_);
-    std::iota(all.begin(), all.end(), 0u);
-    make_level(all);
-  }
-  /// Makes those of the instances whose frontiers have all their edges; false: there are none.
-  bool advance_some() {
-    const std::span all(done_.data(), std::exchange(done_count_, 0));
-    std::ranges::sort(all);
-    if (!all.empty()) make_level(all);
-    return !all.empty();
+    const SampleLevel& now = levels_.back();
+    SampleLevel& next = levels_.emplace_back();
+    flags_.reserve(device_, now.edges, kSampleBatch);
+    next.instance_entries.reserve(device_, instances_ + 1, kSampleBatch);
+    next.before.reserve(device_, instances_, kSampleBatch);
+    std::uint8_t* const flags = flags_.data();
+    std::uint64_t* const begins = next.instance_entries.data();
+    for_each(instances_, now.edges, [&](std::uint64_t i, VisitedSet& visited) {
+      if (!revisit_) remember(i, visited);
+      std::uint64_t entries = 0;
+      selected(now, i).arrive(
+          [&](std::uint64_t e, Vertex v) { return flags[e] = revisit_ || visited.insert(v); },
+          [&](const FrontierEntry&, Vertex) { ++entries; });
+      begins[i] = entries;
+      next.before.data()[i] = now.before.data()[i] + edges_of(now, i);
+    });
+    next.entries = executor_.exclusive_sum(begins, instances_);
+    next.frontier.reserve(device_, next.entries, kSampleBatch);
+    if constexpr (Program::kDynamic) next.parents.reserve(device_, next.entries, kSampleBatch);
+    for_each(instances_, now.edges, [&](std::uint64_t i, VisitedSet&) {
+      std::uint64_t to = begins[i];
+      selected(now, i).arrive([&](std::uint64_t e, Vertex) { return flags[e]; },
+                              [&](const FrontierEntry& entry, Vertex parent) {
+                                if constexpr (Program::kDynamic) next.parents.data()[to] = parent;
+                                next.frontier.data()[to++] = entry;
+                              });
+    });
   }
 
-  void begin_measure(const SampleLevel&) const {}
-  /// Counts what waits of each instance that goes on.
-  void begin_select(const LevelTask& task, const OrderedItems&) {
-    if (task.depth != LevelTask::kOwnDepths) return;
-    const FrontierEntry* const frontier = task.level.frontier.data();
-    const std::uint64_t* const offsets = task.level.offsets.data();
-    parallel_blocks(device_.threads(), task.level.entries, kManyEntries,
-                    [&](std::uint64_t at, std::uint64_t end, unsigned) {
-                      while (at < end) {
-                        const std::uint32_t instance = frontier[at].instance;
-                        std::uint32_t waiting = 0;
-                        for (; at < end && frontier[at].instance == instance; ++at)
-                          waiting += offsets[at + 1] > offsets[at];
-                        if (goes_on(instance)) std::atomic_ref(pending_.data()[instance]).fetch_add(waiting);
-                      }
-                    });
-  }
+  void begin_measure(const SampleLevel&, bool) const {}
+  void begin_select(const LevelTask&, const OrderedItems&) const {}
   /// How many edges the entries of an origin rank select, where that is known without their lists.
   void measure(SampleLevel& level, std::uint32_t depth, const LevelOrigin& origin) {
     Program program = program_;
@@ -168,15 +163,15 @@ class Levels<P, Partitioned> {
   void leave(Instance first, std::uint64_t count, SampleSink& sink, BatchWriter& writer) {
     const std::uint64_t most = sample_piece_bytes();
     leave_in_pieces(first, count, sink, writer, stats_, [&](std::uint64_t from, SampleStore& store) {
-      for (; from < count && store.bytes() <= most; ++from)
-        frontiers_.append(program_.graph, program_.sampler.depth(), from, store);
+      for (; from < count && store.bytes() <= most; ++from) append(from, store);
       return from;
     });
   }
 
   std::uint64_t bytes() const {
-    return frontiers_.bytes() + flags_.bytes() + first_edges_.bytes() + first_entries_.bytes() +
-           depth_.bytes() + pending_.bytes() + done_.bytes();
+    std::uint64_t sum = flags_.bytes();
+    for (const SampleLevel& level : levels_) sum += level.bytes();
+    return sum;
   }
 
  private:
@@ -223,54 +218,57 @@ class Levels<P, Partitioned> {
                     });
   }
 
-  /// Makes the next frontiers of some instances: in order of edges, what was first reached by them, or every
-  /// arrival.
-  void make_level(std::span<const std::uint32_t> of) {
-    const std::uint32_t number = frontiers_.levels();
-    SampleLevel& next = frontiers_.add_level();
-    first_edges_.reserve(device_, of.size() + 1, kSampleBatch);
-    first_entries_.reserve(device_, of.size() + 1, kSampleBatch);
-    std::uint64_t *const edges = first_edges_.data(), *const begins = first_entries_.data();
-    for (const std::uint32_t i : of) frontiers_.at_depth(depth_.data()[i] + 1);  // takes memory for them
-    for_each(of.size(), 0, [&](std::uint64_t k, VisitedSet&) {
-      edges[k] = frontiers_.edges_of(depth_.data()[of[k]], of[k]);
-    });
-    const std::uint64_t sum = executor_.exclusive_sum(edges, of.size());
-    flags_.reserve(device_, sum, kSampleBatch);
-    // Calls goes_on(flag, arrival) and put(entry, parent) as InstanceLevel::arrive().
-    const auto arrive = [&](std::uint64_t k, const auto& goes_on, const auto& put) {
-      const InstanceLevel now = frontiers_.selected(depth_.data()[of[k]], of[k]);
-      std::uint8_t* const flags = flags_.data() + edges[k];
-      now.arrive([&](std::uint64_t e, Vertex v) { return goes_on(flags[e - now.offsets[0]], v); }, put);
-    };
-    for_each(of.size(), sum, [&](std::uint64_t k, VisitedSet& visited) {
-      if (!revisit_) frontiers_.remember(depth_.data()[of[k]], of[k], visited);
-      std::uint64_t entries = 0;
-      arrive(
-          k, [&](std::uint8_t& flag, Vertex v) { return flag = revisit_ || visited.insert(v); },
-          [&](const FrontierEntry&, Vertex) { ++entries; });
-      begins[k] = entries;
-    });
-    next.entries = executor_.exclusive_sum(begins, of.size());
-    next.frontier.reserve(device_, next.entries, kSampleBatch);
-    if constexpr (Program::kDynamic) next.parents.reserve(device_, next.entries, kSampleBatch);
-    for_each(of.size(), sum, [&](std::uint64_t k, VisitedSet&) {
-      std::uint64_t to = begins[k];
-      arrive(
-          k, [](std::uint8_t flag, Vertex) { return flag; },
-          [&](const FrontierEntry& entry, Vertex parent) {
-            if constexpr (Program::kDynamic) next.parents.data()[to] = parent;
-            next.frontier.data()[to++] = entry;
-          });
-      frontiers_.at_depth(++depth_.data()[of[k]])[of[k]] = {
-          begins[k], static_cast<std::uint32_t>(to - begins[k]), number};
-    });
+  static std::uint64_t edges_of(const SampleLevel& level, std::uint64_t instance) {
+    const std::uint64_t *const entries = level.instance_entries.data(), *const offsets = level.offsets.data();
+    return offsets[entries[instance + 1]] - offsets[entries[instance]];
   }
 
-  /// Entry `at` of a level whose entries are of `depth`, or of their instances' own.
+  /// An instance's frontier whose edges are selected.
+  InstanceLevel selected(const SampleLevel& level, std::uint64_t instance) const {
+    const std::uint64_t *const entries = level.instance_entries.data() + instance,
+                               *const seeds = levels_[0].instance_entries.data() + instance,
+                               *const offsets = level.offsets.data() + entries[0];
+    return {level.frontier.data() + entries[0],
+            offsets,
+            entries[1] - entries[0],
+            Program::kUpdates ? level.arrivals.data() : level.targets.data(),
+            revisit_,
+            seeds[1] - seeds[0] + level.before.data()[instance] - offsets[0]};
+  }
+
+  /// What an instance has visited, but what its newest edges bring.
+  void remember(std::uint64_t instance, VisitedSet& visited) const {
+    visited.clear();
+    for (std::size_t d = 0; d + 1 < levels_.size(); ++d)
+      each_entry(levels_[d], instance,
+                 [&](std::uint64_t at) { visited.insert(levels_[d].frontier.data()[at].vertex); });
+  }
+
+  /// Appends an instance.
+  void append(std::uint64_t instance, SampleStore& out) const {
+    const std::size_t before = out.edge.size(), depths = program_.sampler.depth();
+    each_entry(levels_[0], instance,
+               [&](std::uint64_t at) { out.seeds.push_back(levels_[0].frontier.data()[at].vertex); });
+    const std::uint64_t* const seeds = levels_[0].instance_entries.data() + instance;
+    out.seed_counts.push_back(seeds[1] - seeds[0]);
+    for (std::uint32_t d = 0; d < std::min(depths, levels_.size()); ++d)
+      each_entry(levels_[d], instance, [&](std::uint64_t at) {
+        const SampleLevel& level = levels_[d];
+        const Vertex source = level.frontier.data()[at].vertex;
+        const EdgeIndex first = program_.graph.row(source).offset;
+        for (std::uint64_t e = level.offsets.data()[at]; e < level.offsets.data()[at + 1]; ++e)
+          out.add_edge(source, level.targets.data()[e], d + 1, first + level.indices.data()[e]);
+      });
+    out.edge_counts.push_back(out.edge.size() - before);
+  }
+  template <class Body>
+  static void each_entry(const SampleLevel& level, std::uint64_t instance, const Body& body) {
+    const std::uint64_t* const entries = level.instance_entries.data() + instance;
+    for (std::uint64_t at = entries[0]; at < entries[1]; ++at) body(at);
+  }
+
   At expansion(const Program& program, const SampleLevel& level, std::uint64_t at,
                std::uint32_t depth) const {
-    if (depth == LevelTask::kOwnDepths) depth = depth_.data()[level.frontier.data()[at].instance] + 1;
     return expansion_of(program, level.frontier.data(), level.parents.data(), at, depth);
   }
 
@@ -322,23 +320,6 @@ class Levels<P, Partitioned> {
                                         : select(program, task.level, *at, task.depth, worker);
       }
     }
-    if (task.depth == LevelTask::kOwnDepths && task.work == LevelWork::select)
-      count_done(task.level.frontier.data(), entries);
-  }
-
-  /// Is an instance's frontier not its last?
-  bool goes_on(std::uint32_t instance) const {
-    return depth_.data()[instance] + 1 < program_.sampler.depth();
-  }
-  /// Entries have their edges: which instances wait for no others?
-  void count_done(const FrontierEntry* frontier, std::span<const std::uint32_t> entries) {
-    for (auto at = entries.begin(); at != entries.end();) {
-      const std::uint32_t instance = frontier[*at].instance;
-      std::uint32_t count = 0;
-      for (; at != entries.end() && frontier[*at].instance == instance; ++at) ++count;
-      if (goes_on(instance) && std::atomic_ref(pending_.data()[instance]).fetch_sub(count) == count)
-        done_.data()[std::atomic_ref(done_count_).fetch_add(1)] = instance;
-    }
   }
 
   const Device& device_;
@@ -351,13 +332,8 @@ class Levels<P, Partitioned> {
   std::vector<Worker> workers_;
   HostQueues queues_;
   std::uint64_t instances_ = 0;
-  Frontiers<Program> frontiers_;
-  Buffer<std::uint32_t> depth_;    ///< [instances] of their frontiers, from 0 on
-  Buffer<std::uint32_t> pending_;  ///< [instances] entries that wait
-  Buffer<std::uint32_t> done_;     ///< [done_count_] instances that have not gone on
-  std::uint64_t done_count_ = 0;
-  Buffer<std::uint64_t> first_edges_, first_entries_;  ///< [instances that go on + 1] edges of those before
-  Buffer<std::uint8_t> flags_;                         ///< [their edges] goes on to the next depth?
+  std::deque<SampleLevel> levels_;  ///< by depth
+  Buffer<std::uint8_t> flags_;      ///< [edges] brings its vertex to the next depth?
 };
 
 }  // namespace sluice::samples::host

@@ -1,0 +1,350 @@
+// Instances of samples that go on as soon as their own frontiers have all their edges, so that a partition
+// that is here serves entries of several depths (C-SAW section V.C): once for both backends. Under tree
+// semantics alone; a visited rule would look through an instance's earlier entries each time. Instances that
+// went on together make a level, whose entries are of one depth; at the end all are put in order of depth.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <span>
+#include <vector>
+
+#include "engine/exec/executor.hpp"
+#include "engine/exec/memory/buffer.hpp"
+#include "engine/exec/memory/shared_words.hpp"
+#include "engine/samples/partitioned/level_selector.hpp"
+
+namespace sluice::samples {
+
+/// An instance's entries of one depth: [begin, begin + count) of a level. Its edges there lie side by side.
+struct EntryRange {
+  std::uint64_t begin;
+  std::uint32_t count, level;
+};
+
+/// What bodies read of levels.
+struct MadeLevel {
+  const FrontierEntry* frontier;
+  const std::uint64_t* offsets;
+  const std::uint32_t* indices;
+  const Vertex *targets, *arrivals;
+
+  SLUICE_HD std::uint64_t edge(const EntryRange& range, std::uint32_t entry) const {
+    return offsets[range.begin + entry];
+  }
+  SLUICE_HD std::uint64_t edges(const EntryRange& range) const {
+    return edge(range, range.count) - edge(range, 0);
+  }
+};
+
+/// What is known of instances.
+struct InstancesView {
+  std::uint64_t instances;
+  std::uint32_t depths;
+  EntryRange* ranges;       ///< [depths][instances]
+  std::uint32_t* depth;     ///< [instances] of the frontier
+  std::uint64_t* selected;  ///< [instances] edges of the frontier
+  std::uint64_t* slots;     ///< [instances] entries of lesser depths and of the frontier
+  const MadeLevel* levels;
+
+  SLUICE_HD EntryRange& range(std::uint32_t depth_of, std::uint64_t instance) const {
+    return ranges[depth_of * instances + instance];
+  }
+};
+
+/// The seeds are the first level.
+struct BeginInstance {
+  InstancesView all;
+  const std::uint64_t* entries;  ///< [instances + 1] seeds before an instance's
+
+  template <class Lane>
+  SLUICE_HD void operator()(std::uint64_t i, Lane&) const {
+    all.range(0, i) = {entries[i], static_cast<std::uint32_t>(entries[i + 1] - entries[i]), 0};
+    all.slots[i] = entries[i + 1] - entries[i];
+    all.selected[i] = all.depth[i] = 0;
+  }
+};
+
+/// Listed entries have their edges.
+struct CountSelected {
+  InstancesView all;
+  const std::uint32_t* items;
+  const FrontierEntry* frontier;
+  const std::uint64_t* offsets;
+
+  template <class Lane>
+  SLUICE_HD void operator()(std::uint64_t i, Lane&) const {
+    const std::uint32_t at = items[i];
+    fetch_add(all.selected + frontier[at].instance, offsets[at + 1] - offsets[at]);
+  }
+};
+
+/// The depth of a frontier that has all its edges, and is not the last. Of one without edges nothing goes on.
+struct DepthThatIsDone {
+  InstancesView all;
+
+  SLUICE_HD std::uint32_t operator()(std::uint64_t i) const {
+    const std::uint32_t depth = all.depth[i];
+    if (all.selected[i] == 0 || depth + 1 == all.depths) return kNoKey;
+    const EntryRange range = all.range(depth, i);
+    return all.levels[range.level].edges(range) == all.selected[i] ? depth : kNoKey;
+  }
+};
+
+/// How many vertices the edges of instances bring.
+struct CountArrivals {
+  InstancesView all;
+  const std::uint32_t* instances;
+  std::uint64_t* counts;
+
+  template <class Group, class Counters>
+  SLUICE_HD bool operator()(const Group& group, std::uint64_t k, Counters&) const {
+    const std::uint32_t i = instances[k];
+    const EntryRange range = all.range(all.depth[i], i);
+    const MadeLevel& level = all.levels[range.level];
+    std::uint32_t own = 0;
+    for (std::uint64_t e = level.edge(range, 0) + group.rank(); e < level.edge(range, range.count);
+         e += Group::kSize)
+      own += level.arrivals[e] != kNoVertex;
+    const std::uint32_t sum = group.sum(own);
+    if (group.rank() == 0) counts[k] = sum;
+    return true;
+  }
+};
+
+/// Their entries of the next depth, in order of edges.
+struct PutArrivals {
+  InstancesView all;
+  const std::uint32_t* instances;
+  const std::uint64_t* begins;
+  std::uint32_t number;  ///< of the level
+  FrontierEntry* frontier;
+  Vertex* parents;  ///< null: none
+
+  template <class Group, class Counters>
+  SLUICE_HD bool operator()(const Group& group, std::uint64_t k, Counters&) const {
+    const std::uint32_t i = instances[k], depth = all.depth[i];
+    const EntryRange range = all.range(depth, i);
+    const MadeLevel& level = all.levels[range.level];
+    const std::uint64_t first = level.edge(range, 0), slots = all.slots[i];
+    std::uint64_t to = begins[k];
+    for (std::uint32_t entry = 0; entry < range.count; ++entry) {
+      const std::uint64_t end = level.edge(range, entry + 1);
+      for (std::uint64_t base = level.edge(range, entry); base < end; base += Group::kSize) {
+        const std::uint64_t e = base + group.rank();
+        const Vertex v = e < end ? level.arrivals[e] : kNoVertex;
+        const std::uint32_t sum = group.inclusive_scan(v != kNoVertex ? 1u : 0u);
+        if (v != kNoVertex) {
+          frontier[to + sum - 1] = {i, v, slots + (e - first)};
+          if (parents) parents[to + sum - 1] = level.frontier[range.begin + entry].vertex;
+        }
+        to += group.broadcast(sum, Group::kSize - 1);
+      }
+    }
+    group.sync();
+    if (group.rank() != 0) return true;
+    const auto count = static_cast<std::uint32_t>(to - begins[k]);
+    all.range(depth + 1, i) = count > 0 ? EntryRange{begins[k], count, number} : EntryRange{};
+    all.depth[i] = depth + 1, all.selected[i] = 0, all.slots[i] = slots + level.edges(range);
+    return true;
+  }
+};
+
+/// How many entries an instance has at a depth, and how many edges at lesser ones.
+struct CountEntries {
+  InstancesView all;
+  std::uint32_t depth;
+  const std::uint64_t* earlier;  ///< [instances] as `before`, of the depth before
+  std::uint64_t *entries, *before;
+
+  template <class Lane>
+  SLUICE_HD void operator()(std::uint64_t i, Lane&) const {
+    entries[i] = all.range(depth, i).count;
+    const EntryRange range = all.range(depth - 1, i);
+    before[i] = earlier[i] + all.levels[range.level].edges(range);
+  }
+};
+
+/// Those entries, and how many edges each has.
+struct GatherEntries {
+  InstancesView all;
+  std::uint32_t depth;
+  const std::uint64_t* begins;
+  FrontierEntry* frontier;
+  std::uint64_t* sizes;
+
+  template <class Group, class Counters>
+  SLUICE_HD bool operator()(const Group& group, std::uint64_t i, Counters&) const {
+    const EntryRange range = all.range(depth, i);
+    const MadeLevel& level = all.levels[range.level];
+    for (std::uint32_t entry = group.rank(); entry < range.count; entry += Group::kSize) {
+      frontier[begins[i] + entry] = level.frontier[range.begin + entry];
+      sizes[begins[i] + entry] = level.edge(range, entry + 1) - level.edge(range, entry);
+    }
+    return true;
+  }
+};
+
+/// Their edges.
+struct GatherEdges {
+  InstancesView all;
+  std::uint32_t depth;
+  const std::uint64_t *begins, *offsets;
+  std::uint32_t* indices;
+  Vertex* targets;
+  std::uint32_t* owners;  ///< null: not wanted
+
+  template <class Group, class Counters>
+  SLUICE_HD bool operator()(const Group& group, std::uint64_t i, Counters&) const {
+    const EntryRange range = all.range(depth, i);
+    const MadeLevel& level = all.levels[range.level];
+    for (std::uint32_t entry = 0; entry < range.count; ++entry) {
+      const std::uint64_t from = level.edge(range, entry), to = offsets[begins[i] + entry];
+      const std::uint64_t size = level.edge(range, entry + 1) - from;
+      for (std::uint64_t e = group.rank(); e < size; e += Group::kSize) {
+        indices[to + e] = level.indices[from + e];
+        targets[to + e] = level.targets[from + e];
+        if (owners) owners[to + e] = static_cast<std::uint32_t>(begins[i] + entry);
+      }
+    }
+    return true;
+  }
+};
+
+/// `Levels` of a batch whose seeds are planted, and that are to have the other depths at the end.
+template <class Levels>
+class OutOfOrder {
+  using Program = typename Levels::Program;
+
+ public:
+  OutOfOrder(const Device& device, Levels& levels)
+      : device_(device), levels_(levels), done_(levels.program().sampler.depth(), kSampleBatch) {}
+
+  /// Grows all samples. `first`: the batch's first instance.
+  void grow(LevelSelector<Levels>& selector, Instance first, std::uint64_t instances) {
+    if (levels_.program().sampler.depth() == 0 || levels_.entries() == 0) return;
+    begin(instances);
+    selector.queue(levels_.level(), 1, {{first, 0, levels_.level().entries}});
+    selector.drain(
+        [&](const std::list<QueuedLevel>& queued, std::span<const std::uint32_t> present) {
+          for (const QueuedLevel& level : queued) count(level, present);
+        },
+        [&] {
+          go_on([&](SampleLevel& level, std::uint32_t depth) {
+            selector.queue(level, depth, {{first, 0, level.entries}});
+          });
+        });
+    order_by_depth();
+  }
+
+  std::uint64_t bytes() const {
+    std::uint64_t sum = ranges_.bytes() + depth_.bytes() + selected_.bytes() + slots_.bytes() +
+                        begins_.bytes() + columns_.bytes() + done_.items.bytes();
+    for (const SampleLevel& level : made_) sum += level.bytes();
+    return sum;
+  }
+
+ private:
+  void begin(std::uint64_t instances) {
+    made_.clear();
+    const std::uint32_t depths = levels_.program().sampler.depth();
+    ranges_.reserve(device_, depths * instances, kSampleBatch);
+    depth_.reserve(device_, instances, kSampleBatch);
+    for (Buffer<std::uint64_t>* each : {&selected_, &slots_}) each->reserve(device_, instances, kSampleBatch);
+    view_ = {instances, depths, ranges_.data(), depth_.data(), selected_.data(), slots_.data(), nullptr};
+    levels_.executor().fill(ranges_.data(), 0, depths * instances * sizeof(EntryRange));
+    levels_.executor().for_each(instances, {}, BeginInstance{view_, levels_.level().instance_entries.data()});
+  }
+
+  void count(const QueuedLevel& queued, std::span<const std::uint32_t> present) {
+    if (queued.task.work != LevelWork::select) return;
+    const SampleLevel& level = queued.task.level;
+    for (const std::uint32_t p : present)
+      levels_.executor().for_each(queued.waiting[p], {},
+                                  CountSelected{view_, queued.order.items.data() + queued.order.begins[p],
+                                                level.frontier.data(), level.offsets.data()});
+  }
+
+  /// Calls queue(level, depth) for the frontiers of instances that are done.
+  template <class Queue>
+  void go_on(const Queue& queue) {
+    auto& executor = levels_.executor();
+    view_levels();
+    executor.order_by_key(view_.instances, DepthThatIsDone{view_}, done_);
+    for (std::uint32_t depth = 0; depth + 1 < view_.depths; ++depth) {
+      const std::uint64_t count = done_.count(depth);
+      if (count == 0) continue;
+      const std::uint32_t* const instances = done_.items.data() + done_.begins[depth];
+      begins_.reserve(device_, count + 1, kSampleBatch);
+      executor.template for_each_group<NoCounters>(count, Groups::warps,
+                                                   CountArrivals{view_, instances, begins_.data()});
+      SampleLevel& next = made_.emplace_back();
+      next.entries = executor.exclusive_sum(begins_.data(), count);
+      next.frontier.reserve(device_, next.entries, kSampleBatch);
+      if constexpr (Program::kDynamic) next.parents.reserve(device_, next.entries, kSampleBatch);
+      executor.template for_each_group<NoCounters>(
+          count, Groups::warps,
+          PutArrivals{view_, instances, begins_.data(), static_cast<std::uint32_t>(made_.size()),
+                      next.frontier.data(), next.parents.data()});
+      next.entries > 0 ? queue(next, depth + 2) : made_.pop_back();
+    }
+  }
+
+  /// The levels in order of depth, as if all instances had gone on together.
+  void order_by_depth() {
+    auto& executor = levels_.executor();
+    view_levels();
+    for (std::uint32_t depth = 1; depth < view_.depths; ++depth) {
+      const std::uint64_t* const earlier = levels_.of_depth(depth - 1).before.data();
+      SampleLevel& to = levels_.of_depth(depth);
+      to.instance_entries.reserve(device_, view_.instances + 1, kSampleBatch);
+      to.before.reserve(device_, view_.instances, kSampleBatch);
+      std::uint64_t* const begins = to.instance_entries.data();
+      executor.for_each(view_.instances, {}, CountEntries{view_, depth, earlier, begins, to.before.data()});
+      to.entries = executor.exclusive_sum(begins, view_.instances);
+      to.frontier.reserve(device_, to.entries, kSampleBatch);
+      to.offsets.reserve(device_, to.entries + 1, kSampleBatch);
+      executor.template for_each_group<NoCounters>(
+          view_.instances, Groups::warps,
+          GatherEntries{view_, depth, begins, to.frontier.data(), to.offsets.data()});
+      to.edges = executor.exclusive_sum(to.offsets.data(), to.entries);
+      to.fanout = 0;
+      to.reserve_edges(device_, false);
+      executor.template for_each_group<NoCounters>(
+          view_.instances, Groups::warps,
+          GatherEdges{view_, depth, begins, to.offsets.data(), to.indices.data(), to.targets.data(),
+                      to.owners.data()});
+    }
+    executor.wait("samples");
+    levels_.stepped(view_.depths);
+  }
+
+  /// Levels take memory for their edges after they were made.
+  void view_levels() {
+    std::vector<MadeLevel> columns;
+    const auto add = [&](const SampleLevel& level) {
+      columns.push_back({level.frontier.data(), level.offsets.data(), level.indices.data(),
+                         level.targets.data(),
+                         Program::kUpdates ? level.arrivals.data() : level.targets.data()});
+    };
+    add(levels_.of_depth(0));
+    for (const SampleLevel& level : made_) add(level);
+    columns_.reserve(device_, columns.size(), kSampleBatch);
+    copy_to_device(device_, columns_.data(), columns.data(), columns.size() * sizeof(MadeLevel));
+    view_.levels = columns_.data();
+  }
+
+  const Device& device_;
+  Levels& levels_;
+  std::deque<SampleLevel> made_;  ///< of depths beyond the seeds'
+  InstancesView view_{};
+  Buffer<EntryRange> ranges_;
+  Buffer<std::uint32_t> depth_;
+  Buffer<std::uint64_t> selected_, slots_;
+  Buffer<std::uint64_t> begins_;  ///< [instances that go on + 1] entries of those before
+  Buffer<MadeLevel> columns_;
+  OrderedItems done_;  ///< instances that go on, by depth
+};
+
+}  // namespace sluice::samples
