@@ -18,18 +18,6 @@ namespace sluice {
 
 namespace {
 
-/// Partitions' worth of slots that a budget is cut into: enough that some come while others are worked on,
-/// few enough that a copy is long.
-constexpr std::uint64_t kSlots = 16;
-/// Smaller copies do not fill the link (DESIGN section 6).
-constexpr std::uint64_t kSmallestSlot = 1u << 20;
-/// Where next to nothing is free, more partitions would not make it fit either: vertices take more.
-constexpr std::uint64_t kMostPartitions = 4096;
-/// A walk may need two lists at once.
-constexpr std::uint64_t kSlotsNeeded = 2;
-/// Look-up tables and the like, of which there are a few beside slots and batches.
-constexpr std::uint64_t kFixedBytes = 64u << 10;
-
 /// Legs of fewer steps would be mostly waits for the last of their walks.
 constexpr std::uint64_t kShortestLeg = 4, kMostLegs = 16;
 
@@ -88,6 +76,16 @@ bool reads_in_place(const PagedPlan& coded, const PagingOptions& paging, std::ui
   return reads / rates.mapped_reads < coded.brought_bytes / rates.copied_bytes;
 }
 
+std::uint64_t usual_slot_bytes(std::uint64_t share, std::uint64_t list_bytes) {
+  // Partitions' worth of slots that a budget is cut into: enough that some come while others are worked on,
+  // few enough that a copy is long.
+  constexpr std::uint64_t kSlots = 16;
+  // Smaller copies do not fill the link (DESIGN section 7).
+  constexpr std::uint64_t kSmallestSlot = 1u << 20;
+  return std::max(
+      {share / kSlots, std::min(kSmallestSlot, share / kSlotsNeeded), list_bytes / kMostPartitions});
+}
+
 std::uint64_t bytes_of_slots(const PartitionPlan& plan, unsigned slots) {
   return Sizes(plan).bytes(slots);
 }
@@ -115,7 +113,7 @@ PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptio
   // The host backend's slots and batches lie in host memory, which has to hold results that leave as well.
   const std::uint64_t most = device.is_cuda() ? ~std::uint64_t{0} : beside(host_budget().available()) / 2;
   const std::uint64_t available = std::min(beside(device.memory().available()), most);
-  const std::uint64_t free = available > kFixedBytes ? available - kFixedBytes : 0;
+  const std::uint64_t free = beside_fixed(available);
   const std::uint64_t entry = row_bytes / (steps + 1), rows_on_host = host_budget().available() / 4;
   const auto leg_of = [&](std::uint64_t legs) { return (steps + legs - 1) / legs; };
   const auto each = [&](std::uint64_t legs) {
@@ -147,8 +145,7 @@ PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptio
   }
   // Whatever the batch leaves over is for slots too.
   if (share != 0) share = std::min(graph_bytes, free - fitting(share, legs) * each(legs));
-  const std::uint64_t slot_bytes =
-      std::max({share / kSlots, std::min(kSmallestSlot, share / 2), graph_bytes / kMostPartitions});
+  const std::uint64_t slot_bytes = usual_slot_bytes(share, graph_bytes);
   PagedPlan plan{paging.partitions != 0
                      ? PartitionPlan::of_count(offsets, bytes, paging.partitions)
                      : PartitionPlan(offsets, bytes, std::max<std::uint64_t>(slot_bytes, 1))};

@@ -3,6 +3,7 @@
 // partition of its own; at most two slots hold such lists, because a scan may need two at once.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "engine/exec/device.hpp"
@@ -15,6 +16,12 @@ namespace sluice {
 
 /// Instances under way are numbered in 32 bits.
 inline constexpr std::uint64_t kMostUnderWay = 0xfffffffe;
+/// Where next to nothing is free, more partitions would not make it fit either: vertices take more.
+inline constexpr std::uint64_t kMostPartitions = 4096;
+/// A walk may need two lists at once, and a sweep's partition comes while another is worked on.
+inline constexpr std::uint64_t kSlotsNeeded = 2;
+/// Look-up tables and the like, of which there are a few beside slots and batches.
+inline constexpr std::uint64_t kFixedBytes = 64u << 10;
 
 struct PagedPlan {
   PartitionPlan partitions;
@@ -51,6 +58,14 @@ PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptio
 /// have them? Asked for, or less time for as many steps.
 bool reads_in_place(const PagedPlan& coded, const PagingOptions& paging, std::uint64_t list_bytes,
                     std::uint64_t instances, std::uint64_t steps);
+
+/// Of so many bytes, what may be for slots and batches.
+inline std::uint64_t beside_fixed(std::uint64_t bytes) {
+  return bytes - std::min(bytes, kFixedBytes);
+}
+
+/// Of lists of so many bytes, a usual slot's where `share` is for slots.
+std::uint64_t usual_slot_bytes(std::uint64_t share, std::uint64_t list_bytes);
 
 /// What so many slots for partitions of the plan take.
 std::uint64_t bytes_of_slots(const PartitionPlan& plan, unsigned slots);

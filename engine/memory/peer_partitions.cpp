@@ -18,8 +18,6 @@ namespace sluice {
 namespace {
 
 constexpr const char* kLabel = "partitions of other ranks";
-/// Look-up tables and the like, which lie beside instances.
-constexpr std::uint64_t kFixedBytes = 64u << 10;
 
 bool may_open(const ResidentGraph::Impl& graph, const PageRequest& pages) {
   const PagingOptions& paging = graph.paging;
@@ -126,8 +124,8 @@ PagedPlan PeerPartitions::plan(std::uint64_t bytes_per_instance, std::uint64_t i
   const std::uint64_t left = graph_.device.memory().available();
   PagedPlan plan{parts_};
   plan.slots = static_cast<unsigned>(parts_.size());
-  plan.batch = std::min({(left - std::min(left, kFixedBytes)) / bytes_per_instance,
-                         std::max<std::uint64_t>(instances, 1), kMostUnderWay});
+  plan.batch = std::min(
+      {beside_fixed(left) / bytes_per_instance, std::max<std::uint64_t>(instances, 1), kMostUnderWay});
   plan.leg = steps, plan.instance_bytes = bytes_per_instance;
   if (plan.batch == 0)
     throw BudgetError(fmt::format(

@@ -18,15 +18,8 @@ namespace sluice {
 
 namespace {
 
-/// Partitions' worth that a budget is cut into: some fill while others are worked on, and a copy is long.
-constexpr std::uint64_t kSlots = 16;
-/// Smaller copies do not fill the link (DESIGN section 6).
-constexpr std::uint64_t kSmallestSlot = 1u << 20;
-/// Where next to nothing is free, more partitions than that would not make it fit either: vertices take more.
-constexpr std::uint64_t kLeastSlot = 4u << 10, kMostPartitions = 4096;
-constexpr std::uint64_t kSlotsNeeded = 2;
-/// Look-up tables and the like beside the slots.
-constexpr std::uint64_t kFixedBytes = 64u << 10;
+/// Where next to nothing is free, smaller slots would not make it fit either: vertices take more.
+constexpr std::uint64_t kLeastSlot = 4u << 10;
 /// Lists whose lengths a thread looks at.
 constexpr std::uint64_t kListsAtOnce = 1u << 16;
 
@@ -42,15 +35,7 @@ std::uint64_t bytes_of(const SweepRows& rows, bool weighted) {
 
 /// What slots may take.
 std::uint64_t slot_capacity(const Device& device, std::uint64_t most) {
-  const std::uint64_t available = std::min(memory_for_sweep_pages(device), most);
-  return available > kFixedBytes ? available - kFixedBytes : 0;
-}
-
-/// Bytes of a slot, where `free` bytes can be taken for lists of so many bytes.
-std::uint64_t slot_bytes(std::uint64_t free, std::uint64_t edge_bytes) {
-  const std::uint64_t share = std::min(free, edge_bytes);
-  return std::max({share / kSlots, std::min(kSmallestSlot, share / kSlotsNeeded), kLeastSlot,
-                   edge_bytes / kMostPartitions});
+  return beside_fixed(std::min(memory_for_sweep_pages(device), most));
 }
 
 PageColumns columns_of(const SweepRows& rows, bool weighted) {
@@ -66,7 +51,8 @@ PartitionPlan cut(const Device& device, const SweepRows& rows, bool weighted, co
   const CutLists lists(rows.in, columns_of(rows, weighted), device.threads());
   const std::uint64_t edge = columns_of(weighted).bytes_per_edge(),
                       bytes = rows.coded != nullptr ? lists.sum() : bytes_of(rows, weighted),
-                      slot = slot_bytes(free, bytes), asked = paging.partitions;
+                      slot = std::max(kLeastSlot, usual_slot_bytes(std::min(free, bytes), bytes)),
+                      asked = paging.partitions;
   if (rows.longest != 0) {  // offsets do not say where lists will end, and a list is never cut
     const std::uint64_t longest = rows.longest * edge;
     return asked != 0

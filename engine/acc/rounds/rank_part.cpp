@@ -21,9 +21,6 @@ namespace {
 /// and bins of its threads (resident_cuda/rounds.cuh).
 constexpr std::uint64_t kWholeVertexBytes = 8 + 6 * sizeof(Vertex) + 1, kWholeBytes = 96u << 20;
 
-/// In a budget that holds them.
-constexpr std::uint64_t kMostPartitions = 4096;
-
 /// Weights are looked at in so many places, so many in each.
 constexpr std::uint64_t kSampledPlaces = 64, kSampledAtOnce = 1024;
 
