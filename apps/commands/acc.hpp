@@ -67,8 +67,8 @@ struct AccTask {
   std::vector<std::string> columns;
 };
 
-/// Plans solve(graph) and, unless a plan is all that is asked for, makes the run and writes what it finds:
-/// add(graph, result, columns) checks the result, adds its columns, and says in words what was found.
+/// Plans solve(graph), which also checks its result, and, unless a plan is all that is asked for, makes the
+/// run and writes what it finds: add(graph, result, columns) adds its columns, and says in words what it is.
 template <class Solve, class Add>
 void run_acc(Job& job, const AccCommand& c, const AccTask& task, const Solve& solve, const Add& add) {
   const acc::AccPlan plan = job.fitting([&](const PagingOptions& paging) {

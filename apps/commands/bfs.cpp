@@ -23,14 +23,17 @@ void run_bfs(const Command& command, const BfsCommand& c) {
           {.in_edges = pulls, .in_edges_if_they_fit = c.acc.direction == acc::AccDirection::automatic});
   const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
   const AccTask task{.needs = {.in_edges = pulls},
-                     .vertex = {8, 8, 1},
+                     .vertex = {8, 8},
                      .attributes = {{"source", std::int64_t(c.source)}},
                      .columns = {"depth", "parent"}};
-  const auto solve = [&](const acc::AccGraph& graph) { return bfs(graph, source, c.acc); };
-  run_acc(job, c, task, solve, [&](const auto& graph, const acc::BfsResult& result, VertexColumns& columns) {
+  const auto solve = [&](const acc::AccGraph& graph) {
+    acc::BfsResult result = bfs(graph, source, c.acc);
     if (c.common.verify)
       acc::verify_bfs(job.graph(), source, result.depths.span(), result.parents.span(), &world(),
                       threads_of(c.common));
+    return result;
+  };
+  run_acc(job, c, task, solve, [&](const auto& graph, const acc::BfsResult& result, VertexColumns& columns) {
     columns.add("depth", io::ElementType::i32, result.depths.data());
     columns.add_vertices("parent", result.parents.span());
     const VertexCounts reached =

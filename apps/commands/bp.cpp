@@ -122,6 +122,7 @@ void run_bp(const Command& command, BpCommand& c) {
   }
   Job job(command, c.common, {.weights = true});
   const acc::BeliefModel model = read_belief_model(c.priors, c.coupling, job.graph(), job.ids());
+  c.beliefs.keep_messages = c.common.verify;
   const auto plan_with = [&](const PagingOptions& paging) {
     return acc::plan_beliefs(job.device(), job.graph(), model.states, place_of(c, paging), c.beliefs);
   };
@@ -142,7 +143,6 @@ void run_bp(const Command& command, BpCommand& c) {
                                     {"tolerance", c.beliefs.tolerance},
                                     {"max_iterations", std::int64_t{c.beliefs.max_iterations}}},
                                    nullptr, text_columns_of(c.common, {"belief"}));
-  c.beliefs.keep_messages = c.common.verify;
   const acc::AccGraph graph = acc::belief_graph(job.device(), job.graph(), model.states, place_of(c));
   job.progress().start(command.name());
   acc::BeliefResult result = propagate_beliefs(graph, model, c.beliefs, [&](std::uint32_t round) {

@@ -30,14 +30,17 @@ void run_kcore(const Command& command, const KcoreCommand& c) {
   if (c.k > 0) attributes.emplace_back("k", std::int64_t{c.k});
   // In-lists of an undirected graph are its out-lists, and take no memory.
   const AccTask task{.needs = {.in_edges = pulls, .simple = true, .made = job.graph().directed || made},
-                     .vertex = {4, 4, 64},
+                     .vertex = {4, 4},
                      .attributes = attributes,
                      .columns = {name}};
   HostArray<std::uint8_t> members;
-  const auto solve = [&](const acc::AccGraph& graph) { return core_numbers(graph, c.k, c.acc); };
-  run_acc(job, c, task, solve, [&](const auto& graph, const acc::CoreResult& result, VertexColumns& columns) {
+  const auto solve = [&](const acc::AccGraph& graph) {
+    acc::CoreResult result = core_numbers(graph, c.k, c.acc);
     if (c.common.verify)
       acc::verify_cores(job.graph(), c.k, result.cores.span(), &world(), threads_of(c.common));
+    return result;
+  };
+  run_acc(job, c, task, solve, [&](const auto& graph, const acc::CoreResult& result, VertexColumns& columns) {
     if (c.k == 0) {
       const std::uint32_t most =
           result.cores.empty() ? 0 : *std::max_element(result.cores.begin(), result.cores.end());

@@ -87,8 +87,14 @@ SolverFigures figures_of(const PageRankCommand& c, const pagerank::Result& resul
 pagerank::Plan plan_of(Job& job, const PageRankCommand& c, const HeldBatch* batch,
                        const pagerank::RankPlace& place) {
   pagerank::require_stored_in_edges(job.graph());
-  return batch ? plan_rank_batch(job, *batch, c.rank, c.batch.rank, place)
-               : pagerank::plan_pagerank(job.device(), job.graph(), c.rank, place);
+  pagerank::Plan plan = batch ? plan_rank_batch(job, *batch, c.rank, c.batch.rank, place)
+                              : pagerank::plan_pagerank(job.device(), job.graph(), c.rank, place);
+  if (!c.common.verify) return plan;
+  const MemoryPlan check(host_budget(), MemoryPlan::Host::counted);
+  const Graph& graph = job.graph();
+  check_ranks(graph, c.rank, pagerank::all_ranks({}, 0, graph.vertices(), nullptr).span());
+  plan.host_bytes += check.host_needed();
+  return plan;
 }
 
 void run_pagerank(const Command& command, PageRankCommand& c) {

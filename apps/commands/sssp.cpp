@@ -29,13 +29,16 @@ void run_sssp(const Command& command, const SsspCommand& c) {
            .weights = true});
   const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
   const AccTask task{.needs = {.in_edges = pulls, .weights = true},
-                     .vertex = {8, 8, 2 + 32},
+                     .vertex = {8, 8},
                      .attributes = {{"source", std::int64_t(c.source)}},
                      .columns = {"distance"}};
-  const auto solve = [&](const acc::AccGraph& graph) { return sssp(graph, source, c.delta, c.acc); };
-  run_acc(job, c, task, solve, [&](const auto& graph, const acc::SsspResult& result, VertexColumns& columns) {
+  const auto solve = [&](const acc::AccGraph& graph) {
+    acc::SsspResult result = sssp(graph, source, c.delta, c.acc);
     if (c.common.verify)
       acc::verify_sssp(job.graph(), source, result.distances.span(), &world(), threads_of(c.common));
+    return result;
+  };
+  run_acc(job, c, task, solve, [&](const auto& graph, const acc::SsspResult& result, VertexColumns& columns) {
     columns.add("distance", io::ElementType::f64, result.distances.data());
     constexpr double kUnreached = std::numeric_limits<double>::infinity();
     const VertexCounts reached =

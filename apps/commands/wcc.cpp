@@ -36,16 +36,16 @@ HostArray<std::int64_t> names_of(const Job& job, std::span<const Vertex> compone
 
 void run_wcc(const Command& command, const AccCommand& c) {
   Job job(command, c.common);
-  const AccTask task{.needs = {}, .vertex = {4, 8, 32}, .attributes = {}, .columns = {"component"}};
+  const AccTask task{.needs = {}, .vertex = {4, 8}, .attributes = {}, .columns = {"component"}};
   const auto solve = [&](const acc::AccGraph& graph) {
     acc::ComponentResult result = components(graph, c.acc);
+    if (c.common.verify)
+      acc::verify_components(job.graph(), result.components.span(), &world(), threads_of(c.common));
     if (graph.device().plans()) names_of(job, result.components.span());  // which come of it
     return result;
   };
   HostArray<std::int64_t> names;
   const auto add = [&](const auto& graph, const acc::ComponentResult& result, VertexColumns& columns) {
-    if (c.common.verify)
-      acc::verify_components(job.graph(), result.components.span(), &world(), threads_of(c.common));
     names = names_of(job, result.components.span());
     columns.add("component", io::ElementType::i64, names.data());
     // A component counts where its smallest vertex is.

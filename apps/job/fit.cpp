@@ -87,11 +87,6 @@ std::uint64_t Job::graph_bytes() const {
   return bytes;
 }
 
-std::uint64_t Job::rank_check_bytes() const {
-  // Ranks of all vertices, and what another iteration makes of them (engine/pagerank/verify.hpp).
-  return options_.verify ? info_.vertices * 2 * sizeof(double) : 0;
-}
-
 JobNeed Job::need_of(const sampling::RunPlan& plan) const {
   // On a GPU a batch may be an estimate: the run says.
   const std::uint64_t host = plan.check_bytes + (device_->is_cuda() ? 0 : plan.device_bytes_needed);
@@ -105,7 +100,7 @@ JobNeed Job::need_of(const sampling::RunPlan& plan) const {
 
 JobNeed Job::need_of(const pagerank::Plan& plan) const {
   return {.device_bytes = plan.device_bytes,
-          .host_bytes = plan.host_bytes + rank_check_bytes(),
+          .host_bytes = plan.host_bytes,
           .exact_on_ranks = plan.exact_on_ranks,
           .brought_again = plan.brought_bytes};
 }
@@ -121,7 +116,7 @@ JobNeed Job::need_of(const ppr::Plan& plan) const {
 
 JobNeed Job::need_of(const acc::AccPlan& plan) const {
   return {.device_bytes = plan.device_bytes,
-          .host_bytes = plan.most_host_bytes(options_.verify),
+          .host_bytes = plan.host_bytes,
           .remedies = plan.message_bytes > 0 ? ", name a folder by --scratch, or use more ranks" : "",
           .exact_on_ranks = true,
           .brought_again = plan.brought_bytes};

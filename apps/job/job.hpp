@@ -178,8 +178,6 @@ class Job {
   JobNeed need_of(const pagerank::Plan& plan) const;
   JobNeed need_of(const ppr::Plan& plan) const;
   JobNeed need_of(const acc::AccPlan& plan) const;
-  /// Does a check of PageRank's ranks take so much?
-  std::uint64_t rank_check_bytes() const;
   using FindNeed = std::function<JobNeed(const PagingOptions&)>;
   /// A plan with the graph at its place.
   struct Trial {

@@ -107,7 +107,6 @@ void Job::print_plan(const pagerank::Plan& plan) const {
   text += bytes_line("  ranks", plan.state_bytes);
   text += fit_line("host memory", held_bytes() + need_of(plan).host_bytes, host_budget());
   text += bytes_line("  graph", graph_bytes());
-  if (options_.verify) text += bytes_line("  for --verify", rank_check_bytes());
   text += part_lines(plan.partitions, plan.brought_bytes, "an iteration");
   print_plan(text + bytes_line("result", info_.vertices * 8), plan.partitions);
 }
@@ -139,7 +138,6 @@ void Job::print_plan(const acc::AccPlan& plan) const {
   text += fit_line("host memory", held_bytes() + plan.given_bytes + need_of(plan).host_bytes, host_budget());
   text += bytes_line("  graph", graph_bytes());
   if (plan.message_bytes > 0) text += bytes_line("  messages of edges", plan.message_bytes);
-  if (options_.verify) text += bytes_line("  for --verify", plan.check_bytes);
   if (plan.scratch_bytes > 0) text += bytes_line("in --scratch, at most", plan.scratch_bytes);
   text += part_lines(plan.partitions, plan.brought_bytes, "a round");
   print_plan(text + bytes_line("result", plan.result_bytes), plan.partitions);

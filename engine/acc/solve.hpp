@@ -1,7 +1,6 @@
 // The built-in Active-Compute-Combine solvers, compiled for both backends (programs/).
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "engine/acc/acc_graph.hpp"
@@ -60,31 +59,23 @@ struct AccPlan {
   std::uint64_t state_bytes = 0;
   std::uint64_t message_bytes = 0;  ///< of this rank's edges, which stay in host memory
   std::uint64_t scratch_bytes = 0;  ///< these, where scratch files have them
-  std::uint64_t host_bytes = 0;     ///< other forms of the graph while they are made, and the result
+  std::uint64_t host_bytes = 0;     ///< other forms of the graph while they are made, the result, a check
   std::uint64_t result_bytes = 0;
   std::uint64_t given_bytes = 0;  ///< of a model, which is in host memory when the plan is made
-  std::uint64_t freed_bytes = 0;  ///< of host_bytes, once the result is there
-  std::uint64_t check_bytes = 0;  ///< of host memory, that a check takes then
-
-  /// What it takes of host memory at one time, at most.
-  std::uint64_t most_host_bytes(bool checked) const {
-    return checked ? std::max(host_bytes, host_bytes - freed_bytes + check_bytes) : host_bytes;
-  }
 };
 
-/// What a vertex takes: its state, and its results with what these are made from, in bytes; and bits of a
-/// check (verify.hpp).
+/// What a vertex takes, in bytes: its state, and its results with what these are made from.
 struct VertexSize {
-  std::uint64_t state = 0, result = 0, check = 0;
+  std::uint64_t state = 0, result = 0;
 };
 
 /// Of a run that has come to its first round on a device whose memory only counts.
 AccPlan plan_of(const MemoryPlan& memory, const AccGraph& on_device, const Graph& graph,
-                const AccNeeds& needs, const VertexSize& vertex, const AccStats& stats);
+                const VertexSize& vertex, const AccStats& stats);
 
-/// What solve(AccGraph), one of the above, would take: it is called. An undirected graph is taken to be
-/// simple, unless needs.made; of the simple form the plan says what it takes at most. Throws UsageError for
-/// what the run would refuse.
+/// What solve(AccGraph), one of the above and perhaps a check (verify.hpp), would take: it is called.
+/// An undirected graph is taken to be simple, unless needs.made; of the simple form the plan says what it
+/// takes at most. Throws UsageError for what the run would refuse.
 template <class Solve>
 AccPlan plan_solver(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place,
                     const VertexSize& vertex, const Solve& solve) {
@@ -92,7 +83,7 @@ AccPlan plan_solver(const Device& device, const Graph& graph, const AccNeeds& ne
   const Device counting(device, memory);
   const AccGraph on_device(counting, graph, needs, place);
   const auto result = solve(on_device);
-  return plan_of(memory, on_device, graph, needs, vertex, result.stats);
+  return plan_of(memory, on_device, graph, vertex, result.stats);
 }
 
 }  // namespace sluice::acc

@@ -7,7 +7,6 @@
 
 #include "engine/acc/rounds/bits.hpp"
 #include "engine/acc/verify_edges.hpp"
-#include "engine/core/charged_vector.hpp"
 #include "partition/list_reader.hpp"
 
 namespace sluice::acc {
@@ -22,7 +21,7 @@ constexpr std::uint64_t kSentAtOnce = 1u << 16;
 class Flags {
  public:
   explicit Flags(std::uint64_t vertices) : words_(words_of(0, vertices), "checked vertices") {
-    std::fill(words_.begin(), words_.end(), 0);
+    if (!host_budget().counts_only()) std::fill(words_.begin(), words_.end(), 0);
   }
 
   bool operator[](std::uint64_t v) const { return has_bit(words_.data(), static_cast<Vertex>(v)); }
@@ -51,10 +50,8 @@ class Flags {
 /// is reached, and so on down to the source; then whatever edges that add nothing lead on to.
 class HeldVertices {
  public:
-  HeldVertices(const Graph& graph, std::span<const double> distances, Vertex source)
-      : graph_(graph), distances_(distances), held_(graph.vertices()), leads_on_(graph.vertices()) {
-    held_.set(source);
-  }
+  HeldVertices(const Graph& graph, std::span<const double> distances)
+      : graph_(graph), distances_(distances) {}
 
   void take(Vertex u, Vertex v, double weight) {
     if (distances_[u] == kUnreached || distances_[u] + weight != distances_[v]) return;
@@ -66,18 +63,19 @@ class HeldVertices {
   }
 
   /// Once all edges were seen. All ranks call it.
-  void follow(Communicator* ranks) {
+  void follow(Vertex source, Communicator* ranks) {
+    held_.set(source);
     held_.gather(ranks);
     leads_on_.gather(ranks);
-    ChargedVector<Vertex> front, next;
     for (std::uint64_t v = 0; v < graph_.vertices(); ++v) {
-      if (held_[v] && leads_on_[v]) front.push_back(static_cast<Vertex>(v));
+      if (held_[v] && leads_on_[v]) leading_[last_++] = static_cast<Vertex>(v);
     }
     const ListReader reader = out_lists(graph_, graph_.weighted, 1);
-    for (; !front.empty(); front.swap(next), next.clear()) {
+    for (std::uint64_t first = 0, last; first < (last = last_); first = last) {
+      const auto front = leading_.span().subspan(first, last - first);
       std::sort(front.begin(), front.end());
       reader.for_each(front, [&](const CsrView& lists, std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) lead_on(lists, front[i], next);
+        for (std::size_t i = begin; i < end; ++i) lead_on(lists, front[i]);
       });
     }
   }
@@ -85,19 +83,21 @@ class HeldVertices {
   bool operator[](std::uint64_t v) const { return held_[v]; }
 
  private:
-  void lead_on(const CsrView& lists, Vertex u, ChargedVector<Vertex>& next) {
+  void lead_on(const CsrView& lists, Vertex u) {
     for (EdgeIndex e = lists.offsets[u]; e < lists.offsets[u + 1ull]; ++e) {
       const Vertex v = lists.targets[e];
       const double weight = graph_.weighted ? static_cast<double>(lists.weights[e]) : 1.0;
       if (held_[v] || distances_[u] + weight != distances_[v]) continue;
       held_.set(v);
-      if (leads_on_[v]) next.push_back(v);
+      if (leads_on_[v]) leading_[last_++] = v;
     }
   }
 
   const Graph& graph_;
   std::span<const double> distances_;
-  Flags held_, leads_on_;
+  Flags held_{graph_.vertices()}, leads_on_{graph_.vertices()};
+  HostArray<Vertex> leading_{graph_.vertices(), "checked paths"};  ///< in order of rounds, each once
+  std::uint64_t last_ = 0;
 };
 
 /// A plain union-find, in which the root of a set is its smallest vertex. Several threads may unite at once:
@@ -105,7 +105,7 @@ class HeldVertices {
 class Sets {
  public:
   explicit Sets(std::uint64_t vertices) : parent_(vertices, "checked components") {
-    std::iota(parent_.begin(), parent_.end(), Vertex{0});
+    if (!host_budget().counts_only()) std::iota(parent_.begin(), parent_.end(), Vertex{0});
   }
 
   Vertex root(Vertex v) {
@@ -150,6 +150,8 @@ class Sets {
 
 void verify_bfs(const Graph& graph, Vertex source, std::span<const std::int32_t> depths,
                 std::span<const Vertex> parents, Communicator* ranks, unsigned threads) {
+  Flags led_to(graph.vertices());
+  if (host_budget().counts_only()) return;
   require(depths[source] == 0 && parents[source] == source,
           "the source, {}, is not its own parent at depth 0", source);
   for (std::uint64_t v = 0; v < graph.vertices(); ++v) {
@@ -160,7 +162,6 @@ void verify_bfs(const Graph& graph, Vertex source, std::span<const std::int32_t>
             "vertex {} is not one deeper than its parent, {}", v, parents[v]);
   }
   const CheckedShare share(graph, ranks);
-  Flags led_to(graph.vertices());
   for_each_edge(graph, share, false, threads, [&](Vertex u, Vertex v, double) {
     if (depths[u] < 0) return;
     require(depths[v] >= 0 && depths[v] <= depths[u] + 1, "the edge from {} to {} spans more than one depth",
@@ -178,15 +179,16 @@ void verify_bfs(const Graph& graph, Vertex source, std::span<const std::int32_t>
 
 void verify_sssp(const Graph& graph, Vertex source, std::span<const double> distances, Communicator* ranks,
                  unsigned threads) {
+  HeldVertices held(graph, distances);
+  if (host_budget().counts_only()) return;
   require(distances[source] == 0, "the source, {}, is not at distance 0", source);
   for (std::uint64_t v = 0; v < graph.vertices(); ++v)
     require(distances[v] >= 0, "vertex {} is said to be {} away", v, distances[v]);
-  HeldVertices held(graph, distances, source);
   for_each_edge(graph, CheckedShare(graph, ranks), true, threads, [&](Vertex u, Vertex v, double weight) {
     require(!(distances[u] + weight < distances[v]), "the edge from {} to {} is a shorter way", u, v);
     held.take(u, v, weight);
   });
-  held.follow(ranks);
+  held.follow(source, ranks);
   for (std::uint64_t v = 0; v < graph.vertices(); ++v)
     require(held[v] == (distances[v] < kUnreached),
             "no path has the length that vertex {} is said to be away, {}", v, distances[v]);
@@ -196,6 +198,7 @@ void verify_sssp(const Graph& graph, Vertex source, std::span<const double> dist
 void verify_components(const Graph& graph, std::span<const Vertex> components, Communicator* ranks,
                        unsigned threads) {
   Sets sets(graph.vertices());
+  if (host_budget().counts_only()) return;
   for_each_edge(graph, CheckedShare(graph, ranks), false, threads,
                 [&](Vertex u, Vertex v, double) { sets.unite(u, v); });
   sets.unite_all(ranks);

@@ -4,7 +4,7 @@
 //
 // Edges are looked at in memory, or in pieces as they are read from the graph's file. Of several ranks
 // (null: this one is alone) all make the same call, each with the whole result; the failure of one of them
-// is that of all.
+// is that of all. Where host memory is counted alone a check takes its own, and looks at nothing.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ void verify_bfs(const Graph& graph, Vertex source, std::span<const std::int32_t>
 
 /// No edge leads to a shorter path, and edges that a shortest path may end with lead from the source to all
 /// that is reached. Reads every edge once, by one rank, and again the lists of vertices with an edge that
-/// adds nothing to their distance; takes two bits a vertex, and 4 bytes for each of those.
+/// adds nothing to their distance; takes two bits and 4 bytes a vertex.
 void verify_sssp(const Graph& graph, Vertex source, std::span<const double> distances,
                  Communicator* ranks = nullptr, unsigned threads = 1);
 

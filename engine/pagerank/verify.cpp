@@ -34,7 +34,7 @@ class Push {
       : self_loops_(options.dangling == Dangling::self_loop),
         ranks_(ranks),
         next_(ranks.size(), "verified ranks") {
-    std::fill(next_.begin(), next_.end(), 0.0);
+    if (!host_budget().counts_only()) std::fill(next_.begin(), next_.end(), 0.0);
   }
 
   /// v's list is that of a row. Several threads may push at once. Returns what a vertex without out-edges
@@ -99,16 +99,16 @@ void require_change(const RankCheck& check, double allowed, double last_l1) {
 RankCheck check_ranks(const Graph& graph, const Options& options, std::span<const double> ranks,
                       Communicator* peers, unsigned threads) {
   RankCheck check;
+  Push push(options, ranks);
+  if (ranks.empty() || host_budget().counts_only()) return check;
   for (std::size_t v = 0; v < ranks.size(); ++v) {
     if (!(ranks[v] >= 0 && ranks[v] <= 2))
       throw RunError(fmt::format("verify: the rank of vertex {} is {}", v, ranks[v]));
     check.sum += ranks[v];
   }
-  if (ranks.empty()) return check;
   const OwnRows own = OwnRows::of(graph.out.offsets.span(), peers);
   CsrView rows = graph.out.view();
   rows.vertices = own.rows(), rows.offsets = own.offsets.data();
-  Push push(options, ranks);
   const auto push_some = [&](const CsrView& lists, std::uint64_t begin, std::uint64_t end) {
     double dangling = 0;
     for (std::uint64_t row = begin; row < end; ++row)

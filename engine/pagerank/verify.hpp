@@ -16,9 +16,9 @@ struct RankCheck {
 
 /// Makes one more iteration of all ranks, by pushing along out-edges in double precision, wherever the graph
 /// has them, by so many threads, whose order changes the last digits alone. Takes 8 bytes a vertex of host
-/// memory, and a piece of the edges where they are in a file. Ranks of a job (`peers`; null: this one alone)
-/// all call it with the same, and push from a range of vertices each. Throws RunError ("verify: ...") for a
-/// rank that is none.
+/// memory (where that is counted alone, it does no more), and a piece of the edges where they are in a file.
+/// Ranks of a job (`peers`; null: this one alone) all call it with the same, and push from a range of
+/// vertices each. Throws RunError ("verify: ...") for a rank that is none.
 RankCheck check_ranks(const Graph& graph, const Options& options, std::span<const double> ranks,
                       Communicator* peers = nullptr, unsigned threads = 1);
 

@@ -144,6 +144,7 @@ BeliefResult propagate_beliefs(const AccGraph& graph, const BeliefModel& model, 
   if (graph.device().plans()) {
     solver->count(result.stats);
     result.beliefs = solver->beliefs();
+    if (options.keep_messages) result.messages = solver->keep_messages();
     return result;
   }
   begin = seconds_now();

@@ -24,7 +24,7 @@ struct BeliefOptions {
   double damping = 0;       ///< of messages: so much of the old one stays
   double tolerance = 1e-6;  ///< on the largest change of a belief
   std::uint32_t max_iterations = 200;
-  bool keep_messages = false;
+  bool keep_messages = false;               ///< for a check
   AccFusion fusion = AccFusion::automatic;  ///< all rounds pull: push_pull is all
 };
 

@@ -42,7 +42,7 @@ class PartitionedBeliefs final : public VertexBeliefs {
   }
 
   std::shared_ptr<const KeptMessages> keep_messages() override {
-    messages_->recall();
+    if (!device_.plans()) messages_->recall();
     return kept_messages(program_, [parts = messages_, states = program_.states](EdgeIndex e) {
       const std::uint64_t part = parts->part_of(e), own = e - parts->first_edge(0),
                           arrival = parts->arrivals()[own],

@@ -10,6 +10,7 @@
 #include "engine/acc/beliefs/solver.hpp"
 #include "engine/acc/rounds/rank_part.hpp"
 #include "engine/acc/solve.hpp"
+#include "engine/acc/verify.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
 
@@ -74,23 +75,21 @@ AccPlan plan_beliefs(const Device& device, const Graph& graph, unsigned states, 
   const Device counting(device, memory);
   const AccGraph on_device = belief_graph(counting, graph, states, place);
   const std::uint64_t lists = memory.needed();
-  const BeliefResult result = propagate_beliefs(on_device, outline(states), options);
+  const BeliefModel model = outline(states);
+  const BeliefResult result = propagate_beliefs(on_device, model, options);
+  if (options.keep_messages) verify_beliefs(graph, model, result, options.tolerance, options.damping);
   const CsrView& own = on_device.rank_part().lists();
   AccPlan plan;
   plan.scratch_bytes = result.stats.scratch_bytes;
   plan.partitions = result.stats.partitions;
   plan.device_bytes = memory.needed();
   plan.host_bytes = memory.host_needed();
-  plan.check_bytes = graph.vertices() * states * (sizeof(double) + sizeof(std::uint32_t));
   plan.state_bytes = own.vertices * states * (2 * sizeof(LogProduct) + sizeof(double));
   if (on_device.complete() && device.is_cuda()) {
-    plan.state_bytes = plan.device_bytes - lists;  // with messages, which a check copies, and the way back
-    plan.check_bytes += graph.edges() * (states * sizeof(std::int64_t) + sizeof(EdgeIndex));
+    plan.state_bytes = plan.device_bytes - lists;  // with messages
   } else if (plan.scratch_bytes == 0) {
     plan.message_bytes = MessageParts::bytes(own.edges, states);
   }
-  // A check looks at messages, too.
-  plan.freed_bytes = plan.host_bytes - memory.host_used() - plan.message_bytes;
   plan.result_bytes = graph.vertices() * states * sizeof(float);
   plan.given_bytes = graph.vertices() * states * sizeof(double);
   return plan;

@@ -148,8 +148,10 @@ class ResidentBeliefs final : public VertexBeliefs {
     const auto all = std::make_shared<CopiedMessages>();
     all->messages = HostArray<std::int64_t>((edges_ + copies_) * program_.states, "kept messages");
     all->reverse = HostArray<EdgeIndex>(edges_, "kept messages");
-    copy_to_host(device_, all->messages.data(), own().messages[steps_ % 2], all->messages.bytes());
-    copy_to_host(device_, all->reverse.data(), reverse_.data(), all->reverse.bytes());
+    if (!device_.plans()) {
+      copy_to_host(device_, all->messages.data(), own().messages[steps_ % 2], all->messages.bytes());
+      copy_to_host(device_, all->reverse.data(), reverse_.data(), all->reverse.bytes());
+    }
     const EdgeIndex first = own_rows_ > 0 ? rows_.lists().offsets[0] : 0;
     return kept_messages(program_, [all, first, states = program_.states](EdgeIndex e) {
       const std::int64_t* const messages = all->messages.data();
