@@ -134,7 +134,7 @@ void Job::open() {
 
 void Job::look() {
   graph_ = Graph{};
-  if (!outline_) outline_.emplace(options_.graph, columns());
+  if (!outline_) outline_.emplace(options_.graph, columns(), device_->threads());
   graph_ = outline_->graph(columns(), false, [](std::uint64_t) { return std::uint64_t{0}; });
   ids_ = std::make_unique<IdMap>(graph_, options_.original_ids);
 }
@@ -153,9 +153,10 @@ void Job::load() {
       places_.front().in_file && share_of_node(io::graph_bytes(info_, columns())) <= host_budget().ceiling();
   graph_ = Graph{};
   outline_.reset();
-  graph_ = in_file()
-               ? io::open_graph(options_.graph, columns(), cached ? io::Caching::system : io::Caching::none)
-               : read_graph_once_a_node(options_.graph, info_, columns());
+  const unsigned threads = device_->threads();
+  graph_ = in_file() ? io::open_graph(options_.graph, columns(),
+                                      cached ? io::Caching::system : io::Caching::none, threads)
+                     : read_graph_once_a_node(options_.graph, info_, columns(), threads);
   ids_ = std::make_unique<IdMap>(graph_, options_.original_ids);
   throw_if_stopped();
   report_.load_seconds += watch.seconds();

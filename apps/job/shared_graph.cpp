@@ -56,11 +56,11 @@ std::uint64_t share_of_node(std::uint64_t bytes) {
 }
 
 Graph read_graph_once_a_node(const std::string& path, const io::GraphInfo& info,
-                             const io::GraphColumns& columns) {
+                             const io::GraphColumns& columns, unsigned threads) {
   const bool shared = world().node_size() > 1, reads = world().node_rank() == 0;
   Graph graph;
   SharedArrays made;
-  if (reads) graph = io::read_graph(path, columns, 0, shared ? &made : nullptr);
+  if (reads) graph = io::read_graph(path, columns, threads, shared ? &made : nullptr);
   const auto lists = world().all_gather(made.list(), "the graph");
   bool opened = reads;
   if (!reads) {
@@ -74,7 +74,7 @@ Graph read_graph_once_a_node(const std::string& path, const io::GraphInfo& info,
   // The rank that made the arrays may be at its end before others have opened them (--plan), and they go with
   // it.
   world().all_gather("", "the graph");
-  return opened ? std::move(graph) : io::read_graph(path, columns);
+  return opened ? std::move(graph) : io::read_graph(path, columns, threads);
 }
 
 }  // namespace sluice::apps

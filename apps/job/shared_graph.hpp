@@ -23,6 +23,6 @@ void for_each_array(const Graph& graph, Use&& use) {
 /// Reads a graph file. Of the ranks of a machine one reads it, and the others use its memory; a rank that
 /// cannot see that memory reads a copy of its own. All ranks call it. Throws as io::read_graph.
 Graph read_graph_once_a_node(const std::string& path, const io::GraphInfo& info,
-                             const io::GraphColumns& columns = {});
+                             const io::GraphColumns& columns = {}, unsigned threads = usable_cores());
 
 }  // namespace sluice::apps

@@ -164,7 +164,6 @@ void check_original_ids(const GraphFile& file) {
 }  // namespace
 
 GraphCheck check_graph(const std::string& path, unsigned threads) {
-  threads = resolve_threads(threads);
   const GraphFile file(path);
   const GraphInfo& info = file.info();
   GraphCheck result;

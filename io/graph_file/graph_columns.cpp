@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <thread>
 #include <vector>
 
 #include "io/graph_file/graph_reader.hpp"
@@ -127,10 +126,6 @@ bool FirstFault::before(std::uint64_t position) const {
 
 void FirstFault::rethrow() const {
   if (!message_.empty()) throw InputError(message_);
-}
-
-unsigned resolve_threads(unsigned threads) {
-  return threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
 }
 
 void read_offsets(const GraphFile& file, bool in, unsigned threads, std::span<EdgeIndex> offsets) {

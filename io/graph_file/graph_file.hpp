@@ -10,6 +10,7 @@
 
 #include "engine/core/host_memory.hpp"
 #include "engine/core/types.hpp"
+#include "engine/exec/device.hpp"
 #include "io/file_bytes.hpp"
 #include "partition/graph.hpp"
 
@@ -75,9 +76,9 @@ GraphInfo read_graph_info(const std::string& path);
 
 /// Reads a whole graph into host memory, checking what is cheap (shapes, monotone offsets, targets in range,
 /// finite non-negative weights). Throws InputError naming file, dataset and position; BudgetError if it does
-/// not fit. `threads` 0 means all cores. Files of other tools are read too, as long as they call themselves a
-/// graph. The arrays come from `memory` where it is given.
-Graph read_graph(const std::string& path, const GraphColumns& columns = {}, unsigned threads = 0,
+/// not fit. Files of other tools are read too, as long as they call themselves a graph. The arrays come from
+/// `memory` where it is given.
+Graph read_graph(const std::string& path, const GraphColumns& columns = {}, unsigned threads = usable_cores(),
                  HostMemory* memory = nullptr);
 
 /// The graph that read_graph(), or without `edges` open_graph(), makes of such a file, its arrays not filled.
@@ -94,7 +95,7 @@ class GraphOutline {
   using Charged = std::function<std::uint64_t(std::uint64_t bytes)>;
 
   /// Throws InputError as read_graph(), BudgetError where memory does not hold what has to be read.
-  GraphOutline(const std::string& path, const GraphColumns& columns, unsigned threads = 0);
+  GraphOutline(const std::string& path, const GraphColumns& columns, unsigned threads = usable_cores());
   /// Of a graph that would have a file of these facts, with lists about equally long. Throws BudgetError.
   explicit GraphOutline(const GraphInfo& info);
 
@@ -112,7 +113,7 @@ class GraphOutline {
 /// As read_graph, but leaves the edges in the file: Graph::edges_elsewhere (and in_elsewhere) reads them.
 /// Targets and weights are checked as they are read. A graph that memory does not hold wants Caching::none.
 Graph open_graph(const std::string& path, const GraphColumns& columns = {}, Caching caching = Caching::system,
-                 unsigned threads = 0);
+                 unsigned threads = usable_cores());
 
 /// What check_graph() found in a file without a fault.
 struct GraphCheck {
@@ -124,15 +125,15 @@ struct GraphCheck {
 /// Reads everything and verifies checksums of all blocks and the structure (sorted lists, symmetric if
 /// undirected, /in equal to /out, original ids ascending). Holds the offsets in memory, not the edges. Throws
 /// InputError at the first fault.
-GraphCheck check_graph(const std::string& path, unsigned threads = 0);
+GraphCheck check_graph(const std::string& path, unsigned threads = usable_cores());
 
 /// What the file of a graph in memory says of itself; its checksum is not found out.
 GraphInfo info_of(const Graph& graph);
 
 /// Of host memory that a thread takes at least for the checksum of edges in a file.
 constexpr std::uint64_t kLeastChecksumBytes = 8u << 10;
-/// The checksum that write_graph() would give a graph. `threads` 0 means all cores.
-std::uint64_t graph_checksum(const Graph& graph, unsigned threads = 0);
+/// The checksum that write_graph() would give a graph.
+std::uint64_t graph_checksum(const Graph& graph, unsigned threads = usable_cores());
 
 /// Writes a graph that lies in memory; what is left is to finish and to commit.
 GraphWriter begin_graph(const std::string& path, const Graph& graph, bool force);

@@ -292,7 +292,6 @@ std::uint64_t graph_bytes(const GraphInfo& info, const GraphColumns& columns) {
 }
 
 GraphOutline::GraphOutline(const std::string& path, const GraphColumns& columns, unsigned threads) {
-  threads = resolve_threads(threads);
   const GraphFile file(path);
   info_ = file.info();
   const auto take = [&](bool in) {
@@ -323,7 +322,6 @@ Graph GraphOutline::graph(const GraphColumns& columns, bool edges, const Charged
 }
 
 Graph open_graph(const std::string& path, const GraphColumns& columns, Caching caching, unsigned threads) {
-  threads = resolve_threads(threads);
   const GraphFile file(path);
   Graph graph = make_graph(file.info(), columns, nullptr, false);
   read_ids(file, threads, graph);
@@ -337,7 +335,6 @@ Graph open_graph(const std::string& path, const GraphColumns& columns, Caching c
 }
 
 Graph read_graph(const std::string& path, const GraphColumns& columns, unsigned threads, HostMemory* memory) {
-  threads = resolve_threads(threads);
   const GraphFile file(path);
   const GraphInfo& info = file.info();
   if (columns.in && !info.has_in) {

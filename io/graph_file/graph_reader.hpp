@@ -126,9 +126,6 @@ class FirstFault {
   std::string message_;
 };
 
-/// 0 means all cores.
-unsigned resolve_threads(unsigned threads);
-
 /// Checks the offsets of /out or /in: they begin at 0, never decrease and end at the number of edges.
 void check_offsets(const GraphFile& file, bool in, unsigned threads, std::span<const EdgeIndex> offsets);
 /// Reads and checks them.

@@ -89,7 +89,6 @@ void add_edges(GraphChecksum& sum, const Graph& graph, unsigned threads) {
 }  // namespace
 
 std::uint64_t graph_checksum(const Graph& graph, unsigned threads) {
-  threads = resolve_threads(threads);
   GraphChecksum sum(info_of(graph));
   add_array(sum, graph.out.offsets, threads);
   add_edges(sum, graph, threads);
