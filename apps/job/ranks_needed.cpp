@@ -23,18 +23,16 @@ constexpr int kAllPlanned = 16;
 /// The ranks, of so many, one of which needs most: what ranks own is even by cost, not by vertices or edges.
 std::set<int> planned_ranks(const Csr& lists, int ranks) {
   std::set<int> planned{0, ranks - 1};
-  const auto begins =
-      balanced_ranges(lists.offsets.data(), lists.vertices(), static_cast<std::uint64_t>(ranks));
-  const auto add_most = [&](const auto& of_range) {
-    std::pair<std::uint64_t, int> most{0, 0};
-    for (int rank = 0; rank < ranks; ++rank)
-      most = std::max(
-          most, {of_range(begins[static_cast<std::size_t>(rank)], begins[static_cast<std::size_t>(rank) + 1]),
-                 rank});
-    planned.insert(most.second);
+  const Ownership owners = balanced_ranges(lists.offsets.span(), static_cast<std::uint64_t>(ranks));
+  const auto add_most = [&](const auto& of_rank) {
+    std::pair<std::uint64_t, std::uint64_t> most{0, 0};
+    for (std::uint64_t rank = 0; rank < owners.size(); ++rank) most = std::max(most, {of_rank(rank), rank});
+    planned.insert(static_cast<int>(most.second));
   };
-  add_most([](std::uint64_t begin, std::uint64_t end) { return end - begin; });
-  add_most([&](std::uint64_t begin, std::uint64_t end) { return lists.offsets[end] - lists.offsets[begin]; });
+  add_most([&](std::uint64_t rank) { return owners.count(rank); });
+  add_most([&](std::uint64_t rank) {
+    return lists.offsets[owners.end(rank)] - lists.offsets[owners.begin(rank)];
+  });
   for (int rank = 0; ranks <= kAllPlanned && rank < ranks; ++rank) planned.insert(rank);
   return planned;
 }

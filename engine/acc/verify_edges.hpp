@@ -7,11 +7,9 @@
 #include <utility>
 
 #include "engine/core/error.hpp"
-#include "engine/core/ownership.hpp"
 #include "engine/exchange/communicator.hpp"
 #include "engine/memory/sweep_lists.hpp"
 #include "partition/graph.hpp"
-#include "partition/ranges.hpp"
 
 namespace sluice::acc {
 
@@ -20,20 +18,6 @@ template <class... Args>
 void require(bool right, fmt::format_string<Args...> what, Args&&... args) {
   if (!right) throw RunError("verify: " + fmt::format(what, std::forward<Args>(args)...));
 }
-
-/// The vertices whose lists this rank looks at, [first, last): about as many edges on each of `ranks`.
-struct CheckedShare {
-  Ownership owners;  ///< the ranks
-  std::uint64_t first, last;
-
-  CheckedShare(const Graph& graph, Communicator* ranks)
-      : owners(balanced_ranges(graph.out.offsets.data(), graph.vertices(),
-                               static_cast<std::uint64_t>(ranks == nullptr ? 1 : ranks->size()))) {
-    const auto rank = static_cast<std::uint64_t>(ranks == nullptr ? 0 : ranks->rank());
-    first = owners.begin(rank), last = owners.end(rank);
-  }
-  bool holds(std::uint64_t v) const { return v >= first && v < last; }
-};
 
 struct CheckedList {
   Vertex v;
@@ -44,28 +28,28 @@ struct CheckedList {
   double weight(EdgeIndex e) const { return weights == nullptr ? 1 : static_cast<double>(weights[e]); }
 };
 
-/// Calls use(list) for every list of the share: from memory, or from the file in pieces. Each of `threads`
-/// takes `at_once` at a time. Lists have no weights where the graph has none, or `weights` is false.
+/// Calls use(list) for every list of `own`: from memory, or from the file in pieces. Each of `threads` takes
+/// `at_once` at a time. Lists have no weights where the graph has none, or `weights` is false.
 template <class Use>
-void for_each_list(const Graph& graph, const CheckedShare& share, bool weights, unsigned threads,
+void for_each_list(const Graph& graph, const OwnRows& own, bool weights, unsigned threads,
                    std::uint64_t at_once, Use&& use) {
-  if (share.first == share.last) return;
+  if (own.first == own.last) return;
   weights = weights && graph.weighted;
-  CsrView rows = graph.out.view();
-  rows.offsets += share.first, rows.vertices = share.last - share.first;
-  for_row_blocks(rows, graph.edges_elsewhere.get(), true, weights, threads, at_once,
+  const SweepRows rows =
+      SweepRows::of(graph.out.view(), graph.edges_elsewhere.get(), weights, own.first, own.last);
+  for_row_blocks(rows.in, rows.file, true, weights, threads, at_once,
                  [&](const CsrView& lists, std::uint64_t begin, std::uint64_t end) {
                    for (std::uint64_t row = begin; row < end; ++row)
-                     use(CheckedList{static_cast<Vertex>(share.first + row), lists.offsets[row],
+                     use(CheckedList{static_cast<Vertex>(own.first + row), lists.offsets[row],
                                      lists.offsets[row + 1], lists.targets, lists.weights});
                  });
 }
 
-/// Calls use(u, v, weight) for every stored edge of the share, `threads` at a time.
+/// Calls use(u, v, weight) for every stored edge of these lists, `threads` at a time.
 template <class Use>
-void for_each_edge(const Graph& graph, const CheckedShare& share, bool weights, unsigned threads, Use&& use) {
+void for_each_edge(const Graph& graph, const OwnRows& own, bool weights, unsigned threads, Use&& use) {
   constexpr std::uint64_t kListsAtOnce = 1u << 12;
-  for_each_list(graph, share, weights, threads, kListsAtOnce, [&](const CheckedList& list) {
+  for_each_list(graph, own, weights, threads, kListsAtOnce, [&](const CheckedList& list) {
     for (EdgeIndex e = list.begin; e < list.end; ++e) use(list.v, list.targets[e], list.weight(e));
   });
 }

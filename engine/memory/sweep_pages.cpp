@@ -173,12 +173,10 @@ std::uint64_t longest_list(std::span<const EdgeIndex> offsets, unsigned threads)
   return longest;
 }
 
-OwnRows OwnRows::of(std::span<const EdgeIndex> offsets, const Communicator* ranks) {
-  if (ranks == nullptr) return {1, 0, offsets};
-  const auto size = static_cast<std::uint64_t>(ranks->size());
-  const auto rank = static_cast<std::size_t>(ranks->rank());
-  const std::vector<std::uint64_t> begins = balanced_ranges(offsets.data(), offsets.size() - 1, size);
-  return {size, begins[rank], offsets.subspan(begins[rank], begins[rank + 1] - begins[rank] + 1)};
+OwnRows::OwnRows(std::span<const EdgeIndex> offsets, const Communicator* ranks)
+    : owners(balanced_ranges(offsets, static_cast<std::uint64_t>(ranks == nullptr ? 1 : ranks->size()))) {
+  const auto rank = static_cast<std::uint64_t>(ranks == nullptr ? 0 : ranks->rank());
+  first = owners.begin(rank), last = owners.end(rank);
 }
 
 bool needs_sweep_pages(const Device& device, const SweepRows& rows, bool weighted,

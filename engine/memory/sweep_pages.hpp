@@ -60,15 +60,15 @@ std::vector<Vertex> long_lists(std::span<const EdgeIndex> offsets, std::uint64_t
 /// Of offsets, the edges of the longest list.
 std::uint64_t longest_list(std::span<const EdgeIndex> offsets, unsigned threads);
 
-/// The rows that a rank has: about as many edges as every other rank has, one behind the other.
+/// The rows that a rank has, [first, last): about as many edges as every other rank has, one behind the
+/// other.
 struct OwnRows {
-  std::uint64_t ranks = 1, first = 0;
-  std::span<const EdgeIndex> offsets;  ///< [rows + 1]
+  Ownership owners;  ///< the ranks
+  std::uint64_t first, last;
 
-  std::uint64_t rows() const { return offsets.size() - 1; }
-  std::uint64_t edges() const { return offsets.back() - offsets.front(); }
   /// Of all `offsets`; `ranks` null: this one is alone.
-  static OwnRows of(std::span<const EdgeIndex> offsets, const Communicator* ranks);
+  OwnRows(std::span<const EdgeIndex> offsets, const Communicator* ranks);
+  bool holds(std::uint64_t row) const { return row >= first && row < last; }
 };
 
 /// Bytes of the device that partitions take where nothing says less.

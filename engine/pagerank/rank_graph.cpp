@@ -8,6 +8,7 @@
 #include "engine/memory/sweep_lists.hpp"
 #include "engine/pagerank/static/sweep_pieces.hpp"
 #include "partition/build.hpp"
+#include "partition/ranges.hpp"
 
 namespace sluice::pagerank {
 
@@ -18,8 +19,7 @@ constexpr std::uint64_t kVerticesAtOnce = 1u << 14;
 /// By in-edges of the whole graph, from out-lists that every rank has; of a plan, by out-edges.
 Ownership owners_by_in_edges(const Csr& out, unsigned threads, std::uint64_t ranks) {
   HostArray<EdgeIndex> offsets(out.vertices() + 1, "in-degrees");
-  if (host_budget().counts_only())
-    return Ownership(balanced_ranges(out.offsets.data(), out.vertices(), ranks));
+  if (host_budget().counts_only()) return balanced_ranges(out.offsets.span(), ranks);
   std::fill(offsets.begin(), offsets.end(), 0);
   parallel_blocks(threads, out.edges(), kVerticesAtOnce,
                   [&](std::uint64_t begin, std::uint64_t end, unsigned) {
@@ -28,7 +28,7 @@ Ownership owners_by_in_edges(const Csr& out, unsigned threads, std::uint64_t ran
                     }
                   });
   for (std::uint64_t v = 0; v < out.vertices(); ++v) offsets[v + 1] += offsets[v];
-  return Ownership(balanced_ranges(offsets.data(), out.vertices(), ranks));
+  return balanced_ranges(offsets.span(), ranks);
 }
 
 }  // namespace
@@ -66,8 +66,7 @@ RankGraph::RankGraph(const Graph& graph, const Options& options, unsigned thread
 }
 
 void RankGraph::take(const Csr& in, const EdgeSource* file, bool weighted, Communicator& ranks) {
-  owners_ =
-      Ownership(balanced_ranges(in.offsets.data(), in.vertices(), static_cast<std::uint64_t>(ranks.size())));
+  owners_ = OwnRows(in.offsets.span(), &ranks).owners;
   file_ = file;
   set_rows(in, weighted, ranks);
 }

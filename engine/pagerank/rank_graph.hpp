@@ -13,7 +13,6 @@
 #include "engine/pagerank/options.hpp"
 #include "partition/build.hpp"
 #include "partition/graph.hpp"
-#include "partition/ranges.hpp"
 
 namespace sluice::pagerank {
 

@@ -106,18 +106,17 @@ RankCheck check_ranks(const Graph& graph, const Options& options, std::span<cons
       throw RunError(fmt::format("verify: the rank of vertex {} is {}", v, ranks[v]));
     check.sum += ranks[v];
   }
-  const OwnRows own = OwnRows::of(graph.out.offsets.span(), peers);
-  CsrView rows = graph.out.view();
-  rows.vertices = own.rows(), rows.offsets = own.offsets.data();
+  const OwnRows own(graph.out.offsets.span(), peers);
+  const SweepRows rows =
+      SweepRows::of(graph.out.view(), graph.edges_elsewhere.get(), options.weighted, own.first, own.last);
   const auto push_some = [&](const CsrView& lists, std::uint64_t begin, std::uint64_t end) {
     double dangling = 0;
     for (std::uint64_t row = begin; row < end; ++row)
       dangling += push(static_cast<Vertex>(own.first + row), lists, row);
     push.hold_back(dangling);
   };
-  if (rows.vertices > 0)
-    for_row_blocks(rows, graph.edges_elsewhere.get(), true, options.weighted, threads, kVerticesAtOnce,
-                   push_some);
+  if (rows.in.vertices > 0)
+    for_row_blocks(rows.in, rows.file, true, options.weighted, threads, kVerticesAtOnce, push_some);
   check.change = push.change(options, peers);
   return check;
 }

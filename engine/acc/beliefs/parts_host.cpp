@@ -69,12 +69,12 @@ class HostBeliefParts final : public BeliefPartBackend {
   void work(const BeliefPart& part, bool sends, BeliefRound& all) {
     const std::uint64_t edges = part.offsets[part.rows] - part.offsets[0],
                         most = pool_.size() * kRangesPerThread;
-    const std::vector<std::uint64_t> ends =
-        balanced_ranges(part.offsets, part.rows, std::min(most, (edges + part.rows) / kLeastEdges + 1));
+    const Ownership ranges =
+        balanced_ranges({part.offsets, part.rows + 1}, std::min(most, (edges + part.rows) / kLeastEdges + 1));
     std::mutex mutex;
-    pool_.blocks(ends.size() - 1, 1, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+    pool_.blocks(ranges.size(), 1, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
       BeliefRound of_block;
-      for (std::uint64_t row = ends[begin]; row < ends[end]; ++row) {
+      for (std::uint64_t row = ranges.begin(begin); row < ranges.begin(end); ++row) {
         const EdgeIndex first = part.offsets[row], last = part.offsets[row + 1];
         const double change = part.combine(SingleLane{}, static_cast<Vertex>(row), first, last);
         of_block.no_state |= change < 0;

@@ -55,7 +55,7 @@ class BeliefCheck {
         ranks_(ranks),
         threads_(threads),
         states_(model.states),
-        share_(graph, ranks),
+        own_(graph.out.offsets.span(), ranks),
         logs_(graph.vertices() * states_, "checked beliefs"),
         zeros_(graph.vertices() * states_, "checked beliefs") {
     const double largest = *std::max_element(model.coupling.begin(), model.coupling.end());
@@ -65,7 +65,7 @@ class BeliefCheck {
   double run(double tolerance, double damping) {
     over_lists([&](const CheckedList& list) { receive(list); });
     share();
-    for (std::uint64_t v = share_.first; v < share_.last; ++v)
+    for (std::uint64_t v = own_.first; v < own_.last; ++v)
       (void)require_near(static_cast<Vertex>(v), product_of(v), kRounding, "what it received");
     std::atomic<double> largest = 0;
     const double allowed =
@@ -83,7 +83,7 @@ class BeliefCheck {
  private:
   template <class Use>
   void over_lists(Use&& use) {
-    for_each_list(graph_, share_, true, threads_, kListsAtOnce, use);
+    for_each_list(graph_, own_, true, threads_, kListsAtOnce, use);
   }
 
   double factor(unsigned x, unsigned y, double weight) const {
@@ -150,7 +150,7 @@ class BeliefCheck {
   /// Every rank gets what all vertices received.
   void share() {
     if (ranks_ == nullptr || ranks_->size() == 1) return;
-    const Router router(*ranks_, share_.owners);
+    const Router router(*ranks_, own_.owners);
     differs_ = router.sum(differs_, "checked messages");
     router.share(logs_.data(), "checked beliefs", states_);
     router.share(zeros_.data(), "checked beliefs", states_);
@@ -221,7 +221,7 @@ class BeliefCheck {
   const BeliefResult& result_;
   Communicator* ranks_;
   unsigned threads_, states_;
-  CheckedShare share_;
+  OwnRows own_;
   std::vector<double> coupling_;            ///< [states][states] log2, of the largest entry 0
   HostArray<double> logs_;                  ///< [vertices][states] of priors and what was received
   HostArray<std::uint32_t> zeros_;          ///< [vertices][states]

@@ -11,7 +11,6 @@
 #include "engine/graph/partition_map.hpp"
 #include "engine/memory/sweep_lists.hpp"
 #include "partition/build.hpp"
-#include "partition/ranges.hpp"
 
 namespace sluice::acc {
 
@@ -30,11 +29,6 @@ constexpr std::uint64_t kListsAtOnce = 1u << 12;
 constexpr std::uint64_t kMostOnTheWay = 16;
 
 constexpr const char* kAllLists = "the lists of all ranks";
-
-Ownership owners_of(const Graph& graph, const Communicator* ranks) {
-  const auto size = static_cast<std::uint64_t>(ranks != nullptr ? ranks->size() : 1);
-  return Ownership(balanced_ranges(graph.out.offsets.data(), graph.vertices(), size));
-}
 
 Router router_of(Communicator& ranks, const Device& device, const AccNeeds& needs, DeviceRanks* link,
                  Ownership owners) {
@@ -150,9 +144,9 @@ bool is_shared_out(const Device& device, const Graph& graph, const AccNeeds& nee
 }  // namespace
 
 bool has_simple_lists(const Graph& graph, Communicator* ranks, unsigned threads) {
-  const OwnRows own = OwnRows::of(graph.out.offsets.span(), ranks);
+  const OwnRows own(graph.out.offsets.span(), ranks);
   const SweepRows rows =
-      SweepRows::of(graph.out.view(), graph.edges_elsewhere.get(), false, own.first, own.first + own.rows());
+      SweepRows::of(graph.out.view(), graph.edges_elsewhere.get(), false, own.first, own.last);
   bool simple = true;  // also where there is no memory to look
   lack_of_memory([&] { simple = is_simple(rows, own.first, threads); });
   return !any_left(ranks, simple ? 0 : 1, kAllLists);
@@ -164,7 +158,7 @@ RankPart::RankPart(const Device& device, const Graph& graph, const AccNeeds& nee
       own_link_(needs.on_hosts || place.link ? nullptr : connect_gpus(place.ranks, device)),
       link_(place.link ? place.link : own_link_.get()),
       router_(router_of(place.ranks == nullptr ? *alone_ : *place.ranks, device, needs, link_,
-                        owners_of(graph, place.ranks))),
+                        OwnRows(graph.out.offsets.span(), place.ranks).owners)),
       paging_(place.paging),
       scratch_(place.scratch),
       complete_(!is_shared_out(device, graph, needs, place)),

@@ -28,13 +28,6 @@ RankSources sources_of(const Graph& graph, const Options& options, std::uint64_t
 
 }  // namespace
 
-Ownership dynamic_ranges(const Graph& graph, int ranks) {
-  if (ranks == 1) return Ownership({0, graph.vertices()});
-  const auto size = static_cast<std::uint64_t>(ranks);
-  if (graph.vertices() == 0) return Ownership::even(0, size);
-  return Ownership(balanced_ranges(in_edges_of(graph, false).offsets, graph.vertices(), size));
-}
-
 Settled total_of(const Router& peers, const Settled& own, RankNorm norm) {
   if (peers.alone()) return own;
   std::array<std::uint64_t, 3> counts{own.growth, own.gathered, own.pushed};

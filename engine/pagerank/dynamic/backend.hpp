@@ -63,9 +63,6 @@ struct BatchState {
   FixedRank total = 0;         ///< the sum of all ranks
 };
 
-/// Boundaries of the ranges that ranks of a job work on; all ranks have the graph.
-Ownership dynamic_ranges(const Graph& graph, int ranks);
-
 /// What all ranks did in an iteration.
 Settled total_of(const Router& peers, const Settled& own, RankNorm norm);
 

@@ -38,7 +38,7 @@ class DynamicSolver final : public DynamicRanks::State {
         own_link_(place.link != nullptr ? nullptr : connect_gpus(place.ranks, device)),
         peers_(ranks_of(place), device, place.link != nullptr ? place.link : own_link_.get(),
                exchanged_at_once(graph.vertices(), static_cast<std::uint64_t>(ranks_of(place).size())),
-               dynamic_ranges(graph, ranks_of(place).size())),
+               OwnRows({in_edges_of(graph, false).offsets, graph.vertices() + 1}, &ranks_of(place)).owners),
         store_(device, graph, options, peers_) {
     const auto& divisors = store_.divisors_on_host();
     const std::uint64_t first = Store::kHoldsGraph ? 0 : peers_.first();

@@ -10,6 +10,7 @@
 #include "engine/exec/memory/uploads.hpp"
 #include "engine/graph/partition_map.hpp"
 #include "engine/memory/sweep_lists.hpp"
+#include "partition/ranges.hpp"
 
 namespace sluice::pagerank {
 

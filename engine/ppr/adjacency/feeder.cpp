@@ -8,17 +8,13 @@
 #include <optional>
 #include <vector>
 
-#include "engine/core/ownership.hpp"
 #include "engine/exchange/router.hpp"
 #include "engine/ppr/adjacency/feeder.hpp"
-#include "partition/ranges.hpp"
 
 namespace sluice::ppr {
 
-SweepRows rows_of(const Graph& graph, const Options& options, const Communicator* ranks) {
-  const OwnRows own = OwnRows::of(graph.out.offsets.span(), ranks);
-  return SweepRows::of(graph.out.view(), graph.edges_elsewhere.get(), options.weighted, own.first,
-                       own.first + own.rows());
+SweepRows rows_of(const Graph& graph, const Options& options, std::uint64_t first, std::uint64_t last) {
+  return SweepRows::of(graph.out.view(), graph.edges_elsewhere.get(), options.weighted, first, last);
 }
 
 namespace {
@@ -29,7 +25,7 @@ class PageFeeder final : public ListFeeder {
  public:
   PageFeeder(const Device& device, const Graph& graph, const Options& options, const PagingOptions& paging,
              std::uint64_t bytes)
-      : pages_(device, rows_of(graph, options, nullptr), options.weighted, paging, bytes) {}
+      : pages_(device, rows_of(graph, options, 0, graph.vertices()), options.weighted, paging, bytes) {}
 
   void feed(const WantedLists& wanted, const Work& work) override {
     pages_.for_each([&](std::uint32_t p) { return wanted.count(pages_.begin(p), pages_.end(p)); },
@@ -87,21 +83,19 @@ class RankFeeder final : public ListFeeder {
  public:
   RankFeeder(const Device& device, const Graph& graph, const Options& options, const PagingOptions& paging)
       : ranks_(*paging.shard),
-        router_(ranks_),
+        router_(ranks_, OwnRows(graph.out.offsets.span(), &ranks_).owners),
         offsets_(graph.out.offsets.data()),
         weighted_(options.weighted),
-        owners_(balanced_ranges(offsets_, graph.vertices(), size())),
-        first_(owners_.begin(router_.own())),
         limits_(limits_of(device, graph, options, ranks_)),
-        questions_(size() * std::min(limits_.lists, owners_.count(router_.own())), kLists),
+        questions_(size() * std::min(limits_.lists, router_.last() - router_.first()), kLists),
         targets_(limits_.edges_of_all(size()), kLists),
         weights_(weighted_ ? targets_.size() : 0, kLists),
         found_targets_(targets_.size(), kLists),
         found_weights_(weights_.size(), kLists),
-        asked_(limits_.lists_of(owners_), kLists),
+        asked_(limits_.lists_of(router_.owners()), kLists),
         columns_(asked_.size(), kLists),
         places_(questions_.size(), kLists) {
-    const SweepRows rows = rows_of(graph, options, &ranks_);
+    const SweepRows rows = rows_of(graph, options, router_.first(), router_.last());
     if (rows.in.edges == 0) return;  // no query asks for an empty list
     // The rest of the memory is for queries.
     pages_.emplace(device, rows, weighted_, paging, device.memory().available() / 2);
@@ -135,12 +129,13 @@ class RankFeeder final : public ListFeeder {
     counts_.assign(size(), 0);
     wanted_edges_.assign(size(), 0);
     ranges_.clear();
+    const Ownership& owners = router_.owners();
     std::uint64_t asked = 0;
     for (std::size_t r = 0; r < size(); ++r) {
       std::uint64_t& edges = wanted_edges_[r];
       const std::uint64_t first = asked, longest = r == owner_of_longer() ? limits_.longest : 0,
                           most = limits_.edges + longest;
-      const std::uint64_t end = wanted.take_from(owners_.begin(r), owners_.end(r), [&](Vertex v) {
+      const std::uint64_t end = wanted.take_from(owners.begin(r), owners.end(r), [&](Vertex v) {
         if (degree(v) > most) return true;  // it waits for this owner's turn
         if (asked - first == limits_.lists || edges + degree(v) > most) return false;
         edges += degree(v);
@@ -150,8 +145,7 @@ class RankFeeder final : public ListFeeder {
       counts_[r] = asked - first;
       if (r != router_.own()) asked_of_others_ += counts_[r];
       if (counts_[r] == 0) continue;
-      ListRange range{
-          owners_.begin(r), end, {}, {asked_.data() + first, counts_[r]}, columns_.data() + first};
+      ListRange range{owners.begin(r), end, {}, {asked_.data() + first, counts_[r]}, columns_.data() + first};
       ranges_.push_back(range);
     }
   }
@@ -200,8 +194,8 @@ class RankFeeder final : public ListFeeder {
       std::uint64_t at = 0;
       for (const std::uint64_t count : asked_by) {
         const auto some = questions.subspan(at, count);
-        const auto from = std::ranges::lower_bound(some, first_ + begin),
-                   to = std::ranges::lower_bound(some, first_ + end);
+        const auto from = std::ranges::lower_bound(some, router_.first() + begin),
+                   to = std::ranges::lower_bound(some, router_.first() + end);
         use(at + static_cast<std::uint64_t>(from - some.begin()),
             at + static_cast<std::uint64_t>(to - some.begin()));
         at += count;
@@ -244,11 +238,9 @@ class RankFeeder final : public ListFeeder {
   }
 
   Communicator& ranks_;
-  Router router_;
+  Router router_;  ///< of vertices: those that this rank owns are the rows of its pages
   const EdgeIndex* offsets_;
   bool weighted_;
-  Ownership owners_;
-  std::uint64_t first_;  ///< of the vertices that this rank owns, and row 0 of its pages
   PairLimits limits_;
   std::optional<SweepPages> pages_;
   // What this rank asks for, by rank, ascending; and where that lies once it has come.

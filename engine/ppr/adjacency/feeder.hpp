@@ -33,8 +33,8 @@ inline std::uint64_t list_edge_bytes(const Options& options) {
   return sizeof(Vertex) + (options.weighted ? sizeof(float) : 0);
 }
 
-/// The lists that a rank brings; `ranks` null: this one is alone, and brings all.
-SweepRows rows_of(const Graph& graph, const Options& options, const Communicator* ranks);
+/// The lists of vertices [first, last).
+SweepRows rows_of(const Graph& graph, const Options& options, std::uint64_t first, std::uint64_t last);
 
 /// In partitions, the busiest first; those where nothing is wanted stay away. Takes no more than `bytes`
 /// of the memory that the device has left for slots, and keeps references to device and graph. Throws

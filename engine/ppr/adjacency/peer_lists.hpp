@@ -11,8 +11,8 @@
 
 #include <memory>
 
-#include "engine/exchange/communicator.hpp"
 #include "engine/exchange/peer_memory.hpp"
+#include "engine/exchange/router.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/memory/paging.hpp"
 #include "engine/ppr/options.hpp"
@@ -45,13 +45,14 @@ class PeerLists {
   void finish();
 
  private:
-  PeerLists(const Device& device, const Graph& graph, const Options& options, Communicator& ranks);
+  /// The largest part has `most` edges.
+  PeerLists(const Device& device, const Graph& graph, const Options& options, Communicator& ranks,
+            Ownership owners, std::uint64_t most);
   void bring(const Device& device, const Graph& graph, const Options& options);
   bool connect(const Device& device, const Graph& graph);
 
-  Communicator& ranks_;
-  std::vector<std::uint64_t> begins_;  ///< [ranks + 1] vertices whose lists each rank has
-  std::uint64_t most_;                 ///< edges of a part: its weights lie as far behind its targets
+  Router router_;       ///< of vertices: each rank has the lists of its own
+  std::uint64_t most_;  ///< edges of a part: its weights lie as far behind its targets
   Buffer<Vertex> part_;
   std::unique_ptr<PeerMemory> peers_;
   const Vertex* targets_ = nullptr;
