@@ -78,7 +78,7 @@ class Neighbors {
           "--undirected, or raise --host-memory)");
     }
     made_ = transpose(graph.out, threads_);
-    return {made_.view(), nullptr, false, threads_};
+    return {host_budget().counts_only() ? CsrView{} : made_.view(), nullptr, false, threads_};
   }
 
   template <class Use>

@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "acc/cases.hpp"
+#include "core/peak.hpp"
 #include "engine/acc/solve.hpp"
 #include "engine/core/error.hpp"
 #include "exchange/thread_ranks.hpp"
@@ -96,6 +97,26 @@ TEST(AccVerify, PassesWhatIsRight) {
       const acc::CoreResult cores = core_numbers(simple, k);
       if (has_both_ways(places.whole)) places.expect_right(cores_are(cores, k));
       EXPECT_NO_THROW(acc::verify_cores(places.whole, k, cores.cores.span()));
+    }
+  }
+}
+
+TEST(AccVerify, TakesWhatAPlanCounts) {
+  const Device device({DeviceChoice::host, 1, 0});
+  for (const auto& [name, graph] : acc_graphs()) {
+    if (graph.vertices() == 0) continue;
+    SCOPED_TRACE(name);
+    const acc::AccGraph plain(device, graph, {.weights = true}), simple(device, graph, {.simple = true});
+    const auto search = bfs(plain, 0);
+    const auto paths = sssp(plain, 0);
+    const auto cores = core_numbers(simple);
+    const auto parts = components(plain);
+    for (const Check& check :
+         {bfs_is(0, search), distances_are(0, paths), cores_are(cores), components_are(parts)}) {
+      const std::uint64_t taken = peak_of([&](const Device&) { check(graph, nullptr); }).host;
+      const MemoryPlan counting(host_budget(), MemoryPlan::Host::counted);
+      check(graph, nullptr);
+      EXPECT_EQ(counting.host_needed(), taken);
     }
   }
 }
