@@ -34,13 +34,25 @@ TEST(GpuPageRank, IsThatOfTheHostOnHardGraphs) {
   }
 }
 
-TEST(GpuPageRank, SaysHowManyRegistersItsKernelHolds) {
+/// Each iteration has a sweep and its totals, or a kernel makes up to 64 of them.
+TEST(GpuPageRank, SaysWhatItsKernelsHoldAndHowManyAreLaunched) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);
   const Graph graph = rank_rmat(true, false);
-  for (const pagerank::RankFusion fusion : {pagerank::RankFusion::none, pagerank::RankFusion::all})
-    EXPECT_GT(pagerank::run_pagerank(*gpu, graph, {}, {}, {.fusion = fusion}).registers, 0u);
-  EXPECT_EQ(pagerank::run_pagerank(*gpu, graph, {}, {}, {.rows = pagerank::RankRows::listed}).registers, 0u);
+  const auto run = [&](pagerank::RankFusion fusion) {
+    return pagerank::run_pagerank(*gpu, graph, {}, {}, {.fusion = fusion});
+  };
+  const pagerank::Result none = run(pagerank::RankFusion::none), all = run(pagerank::RankFusion::all);
+
+  for (const pagerank::Result* result : {&none, &all}) EXPECT_GT(result->kernels.registers, 0u);
+  EXPECT_GE(none.kernels.launches, 2 * none.iterations);
+  EXPECT_LE(none.kernels.launches, 2 * (none.iterations + 1)) << "the next is under way";
+  EXPECT_GE(all.kernels.launches, 1u);
+  EXPECT_LT(all.kernels.launches, all.iterations);
+  const pagerank::Result listed =
+      pagerank::run_pagerank(*gpu, graph, {}, {}, {.rows = pagerank::RankRows::listed});
+  EXPECT_EQ(listed.kernels.registers, 0u);
+  EXPECT_EQ(listed.kernels.launches, 0u);
 }
 
 TEST(GpuPageRank, StopsAfterTheIterationsThatWereAllowed) {

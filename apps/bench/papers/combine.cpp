@@ -1,7 +1,7 @@
 // The sorted combine has no atomics: the place of a value is a sum of degrees, a sort brings together what a
 // target receives (SIMD-X's updates, which are combined once), and a lane, a warp or a block joins that, as
-// in rounds that pull. Programs are those whose vertices become active once, at one level: no round needs
-// marks.
+// in rounds that pull. Programs have one level. Where a vertex may become active again, it is marked by the
+// round, for atomics may change it more than once in one.
 #include "apps/bench/papers/combine.hpp"
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 
 #include "engine/acc/programs/bfs.hpp"
 #include "engine/acc/programs/kcore.hpp"
+#include "engine/acc/programs/sssp.hpp"
 #include "engine/acc/run.hpp"
 #include "engine/acc/solve.hpp"
 #include "engine/core/clock.hpp"
@@ -59,10 +60,18 @@ struct Start : View<Program> {
 
 template <class Program>
 struct CombineByAtomics : View<Program> {
+  std::uint32_t* marks;  ///< of bounds: the last round that made a vertex active
+
+  SLUICE_HD bool is_first(Vertex v) const {
+    std::uint32_t before = load(marks + v);
+    return before != this->at.round && exchange(marks + v, before, this->at.round);
+  }
   template <class Lane>
   SLUICE_HD void edge(Vertex u, EdgeIndex e, Lane& lane) const {
     const Vertex v = this->out.targets[e];
-    this->note(v, acc::combine_into(this->program, this->states + v, this->value(u, e), this->at), lane);
+    auto is = acc::combine_into(this->program, this->states + v, this->value(u, e), this->at);
+    if constexpr (acc::BoundProgram<Program>) is.active = is.active && is_first(v);
+    this->note(v, is, lane);
   }
 };
 
@@ -172,6 +181,10 @@ class Rounds {
       *places = Buffer<std::uint64_t>(device_, sorts_ ? vertices + 1 : 0, kPurpose);
     executor_.fill(begin_.data(), 0, begin_.bytes());
     counts_.clear();
+    if constexpr (acc::BoundProgram<Program>) {
+      marks_ = Buffer<std::uint32_t>(device_, vertices, "rounds of vertices");
+      executor_.fill(marks_.data(), 0, marks_.bytes());
+    }
     if (!sorts_) return;
     // What sums and sorts take for themselves is there before the time begins.
     sums_ = Buffer<std::uint64_t>(device_, std::max(edges, vertices) + 1, kPurpose);
@@ -192,7 +205,7 @@ class Rounds {
       ++view_.at.round;
       const VertexRange front{front_.data(), 0, size, 0, view_.out.offsets};
       sorts_ ? push_sorted(front)
-             : executor_.for_each_edge(front, output(), CombineByAtomics<Program>{view_});
+             : executor_.for_each_edge(front, output(), CombineByAtomics<Program>{{view_}, marks_.data()});
     }
     result.seconds = seconds_now() - begin;
     return result;
@@ -269,6 +282,7 @@ class Rounds {
   acc::LaneCounts<E> counts_;
   Buffer<typename Program::State> states_, values_;
   Buffer<Vertex> front_, next_;
+  Buffer<std::uint32_t> marks_;
   Buffer<std::uint32_t> targets_, sorted_, numbers_, order_;  ///< of values; by target the last but one
   Buffer<std::uint64_t> places_, rows_, sums_;
   Buffer<unsigned char> scratch_;
@@ -298,6 +312,15 @@ PushRounds push_bfs(const acc::AccGraph& graph, Vertex source, PushCombine combi
   return run_rounds(graph, Program{source}, 0, combine, [&](std::uint64_t v, Program::State state) {
     return static_cast<std::int32_t>(Program::depth(state)) == expected.depths[v] &&
            Program::parent(state) == expected.parents[v];
+  });
+}
+
+/// Without levels: a vertex sends whenever its distance has fallen.
+PushRounds push_sssp(const acc::AccGraph& graph, Vertex source, PushCombine combine) {
+  using Program = acc::ShortestPaths;
+  const acc::SsspResult expected = acc::sssp(graph, source);
+  return run_rounds(graph, Program{source, 0}, 0, combine, [&](std::uint64_t v, Program::State state) {
+    return Program::distance(state) == expected.distances[v];
   });
 }
 

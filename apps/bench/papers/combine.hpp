@@ -17,9 +17,10 @@ struct PushRounds {
 };
 
 /// A launch for each step of a round, the same but for the combine. `graph` is complete. What is found is
-/// compared with bfs() and core_numbers(). Throw RunError where it differs, BudgetError where the values of
-/// a round are more than memory or 2^32 - 1.
+/// compared with bfs(), sssp() and core_numbers(). Throw RunError where it differs, BudgetError where the
+/// values of a round are more than memory or 2^32 - 1.
 PushRounds push_bfs(const acc::AccGraph& graph, Vertex source, PushCombine combine);
+PushRounds push_sssp(const acc::AccGraph& graph, Vertex source, PushCombine combine);
 /// Of the k-core.
 PushRounds push_kcore(const acc::AccGraph& graph, std::uint32_t k, PushCombine combine);
 

@@ -242,11 +242,11 @@ void on_generated(Tables& tables, Device& device, const char* kind, io::GraphKin
 }
 
 /// Fig. 1.
-void splits(Tables& tables, Device& device) {
-  if (!tables.begin("DF-P splits")) return;
+void splits(Tables& tables, Device& device, const char* table, const char* kind, io::GraphKind of) {
+  if (!tables.begin(table)) return;
   if (!device.is_cuda()) return tables.put_words("all", kNeedsGpu);
-  RandomBatches batches(tables, device, tables.graph(kHostScale, kGpuScale));
-  tables.on("Kronecker", batches.graph());
+  RandomBatches batches(tables, device, tables.graph(kHostScale, kGpuScale, of));
+  tables.on(kind, batches.graph());
   for (const DanglingRule& rule : kDanglingRules) {
     batches.set_dangling(rule.dangling);
     batches.rows(rule.name + ", ", kSplitFractions, ways_to_split());
@@ -297,7 +297,9 @@ void replays(Tables& tables, Device& device, pagerank::Dangling dangling, const 
 void run_dynamic_rank(Tables& tables, Device& device) {
   on_generated(tables, device, "Kronecker", io::GraphKind::kronecker);
   if (tables.options().graph.empty()) on_generated(tables, device, "grid", io::GraphKind::grid);
-  splits(tables, device);
+  splits(tables, device, "DF-P splits", "Kronecker", io::GraphKind::kronecker);
+  if (tables.options().graph.empty())
+    splits(tables, device, "DF-P splits, grid", "grid", io::GraphKind::grid);
   for (const DanglingRule& rule : kDanglingRules) {
     tables.on_graphs("DF-P batches of graphs" + rule.table, false, [&](const std::string& name, Graph graph) {
       if (!has_in_edges(graph)) return tables.put_words(name, "has no in-edges");

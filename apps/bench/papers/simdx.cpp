@@ -131,14 +131,15 @@ class Simdx {
              {"atomics, ballot", {push, ballot}},
              {"no atomics", {pull, jit}}},
             "times atomics", false);
-    push_combines("bfs", [this](PushCombine combine) {
-      PushRounds sum;
-      for (const Vertex source : sources_) {
-        const PushRounds one = push_bfs(lists_, source, combine);
-        sum.seconds += one.seconds / kSources, sum.rounds += one.rounds / kSources;
-      }
-      return sum;
-    });
+    for (const auto& [name, of] : {std::pair("bfs", &push_bfs), {"sssp", &push_sssp}})
+      push_combines(name, [this, push_from = of](PushCombine combine) {
+        PushRounds sum;
+        for (const Vertex source : sources_) {
+          const PushRounds one = push_from(lists_, source, combine);
+          sum.seconds += one.seconds / kSources, sum.rounds += one.rounds / kSources;
+        }
+        return sum;
+      });
     push_combines("kcore --k 16", [this](PushCombine combine) { return push_kcore(simple(), 16, combine); });
   }
 
@@ -182,7 +183,9 @@ class Simdx {
       pagerank::Result last;
       const std::vector<double> milliseconds = rank(name, fusion, last);
       put_beside(together, name, milliseconds,
-                 {{"pull registers", last.registers}, {"rounds", last.iterations}});
+                 {{"launches", last.kernels.launches},
+                  {"pull registers", last.kernels.registers},
+                  {"rounds", last.iterations}});
     }
   }
 

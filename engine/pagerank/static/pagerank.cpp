@@ -90,7 +90,7 @@ Result run_pagerank(const Device& device, const Graph& graph, const Options& opt
   result.compute_seconds = seconds_now() - begin;
   result.gathered_edges = edges.edges() * result.iterations;
   result.traffic = run.sweep->traffic();
-  result.registers = run.sweep->registers();
+  result.kernels = run.sweep->kernels();
   result.first = edges.first();
   result.ranks = std::move(run.result);
   run.sweep->read_ranks(result.ranks.span());

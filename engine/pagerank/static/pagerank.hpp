@@ -55,7 +55,7 @@ struct Result : RankRun {
   /// Of all vertices, which sum to 1, or of those of this rank of the job, beginning with `first`.
   HostArray<double> ranks;
   std::uint64_t first = 0;
-  unsigned registers = 0;  ///< Sweep::registers()
+  SweepKernels kernels;
 };
 
 /// Ranks of all vertices: r = (1 - d) / n + d (sum over in-neighbours u of r(u) / outdegree(u) + dangling /

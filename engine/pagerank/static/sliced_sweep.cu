@@ -120,10 +120,11 @@ class SlicedSweep final : public Sweep {
     copy_to_host(device_, ranks.data(), by_vertex, ranks.size_bytes());
   }
 
-  unsigned registers() const override {
-    if (pieces_.size() > 1) return 0;
-    return fused_blocks_ > 0 ? cuda::registers_of(fused_sweeps_kernel<Share>)
-                             : cuda::registers_of(sweep_sliced_kernel<Share>);
+  SweepKernels kernels() const override {
+    if (pieces_.size() > 1) return {};
+    return {fused_blocks_ > 0 ? cuda::registers_of(fused_sweeps_kernel<Share>)
+                              : cuda::registers_of(sweep_sliced_kernel<Share>),
+            launches_};
   }
   SweepTraffic traffic() const override {
     SweepTraffic traffic;
@@ -207,6 +208,7 @@ class SlicedSweep final : public Sweep {
     cuda::launch_together(fused_sweeps_kernel<Share>, busy_blocks(fused_blocks_), kRowBlock, stream_.get(),
                           SlicedSweepView<Share, true>{view(first)},
                           SlicedSweepView<Share, true>{view(first + 1)}, pieces_[0], before, run);
+    ++launches_;
     stream_.wait("iterations");
     unsigned made = 0;
     copy_to_host(device_, &made, made_.data(), sizeof made);
@@ -242,6 +244,7 @@ class SlicedSweep final : public Sweep {
 
   void launch() {
     const std::uint64_t iteration = ++launched_;
+    launches_ += ranks_ ? 3 : 2;  // a sweep and its totals, and those of all ranks
     totals_.clear(iteration, stream_);
     cuda::check(cudaMemsetAsync(claimed_.data(), 0, claimed_.bytes(), stream_.get()), "clearing claims");
     unsigned partials = 0;
@@ -328,7 +331,8 @@ class SlicedSweep final : public Sweep {
   std::array<Buffer<Stored>, 2> shares_;
   std::uint64_t read_bytes_;
   std::uint64_t launched_ = 0, returned_ = 0;
-  SweepTotals last_;  ///< of the iteration that was returned last
+  std::uint64_t launches_ = 0;  ///< of kernels, where there is one piece
+  SweepTotals last_;            ///< of the iteration that was returned last
   // Of fused iterations:
   unsigned fused_blocks_ = 0;  ///< 0: they are not
   double careful_ = 0;         ///< see FusedSweeps

@@ -34,6 +34,12 @@ struct RankPlace {
   DeviceRanks* link = nullptr;
 };
 
+/// Of iterations on a GPU where one kernel sweeps all rows; else none.
+struct SweepKernels {
+  unsigned registers = 0;  ///< that a thread of it holds
+  std::uint64_t launches = 0;
+};
+
 /// Vertex state and the sweep over in-edges that renews it: synchronous and pull-based, so that every vertex
 /// is written by one thread and nothing is atomic.
 class Sweep {
@@ -47,8 +53,7 @@ class Sweep {
   /// those of all vertices sum to 1. No step() follows.
   virtual void read_ranks(std::span<double> ranks) = 0;
   virtual SweepTraffic traffic() const { return {}; }
-  /// That a thread holds in the kernel of iterations, where one kernel sweeps all rows; else 0.
-  virtual unsigned registers() const { return 0; }
+  virtual SweepKernels kernels() const { return {}; }
   /// Of a run that is only planned: what in-edges take of the device at least.
   virtual std::uint64_t planned_list_bytes() const { return 0; }
 };
