@@ -2,6 +2,8 @@
 // that is here serves entries of several depths (C-SAW section V.C): once for both backends. Under tree
 // semantics alone; a visited rule would look through an instance's earlier entries each time. Instances that
 // went on together make a level, whose entries are of one depth; at the end all are put in order of depth.
+// It loses, and is for benchmarks: in 8 partitions chains of 20 take 95 transfers for 122 and 13 times as
+// long, samples of three depths 1.1 to 1.6 times (H200, Kronecker 22); on a host 92, 3.5 and 1.1 to 1.5.
 #pragma once
 
 #include <cstdint>
