@@ -14,6 +14,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -31,37 +32,41 @@ constexpr std::uint64_t kAlignment = 4096;
 constexpr std::uint64_t kBlock = 1u << 20;
 /// Less is not worth a block.
 constexpr std::uint64_t kSmallest = 64u << 10;
+/// That a stream has on their way.
+constexpr unsigned kStreamBlocks = 4;
 
-/// What a thread reads past the cache with: two blocks, so that a disk has its next read before it is done
+}  // namespace
+
+/// What a thread reads past the cache with: some blocks, so that a disk has its next read before it is done
 /// with one, however long the thread waits for a core. Empty where that is more than a small part of the
 /// budget, whose rest was planned without it, or the system takes no reads that go on by themselves.
-class Reader {
+class FileBytes::Reader {
  public:
-  Reader() {
-    if (kBytes > host_budget().ceiling() / kPartOfBudget) return;
+  explicit Reader(unsigned blocks)
+      : bytes_(blocks * kBlock), requests_(blocks), under_way_(blocks), came_(blocks) {
+    if (bytes_ > host_budget().ceiling() / kPartOfBudget) return;
     try {
-      host_budget().charge(kBytes, "reads past the system's cache");
+      host_budget().charge(bytes_, "reads past the system's cache");
     } catch (const BudgetError&) {
       return;
     }
-    // In one piece of the machine's memory, if there is one: a disk that gets each page of 4 KiB by
+    // In whole pieces of the machine's memory, if there are some: a disk that gets each page of 4 KiB by
     // itself gave 1.03 GB/s instead of 1.88.
-    memory_.reset(static_cast<std::byte*>(std::aligned_alloc(kBytes, kBytes)));
-    if (memory_) ::madvise(memory_.get(), kBytes, MADV_HUGEPAGE);
-    if (memory_ && ::syscall(SYS_io_setup, kBlocks, &queue_) != 0) memory_.reset();
-    if (!memory_) host_budget().release(kBytes);
+    memory_.reset(static_cast<std::byte*>(std::aligned_alloc(kHugePage, bytes_)));
+    if (memory_) ::madvise(memory_.get(), bytes_, MADV_HUGEPAGE);
+    if (memory_ && ::syscall(SYS_io_setup, blocks, &queue_) != 0) memory_.reset();
+    if (!memory_) host_budget().release(bytes_);
   }
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
   ~Reader() {
     if (!memory_) return;
     ::syscall(SYS_io_destroy, queue_);
-    host_budget().release(kBytes);
+    host_budget().release(bytes_);
   }
 
-  static constexpr unsigned kBlocks = 2;
-
   explicit operator bool() const { return memory_ != nullptr; }
+  unsigned blocks() const { return static_cast<unsigned>(requests_.size()); }
   const std::byte* block(unsigned which) const { return memory_.get() + which * kBlock; }
   /// Starts to read into a block; false: not possible here.
   bool begin(unsigned which, int file, std::uint64_t offset, std::uint64_t bytes) {
@@ -91,20 +96,80 @@ class Reader {
   }
 
  private:
-  static constexpr std::uint64_t kBytes = kBlocks * kBlock;  // a huge page
+  static constexpr std::uint64_t kHugePage = 2u << 20;
   static constexpr std::uint64_t kPartOfBudget = 64;
 
   struct Free {
     void operator()(std::byte* memory) const { std::free(memory); }
   };
+  std::uint64_t bytes_;
   std::unique_ptr<std::byte, Free> memory_;
   aio_context_t queue_ = 0;
-  std::array<iocb, kBlocks> requests_;
-  std::array<bool, kBlocks> under_way_{};
-  std::array<std::int64_t, kBlocks> came_{};
+  std::vector<iocb> requests_;
+  std::vector<bool> under_way_;
+  std::vector<std::int64_t> came_;
 };
 
-}  // namespace
+/// Bytes [begin, end) of a file from front to back: as many blocks are on their way as the reader has.
+class FileBytes::Sequence {
+ public:
+  Sequence(const FileBytes& file, Reader& reader, std::uint64_t begin, std::uint64_t end)
+      : file_(file), reader_(reader), begin_(begin), end_(end), at_(begin), asked_(reader.blocks()) {
+    for (unsigned next = 0; next < reader.blocks(); ++next) ask(begin / kBlock + next);
+  }
+  Sequence(const Sequence&) = delete;
+  Sequence& operator=(const Sequence&) = delete;
+  ~Sequence() {
+    for (unsigned which = 0; which < asked_.size(); ++which)
+      if (asked_[which]) reader_.wait(which);
+  }
+
+  /// The next bytes; fewer only where the file or the range ends.
+  std::size_t read(std::span<std::byte> bytes) {
+    std::size_t done = 0;
+    while (done < bytes.size() && at_ < end_) {
+      const std::uint64_t block = at_ / kBlock, until = std::min(end_, (block + 1) * kBlock);
+      const auto to = bytes.subspan(done, std::min<std::uint64_t>(bytes.size() - done, until - at_));
+      if (!take(block, to)) {
+        // It is in the cache; or what this file system does not take, the disk does not give or the file does
+        // not have, the other way says.
+        const std::size_t cached = file_.cached_.read_at(to, at_);
+        if (cached < to.size()) end_ = at_ + cached;
+        at_ += cached, done += cached;
+      } else {
+        at_ += to.size(), done += to.size();
+      }
+      if (at_ == until) ask(block + reader_.blocks());
+    }
+    return done;
+  }
+
+ private:
+  std::uint64_t first_of(std::uint64_t block) const { return std::max(begin_, block * kBlock); }
+
+  void ask(std::uint64_t block) {
+    const std::uint64_t at = first_of(block), to = std::min(end_, (block + 1) * kBlock);
+    const std::uint64_t from = at / kAlignment * kAlignment;
+    const auto which = static_cast<unsigned>(block % reader_.blocks());
+    asked_[which] = at < to && !file_.in_cache(at, to - at) &&
+                    reader_.begin(which, file_.direct_.get(), from,
+                                  (to + kAlignment - 1) / kAlignment * kAlignment - from);
+  }
+
+  /// Copies the bytes at at_, which are of this block, if they came with it.
+  bool take(std::uint64_t block, std::span<std::byte> to) {
+    const auto which = static_cast<unsigned>(block % reader_.blocks());
+    const std::uint64_t skipped = at_ - first_of(block) / kAlignment * kAlignment;
+    if (!asked_[which] || reader_.wait(which) < static_cast<std::int64_t>(skipped + to.size())) return false;
+    std::memcpy(to.data(), reader_.block(which) + skipped, to.size());
+    return true;
+  }
+
+  const FileBytes& file_;
+  Reader& reader_;
+  std::uint64_t begin_, end_, at_;
+  std::vector<bool> asked_;  ///< by block of the reader
+};
 
 FileBytes::FileBytes(const std::string& path, Caching caching) : cached_(path, O_RDONLY) {
   if (caching == Caching::system) return;
@@ -121,47 +186,9 @@ FileBytes::FileBytes(const std::string& path, Caching caching) : cached_(path, O
 
 std::size_t FileBytes::read_at(std::span<std::byte> bytes, std::uint64_t offset) const {
   if (!direct_ || bytes.size() < kSmallest) return cached_.read_at(bytes, offset);
-  thread_local Reader reader;
+  thread_local Reader reader(2);
   if (!reader) return cached_.read_at(bytes, offset);
-
-  // Pieces end where blocks do; piece i is read into block i % kBlocks.
-  const std::uint64_t first = offset / kBlock, last = (offset + bytes.size() - 1) / kBlock;
-  const auto piece = [&](std::uint64_t i) {
-    const std::uint64_t from = std::max(offset, i * kBlock);
-    const std::uint64_t to = std::min(offset + bytes.size(), (i + 1) * kBlock);
-    return bytes.subspan(from - offset, to - from);
-  };
-  std::array<bool, Reader::kBlocks> begun{};
-  const auto begin = [&](std::uint64_t i) {
-    const std::uint64_t at = std::max(offset, i * kBlock), size = piece(i).size();
-    const std::uint64_t from = at / kAlignment * kAlignment;
-    const std::uint64_t to = (at + size + kAlignment - 1) / kAlignment * kAlignment;
-    const auto which = static_cast<unsigned>(i % Reader::kBlocks);
-    begun[which] = !in_cache(at, size) && reader.begin(which, direct_.get(), from, to - from);
-  };
-  std::size_t done = 0;
-  bool ended = false;
-  begin(first);
-  for (std::uint64_t i = first; i <= last; ++i) {
-    if (i < last && !ended) begin(i + 1);
-    const auto which = static_cast<unsigned>(i % Reader::kBlocks);
-    const std::uint64_t at = std::max(offset, i * kBlock), skipped = at % kAlignment;
-    const std::int64_t came = begun[which] ? reader.wait(which) : -1;
-    begun[which] = false;
-    if (ended) continue;  // the file, before
-    const std::span<std::byte> to = piece(i);
-    if (came >= static_cast<std::int64_t>(skipped + to.size())) {
-      std::memcpy(to.data(), reader.block(which) + skipped, to.size());
-      done += to.size();
-    } else {
-      // It is in the cache; or what this file system does not take, the disk does not give or the file does
-      // not have, the other way says.
-      const std::size_t cached = cached_.read_at(to, at);
-      done += cached;
-      ended = cached < to.size();
-    }
-  }
-  return done;
+  return Sequence(*this, reader, offset, offset + bytes.size()).read(bytes);
 }
 
 void FileBytes::read_ahead(std::uint64_t offset, std::uint64_t bytes) const {
@@ -182,6 +209,39 @@ bool FileBytes::in_cache(std::uint64_t offset, std::uint64_t bytes) const {
     at += pages * page;
   }
   return true;
+}
+
+/// A reader of its own: the thread that reads may read other files beside it.
+struct FileStream::Ahead {
+  explicit Ahead(const std::string& path) : file(path, Caching::none), reader(kStreamBlocks) {}
+
+  FileBytes file;
+  FileBytes::Reader reader;
+  std::optional<FileBytes::Sequence> sequence;
+};
+
+FileStream::FileStream(const std::string& path) : file_(path) {
+  struct stat found {};
+  if (::fstat(file_.get(), &found) != 0) return;
+  const auto size = static_cast<std::uint64_t>(found.st_size);
+  if (size < kStreamBlocks * kBlock) return;
+  ahead_ = std::make_unique<Ahead>(path);
+  if (ahead_->file.past_cache() && ahead_->reader) {
+    ahead_->sequence.emplace(ahead_->file, ahead_->reader, 0, size);
+  } else {
+    ahead_.reset();
+  }
+}
+
+FileStream::~FileStream() = default;
+
+std::size_t FileStream::read(std::span<std::byte> bytes) {
+  const std::size_t got = ahead_ ? ahead_->sequence->read(bytes) : file_.read_at(bytes, at_);
+  at_ += got;
+  // Linux takes 0.04 s to give a queue of reads back: beside what else there is to do.
+  if (got < bytes.size() && ahead_)
+    closing_.begin([ended = std::make_shared<std::unique_ptr<Ahead>>(std::move(ahead_))] { ended->reset(); });
+  return got;
 }
 
 ReadAhead::ReadAhead(std::string path) {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -45,8 +46,33 @@ class FileBytes {
   bool in_cache(std::uint64_t offset, std::uint64_t bytes) const;
 
  private:
+  friend class FileStream;
+  class Reader;
+  class Sequence;
+
   Descriptor cached_, direct_;
   MappedMemory map_;  ///< the file, to ask about; never touched
+};
+
+/// A file that one thread reads from front to back, past the cache, some blocks ahead of it.
+class FileStream {
+ public:
+  /// open(2) to read; throws RunError.
+  explicit FileStream(const std::string& path);
+  FileStream(const FileStream&) = delete;
+  FileStream& operator=(const FileStream&) = delete;
+  ~FileStream();
+
+  /// The next bytes; fewer only at the end of the file.
+  std::size_t read(std::span<std::byte> bytes);
+
+ private:
+  struct Ahead;
+
+  FileBytes file_;                ///< through the cache
+  std::unique_ptr<Ahead> ahead_;  ///< null: it is small, goes through the cache, or has ended
+  std::uint64_t at_ = 0;
+  Background closing_;
 };
 
 /// Brings a file to the system's cache, from its beginning on, for as long as this lives, beside other work

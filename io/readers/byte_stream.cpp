@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "io/readers/fault.hpp"
@@ -41,8 +42,10 @@ ByteStream::ByteStream(std::string path) : path_(std::move(path)), raw_(kRawByte
   struct stat status {};
   if (::fstat(file_.get(), &status) != 0) throw_in(path_, std::strerror(errno));
   if (S_ISDIR(status.st_mode)) throw_in(path_, "is a folder; name a file of edges");
-  if (S_ISREG(status.st_mode)) total_ = static_cast<std::uint64_t>(status.st_size);
-  ::posix_fadvise(file_.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
+  if (S_ISREG(status.st_mode)) {
+    total_ = static_cast<std::uint64_t>(status.st_size);
+    regular_ = std::make_unique<FileStream>(path_);
+  }
   refill();
   if (has_gzip_magic(raw_.data(), raw_end_)) {
     inflater_ = std::make_unique<Inflater>();
@@ -59,6 +62,11 @@ std::size_t ByteStream::read(char* to, std::size_t size) {
 }
 
 std::size_t ByteStream::read_file(char* to, std::size_t size) {
+  if (regular_) {
+    const std::size_t got = regular_->read(std::as_writable_bytes(std::span(to, size)));
+    consumed_.fetch_add(got, std::memory_order_relaxed);
+    return got;
+  }
   std::size_t done = 0;
   while (done < size) {
     const ssize_t got = ::read(file_.get(), to + done, size - done);

@@ -8,6 +8,7 @@
 
 #include "engine/core/host_array.hpp"
 #include "io/descriptor.hpp"
+#include "io/file_bytes.hpp"
 
 namespace sluice::io::readers {
 
@@ -40,6 +41,7 @@ class ByteStream {
 
   std::string path_;
   Descriptor file_;
+  std::unique_ptr<FileStream> regular_;  ///< the same, of a file that is no pipe
   std::uint64_t total_ = 0;
   std::atomic<std::uint64_t> consumed_{0};
   HostArray<char> raw_;  ///< bytes of the file not handed on yet: [raw_pos_, raw_end_)

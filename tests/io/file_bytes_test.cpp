@@ -4,9 +4,11 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <initializer_list>
 #include <random>
 #include <span>
 #include <thread>
@@ -35,6 +37,7 @@ class ColdFile {
     ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
   }
   std::string path() const { return folder_.file("bytes"); }
+  const std::string& content() const { return content_; }
 
   void expect_read(const FileBytes& file, std::uint64_t offset, std::uint64_t bytes) const {
     std::vector<std::byte> read(bytes);
@@ -92,6 +95,53 @@ TEST(FileBytes, NothingStaysInTheCache) {
   cold.expect_read(cached, 0, kSize);
   EXPECT_TRUE(past.in_cache(0, kSize));
   cold.expect_read(past, 5, kSize);  // from there
+}
+
+/// Reads of these sizes, over and over, until the file ends.
+void expect_stream(const ColdFile& cold, std::initializer_list<std::size_t> sizes) {
+  FileStream stream(cold.path());
+  std::vector<std::byte> all, some;
+  for (std::size_t i = 0;; ++i) {
+    some.resize(sizes.begin()[i % sizes.size()]);
+    const std::size_t got = stream.read(some);
+    all.insert(all.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(got));
+    if (got < some.size()) break;
+  }
+  EXPECT_EQ(stream.read(some), 0u);
+  const auto content = std::as_bytes(std::span(cold.content()));
+  EXPECT_TRUE(std::ranges::equal(all, content));
+}
+
+TEST(FileStream, ReadsAFileFromFrontToBack) {
+  expect_stream(ColdFile(), {1000});
+  expect_stream(ColdFile(), {std::size_t{1} << 20});
+  expect_stream(ColdFile(), {1, 70000, 3000001, 4096});
+  expect_stream(ColdFile(), {kSize + 5});
+}
+
+TEST(FileStream, ReadsWhatTheCacheHolds) {
+  const ColdFile cold;
+  cold.expect_read(FileBytes(cold.path()), 1u << 20, 2u << 20);  // some of it
+  expect_stream(cold, {300000});
+}
+
+TEST(FileStream, ReadsThroughTheCacheWhereMemoryIsShort) {
+  const ColdFile cold;
+  const std::uint64_t used = host_budget().used();
+  const test::HostCeiling little(4096);
+  expect_stream(cold, {300000});
+  EXPECT_EQ(host_budget().used(), used);
+}
+
+TEST(FileStream, EndsWhereAFileWasCutMeanwhile) {
+  const ColdFile cold;
+  FileStream stream(cold.path());
+  std::vector<std::byte> some(1000), rest(kSize);
+  ASSERT_EQ(stream.read(some), some.size());
+  ASSERT_EQ(::truncate(cold.path().c_str(), kSize - 5000), 0);
+  const std::size_t got = stream.read(rest);
+  EXPECT_GE(got, kSize - 5000 - some.size());  // what was on its way may have come
+  EXPECT_EQ(stream.read(rest), 0u);
 }
 
 TEST(FileBytes, AReadAheadLeavesTheFileInTheCache) {
