@@ -241,16 +241,20 @@ void on_generated(Tables& tables, Device& device, const char* kind, io::GraphKin
         [](RandomBatches& batches, const std::string&) { batches.sweep(); });
 }
 
-/// Fig. 1.
+/// Fig. 1, a row for each size of batches.
+void split_rows(RandomBatches& batches, const std::string& before, Columns columns = {}) {
+  for (const DanglingRule& rule : kDanglingRules) {
+    batches.set_dangling(rule.dangling);
+    batches.rows(before + rule.name + ", ", kSplitFractions, ways_to_split(), columns);
+  }
+}
+
 void splits(Tables& tables, Device& device, const char* table, const char* kind, io::GraphKind of) {
   if (!tables.begin(table)) return;
   if (!device.is_cuda()) return tables.put_words("all", kNeedsGpu);
   RandomBatches batches(tables, device, tables.graph(kHostScale, kGpuScale, of));
   tables.on(kind, batches.graph());
-  for (const DanglingRule& rule : kDanglingRules) {
-    batches.set_dangling(rule.dangling);
-    batches.rows(rule.name + ", ", kSplitFractions, ways_to_split());
-  }
+  split_rows(batches, "");
 }
 
 /// The graph's edges in order of time.
@@ -300,6 +304,13 @@ void run_dynamic_rank(Tables& tables, Device& device) {
   splits(tables, device, "DF-P splits", "Kronecker", io::GraphKind::kronecker);
   if (tables.options().graph.empty())
     splits(tables, device, "DF-P splits, grid", "grid", io::GraphKind::grid);
+  tables.on_graphs("DF-P splits of graphs", false, [&](const std::string& name, Graph graph) {
+    if (!device.is_cuda()) return tables.put_words(name, kNeedsGpu);
+    if (!has_in_edges(graph)) return tables.put_words(name, "has no in-edges");
+    const Columns size{{"stored edges", static_cast<double>(graph.edges())}};
+    RandomBatches batches(tables, device, std::move(graph));
+    split_rows(batches, name + ", ", size);
+  });
   for (const DanglingRule& rule : kDanglingRules) {
     tables.on_graphs("DF-P batches of graphs" + rule.table, false, [&](const std::string& name, Graph graph) {
       if (!has_in_edges(graph)) return tables.put_words(name, "has no in-edges");
