@@ -64,6 +64,7 @@ std::string end_of(const PageRankCommand& c, const pagerank::Result& result) {
 
 SolverFigures figures_of(const PageRankCommand& c, const pagerank::Result& result) {
   SolverFigures figures;
+  figures.run.add_traffic(result.traffic);
   figures.end = end_of(c, result);
   figures.converged = result.converged();
   figures.iterations = result.iterations;
@@ -75,11 +76,6 @@ SolverFigures figures_of(const PageRankCommand& c, const pagerank::Result& resul
   figures.run.load_seconds = result.setup_seconds;
   figures.run.compute_seconds = result.compute_seconds;
   figures.edges = result.gathered_edges;
-  figures.run.partitions = result.traffic.partitions;
-  figures.run.partition_transfers = result.traffic.transfers;
-  figures.run.host_to_device_bytes = result.traffic.host_to_device_bytes;
-  figures.run.read_bytes = result.traffic.read_bytes;
-  figures.run.exchanged_bytes = result.traffic.exchanged_bytes;
   return figures;
 }
 

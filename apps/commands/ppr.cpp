@@ -163,7 +163,7 @@ ResolvedOptions counters_of(const PprCommand& c, const ppr::Stats& stats, double
           {"peak_query_bytes", stats.peak_query_bytes},
           {"largest_mean_query_bytes", stats.query_bytes / queries},
           {"peak_table_entries", stats.peak_table_entries},
-          {"list_rounds", stats.traffic.rounds},
+          {"list_rounds", stats.traffic.list_rounds},
           {"list_restarts", stats.traffic.restarts},
           {"largest_error", stats.largest_error},
           {"converged", converged(c.ppr, largest_error)}};
@@ -171,15 +171,12 @@ ResolvedOptions counters_of(const PprCommand& c, const ppr::Stats& stats, double
 
 RunStats run_of(const ppr::Stats& stats) {
   RunStats run;
+  run.add_traffic(stats.traffic);
   run.instances = stats.queries;
   run.sampled_edges = stats.edges;
   run.batches = stats.batches;
   run.compute_seconds = stats.compute_seconds;
   run.write_seconds = stats.write_seconds;
-  run.partitions = stats.traffic.partitions;
-  run.partition_transfers = stats.traffic.transfers;
-  run.host_to_device_bytes = stats.traffic.host_to_device_bytes;
-  run.read_bytes = stats.traffic.read_bytes;
   run.entries_sent = stats.traffic.asked;
   run.entries_received = stats.traffic.answered;
   run.mapped_bytes = stats.mapped_bytes;

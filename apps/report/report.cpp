@@ -126,13 +126,10 @@ void add_acc(Json& json, const AccFigures& acc) {
 RunStats run_of(const Report& report) {
   RunStats run = report.solver ? report.solver->run : report.run.value_or(RunStats{});
   if (report.acc) {
+    run.add_traffic(report.acc->stats);
     run.load_seconds = report.acc->stats.setup_seconds;
     run.compute_seconds = report.acc->stats.compute_seconds;
     run.transfer_seconds = report.acc->stats.transfer_seconds;
-    run.exchanged_bytes = report.acc->stats.exchanged_bytes;
-    run.host_to_device_bytes = report.acc->stats.host_to_device_bytes;
-    run.mapped_bytes = report.acc->stats.mapped_bytes;
-    run.read_bytes = report.acc->stats.read_bytes;
   }
   return run;
 }

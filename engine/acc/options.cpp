@@ -2,17 +2,8 @@
 
 #include "engine/acc/acc_graph.hpp"
 #include "engine/core/error.hpp"
-#include "engine/memory/traffic.hpp"
 
 namespace sluice::acc {
-
-void AccStats::add_traffic(const SweepTraffic& traffic) {
-  partitions = traffic.partitions;
-  partition_transfers += traffic.transfers;
-  host_to_device_bytes += traffic.host_to_device_bytes;
-  mapped_bytes += traffic.mapped_bytes;
-  read_bytes += traffic.read_bytes;
-}
 
 void require_source(const AccGraph& graph, Vertex source) {
   if (graph.vertices() == 0 || source < graph.vertices()) return;

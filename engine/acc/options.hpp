@@ -10,11 +10,11 @@
 #include "engine/core/macros.hpp"
 #include "engine/core/types.hpp"
 #include "engine/memory/paging.hpp"
+#include "engine/memory/traffic.hpp"
 
 namespace sluice {
 class Communicator;
 class DeviceRanks;
-struct SweepTraffic;
 }  // namespace sluice
 
 namespace sluice::acc {
@@ -97,26 +97,20 @@ struct RoundTotals {
   }
 };
 
-struct AccStats : RoundTotals {
+/// Where in-lists have their own partitions, those of out-lists are counted.
+struct AccStats : RoundTotals, Traffic {
+  using RoundTotals::rounds;  // of the program
+
   std::uint64_t kernel_launches = 0;
   /// That a thread holds in the kernel for rounds that push, and that pull; 0: there is none.
   unsigned push_registers = 0, pull_registers = 0;
-  double setup_seconds = 0;     ///< other forms of the graph, and the graph to the device
-  double compute_seconds = 0;   ///< rounds
-  double transfer_seconds = 0;  ///< results to all ranks, and to host memory
-  std::uint64_t host_to_device_bytes = 0;
-  std::uint64_t mapped_bytes = 0;  ///< of lists that were read in place (SweepTraffic)
-  std::uint64_t partitions = 1;    ///< that this rank's edges were cut into
-  std::uint64_t partition_transfers = 0;
-  std::uint64_t read_bytes = 0;       ///< from the graph file, while running
-  std::uint64_t scratch_bytes = 0;    ///< of messages, in scratch files
-  std::uint64_t exchanged_bytes = 0;  ///< that went to other ranks' GPUs without the hosts
-  std::uint64_t prepared_bytes = 0;   ///< of these, before the first round
-  std::vector<AccRoundTrace> trace;   ///< the first kTracedRounds
+  double setup_seconds = 0;          ///< other forms of the graph, and the graph to the device
+  double compute_seconds = 0;        ///< rounds
+  double transfer_seconds = 0;       ///< results to all ranks, and to host memory
+  std::uint64_t scratch_bytes = 0;   ///< of messages, in scratch files
+  std::uint64_t prepared_bytes = 0;  ///< exchanged before the first round
+  std::vector<AccRoundTrace> trace;  ///< the first kTracedRounds
 
-  /// What partitions have cost. (Where in-lists have their own, those of out-lists come last: they are
-  /// counted.)
-  void add_traffic(const SweepTraffic& traffic);
   /// Rounds begin; add() takes their times, too.
   void begin_rounds() { last_ = seconds_now(); }
   void add(AccRoundTrace round) {

@@ -136,9 +136,15 @@ void PartitionCache::work_on(std::span<const std::uint32_t> present, std::span<c
 /// partitions have shares, or lists are visited once, all that have no work go, so that the next ones are
 /// worked on side by side too.
 unsigned PartitionCache::spare() const {
-  // A slot that is being filled serves no walk, and a link wants two copies: of 32 slots three gave 3.56 G
-  // steps/s, two 3.51, four 3.45 and six 3.14 (H200, Kronecker scale 24). For a disk a quarter was measured.
-  return std::max(1u, slots_.read_from_file() ? plan_.slots / 4 : (plan_.slots * 3 + 16) / 32);
+  // A slot that is being filled serves no walk, and a link wants two copies or three: of 32 large slots
+  // three gave 3.56 G steps/s, two 3.51, four 3.45 and six 3.14 (H200, Kronecker scale 24). But it shall have
+  // work for as long as the shortest rounds take, 0.1 ms: of slots below 1 MB six gave 1.29 G and three 1.11
+  // (scale 20). For a disk a quarter was measured.
+  constexpr std::uint64_t kCopies = 3, kOfShortRound = 6u << 20;
+  if (slots_.read_from_file()) return std::max(1u, plan_.slots / 4);
+  const std::uint64_t wanted =
+      std::max(kCopies, kOfShortRound * plan_.slots / std::max<std::uint64_t>(plan_.slot_bytes, 1));
+  return static_cast<unsigned>(std::clamp<std::uint64_t>(plan_.slots * 3 / 16, 1, wanted));
 }
 
 void PartitionCache::free_slots(std::span<const std::uint64_t> waiting) {
@@ -193,11 +199,11 @@ std::vector<std::uint32_t> PartitionCache::map_some(std::span<const std::uint64_
   return mapped;
 }
 
-SweepTraffic PartitionCache::traffic() const {
+Traffic PartitionCache::traffic() const {
   const Slots::Counters& brought = slots_.counters();
-  SweepTraffic traffic;
+  Traffic traffic;
   traffic.partitions = plan_.partitions.size();
-  traffic.transfers = brought.transfers;
+  traffic.partition_transfers = brought.transfers;
   traffic.host_to_device_bytes = brought.copied_bytes;
   traffic.read_bytes = brought.read_bytes;
   traffic.rounds = rounds_, traffic.mapped_rounds = mapped_rounds_;
@@ -205,13 +211,8 @@ SweepTraffic PartitionCache::traffic() const {
 }
 
 void PartitionCache::count(RunStats& stats) {
-  const SweepTraffic now = traffic(), before = std::exchange(counted_, now);
-  stats.partitions = now.partitions;
-  stats.partition_transfers += now.transfers - before.transfers;
-  stats.host_to_device_bytes += now.host_to_device_bytes - before.host_to_device_bytes;
-  stats.read_bytes += now.read_bytes - before.read_bytes;
-  stats.rounds += now.rounds - before.rounds;
-  stats.mapped_rounds += now.mapped_rounds - before.mapped_rounds;
+  const Traffic now = traffic();
+  stats.add_traffic(now.since(std::exchange(counted_, now)));
 }
 
 Slots::Published PartitionCache::publish_with(std::size_t bytes,

@@ -87,7 +87,7 @@ class PartitionCache {
   }
 
   /// All that was brought.
-  SweepTraffic traffic() const;
+  Traffic traffic() const;
   /// Adds what was brought, and the rounds of work, since the last call to a run's figures.
   void count(RunStats& stats);
 
@@ -111,7 +111,7 @@ class PartitionCache {
   Slots slots_;
   TransportChoice transport_;
   Scheduler scheduler_;
-  SweepTraffic counted_;  ///< by count()
+  Traffic counted_;  ///< by count()
   std::uint64_t rounds_ = 0, mapped_rounds_ = 0;
 };
 

@@ -6,12 +6,13 @@
 #include "engine/core/types.hpp"
 #include "engine/graph/layout.hpp"
 #include "engine/memory/schedule/balance.hpp"
+#include "engine/memory/traffic.hpp"
 #include "engine/select/options.hpp"
 
 namespace sluice {
 
 /// What a run did, for the report.
-struct RunStats {
+struct RunStats : Traffic {
   Instance instances = 0;
   std::uint64_t steps = 0;          ///< walks: steps taken (moves, stays, jumps); multidimensional: edges
   std::uint64_t sampled_edges = 0;  ///< samples: edges recorded; walks: the same as steps
@@ -20,18 +21,10 @@ struct RunStats {
   double compute_seconds = 0;       ///< the sampling itself (on a GPU: its kernels)
   double transfer_seconds = 0;      ///< results to the host
   double write_seconds = 0;         ///< waiting for the sink
-  std::uint64_t host_to_device_bytes = 0;
   std::uint64_t device_to_host_bytes = 0;
-  std::uint64_t mapped_bytes = 0;         ///< that draws looked at in place (graph/read_bytes.hpp)
-  std::uint64_t read_bytes = 0;           ///< from the graph file, while running
-  std::uint64_t partitions = 1;           ///< that the graph was cut into
-  std::uint64_t partition_transfers = 0;  ///< partitions brought to the device
-  std::uint64_t rounds = 0;               ///< of work on what was there
-  std::uint64_t entries_sent = 0;         ///< shard: walks, lists, questions or edges for other ranks
-  std::uint64_t entries_received = 0;     ///< and that came from them
-  double exchange_seconds = 0;            ///< GPUs handing each other work, walks partly while they step
-  std::uint64_t exchanged_bytes = 0;      ///< sent from GPU to GPU
-  std::uint64_t mapped_rounds = 0;        ///< rounds that read some partitions in place
+  std::uint64_t entries_sent = 0;      ///< shard: walks, lists, questions or edges for other ranks
+  std::uint64_t entries_received = 0;  ///< and that came from them
+  double exchange_seconds = 0;         ///< GPUs handing each other work, walks partly while they step
   std::uint64_t batches = 0;
   std::uint64_t selections = 0;            ///< picks made
   std::uint64_t selection_iterations = 0;  ///< trials, redraws and first choices together

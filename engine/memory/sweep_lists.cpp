@@ -88,8 +88,8 @@ void SweepLists::for_each(const SweepPages::Work& work) const {
   if (all.end > 0) work({&all, 1});
 }
 
-SweepTraffic SweepLists::traffic() const {
-  SweepTraffic traffic;
+Traffic SweepLists::traffic() const {
+  Traffic traffic;
   if (pages_ == nullptr) {
     traffic.host_to_device_bytes = targets_.bytes() + weights_.bytes();
     if (rows_.file != nullptr) traffic.read_bytes = traffic.host_to_device_bytes;

@@ -65,7 +65,7 @@ class SweepLists {
   /// Hands all rows to `work`, some partitions at a time.
   void for_each(const SweepPages::Work& work) const;
 
-  SweepTraffic traffic() const;
+  Traffic traffic() const;
   /// Of a run that is only planned: what lists take of the device at least.
   std::uint64_t planned_bytes() const;
 

@@ -234,8 +234,8 @@ SweepPage SweepPages::in_place(PartitionRun run) const {
   return {run.begin, begin(run.begin), end(run.end - 1), rows_.targets, rows_.weights, {}, true};
 }
 
-SweepTraffic SweepPages::traffic() const {
-  SweepTraffic traffic = cache_.traffic();
+Traffic SweepPages::traffic() const {
+  Traffic traffic = cache_.traffic();
   traffic.rounds += in_place_rounds_, traffic.mapped_rounds += in_place_rounds_;
   traffic.mapped_bytes = in_place_bytes_;
   return traffic;

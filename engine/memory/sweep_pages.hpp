@@ -108,7 +108,7 @@ class SweepPages {
   /// Such partitions.
   SweepPage in_place(PartitionRun run) const;
 
-  SweepTraffic traffic() const;
+  Traffic traffic() const;
 
  private:
   CsrView rows_;

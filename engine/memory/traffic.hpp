@@ -4,17 +4,40 @@
 
 namespace sluice {
 
-/// What was brought to the device, and from where.
-struct SweepTraffic {
-  std::uint64_t partitions = 1;
-  std::uint64_t transfers = 0;
+/// What was brought to the device, and from where; a part of every run's figures.
+struct Traffic {
+  std::uint64_t partitions = 1;           ///< that the graph was cut into
+  std::uint64_t partition_transfers = 0;  ///< partitions brought to the device
   std::uint64_t host_to_device_bytes = 0;
-  std::uint64_t read_bytes = 0;       ///< from the graph file
+  std::uint64_t read_bytes = 0;       ///< from the graph file, while running
   std::uint64_t exchanged_bytes = 0;  ///< sent from GPU to GPU
-  std::uint64_t rounds = 0;           ///< of work on what was there
-  std::uint64_t mapped_rounds = 0;    ///< of these, those that read some partitions in place
-  /// Of lists that ACC rounds read in place: whole ones, or of rows that look at few edges, about as many.
+  /// Read in place: what draws looked at (graph/read_bytes.hpp), or of rounds through lists, their edges.
   std::uint64_t mapped_bytes = 0;
+  std::uint64_t rounds = 0;         ///< of work on what was there
+  std::uint64_t mapped_rounds = 0;  ///< of these, those that read some partitions in place
+
+  /// What came besides; partitions are those of the latest.
+  void add_traffic(const Traffic& later) {
+    partitions = later.partitions;
+    partition_transfers += later.partition_transfers;
+    host_to_device_bytes += later.host_to_device_bytes;
+    read_bytes += later.read_bytes;
+    exchanged_bytes += later.exchanged_bytes;
+    mapped_bytes += later.mapped_bytes;
+    rounds += later.rounds, mapped_rounds += later.mapped_rounds;
+  }
+
+  /// What came after `before`.
+  Traffic since(const Traffic& before) const {
+    return {partitions,
+            partition_transfers - before.partition_transfers,
+            host_to_device_bytes - before.host_to_device_bytes,
+            read_bytes - before.read_bytes,
+            exchanged_bytes - before.exchanged_bytes,
+            mapped_bytes - before.mapped_bytes,
+            rounds - before.rounds,
+            mapped_rounds - before.mapped_rounds};
+  }
 };
 
 }  // namespace sluice

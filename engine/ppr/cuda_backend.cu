@@ -140,7 +140,7 @@ class CudaPpr final : public Backend {
   ListTraffic traffic() const override {
     if (lists_) {
       ListTraffic traffic = lists_->traffic();
-      traffic.rounds = rounds_, traffic.restarts = restarts_;
+      traffic.list_rounds = rounds_, traffic.restarts = restarts_;
       return traffic;
     }
     ListTraffic traffic;

@@ -61,7 +61,7 @@ class StreamedPpr final : public Backend {
     while (begin()) {
       work({});
       want();
-      traffic_.rounds += !flights_.empty();
+      traffic_.list_rounds += !flights_.empty();
       feeder_->feed(wanted_, [this](const ListsAtHand& lists) { work(lists); });
       // Alone, ball by ball, and it did not fit: it gets memory of slots.
       if (std::exchange(wants_more_, false)) rest(), share_ *= 2;

@@ -333,7 +333,7 @@ TEST(GpuDynamicPartitions, StayAwayWithoutAffectedVertices) {
 
       EXPECT_EQ(result.partitions_read, expected.partitions_read) << static_cast<int>(method);
       EXPECT_EQ(result.traffic.partitions, expected.traffic.partitions);
-      EXPECT_EQ(result.traffic.transfers, expected.traffic.transfers);
+      EXPECT_EQ(result.traffic.partition_transfers, expected.traffic.partition_transfers);
     }
   }
 }

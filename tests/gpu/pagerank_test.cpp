@@ -154,7 +154,7 @@ TEST(GpuPageRank, ReadsInEdgesFromTheirFileOnceWhereTheyFit) {
       const pagerank::Result read = pagerank::run_pagerank(*gpu, file, options, {}, {.rows = rows});
       expect_same(read, expected);
       EXPECT_EQ(read.traffic.partitions, 1u);
-      EXPECT_EQ(read.traffic.transfers, 0u);
+      EXPECT_EQ(read.traffic.partition_transfers, 0u);
       EXPECT_EQ(read.traffic.read_bytes, graph.edges() * (options.weighted ? 8 : 4));
     }
     const pagerank::Result brought = pagerank::run_pagerank(

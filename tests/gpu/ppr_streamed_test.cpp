@@ -37,16 +37,16 @@ TEST_F(GpuStreamedPpr, BringsListsFromTheFileAndInPartitions) {
 
         expect_same(streamed, whole);
         EXPECT_EQ(streamed.stats.traffic.read_bytes > 0, file);
-        EXPECT_GT(streamed.stats.traffic.rounds, 0u);
+        EXPECT_GT(streamed.stats.traffic.list_rounds, 0u);
         EXPECT_EQ(gpu_->memory().used(), 0u);
         if (options.method == ppr::Method::walks) {  // they go where lists are
           EXPECT_EQ(streamed.stats.traffic.restarts, 0u);
-          EXPECT_GT(streamed.stats.traffic.transfers + streamed.stats.mapped_bytes, 0u);
+          EXPECT_GT(streamed.stats.traffic.partition_transfers + streamed.stats.mapped_bytes, 0u);
           continue;
         }
-        EXPECT_GT(streamed.stats.traffic.transfers, 0u);
+        EXPECT_GT(streamed.stats.traffic.partition_transfers, 0u);
         EXPECT_GE(streamed.stats.traffic.restarts,
-                  streamed.stats.traffic.rounds);  // each was for a query at least
+                  streamed.stats.traffic.list_rounds);  // each was for a query at least
         EXPECT_EQ(streamed.stats.mapped_bytes, 0u);
       }
     }
@@ -65,7 +65,7 @@ TEST_F(GpuStreamedPpr, CountsHowOftenQueriesBeginAgain) {
   const Ran streamed = ran(*gpu_, in_file, starts, options);
   expect_same(streamed, ran(host_, in_memory, starts, options));
   // That from 300 wants 300, 301, 302 and then what that from 303 wants: 306.
-  EXPECT_EQ(streamed.stats.traffic.rounds, 7u);
+  EXPECT_EQ(streamed.stats.traffic.list_rounds, 7u);
   EXPECT_EQ(streamed.stats.traffic.restarts, 7u + 4u + 7u);
 }
 

@@ -133,7 +133,7 @@ TEST_F(PartitionCacheTest, FillsManySlotsAnewWhereListsAreVisitedOnce) {
 
   EXPECT_EQ(drain(Waiting(kPartitions, 1)).size(), kPartitions);
 
-  EXPECT_EQ(cache_->traffic().transfers, kPartitions);
+  EXPECT_EQ(cache_->traffic().partition_transfers, kPartitions);
   // Even where no more than half of what is under way has ever come, about five are worked on at a time.
   EXPECT_LE(cache_->traffic().rounds, 20u) << "three at a time would be 28 rounds";
 }
@@ -144,7 +144,7 @@ TEST_F(PartitionCacheTest, KeepsWhatHasComeForTheNextVisit) {
   EXPECT_EQ(drain(Waiting(6, 1)).size(), 6u);
   EXPECT_EQ(drain(Waiting(6, 1)).size(), 6u);
 
-  EXPECT_EQ(cache_->traffic().transfers, 8u) << "four are here when the second visit begins";
+  EXPECT_EQ(cache_->traffic().partition_transfers, 8u) << "four are here when the second visit begins";
 }
 
 TEST_F(PartitionCacheTest, LeavesWhatIsToBeKept) {
@@ -243,9 +243,9 @@ TEST_F(PartitionCacheTest, CountsWhatWasBrought) {
   RunStats stats;
   sweep(Waiting(6, 1));
 
-  const SweepTraffic traffic = cache_->traffic();
+  const Traffic traffic = cache_->traffic();
   EXPECT_EQ(traffic.partitions, 6u);
-  EXPECT_EQ(traffic.transfers, 6u);
+  EXPECT_EQ(traffic.partition_transfers, 6u);
   EXPECT_EQ(traffic.read_bytes, 6 * kList * sizeof(Vertex));
 
   cache_->count(stats);
@@ -272,7 +272,7 @@ TEST_F(PartitionCacheTest, ReadsInPlaceWithoutBringing) {
   });
   EXPECT_EQ(sweep({0, 1, 1, 0}), (Partitions{1, 2}));
 
-  EXPECT_EQ(cache_->traffic().transfers, 0u);
+  EXPECT_EQ(cache_->traffic().partition_transfers, 0u);
   EXPECT_EQ(cache_->traffic().mapped_rounds, 2u);
 }
 

@@ -22,7 +22,7 @@ class SweepPagesInSlots : public testing::Test {
 
   /// Wants these partitions, and returns how many were brought for them.
   std::uint64_t pass(const std::set<std::uint32_t>& wanted) {
-    const std::uint64_t before = pages_.traffic().transfers;
+    const std::uint64_t before = pages_.traffic().partition_transfers;
     std::set<std::uint32_t> seen;
     pages_.for_each([&](std::uint32_t p) { return std::uint64_t{wanted.count(p)}; },
                     [&](std::span<const SweepPage> pages) {
@@ -32,7 +32,7 @@ class SweepPagesInSlots : public testing::Test {
                       }
                     });
     EXPECT_EQ(seen, wanted);
-    return pages_.traffic().transfers - before;
+    return pages_.traffic().partition_transfers - before;
   }
 
   std::set<std::uint32_t> all() const {
@@ -180,11 +180,11 @@ TEST(MappedSweepPages, CountWhatIsReadInPlace) {
   EXPECT_EQ(both.end, graph.vertices());
   EXPECT_EQ(both.mapped(), graph.out.targets.data());
   EXPECT_EQ(pages.edges(0) + pages.edges(1) + pages.edges(2), graph.edges());
-  const SweepTraffic traffic = pages.traffic();
+  const Traffic traffic = pages.traffic();
   EXPECT_EQ(traffic.mapped_bytes, 100 * (sizeof(Vertex) + sizeof(float)));
   EXPECT_EQ(traffic.mapped_rounds, 1u);
   EXPECT_EQ(traffic.rounds, 1u);
-  EXPECT_EQ(traffic.transfers, 0u);
+  EXPECT_EQ(traffic.partition_transfers, 0u);
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ TEST(DynamicFromFile, ReadsOnlyWhatIsAffected) {
       ranks.follow(update.graph, update.changes, {pagerank::RankMethod::pruned_frontier, 1e-3, 1e-3});
 
   EXPECT_LT(result.partitions_read, 8u);
-  EXPECT_EQ(result.traffic.transfers, result.partitions_read);
+  EXPECT_EQ(result.traffic.partition_transfers, result.partitions_read);
   EXPECT_GT(result.traffic.read_bytes, 0u);
 }
 

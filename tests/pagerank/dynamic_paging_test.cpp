@@ -105,10 +105,10 @@ TEST(DynamicPartitions, StayAwayWithoutAffectedVertices) {
       EXPECT_EQ(result.partitions_read == 32, everywhere) << static_cast<int>(method);
       EXPECT_GE(result.partitions_read, 1u);
       if (transport == Transport::mapped) {
-        EXPECT_EQ(result.traffic.transfers, 0u);
+        EXPECT_EQ(result.traffic.partition_transfers, 0u);
       } else if (!everywhere) {
         // What is affected fits the slots, which keep it from iteration to iteration.
-        EXPECT_EQ(result.traffic.transfers, result.partitions_read);
+        EXPECT_EQ(result.traffic.partition_transfers, result.partitions_read);
       }
     }
   }

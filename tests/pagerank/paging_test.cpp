@@ -105,9 +105,9 @@ TEST(PageRankPartitions, BringWhatIsPinnedOnce) {
   const pagerank::Result some =
       pagerank::run_pagerank(device, graph, options, {}, {.paging = {.partitions = 8, .slots = 6}});
 
-  EXPECT_EQ(all.traffic.transfers, all.traffic.partitions);
-  EXPECT_LT(some.traffic.transfers, 10 * some.traffic.partitions);
-  EXPECT_GT(some.traffic.transfers, some.traffic.partitions);
+  EXPECT_EQ(all.traffic.partition_transfers, all.traffic.partitions);
+  EXPECT_LT(some.traffic.partition_transfers, 10 * some.traffic.partitions);
+  EXPECT_GT(some.traffic.partition_transfers, some.traffic.partitions);
 }
 
 TEST(PageRankPartitions, AreRefusedWhereTheyCannotBe) {

@@ -161,8 +161,8 @@ TEST(HostTeam, BringsListsOfSeveralBallsTogether) {
       const Ran found = ran(Device({DeviceChoice::host, threads, 0}), graph, starts, options, paging);
 
       expect_same(found, expected);
-      EXPECT_GT(found.stats.traffic.rounds, before * 3 / 2);
-      if (threads == kThreads[1]) before = found.stats.traffic.rounds;
+      EXPECT_GT(found.stats.traffic.list_rounds, before * 3 / 2);
+      if (threads == kThreads[1]) before = found.stats.traffic.list_rounds;
     }
   }
 }

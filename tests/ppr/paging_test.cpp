@@ -22,7 +22,7 @@ TEST(PprPartitions, ChangeNoBit) {
       const Starts& starts = goes_one_by_one(options) ? few : all;  // many rounds each
       const Ran whole = ran(device, graph, starts, options);
       EXPECT_EQ(whole.stats.traffic.partitions, 1u);
-      EXPECT_EQ(whole.stats.traffic.rounds, 0u);
+      EXPECT_EQ(whole.stats.traffic.list_rounds, 0u);
       for (const PagingOptions& paging :
            {PagingOptions{.partitions = 2, .slots = 2, .transport = Transport::copied},
             PagingOptions{.partitions = 7, .slots = 3}, PagingOptions{.partitions = 64, .slots = 2},
@@ -34,11 +34,11 @@ TEST(PprPartitions, ChangeNoBit) {
         EXPECT_LE(parts.stats.traffic.partitions, paging.partitions);
         if (options.method == ppr::Method::walks && paging.transport == Transport::automatic) {
           // Where few walks wait, they read a partition in place.
-          EXPECT_GT(parts.stats.traffic.transfers + parts.stats.mapped_bytes, 0u);
+          EXPECT_GT(parts.stats.traffic.partition_transfers + parts.stats.mapped_bytes, 0u);
         } else {
-          EXPECT_EQ(parts.stats.traffic.transfers > 0, paging.transport != Transport::mapped);
+          EXPECT_EQ(parts.stats.traffic.partition_transfers > 0, paging.transport != Transport::mapped);
         }
-        EXPECT_GT(parts.stats.traffic.rounds, 0u);
+        EXPECT_GT(parts.stats.traffic.list_rounds, 0u);
         EXPECT_EQ(parts.stats.traffic.restarts, 0u);
       }
     }
@@ -86,8 +86,8 @@ TEST(PprPartitions, AreBroughtOnceWhereTheyFit) {
   const Ran parts = ran(device, graph, starts_of({{{0, 1}}, {{300, 1}}}), options, {.partitions = 8});
 
   EXPECT_EQ(parts.stats.traffic.partitions, 8u);
-  EXPECT_EQ(parts.stats.traffic.transfers, 4u);  // of 128 vertices each: 0 to 199, and 300 to 499
-  EXPECT_EQ(parts.stats.traffic.rounds, 2u);     // both queries pass from one partition to the next
+  EXPECT_EQ(parts.stats.traffic.partition_transfers, 4u);  // of 128 vertices each: 0 to 199, and 300 to 499
+  EXPECT_EQ(parts.stats.traffic.list_rounds, 2u);          // both queries pass from one partition to the next
 }
 
 /// Each query takes some 400 KiB, all of them at once far more than there is.

@@ -69,7 +69,7 @@ TEST(PprShard, LongListsWaitForTheirTurn) {
 
   EXPECT_TRUE(ran.rows == expected);
   // One hub a superstep, of those that are another rank's.
-  for (const ppr::Stats& stats : ran.stats) EXPECT_GT(stats.traffic.rounds, kHubs + options.length);
+  for (const ppr::Stats& stats : ran.stats) EXPECT_GT(stats.traffic.list_rounds, kHubs + options.length);
 }
 
 /// Balls beside each other do not fit, nor do several queries.
@@ -201,7 +201,7 @@ TEST(PprShard, BringsAStepsListsInOneRound) {
   const OnRanks ran = on_ranks(2, graph, starts, options, {}, 170000);
 
   EXPECT_TRUE(ran.rows == alone(graph, starts, options));
-  for (const ppr::Stats& stats : ran.stats) EXPECT_LE(stats.traffic.rounds, 7u);
+  for (const ppr::Stats& stats : ran.stats) EXPECT_LE(stats.traffic.list_rounds, 7u);
   EXPECT_GE(ran.stats[0].traffic.rounds, 6u);
 }
 
@@ -220,7 +220,7 @@ TEST(PprShard, StaysWithinTheHostMemory) {
 
   host.set_ceiling(ceiling);
   EXPECT_TRUE(ran.rows == expected);
-  for (const ppr::Stats& stats : ran.stats) EXPECT_GT(stats.traffic.rounds, 5u);
+  for (const ppr::Stats& stats : ran.stats) EXPECT_GT(stats.traffic.list_rounds, 5u);
 }
 
 /// Several queries do not fit.

@@ -41,7 +41,7 @@ class InLists {
   /// Whether lists are there only while they are gathered.
   bool come_and_go() const { return pages_ != nullptr; }
   /// What was brought; of the partitions those count that were wanted in some iteration.
-  SweepTraffic traffic() const { return pages_ ? pages_->traffic() : SweepTraffic{}; }
+  Traffic traffic() const { return pages_ ? pages_->traffic() : Traffic{}; }
   std::uint64_t partitions_read() const {
     return pages_ ? static_cast<std::uint64_t>(std::count(ever_.begin(), ever_.end(), 1)) : 1;
   }

@@ -27,7 +27,7 @@ __device__ bool opens_source(const EdgeChange* changes, std::uint64_t i) {
 /// Lists that are there to stay.
 struct ResidentLists {
   ResidentLists(const Device&, const Graph&, bool, std::uint64_t, std::uint64_t, const PagingOptions&) {}
-  SweepTraffic traffic() const { return {}; }
+  Traffic traffic() const { return {}; }
   std::uint64_t partitions_read() const { return 1; }
 };
 

@@ -104,7 +104,7 @@ Plan plan_pagerank(const Device& device, const Graph& graph, const Options& opti
   const auto alone = make_alone();
   Communicator& ranks = place.ranks != nullptr ? *place.ranks : *alone;
   const Taken run(counting, graph, options, place, ranks, added);
-  const SweepTraffic traffic = run.sweep->traffic();
+  const Traffic traffic = run.sweep->traffic();
   Plan plan;
   plan.device_bytes = memory.needed();
   plan.state_bytes = plan.device_bytes - run.sweep->planned_list_bytes();

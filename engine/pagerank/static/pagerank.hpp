@@ -46,7 +46,7 @@ struct RankRun {
   double setup_seconds = 0;            ///< all that has to be there before the first
   double compute_seconds = 0;          ///< the iterations
   std::uint64_t gathered_edges = 0;    ///< contributions gathered, or pushed, by all ranks of the job
-  SweepTraffic traffic;
+  Traffic traffic;
 
   bool converged() const { return end == RankEnd::converged; }
 };

@@ -126,8 +126,8 @@ class SlicedSweep final : public Sweep {
                               : cuda::registers_of(sweep_sliced_kernel<Share>),
             launches_};
   }
-  SweepTraffic traffic() const override {
-    SweepTraffic traffic;
+  Traffic traffic() const override {
+    Traffic traffic;
     traffic.host_to_device_bytes = rows_.uploaded_bytes() + divisors_.bytes() + loops_.bytes();
     traffic.read_bytes = read_bytes_;
     if (ranks_) traffic.exchanged_bytes = ranks_->bytes_sent();

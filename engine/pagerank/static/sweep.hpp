@@ -52,7 +52,7 @@ class Sweep {
   /// Ranks of this job rank's vertices after the last iteration that step() returned, normalised so that
   /// those of all vertices sum to 1. No step() follows.
   virtual void read_ranks(std::span<double> ranks) = 0;
-  virtual SweepTraffic traffic() const { return {}; }
+  virtual Traffic traffic() const { return {}; }
   virtual SweepKernels kernels() const { return {}; }
   /// Of a run that is only planned: what in-edges take of the device at least.
   virtual std::uint64_t planned_list_bytes() const { return 0; }

@@ -98,8 +98,8 @@ class CudaSweep final : public Sweep {
                    [total](FixedRank rank) { return normalised(rank, total); });
   }
 
-  SweepTraffic traffic() const override {
-    SweepTraffic traffic = lists_->traffic();
+  Traffic traffic() const override {
+    Traffic traffic = lists_->traffic();
     traffic.host_to_device_bytes += uploaded_;
     traffic.exchanged_bytes = router_.bytes_linked() - linked_before_;
     return traffic;

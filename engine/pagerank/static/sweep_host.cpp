@@ -67,7 +67,7 @@ class HostSweep final : public Sweep {
                    [this](FixedRank rank) { return normalised(rank, total_); });
   }
 
-  SweepTraffic traffic() const override { return lists_->traffic(); }
+  Traffic traffic() const override { return lists_->traffic(); }
   std::uint64_t planned_list_bytes() const override { return lists_->planned_bytes(); }
 
  private:

@@ -195,7 +195,7 @@ void ListCache::send() {
   stream_.wait("bringing lists");
   used_ += std::exchange(waiting_, 0);
   lists_.clear();
-  ++traffic_.transfers;
+  ++traffic_.partition_transfers;
 }
 
 /// Sums are added in the list's order, as a single thread does.

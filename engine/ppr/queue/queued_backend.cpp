@@ -111,14 +111,8 @@ class QueuedPpr final : public Backend {
   }
 
   ListTraffic traffic() const override {
-    ListTraffic traffic;
-    traffic.partitions = stats_.partitions;
-    traffic.transfers = stats_.partition_transfers;
-    traffic.host_to_device_bytes = stats_.host_to_device_bytes + impl().host_to_device_bytes;
-    traffic.read_bytes = stats_.read_bytes;
-    traffic.asked = stats_.entries_sent, traffic.answered = stats_.entries_received;
-    traffic.rounds = stats_.rounds;
-    traffic.mapped_bytes = stats_.mapped_bytes;
+    ListTraffic traffic{stats_, stats_.entries_sent, stats_.entries_received, stats_.rounds};
+    traffic.host_to_device_bytes += impl().host_to_device_bytes;
     return traffic;
   }
 
