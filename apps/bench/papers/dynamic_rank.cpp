@@ -251,7 +251,7 @@ void split_rows(RandomBatches& batches, const std::string& before, Columns colum
 
 void splits(Tables& tables, Device& device, const char* table, const char* kind, io::GraphKind of) {
   if (!tables.begin(table)) return;
-  if (!device.is_cuda()) return tables.put_words("all", kNeedsGpu);
+  if (!tables.on_gpu("all")) return;
   RandomBatches batches(tables, device, tables.graph(kHostScale, kGpuScale, of));
   tables.on(kind, batches.graph());
   split_rows(batches, "");
@@ -305,7 +305,7 @@ void run_dynamic_rank(Tables& tables, Device& device) {
   if (tables.options().graph.empty())
     splits(tables, device, "DF-P splits, grid", "grid", io::GraphKind::grid);
   tables.on_graphs("DF-P splits of graphs", false, [&](const std::string& name, Graph graph) {
-    if (!device.is_cuda()) return tables.put_words(name, kNeedsGpu);
+    if (!tables.on_gpu(name)) return;
     if (!has_in_edges(graph)) return tables.put_words(name, "has no in-edges");
     const Columns size{{"stored edges", static_cast<double>(graph.edges())}};
     RandomBatches batches(tables, device, std::move(graph));

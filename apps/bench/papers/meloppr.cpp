@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "apps/bench/papers/meloppr.hpp"
 #include "apps/bench/papers/published_memory.hpp"
@@ -20,7 +19,6 @@ namespace {
 constexpr double kShares[] = {0.01, 0.02, 0.03, 0.1, 0.2, 0.3};
 constexpr Instance kEvaluated = 30, kEvaluatedOnGpu = 500;
 constexpr Instance kAsked = 1000, kAskedOnGpu = 4096;
-constexpr Instance kCounted = 20;
 constexpr Instance kAlone = 8;            ///< asked one after the other
 constexpr std::uint32_t kMostBalls = 16;  ///< of a query side by side
 constexpr std::uint32_t kTables[] = {1, 4, 10};
@@ -44,7 +42,7 @@ class MeloPpr {
     if (begin(", precision")) precision();
     if (begin(", memory and time")) memory_and_time();
     if (begin(", memory as published")) counted_as_published();
-    if (begin(", integers")) integers();
+    if (begin(", integers")) put_meloppr_integers(tables_, device_, graph_);
   }
 
   /// Of a graph that is given, a row each.
@@ -219,92 +217,6 @@ class MeloPpr {
     seeds.assign(random_starts(kCounted), graph_.vertices(), tables_.options().seed, query);
     return seeds.all()[0].vertex;
   }
-
-  /// Lists of scores of 32 bits beside those of 64, of the same method.
-  void integers() {
-    std::uint64_t largest = 0;
-    for (std::uint64_t v = 0; v < graph_.vertices(); ++v)
-      largest =
-          std::max<std::uint64_t>(largest, graph_.out.view().offsets[v + 1] - graph_.out.view().offsets[v]);
-    const double average = static_cast<double>(graph_.edges()) / static_cast<double>(graph_.vertices());
-    for (const double alpha : {0.85, 0.95}) {
-      for (const ppr::Method method : {ppr::Method::exact, ppr::Method::staged}) {
-        ppr::Options o = six_steps(method);
-        o.alpha = alpha, o.top = alpha == 0.85 ? 200 : 100;
-        const std::string name = fmt::format("alpha {}, k {}, {}", alpha, o.top,
-                                             method == ppr::Method::exact ? "one stage" : "10%");
-        loss(name + ", d the average degree", o, average);
-        loss(name + ", d the largest degree", o, static_cast<double>(largest));
-        loss(name + ", 2^32 - 1 units", o, 0);
-        o.unit_degree = ppr::BallDegree::average;
-        loss(name + ", d and vertices of the ball, average", o, 0);
-        o.unit_degree = ppr::BallDegree::largest;
-        loss(name + ", d and vertices of the ball, largest", o, 0);
-      }
-    }
-  }
-
-  /// A query's mass has `degree` times as many units as it reaches vertices in six steps; 0: as many as there
-  /// are. Or as its ball says (--score-units average, largest).
-  void loss(const std::string& row, ppr::Options o, double degree) {
-    tables_.measuring(row);
-    constexpr double kMostUnits = ~std::uint32_t{0};
-    double common = 0, error = 0, units = 0, memory = 0;
-    for (Instance q = 0; q < kCounted; ++q) {
-      o.first_instance = q, o.last_instance = q + 1;
-      o.state = ppr::State::sparse, o.score_units = 0;
-      ppr::Options fine = o;
-      fine.unit_degree = ppr::BallDegree::none;
-      const Answer exact = answer(six_steps_of(o)), right = answer(fine);
-      const double wanted = degree * static_cast<double>(exact.reached);
-      if (o.unit_degree == ppr::BallDegree::none)
-        o.score_units =
-            static_cast<std::uint32_t>(degree == 0 ? kMostUnits : std::clamp(wanted, 1.0, kMostUnits));
-      const Answer own = answer(o);
-      common += own.common(right), error += own.error, units += own.units;
-      memory += ratio(own.bytes, right.bytes);
-    }
-    const double percent = 100.0 / kCounted;
-    tables_.put(row, {100 - percent * common}, "% lost of precision",
-                {{"units a query", units / kCounted},
-                 {"% of the mass missed", percent * error},
-                 {"% of the memory of 64 bits", percent * memory}});
-  }
-
-  static ppr::Options six_steps_of(const ppr::Options& like) {
-    ppr::Options o = six_steps(ppr::Method::exact);
-    o.alpha = like.alpha, o.first_instance = like.first_instance, o.last_instance = like.last_instance;
-    return o;
-  }
-
-  struct Answer : ppr::Sink {
-    void write(const ppr::Batch& batch) override {
-      list.assign(batch.vertices.begin(), std::ranges::find(batch.vertices, kNoVertex));
-      std::ranges::sort(list);
-      reached = batch.figures[0].reached, error = batch.figures[0].error;
-      bytes = static_cast<double>(batch.figures[0].peak_bytes);
-      units = static_cast<double>(batch.figures[0].units);
-    }
-    /// The share of another's list that is in this one.
-    double common(const Answer& other) const {
-      std::vector<Vertex> both;
-      std::ranges::set_intersection(list, other.list, std::back_inserter(both));
-      return static_cast<double>(both.size()) / static_cast<double>(other.list.size());
-    }
-    std::vector<Vertex> list;
-    std::uint64_t reached = 0;
-    double error = 0, bytes = 0, units = 0;
-  };
-
-  Answer answer(ppr::Options o) {
-    o.seed = tables_.options().seed;
-    Answer found;
-    ppr::run_ppr(device_, graph_, random_starts(kCounted), o, found);
-    return found;
-  }
-
-  /// 0 where memory is not counted by query.
-  static double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
   struct Cost {
     std::vector<double> microseconds;

@@ -33,6 +33,17 @@ inline ppr::Options six_steps(ppr::Method method) {
   return o;
 }
 
+/// Queries that are asked one after the other, each on its own.
+inline constexpr Instance kCounted = 20;
+
+/// 0 where memory is not counted by query.
+inline double ratio(double a, double b) {
+  return b > 0 ? a / b : 0;
+}
+
+/// Rows of the table under way: scores of 32 bits beside those of 64.
+void put_meloppr_integers(Tables& tables, Device& device, const Graph& graph);
+
 /// Balls in sub-graphs of their own, beside balls in the graph's lists.
 void run_meloppr_sub_graphs(Tables& tables, Device& device);
 

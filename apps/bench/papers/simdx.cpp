@@ -6,12 +6,12 @@
 #include <memory>
 
 #include "apps/bench/papers/combine.hpp"
+#include "apps/bench/papers/rank_fusion.hpp"
 #include "apps/bench/papers/tables.hpp"
 #include "apps/bench/workload.hpp"
 #include "apps/job/ranks.hpp"
 #include "engine/acc/beliefs/beliefs.hpp"
 #include "engine/acc/solve.hpp"
-#include "engine/pagerank/dynamic/dynamic.hpp"
 #include "engine/pagerank/static/pagerank.hpp"
 
 namespace sluice::bench::papers {
@@ -21,7 +21,6 @@ namespace {
 constexpr unsigned kHostScale = 16, kGpuScale = 22, kGridHostScale = 14, kGridGpuScale = 20;
 constexpr unsigned kSources = 4;
 constexpr unsigned kBeliefRounds = 10;
-constexpr double kRankFrontier = 1e-4;
 constexpr std::uint32_t kPublishedCore = 32;
 constexpr unsigned kBins[] = {1, 4, 16, 64, 256};
 constexpr std::size_t kTenths = 10;
@@ -83,7 +82,7 @@ class Simdx {
   /// Which share of the rounds found their worklist by a ballot, from the first tenth of them to the last.
   void patterns() {
     for (const Program& program : programs()) {
-      if (!has_kernels(program.name)) continue;
+      if (!tables_.on_gpu(program.name)) continue;
       const Mean mean = measure(program.name, program, {program.usual});
       Columns columns;
       for (std::size_t tenth = 0; tenth < kTenths; ++tenth) {
@@ -110,8 +109,7 @@ class Simdx {
         alone{"none", {.fusion = none}};
     compare(programs(), {together, phases, alone}, "times all", true, launched);
     compare({beliefs()}, {together, alone}, "times all", true, launched);  // they pull alone
-    ranks_by_fusion();
-    differences_by_fusion();
+    put_rank_fusions(tables_, device_, graph_);
   }
 
   void directions() {
@@ -153,7 +151,7 @@ class Simdx {
       cells.emplace_back(std::string(program.name) + ", ms",
                          measure(graph + ", " + program.name, program, {program.usual}).milliseconds);
     pagerank::Result last;
-    cells.emplace_back("pagerank, ms", rank(graph + ", pagerank", pagerank::RankFusion::automatic, last));
+    cells.emplace_back("pagerank, ms", rank_times(tables_, device_, graph_, graph + ", pagerank", {}, last));
     tables_.put_cells(graph, "ms of bfs", std::move(cells), graph_);
   }
 
@@ -170,68 +168,8 @@ class Simdx {
       PushRounds last;
       const std::vector<double> milliseconds =
           repeated(tables_.options().repetitions, [&] { return (last = run(combine)).seconds * 1e3; });
-      put_beside(atomics, program + name, milliseconds, {{"rounds", last.rounds}}, "times atomics");
+      tables_.put_beside(atomics, program + name, milliseconds, {{"rounds", last.rounds}}, "times atomics");
     }
-  }
-
-  /// PageRank's sweep pulls alone.
-  void ranks_by_fusion() {
-    using enum pagerank::RankFusion;
-    double together = 0;
-    for (const auto& [name, fusion] : {std::pair("pagerank, all", all), {"pagerank, none", none}}) {
-      if (!has_kernels(name)) continue;
-      pagerank::Result last;
-      const std::vector<double> milliseconds = rank(name, fusion, last);
-      put_beside(together, name, milliseconds,
-                 {{"launches", last.kernels.launches},
-                  {"pull registers", last.kernels.registers},
-                  {"rounds", last.iterations}});
-    }
-  }
-
-  /// PageRank that pulls while most ranks change, and then pushes differences.
-  void differences_by_fusion() {
-    using enum pagerank::RoundFusion;
-    const std::vector<double> equal(graph_.vertices(), 1.0 / static_cast<double>(graph_.vertices()));
-    double together = 0;
-    for (const auto& [name, fusion] : {std::pair("pagerank that pushes, all", all),
-                                       {"pagerank that pushes, push-pull", push_pull},
-                                       {"pagerank that pushes, none", none}}) {
-      if (!has_kernels(name)) continue;
-      tables_.measuring(name);
-      pagerank::DynamicRankResult result;
-      const std::vector<double> milliseconds = repeated(tables_.options().repetitions, [&] {
-        pagerank::DynamicRanks ranks(device_, graph_, equal, {});
-        result = ranks.follow(graph_, {},
-                              {.method = pagerank::RankMethod::residual_frontier,
-                               .frontier_tolerance = kRankFrontier,
-                               .fusion = fusion,
-                               .all_affected = true});
-        return result.compute_seconds * 1e3;
-      });
-      put_beside(together, name, milliseconds,
-                 {{"launches", result.kernel_launches},
-                  {"push registers", result.push_registers},
-                  {"pull registers", result.pull_registers},
-                  {"rounds", result.iterations}});
-    }
-  }
-
-  /// `first`: the first row's median; by default all phases share a kernel there.
-  void put_beside(double& first, const std::string& row, const std::vector<double>& milliseconds,
-                  Columns columns, const char* beside = "times all") {
-    if (first == 0) first = median(milliseconds);
-    columns.insert(columns.begin(), {beside, first / median(milliseconds)});
-    tables_.put(row, milliseconds, "ms", std::move(columns));
-  }
-
-  /// Milliseconds of PageRank to 1e-10, and what it came to last.
-  std::vector<double> rank(const std::string& row, pagerank::RankFusion fusion, pagerank::Result& last) {
-    tables_.measuring(row);
-    return repeated(tables_.options().repetitions, [&] {
-      last = pagerank::run_pagerank(device_, graph_, {}, {}, {.fusion = fusion});
-      return last.compute_seconds * 1e3;
-    });
   }
 
   /// One of several ways to run a program.
@@ -248,7 +186,7 @@ class Simdx {
       double first = 0;
       for (const auto& [name, options] : ways) {
         const std::string row = std::string(program.name) + ", " + name;
-        if ((of_gpu || options.filter != jit) && !has_kernels(row)) continue;
+        if ((of_gpu || options.filter != jit) && !tables_.on_gpu(row)) continue;
         const Mean mean = measure(row, program, options);
         if (first == 0) first = median(mean.milliseconds);
         Columns columns{{column, first / median(mean.milliseconds)}};
@@ -302,12 +240,6 @@ class Simdx {
       simple_ = std::make_unique<acc::AccGraph>(device_, graph_,
                                                 acc::AccNeeds{.in_edges = true, .simple = true}, place_);
     return *simple_;
-  }
-
-  /// Filters and fusions choose among a GPU's kernels.
-  bool has_kernels(const std::string& row) {
-    if (!device_.is_cuda()) tables_.put_words(row, kNeedsGpu);
-    return device_.is_cuda();
   }
 
   /// Counts are the same in every repetition, but for what depends on the order of atomic operations.

@@ -53,6 +53,18 @@ void Tables::put_cells(const std::string& row, const char* unit,
   put(row, std::move(cells.front().second), unit, std::move(columns));
 }
 
+void Tables::put_beside(double& first, const std::string& row, const std::vector<double>& milliseconds,
+                        Columns columns, const char* beside) {
+  if (first == 0) first = median(milliseconds);
+  columns.insert(columns.begin(), {beside, first / median(milliseconds)});
+  put(row, milliseconds, "ms", std::move(columns));
+}
+
+bool Tables::on_gpu(const std::string& row) {
+  if (!device_.is_cuda()) put_words(row, "needs a GPU");
+  return device_.is_cuda();
+}
+
 void Tables::put_words(const std::string& row, std::string words) {
   figures_.push_back({name_ + ": " + row, 0, "", 0, 0, {}, {}, std::move(words)});
 }

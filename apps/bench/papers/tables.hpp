@@ -11,9 +11,6 @@
 
 namespace sluice::bench::papers {
 
-/// What rows say whose technique only a GPU has.
-inline constexpr const char* kNeedsGpu = "needs a GPU";
-
 /// Names figures `TABLE: ROW`, as the page looks for them.
 class Tables {
  public:
@@ -38,7 +35,13 @@ class Tables {
   /// A row of a graph: the first of `cells` is its figure, the others are columns; then, how large it is.
   void put_cells(const std::string& row, const char* unit,
                  std::vector<std::pair<std::string, std::vector<double>>> cells, const Graph& graph);
+  /// A row beside an earlier one of median `first`, which is this row's where it is 0; by default all phases
+  /// of that one share a kernel.
+  void put_beside(double& first, const std::string& row, const std::vector<double>& milliseconds,
+                  Columns columns, const char* beside = "times all");
   void put_words(const std::string& row, std::string words);
+  /// Can this row be measured, which chooses among a GPU's kernels? If not, it says so.
+  bool on_gpu(const std::string& row);
 
   /// Of the device's size, or of --scale; or the file that was asked for.
   Graph graph(unsigned host_scale, unsigned gpu_scale, io::GraphKind kind = io::GraphKind::kronecker,

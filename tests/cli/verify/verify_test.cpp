@@ -7,33 +7,10 @@
 #include <numeric>
 #include <vector>
 
-#include "apps/data/ppr_results.hpp"
-#include "engine/core/error.hpp"
-#include "partition/elsewhere.hpp"
+#include "cli/verify/verify.hpp"
 
 namespace sluice::apps {
 namespace {
-
-/// 0 -> 1, 2 (weight 0); 1 -> 2; 2 -> 0; 3 has no way on.
-Graph small_graph() {
-  Graph graph;
-  graph.weighted = true;
-  graph.out.offsets = HostArray<EdgeIndex>(5);
-  graph.out.targets = HostArray<Vertex>(4);
-  graph.out.weights = HostArray<float>(4);
-  std::copy_n(std::vector<EdgeIndex>{0, 2, 3, 4, 4}.begin(), 5, graph.out.offsets.begin());
-  std::copy_n(std::vector<Vertex>{1, 2, 2, 0}.begin(), 4, graph.out.targets.begin());
-  std::copy_n(std::vector<float>{1, 0, 1, 1}.begin(), 4, graph.out.weights.begin());
-  return graph;
-}
-
-Starts starts_at(std::vector<Vertex> vertices, std::vector<std::uint64_t> offsets = {}) {
-  Starts starts;
-  starts.mode = Starts::Mode::listed;
-  starts.vertices = std::move(vertices);
-  starts.offsets = std::move(offsets);
-  return starts;
-}
 
 struct WalkCounter : WalkSink {
   void write(const WalkBatch&) override { ++batches; }
@@ -44,22 +21,6 @@ struct SampleCounter : SampleSink {
   void write(const SampleBatch&) override { ++batches; }
   int batches = 0;
 };
-
-/// Does check(graph) pass, wherever the graph's edges are?
-template <class Check>
-bool passes(Check&& check) {
-  const auto passes_on = [&](const Graph& graph) {
-    try {
-      check(graph);
-    } catch (const RunError&) {
-      return false;
-    }
-    return true;
-  };
-  const bool in_memory = passes_on(small_graph()), in_file = passes_on(test::elsewhere(small_graph()));
-  EXPECT_EQ(in_memory, in_file);
-  return in_memory;
-}
 
 /// Is this walk from vertex `start` accepted (and handed on)?
 bool accepts(const walks::Options& like, Vertex start, const std::vector<Vertex>& walk) {
@@ -366,64 +327,6 @@ TEST(VerifySamples, FindsARepeatedPosition) {
 
   EXPECT_TRUE(accepts(options, {}, {{0, 2}, {1, 0}, {1, 1}, {0, 3}}));
   EXPECT_FALSE(accepts(options, {}, {{0, 0}, {1, 1}, {1, 1}, {0, 0}}));
-}
-
-struct PprCounter : ppr::Sink {
-  void write(const ppr::Batch&) override { ++batches; }
-  int batches = 0;
-};
-
-struct Scores {
-  std::vector<Vertex> vertices;
-  std::vector<double> scores;
-};
-
-/// Of a query with its seeds at 0 and, half as much, at 3.
-bool accepts(const ppr::Options& options, const Scores& scores, Vertex seed = 0) {
-  Starts starts = starts_at({0, 3}, {0, 2});
-  starts.weights = {2, 1};
-  const std::vector<Vertex> seeds{seed};
-  const std::vector<ppr::QueryFigures> figures(1);
-  const auto top = static_cast<std::uint32_t>(scores.vertices.size());
-  const ppr::Batch batch{0, 1, top, seeds, scores.vertices, scores.scores, figures};
-  return passes([&](const Graph& graph) {
-    PprCounter next;
-    verify_ppr(graph, starts, options, next)->write(batch);
-    EXPECT_EQ(next.batches, 1);
-  });
-}
-
-/// Half of what is at 0 goes to 1 and 2, or with weights to 1 alone; of what is at 3, half returns to the
-/// seeds.
-ppr::Options one_step(bool weighted) {
-  ppr::Options options;
-  options.length = 1, options.alpha = 0.5, options.weighted = weighted;
-  return options;
-}
-
-TEST(VerifyPpr, AcceptsWhatIsRight) {
-  const double third = 1 / 3.0, sixth = 1 / 6.0;
-  EXPECT_TRUE(
-      accepts(one_step(false), {{0, 3, 1, 2}, {third + sixth * 2 / 3, sixth + sixth / 3, sixth, sixth}}));
-  EXPECT_TRUE(
-      accepts(one_step(true), {{0, 1, 3, kEnd}, {third + sixth * 2 / 3, third, sixth + sixth / 3, 0}}));
-  EXPECT_TRUE(accepts(one_step(true), {{0}, {third + sixth * 2 / 3}}));
-}
-
-TEST(VerifyPpr, FindsWhatIsWrong) {
-  const double first = 4 / 9.0, second = 1 / 3.0, third = 2 / 9.0;
-  const ppr::Options options = one_step(true);
-  ASSERT_TRUE(accepts(options, {{0, 1, 3, kEnd}, {first, second, third, 0}}));
-
-  EXPECT_FALSE(accepts(options, {{0, 1, 3, kEnd}, {first, second, third, 0}}, 3));       // seed
-  EXPECT_FALSE(accepts(options, {{0, 1, 3, kEnd}, {first, second, third + 1e-9, 0}}));   // score
-  EXPECT_FALSE(accepts(options, {{0, 3, 1, kEnd}, {first, third, second, 0}}));          // order
-  EXPECT_FALSE(accepts(options, {{0, 3, kEnd, kEnd}, {first, third, 0, 0}}));            // one is missing
-  EXPECT_FALSE(accepts(options, {{0, 3}, {first, third}}));                              // and was better
-  EXPECT_FALSE(accepts(options, {{0, 1, 1, kEnd}, {first, second, second, 0}}));         // one comes twice
-  EXPECT_FALSE(accepts(options, {{0, 1, 3, 2}, {first, second, third, 0}}));             // one of no score
-  EXPECT_FALSE(accepts(options, {{0, 1, 3, kEnd}, {first, second, third, 0.1}}));        // behind the end
-  EXPECT_FALSE(accepts(one_step(false), {{0, 1, 3, kEnd}, {first, second, third, 0}}));  // weights
 }
 
 }  // namespace
