@@ -46,6 +46,8 @@ TEST_F(Page, ShowsFiguresBesideLimitsAndPeers) {
       << R"({"command": "scaling", "options": {"device": "cuda", "only": "bfs|sssp"}, "device": "a GPU", "ranks": 2,
              "date": "2026-01-02", "commit": "abc", "bfs, one rank [ms]": 3.0, "bfs [ms]": 2.0,
              "bfs: times one rank": 1.5})";
+  std::ofstream(at("reports/c.json")) << R"({"command": "pagerank", "options": {}, "device": "another GPU",
+                                             "date": "2026-01-02", "commit": "abc", "of no family []": 1})";
   std::ofstream(at("peers.json"))
       << R"([{"family": "pagerank", "figure": "an iteration", "sluice": "2 ms", "peer": "another",
               "value": "3 ms", "device": "a GPU", "source": "one run"}])";
@@ -62,6 +64,7 @@ TEST_F(Page, ShowsFiguresBesideLimitsAndPeers) {
         "No report yet.\n"})
     EXPECT_NE(page.find(part), std::string::npos) << part << "\nin\n" << page;
   EXPECT_EQ(page.find("no family"), std::string::npos) << page;
+  EXPECT_EQ(page.find("another GPU"), std::string::npos) << "no figure is from that run\n" << page;
 }
 
 TEST_F(Page, ShowsExperimentsBesideWhatWasPublished) {

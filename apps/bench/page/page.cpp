@@ -45,11 +45,18 @@ std::string cell_of(const Json& report, const std::string& name) {
   return cell;
 }
 
+bool has_any(const Json& report, const Family& family) {
+  std::string unit;
+  return std::ranges::any_of(family.figures, [&](const std::string_view figure) {
+    return find_figure(report, std::string(figure), unit) != nullptr;
+  });
+}
+
 std::string table_of(const Family& family, const std::vector<Json>& reports) {
   std::string text, head = "\n| figure |", rule = "|---|";
   std::vector<const Json*> runs;
   for (const Json& report : reports) {
-    if (suite_of(report) != family.suite) continue;
+    if (suite_of(report) != family.suite || !has_any(report, family)) continue;
     runs.push_back(&report);
     text += run_line(runs.size(), report);
     head += fmt::format(" run {} |", runs.size()), rule += "---|";

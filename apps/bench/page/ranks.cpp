@@ -216,7 +216,8 @@ std::string head_of(const RankLimits& limits) {
   return fmt::format(
       "Milliseconds. What is not called measured is the model's. Model: what it says of the fewest ranks "
       "beside one, given one\nrank's time and counts of several; error: of that. Check: the error of what it "
-      "says of the most ranks, given the time of\nthe fewest, too. Links: {:g} GB/s between {:g} GPUs, {:g} "
+      "says of the most ranks, given the time of\nthe fewest, too. Links: {:.4g} GB/s between {:g} GPUs, "
+      "{:g} "
       "GB/s beyond; {:g} us a round and {:g} us a message. GPUs: {:g} us a\nround; {:g} times the measured "
       "speed. Work: {:g} times that of the reports.\n",
       1e-9 * limits.node_bandwidth, limits.node, 1e-9 * limits.network_bandwidth, 1e6 * limits.latency,
