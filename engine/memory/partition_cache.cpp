@@ -138,8 +138,8 @@ void PartitionCache::work_on(std::span<const std::uint32_t> present, std::span<c
 unsigned PartitionCache::spare() const {
   // A slot that is being filled serves no walk, and a link wants two copies or three: of 32 large slots
   // three gave 3.56 G steps/s, two 3.51, four 3.45 and six 3.14 (H200, Kronecker scale 24). But it shall have
-  // work for as long as the shortest rounds take, 0.1 ms: of slots below 1 MB six gave 1.29 G and three 1.11
-  // (scale 20). For a disk a quarter was measured.
+  // work for as long as the shortest rounds take, 0.1 ms: of slots below 1 MB three gave 1.11 G and six 1.37
+  // (scale 20, a run each). For a disk a quarter was measured.
   constexpr std::uint64_t kCopies = 3, kOfShortRound = 6u << 20;
   if (slots_.read_from_file()) return std::max(1u, plan_.slots / 4);
   const std::uint64_t wanted =
