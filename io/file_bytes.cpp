@@ -221,6 +221,7 @@ struct FileStream::Ahead {
 };
 
 FileStream::FileStream(const std::string& path) : file_(path) {
+  ::posix_fadvise(file_.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
   struct stat found {};
   if (::fstat(file_.get(), &found) != 0) return;
   const auto size = static_cast<std::uint64_t>(found.st_size);

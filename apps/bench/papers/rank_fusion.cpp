@@ -22,7 +22,8 @@ void put_sweeps(Tables& tables, Device& device, const Graph& graph) {
     tables.put_beside(together, name, milliseconds,
                       {{"launches", last.kernels.launches},
                        {"pull registers", last.kernels.registers},
-                       {"rounds", last.iterations}});
+                       {"rounds", last.iterations}},
+                      "times all");
   }
 }
 
@@ -50,7 +51,8 @@ void put_differences(Tables& tables, Device& device, const Graph& graph) {
                       {{"launches", result.kernel_launches},
                        {"push registers", result.push_registers},
                        {"pull registers", result.pull_registers},
-                       {"rounds", result.iterations}});
+                       {"rounds", result.iterations}},
+                      "times all");
   }
 }
 

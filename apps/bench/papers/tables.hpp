@@ -35,10 +35,10 @@ class Tables {
   /// A row of a graph: the first of `cells` is its figure, the others are columns; then, how large it is.
   void put_cells(const std::string& row, const char* unit,
                  std::vector<std::pair<std::string, std::vector<double>>> cells, const Graph& graph);
-  /// A row beside an earlier one of median `first`, which is this row's where it is 0; by default all phases
-  /// of that one share a kernel.
+  /// A row beside an earlier one of median `first`, which is this row's where it is 0; `beside` names how
+  /// many times as fast it is.
   void put_beside(double& first, const std::string& row, const std::vector<double>& milliseconds,
-                  Columns columns, const char* beside = "times all");
+                  Columns columns, const char* beside);
   void put_words(const std::string& row, std::string words);
   /// Can this row be measured, which chooses among a GPU's kernels? If not, it says so.
   bool on_gpu(const std::string& row);
