@@ -38,8 +38,8 @@ namespace sluice {
 ///   one_pass   samples: block 0 of draw i (in the vertex's place), low
 ///   end_point  personalized PageRank, walk j of a query: block j of each step, high: whether it continues;
 ///                low: the neighbour, or where a dead end leads; step 0, low: the seed
-///   neighbor   pools, each of the N neighbours of an entry but its first: word k(N-1) + j-1: neighbour j of
-///                entry k of the step
+///   neighbor   pools: word k(N-1) + j-1: neighbour j > 0 of the N of the step's entry k
+///              layers: word i: choice i among the entries of a depth's frontier
 ///   generate, weight   synthetic graphs and random weights (`io`)
 ///
 /// A stream has 2^24 blocks. A sample that would draw more of one list (by rejection: 2^18 draws), or whose
@@ -57,7 +57,7 @@ enum class Stream : std::uint32_t {
   generate,   ///< synthetic graphs
   weight,     ///< uniform random weights on conversion
   end_point,  ///< walks of personalized PageRank, each a draw; its steps are the walk's
-  neighbor,   ///< pools: further neighbours of an entry
+  neighbor,   ///< pools: further neighbours of an entry; layers: entries of the frontier
 };
 
 inline constexpr std::uint32_t kDrawBits = 24;

@@ -22,6 +22,10 @@ concept HasEdgeBias = requires(const S s, const GraphView& g, const Edge& e) {
   { s.edge_bias(g, e) } -> std::convertible_to<std::uint64_t>;
 };
 template <class S>
+concept HasVertexBias = requires(const S s, const GraphView& g, Vertex v) {
+  { s.vertex_bias(g, v) } -> std::convertible_to<std::uint64_t>;
+};
+template <class S>
 concept HasUniformEdgeBias = requires(const S s, const GraphView& g) {
   { s.edge_bias_is_uniform(g) } -> std::convertible_to<bool>;
 };

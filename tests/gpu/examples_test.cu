@@ -8,6 +8,7 @@
 #include "apps/examples/non_backtracking_walk.hpp"
 #include "apps/examples/rare_layers.hpp"
 #include "apps/examples/weighted_pool.hpp"
+#include "samples/layer_samplers.hpp"
 #include "samples/one_pass_samplers.hpp"
 #include "samples/pool_samplers.hpp"
 #include "sampling/jobs.hpp"
@@ -62,28 +63,6 @@ TEST(ExamplesOnGpu, ImportanceSampleIsTheHosts) {
   }
 }
 
-TEST(ExamplesOnGpu, RareLayersAreTheHosts) {
-  const auto gpu = open_gpu();
-  if (!gpu) GTEST_SKIP() << "no usable GPU";
-  const Graph graph = scattered(3000);
-  Device host({DeviceChoice::host, 2, 0});
-  ResidentGraph on_host(host, graph), on_gpu(*gpu, graph),
-      in_parts(*gpu, graph, {.partitions = 7, .slots = 2});
-  samples::Options options;
-  for (const bool revisit : {false, true}) {
-    options.revisit = revisit;
-    SampleDigest expected, seen, parts;
-
-    samples::run_layer(on_host, Starts{}, RareLayers{}, options, &expected);
-    samples::run_layer(on_gpu, Starts{}, RareLayers{}, options, &seen);
-    samples::run_layer(in_parts, Starts{}, RareLayers{}, options, &parts);
-
-    EXPECT_GT(expected.count(), 0u);
-    EXPECT_TRUE(seen == expected);
-    EXPECT_TRUE(parts == expected);
-  }
-}
-
 std::uint64_t drawn(const WalkDigest& pools) {
   return pools.count();
 }
@@ -128,6 +107,31 @@ TEST(ExamplesOnGpu, PoolsThatOneWarpIsTooSmallForAreTheHosts) {
 
 TEST(ExamplesOnGpu, PoolsThatLoseEntriesAreTheHosts) {
   expect_pools_are_the_hosts(PickyPool{});
+}
+
+TEST(ExamplesOnGpu, PoolsWithoutReplacementAreTheHosts) {
+  expect_pools_are_the_hosts(TwoDistinct{{.seeds = 40}});
+  expect_pools_are_the_hosts(FiveOfOne{.seeds = 5000});
+}
+
+template <class Sampler>
+void expect_layers_are_the_hosts(const Sampler& sampler) {
+  samples::Options options;
+  for (const bool revisit : {false, true}) {
+    options.revisit = revisit;
+    expect_the_hosts<SampleDigest>([&](ResidentGraph& graph, SampleDigest* digest) {
+      samples::run_layer(graph, seed_lists(400, graph.graph().vertices()), sampler, options, digest);
+    });
+  }
+}
+
+TEST(ExamplesOnGpu, RareLayersAreTheHosts) {
+  expect_layers_are_the_hosts(RareLayers{});
+}
+
+TEST(ExamplesOnGpu, LayersOfSelectedEntriesAreTheHosts) {
+  expect_layers_are_the_hosts(ThriftyLayers{});
+  expect_layers_are_the_hosts(SparePlainLayers{});
 }
 
 template <class Sampler>

@@ -74,13 +74,17 @@ TEST_F(JobsOnRanks, LayersOfAUsersOwn) {
   Device device({DeviceChoice::host, 1, 0});
   ResidentGraph whole(device, graph),
       shared(device, graph, {.partitions = 16, .slots = 3, .shard = &ranks()});
-  SampleDigest expected, digest;
+  const auto expect_same_layers = [&](const auto& sampler) {
+    SampleDigest expected, digest;
+    samples::run_layer(whole, seed_lists(kInstances, graph.vertices()), sampler, {}, &expected);
+    samples::run_layer(shared, seed_lists(kInstances, graph.vertices()), sampler, {}, &digest);
+    EXPECT_GT(expected.edge.count(), 0u);
+    EXPECT_TRUE(digest == expected);
+  };
 
-  samples::run_layer(whole, seed_lists(kInstances, graph.vertices()), PickyLayers{}, {}, &expected);
-  samples::run_layer(shared, seed_lists(kInstances, graph.vertices()), PickyLayers{}, {}, &digest);
-
-  EXPECT_GT(expected.edge.count(), 0u);
-  EXPECT_TRUE(digest == expected);
+  expect_same_layers(PickyLayers{});
+  expect_same_layers(ThriftyLayers{});
+  expect_same_layers(SparePlainLayers{});
 }
 
 TEST_F(JobsOnRanks, PoolsOfAUsersOwn) {
@@ -97,6 +101,8 @@ TEST_F(JobsOnRanks, PoolsOfAUsersOwn) {
   };
 
   expect_same_pools(TwoByTwo{});
+  expect_same_pools(TwoDistinct{});
+  expect_same_pools(FiveOfOne{});
   expect_same_pools(PickyPool{});
 }
 

@@ -1,6 +1,7 @@
 // Layer samples at the edge of what they can hold, and those of a user's own.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "engine/core/error.hpp"
@@ -69,18 +70,80 @@ TEST(UserLayer, IsTheBuiltInKindWhereItSaysTheSame) {
   }
 }
 
-TEST(UserLayer, IsTheSameInPartitions) {
+template <class Sampler>
+void expect_same_in_partitions(const Sampler& sampler) {
   const Graph graph = scattered(1000);
   Device device({DeviceChoice::host, 2, 0});
   ResidentGraph whole(device, graph), parts(device, graph, {.partitions = 9, .slots = 2});
   samples::Options options;
   for (const bool revisit : {false, true}) {
     options.revisit = revisit;
-    const SampleDigest expected = digest_of(whole, PickyLayers{}, options);
+    const SampleDigest expected = digest_of(whole, sampler, options);
 
     EXPECT_GT(expected.edge.count(), 0u);
-    EXPECT_TRUE(digest_of(parts, PickyLayers{}, options) == expected);
+    EXPECT_TRUE(digest_of(parts, sampler, options) == expected);
   }
+}
+
+TEST(UserLayer, IsTheSameInPartitions) {
+  expect_same_in_partitions(PickyLayers{});
+  expect_same_in_partitions(ThriftyLayers{});
+  expect_same_in_partitions(SparePlainLayers{});
+}
+
+TEST(UserLayer, PoolsTheListsOfAsManyEntriesAsItSelects) {
+  struct Sources : SampleSink {
+    void write(const SampleBatch& batch) override {
+      std::size_t at = 0;
+      for (std::size_t i = 0; i < batch.count; ++i) {
+        std::map<std::uint32_t, std::set<Vertex>> of_depth;
+        for (std::uint64_t j = 0; j < batch.edge_counts[i]; ++j, ++at) {
+          EXPECT_NE(batch.source[at] % 7, 1u);
+          of_depth[batch.depth[at]].insert(batch.source[at]);
+        }
+        for (const auto& [depth, sources] : of_depth) {
+          EXPECT_LE(sources.size(), ThriftyLayers{}.frontier_size(depth));
+          several += sources.size() > 1, many += sources.size() > 2;
+        }
+      }
+    }
+    std::uint64_t several = 0, many = 0;
+  } sources;
+  const Graph graph = scattered(1000);
+  Device device({DeviceChoice::host, 2, 0});
+  ResidentGraph resident(device, graph);
+
+  samples::run_layer(resident, seed_lists(80, graph.vertices()), ThriftyLayers{}, {}, &sources);
+
+  EXPECT_GT(sources.several, 0u);
+  EXPECT_GT(sources.many, 0u);
+}
+
+TEST(UserLayer, WithoutABoundOrWithAWideOneIsTheSame) {
+  struct Wide : PlainLayers {
+    SLUICE_HD std::uint64_t frontier_size(std::uint32_t) const { return 1000; }
+  };
+  const Graph graph = scattered(1000);
+  Device device({DeviceChoice::host, 2, 0});
+  ResidentGraph resident(device, graph);
+
+  EXPECT_TRUE(digest_of(resident, Wide{}, {}) == digest_of(resident, PlainLayers{}, {}));
+}
+
+TEST(UserLayer, RefusesFrontiersOfNoEntryAndBiasesThatDoNotFit) {
+  struct None : PlainLayers {
+    SLUICE_HD std::uint64_t frontier_size(std::uint32_t depth) const { return 2 - depth; }
+  };
+  struct Heavy : SparePlainLayers {
+    SLUICE_HD std::uint64_t vertex_bias(const GraphView&, Vertex) const { return std::uint64_t{1} << 63; }
+  };
+  const Graph graph = scattered(1000);
+  Device device({DeviceChoice::host, 2, 0});
+  ResidentGraph whole(device, graph), parts(device, graph, {.partitions = 9, .slots = 2});
+
+  EXPECT_THROW(digest_of(whole, None{}, {}), UsageError);
+  EXPECT_THROW(digest_of(whole, Heavy{}, {}), RunError);
+  EXPECT_THROW(digest_of(parts, Heavy{}, {}), RunError);
 }
 
 TEST(UserLayer, UpdateSaysWhereTheNextDepthBegins) {

@@ -18,6 +18,24 @@ struct TwoByTwo {
   }
 };
 
+/// The same neighbours, each once: one of an entry that has no more.
+struct TwoDistinct : TwoByTwo {
+  SLUICE_HD bool replacement() const { return false; }
+};
+
+/// One entry, and five of its neighbours, each once, all alike; hubs lose theirs.
+struct FiveOfOne {
+  std::uint32_t seeds = 7;
+
+  SLUICE_HD std::uint32_t pool_size() const { return seeds; }
+  SLUICE_HD std::uint32_t neighbor_size() const { return 5; }
+  SLUICE_HD bool replacement() const { return false; }
+  SLUICE_HD std::uint64_t vertex_bias(const GraphView& graph, Vertex v) const { return graph.degree(v); }
+  SLUICE_HD Vertex update(const GraphView& graph, Vertex, Vertex to) const {
+    return graph.degree(to) > 20 ? kNoVertex : to;
+  }
+};
+
 /// Two entries and a uniform neighbour, which is lost, or leads back, or on.
 struct PickyPool {
   std::uint32_t seeds = 20;

@@ -1,8 +1,10 @@
 // Pools of a user's own: whole and in partitions, and how they grow and shrink.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 
 #include "engine/core/error.hpp"
 #include "samples/pool_samplers.hpp"
@@ -46,8 +48,50 @@ void expect_same_in_partitions(const Sampler& sampler) {
 
 TEST(UserPool, IsTheSameInPartitions) {
   expect_same_in_partitions(TwoByTwo{});
+  expect_same_in_partitions(TwoDistinct{});
+  expect_same_in_partitions(FiveOfOne{});
   expect_same_in_partitions(PickyPool{});
   expect_same_in_partitions(SpelledOut{});
+}
+
+TEST(UserPool, SelectsEachNeighborOnceWithoutReplacement) {
+  struct Steps : WalkSink {
+    void write(const WalkBatch& batch) override {
+      constexpr std::size_t kWidth = 5;
+      for (std::size_t at = 0; at < batch.edges.size(); at += 2 * kWidth) {
+        const Vertex* const edges = &batch.edges[at];
+        std::set<Vertex> targets;
+        std::size_t count = 0;
+        for (; count < kWidth && edges[2 * count] != kNoVertex; ++count) {
+          EXPECT_EQ(edges[2 * count], edges[0]);
+          EXPECT_TRUE(targets.insert(edges[2 * count + 1]).second);
+        }
+        for (std::size_t j = count; j < kWidth; ++j) EXPECT_EQ(edges[2 * j], kNoVertex);
+        if (count == 0) continue;
+        EXPECT_EQ(count, std::min<std::size_t>(kWidth, edges[0] % 9 + 1));
+        shorter += count < kWidth;
+        seen += count;
+      }
+    }
+    std::uint64_t shorter = 0, seen = 0;
+  } steps;
+  Graph graph;  // vertex v leads to the v % 9 + 1 vertices that follow it
+  constexpr std::size_t kVertices = 200;
+  graph.out.offsets = HostArray<EdgeIndex>(kVertices + 1);
+  graph.out.offsets[0] = 0;
+  for (std::size_t v = 0; v < kVertices; ++v) graph.out.offsets[v + 1] = graph.out.offsets[v] + v % 9 + 1;
+  graph.out.targets = HostArray<Vertex>(graph.out.offsets[kVertices]);
+  for (std::size_t v = 0; v < kVertices; ++v)
+    for (std::size_t i = 0; i <= v % 9; ++i)
+      graph.out.targets[graph.out.offsets[v] + i] = static_cast<Vertex>((v + i + 1) % kVertices);
+  Device device({DeviceChoice::host, 2, 0});
+  ResidentGraph resident(device, graph);
+
+  const RunStats stats =
+      samples::run_pool(resident, random_starts(100), FiveOfOne{}, 30, walks::Options{}, &steps);
+
+  EXPECT_GT(steps.shorter, 0u);
+  EXPECT_EQ(stats.sampled_edges, steps.seen);
 }
 
 /// Follows the pools by what is recorded: a step selects what was there before it.

@@ -90,12 +90,14 @@ static_assert(samples::never_called_by_pools<PoolWithDepth>() ==
 
 struct LayerWithSizes : samples::LayerSample {
   static constexpr BiasClass kBias = BiasClass::fixed;
+  std::uint64_t vertex_bias(const GraphView&, Vertex) const { return 1; }
   std::uint64_t neighbor_size(const GraphView&, const samples::Expansion&, std::uint64_t,
                               const SampleDraws&) const {
     return 2;
   }
 };
-static_assert(samples::never_called_by_layers<LayerWithSizes>() == hooks(Hook::kBias, Hook::neighbor_size));
+static_assert(samples::never_called_by_layers<LayerWithSizes>() ==
+              hooks(Hook::kBias, Hook::neighbor_size, Hook::vertex_bias));
 
 struct NodesWithBias : samples::NodeSample {
   std::uint64_t vertex_bias(const GraphView&, Vertex) const { return 1; }
@@ -157,10 +159,19 @@ static_assert(samples::never_called_in_one_pass<EdgesWithUniverseOfADevice>() ==
 struct FullPool : samples::MultidimensionalWalk {
   std::uint32_t frontier_size() const { return 2; }
   std::uint32_t neighbor_size() const { return 3; }
+  bool replacement() const { return false; }
   std::uint64_t edge_bias(const GraphView&, const Edge&) const { return 1; }
   Vertex update(const GraphView&, Vertex, Vertex to) const { return to; }
 };
 static_assert(samples::never_called_by_pools<FullPool>() == kNone);
+
+// And a layer.
+struct FullLayer : samples::LayerSample {
+  std::uint64_t frontier_size(std::uint32_t) const { return 2; }
+  std::uint64_t vertex_bias(const GraphView&, Vertex) const { return 1; }
+  Vertex update(const GraphView&, const Edge& edge) const { return edge.target; }
+};
+static_assert(samples::never_called_by_layers<FullLayer>() == kNone);
 
 // A hook whose constraint does not hold is none.
 template <bool kBound>

@@ -1,5 +1,5 @@
-// Pools of which a step selects two entries and two weighted neighbours: every step against the law of the
-// pool that it began with.
+// Pools of which a step selects two entries and two weighted neighbours, with replacement and without: every
+// step against the law of the pool that it began with.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -48,9 +48,35 @@ double bias_of(Vertex v) {
   return weight_of(v) > 0 ? 1 + static_cast<double>(kLists[v].size()) : 0;
 }
 
+/// Edges that an entry selects.
+std::size_t edges_of(Vertex v, bool distinct) {
+  std::size_t candidates = 0;
+  for (const auto& [target, weight] : kLists[v]) candidates += weight > 0;
+  return distinct ? std::min<std::size_t>(candidates, 2) : 2;
+}
+
+/// Calls add(targets, probability) for all that an entry may select.
+template <class Add>
+void enumerate_neighbors(Vertex v, bool distinct, const Add& add) {
+  const auto& list = kLists[v];
+  for (std::size_t a = 0; a < list.size(); ++a) {
+    const double first = list[a].second / weight_of(v);
+    if (!(first > 0)) continue;
+    if (edges_of(v, distinct) == 1) {
+      add({list[a].first}, first);
+      continue;
+    }
+    for (std::size_t b = 0; b < list.size(); ++b) {
+      const double left = weight_of(v) - (distinct ? list[a].second : 0);
+      const double p = distinct && a == b ? 0 : first * list[b].second / left;
+      if (p > 0) add({list[a].first, list[b].first}, p);
+    }
+  }
+}
+
 /// Adds all ways of a step that has made `done` so far, with `left` of the pool to select `entries` from.
 void enumerate(const std::vector<Vertex>& left, int entries, const std::vector<Vertex>& done,
-               double probability, Law& law) {
+               double probability, bool distinct, Law& law) {
   double total = 0;
   for (const Vertex v : left) total += bias_of(v);
   if (entries == 0 || total == 0) {
@@ -61,22 +87,21 @@ void enumerate(const std::vector<Vertex>& left, int entries, const std::vector<V
   }
   for (std::size_t i = 0; i < left.size(); ++i) {
     const Vertex v = left[i];
+    if (bias_of(v) == 0) continue;
     std::vector<Vertex> rest = left;
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
-    for (const auto& [a, first] : kLists[v]) {
-      for (const auto& [b, second] : kLists[v]) {
-        const double p = probability * bias_of(v) / total * first / weight_of(v) * second / weight_of(v);
-        if (!(p > 0)) continue;
-        std::vector<Vertex> more = done;
-        more.insert(more.end(), {v, a, v, b});
-        enumerate(rest, entries - 1, more, p, law);
-      }
-    }
+    enumerate_neighbors(v, distinct, [&](const std::vector<Vertex>& targets, double p) {
+      std::vector<Vertex> more = done;
+      for (const Vertex target : targets) more.insert(more.end(), {v, target});
+      enumerate(rest, entries - 1, more, probability * bias_of(v) / total * p, distinct, law);
+    });
   }
 }
 
 /// Counts of steps by the pool that each began with, in order.
 struct Steps : WalkSink {
+  explicit Steps(bool each_once) : distinct(each_once) {}
+
   void write(const WalkBatch& batch) override {
     const std::size_t seeds = batch.pool.size() / batch.count;
     for (std::size_t i = 0; i < batch.count; ++i) {
@@ -86,30 +111,33 @@ struct Steps : WalkSink {
         const auto edges = batch.edges.subspan((i * batch.length + s) * 8, 8);
         std::sort(pool.begin(), pool.end());
         ++count[pool][{edges.begin(), edges.end()}];
-        for (std::size_t at = 0; at < 8 && edges[at] != kNoVertex; at += 4) {
+        for (std::size_t at = 0; at < 8 && edges[at] != kNoVertex;) {
+          const std::size_t end = at + 2 * edges_of(edges[at], distinct);
           *std::find(pool.begin(), pool.end(), edges[at]) = edges[at + 1];
-          pool.push_back(edges[at + 3]);
+          while ((at += 2) < end) pool.push_back(edges[at + 1]);
         }
       }
     }
   }
   std::map<std::vector<Vertex>, std::map<std::vector<Vertex>, std::uint64_t>> count;
+  bool distinct;
 };
 
-TEST(PoolLaw, EveryStepIsThatOfItsPool) {
+template <class Sampler>
+void expect_law(const Sampler& sampler, bool distinct) {
   const Graph graph = graph_of_lists();
   Device device({DeviceChoice::host, 2, 0});
   ResidentGraph resident(device, graph);
   walks::Options options;
   options.seed = 5;
-  Steps steps;
+  Steps steps(distinct);
 
-  samples::run_pool(resident, random_starts(400000), TwoByTwo{}, 2, options, &steps);
+  samples::run_pool(resident, random_starts(400000), sampler, 2, options, &steps);
 
   double statistic = 0, freedom = 0;
   for (const auto& [pool, count] : steps.count) {
     Law law;
-    enumerate(pool, 2, {}, 1, law);
+    enumerate(pool, 2, {}, 1, distinct, law);
     std::vector<double> probability;
     std::vector<std::uint64_t> observed;
     for (const auto& [step, seen] : count) law.try_emplace(step, 0);
@@ -126,6 +154,14 @@ TEST(PoolLaw, EveryStepIsThatOfItsPool) {
   EXPECT_GT(steps.count.size(), 35u);
   EXPECT_GT(stat::chi_square_tails(statistic, freedom).upper, stat::kThreshold)
       << statistic << " of " << freedom;
+}
+
+TEST(PoolLaw, EveryStepIsThatOfItsPool) {
+  expect_law(TwoByTwo{}, false);
+}
+
+TEST(PoolLaw, EveryStepIsThatOfItsPoolWithoutReplacement) {
+  expect_law(TwoDistinct{}, true);
 }
 
 }  // namespace

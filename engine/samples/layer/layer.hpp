@@ -142,6 +142,20 @@ void add_layer_tables(ResidentGraph::Impl& graph, BiasTables& tables, PageReques
   }
 }
 
+/// Throws UsageError where random words would come again, or a depth would select no entry.
+template <LayerSampler Sampler>
+void check_sizes(const LayerProgram<Sampler>& program) {
+  if (program.sizes.layer > kMaxDraws / 2)
+    throw UsageError("--layer-size: at most " + std::to_string(kMaxDraws / 2) + " edges a depth");
+  if constexpr (HasLayerFrontier<Sampler>) {
+    for (std::uint32_t depth = 1; depth <= program.sizes.depths; ++depth) {
+      const std::uint64_t entries = program.sampler.frontier_size(depth);
+      if (entries == 0 || entries > kMaxWords)
+        throw UsageError("a layer's frontier_size is at least 1, and at most " + std::to_string(kMaxWords));
+    }
+  }
+}
+
 /// Layer samples whose tables are kept in `tables`.
 template <LayerSampler Sampler>
 RunStats run_layer(ResidentGraph& resident, BiasTables& tables, const Starts& starts, const Sampler& sampler,
@@ -158,8 +172,7 @@ RunStats run_layer(ResidentGraph& resident, BiasTables& tables, const Starts& st
   program.revisit = options.revisit;
   program.collision = technique_of(options.collision);
   program.sizes = LayerSizes::of(sampler, starts.most_seeds(), options.revisit, program.collision);
-  if (program.sizes.layer > kMaxDraws / 2)
-    throw UsageError("--layer-size: at most " + std::to_string(kMaxDraws / 2) + " edges a depth");
+  check_sizes(program);
   const double tables_before = graph.table_seconds;
   add_layer_tables(graph, tables, pages, program);
   stats.table_seconds = graph.table_seconds - tables_before;

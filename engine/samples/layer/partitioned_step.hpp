@@ -43,7 +43,7 @@ struct PagedLayerProgram : LayerProgram<Sampler> {
   using Whole = LayerProgram<Sampler>;
   using Whole::answer, Whole::answer_all, Whole::candidates, Whole::count_available, Whole::is_long;
   using Whole::bias, Whole::graph, Whole::sampler, Whole::seed, Whole::select, Whole::sizes;
-  using Whole::largest_exponent, Whole::plant, Whole::record;
+  using Whole::largest_exponent, Whole::plant, Whole::record, Whole::select_entries, Whole::sum_up;
 
   explicit PagedLayerProgram(const Whole& program) : Whole(program) {}
 
@@ -59,7 +59,7 @@ struct PagedLayerProgram : LayerProgram<Sampler> {
     const GroupSet<Vertex> visited{slot.scratch.visited, sizes.visited};
     visited.clear(group);
     state.seeds = state.lists = plant(group, instance, visited, slot.scratch);
-    if (!open(group, slot, state)) advance(group, instance, slot, state, counters);
+    if (!open(group, instance, slot, state)) advance(group, instance, slot, state, counters);
     store(group, slot, state);
   }
 
@@ -147,32 +147,19 @@ struct PagedLayerProgram : LayerProgram<Sampler> {
     if (group.rank() == 0) *slot.state = state;
   }
 
-  /// Inclusive sums of value(i), i < size, into `sums`; false if they do not fit 64 bits.
-  template <class Group, class Value>
-  SLUICE_HD static bool sum_up(const Group& group, std::uint32_t size, const Value& value,
-                               std::uint64_t* sums) {
-    std::uint64_t sum = 0;
-    bool wraps = false;
-    for (std::uint32_t from = 0; from < size; from += Group::kSize) {
-      const std::uint32_t i = from + group.rank();
-      const std::uint64_t own = i < size ? value(i) : 0, up_to = group.inclusive_scan(own);
-      wraps |= up_to < own || sum + up_to < sum;
-      if (i < size) sums[i] = sum + up_to;
-      sum += group.broadcast(up_to, Group::kSize - 1);
-    }
-    group.sync();
-    return group.ballot(wraps) == 0;
-  }
-
   /// Goes on to the next depth; true: until lists are needed, or the end.
   template <class Group>
-  SLUICE_HD bool open(const Group& group, const PagedLayerSlot& slot, LayerState& state) const {
+  SLUICE_HD bool open(const Group& group, Instance instance, const PagedLayerSlot& slot,
+                      LayerState& state) const {
     if (++state.depth > sizes.depths) {
       state.phase = LayerPhase::ended;
       return true;
     }
-    const Vertex* const frontier = frontier_of(slot, state.depth);
+    Vertex* const frontier = frontier_of(slot, state.depth);
     const LayerScratch& scratch = slot.scratch;
+    state.lists = select_entries(group, {{seed, state.depth, instance}}, frontier, state.lists, scratch.sums,
+                                 frontier_of(slot, state.depth + 1));
+    if (state.lists == LayerFault::kTooHeavy) return !fail(state, LayerFault::kTooHeavy);
     const auto degree = [&](std::uint32_t i) { return graph.degree(frontier[i]); };
     sum_up(group, state.lists, degree, scratch.bases);
     for (std::uint32_t i = group.rank(); i < state.lists; i += Group::kSize)
@@ -199,7 +186,7 @@ struct PagedLayerProgram : LayerProgram<Sampler> {
                  GroupSet<Vertex>{scratch.visited, sizes.visited}, frontier_of(slot, state.depth + 1));
       if (group.rank() == 0) scratch.depth_counts[state.depth - 1] = state.count;
       state.edges += state.count;
-      if (open(group, slot, state)) return;
+      if (open(group, instance, slot, state)) return;
     }
   }
 

@@ -61,6 +61,15 @@ struct LayerFault {
   static constexpr std::uint32_t kExhausted = kTooHeavy - 2;
 };
 
+/// The random words of the entries that a depth selects.
+struct EntryDraws {
+  SampleDraws draws;
+
+  SLUICE_HD friend std::uint64_t draw_at(const EntryDraws& own, Stream, std::uint32_t i) {
+    return draw_at(own.draws, Stream::neighbor, i);
+  }
+};
+
 template <LayerSampler Sampler>
 struct LayerProgram : LayerLists {
   Sampler sampler;
@@ -83,6 +92,8 @@ struct LayerProgram : LayerLists {
     Vertex* next = scratch.frontier + sizes.frontier;
     std::uint64_t edges = 0;
     for (std::uint32_t depth = 1; depth <= sizes.depths; ++depth) {
+      lists = select_entries(group, {{seed, depth, instance}}, frontier, lists, scratch.sums, next);
+      if (lists == LayerFault::kTooHeavy) return lists;
       if (longest != kAnyLength && walks_longer(group, frontier, lists, longest)) return LayerFault::kTooLong;
       LayerCandidates all;
       if (!unite(group, frontier, lists, scratch, all)) return LayerFault::kTooHeavy;
@@ -143,6 +154,58 @@ struct LayerProgram : LayerLists {
     for (std::uint32_t i = group.rank(); i < length; i += Group::kSize)
       scratch.seeds[i] = scratch.frontier[i];
     return length;
+  }
+
+  /// Leaves in the frontier the entries whose lists a depth pools, in their order; returns how many, or
+  /// kTooHeavy. `sums` and `spare` hold as many elements as the frontier.
+  template <class Group>
+  SLUICE_HD std::uint32_t select_entries(const Group& group, const EntryDraws& draws, Vertex* frontier,
+                                         std::uint32_t entries, std::uint64_t* sums, Vertex* spare) const {
+    if constexpr (HasLayerFrontier<Sampler>) {
+      const auto bias_of = [&](std::uint32_t i) -> std::uint64_t {
+        if constexpr (HasVertexBias<Sampler>) return sampler.vertex_bias(graph, frontier[i]);
+        return 1;
+      };
+      if (!sum_up(group, entries, bias_of, sums)) return LayerFault::kTooHeavy;
+      const CtpsCandidates candidates{sums, entries};
+      const std::uint32_t all = keep_in_order(
+          group, entries, [&](std::uint32_t i) { return candidates.width(i) > 0; },
+          [&](std::uint32_t k, std::uint32_t i) { spare[k] = i; });
+      const std::uint64_t wanted = sampler.frontier_size(static_cast<std::uint32_t>(draws.draws.slot));
+      group.sync();
+      if (wanted >= all) {
+        entries = all;
+      } else {
+        entries = static_cast<std::uint32_t>(wanted);
+        PickCounters counters;
+        const Taken<std::uint32_t> taken{Collision::linear, nullptr, 0, spare};
+        DistinctPicker(group, candidates, draws, Select::updated, taken, spare, nullptr)
+            .pick(entries, counters);
+        group_sort(group, spare, entries);
+      }
+      for (std::uint32_t i = group.rank(); i < entries; i += Group::kSize) spare[i] = frontier[spare[i]];
+      group.sync();
+      for (std::uint32_t i = group.rank(); i < entries; i += Group::kSize) frontier[i] = spare[i];
+      group.sync();
+    }
+    return entries;
+  }
+
+  /// Inclusive sums of value(i), i < size, into `sums`; false if they do not fit 64 bits.
+  template <class Group, class Value>
+  SLUICE_HD static bool sum_up(const Group& group, std::uint32_t size, const Value& value,
+                               std::uint64_t* sums) {
+    std::uint64_t sum = 0;
+    bool wraps = false;
+    for (std::uint32_t from = 0; from < size; from += Group::kSize) {
+      const std::uint32_t i = from + group.rank();
+      const std::uint64_t own = i < size ? value(i) : 0, up_to = group.inclusive_scan(own);
+      wraps |= up_to < own || sum + up_to < sum;
+      if (i < size) sums[i] = sum + up_to;
+      sum += group.broadcast(up_to, Group::kSize - 1);
+    }
+    group.sync();
+    return group.ballot(wraps) == 0;
   }
 
   /// Must a list of more than `longest` edges be walked?

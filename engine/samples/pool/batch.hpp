@@ -21,6 +21,7 @@ struct PoolBatch {
         pool(device, count * each.entries, kPurpose),
         biases(device, count * each.biases(), kPurpose),
         selected(device, count * each.selected, kPurpose),
+        targets(device, count * each.targets, kPurpose),
         edges(device, count * 2 * each.edges, kPurpose) {}
 
   static constexpr const char* kPurpose = "a batch of pools";
@@ -28,7 +29,7 @@ struct PoolBatch {
   Buffer<Vertex> seeds, pool;
   Buffer<std::uint64_t> biases;
   Buffer<std::uint32_t> selected;
-  Buffer<Vertex> edges;
+  Buffer<Vertex> targets, edges;
 };
 
 /// Host memory for results on their way to the sink: what it takes does not grow with the batch.
@@ -74,6 +75,7 @@ struct PoolRows {
             base.pool + row * sizes.entries,
             {base.biases.biases + row * sizes.biases(), sizes.entries},
             base.selected + row * sizes.selected,
+            base.targets + row * sizes.targets,
             base.edges + row * 2 * sizes.edges};
   }
   /// The same through the lists that are here, from where the last visit stopped. `waits_at` is the vertex

@@ -1,5 +1,5 @@
 // Pools on a graph in partitions: every instance goes on whenever the list that it needs is here. Where ranks
-// own the partitions, a pool stays on its origin rank and asks the list's owner for the one target that it
+// own the partitions, a pool stays on its origin rank and asks the list's owner for the targets that it
 // draws.
 #pragma once
 
@@ -44,7 +44,7 @@ class PagedPools {
         done_(batch_),
         waiting_(cache_.partitions()) {
     if (!ranks_) return;
-    const PoolLists<Job::kTabled> lists{job.graph.view};
+    const Lists lists{job.program};
     together(ranks_, [&] { questions_.emplace(*ranks_, link, device_, lists, cache_, items_, stats_); });
   }
 
@@ -81,10 +81,14 @@ class PagedPools {
   /// Asks other ranks for what the pools still wait for, and answers what they ask; false when no pool waits
   /// any more.
   bool ask() {
-    if (!questions_->visit(WaitingPools{states_.data(), waits_at_.data()}, count_)) return false;
+    using Waiting = WaitingPools<typename Job::Sampler>;
+    if (!questions_->visit(Waiting{job_.rows(memory_), states_.data(), waits_at_.data(), first_}, count_))
+      return false;
     go_on(false);
     return true;
   }
+
+  using Lists = PoolLists<typename Job::Sampler>;
 
   const Job& job_;
   RunStats& stats_;
@@ -100,7 +104,7 @@ class PagedPools {
   ChargedVector<Vertex> at_;
   ChargedVector<PoolState> done_;
   std::vector<std::uint64_t> waiting_;  ///< [partitions] pools that wait
-  std::optional<ListRequests<E, PoolLists<Job::kTabled>>> questions_;
+  std::optional<ListRequests<E, Lists>> questions_;
   Instance first_ = 0;
   std::uint64_t count_ = 0;
 };

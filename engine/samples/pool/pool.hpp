@@ -31,9 +31,9 @@
 namespace sluice::samples {
 inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
 
-template <PoolSampler Sampler>
+template <PoolSampler S>
 struct PoolJob : InstanceRun<WalkSink> {
-  static constexpr bool kTabled = PoolProgram<Sampler>::kTabled;
+  using Sampler = S;
 
   PoolProgram<Sampler> program;
   const PageRequest* pages;  ///< in partitions
@@ -46,6 +46,7 @@ struct PoolJob : InstanceRun<WalkSink> {
              batch.pool.data(),
              {batch.biases.data(), sizes.entries},
              batch.selected.data(),
+             batch.targets.data(),
              batch.edges.data()}};
   }
   void emit(Instance first, std::uint64_t count, const Vertex* edges, const Vertex* seeds) const {
@@ -77,7 +78,8 @@ struct PoolJob : InstanceRun<WalkSink> {
 
   /// How partitions and pools share the device's memory.
   PagedPlan share_memory() const {
-    const std::uint64_t each = bytes_per_instance() + parked_pool_bytes(graph.device, graph.paging.shard);
+    const std::uint64_t each =
+        bytes_per_instance() + parked_pool_bytes<Sampler>(graph.device, graph.paging.shard, program);
     return graph.share_memory(pages->columns, each, instances(), program.length);
   }
 

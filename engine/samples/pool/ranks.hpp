@@ -1,12 +1,13 @@
 // Pools over ranks that each own a range of partitions: a pool stays on its origin rank and asks the list's
-// owner for the one target that it draws.
+// owner for the targets that it draws.
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "engine/exchange/communicator.hpp"
 #include "engine/samples/partitioned/items.hpp"
-#include "engine/samples/pool/step.hpp"
+#include "engine/samples/pool/batch.hpp"
 
 namespace sluice::samples {
 
@@ -17,48 +18,90 @@ struct PoolQuestion {
   Vertex vertex;
 };
 
+/// The targets of all neighbours that an entry selects: whose random words they are.
+struct PoolBranchQuestion {
+  std::uint32_t low, high;  ///< of the instance
+  std::uint32_t step, entry;
+  Vertex vertex;
+};
+
+template <PoolSampler Sampler>
+using PoolQuestionOf = std::conditional_t<PoolProgram<Sampler>::kBranches, PoolBranchQuestion, PoolQuestion>;
+
 /// Device memory of a pool under way beside its rows: where its lists come in partitions its state, and the
 /// list that it waits for. Where `ranks` share out the graph (null: no), also what they ask each other: at
 /// worst all pools of all ranks wait for one of them.
-inline std::uint64_t parked_pool_bytes(const Device& device, const Communicator* ranks) {
+template <PoolSampler Sampler>
+std::uint64_t parked_pool_bytes(const Device& device, const Communicator* ranks,
+                                const PoolProgram<Sampler>& program) {
   if (!ranks) return kParkedPoolBytes;
-  constexpr std::uint64_t kQuestion = sizeof(PoolQuestion) + sizeof(Vertex);
-  const std::uint64_t asked = kQuestion + sizeof(std::uint32_t),
-                      remote = kQuestion + paged_item_bytes(device);
+  const std::uint64_t places = PoolProgram<Sampler>::kBranches ? sizeof(std::uint64_t) : 0,
+                      question =
+                          sizeof(PoolQuestionOf<Sampler>) + places + program.neighbor_size() * sizeof(Vertex),
+                      asked = question + sizeof(std::uint32_t), remote = question + paged_item_bytes(device);
   return kParkedPoolBytes + asked + static_cast<std::uint64_t>(ranks->size()) * remote;
 }
 
 /// The pools of a batch, for AskingItems.
+template <PoolSampler Sampler>
 struct WaitingPools {
+  static constexpr bool kBranches = PoolProgram<Sampler>::kBranches;
+
+  PoolRows rows;
   PoolState* states;
   const Vertex* waits_at;  ///< whose list each needs; kNoVertex: none
+  Instance first;          ///< of the batch
 
   SLUICE_HD Vertex waits(std::uint64_t pool) const { return waits_at[pool]; }
-  SLUICE_HD PoolQuestion question(std::uint64_t pool) const {
-    const std::uint64_t draw = states[pool].draw;
-    return {static_cast<std::uint32_t>(draw), static_cast<std::uint32_t>(draw >> 32), waits_at[pool]};
+  SLUICE_HD PoolQuestionOf<Sampler> question(std::uint64_t pool) const {
+    const PoolState& state = states[pool];
+    const std::uint64_t key = kBranches ? first + pool : state.draw;
+    const auto low = static_cast<std::uint32_t>(key), high = static_cast<std::uint32_t>(key >> 32);
+    if constexpr (kBranches) {
+      return {low, high, state.step, state.followed, waits_at[pool]};
+    } else {
+      return {low, high, waits_at[pool]};
+    }
   }
   template <class Group>
-  SLUICE_HD void take(const Group&, std::uint64_t pool, const PoolQuestion&, const Vertex* target,
-                      std::uint64_t) const {
-    states[pool].target = *target;
+  SLUICE_HD void take(const Group& group, std::uint64_t pool, const PoolQuestionOf<Sampler>&,
+                      const Vertex* targets, std::uint64_t count) const {
+    if constexpr (kBranches) {
+      Vertex* const to = rows.at(pool).targets;
+      for (std::uint64_t j = group.rank(); j < count; j += Group::kSize) to[j] = targets[j];
+      if (group.rank() == 0) states[pool].answered = true;
+    } else {
+      states[pool].target = *targets;
+    }
   }
 };
 
-/// The lists that they ask. `kTabled`: are neighbours drawn by the CTPS of their list?
-template <bool kTabled>
+/// The lists that they ask.
+template <PoolSampler Sampler>
 struct PoolLists {
-  using Question = PoolQuestion;
+  using Program = PoolProgram<Sampler>;
+  using Question = PoolQuestionOf<Sampler>;
   using Answer = Vertex;
-  static constexpr bool kOneAnswer = true;
+  using Draw = PoolDraw<Program::kTabled>;
+  static constexpr bool kOneAnswer = !Program::kBranches;
 
-  GraphView graph;  ///< without edges: lists are read where they are
+  Program program;  ///< without edges: lists are read where they are
 
+  SLUICE_HD std::uint64_t answers(const Question& asked) const {
+    return program.neighbors_of(asked.vertex, program.graph.row(asked.vertex));
+  }
   template <class Group>
-  SLUICE_HD bool answer(const Group& group, const PoolQuestion& asked, const PageItems& present, Vertex* to,
+  SLUICE_HD bool answer(const Group& group, const Question& asked, const PageItems& present, Vertex* to,
                         PickCounters&) const {
-    const std::uint64_t draw = asked.low | std::uint64_t{asked.high} << 32;
-    if (group.rank() == 0) *to = PoolDraw<kTabled>::target(present.page, graph.row(asked.vertex), draw);
+    const Row row = program.graph.row(asked.vertex);
+    const std::uint64_t key = asked.low | std::uint64_t{asked.high} << 32;
+    if constexpr (kOneAnswer) {
+      if (group.rank() == 0) *to = Draw::target(present.page, row, key);
+    } else {
+      const NeighborDraws draws{{program.seed, asked.step, key}, asked.entry, program.neighbor_size()};
+      Draw::targets(group, present.page, row, draws, program.neighbors_of(asked.vertex, row),
+                    program.distinct(), to);
+    }
     return true;
   }
 };

@@ -5,6 +5,8 @@
 //                            edge_bias it must be 0 where v has no neighbour
 //   frontier_size()          entries that a step selects, at least 1; default: 1
 //   neighbor_size()          neighbours that each of them selects, at least 1; default: 1
+//   replacement()            may an entry select a neighbour twice in a step? Default: yes. Without, it
+//                            selects all where it has no more
 //   edge_bias(graph, edge)   bias of a neighbour, an integer, a function of graph and edge alone; the engine
 //                            tables it once. Default: all alike
 //   update(graph, from, to)  which vertex an edge brings to the pool; default: `to`; kNoVertex: none. It may
@@ -12,11 +14,11 @@
 //
 // A step selects distinct entries, one after the other: each with probability proportional to its vertex_bias
 // among the entries that the step has not selected, or fewer where no bias above 0 is left. Each selected
-// entry then selects neighbours by edge_bias, one independent of the other, so that a neighbour may come
-// twice. Each such edge is recorded. The first neighbour takes the entry's place, each further one a new
-// place at the pool's end: a step adds frontier_size * (neighbor_size - 1) entries. Only later steps select
-// what a step brings. An entry without an edge of positive edge_bias is never selected. The walk ends after
-// its length in steps, or where no bias is above 0.
+// entry then selects neighbours by edge_bias: one independent of the other, or without replacement one after
+// the other among the edges that are left. Each such edge is recorded. The first neighbour takes the entry's
+// place, each further one a new place at the pool's end: a step adds frontier_size * (neighbor_size - 1)
+// entries at most. Only later steps select what a step brings. An entry without an edge of positive edge_bias
+// is never selected. The walk ends after its length in steps, or where no bias is above 0.
 //
 // WalkBatch::edges is [count, length, frontier_size * neighbor_size, 2]: a step's edges in order of
 // selection, and kNoVertex where it has fewer. Biases of a list, and of a pool, must add up to less than
@@ -35,9 +37,8 @@
 namespace sluice::samples {
 
 template <class S>
-concept PoolSampler = std::is_trivially_copyable_v<S> && requires(const S s, const GraphView& g, Vertex v) {
+concept PoolSampler = std::is_trivially_copyable_v<S> && HasVertexBias<S> && requires(const S s) {
   { s.pool_size() } -> std::convertible_to<std::uint32_t>;
-  { s.vertex_bias(g, v) } -> std::convertible_to<std::uint64_t>;
 };
 template <class S>
 concept HasFrontierSize = requires(const S s) {
@@ -46,6 +47,10 @@ concept HasFrontierSize = requires(const S s) {
 template <class S>
 concept HasPoolNeighborSize = requires(const S s) {
   { s.neighbor_size() } -> std::convertible_to<std::uint32_t>;
+};
+template <class S>
+concept HasPoolReplacement = HasPoolNeighborSize<S> && requires(const S s) {
+  { s.replacement() } -> std::convertible_to<bool>;
 };
 template <class S>
 concept HasPoolUpdate = requires(const S s, const GraphView& g, Vertex v) {
@@ -57,9 +62,11 @@ template <PoolSampler S>
 constexpr HookSet never_called_by_pools() {
   using enum Hook;
   constexpr HookSet required = hooks(pool_size, vertex_bias);
-  constexpr HookSet names = required.with(frontier_size).with(neighbor_size).with(edge_bias).with(update);
+  constexpr HookSet names =
+      required.with(frontier_size).with(neighbor_size).with(replacement).with(edge_bias).with(update);
   return never_called<S>(names, required.with(frontier_size, HasFrontierSize<S>)
                                     .with(neighbor_size, HasPoolNeighborSize<S>)
+                                    .with(replacement, HasPoolReplacement<S>)
                                     .with(edge_bias, HasEdgeBias<S>)
                                     .with(update, HasPoolUpdate<S>));
 }

@@ -14,38 +14,35 @@
 #include "engine/samples/pool/bias_tree.hpp"
 #include "engine/samples/pool/sampler.hpp"
 #include "engine/select/candidates.hpp"
+#include "engine/select/distinct.hpp"
 
 namespace sluice::samples {
 
-/// A pool's walk between two edges.
+/// A pool's walk between two entries.
 struct PoolState {
   std::uint64_t total = 0;  ///< of the biases of entries that may be selected
   std::uint32_t step = 0;
   std::uint32_t entries = 0;   ///< of the pool
   std::uint32_t selected = 0;  ///< entries that the step has selected
+  std::uint32_t followed = 0;  ///< of these, with their neighbours
   std::uint32_t entry = 0;     ///< the one at hand
   std::uint32_t edge = 0;      ///< of the step
   std::uint32_t edges = 0;     ///< of lesser steps
-  // In partitions: how the edge is found in a list that is not here (PoolDraw), and its target if another
-  // rank said so.
+  // In partitions: how a neighbour is found in a list that is not here (PoolDraw), and its target if another
+  // rank said so, or that the targets of several neighbours have come.
   Vertex target = kNoVertex;
+  bool answered = false;
   std::uint64_t draw = 0;
   std::uint64_t read = 0;  ///< bytes of lists that were read in place
 };
 
 /// How many elements of memory an instance takes.
 struct PoolSizes {
-  std::uint64_t seeds = 1, entries = 1, selected = 0, edges = 0;
+  std::uint64_t seeds = 1, entries = 1, selected = 0, targets = 0, edges = 0;
 
-  /// `length` steps select so many entries and neighbours of each.
-  static constexpr PoolSizes of(std::uint64_t seeds, std::uint64_t length, std::uint64_t frontier = 1,
-                                std::uint64_t neighbors = 1) {
-    return {seeds, seeds + length * frontier * (neighbors - 1), frontier > 1 ? frontier : 0,
-            length * frontier * neighbors};
-  }
   SLUICE_HD constexpr std::uint64_t biases() const { return BiasTree::size(entries); }
   constexpr std::uint64_t bytes() const {
-    return (seeds + entries + 2 * edges) * sizeof(Vertex) + biases() * sizeof(std::uint64_t) +
+    return (seeds + entries + targets + 2 * edges) * sizeof(Vertex) + biases() * sizeof(std::uint64_t) +
            selected * sizeof(std::uint32_t);
   }
 };
@@ -57,6 +54,18 @@ inline std::uint64_t host_pool_batch(std::uint64_t each, std::uint64_t instances
   const std::uint64_t fitting = std::min(kBatchBytes, available / 2) / std::max<std::uint64_t>(each, 1);
   return std::clamp<std::uint64_t>(fitting, 1, std::max<std::uint64_t>(instances, 1));
 }
+
+/// The random words of the neighbours that an entry of a step selects.
+struct NeighborDraws {
+  WalkDraws draws;
+  std::uint32_t entry, neighbors;
+
+  /// Of neighbour j, as first choices are drawn (DistinctPicker).
+  SLUICE_HD friend std::uint64_t draw_at(const NeighborDraws& own, Stream, std::uint32_t j) {
+    if (j == 0) return own.draws.block(Stream::select, own.entry).high();
+    return draw_at(own.draws, Stream::neighbor, own.entry * (own.neighbors - 1) + j - 1);
+  }
+};
 
 /// How a neighbour is drawn of a list: an edge's position, or where the list has a CTPS, the random word that
 /// finds it there.
@@ -72,9 +81,37 @@ struct PoolDraw {
       draw = row.offset + inverse_transform(lists.cumulative + row.offset, row.degree, draw);
     return lists.targets[draw];
   }
-  /// What is read of the list.
+  /// Those of `count` neighbours, in the order in which they are drawn; distinct ones by the space that
+  /// those before leave, which needs no word more.
+  template <class Group, class Lists>
+  SLUICE_HD static void targets(const Group& group, const Lists& lists, const Row& row,
+                                const NeighborDraws& draws, std::uint32_t count, bool distinct, Vertex* to) {
+    if (!distinct) {
+      for (std::uint32_t j = group.rank(); j < count; j += Group::kSize)
+        to[j] = target(lists, row, make(row, draw_at(draws, Stream::select, j)));
+      return group.sync();
+    }
+    const auto candidates = candidates_of(lists, row);
+    PickCounters counters;
+    const Taken<std::uint32_t> taken{Collision::linear, nullptr, 0, to};
+    DistinctPicker(group, candidates, draws, Select::updated, taken, to, nullptr).pick(count, counters);
+    for (std::uint32_t j = group.rank(); j < count; j += Group::kSize)
+      to[j] = lists.targets[row.offset + to[j]];
+    group.sync();
+  }
+  /// What is read of the list for a neighbour.
   SLUICE_HD static std::uint64_t bytes(const Row& row) {
     return kTargetBytes + (kTabled ? ctps_bytes(row.degree) : 0);
+  }
+
+ private:
+  template <class Lists>
+  SLUICE_HD static auto candidates_of(const Lists& lists, const Row& row) {
+    if constexpr (kTabled) {
+      return CtpsCandidates{lists.cumulative + row.offset, row.degree};
+    } else {
+      return UniformCandidates{row.degree};
+    }
   }
 };
 
@@ -87,6 +124,12 @@ struct WholeLists {
   SLUICE_HD Vertex target(Vertex, const Row& row, const PoolState& state) const {
     return PoolDraw<kTabled>::target(*this, row, state.draw);
   }
+  template <class Group>
+  SLUICE_HD bool have_targets(const Group& group, Vertex, const Row& row, const NeighborDraws& draws,
+                              std::uint32_t count, bool distinct, Vertex* to, PoolState&) const {
+    PoolDraw<kTabled>::targets(group, *this, row, draws, count, distinct, to);
+    return true;
+  }
 };
 
 /// The lists of the partitions that are here.
@@ -94,13 +137,25 @@ template <bool kTabled>
 struct PagedLists {
   PageMap map;
 
-  /// The target of the state's edge, in the list of `v`; kNoVertex if that is not here.
+  /// The target of the state's draw, in the list of `v`; kNoVertex if that is not here.
   SLUICE_HD Vertex target(Vertex v, const Row& row, PoolState& state) const {
     if (state.target != kNoVertex) return state.target;
     const std::uint32_t slot = map.slot(v);
     if (slot == PageMap::kNoSlot) return kNoVertex;
     if (slot == map.in_place) state.read += PoolDraw<kTabled>::bytes(row);
     return PoolDraw<kTabled>::target(map.pages[slot], row, state.draw);
+  }
+  /// Puts the targets of `count` neighbours of `v` into `to`, if they are not there; false: its list is not
+  /// here.
+  template <class Group>
+  SLUICE_HD bool have_targets(const Group& group, Vertex v, const Row& row, const NeighborDraws& draws,
+                              std::uint32_t count, bool distinct, Vertex* to, PoolState& state) const {
+    if (state.answered) return true;
+    const std::uint32_t slot = map.slot(v);
+    if (slot == PageMap::kNoSlot) return false;
+    if (slot == map.in_place) state.read += count * PoolDraw<kTabled>::bytes(row);
+    PoolDraw<kTabled>::targets(group, map.pages[slot], row, draws, count, distinct, to);
+    return true;
   }
 };
 
@@ -109,12 +164,17 @@ struct PoolRow {
   Vertex *seeds, *pool;
   BiasTree biases;          ///< of the pool's entries
   std::uint32_t* selected;  ///< entries that the step has selected, where there may be several
+  Vertex* targets;          ///< of the entry at hand, where there may be several
   Vertex* edges;            ///< sources and targets
 };
 
 template <PoolSampler Sampler>
 struct PoolProgram {
   static constexpr bool kTabled = HasEdgeBias<Sampler>;
+  /// May an entry select several neighbours?
+  static constexpr bool kBranches = HasPoolNeighborSize<Sampler>;
+  /// May steps have fewer edges than others?
+  static constexpr bool kVaries = HasFrontierSize<Sampler> || HasPoolReplacement<Sampler>;
 
   GraphView graph;
   Sampler sampler;
@@ -139,10 +199,31 @@ struct PoolProgram {
       return 1;
     }
   }
-  PoolSizes sizes() const { return PoolSizes::of(pool_size, length, frontier_size(), neighbor_size()); }
+  SLUICE_HD bool distinct() const {
+    if constexpr (HasPoolReplacement<Sampler>) {
+      return !sampler.replacement();
+    } else {
+      return false;
+    }
+  }
+  /// Neighbours that an entry selects.
+  SLUICE_HD std::uint32_t neighbors_of(Vertex v, const Row& row) const {
+    const std::uint32_t wanted = neighbor_size();
+    if (!distinct()) return wanted;
+    const std::uint32_t candidates = kTabled ? positive[v] : row.degree;
+    return wanted < candidates ? wanted : candidates;
+  }
+  PoolSizes sizes() const {
+    const std::uint64_t frontier = frontier_size(), neighbors = neighbor_size(), steps = length;
+    return {.seeds = pool_size,
+            .entries = pool_size + steps * frontier * (neighbors - 1),
+            .selected = frontier > 1 ? frontier : 0,
+            .targets = kBranches ? neighbors : 0,
+            .edges = steps * frontier * neighbors};
+  }
   /// Edges that were selected before the state's step.
   SLUICE_HD std::uint32_t edges_before(const PoolState& state) const {
-    return HasFrontierSize<Sampler> ? state.edges : state.step * neighbor_size();
+    return kVaries ? state.edges : state.step * neighbor_size();
   }
 
   /// Runs one instance. Returns how many edges it selected.
@@ -180,7 +261,7 @@ struct PoolProgram {
       const WalkDraws draws{seed, state.step, instance};
       const PhiloxBlock first = draws.block(Stream::select);
       if (state.selected == 0 && !select(group, draws, first, state, row)) return kNoVertex;
-      for (; state.edge < state.selected * neighbor_size(); ++state.edge) {
+      for (; state.followed < state.selected; ++state.followed) {
         const Vertex waits = follow(group, draws, first, state, row, lists);
         if (waits != kNoVertex) return waits;
       }
@@ -240,31 +321,40 @@ struct PoolProgram {
     return state.selected > 0;
   }
 
-  /// The random word of a step's edge: neighbour j of entry k.
-  SLUICE_HD std::uint64_t word_of(const WalkDraws& draws, const PhiloxBlock& first, std::uint32_t k,
-                                  std::uint32_t j) const {
-    if (j > 0) return draw_at(draws, Stream::neighbor, k * (neighbor_size() - 1) + j - 1);
-    return k == 0 ? first.high() : draws.block(Stream::select, k).high();
-  }
-
-  /// Takes the state's edge; the vertex whose list it waits for, or kNoVertex.
+  /// Takes the edges of the step's next entry; the vertex whose list it waits for, or kNoVertex.
   template <class Group, class Lists>
   SLUICE_HD Vertex follow(const Group& group, const WalkDraws& draws, const PhiloxBlock& first,
                           PoolState& state, const PoolRow& row, const Lists& lists) const {
-    const std::uint32_t k = HasFrontierSize<Sampler> ? state.edge / neighbor_size() : 0,
-                        j = HasPoolNeighborSize<Sampler> ? state.edge - k * neighbor_size() : 0;
-    if (frontier_size() > 1) state.entry = row.selected[k];
-    Vertex* const edge = row.edges + 2 * (state.step * width() + state.edge);
-    const Vertex from = j == 0 ? row.pool[state.entry] : edge[-2];  // an entry's edges lie side by side
+    if (frontier_size() > 1) state.entry = row.selected[state.followed];
+    const Vertex from = row.pool[state.entry];
     const Row list = graph.row(from);
-    state.draw = PoolDraw<kTabled>::make(list, word_of(draws, first, k, j));
-    const Vertex to = lists.target(from, list, state);
-    if (to == kNoVertex) return from;
-    state.target = kNoVertex;
+    if constexpr (kBranches) {
+      const std::uint32_t count = neighbors_of(from, list);
+      const NeighborDraws own{draws, state.followed, neighbor_size()};
+      if (!lists.have_targets(group, from, list, own, count, distinct(), row.targets, state)) return from;
+      state.answered = false;
+      for (std::uint32_t j = 0; j < count; ++j) take(group, state, row, from, row.targets[j], j == 0);
+    } else {
+      const std::uint64_t word =
+          state.followed == 0 ? first.high() : draws.block(Stream::select, state.followed).high();
+      state.draw = PoolDraw<kTabled>::make(list, word);
+      const Vertex to = lists.target(from, list, state);
+      if (to == kNoVertex) return from;
+      state.target = kNoVertex;
+      take(group, state, row, from, to, true);
+    }
+    return kNoVertex;
+  }
+
+  /// Takes an edge: what it brings comes into the entry's place, or behind all entries.
+  template <class Group>
+  SLUICE_HD void take(const Group& group, PoolState& state, const PoolRow& row, Vertex from, Vertex to,
+                      bool in_place) const {
+    Vertex* const edge = row.edges + 2 * (state.step * width() + state.edge++);
     const Vertex member = brought(from, to);
     const std::uint64_t bias = bias_of(member);
     state.total += bias;
-    const std::uint32_t place = j == 0 ? state.entry : state.entries++;
+    const std::uint32_t place = in_place ? state.entry : state.entries++;
     group.sync();
     if (group.rank() == 0) {
       row.pool[place] = member;
@@ -273,7 +363,6 @@ struct PoolProgram {
       edge[1] = to;
     }
     group.sync();
-    return kNoVertex;
   }
 
   SLUICE_HD Vertex brought(Vertex from, Vertex to) const {
@@ -287,11 +376,11 @@ struct PoolProgram {
   /// Ends a step.
   template <class Group>
   SLUICE_HD void close(const Group& group, PoolState& state, const PoolRow& row) const {
-    if constexpr (HasFrontierSize<Sampler>) {
+    if constexpr (kVaries) {
       fill(group, row, state.step * width() + state.edge, (state.step + 1) * width());
       state.edges += state.edge;
     }
-    state.selected = state.edge = 0;
+    state.selected = state.followed = state.edge = 0;
   }
 
   /// Marks edges [begin, end) as none.
