@@ -20,20 +20,16 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 find_program(SLUICE_CCACHE ccache)
 if(SLUICE_CCACHE)
   # Relative to this folder, so that clones anywhere share what was compiled: only debug information names
-  # the folder, which may then be that of another clone.
-  set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${SLUICE_CCACHE})
+  # the folder, which may then be that of another clone. Precompiled headers have no time and date in them.
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+    CCACHE_SLOPPINESS=pch_defines,time_macros ${SLUICE_CCACHE})
   foreach(language C CXX CUDA)
     set(CMAKE_${language}_COMPILER_LAUNCHER ${launcher})
   endforeach()
 endif()
 
-# Without a compiler cache each file would read the same headers anew, which takes more than half of its time. A cache
-# does not know such files, and keeps objects from build to build.
-set(precompile ON)
-if(SLUICE_CCACHE OR SLUICE_FUZZ)
-  set(precompile OFF)
-endif()
-option(SLUICE_PRECOMPILE "precompile the headers that most files read" ${precompile})
+# More than half of a file's time goes into the headers that most files read.
+option(SLUICE_PRECOMPILE "precompile the headers that most files read" ON)
 
 # sluice_precompile(TARGET HEADER...): these, and what most files read of the standard library. Its own code may be C++20
 # or CUDA: a CUDA compiler takes no such file.
@@ -47,6 +43,8 @@ function(sluice_precompile target)
     list(APPEND headers $<$<COMPILE_LANGUAGE:CXX>:<${header}$<ANGLE-R>>)
   endforeach()
   target_precompile_headers(${target} PRIVATE ${headers})
+  # So that a compiler cache sees them.
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
 endfunction()
 
 add_library(sluice_warnings INTERFACE)
