@@ -164,5 +164,30 @@ TEST_F(GpuPpr, TakesLessMemoryForScoresOf32Bits) {
   }
 }
 
+/// Fewer balls, or one query alone, where memory is short: as it fits without --balls.
+TEST_F(GpuPpr, HasFewerBallsWhereMemoryIsShort) {
+  const Graph in_memory = generated(io::GraphKind::rmat, 12, false, io::WeightRule::none);
+  const Graph in_file = elsewhere(generated(io::GraphKind::rmat, 12, false, io::WeightRule::none));
+  const Starts starts = starts_of({{{0, 1}}, {{17, 1}}});
+  ppr::Options options = one_by_one_methods()[0];
+  options.expand = brief() ? 0.01 : 0.05;
+  const Ran expected = ran(host_, in_memory, starts, options);
+  const auto fits = [&](std::uint64_t memory, std::uint32_t balls) {
+    const auto device = open_gpu(memory);
+    options.balls = balls;
+    try {
+      expect_same(ran(*device, in_file, starts, options), expected);
+    } catch (const BudgetError&) {
+      return false;
+    }
+    EXPECT_LE(device->memory().peak(), memory);
+    return true;
+  };
+  std::uint64_t least = 256u << 10;
+  while (!fits(least, 1)) least += 64u << 10;
+  const std::uint64_t of_teams = 64u << 10;  // what teams say to each other
+  for (const std::uint64_t memory : {least + of_teams, 2 * least, 8 * least}) EXPECT_TRUE(fits(memory, 16));
+}
+
 }  // namespace
 }  // namespace sluice::test

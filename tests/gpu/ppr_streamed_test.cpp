@@ -1,6 +1,6 @@
-// Personalized PageRank on a GPU that does not have the graph: lists come from its file, in partitions, or
-// from other ranks, into a cache that may have to be emptied. The lists, scores and figures of the host that
-// has all of it, bit for bit.
+// Personalized PageRank on a GPU that does not have the graph: lists come from its file, in partitions, by
+// way of slots on the GPU, or from other ranks, into a cache that may have to be emptied. The lists, scores
+// and figures of the host that has all of it, bit for bit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,8 +19,22 @@ namespace {
 
 class GpuStreamedPpr : public OnGpu {};
 
+/// Slots are on the GPU.
+constexpr PagingOptions kCopied{.transport = Transport::copied};
+
 TEST_F(GpuStreamedPpr, BringsListsFromTheFileAndInPartitions) {
   const std::uint64_t host_used = host_budget().used();
+  struct Way {
+    PagingOptions paging;
+    bool file;
+  };
+  const PagingOptions few_slots{.partitions = 7, .slots = 2, .transport = Transport::copied};
+  const Way ways[]{{{}, true},
+                   {{.partitions = 7, .slots = 2, .transport = Transport::file}, true},
+                   {{.partitions = 7}, false},
+                   {kCopied, false},
+                   {few_slots, false},
+                   {few_slots, true}};
   std::size_t turn = 0;
   for (const bool undirected : {false, true}) {
     const auto make = [&] { return generated(io::GraphKind::rmat, 10, undirected, io::WeightRule::uniform); };
@@ -28,25 +42,24 @@ TEST_F(GpuStreamedPpr, BringsListsFromTheFileAndInPartitions) {
     const Starts starts = starts_of(queries_of(in_memory));
     for (const ppr::Options& options : methods_by_turns_weighted()) {
       const Ran whole = ran(host_, in_memory, starts, options);
-      for (const PagingOptions& paging :
-           {PagingOptions{}, PagingOptions{.partitions = 7, .slots = 2, .transport = Transport::file},
-            PagingOptions{.partitions = 7}, PagingOptions{.slots = 2, .transport = Transport::copied}}) {
+      for (const auto& [paging, file] : ways) {
         if (brief() && turn++ % 19 != 0) continue;
-        const bool file = paging.transport == Transport::file || paging.partitions + paging.slots == 0;
         const Ran streamed = ran(*gpu_, file ? in_file : in_memory, starts, options, paging);
+        const ppr::ListTraffic& traffic = streamed.stats.traffic;
 
         expect_same(streamed, whole);
-        EXPECT_EQ(streamed.stats.traffic.read_bytes > 0, file);
-        EXPECT_GT(streamed.stats.traffic.list_rounds, 0u);
+        EXPECT_EQ(traffic.read_bytes > 0, file);
+        EXPECT_GT(traffic.list_rounds, 0u);
         EXPECT_EQ(gpu_->memory().used(), 0u);
         if (options.method == ppr::Method::walks) {  // they go where lists are
-          EXPECT_EQ(streamed.stats.traffic.restarts, 0u);
-          EXPECT_GT(streamed.stats.traffic.partition_transfers + streamed.stats.mapped_bytes, 0u);
+          EXPECT_EQ(traffic.restarts, 0u);
+          EXPECT_GT(traffic.partition_transfers + streamed.stats.mapped_bytes, 0u);
           continue;
         }
-        EXPECT_GT(streamed.stats.traffic.partition_transfers, 0u);
-        EXPECT_GE(streamed.stats.traffic.restarts,
-                  streamed.stats.traffic.list_rounds);  // each was for a query at least
+        EXPECT_GT(traffic.partitions, paging.partitions > 0 ? 1u : 0u);
+        EXPECT_GT(traffic.partition_transfers, 0u);
+        EXPECT_EQ(traffic.rounds > 0, paging.transport == Transport::copied);  // of work on slots of the GPU
+        EXPECT_GE(traffic.restarts, traffic.list_rounds);  // each was for a query at least
         EXPECT_EQ(streamed.stats.mapped_bytes, 0u);
       }
     }
@@ -62,11 +75,14 @@ TEST_F(GpuStreamedPpr, CountsHowOftenQueriesBeginAgain) {
   ppr::Options options;
   options.length = 7;
   const Starts starts = starts_of({{{0, 1}}, {{300, 1}}, {{303, 1}}});
-  const Ran streamed = ran(*gpu_, in_file, starts, options);
-  expect_same(streamed, ran(host_, in_memory, starts, options));
-  // That from 300 wants 300, 301, 302 and then what that from 303 wants: 306.
-  EXPECT_EQ(streamed.stats.traffic.list_rounds, 7u);
-  EXPECT_EQ(streamed.stats.traffic.restarts, 7u + 4u + 7u);
+  const Ran whole = ran(host_, in_memory, starts, options);
+  for (const Ran& streamed :
+       {ran(*gpu_, in_file, starts, options), ran(*gpu_, in_memory, starts, options, kCopied)}) {
+    expect_same(streamed, whole);
+    // That from 300 wants 300, 301, 302 and then what that from 303 wants: 306.
+    EXPECT_EQ(streamed.stats.traffic.list_rounds, 7u);
+    EXPECT_EQ(streamed.stats.traffic.restarts, 7u + 4u + 7u);
+  }
 }
 
 TEST_F(GpuStreamedPpr, AnswersAsTheHostOnHardGraphs) {
@@ -79,7 +95,10 @@ TEST_F(GpuStreamedPpr, AnswersAsTheHostOnHardGraphs) {
     for (ppr::Options& options : methods) {
       options.weighted = graph.weighted && !options.weighted;
       if (brief() && turn++ % 31 != 0) continue;
-      expect_same(ran(*gpu_, graph, starts, options, {.partitions = 3}), ran(host_, graph, starts, options));
+      const Ran whole = ran(host_, graph, starts, options);
+      expect_same(ran(*gpu_, graph, starts, options, {.partitions = 3}), whole);
+      expect_same(ran(*gpu_, graph, starts, options, {.partitions = 3, .transport = Transport::copied}),
+                  whole);
     }
   }
 }
@@ -96,27 +115,31 @@ TEST_F(GpuStreamedPpr, EmptiesACacheThatIsTooSmall) {
   options.weighted = true;
   options.top = 20;
   const Ran whole = ran(host_, in_memory, {}, options);
-  const auto small = open_gpu(brief() ? 640u << 10 : 1u << 20);
+  ppr::Options exact = options;
+  exact.method = ppr::Method::exact;
+  exact.residual_threshold = 0;
+  exact.length = 5;
+  exact.last_instance = 1;
+  for (const Transport transport : {Transport::automatic, Transport::copied}) {
+    SCOPED_TRACE(static_cast<int>(transport));
+    const Graph& graph = transport == Transport::copied ? in_memory : in_file;
+    const auto small = open_gpu(brief() ? 640u << 10 : 1u << 20);
 
-  const Ran streamed = ran(*small, in_file, {}, options, {.partitions = 8});
+    const Ran streamed = ran(*small, graph, {}, options, {.partitions = 8, .transport = transport});
 
-  expect_same(streamed, whole);
-  EXPECT_LE(small->memory().peak(), small->memory().ceiling());
-  EXPECT_EQ(small->memory().used(), 0u);
-  if (brief()) return;
-  EXPECT_GT(streamed.stats.traffic.host_to_device_bytes, lists + lists / 2);
-
-  options.method = ppr::Method::exact;
-  options.residual_threshold = 0;
-  options.length = 5;
-  options.last_instance = 1;
-  try {
-    ran(*small, in_file, {}, options);
-    FAIL() << "all lists fitted";
-  } catch (const BudgetError& error) {
-    EXPECT_NE(std::string(error.what()).find("--device-memory"), std::string::npos) << error.what();
+    expect_same(streamed, whole);
+    EXPECT_LE(small->memory().peak(), small->memory().ceiling());
+    EXPECT_EQ(small->memory().used(), 0u);
+    if (brief()) continue;
+    EXPECT_GT(streamed.stats.traffic.host_to_device_bytes, lists + lists / 2);
+    try {
+      ran(*small, graph, {}, exact, {.transport = transport});
+      ADD_FAILURE() << "all lists fitted";
+    } catch (const BudgetError& error) {
+      EXPECT_NE(std::string(error.what()).find("--device-memory"), std::string::npos) << error.what();
+    }
+    EXPECT_EQ(small->memory().used(), 0u);
   }
-  EXPECT_EQ(small->memory().used(), 0u);
 }
 
 /// A query from a vertex without out-edges takes a workspace for all vertices, which is more than half of
@@ -134,13 +157,16 @@ TEST_F(GpuStreamedPpr, GivesMemoryOfListsToWorkspaces) {
   }
   const Starts starts = starts_of(queries);
   const Ran whole = ran(host_, in_memory, starts, options);
-  const auto small = open_gpu(workspace + plan_ppr(*gpu_, in_file, starts, options).graph_bytes + (3u << 18));
+  for (const PagingOptions& paging : {PagingOptions{}, kCopied}) {
+    const std::uint64_t index = plan_ppr(*gpu_, in_file, starts, options, paging).graph_bytes;
+    const auto small = open_gpu(workspace + index + (3u << 18));
 
-  const Ran streamed = ran(*small, in_file, starts, options);
+    const Ran streamed = ran(*small, in_file, starts, options, paging);
 
-  expect_same(streamed, whole);
-  EXPECT_EQ(streamed.stats.peak_query_bytes, workspace);
-  EXPECT_LE(small->memory().peak(), small->memory().ceiling());
+    expect_same(streamed, whole);
+    EXPECT_EQ(streamed.stats.peak_query_bytes, workspace);
+    EXPECT_LE(small->memory().peak(), small->memory().ceiling());
+  }
 }
 
 /// Half of the memory is not enough for its lists.
@@ -162,14 +188,19 @@ TEST_F(GpuStreamedPpr, GivesNearlyAllMemoryToOneQueryAlone) {
   options.weighted = true;
   const std::uint64_t n = in_memory.vertices(), workspace = ppr::WorkspaceShape::of(n, n, 0).bytes();
   const Starts starts = starts_of({{{hub, 1}}, {{1, 1}}, {{2, 1}}});
-  const std::uint64_t index = plan_ppr(*gpu_, in_file, starts, options).graph_bytes;
-  const auto small = open_gpu(index + workspace + lists + (64u << 10));
+  const Ran whole = ran(host_, in_memory, starts, options);
+  const std::uint64_t two_slots = kFixedBytes + 2 * degree(hub) * (sizeof(Vertex) + sizeof(float));
+  for (const auto& [paging, slots] :
+       {std::pair(PagingOptions{}, std::uint64_t{0}), std::pair(kCopied, two_slots)}) {
+    const std::uint64_t index = plan_ppr(*gpu_, in_file, starts, options, paging).graph_bytes;
+    const auto small = open_gpu(index + workspace + lists + slots + (64u << 10));
 
-  const Ran streamed = ran(*small, in_file, starts, options);
+    const Ran streamed = ran(*small, in_file, starts, options, paging);
 
-  expect_same(streamed, ran(host_, in_memory, starts, options));
-  EXPECT_LT(small->memory().ceiling() / 2, lists);
-  EXPECT_LE(small->memory().peak(), small->memory().ceiling());
+    expect_same(streamed, whole);
+    EXPECT_LT(small->memory().ceiling() / 2, lists);
+    EXPECT_LE(small->memory().peak(), small->memory().ceiling());
+  }
 }
 
 TEST_F(GpuStreamedPpr, BringsAListThatIsLongerThanTheStage) {
@@ -188,7 +219,9 @@ TEST_F(GpuStreamedPpr, BringsAListThatIsLongerThanTheStage) {
   options.last_instance = 10;
   for (const bool weighted : {false, true}) {
     options.weighted = weighted;
-    expect_same(ran(*gpu_, in_file, {}, options), ran(host_, in_memory, {}, options));
+    const Ran whole = ran(host_, in_memory, {}, options);
+    expect_same(ran(*gpu_, in_file, {}, options), whole);
+    expect_same(ran(*gpu_, in_memory, {}, options, kCopied), whole);
   }
 }
 
@@ -211,6 +244,7 @@ TEST_F(GpuStreamedPpr, EvaluatesAsTheHost) {
   const auto expected = strict_on(host_, in_memory, {});
   EXPECT_EQ(strict_on(*gpu_, in_file, {}), expected);
   EXPECT_EQ(strict_on(*gpu_, in_memory, {.partitions = 5}), expected);
+  EXPECT_EQ(strict_on(*gpu_, in_memory, {.partitions = 5, .transport = Transport::copied}), expected);
 }
 
 TEST_F(GpuStreamedPpr, ReadsInPlaceOnlyWhatIsInMemory) {
@@ -224,6 +258,30 @@ TEST_F(GpuStreamedPpr, ReadsInPlaceOnlyWhatIsInMemory) {
   const Graph in_file = elsewhere(generated(io::GraphKind::rmat, 9, false, io::WeightRule::none));
   EXPECT_THROW(run_ppr(*gpu_, in_file, {}, options, rows, {.transport = Transport::mapped}), UsageError);
   EXPECT_THROW(run_ppr(*gpu_, graph, {}, options, rows, {.transport = Transport::file}), UsageError);
+}
+
+/// By way of the host a list comes alone.
+TEST_F(GpuStreamedPpr, CopiesWholePartitionsWhereAskedTo) {
+  const Graph graph = generated(io::GraphKind::rmat, 14, false, io::WeightRule::uniform);
+  const auto degree = [&](Vertex v) { return graph.out.offsets[v + 1] - graph.out.offsets[v]; };
+  Vertex source = 0;
+  while (degree(source) == 0 || degree(source) > 4) ++source;
+  ppr::Options options;
+  options.length = 1;
+  options.weighted = true;
+  const Starts starts = starts_of({{{source, 1}}});
+  const Ran whole = ran(host_, graph, starts, options),
+            gathered = ran(*gpu_, graph, starts, options, {.partitions = 7}),
+            copied = ran(*gpu_, graph, starts, options, {.partitions = 7, .transport = Transport::copied});
+  expect_same(gathered, whole);
+  expect_same(copied, whole);
+  const std::uint64_t index = graph.out.offsets.bytes(),
+                      lists = graph.edges() * (sizeof(Vertex) + sizeof(float));
+  EXPECT_EQ(copied.stats.traffic.partitions, gathered.stats.traffic.partitions);
+  EXPECT_EQ(copied.stats.traffic.partition_transfers, 1u);
+  EXPECT_LT(gathered.stats.traffic.host_to_device_bytes, index + 1024);
+  EXPECT_GT(copied.stats.traffic.host_to_device_bytes, index + lists / 14);
+  EXPECT_LT(copied.stats.traffic.host_to_device_bytes, index + lists / 2);
 }
 
 // ---- ranks that own a part of the lists each
@@ -280,36 +338,12 @@ TEST_F(GpuStreamedPpr, DiffusesBallsSideBySide) {
 
       expect_same(ran(*gpu_, in_file, starts, options), expected);
       expect_same(ran(*gpu_, in_memory, starts, options, {.partitions = 7}), expected);
+      expect_same(ran(*gpu_, in_memory, starts, options, kCopied), expected);
       EXPECT_TRUE(on_gpus(2, in_memory, starts, options) == expected.rows);
       EXPECT_TRUE(on_gpus(2, in_memory, starts, options, kByMessages, true) == expected.rows);
       EXPECT_TRUE(on_gpus(3, in_file, starts, options, {.partitions = 5}, true) == expected.rows);
     }
   }
-}
-
-/// Fewer balls, or one query alone, where memory is short: as it fits without --balls.
-TEST_F(GpuStreamedPpr, HasFewerBallsWhereMemoryIsShort) {
-  const Graph in_memory = generated(io::GraphKind::rmat, 12, false, io::WeightRule::none);
-  const Graph in_file = elsewhere(generated(io::GraphKind::rmat, 12, false, io::WeightRule::none));
-  const Starts starts = starts_of({{{0, 1}}, {{17, 1}}});
-  ppr::Options options = one_by_one_methods()[0];
-  options.expand = brief() ? 0.01 : 0.05;
-  const Ran expected = ran(host_, in_memory, starts, options);
-  const auto fits = [&](std::uint64_t memory, std::uint32_t balls) {
-    const auto device = open_gpu(memory);
-    options.balls = balls;
-    try {
-      expect_same(ran(*device, in_file, starts, options), expected);
-    } catch (const BudgetError&) {
-      return false;
-    }
-    EXPECT_LE(device->memory().peak(), memory);
-    return true;
-  };
-  std::uint64_t least = 256u << 10;
-  while (!fits(least, 1)) least += 64u << 10;
-  const std::uint64_t of_teams = 64u << 10;  // what teams say to each other
-  for (const std::uint64_t memory : {least + of_teams, 2 * least, 8 * least}) EXPECT_TRUE(fits(memory, 16));
 }
 
 TEST_F(GpuStreamedPpr, EvaluatesOnRanksThatShareTheGraphOut) {

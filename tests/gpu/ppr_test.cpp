@@ -139,6 +139,10 @@ TEST_F(GpuPpr, PlansThePeakOfTheSmallestQuery) {
       EXPECT_LE(smallest, ample->memory().peak());
       compare(*small, graph, starts, options, paging);
     }
+    const PagingOptions copied{.transport = Transport::copied};
+    const auto least = open_gpu(plan_ppr(*gpu_, graph, starts, options, copied).smallest_bytes + kSeeds);
+    compare(*least, graph, starts, options, copied);
+    EXPECT_LE(least->memory().peak(), least->memory().ceiling());
     const ppr::Plan streamed = plan_ppr(*gpu_, in_file, starts, options);
     EXPECT_TRUE(streamed.streamed);
     const auto small = open_gpu(streamed.smallest_bytes + kSeeds);

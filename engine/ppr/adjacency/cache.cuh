@@ -5,22 +5,22 @@
 // times at most for GD(L), and where many reach the same lists far less often. A query does not wait for a
 // list: its block's workspace serves other queries meanwhile.
 //
-// Partitions come to the host, whose threads gather what is missing, for each list is wanted once. Slots on
-// the GPU, from which a kernel copied lists, took longer: 2,048 queries by push on Kronecker 22, an H200 with
-// 400 MiB and 16 cores: 24.5 ms so, 31 where the GPU read lists in place, 92 where partitions were copied;
-// from a file 0.11 and 0.23 s. With 8,192 queries that come to more lists, in 500 MiB, they took 0.59 s in
-// place, and 0.69 so.
+// A ListSource brings lists. Usually they come by way of the host (gathered_lists.cuh): its threads gather
+// what is missing, for each list is wanted once. With --transport copied partitions come to slots on the GPU,
+// and a kernel copies lists from there (copied_lists.cuh). That took longer: 2,048 queries by push on
+// Kronecker 22, an H200 with 400 MiB and 16 cores: 24.5 ms by way of the host, 31 where the GPU read lists in
+// place, 92 where partitions were copied; from a file 0.11 and 0.23 s. With 8,192 queries that come to more
+// lists, in 500 MiB, they took 0.59 s in place, and 0.69 by way of the host.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "engine/exec/device.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/stream.cuh"
 #include "engine/memory/paging.hpp"
-#include "engine/ppr/adjacency/feeder.hpp"
+#include "engine/ppr/adjacency/list_source.hpp"
 #include "engine/ppr/adjacency/traffic.hpp"
 #include "engine/ppr/adjacency/wanted.hpp"
 #include "engine/ppr/options.hpp"
@@ -29,23 +29,18 @@
 
 namespace sluice::ppr {
 
-/// A list that is put into the cache.
-struct CachedList {
-  EdgeIndex place = 0;
-  double total = 0;  ///< of its weights
-  Vertex vertex = 0;
-};
-
 class ListCache {
  public:
-  /// Keeps references to device, graph and options. Lists come by way of the host's memory: of its budget are
-  /// partitions and what travels between ranks (`paging.shard`, who all make one at the same time, or all
-  /// have a `shared` one, of a cache that outlives this one). Throws BudgetError, and UsageError for a
-  /// transport that is not possible.
+  /// Keeps references to device, graph and options. Sources of ranks (`paging.shard`) are made by all of them
+  /// at the same time, or all have a `shared` feeder, of a cache that outlives this one. Throws BudgetError,
+  /// and UsageError for a transport that is not possible.
   ListCache(const Device& device, const Graph& graph, const Options& options, const PagingOptions& paging,
             std::shared_ptr<ListFeeder> shared);
   ~ListCache() { cudaStreamSynchronize(stream_.get()); }  // what is under way uses the buffers
 
+  /// As that of the source. Comes before prepare().
+  void open(std::uint64_t left) { source_->open(left); }
+  std::uint64_t needs() const { return source_->needs(); }
   /// Takes memory for lists, if it has none: `bytes` at most.
   void prepare(std::uint64_t bytes);
   /// Says where lists are, and where those that are missing are to be noted.
@@ -55,70 +50,42 @@ class ListCache {
   bool bring();
   /// No list is here any more.
   void clear();
-  /// Gives back the memory of lists, and with it all of them.
+  /// Gives back the memory of lists, and with it all of them, and what open() took.
   void give_back();
   /// The same, and memory of the host.
   void rest();
   /// Other ranks may still want lists of this one; returns once none does.
-  void finish() {
-    if (feeder_) feeder_->finish();
-  }
+  void finish() { source_->finish(); }
   /// Of one query alone: throws BudgetError.
   [[noreturn]] void throw_too_many_lists() const;
   /// Memory for lists on the device.
   std::uint64_t bytes() const { return targets_.bytes() + weights_.bytes(); }
   /// What says where lists are, beside them.
   std::uint64_t index_bytes() const {
-    return offsets_.bytes() + places_.bytes() + totals_.bytes() + missing_.bytes() + staged_there_.bytes();
+    return offsets_.bytes() + places_.bytes() + totals_.bytes() + missing_.bytes() + source_->bytes();
   }
   /// What is brought to the device, and what that takes of files and ranks.
   ListTraffic traffic() const;
   /// For others to share; null where lists come of no rank.
-  std::shared_ptr<ListFeeder> rank_feeder() const { return paging_.shard ? feeder_ : nullptr; }
+  std::shared_ptr<ListFeeder> rank_feeder() const { return source_->rank_feeder(); }
 
  private:
-  /// Page-locked memory that goes up at once.
-  struct Stage {
-    Stage(const Graph& graph, const Options& options);
-    std::uint64_t edges, lists;
-  };
-
-  std::uint64_t degree(Vertex v) const {
-    const EdgeIndex* const offsets = graph_.out.offsets.data() + v;
-    return offsets[1] - offsets[0];
-  }
   template <class T>
   void clear(const Buffer<T>& column, int byte);
-  ListFeeder& feeder();
-  void take(const ListsAtHand& lists);
-  void add(Vertex v, const ListColumns& list);
-  void send();
-  void stage(std::uint64_t i, bool fits);
-  void up(void* to, const void* from, std::uint64_t bytes);
+  CacheColumns columns() const;
 
   const Device& device_;
-  const Device host_;  ///< where feeders have what they take
   const Graph& graph_;
   const Options& options_;
-  PagingOptions paging_;
   cuda::Stream stream_;
   Buffer<EdgeIndex> offsets_, places_;
   Buffer<double> totals_;
   Buffer<std::uint64_t> missing_;
   WantedLists wanted_;
-  std::uint64_t missing_count_ = 0;
-  Stage stage_;
-  Staging<Vertex> staged_targets_;
-  Staging<float> staged_weights_;
-  Staging<CachedList> staged_;
-  Buffer<CachedList> staged_there_;
-  std::vector<ListColumns> lists_;  ///< that wait to go up
-  std::uint64_t waiting_ = 0;       ///< their edges
   Buffer<Vertex> targets_;
   Buffer<float> weights_;
   std::uint64_t capacity_ = 0, used_ = 0;  ///< in edges
-  std::shared_ptr<ListFeeder> feeder_;
-  ListTraffic traffic_, brought_;  ///< brought_: by feeders before
+  std::unique_ptr<ListSource> source_;     ///< last: it ends before the columns that it writes
 };
 
 }  // namespace sluice::ppr
