@@ -96,8 +96,9 @@ TEST_F(FreeMemory, KnowsGroupsOfVersion1) {
 }
 
 TEST_F(FreeMemory, TakesTheLesserOfBothVersions) {
-  process("4:memory:/old\n0::/new\n",
-          std::string(kMemory) + "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n");
+  std::string both = kMemory;
+  both += "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
+  process("4:memory:/old\n0::/new\n", both);
   group1("sys/fs/cgroup/memory/old", 300, 0, 0);
   group2("sys/fs/cgroup/unified/new", "200", 0, 0);
   EXPECT_EQ(free_mib(), 200u);
