@@ -99,13 +99,13 @@ class H5Results final : public ResultWriter {
   }
   ~H5Results() override { abandon(); }
 
-  void note(const Attribute& attribute) override {
-    guarded([&] { write(attribute); });
-  }
+  /// It lies behind all full chunks of columns, those of other ranks too, which come later.
+  void note(const Attribute& attribute) override { notes_.push_back(attribute); }
 
   void complete() override {
     guarded([&] {
       prepare();
+      for (const Attribute& attribute : notes_) write(attribute);
       for (std::size_t i = 0; i < written_.size(); ++i) {
         waiting_[i].drain(written_[i].chunk_bytes(),
                           [&](std::span<const std::byte> chunk) { put_chunk(i, chunk); });
@@ -201,6 +201,7 @@ class H5Results final : public ResultWriter {
   OutputFile output_;
   h5::Handle file_;
   Writeback writeback_;
+  std::vector<Attribute> notes_;
   std::vector<ChunkedDataset> written_;
   std::vector<std::deque<std::vector<std::byte>>> early_;  // full chunks of columns, before those of others
   std::vector<Scratch> waiting_;                           // full chunks of what is no column

@@ -120,6 +120,15 @@ TEST_F(RankBatchOnRanks, FollowsAsOneProcessWhereRanksShareTheGraphOut) {
                   {"--distribution", "shard", "--partitions", "4", "--slots", "2"});
 }
 
+/// What is known at the end lies behind the chunks of all ranks.
+TEST_F(RankBatchOnRanks, FillsManyChunksAsOneProcess) {
+  const std::string sparse = graph("uniform", 19, {"--edge-factor", "1", "--undirected"}),
+                    insert = file("insert.txt", "7 3\n"), old = at("old.h5");
+  run({"pagerank", sparse, "--tolerance", "1e-3", "--output", old, "--quiet"});
+  compare(sparse, {"--insert", insert, "--previous", old, "--method", "dfp", "--tolerance", "1e-3"}, {},
+          {2, 3});
+}
+
 TEST_F(RankBatchOnRanks, MayOwnNoVertexOrNoEdge) {
   const std::string inwards = star(), insert = file("insert.txt", "7 3\n"), old = at("old.h5");
   run({"pagerank", inwards, "--output", old, "--quiet"});
