@@ -36,14 +36,16 @@ struct PickyLayers {
 
 /// Pools the lists of some entries alone, those of many edges rather than others, and of odd ones never.
 struct ThriftyLayers : PickyLayers {
+  SLUICE_HD std::uint64_t layer_size(std::uint32_t depth) const { return depth == 2 ? 60 : 7; }
   SLUICE_HD std::uint64_t frontier_size(std::uint32_t depth) const { return depth == 3 ? 40 : 2; }
   SLUICE_HD std::uint64_t vertex_bias(const GraphView& graph, Vertex v) const {
     return v % 7 == 1 ? 0 : 1 + graph.degree(v);
   }
 };
 
-/// Of some entries, all alike, with copies where the run has them.
+/// Of some entries, all alike, with copies where the run has them; of more edges than a warp has lanes for.
 struct SparePlainLayers : PlainLayers {
+  SLUICE_HD std::uint64_t layer_size(std::uint32_t depth) const { return 300 * depth; }
   SLUICE_HD std::uint64_t frontier_size(std::uint32_t) const { return 3; }
 };
 
