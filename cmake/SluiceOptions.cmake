@@ -31,18 +31,23 @@ endif()
 # More than half of a file's time goes into the headers that most files read.
 option(SLUICE_PRECOMPILE "precompile the headers that most files read" ON)
 
-# sluice_precompile(TARGET HEADER...): these, and what most files read of the standard library. Its own code may be C++20
-# or CUDA: a CUDA compiler takes no such file.
+# sluice_precompile(TARGET HEADER...): these, and what most files read of the standard library, but for a CUDA compiler,
+# which takes no such file. sluice_precompile(TARGET AS OTHER): those of another target, which is compiled alike.
 function(sluice_precompile target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "AS" "")
   if(NOT SLUICE_PRECOMPILE)
     return()
   endif()
-  set(headers "")
-  foreach(header algorithm atomic chrono cmath condition_variable functional map memory mutex numeric optional span
-          sstream string thread vector ${ARGN})
-    list(APPEND headers $<$<COMPILE_LANGUAGE:CXX>:<${header}$<ANGLE-R>>)
-  endforeach()
-  target_precompile_headers(${target} PRIVATE ${headers})
+  if(arg_AS)
+    target_precompile_headers(${target} REUSE_FROM ${arg_AS})
+  else()
+    set(headers "")
+    foreach(header algorithm atomic chrono cmath condition_variable functional map memory mutex numeric optional span
+            sstream string thread vector ${arg_UNPARSED_ARGUMENTS})
+      list(APPEND headers $<$<COMPILE_LANGUAGE:CXX>:<${header}$<ANGLE-R>>)
+    endforeach()
+    target_precompile_headers(${target} PRIVATE ${headers})
+  endif()
   # So that a compiler cache sees them.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
 endfunction()
