@@ -6,7 +6,6 @@
 
 #include "engine/core/error.hpp"
 #include "engine/exec/threads.hpp"
-#include "partition/huge_pages.hpp"
 #include "partition/radix_sort.hpp"
 
 namespace sluice {
@@ -44,10 +43,7 @@ template <class Record>
 Csr sort_into_rows(HostArray<Record>& records, std::uint64_t vertices, unsigned threads) {
   {
     HostArray<Record> spare(records.size(), "sorting edges");
-    if (!host_budget().counts_only()) {
-      prefer_huge_pages(spare);
-      sort_records(records.span(), spare.span(), threads);
-    }
+    if (!host_budget().counts_only()) sort_records(records.span(), spare.span(), threads);
   }
   return rows_of(std::span<const Record>(records.span()), vertices, threads);
 }
@@ -64,7 +60,6 @@ Csr build_csr(std::uint64_t vertices, std::span<const Vertex> source, std::span<
   return with_record_type(!weight.empty(), !time.empty(), [&]<class Record>() {
     HostArray<Record> records(source.size(), "sorting edges");
     if (host_budget().counts_only()) return sort_into_rows(records, vertices, threads);
-    prefer_huge_pages(records);
     parallel_blocks(threads, source.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
       for (std::uint64_t i = begin; i < end; ++i) {
         if (source[i] >= vertices || target[i] >= vertices) {
@@ -84,7 +79,6 @@ Csr transpose(const Csr& csr, unsigned threads) {
   return with_record_type(!csr.weights.empty(), !csr.times.empty(), [&]<class Record>() {
     HostArray<Record> records(csr.edges(), "sorting edges");
     if (host_budget().counts_only()) return sort_into_rows(records, csr.vertices(), threads);
-    prefer_huge_pages(records);
     parallel_blocks(threads, csr.vertices(), 1u << 14, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
       for (std::uint64_t v = begin; v < end; ++v) {
         for (EdgeIndex i = csr.offsets[v]; i < csr.offsets[v + 1]; ++i) {

@@ -13,7 +13,6 @@ RowEdits rows::join(std::vector<Stretch> found, unsigned threads) {
     shifts.push_back(shifts.back() + part.shift);
   }
   all.edits = HostArray<RowEdit>(places.back(), "edits of lists");
-  prefer_huge_pages(all.edits);
   parallel_blocks(threads, found.size(), 1, [&](std::uint64_t part, std::uint64_t, unsigned) {
     RowEdit* place = all.edits.data() + places[part];
     for (RowEdit edit : found[part].edits) {
@@ -28,7 +27,6 @@ RowEdits rows::join(std::vector<Stretch> found, unsigned threads) {
 HostArray<EdgeIndex> rewrite_offsets(const HostArray<EdgeIndex>& old, std::uint64_t vertices,
                                      std::span<const RowEdit> edits, unsigned threads) {
   HostArray<EdgeIndex> offsets(vertices + 1, "offsets");
-  prefer_huge_pages(offsets);
   const EdgeIndex old_edges = old[old.size() - 1];
   parallel_blocks(threads, vertices + 1, rows::kEntries, [&](std::uint64_t from, std::uint64_t to, unsigned) {
     // List v begins behind the edits of all sources before v.

@@ -17,7 +17,6 @@
 #include "engine/exec/threads.hpp"
 #include "partition/edge_record.hpp"
 #include "partition/graph.hpp"
-#include "partition/huge_pages.hpp"
 #include "partition/list_reader.hpp"
 
 namespace sluice {
@@ -194,7 +193,6 @@ HostArray<T> rewrite_column(const HostArray<T>& old, std::span<const RowEdit> ed
   const std::int64_t grown = edits.empty() ? 0 : edits.back().shift;
   HostArray<T> column = make_host_array<T>(
       memory, static_cast<std::size_t>(static_cast<std::int64_t>(old.size()) + grown), purpose);
-  if (memory == nullptr) prefer_huge_pages(column);
   // The last stretch ends behind the last entry, so that it takes what is inserted there.
   const std::uint64_t places = old.size() + 1;
   parallel_blocks(threads, places, rows::kEntries, [&](std::uint64_t from, std::uint64_t to, unsigned) {

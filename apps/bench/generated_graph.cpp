@@ -12,7 +12,6 @@
 #include "io/convert/keep_rule.hpp"
 #include "io/generate/edge_generator.hpp"
 #include "partition/build.hpp"
-#include "partition/huge_pages.hpp"
 #include "partition/radix_sort.hpp"
 
 namespace sluice::bench {
@@ -132,7 +131,6 @@ void GraphBuilder::count() {
 
 void GraphBuilder::place() {
   records_ = HostArray<Record>(starts_[buckets_], "generated edges");
-  prefer_huge_pages(records_);
   parallel_blocks(threads_, generator_.edges(), chunk_edges_,
                   [&](std::uint64_t begin, std::uint64_t end, unsigned) {
                     std::uint64_t* const next = next_.data() + begin / chunk_edges_ * buckets_;
@@ -154,7 +152,6 @@ void GraphBuilder::sort() {
     if (spares[thread].size() < size) {
       spares[thread] = {};
       spares[thread] = HostArray<Record>(size + size / 4, "sorting edges");
-      prefer_huge_pages(spares[thread]);
     }
     return spares[thread].data();
   };
@@ -197,8 +194,6 @@ Csr GraphBuilder::rows() {
   csr.offsets = HostArray<EdgeIndex>(stats_.vertices + 1, "CSR offsets");
   csr.targets = HostArray<Vertex>(stats_.edges, "CSR targets");
   if (rules_.weights == io::WeightRule::uniform) csr.weights = HostArray<float>(stats_.edges, "CSR weights");
-  prefer_huge_pages(csr.targets);
-  prefer_huge_pages(csr.weights);
   csr.offsets[stats_.vertices] = stats_.edges;
   parallel_blocks(threads_, buckets_, 1, [&](std::uint64_t bucket, std::uint64_t, unsigned) {
     write_bucket(bucket, positions[bucket], csr);

@@ -17,6 +17,14 @@ SLUICE_HD std::uint32_t bit_width(std::uint32_t value) {
 #endif
 }
 
+SLUICE_HD std::uint32_t bit_width(std::uint64_t value) {
+#if defined(__CUDA_ARCH__)
+  return 64 - static_cast<std::uint32_t>(__clzll(static_cast<long long>(value)));
+#else
+  return static_cast<std::uint32_t>(std::bit_width(value));
+#endif
+}
+
 SLUICE_HD unsigned count_bits(std::uint32_t word) {
 #if defined(__CUDA_ARCH__)
   return static_cast<unsigned>(__popc(word));

@@ -31,10 +31,6 @@ Router::Router(Communicator& ranks, const Device& device, DeviceRanks* link, std
   arriving_ = Staging<std::byte>(device, piece_bytes_ * size(), "what comes from other ranks");
 }
 
-Router::~Router() {
-  if (link_ && std::uncaught_exceptions() > 0) link_->abort();  // others may not come any more
-}
-
 std::vector<std::uint64_t> Router::counts(std::span<const std::uint64_t> send, const char* label) const {
   std::vector<std::uint64_t> counts(send.size());
   ranks_.swap(std::as_bytes(send), std::as_writable_bytes(std::span(counts)), label);

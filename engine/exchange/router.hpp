@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <functional>
 #include <span>
 #include <utility>
@@ -41,7 +42,7 @@ class Router {
          std::uint64_t piece_bytes = kPieceBytes, Ownership owners = {});
   Router(const Router&) = delete;
   Router& operator=(const Router&) = delete;
-  ~Router();
+  ~Router() { abort_if_unwinding(); }
 
   Communicator& ranks() const { return ranks_; }
   std::size_t size() const { return static_cast<std::size_t>(ranks_.size()); }
@@ -82,6 +83,11 @@ class Router {
   void begin_gather(const void* from, void* to, std::size_t bytes, void* stream) const {
     link_->all_gather(from, to, bytes, stream);
   }
+  /// Elements ranges[r] of `elements` are known to rank r, and then to all.
+  template <class T>
+  void begin_gather_ranges(T* elements, std::span<const ElementRange> ranges, void* stream) const {
+    link_->all_gather_ranges(elements, ranges, sizeof(T), stream);
+  }
   /// Of `values`, `each` of every rank in order of rank, this rank's become the least of what any rank has
   /// there; the others are lost.
   void begin_least(std::uint32_t* values, std::uint64_t each, void* stream) const {
@@ -89,6 +95,12 @@ class Router {
   }
   /// Blocks until what `stream` has begun is done, in memory of the host too; throws as DeviceRanks::wait().
   void wait(void* stream, const char* label) const;
+  /// Throws so; for code that waits otherwise.
+  void throw_if_failed(const char* label) const { link_->throw_if_failed(label); }
+  /// Ends what is under way where this rank leaves in an exception, for others may not come any more.
+  void abort_if_unwinding() const noexcept {
+    if (link_ && std::uncaught_exceptions() > 0) link_->abort();
+  }
 
   // ---- rows, of which each has one owner; all ranks call what follows
 

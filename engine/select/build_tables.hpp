@@ -136,6 +136,13 @@ void for_each_list(unsigned threads, const GraphView& graph, const Body& body, c
                   });
 }
 
+inline constexpr std::uint64_t kRowsAhead = 32;
+
+/// The row of an edge's target is on its way to the cache from here on; there may be no such edge.
+inline void prefetch_row(const GraphView& graph, EdgeIndex edge) {
+  if (edge < graph.edges()) __builtin_prefetch(graph.csr.offsets + graph.target(edge));
+}
+
 /// Calls emit(row, index, AliasSlot) for every entry of every list.
 template <class BiasOf, class Emit>
 void for_each_alias(unsigned threads, const GraphView& graph, const BiasOf& bias, const Emit& emit,
@@ -149,6 +156,7 @@ void for_each_alias(unsigned threads, const GraphView& graph, const BiasOf& bias
 template <class BiasOf>
 void build_wide_alias(unsigned threads, const GraphView& graph, const BiasOf& bias, WideAlias* slots) {
   for_each_alias(threads, graph, bias, [&](const Row& row, std::uint32_t i, const AliasSlot& slot) {
+    prefetch_row(graph, row.offset + i + kRowsAhead);
     WideAlias& wide = slots[row.offset + i];
     wide = WideAlias{};
     if (slot.other == kNoVertex) return;
@@ -160,13 +168,12 @@ void build_wide_alias(unsigned threads, const GraphView& graph, const BiasOf& bi
   });
 }
 
-/// Calls emit(position, target) for every edge; the target's row is on its way to the cache.
+/// Calls emit(position, target) for every edge.
 template <class Emit>
 void for_each_edge(unsigned threads, const GraphView& graph, Emit&& emit) {
   parallel_blocks(threads, graph.edges(), 1u << 16, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-    constexpr std::uint64_t kAhead = 32;
     for (std::uint64_t at = begin; at < end; ++at) {
-      if (at + kAhead < end) __builtin_prefetch(graph.csr.offsets + graph.target(at + kAhead));
+      prefetch_row(graph, at + kRowsAhead);
       emit(at, graph.target(at));
     }
   });

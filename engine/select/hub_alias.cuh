@@ -99,6 +99,7 @@ __global__ void __launch_bounds__(kHubBlock)
       __syncthreads();
     }
     const auto heavies = static_cast<std::uint32_t>(row.degree - lights);
+    const AliasThresholds threshold(total);
     for (std::uint32_t k = threadIdx.x; k < row.degree; k += kHubBlock) {
       const std::uint32_t i = indices[k];
       const Wide mass = own(i), at = sums[k];
@@ -110,8 +111,7 @@ __global__ void __launch_bounds__(kHubBlock)
         // First heavy entry with a sum above `at`.
         const std::uint32_t low =
             count_while(heavies, [&](std::uint32_t i) { return sums[row.degree - 1 - i] <= at; });
-        emit(row, i,
-             AliasSlot{alias_threshold(static_cast<Word>(mass), total), indices[row.degree - 1 - low]});
+        emit(row, i, AliasSlot{threshold(static_cast<Word>(mass)), indices[row.degree - 1 - low]});
       } else {
         // First light entry before which the deficits reach `at`.
         const std::uint64_t low = count_while(lights, [&](std::uint64_t i) { return sums[i] < at; });
@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(kHubBlock)
             rest == total || k == lights;  // the last heavy entry lies right behind the light ones
         emit(row, i,
              full ? AliasSlot{~std::uint64_t{0}, i}
-                  : AliasSlot{alias_threshold(static_cast<Word>(rest), total), indices[k - 1]});
+                  : AliasSlot{threshold(static_cast<Word>(rest)), indices[k - 1]});
       }
     }
     __syncthreads();

@@ -9,7 +9,6 @@
 #include "engine/exec/threads.hpp"
 #include "io/convert/keep_rule.hpp"
 #include "io/convert/run_merger.hpp"
-#include "partition/huge_pages.hpp"
 #include "partition/radix_sort.hpp"
 
 namespace sluice::io {
@@ -66,7 +65,6 @@ void EdgeSorter<Record>::grow(std::uint64_t wanted) {
   spare_ = {};
   wanted = std::max({wanted, expected_ > buffer_.size() ? expected_ : 2 * buffer_.size(), kFirstBuffer});
   HostArray<Record> grown(std::min(wanted, capacity()), "sorting edges");
-  prefer_huge_pages(grown);
   parallel_blocks(options_.threads, used_, kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
     std::copy_n(buffer_.begin() + begin, end - begin, grown.begin() + begin);
   });
@@ -80,7 +78,6 @@ void EdgeSorter<Record>::sort_buffer(std::uint64_t spare_records) {
   if (spare_.size() < spare_records) {
     spare_ = {};
     spare_ = HostArray<Record>(spare_records, "sorting edges");
-    prefer_huge_pages(spare_);
   }
   sort_records(std::span(buffer_.data(), used_), std::span(spare_.data(), used_), options_.threads);
   pieces_.clear();
@@ -295,7 +292,6 @@ void EdgeSorter<Record>::reverse() {
   options_.drop_duplicates = false;
   if (runs_.empty()) {
     spare_ = HostArray<Record>(size_, "sorting edges");
-    prefer_huge_pages(spare_);
     std::uint64_t begin = 0;
     for (const auto piece : pieces_) {
       turn_all(std::span<const Record>(piece), spare_.data() + begin, options_.threads);

@@ -12,8 +12,13 @@ namespace {
 using bench::RankCounts;
 using bench::RankLimits;
 
-constexpr RankLimits kLimits{
-    .node = 8, .node_bandwidth = 100, .network_bandwidth = 10, .latency = 1, .message = 0.5, .round = 2};
+constexpr RankLimits kLimits{.node = 8,
+                             .node_bandwidth = 100,
+                             .network_bandwidth = 10,
+                             .latency = 1,
+                             .message = 0.5,
+                             .peer_reads = 20,
+                             .round = 2};
 
 TEST(RankModel, SharesWorkThatTravelsAndCopiesWhatIsGathered) {
   const RankCounts gathers{.seconds = 1, .ranks = 3, .bytes = 600, .gathers = true};
@@ -64,6 +69,19 @@ TEST(RankModel, HasWhatNoCountExplainsOnMoreRanks) {
   // Work that travels is none of one rank's, and shared.
   job.bytes = 1e-9;
   EXPECT_NEAR(seconds_on(job, kLimits, 4).sum(), 20 + 3, 1e-6);
+}
+
+TEST(RankModel, HasWhatEachRankDoesAlikeAndReadsOfOthersMemory) {
+  RankCounts job{.seconds = 80, .ranks = 2, .rounds = 0, .alike = 8};
+
+  EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 1).sum(), 80);
+  EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 2).sum(), 8 + 36);
+  EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 4).sum(), 8 + 18);
+  // 2,400 reads, of which three of four ranks' lists are another's: 1,800 by one of four.
+  job.reads = 1200;
+  EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 2).reads, 600.0 / 20);
+  EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 4).reads, 2400.0 * 3 / 4 / 4 / 20);
+  EXPECT_DOUBLE_EQ(seconds_on(job, kLimits, 4).sum(), 8 + 18 + 22.5);
 }
 
 TEST(RankModel, ScalesGpusAndWork) {
@@ -154,7 +172,10 @@ TEST_F(RankTable, TakesLimitsAndWorkOfReportsUnlessTheyAreGiven) {
   std::ofstream(at("reports/2.json"))
       << R"({"command": "scaling", "options": {}, "ranks": 2, "seconds": {}, "stored edges []": 4e9,
              "limit: rank to rank [GB/s]": 1, "bfs, one rank: M edges": 10, "bfs: M edges": 15, "bfs [ms]": 20,
-             "bfs: times one rank": 2, "bfs: rounds": 0, "bfs: MB from GPU to GPU": 70})";
+             "bfs: times one rank": 2, "bfs: rounds": 0, "bfs: MB from GPU to GPU": 70,
+             "limit: random 4-byte reads of a peer [G reads/s]": 1, "neighbor: times one rank": 1,
+             "neighbor: slowest rank s": 0.03, "neighbor: rounds": 0, "neighbor: MB from GPU to GPU": 0,
+             "neighbor: alike s": 0.01, "neighbor: M reads of others": 20})";
 
   const auto row = [&](std::vector<std::string> more) {
     more.insert(more.begin(), {"ranks", at("reports")});
@@ -167,6 +188,9 @@ TEST_F(RankTable, TakesLimitsAndWorkOfReportsUnlessTheyAreGiven) {
   EXPECT_NE(row({"--node-bandwidth", "100"}).find("| bfs | 40 | 30 | 20 on 2 |"), std::string::npos);
   EXPECT_NE(row({"--node-bandwidth", "100", "--speed", "3"}).find("| bfs | 40 | 10 | 20 on 2 |"),
             std::string::npos);
+  // 10 ms on each rank, half of the other 20, and 10 M reads at 1 G a second.
+  EXPECT_NE(row({}).find("| neighbor | 30 | 30 | 30 on 2 | +0% |"), std::string::npos) << row({});
+  EXPECT_NE(row({"--peer-reads", "2"}).find("| neighbor | 30 | 25 | 30 on 2 |"), std::string::npos);
 }
 
 TEST_F(RankTable, TellsGraphsApart) {

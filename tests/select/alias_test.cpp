@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <random>
 #include <string>
@@ -48,7 +49,7 @@ void expect_exact(const std::vector<std::uint64_t>& biases, const std::string& n
       continue;
     }
     const std::uint64_t own = share_of(threshold, total);
-    ASSERT_EQ(alias_threshold(own, total), threshold)
+    ASSERT_EQ(AliasThresholds(total)(own), threshold)
         << name << ": no share of " << total << " has this threshold";
     mass[i] += own;
     mass[other] += total - own;
@@ -57,6 +58,20 @@ void expect_exact(const std::vector<std::uint64_t>& biases, const std::string& n
     ASSERT_TRUE(mass[i] == static_cast<Wide>(biases[i]) * biases.size()) << name << ", entry " << i;
     if (biases[i] == 0) {
       ASSERT_EQ(slots[i].threshold, 0u) << name << ": an entry of bias zero may never be drawn";
+    }
+  }
+}
+
+TEST(AliasThresholds, AreThoseOfADivision) {
+  std::mt19937_64 random(3);
+  const auto some = [&] { return random() >> random() % 64; };
+  for (unsigned trial = 0; trial < 200'000; ++trial) {
+    const std::uint64_t whole =
+        trial % 3 == 0 ? std::uint64_t{1} << trial % 64 : std::max(some(), std::uint64_t{1});
+    const AliasThresholds threshold(whole);
+    for (const std::uint64_t part : {std::uint64_t{0}, some() % whole, whole / 2, whole - 1}) {
+      const auto expected = static_cast<std::uint64_t>((static_cast<Wide>(part) << 64) / whole);
+      ASSERT_EQ(threshold(part), expected) << part << " of " << whole;
     }
   }
 }

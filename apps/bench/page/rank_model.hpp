@@ -14,6 +14,7 @@ struct RankLimits {
   double network_bandwidth = 1;  ///< the same, beyond a node
   double latency = 0;            ///< seconds until the first message of a round is there
   double message = 0;            ///< and for each message more: a rank sends one to every other
+  double peer_reads = 1;         ///< that a GPU makes at random in others' memory, a second
   double round = 0;              ///< seconds that a round takes of a GPU, however little work it has
   double speed = 1;              ///< GPUs work so many times as fast
   double work = 1;               ///< the job has so many times the work and bytes
@@ -26,6 +27,8 @@ struct RankCounts {
   double bytes = 0;    ///< that they sent, all together
   double rounds = 1;   ///< in which all ranks exchange
   double work = 1;     ///< what they looked at, all together, beside what one looks at
+  double alike = 0;    ///< of `seconds`, what each of several ranks does again
+  double reads = 0;    ///< that they made in each other's memory, all together
   /// Does each rank come to know all that changes (solvers)? Else work travels to the owner of its vertex.
   bool gathers = false;
   bool overlaps = false;  ///< is what is sent under way while ranks work (solvers)?
@@ -36,23 +39,29 @@ struct RankCounts {
 /// The parts of the time that so many ranks take.
 struct RankSeconds {
   double rounds = 0;    ///< each rank has all of them
+  double alike = 0;     ///< the same
   double shared = 0;    ///< of one rank's work, each of n ranks has one nth
+  double reads = 0;     ///< in other ranks' memory
   double link = 0;      ///< bytes on their way
   double messages = 0;  ///< latency
   double rest = 0;      ///< what no count has
   bool overlaps = false;
 
   double sum() const {
-    return rounds + (overlaps ? std::max(shared, link) : shared + link) + messages + rest;
+    return rounds + alike + (overlaps ? std::max(shared, link) : shared + link) + reads + messages + rest;
   }
 };
 
+/// What each of `ranks` has of work that is another rank's with probability (ranks - 1) / ranks, and that
+/// they share; all of job.ranks had so much.
+inline double left_on(const RankCounts& job, double all, double ranks) {
+  return all * job.ranks / (job.ranks - 1) * (ranks - 1) / (ranks * ranks);
+}
 /// Bytes that each of `ranks` receives. Of what changes, b bytes, all ranks but the owner receive a copy: b
-/// (ranks - 1) bytes were sent, and each receives nearly b, however many ranks there are. Work of w bytes
-/// leaves for another rank with probability (ranks - 1) / ranks, and the ranks share what comes.
+/// (ranks - 1) bytes were sent, and each receives nearly b, however many ranks there are.
 inline double received_bytes(const RankCounts& job, double ranks) {
   if (job.gathers) return job.bytes / (job.ranks - 1) * (ranks - 1) / ranks;
-  return job.bytes * job.ranks / (job.ranks - 1) * (ranks - 1) / (ranks * ranks);
+  return left_on(job, job.bytes, ranks);
 }
 
 /// Where work travels, what no count has is work that a rank alone does not have, shared by more ranks. Else
@@ -70,12 +79,15 @@ inline RankSeconds seconds_on(const RankCounts& job, const RankLimits& limits, d
   const double all_rounds = job.rounds * limits.round;
   const double rounds = job.overlaps ? std::min(all_rounds, job.seconds) : 0;
   const double scale = limits.work / limits.speed;
-  RankSeconds parts{.rounds = rounds, .shared = (job.seconds - rounds) * scale / ranks};
+  RankSeconds parts{.rounds = rounds,
+                    .alike = job.alike * scale,
+                    .shared = (job.seconds - rounds - job.alike) * scale / ranks};
   if (ranks <= 1) return parts;
   if (!job.overlaps) parts.rounds = all_rounds;
   parts.shared *= job.work;
   const double bandwidth = ranks <= limits.node ? limits.node_bandwidth : limits.network_bandwidth;
   parts.link = received_bytes(job, ranks) * limits.work / bandwidth;
+  parts.reads = left_on(job, job.reads, ranks) * limits.work / limits.peer_reads;
   parts.messages = job.rounds * (limits.latency + (ranks - 1) * limits.message);
   parts.rest = rest_on(job, ranks) * scale;
   parts.overlaps = job.overlaps;

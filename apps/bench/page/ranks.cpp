@@ -21,7 +21,7 @@ constexpr double kMostRanks = 1024;
 
 struct RanksCommand {
   std::string reports;
-  RankLimits limits{8, 328, 50, 25, 1, 10};  ///< in the options' units
+  RankLimits limits{8, 328, 50, 25, 1, 6.6, 10};  ///< in the options' units
 };
 
 /// A job on so many ranks.
@@ -29,6 +29,7 @@ struct Measured {
   double ranks = 1, seconds = 0;
   double bytes = 0, rounds = 0;  ///< of more than one
   double work = 1;               ///< beside that of one
+  double alike = 0, reads = 0;   ///< RankCounts
   bool gathers = false, overlaps = false;
   std::string graph = {};  ///< of a job's report: differs between graphs
 };
@@ -96,6 +97,8 @@ void add_scaling(const Json& report, JobsOfGraphs& graphs) {
         .bytes = 1e6 * column("MB from GPU to GPU"),
         .rounds = column("rounds"),
         .work = report.value(name + ": M edges", 1.0) / report.value(name + ", one rank: M edges", 1.0),
+        .alike = report.value(name + ": alike s", 0.0),
+        .reads = 1e6 * report.value(name + ": M reads of others", 0.0),
         .gathers = !travels && !says("bp"),
         .overlaps = !travels};
     job.try_emplace(1, Measured{.seconds = seconds * times.get<double>()});
@@ -109,6 +112,8 @@ RankCounts counts_of(const Measured& one, const Measured& several) {
           .bytes = several.bytes,
           .rounds = several.rounds,
           .work = several.work,
+          .alike = several.alike,
+          .reads = several.reads,
           .gathers = several.gathers,
           .overlaps = several.overlaps};
 }
@@ -151,7 +156,10 @@ std::string milliseconds(double seconds) {
 std::string limit_of(const RankCounts& job, const RankSeconds& parts, double ranks) {
   if (job.rounds == 0 && job.bytes > 0) return "not known: its report counts no rounds";
   if (ranks >= kMostRanks) return "nothing yet";
-  const double most = std::max({parts.rounds, parts.link, parts.messages, parts.rest});
+  const double most =
+      std::max({parts.rounds, parts.alike, parts.link, parts.reads, parts.messages, parts.rest});
+  if (parts.alike == most) return "what each rank does alike";
+  if (parts.reads == most) return "reads of other GPUs' memory";
   if (parts.rest == most)
     return rest_travels(job) ? "work of which there is no count" : "what each rank does alike";
   if (parts.rounds == most) return fmt::format("{} rounds, however little work they have", job.rounds);
@@ -218,10 +226,11 @@ std::string head_of(const RankLimits& limits) {
       "beside one, given one\nrank's time and counts of several; error: of that. Check: the error of what it "
       "says of the most ranks, given the time of\nthe fewest, too. Links: {:.4g} GB/s between {:g} GPUs, "
       "{:g} "
-      "GB/s beyond; {:g} us a round and {:g} us a message. GPUs: {:g} us a\nround; {:g} times the measured "
-      "speed. Work: {:g} times that of the reports.\n",
+      "GB/s beyond; {:g} us a round and {:g} us a message; {:.3g} G reads/s\nin other GPUs' memory. GPUs: "
+      "{:g} "
+      "us a round; {:g} times the measured speed. Work: {:g} times that of the reports.\n",
       1e-9 * limits.node_bandwidth, limits.node, 1e-9 * limits.network_bandwidth, 1e6 * limits.latency,
-      1e6 * limits.message, 1e6 * limits.round, limits.speed, limits.work);
+      1e6 * limits.message, 1e-9 * limits.peer_reads, 1e6 * limits.round, limits.speed, limits.work);
 }
 
 /// What stands above the rows of a graph.
@@ -234,27 +243,31 @@ std::string head_of(double edges) {
       edges > 0 ? fmt::format("\nOf a graph of {:.3g} G stored edges:\n", 1e-9 * edges) : "", names, line);
 }
 
-/// What GPUs of a node receive, by the reports that measured it: the least; 0: none did.
-double measured_bandwidth(const std::vector<Json>& reports) {
+/// A limit of the reports that measured it: the least; `otherwise`: none did.
+double measured_limit(const std::vector<Json>& reports, const char* name, double otherwise) {
   double least = 0;
   for (const Json& report : reports) {
-    const double bandwidth = report.value("limit: rank to rank [GB/s]", 0.0);
-    if (bandwidth > 0) least = least > 0 ? std::min(least, bandwidth) : bandwidth;
+    const double limit = report.value(name, 0.0);
+    if (limit > 0) least = least > 0 ? std::min(least, limit) : limit;
   }
-  return 1e9 * least;
+  return least > 0 ? least : otherwise;
 }
 
 void run_ranks(const apps::Command& command, RankLimits limits, const std::string& folder) {
-  limits.node_bandwidth *= 1e9, limits.network_bandwidth *= 1e9;
   limits.latency *= 1e-6, limits.message *= 1e-6, limits.round *= 1e-6;
-  if (!(std::min({limits.node_bandwidth, limits.network_bandwidth, limits.speed, limits.work}) > 0))
-    throw UsageError("--node-bandwidth, --network-bandwidth, --speed, --work: must be above 0");
+  if (!(std::min({limits.node_bandwidth, limits.network_bandwidth, limits.peer_reads, limits.speed,
+                  limits.work}) > 0))
+    throw UsageError("--node-bandwidth, --network-bandwidth, --peer-reads, --speed, --work: must be above 0");
   std::string text;
   try {
     const std::vector<Json> reports = read_reports(folder, {"command", "options", "ranks", "seconds"});
-    if (const double measured = measured_bandwidth(reports);
-        !command.given("--node-bandwidth") && measured > 0)
-      limits.node_bandwidth = measured;
+    const auto take = [&](const char* option, const char* name, double& limit) {
+      if (!command.given(option)) limit = measured_limit(reports, name, limit);
+      limit *= 1e9;
+    };
+    take("--node-bandwidth", "limit: rank to rank [GB/s]", limits.node_bandwidth);
+    take("--peer-reads", "limit: random 4-byte reads of a peer [G reads/s]", limits.peer_reads);
+    limits.network_bandwidth *= 1e9;
     text = head_of(limits);
     for (const auto& [edges, jobs] : jobs_of(reports)) {
       text += head_of(edges);
@@ -285,6 +298,8 @@ std::unique_ptr<apps::Command> make_ranks() {
   command->real("--latency", "US", c->limits.latency,
                 "microseconds until a round's first message is there (k-core's rounds on two H200s)");
   command->real("--message", "US", c->limits.message, "microseconds for each message more");
+  command->real("--peer-reads", "G/s", c->limits.peer_reads,
+                "that a GPU makes at random in others' memory; not given: as --node-bandwidth");
   command->group("GPUs");
   command->real("--round", "US", c->limits.round, "microseconds that a round takes at least");
   command->real("--speed", "TIMES", c->limits.speed, "how fast they work beside the measured one");

@@ -62,8 +62,7 @@ class WalkStudies {
       study("replicate, strong", whole, uniform);
       study("replicate, weak", whole, more);
       for (const Work& work : others) alone(whole, work, work.name + ", ");
-      for (const Work& work : instance_groups())
-        alone(whole, work, work.name + ", "), study(work.name, whole, work);
+      study_groups(whole);
     }
     {
       ResidentGraph third(device_, graph_, kThird);
@@ -82,7 +81,15 @@ class WalkStudies {
       ResidentGraph shared(device_, graph_, paging);
       study("shard, strong", shared, uniform);
       study("shard, weak", shared, more);
-      for (const Work& work : others) study(work.name + ", shard, strong", shared, work);
+      for (const Work& work : others) {
+        const Scaled usual = study(work.name + ", shard, strong", shared, work);
+        // Where no work travels, ranks read each other's memory: one target for a drawn edge, if it lies
+        // there.
+        const double others_share = 1 - 1 / static_cast<double>(ranks());
+        if (usual.entries == 0)
+          figures_.back().columns.emplace_back("M reads of others",
+                                               usual.rate * usual.slowest * others_share);
+      }
     }
     if (!device_.is_cuda()) return;
     // GPUs could read each other's memory instead.
@@ -91,11 +98,29 @@ class WalkStudies {
     study(others.back().name + ", shard, work travels, strong", shared, others.back());
   }
 
-  /// On the first rank.
-  void alone(ResidentGraph& whole, const Work& work, const std::string& name) {
+  /// On the first rank. Returns the seconds that it takes.
+  double alone(ResidentGraph& whole, const Work& work, const std::string& name) {
     // Tables that pay for all walks, but not for a rank's share of them, are on every rank.
     measure(whole, work, Who::each);
-    one_[work.name] = study(name + "one rank", whole, work, Who::first);
+    const Scaled usual = study(name + "one rank", whole, work, Who::first);
+    one_[work.name] = usual.rate;
+    return usual.slowest;
+  }
+
+  /// On one rank, the time that a line through a few and many instances has where there are none is what each
+  /// of several ranks takes as well.
+  void study_groups(ResidentGraph& whole) {
+    const std::vector<Work> groups = instance_groups();
+    const Work &few = groups.front(), &many = groups.back();
+    std::map<std::string, double> seconds;
+    for (const Work& work : groups) seconds[work.name] = alone(whole, work, work.name + ", ");
+    const double each = (seconds[many.name] - seconds[few.name]) /
+                        static_cast<double>(many.instances - few.instances),
+                 alike = seconds[few.name] - each * static_cast<double>(few.instances);
+    for (const Work& work : groups) {
+      study(work.name, whole, work);
+      if (alike > 0) figures_.back().columns.emplace_back("alike s", alike);
+    }
   }
 
   Work uniform_walks(std::uint64_t rounds) const {
@@ -134,8 +159,8 @@ class WalkStudies {
             }};
   }
 
-  /// Returns the rate.
-  double study(const std::string& name, ResidentGraph& graph, const Work& work, Who who = Who::all) {
+  /// Returns the usual run.
+  Scaled study(const std::string& name, ResidentGraph& graph, const Work& work, Who who = Who::all) {
     if (options_.progress) options_.progress(name);
     // The first makes tables and connections, and GPUs that waited for others take a while to run at full
     // speed.
@@ -161,7 +186,7 @@ class WalkStudies {
                         {"rounds", usual.rounds}};
     }
     figures_.push_back(std::move(figure));
-    return usual.rate;
+    return usual;
   }
 
   Scaled measure(ResidentGraph& graph, const Work& work, Who who) const {

@@ -131,14 +131,12 @@ struct SlicedRows::Chunk {
 
 /// What is needed while the rows are made.
 struct SlicedRows::Making {
-  Making(const Device& on, const RankGraph& graph, bool with_weights, const cuda::Stream& made_on,
-         DeviceRanks* with)
+  Making(const Device& on, const RankGraph& graph, bool with_weights, const cuda::Stream& made_on)
       : device(on),
         from(graph),
         in(graph.in()),
         weighted(with_weights),
         stream(made_on),
-        ranks(with),
         n(in.vertices),
         uploads(on, in.edges * edge_bytes(weighted)) {
     number_of = Buffer<std::uint32_t>(device, from.vertices(), "numbers of vertices");
@@ -154,7 +152,6 @@ struct SlicedRows::Making {
   const CsrView& in;
   bool weighted;
   const cuda::Stream& stream;
-  DeviceRanks* ranks;
   std::uint64_t n;
   Buffer<std::uint32_t> keys, sorted_keys;
   Buffer<std::uint32_t> number_of;  ///< [vertices]
@@ -166,10 +163,11 @@ struct SlicedRows::Making {
 };
 
 SlicedRows::SlicedRows(const Device& device, const RankGraph& graph, bool weighted, const SweepPieces& pieces,
-                       const cuda::Stream& stream, DeviceRanks* ranks)
+                       const cuda::Stream& stream, const Router& router)
     : device_(device), count_(graph.in().vertices), vertices_(graph.vertices()) {
-  Making making(device, graph, weighted, stream, ranks);
+  Making making(device, graph, weighted, stream);
   sort_rows(making, pieces);
+  router.share(making.number_of.data(), "numbers of vertices", 1, stream.get());
   cut(making);
   fill(making);
   uploaded_ = making.offsets.bytes() + making.in.edges * edge_bytes(weighted);
@@ -208,10 +206,6 @@ void SlicedRows::sort_rows(Making& m, const SweepPieces& pieces) {
   cuda::check_launch("invert_kernel");
   invert_kernel<<<grid, kBlock, 0, on>>>(order_.data(), rows_.data(), m.n, 0, m.row_of.data());
   cuda::check_launch("invert_kernel");
-  if (m.ranks != nullptr) {
-    m.ranks->all_gather_ranges(m.number_of.data(), ranges_of(m.from.owners()), sizeof(std::uint32_t), on);
-    m.ranks->wait(on, "numbers of vertices");
-  }
 }
 
 void SlicedRows::cut_pieces(Making& m, const SweepPieces& pieces, const std::uint32_t* keys_by_number) {

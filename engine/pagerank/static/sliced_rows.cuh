@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/exchange/nccl.hpp"
+#include "engine/exchange/router.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/stream.cuh"
 #include "engine/pagerank/rank_graph.hpp"
@@ -87,10 +87,10 @@ struct SlicedPieces {
 
 class SlicedRows {
  public:
-  /// In-edges of a rank's vertices, or of all, with weights where `weighted`. `ranks`, which all come here,
-  /// send each other how they number their vertices; null: alone. `stream` is waited for.
+  /// In-edges of a rank's vertices, or of all, with weights where `weighted`. The ranks of `router` all
+  /// come here, and send each other how they number their vertices. `stream` is waited for.
   SlicedRows(const Device& device, const RankGraph& graph, bool weighted, const SweepPieces& pieces,
-             const cuda::Stream& stream, DeviceRanks* ranks);
+             const cuda::Stream& stream, const Router& router);
   /// Device memory that this takes at most, while it is made too.
   static std::uint64_t most_bytes(const RankGraph& graph, bool weighted, const SweepPieces& pieces);
 

@@ -7,10 +7,10 @@
 // multiprocessors but those that NCCL takes.
 #include <algorithm>
 #include <array>
-#include <exception>
 #include <span>
 
 #include "engine/core/error.hpp"
+#include "engine/exchange/router.hpp"
 #include "engine/exchange/values_of_ranks.hpp"
 #include "engine/exec/occupancy.cuh"
 #include "engine/exec/registers.cuh"
@@ -52,18 +52,18 @@ class SlicedSweep final : public Sweep {
   SlicedSweep(const Device& device, const RankGraph& graph, const Options& options, const SweepPieces& pieces,
               std::unique_ptr<DeviceRanks> link, Communicator& ranks, RankFusion fusion)
       : device_(device),
-        ranks_(std::move(link)),
-        size_(ranks.size()),
+        link_(std::move(link)),
+        router_(ranks, device, link_.get(), Router::kPieceBytes, graph.owners()),
         n_(graph.in().vertices),
         first_(graph.first()),
         options_(options),
         update_(make_update(options, graph.vertices())),
-        rows_(device, graph, options.weighted, pieces, stream_, ranks_.get()),
+        rows_(device, graph, options.weighted, pieces, stream_, router_),
         pieces_(rows_.pieces()),
         blocks_(cuda::blocks_at_once(sweep_sliced_kernel<Share>, kRowBlock, 0)),
         beside_exchange_(blocks_beside_exchange()),
         totals_(device, std::max(blocks_ + (pieces.count - 1) * beside_exchange_ * kTeams, kMostBlocks)),
-        by_rank_(device, static_cast<std::size_t>(size_), "totals by rank"),
+        by_rank_(device, router_.size(), "totals by rank"),
         claimed_(device, pieces.count, "claimed rows"),
         divisors_(device, n_, "out-degrees"),
         read_bytes_(bytes_in_file(graph, options.weighted)) {
@@ -77,7 +77,7 @@ class SlicedSweep final : public Sweep {
       fused_times_ = Buffer<unsigned long long>(device, kFusedAtOnce + 1, "times of iterations");
     }
     rows_.number(graph.divisors(), divisors_.data(), stream_);
-    if (ranks_) agree_on_ranges(ranks);
+    if (!router_.alone()) agree_on_ranges();
     if (graph.loops() != nullptr) {
       loops_ = Buffer<Loop>(device, n_, "self-loops");
       rows_.number(graph.loops(), loops_.data(), stream_);
@@ -91,8 +91,8 @@ class SlicedSweep final : public Sweep {
   }
 
   ~SlicedSweep() override {
-    if (ranks_ && std::uncaught_exceptions() > 0) ranks_->abort();  // others may not come any more
-    cudaStreamSynchronize(exchange_.get());                         // what is under way uses the buffers
+    router_.abort_if_unwinding();
+    cudaStreamSynchronize(exchange_.get());  // what is under way uses the buffers
     cudaStreamSynchronize(stream_.get());
   }
 
@@ -130,7 +130,7 @@ class SlicedSweep final : public Sweep {
     Traffic traffic;
     traffic.host_to_device_bytes = rows_.uploaded_bytes() + divisors_.bytes() + loops_.bytes();
     traffic.read_bytes = read_bytes_;
-    if (ranks_) traffic.exchanged_bytes = ranks_->bytes_sent();
+    traffic.exchanged_bytes = router_.bytes_linked();
     return traffic;
   }
 
@@ -146,14 +146,15 @@ class SlicedSweep final : public Sweep {
 
   /// What each rank gives in each piece: without the last numbers of those that have no out-edges. Their
   /// contributions stay 0.
-  void agree_on_ranges(Communicator& ranks) {
+  void agree_on_ranges() {
     std::vector<ElementRange> own;
     const std::uint64_t some = last_source();
     for (const SlicedView& piece : pieces_) {
       const std::uint64_t end = piece.first + piece.count;
       own.push_back({first_ + std::min(piece.first, some), first_ + std::min(end, some)});
     }
-    const auto all = values_of_ranks(&ranks, std::span<const ElementRange>(own), "pieces of the sweep");
+    const auto all =
+        values_of_ranks(&router_.ranks(), std::span<const ElementRange>(own), "pieces of the sweep");
     ranges_.resize(own.size());
     for (std::size_t i = 0; i < all.size(); ++i) ranges_[i % own.size()].push_back(all[i]);
   }
@@ -171,7 +172,7 @@ class SlicedSweep final : public Sweep {
   }
 
   bool fuses(RankFusion fusion, std::uint64_t size, const SweepPieces& pieces) const {
-    if (ranks_ || pieces.count > 1 || fusion == RankFusion::none) return false;
+    if (!router_.alone() || pieces.count > 1 || fusion == RankFusion::none) return false;
     return fusion == RankFusion::all || size <= kFusedMost;
   }
 
@@ -240,20 +241,21 @@ class SlicedSweep final : public Sweep {
     for (std::size_t p = 0; p < ranges_.size(); ++p) exchange(0, p);
     end(0);
     totals_of(0);
+    launches_ = 0;
   }
 
   void launch() {
     const std::uint64_t iteration = ++launched_;
-    launches_ += ranks_ ? 3 : 2;  // a sweep and its totals, and those of all ranks
     totals_.clear(iteration, stream_);
     cuda::check(cudaMemsetAsync(claimed_.data(), 0, claimed_.bytes(), stream_.get()), "clearing claims");
     unsigned partials = 0;
     for (std::size_t p = pieces_.size(); p-- > 0;) {
       partials += sweep(iteration, p, totals_.partial() + partials);
-      if (ranks_) exchange(iteration, p);
+      if (!router_.alone()) exchange(iteration, p);
     }
     fold_totals(totals_.partial(), partials, options_.norm, true, totals_.on_device(iteration),
                 stream_.get());
+    ++launches_;
     end(iteration);
   }
 
@@ -266,6 +268,7 @@ class SlicedSweep final : public Sweep {
       sweep_sliced_kernel<Share><<<blocks, kRowBlock, 0, stream_.get()>>>(state, pieces_[p], dangling,
                                                                           claimed_.data() + p, partial);
       cuda::check_launch("sweep_sliced_kernel");
+      ++launches_;
       return blocks;
     }
     if (p + 1 == pieces_.size()) {
@@ -286,32 +289,34 @@ class SlicedSweep final : public Sweep {
   /// After the rows of a piece were renewed: what they give goes to all ranks, while the next piece is swept.
   void exchange(std::uint64_t iteration, std::size_t p) {
     exchange_.follow(stream_);
-    ranks_->all_gather_ranges(shares_[iteration % 2].data(), ranges_[p], sizeof(Stored), exchange_.get());
+    router_.begin_gather_ranges(shares_[iteration % 2].data(), ranges_[p], exchange_.get());
   }
 
   /// After all own rows were renewed and all they give is on its way: the totals of all ranks. Whatever
   /// follows on the stream finds contributions of all.
   void end(std::uint64_t iteration) {
-    if (ranks_) {
+    if (!router_.alone()) {
       SweepTotals* const totals = totals_.on_device(iteration);
+      const auto ranks = static_cast<int>(router_.size());
       exchange_.follow(stream_);
-      ranks_->all_gather(totals, by_rank_.data(), sizeof(SweepTotals), exchange_.get());
+      router_.begin_gather(totals, by_rank_.data(), sizeof(SweepTotals), exchange_.get());
       exchange_.lead(stream_);
-      join_ranks_kernel<<<1, 1, 0, stream_.get()>>>(by_rank_.data(), size_, options_.norm, totals);
+      join_ranks_kernel<<<1, 1, 0, stream_.get()>>>(by_rank_.data(), ranks, options_.norm, totals);
       cuda::check_launch("join_ranks_kernel");
+      ++launches_;
     }
     totals_.send(iteration, stream_);
   }
 
   const SweepTotals& totals_of(std::uint64_t iteration) {
-    if (!ranks_) return totals_.receive(iteration);
+    if (router_.alone()) return totals_.receive(iteration);
     return totals_.receive(
-        iteration, [this] { ranks_->throw_if_failed("an iteration"); }, kNoTimeout);
+        iteration, [this] { router_.throw_if_failed("an iteration"); }, kNoTimeout);
   }
 
   const Device& device_;
-  std::unique_ptr<DeviceRanks> ranks_;  ///< null: alone
-  int size_;
+  std::unique_ptr<DeviceRanks> link_;  ///< null: alone
+  Router router_;
   std::uint64_t n_, first_;                        ///< this rank's rows, and their first vertex
   std::vector<std::vector<ElementRange>> ranges_;  ///< [pieces][ranks] vertices, by number; empty: alone
   Options options_;
@@ -331,7 +336,7 @@ class SlicedSweep final : public Sweep {
   std::array<Buffer<Stored>, 2> shares_;
   std::uint64_t read_bytes_;
   std::uint64_t launched_ = 0, returned_ = 0;
-  std::uint64_t launches_ = 0;  ///< of kernels, where there is one piece
+  std::uint64_t launches_ = 0;  ///< of kernels of iterations, where there is one piece
   SweepTotals last_;            ///< of the iteration that was returned last
   // Of fused iterations:
   unsigned fused_blocks_ = 0;  ///< 0: they are not
