@@ -7,10 +7,11 @@ namespace sluice::acc {
 namespace {
 
 /// A level's width over the mean weight of an edge, times the degree that an edge meets: measured. It decides
-/// speed alone. A GPU looks at more edges in vain sooner than it waits for more rounds: sssp of a Kronecker
-/// graph of scale 22 took an H200 47.0 ms at 16, 20.4 at 64, 19.6 at 256 and 22.4 at 1024. Less so where it
-/// reads them over the link: scale 24, a quarter of its bytes there, 286 ms at 64, 279 at 90 and 312 at 128.
-constexpr double kDeltaFactor = 16, kDeltaFactorCuda = 128, kDeltaFactorOverLink = 80;
+/// speed alone. A GPU looks at more edges in vain sooner than it waits for more rounds, which take long where
+/// the host has a part in them. Kernels that end rounds by themselves join narrow levels (level_refill.cuh).
+/// Less so where edges are read over the link: scale 24, a quarter of its bytes there, took an H200 286 ms at
+/// 64, 279 at 90 and 312 at 128.
+constexpr double kDeltaFactor = 16, kDeltaFactorCuda = 128, kDeltaFactorOverLink = 80, kJoinedWidth = 0.25;
 
 /// Few edges of a vertex should be shorter than a level is wide (Meyer and Sanders). Paths run through hubs,
 /// so that the degree which counts is the mean over edges, not over vertices.
@@ -34,10 +35,13 @@ AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& nee
   out_ = part->complete() ? part->lists() : graph.out.view();
   if (needs.weights && graph.weighted && !device.plans()) {
     // Ranks have the same levels, and one may have less memory than another.
-    const bool over_link = part->ranks().size() == 1 && part->has_pages(part->out());
+    const bool paged = part->router().sum(part->has_pages(part->out()) ? 1 : 0, "how lists come") > 0;
+    const bool over_link = paged && part->ranks().size() == 1;
     const double factor = !device.is_cuda() ? kDeltaFactor
                           : over_link       ? kDeltaFactorOverLink
                                             : kDeltaFactorCuda;
+    if (device.is_cuda() && !paged && (part->complete() || part->link() != nullptr))
+      joined_width_ = kJoinedWidth;
     usual_delta_ = delta_for(out_, part->mean_weight(), factor);
   }
   if (part->complete()) {

@@ -40,7 +40,9 @@ class AccGraph {
   bool symmetric() const { return rank_part_->symmetric(); }
   /// A width for the levels of shortest paths: wide enough for many vertices, so narrow that few are worked
   /// on twice.
-  double usual_delta() const { return usual_delta_; }
+  double usual_delta(AccDirection direction) const {
+    return direction == AccDirection::push ? usual_delta_ * joined_width_ : usual_delta_;
+  }
   double setup_seconds() const { return setup_seconds_; }
   std::uint64_t uploaded_bytes() const { return uploaded_; }
 
@@ -56,7 +58,7 @@ class AccGraph {
   std::shared_ptr<const RankPart> rank_part_;
   OnDevice out_there_, in_there_;
   CsrView out_, in_;
-  double usual_delta_ = 1;
+  double usual_delta_ = 1, joined_width_ = 1;  ///< the second of levels that kernels join
   double setup_seconds_ = 0;
   std::uint64_t uploaded_ = 0;
 };

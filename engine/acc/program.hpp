@@ -32,6 +32,10 @@
 //   std::uint64_t level(State) const      kNoLevel: never active
 //   static constexpr bool kRepeats        may a vertex send again when its state changed at its level? Values
 //                                         are then bounds (a minimum), not parts of a sum
+//   static constexpr bool kJoins          optional, true, of bounds: nothing that they do depends on the
+//   level
+//                                         at work, so that a GPU may work on several at once where each
+//                                         has few edges; AccRound has the last of them then
 //   std::uint64_t last_level() const      optional: levels above it are left alone
 //   State add(State, State) const         of parts of a sum: two of them as one; zero is neutral. combine()
 //                                         takes such a sum as it takes its parts, one after the other
@@ -129,6 +133,12 @@ concept AggregationProgram = AccProgram<P> && P::kCombine ==
 /// What is sent are bounds.
 template <class P>
 concept BoundProgram = AggregationProgram<P> && P::kRepeats;
+
+/// Levels may be worked on together.
+template <class P>
+concept JoiningProgram = BoundProgram<P> && requires {
+  requires P::kJoins;
+};
 
 /// What is sent are parts of a sum.
 template <class P>

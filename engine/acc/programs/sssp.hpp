@@ -12,7 +12,7 @@ namespace sluice::acc {
 struct ShortestPaths {
   using State = std::uint64_t;
   static constexpr Combine kCombine = Combine::aggregation;
-  static constexpr bool kRepeats = true;
+  static constexpr bool kRepeats = true, kJoins = true;
   static constexpr State kUnreached = 0x7ff0000000000000u;  // infinity
 
   Vertex source = 0;
