@@ -39,15 +39,15 @@ struct DirectedLevelRound : LevelRound {
 };
 
 /// The same where levels may be joined. A round takes as long with few edges as with many, so that levels
-/// grow once they have few: fewer than the one before, looked at once and again; or thin rounds, however
-/// many. Among many edges a wide level looks at them again and again.
+/// grow once they have few: fewer than the one before, looked at once and again; or many thin
+/// rounds. Among many edges a wide level looks at them again and again.
 ///
 /// One H200, sssp, beside levels four times as wide throughout (ms): Kronecker 24 27.1 and 48.7, 2^22
 /// vertices of a uniform graph 7.8 and 20.2.
 struct JoinedLevelRound : LevelRound {
   static constexpr unsigned long long kFewEdges = 1ull << 21, kManyEdges = 1ull << 24,
-                                      kThinRound = 1ull << 13, kMostJoined = 1ull << 20;
-  static constexpr std::uint32_t kFewRounds = 2;
+                                      kThinRound = 3ull << 11, kMostJoined = 1ull << 20;
+  static constexpr std::uint32_t kFewRounds = 2, kManyRounds = 8;
 
   unsigned long long width = 1;  ///< levels that are worked on together, of which `level` is the last
   unsigned long long edges = 0;  ///< that their rounds have looked at, on all ranks
@@ -58,7 +58,7 @@ struct JoinedLevelRound : LevelRound {
   /// How many levels come next.
   __device__ unsigned long long join() {
     const bool few = edges < kFewEdges && edges < edges_before && rounds <= kFewRounds,
-               thin = edges < rounds * kThinRound && edges < 2 * edges_before;
+               thin = edges < rounds * kThinRound && edges < 2 * edges_before && rounds >= kManyRounds;
     if (few || thin) {
       width = min(2 * width, kMostJoined);
     } else if (edges > kManyEdges && width > 1) {
