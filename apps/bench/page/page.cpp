@@ -20,14 +20,13 @@ namespace {
 
 constexpr const char* kHead =
     "# Performance\n\n"
-    "`sluice-bench page` writes this page from `tests/bench/reports/` and `tests/bench/peers.json`. "
-    "Figures are medians; a\n"
-    "percentage is the part of a limit of the machine that was measured in the same run. Graphs are "
-    "Kronecker graphs of\n"
-    "edge factor 16, undirected, without isolated vertices; one of scale N was generated with 2^N. "
-    "Graphs that fit a\n"
-    "cache may exceed the limits of random reads from memory. [Papers](papers.md) has the experiments of "
-    "four papers.\n";
+    "`sluice-bench page` writes this page from `tests/bench/`. Figures are medians; a percentage is of a "
+    "limit "
+    "that the\n"
+    "same run measured (a graph in a cache may exceed it). Graphs are Kronecker graphs of edge factor 16, "
+    "undirected,\n"
+    "without isolated vertices; one of scale N was generated with 2^N. [Papers](papers.md) has four papers' "
+    "experiments.\n";
 
 /// `164.8 G edges/s, 88% of host to device`; empty: the report has no such figure.
 std::string cell_of(const Json& report, const std::string& name) {
