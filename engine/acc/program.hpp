@@ -32,10 +32,9 @@
 //   std::uint64_t level(State) const      kNoLevel: never active
 //   static constexpr bool kRepeats        may a vertex send again when its state changed at its level? Values
 //                                         are then bounds (a minimum), not parts of a sum
-//   static constexpr bool kJoins          optional, true, of bounds: nothing that they do depends on the
-//   level
-//                                         at work, so that a GPU may work on several at once where each
-//                                         has few edges; AccRound has the last of them then
+//   static constexpr bool kJoins          optional, true, of bounds: what they do does not depend on the
+//                                         level at work. A GPU may then work on several at once where each
+//                                         has few edges; AccRound has the last of them
 //   std::uint64_t last_level() const      optional: levels above it are left alone
 //   State add(State, State) const         of parts of a sum: two of them as one; zero is neutral. combine()
 //                                         takes such a sum as it takes its parts, one after the other

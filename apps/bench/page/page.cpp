@@ -21,8 +21,7 @@ namespace {
 constexpr const char* kHead =
     "# Performance\n\n"
     "`sluice-bench page` writes this page from `tests/bench/`. Figures are medians; a percentage is of a "
-    "limit "
-    "that the\n"
+    "limit that the\n"
     "same run measured (a graph in a cache may exceed it). Graphs are Kronecker graphs of edge factor 16, "
     "undirected,\n"
     "without isolated vertices; one of scale N was generated with 2^N. [Papers](papers.md) has four papers' "

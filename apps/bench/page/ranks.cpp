@@ -227,8 +227,7 @@ std::string head_of(const RankLimits& limits) {
       "says of the most ranks, given the time of\nthe fewest, too. Links: {:.4g} GB/s between {:g} GPUs, "
       "{:g} "
       "GB/s beyond; {:g} us a round and {:g} us a message; {:.3g} G reads/s\nin other GPUs' memory. GPUs: "
-      "{:g} "
-      "us a round; {:g} times the measured speed. Work: {:g} times that of the reports.\n",
+      "{:g} us a round; {:g} times the measured speed. Work: {:g} times that of the reports.\n",
       1e-9 * limits.node_bandwidth, limits.node, 1e-9 * limits.network_bandwidth, 1e6 * limits.latency,
       1e6 * limits.message, 1e-9 * limits.peer_reads, 1e6 * limits.round, limits.speed, limits.work);
 }

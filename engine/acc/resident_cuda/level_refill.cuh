@@ -5,6 +5,7 @@
 
 #include <type_traits>
 
+#include "engine/acc/level_width.hpp"
 #include "engine/acc/resident_cuda/parts.cuh"
 #include "engine/acc/resident_cuda/rounds.cuh"
 #include "engine/acc/vote_direction.hpp"
@@ -38,35 +39,9 @@ struct DirectedLevelRound : LevelRound {
   unsigned long long front_edges = 0;  ///< of active vertices
 };
 
-/// The same where levels may be joined. A round takes as long with few edges as with many, so that levels
-/// grow once they have few: fewer than the one before, looked at once and again; or many thin
-/// rounds. Among many edges a wide level looks at them again and again.
-///
-/// One H200, sssp, beside levels four times as wide throughout (ms): Kronecker 24 27.1 and 48.7, 2^22
-/// vertices of a uniform graph 7.8 and 20.2.
+/// The same where levels may be joined: `level` is the last of those at work.
 struct JoinedLevelRound : LevelRound {
-  static constexpr unsigned long long kFewEdges = 1ull << 21, kManyEdges = 1ull << 24,
-                                      kThinRound = 3ull << 11, kMostJoined = 1ull << 20;
-  static constexpr std::uint32_t kFewRounds = 2, kManyRounds = 8;
-
-  unsigned long long width = 1;  ///< levels that are worked on together, of which `level` is the last
-  unsigned long long edges = 0;  ///< that their rounds have looked at, on all ranks
-  unsigned long long edges_before = 0;
-  std::uint32_t rounds = 0;  ///< of these levels
-
-  __device__ void count(unsigned long long looked_at) { edges += looked_at, ++rounds; }
-  /// How many levels come next.
-  __device__ unsigned long long join() {
-    const bool few = edges < kFewEdges && edges < edges_before && rounds <= kFewRounds,
-               thin = edges < rounds * kThinRound && edges < 2 * edges_before && rounds >= kManyRounds;
-    if (few || thin) {
-      width = min(2 * width, kMostJoined);
-    } else if (edges > kManyEdges && width > 1) {
-      width /= 2;
-    }
-    edges_before = edges, edges = 0, rounds = 0;
-    return width;
-  }
+  LevelWidth width;
 };
 
 SLUICE_HD std::uint32_t pull_of(const LevelRound&) {
@@ -302,7 +277,10 @@ __device__ void refill(const cuda::GridTeam& grid, const View& view, const Round
   const bool lists = next.left <= count / 2;
   const unsigned long long last = last_level(view.program);
   unsigned long long guess = least;
-  if constexpr (View::kJoins) guess = least + min(next.join() - 1, last - min(least, last));
+  if constexpr (View::kJoins) {
+    const unsigned long long more = next.width.next() - 1;
+    guess = least + min(more, last - min(least, last));
+  }
   RefillPass pass{least, least <= last ? guess : RefillPass::kNone, true, lists};
   unsigned long long lowest;
   for (;;) {

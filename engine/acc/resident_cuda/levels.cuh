@@ -46,7 +46,7 @@ __device__ typename View::Round level_round(const Team& team, const View& view,
   }
   next.active = found.active;
   next.all_active = all.found;
-  if constexpr (View::kJoins) next.count(all.edges);
+  if constexpr (View::kJoins) next.width.count(all.edges);
   if constexpr (View::kMayPull) {
     const auto gone = !View::Program::kRepeats ? found.active_edges : pulled ? now.front_edges : found.edges;
     next.left_edges -= min(next.left_edges, gone);
