@@ -1,6 +1,7 @@
 #include "engine/acc/acc_graph.hpp"
 
 #include "engine/core/clock.hpp"
+#include "engine/exchange/agreement.hpp"
 
 namespace sluice::acc {
 
@@ -35,7 +36,8 @@ AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& nee
   out_ = part->complete() ? part->lists() : graph.out.view();
   if (needs.weights && graph.weighted && !device.plans()) {
     // Ranks have the same levels, and one may have less memory than another.
-    const bool paged = part->router().sum(part->has_pages(part->out()) ? 1 : 0, "how lists come") > 0;
+    const bool paged =
+        device.is_cuda() && any_left(&part->ranks(), part->has_pages(part->out()) ? 1 : 0, "how lists come");
     const bool over_link = paged && part->ranks().size() == 1;
     const double factor = !device.is_cuda() ? kDeltaFactor
                           : over_link       ? kDeltaFactorOverLink

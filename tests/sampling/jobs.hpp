@@ -199,7 +199,7 @@ inline std::vector<Job> sample_jobs(std::uint64_t instances, std::uint64_t verti
         add("forest_fire" + with, instances, samples::Kind::forest_fire, select, [&](samples::Options& o) {
           o.depth = 3, o.bias = bias, o.probability = 0.6, o.collision = collision;
         });
-        add("layer" + with, one_in(20), samples::Kind::layer, select, [&](samples::Options& o) {
+        add("layer" + with, one_in(4), samples::Kind::layer, select, [&](samples::Options& o) {
           o.layer_sizes = {8, 40, 3}, o.bias = bias, o.collision = collision;
         });
       }
@@ -222,10 +222,10 @@ inline std::vector<Job> sample_jobs(std::uint64_t instances, std::uint64_t verti
       o.fanout = {4, -1}, o.bias = bias;
     });
     for (const Select select : {automatic, repeated, updated}) {
-      add("layer" + suffix, one_in(20), samples::Kind::layer, select, [&](samples::Options& o) {
+      add("layer" + suffix, one_in(4), samples::Kind::layer, select, [&](samples::Options& o) {
         o.layer_sizes = {8, 40, 3}, o.bias = bias;
       });
-      add("layer_revisit" + suffix, one_in(20), samples::Kind::layer, select, [&](samples::Options& o) {
+      add("layer_revisit" + suffix, one_in(4), samples::Kind::layer, select, [&](samples::Options& o) {
         o.layer_sizes = {40, 60, 9}, o.bias = bias, o.revisit = true;
       });
     }

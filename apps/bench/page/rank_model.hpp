@@ -28,7 +28,7 @@ struct RankCounts {
   double rounds = 1;   ///< in which all ranks exchange
   double work = 1;     ///< what they looked at, all together, beside what one looks at
   double alike = 0;    ///< of `seconds`, what each of several ranks does again
-  double reads = 0;    ///< that they made in each other's memory, all together
+  double reads = 0;    ///< in each other's memory, all together, about
   /// Does each rank come to know all that changes (solvers)? Else work travels to the owner of its vertex.
   bool gathers = false;
   bool overlaps = false;  ///< is what is sent under way while ranks work (solvers)?
