@@ -8,8 +8,10 @@
 namespace sluice {
 
 void* allocate_aligned(std::size_t bytes) {
-  constexpr std::size_t kLine = 64, kHugePage = 2u << 20;
-  const std::size_t alignment = bytes < 2 * kHugePage ? kLine : kHugePage;
+  // In pages of their own: where these are page-locked, a copy to a GPU of memory that begins in the last of
+  // them and goes on beyond would fail.
+  constexpr std::size_t kPage = 4096, kHugePage = 2u << 20;
+  const std::size_t alignment = bytes < 2 * kHugePage ? kPage : kHugePage;
   const std::size_t size = (bytes + alignment - 1) / alignment * alignment;
   void* memory = std::aligned_alloc(alignment, size);
   if (!memory) throw std::bad_alloc();

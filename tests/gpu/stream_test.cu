@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <numeric>
+#include <vector>
 
 #include "engine/core/host_array.hpp"
 #include "engine/exec/device.hpp"
 #include "engine/exec/memory/buffer.hpp"
+#include "engine/exec/memory/copy_lane.hpp"
 #include "engine/exec/stream.cuh"
 #include "gpu/gpu.hpp"
 
@@ -55,6 +57,24 @@ TEST(Copies, LargeOnesArriveWhole) {
     EXPECT_EQ(host_budget().used(), used);
     std::fill(back.begin(), back.end(), 0u);
   }
+}
+
+/// What lies beside page-locked memory may begin in its last page: a copy that goes on beyond would fail.
+TEST(Copies, PassMemoryThatIsPageLocked) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  std::vector<std::vector<std::uint32_t>> others;
+  const auto take_others = [&] {
+    for (int i = 0; i < 100; ++i) others.emplace_back(1000, i);
+  };
+  take_others();
+  const HostArray<std::uint32_t> lists(5000);
+  const PageLock lock(*gpu, lists.data(), lists.bytes());
+  take_others();
+
+  const Buffer<std::uint32_t> there(*gpu, 1000, "numbers");
+  for (const auto& other : others)
+    EXPECT_NO_THROW(copy_to_device(*gpu, there.data(), other.data(), there.bytes()));
 }
 
 }  // namespace
