@@ -1,23 +1,16 @@
 // The solvers on real graphs, read through the converter.
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
+#include <algorithm>
 
 #include "acc/oracle.hpp"
-#include "cli/process.hpp"
 #include "engine/acc/solve.hpp"
 #include "engine/acc/verify.hpp"
-#include "engine/core/error.hpp"
-#include "io/convert/convert.hpp"
-#include "io/graph_file/graph_file.hpp"
-#include "paths.hpp"
+#include "io/real_graphs.hpp"
 
 namespace sluice::test {
 namespace {
 
-const std::filesystem::path kData = paths::kSharedData;
 /// The oracles' sets take seconds beyond that.
 constexpr std::uint64_t kMostEdges = 150'000;
 
@@ -40,32 +33,13 @@ void expect_as_in_oracles(const Graph& graph) {
 }
 
 TEST(RealGraphs, AreSolvedAsByPlainCode) {
-  if (!std::filesystem::exists(kData / "counts.json"))
-    GTEST_SKIP() << "the real graphs are not at " << kData << "; set SLUICE_SHARED_DATA to test them";
-  nlohmann::json counts;
-  std::ifstream(kData / "counts.json") >> counts;
-  const Folder folder;
-  int compared = 0;
-
-  for (const auto& [name, entry] : counts.items()) {
-    if (!entry.at("stat").is_object() || entry.at("stat").at("edge_lines") > kMostEdges) continue;
-    SCOPED_TRACE(name);
-    io::ConvertOptions rules;
-    rules.keep_self_loops = true;
-    rules.reverse = compared % 2 == 0;
-    rules.undirected = compared % 3 == 0;
+  const auto rule = [](io::ConvertOptions& rules, int i) {
+    rules.reverse = i % 2 == 0, rules.undirected = i % 3 == 0;
     rules.weights = io::WeightRule::uniform;
-    rules.force = true;
-    try {
-      io::convert(*io::open_edge_file((kData / name).string(), {}), folder / "graph.h5", rules);
-    } catch (const InputError&) {
-      continue;  // the readers' tests say which files are refused, and why
-    }
-    const Graph graph = io::read_graph(folder / "graph.h5", {.in = rules.reverse && !rules.undirected});
+  };
+  for_each_real_graph(kMostEdges, 30, rule, [](const Graph& graph) {
     if (graph.vertices() > 0) expect_as_in_oracles(graph);
-    ++compared;
-  }
-  EXPECT_GT(compared, 30);
+  });
 }
 
 }  // namespace

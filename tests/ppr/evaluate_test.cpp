@@ -32,64 +32,52 @@ TEST(PprEvaluation, IsOneForTheTruth) {
   EXPECT_EQ(rows.seeds.size(), 10u);
 }
 
-TEST(PprEvaluation, CountsWhatListsHaveInCommon) {
-  const Graph graph = path();
-  const Device device({DeviceChoice::host, 1, 0});
-  ppr::Options options;
-  options.top = 4;
-  options.length = 3;
-  KeptRows rows;
-  const Starts starts = starts_of({{{5, 1}}});
-  ppr::Evaluator evaluator(device, graph, starts, options, rows);
+/// How good a list of four is for the query from 5 on the path.
+class PprEvaluationOfFive : public testing::Test {
+ protected:
+  struct Found {
+    ppr::Precision truncated, limit;
+  };
+  Found evaluate(const std::vector<Vertex>& list, const std::vector<double>& scores,
+                 std::uint32_t length = 3) {
+    ppr::Options options;
+    options.top = 4;
+    options.length = length;
+    KeptRows rows;
+    ppr::Evaluator evaluator(device_, graph_, starts_, options, rows);
+    const std::vector<Vertex> seeds{5};
+    const std::vector<ppr::QueryFigures> figures(1);
+    evaluator.write({0, 1, 4, seeds, list, scores, figures});
+    return {evaluator.truncated(), evaluator.limit()};
+  }
+
+  const Graph graph_ = path();
+  const Device device_{{DeviceChoice::host, 1, 0}};
+  const Starts starts_ = starts_of({{{5, 1}}});
+};
+
+TEST_F(PprEvaluationOfFive, CountsWhatListsHaveInCommon) {
   // The truth is 5 6 7 8. Without a score 0 and 1 come first.
-  const std::vector<Vertex> seeds{5}, list{5, 8, kNoVertex, kNoVertex};
-  const std::vector<double> scores{0.5, 0.25, 0, 0};
-  const std::vector<ppr::QueryFigures> figures(1);
+  const Found found = evaluate({5, 8, kNoVertex, kNoVertex}, {0.5, 0.25, 0, 0});
 
-  evaluator.write({0, 1, 4, seeds, list, scores, figures});
-
-  EXPECT_EQ(evaluator.truncated().strict, 0.5);
-  EXPECT_EQ(evaluator.truncated().of_scored, 0.5);
-  EXPECT_EQ(evaluator.limit().strict, 0.5);
+  EXPECT_EQ(found.truncated.strict, 0.5);
+  EXPECT_EQ(found.truncated.of_scored, 0.5);
+  EXPECT_EQ(found.limit.strict, 0.5);
 }
 
-TEST(PprEvaluation, LeavesSmallScoresOutWhereItIsLenient) {
-  const Graph graph = path();
-  const Device device({DeviceChoice::host, 1, 0});
-  ppr::Options options;
-  options.top = 4;
-  options.length = 3;
-  KeptRows rows;
-  const Starts starts = starts_of({{{5, 1}}});
-  ppr::Evaluator evaluator(device, graph, starts, options, rows);
-  const std::vector<Vertex> seeds{5}, list{5, 8, kNoVertex, kNoVertex};
-  const std::vector<double> scores{0.5, 1e-6, 0, 0};
-  const std::vector<ppr::QueryFigures> figures(1);
+TEST_F(PprEvaluationOfFive, LeavesSmallScoresOutWhereItIsLenient) {
+  const Found found = evaluate({5, 8, kNoVertex, kNoVertex}, {0.5, 1e-6, 0, 0});
 
-  evaluator.write({0, 1, 4, seeds, list, scores, figures});
-
-  EXPECT_EQ(evaluator.truncated().lenient, 0.25);
-  EXPECT_EQ(evaluator.truncated().of_scored, 0.5);
+  EXPECT_EQ(found.truncated.lenient, 0.25);
+  EXPECT_EQ(found.truncated.of_scored, 0.5);
 }
 
-TEST(PprEvaluation, FillsShortListsById) {
-  const Graph graph = path();
-  const Device device({DeviceChoice::host, 1, 0});
-  ppr::Options options;
-  options.top = 4;
-  options.length = 1;
-  KeptRows rows;
-  const Starts starts = starts_of({{{5, 1}}});
-  ppr::Evaluator evaluator(device, graph, starts, options, rows);
+TEST_F(PprEvaluationOfFive, FillsShortListsById) {
   // The truth is 5 6, then 0 1.
-  const std::vector<Vertex> seeds{5}, list{5, kNoVertex, kNoVertex, kNoVertex};
-  const std::vector<double> scores{1, 0, 0, 0};
-  const std::vector<ppr::QueryFigures> figures(1);
+  const Found found = evaluate({5, kNoVertex, kNoVertex, kNoVertex}, {1, 0, 0, 0}, 1);
 
-  evaluator.write({0, 1, 4, seeds, list, scores, figures});
-
-  EXPECT_EQ(evaluator.truncated().strict, 0.75);
-  EXPECT_EQ(evaluator.truncated().of_scored, 0.5);
+  EXPECT_EQ(found.truncated.strict, 0.75);
+  EXPECT_EQ(found.truncated.of_scored, 0.5);
 }
 
 TEST(PprEvaluation, TakesTheMemoryOfOneRunAtATime) {

@@ -18,19 +18,23 @@ std::vector<Job> all_jobs(std::uint64_t vertices) {
   return jobs;
 }
 
-class Invariance : public testing::TestWithParam<std::uint64_t> {};
-
-TEST_P(Invariance, OneThreadAndThreeGiveTheSameDatasets) {
-  const Graph graph = scattered(GetParam());
+void expect_same_by_three_threads(const Graph& graph, const std::vector<Job>& jobs) {
   Device one({DeviceChoice::host, 1, 0}), three({DeviceChoice::host, 3, 0});
   ResidentGraph on_one(one, graph), on_three(three, graph);
 
-  for (const Job& job : all_jobs(graph.vertices())) {
+  for (const Job& job : jobs) {
     const Outcome expected = job.run(on_one);
 
     EXPECT_GT(expected.count(), 0u) << job.name;
     EXPECT_TRUE(job.run(on_three) == expected) << job.name;
   }
+}
+
+class Invariance : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(Invariance, OneThreadAndThreeGiveTheSameDatasets) {
+  const Graph graph = scattered(GetParam());
+  expect_same_by_three_threads(graph, all_jobs(graph.vertices()));
 }
 
 TEST_P(Invariance, LayoutsAndCollisionStructuresChangeNothing) {
@@ -72,15 +76,7 @@ TEST(EdgePackings, ChangeNothing) {
 
 TEST(LargeInstances, OneThreadAndThreeGiveTheSameDatasets) {
   const Graph graph = scattered(20000);
-  Device one({DeviceChoice::host, 1, 0}), three({DeviceChoice::host, 3, 0});
-  ResidentGraph on_one(one, graph), on_three(three, graph);
-
-  for (const Job& job : large_jobs(graph.vertices())) {
-    const Outcome expected = job.run(on_one);
-
-    EXPECT_GT(expected.count(), 0u) << job.name;
-    EXPECT_TRUE(job.run(on_three) == expected) << job.name;
-  }
+  expect_same_by_three_threads(graph, large_jobs(graph.vertices()));
 }
 
 TEST_P(Invariance, PartsOfTheInstancesTogetherAreTheWhole) {

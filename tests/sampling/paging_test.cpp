@@ -257,6 +257,16 @@ TEST(Paging, SamplersOfAUsersOwn) {
   expect_same(Picky{}, true);
 }
 
+/// Returns what the walks on `parts` took.
+RunStats expect_same_walks(ResidentGraph& whole, ResidentGraph& parts, const Starts& starts,
+                           const walks::Options& options) {
+  WalkDigest expected, digest;
+  sampling::run_walks(whole, starts, options, &expected);
+  const RunStats stats = sampling::run_walks(parts, starts, options, &digest);
+  EXPECT_TRUE(digest == expected);
+  return stats;
+}
+
 TEST(Paging, StaysWithinTheBudget) {
   const Graph graph = scattered(20000);
   const std::uint64_t quarter = graph.edges() * sizeof(Vertex) / 4;
@@ -265,12 +275,9 @@ TEST(Paging, StaysWithinTheBudget) {
   ASSERT_TRUE(parts.impl().paged);
   walks::Options options;
   options.length = 30;
-  WalkDigest expected, digest;
 
-  sampling::run_walks(whole, random_starts(5000), options, &expected);
-  const RunStats stats = sampling::run_walks(parts, random_starts(5000), options, &digest);
+  const RunStats stats = expect_same_walks(whole, parts, random_starts(5000), options);
 
-  EXPECT_TRUE(digest == expected);
   EXPECT_GT(stats.partitions, 4u);
   // The budget refuses more; what can go wrong is to need less than a half of it.
   EXPECT_GT(tight.memory().peak(), quarter / 2);
@@ -287,12 +294,9 @@ TEST(Paging, StartsOfAListEndInALaterBatch) {
     starts.vertices.push_back(static_cast<Vertex>(i * 7919 % graph.vertices()));
   walks::Options options;
   options.length = 80;
-  WalkDigest expected, digest;
 
-  sampling::run_walks(whole, starts, options, &expected);
-  const RunStats stats = sampling::run_walks(parts, starts, options, &digest);
+  const RunStats stats = expect_same_walks(whole, parts, starts, options);
 
-  EXPECT_TRUE(digest == expected);
   EXPECT_GT(stats.batches, 1u);
 }
 
@@ -312,12 +316,9 @@ TEST(Paging, OnlyTheLongListHasALargeSlot) {
     walks::Options options;
     options.kind = walks::Kind::node2vec, options.length = 20, options.select = select;
     options.p = 0.5, options.q = 2;
-    WalkDigest expected, digest;
 
-    sampling::run_walks(whole, random_starts(100), options, &expected);
-    const RunStats stats = sampling::run_walks(parts, random_starts(100), options, &digest);
+    const RunStats stats = expect_same_walks(whole, parts, random_starts(100), options);
 
-    EXPECT_TRUE(digest == expected);
     EXPECT_GE(stats.partitions, 2u);
   }
 }
@@ -335,12 +336,9 @@ TEST(Paging, FollowsFromTheCeilingAlone) {
   EXPECT_FALSE(kept.impl().paged);
   walks::Options options;
   options.length = 30;
-  WalkDigest expected, digest;
 
-  sampling::run_walks(whole, random_starts(5000), options, &expected);
-  const RunStats stats = sampling::run_walks(parts, random_starts(5000), options, &digest);
+  const RunStats stats = expect_same_walks(whole, parts, random_starts(5000), options);
 
-  EXPECT_TRUE(digest == expected);
   EXPECT_GT(stats.partitions, 4u);
   EXPECT_LE(tight.memory().peak(), edges / 4);
 }

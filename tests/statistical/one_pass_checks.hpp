@@ -71,14 +71,36 @@ inline std::string one_pass_rules(const CsrView& graph, const SampleView& sample
   return "";
 }
 
+/// Samples of a one-pass kind keep its rules, and `tally` agrees with their sets. `members(sample, wrong)` is
+/// what it counts; more that is wrong with a sample goes to the string.
+template <class Members>
+Report check_one_pass(Bench& bench, samples::Kind kind, std::uint64_t instances, std::uint64_t count,
+                      std::uint64_t seed, SubsetTally tally, const Members& members) {
+  Report broken;
+  SampleReader reader([&](const SampleView& sample) {
+    std::string wrong = one_pass_rules(bench.view(), sample);
+    const auto& counted = members(sample, wrong);
+    if (!wrong.empty()) broken.broken(wrong);
+    tally.count(counted);
+  });
+  samples::Options options;
+  options.kind = kind;
+  options.count = count;
+  options.seed = seed;
+
+  sampling::run_samples(bench.resident, random_starts(instances), options, &reader);
+
+  Report report = tally.report();
+  report.merge(broken, "rule");
+  if (reader.count() != instances || !reader.in_order()) report.broken("instances are missing");
+  return report;
+}
+
 /// `node`: uniform sets of vertices, and all edges between them.
 inline Report check_nodes(Bench& bench, std::uint64_t instances, std::uint64_t count, std::uint64_t seed) {
   const CsrView graph = bench.view();
-  SubsetTally tally(graph.vertices, count, "vertices");
-  Report broken;
   std::vector<char> in(graph.vertices);
-  SampleReader reader([&](const SampleView& sample) {
-    std::string wrong = one_pass_rules(graph, sample);
+  const auto members = [&](const SampleView& sample, std::string& wrong) -> const auto& {
     if (!std::ranges::is_sorted(sample.vertices) ||
         std::ranges::adjacent_find(sample.vertices) != sample.vertices.end())
       wrong = "vertices do not ascend";
@@ -94,43 +116,17 @@ inline Report check_nodes(Bench& bench, std::uint64_t instances, std::uint64_t c
       }
     }
     if (next != sample.edge.size()) wrong = "edges that are not between the vertices";
-    if (!wrong.empty()) broken.broken(wrong);
-    tally.count(sample.vertices);
-  });
-  samples::Options options;
-  options.kind = samples::Kind::node;
-  options.count = count;
-  options.seed = seed;
-
-  sampling::run_samples(bench.resident, random_starts(instances), options, &reader);
-
-  Report report = tally.report();
-  report.merge(broken, "rule");
-  if (reader.count() != instances || !reader.in_order()) report.broken("instances are missing");
-  return report;
+    return sample.vertices;
+  };
+  return check_one_pass(bench, samples::Kind::node, instances, count, seed,
+                        SubsetTally(graph.vertices, count, "vertices"), members);
 }
 
 /// `edge`: uniform sets of stored edges.
 inline Report check_edges(Bench& bench, std::uint64_t instances, std::uint64_t count, std::uint64_t seed) {
-  const CsrView graph = bench.view();
-  SubsetTally tally(graph.edges, count, "edges");
-  Report broken;
-  SampleReader reader([&](const SampleView& sample) {
-    const std::string wrong = one_pass_rules(graph, sample);
-    if (!wrong.empty()) broken.broken(wrong);
-    tally.count(sample.edge);
-  });
-  samples::Options options;
-  options.kind = samples::Kind::edge;
-  options.count = count;
-  options.seed = seed;
-
-  sampling::run_samples(bench.resident, random_starts(instances), options, &reader);
-
-  Report report = tally.report();
-  report.merge(broken, "rule");
-  if (reader.count() != instances || !reader.in_order()) report.broken("instances are missing");
-  return report;
+  return check_one_pass(
+      bench, samples::Kind::edge, instances, count, seed, SubsetTally(bench.view().edges, count, "edges"),
+      [](const SampleView& sample, std::string&) -> const auto& { return sample.edge; });
 }
 
 /// Cells of a pool's next edge: each distinct (from, to), in order, and a last one for the end.

@@ -1,0 +1,51 @@
+// Real graphs, read through the converter, where they are there.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cli/process.hpp"
+#include "engine/core/error.hpp"
+#include "io/convert/convert.hpp"
+#include "io/graph_file/graph_file.hpp"
+#include "paths.hpp"
+
+namespace sluice::test {
+
+/// Calls body(graph) with each real graph of at most `most_edges` lines. `rule(rules, i)` says how the i-th
+/// is converted beside its loops, which are kept. Skips the test where no graphs are there, and fails it
+/// where they are not more than `fewest`.
+template <class Rule, class Body>
+void for_each_real_graph(std::uint64_t most_edges, int fewest, const Rule& rule, const Body& body) {
+  const std::filesystem::path data = paths::kSharedData;
+  if (!std::filesystem::exists(data / "counts.json"))
+    GTEST_SKIP() << "the real graphs are not at " << data << "; set SLUICE_SHARED_DATA to test them";
+  nlohmann::json counts;
+  std::ifstream(data / "counts.json") >> counts;
+  const Folder folder;
+  int compared = 0;
+
+  for (const auto& [name, entry] : counts.items()) {
+    if (!entry.at("stat").is_object() || entry.at("stat").at("edge_lines") > most_edges) continue;
+    SCOPED_TRACE(name);
+    io::ConvertOptions rules;
+    rules.keep_self_loops = true;
+    rules.force = true;
+    rule(rules, compared);
+    try {
+      io::convert(*io::open_edge_file((data / name).string(), {}), folder / "graph.h5", rules);
+    } catch (const InputError&) {
+      continue;  // the readers' tests say which files are refused, and why
+    }
+    body(io::read_graph(folder / "graph.h5", {.in = rules.reverse && !rules.undirected}));
+    ++compared;
+  }
+  EXPECT_GT(compared, fewest);
+}
+
+}  // namespace sluice::test
