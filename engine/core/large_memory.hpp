@@ -5,9 +5,9 @@
 
 namespace sluice {
 
-/// Uninitialised bytes that begin on a cache line: slots of up to 64 bytes are read with one access. Large ones
-/// ask for huge pages: random reads of small ones spend their time in the TLB, and a process that ends gives
-/// back 8 GB of them a second. std::free() releases them. Throws std::bad_alloc.
+/// Uninitialised bytes in pages of their own, which may be page-locked. Large ones ask for huge pages: random
+/// reads of small ones spend their time in the TLB, and a process that ends gives back 8 GB of them a second.
+/// std::free() releases them. Throws std::bad_alloc.
 void* allocate_aligned(std::size_t bytes);
 
 }  // namespace sluice
