@@ -16,9 +16,9 @@
 #include "engine/core/error.hpp"
 #include "io/convert/convert.hpp"
 #include "io/graph_file/graph_file.hpp"
+#include "io/real_graph_counts.hpp"
 #include "pagerank/batch_support.hpp"
 #include "pagerank/oracle.hpp"
-#include "paths.hpp"
 
 namespace sluice::test {
 namespace {
@@ -126,8 +126,7 @@ TEST_P(Replay, OfGeneratedEdgesKeepsToTheStaticRanks) {
 }
 
 TEST_P(Replay, OfRealEdgesKeepsToTheStaticRanks) {
-  if (!std::filesystem::exists(kData / "counts.json"))
-    GTEST_SKIP() << "the real graphs are not at " << kData << "; set SLUICE_SHARED_DATA to test them";
+  REQUIRE_REAL_GRAPHS(real_graph_counts());
 
   for (const char* name : {"CollegeMsg.txt.gz", "email-Eu-core-temporal.txt.gz"}) {
     const TemporalEdges edges = read_temporal(name);
@@ -136,8 +135,7 @@ TEST_P(Replay, OfRealEdgesKeepsToTheStaticRanks) {
 }
 
 TEST_P(Replay, OfRandomBatchesOnRealGraphsKeepsToTheStaticRanks) {
-  if (!std::filesystem::exists(kData / "counts.json"))
-    GTEST_SKIP() << "the real graphs are not at " << kData << "; set SLUICE_SHARED_DATA to test them";
+  REQUIRE_REAL_GRAPHS(real_graph_counts());
   const Device device({DeviceChoice::host, 2, 0});
   const Folder folder;
   pagerank::Options options;

@@ -12,7 +12,10 @@
 namespace sluice::test {
 namespace {
 
-TEST_F(GpuPpr, GoesOnOneByOneAsTheHost) {
+class OneByOne : public GpuPpr, public testing::WithParamInterface<bool> {};
+
+/// Balls in sub-graphs have the bits of balls in the graph's lists, too.
+TEST_P(OneByOne, GoesOnAsTheHost) {
   std::size_t turn = 0;
   for (const auto& [name, graph] : rank_graphs()) {
     SCOPED_TRACE(name);
@@ -20,13 +23,17 @@ TEST_F(GpuPpr, GoesOnOneByOneAsTheHost) {
       for (const bool weighted : {false, true}) {
         for (const std::uint32_t balls : {1u, 3u, 16u}) {
           if (brief() && turn++ % 24 != 0) continue;
-          options.weighted = weighted, options.balls = balls;
+          options.weighted = weighted, options.balls = balls, options.sub_graphs = GetParam();
           compare(*gpu_, graph, starts_of(queries_of(graph)), options);
         }
       }
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(GpuPpr, OneByOne, testing::Bool(), [](const auto& sub_graphs) {
+  return sub_graphs.param ? "InSubGraphs" : "InTheGraph";
+});
 
 TEST_F(GpuPpr, GoesOnOneByOneInTablesThatHash) {
   const Graph graph = generated(io::GraphKind::rmat, 13, false, io::WeightRule::uniform);
@@ -43,23 +50,6 @@ TEST_F(GpuPpr, GoesOnOneByOneInTablesThatHash) {
   }
   EXPECT_GT(all.once, 0u);
   EXPECT_GT(all.again, 0u);
-}
-
-/// Balls in sub-graphs have the bits of balls in the graph's lists.
-TEST_F(GpuPpr, GoesOnInSubGraphsAsTheHostInTheGraph) {
-  std::size_t turn = 0;
-  for (const auto& [name, graph] : rank_graphs()) {
-    SCOPED_TRACE(name);
-    for (ppr::Options options : one_by_one_methods()) {
-      for (const bool weighted : {false, true}) {
-        for (const std::uint32_t balls : {1u, 3u, 16u}) {
-          if (brief() && turn++ % 24 != 0) continue;
-          options.weighted = weighted, options.balls = balls, options.sub_graphs = true;
-          compare(*gpu_, graph, starts_of(queries_of(graph)), options);
-        }
-      }
-    }
-  }
 }
 
 /// In shared memory, and where that is too small for them; in workspaces that are too small at first.

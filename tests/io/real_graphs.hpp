@@ -5,15 +5,12 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <string>
 
 #include "cli/process.hpp"
 #include "engine/core/error.hpp"
 #include "io/convert/convert.hpp"
 #include "io/graph_file/graph_file.hpp"
-#include "paths.hpp"
+#include "io/real_graph_counts.hpp"
 
 namespace sluice::test {
 
@@ -23,10 +20,8 @@ namespace sluice::test {
 template <class Rule, class Body>
 void for_each_real_graph(std::uint64_t most_edges, int fewest, const Rule& rule, const Body& body) {
   const std::filesystem::path data = paths::kSharedData;
-  if (!std::filesystem::exists(data / "counts.json"))
-    GTEST_SKIP() << "the real graphs are not at " << data << "; set SLUICE_SHARED_DATA to test them";
-  nlohmann::json counts;
-  std::ifstream(data / "counts.json") >> counts;
+  const nlohmann::json counts = real_graph_counts();
+  REQUIRE_REAL_GRAPHS(counts);
   const Folder folder;
   int compared = 0;
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "io/readers_support.hpp"
-#include "paths.hpp"
+#include "io/real_graph_counts.hpp"
 
 namespace sluice::io::testing {
 namespace {
@@ -57,12 +57,8 @@ Counts expected_of(const json& entry) {
 
 class RealGraphsTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    if (!std::filesystem::exists(kData / "counts.json"))
-      GTEST_SKIP() << "the real graphs are not at " << kData << "; set SLUICE_SHARED_DATA to test them";
-    std::ifstream(kData / "counts.json") >> counts_;
-  }
-  json counts_;
+  void SetUp() override { REQUIRE_REAL_GRAPHS(counts_); }
+  const json counts_ = test::real_graph_counts();
 };
 
 TEST_F(RealGraphsTest, GiveTheCountsThatWereMeasured) {
