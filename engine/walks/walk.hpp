@@ -84,9 +84,10 @@ class WalkRun : InstanceRun<WalkSink, Options> {
  private:
   const InstanceRun& as_run() const { return *this; }
 
-  /// Wide pays where it fits and is read often enough; either layout gives the same walks. A table is made
-  /// with so much `scratch`.
-  bool use_wide(std::uint64_t bytes_per_edge, bool made_already, std::uint64_t scratch = 0) {
+  /// Wide pays where it fits and is read often enough, `tenths` of a step an edge; either layout gives the
+  /// same walks. A table is made with so much `scratch`.
+  bool use_wide(std::uint64_t bytes_per_edge, bool made_already, std::uint64_t scratch = 0,
+                std::uint64_t tenths = 5) {
     if (options.layout == Layout::csr) return false;
     if (options.layout == Layout::coded) {
       throw UsageError(
@@ -106,7 +107,7 @@ class WalkRun : InstanceRun<WalkSink, Options> {
     }
     if (!possible || made_already) return possible;
     const std::uint64_t bytes = graph.view.edges() * bytes_per_edge;
-    const bool often = instances() * options.length >= graph.view.edges() / 2;
+    const bool often = instances() * options.length * 10 >= graph.view.edges() * tenths;
     const std::uint64_t beside = std::max(std::uint64_t{64} << 20, scratch);  // a batch, when that has gone
     return often && bytes + beside <= graph.device.memory().available();
   }
@@ -232,8 +233,11 @@ class WalkRun : InstanceRun<WalkSink, Options> {
   template <class Go>
   void with_widest_edges(const Go& go) {
     const bool small = graph.packing.worthwhile();
+    // More threads make more steps, but no more of a table, which memory binds. Of 4, 8 and 16 threads,
+    // either way took as long at 0.5, 1.2 and 1.1 to 1.8 steps an edge (H200's host, Kronecker 21 and 22).
+    const std::uint64_t tenths = graph.device.is_cuda() ? 5 : std::max(5u, graph.device.threads());
     const bool wide = use_wide(small ? sizeof(std::uint64_t) : sizeof(WideEdge),
-                               small ? !graph.packed.empty() : !graph.wide.empty());
+                               small ? !graph.packed.empty() : !graph.wide.empty(), 0, tenths);
     stats.layout = wide ? Layout::wide : Layout::csr;
     if (!wide) return go(CsrEdges{});
     small ? go(PackedEdges{graph.packed_edges(), graph.packing}) : go(WideEdges{graph.wide_edges()});
