@@ -33,7 +33,7 @@ inline constexpr PagingOptions kQuarterInSlots{.partitions = 64, .slots = 16, .t
 /// Coded lists in the same memory: a quarter of what the lists take as they are, by weight with their
 /// weights.
 inline PagingOptions quarter_of_plain(const Graph& graph, unsigned threads, bool by_weight) {
-  const std::uint64_t bytes = CodedSizes(graph.out.view(), threads, by_weight).bytes();
+  const std::uint64_t bytes = CodedSizes(graph.out.view(), threads, by_weight).word_bytes();
   PagingOptions paging = kQuarterInSlots;
   paging.slots = kQuarterInSlots.slots * (by_weight ? 2 : 1) * graph.edges() * sizeof(Vertex) / bytes;
   return paging;

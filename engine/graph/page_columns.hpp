@@ -7,12 +7,14 @@
 
 namespace sluice {
 
+struct CodedRow;
+
 /// Which columns a run reads of its edges.
 struct PageColumns {
   /// Lists in fewer bits (EliasFano) instead of targets, and nothing beside them but alias slots in fewer
   /// bits (CodedSlots).
   bool coded = false;
-  const std::uint32_t* begins = nullptr;  ///< [vertices + 1] where codes begin, if that is known already
+  const CodedRow* rows = nullptr;  ///< [vertices + 1] where codes lie, if that is known already
   bool weights = false;
   bool cumulative = false;
   bool alias = false;

@@ -27,7 +27,7 @@ struct PageView {
   std::uint64_t* cumulative = nullptr;  ///< CTPS
   std::uint64_t* thresholds = nullptr;  ///< alias slots
   std::uint32_t* others = nullptr;
-  CodedLists coded;  ///< by vertex, and by word of the whole graph
+  CodedLists coded;  ///< words of the partition, by word of the whole graph, and rows of all vertices
 };
 
 /// Is an edge there?
@@ -40,6 +40,7 @@ struct PageMap {
   const std::uint32_t* slot_of = nullptr;  ///< [partitions], kNoSlot where it is not here
   const PageView* pages = nullptr;         ///< [slots], and one of all that is read in place
   std::uint32_t in_place = kNoSlot;        ///< the slot of partitions that are read in place
+  const CodedRow* rows = nullptr;          ///< of all lists, where these are coded
 
   SLUICE_HD std::uint32_t owner(Vertex v) const { return owners.owner(v); }
   SLUICE_HD std::uint32_t slot(Vertex v) const { return slot_of[owners.owner(v)]; }
@@ -47,11 +48,11 @@ struct PageMap {
   /// Searches whichever of the two lists is here; in a directed graph only that of u will do. Bytes that are
   /// read in place are added to `read`.
   SLUICE_HD Answer has_edge(const GraphView& graph, Vertex u, Vertex v, std::uint64_t& read) const {
-    const Row list_u = graph.row(u);
+    const Row list_u = row(graph, u);
     if (list_u.degree == 0) return Answer::no;
     if (const std::uint32_t at = slot(u); at != kNoSlot) return search(graph, at, u, list_u, v, read);
     if (!graph.undirected) return Answer::absent;
-    const Row list_v = graph.row(v);
+    const Row list_v = row(graph, v);
     if (list_v.degree == 0) return Answer::no;
     if (const std::uint32_t at = slot(v); at != kNoSlot) return search(graph, at, v, list_v, u, read);
     return Answer::absent;
@@ -64,13 +65,16 @@ struct PageMap {
   }
 
  private:
+  /// Coded lists want no offset, which would be a second read.
+  SLUICE_HD Row row(const GraphView& graph, Vertex v) const {
+    return rows ? Row{0, rows[v].degree} : graph.row(v);
+  }
   /// Has the list of v, which slot `at` holds, the wanted vertex?
   SLUICE_HD Answer search(const GraphView& graph, std::uint32_t at, Vertex v, const Row& list, Vertex wanted,
                           std::uint64_t& read) const {
     const PageView& page = pages[at];
     read += search_bytes(at, list.degree);
-    if (page.coded.words)
-      return page.coded.contain(graph.vertices(), v, list.degree, wanted) ? Answer::yes : Answer::no;
+    if (page.coded.words) return page.coded.contain(graph.vertices(), v, wanted) ? Answer::yes : Answer::no;
     const Vertex* targets = page.targets + list.offset;
     const std::uint32_t i = count_while(list.degree, [&](std::uint32_t k) { return targets[k] < wanted; });
     return i < list.degree && targets[i] == wanted ? Answer::yes : Answer::no;

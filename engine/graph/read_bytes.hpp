@@ -24,13 +24,13 @@ inline constexpr std::uint32_t kTargetBytes = sizeof(Vertex);
 inline constexpr std::uint32_t kWeightBytes = sizeof(float);
 /// Threshold and other index.
 inline constexpr std::uint32_t kAliasBytes = sizeof(std::uint64_t) + sizeof(std::uint32_t);
-/// Of a coded list: where it begins, a sample, a word of high bits and one of low bits.
-inline constexpr std::uint32_t kCodedBytes = 4 * sizeof(std::uint32_t);
+/// Of a coded list, whose row is on the device: a sample, a word of high bits and one of low bits.
+inline constexpr std::uint32_t kCodedBytes = 3 * sizeof(std::uint32_t);
 /// Of a slot beside a coded list.
 inline constexpr std::uint32_t kCodedSlotBytes = sizeof(std::uint32_t);
-/// Of a coded list that is searched: where it begins, samples with their low bits, and a sample's entries.
+/// Of a coded list that is searched: samples with their low bits, and a sample's entries.
 SLUICE_HD std::uint32_t coded_search_bytes(std::uint32_t degree) {
-  return (5 + 2 * searched(degree / 64)) * sizeof(std::uint32_t);
+  return (4 + 2 * searched(degree / 64)) * sizeof(std::uint32_t);
 }
 
 }  // namespace sluice

@@ -17,6 +17,8 @@ namespace {
 constexpr std::uint64_t kGrain = 1024;
 /// Where a list begins is kept in 32 bits.
 constexpr std::uint64_t kMostWords = 0xffffffff;
+/// Rows take a quarter of the device's memory at most: slots and batches want the rest.
+constexpr std::uint64_t kShareOfRows = 4;
 
 std::uint32_t degree_of(const CsrView& graph, std::uint64_t v) {
   return static_cast<std::uint32_t>(graph.offsets[v + 1] - graph.offsets[v]);
@@ -47,19 +49,26 @@ EdgeIndex CodedSizes::words_of(std::uint64_t v) const {
   return EliasFano::of(targets_, degree).words() + (slots_ ? CodedSlots::of(degree).words() : 0);
 }
 
-template <class Word>
-void CodedSizes::fill(Word* begins) const {
+template <class Put>
+void CodedSizes::for_each_begin(const Put& put) const {
   parallel_blocks(threads_, lists_.vertices, kBlock, [&](std::uint64_t from, std::uint64_t to, unsigned) {
     EdgeIndex words = before_[from / kBlock];
-    for (std::uint64_t v = from; v < to; words += words_of(v++)) begins[v] = static_cast<Word>(words);
+    for (std::uint64_t v = from; v < to; words += words_of(v++)) put(v, words);
   });
-  begins[lists_.vertices] = static_cast<Word>(words());
 }
 
 HostArray<EdgeIndex> CodedSizes::offsets() const {
   HostArray<EdgeIndex> offsets(lists_.vertices + 1, "where coded lists begin");
-  fill(offsets.data());
+  for_each_begin([&](std::uint64_t v, EdgeIndex words) { offsets[v] = words; });
+  offsets[lists_.vertices] = words();
   return offsets;
+}
+
+void CodedSizes::fill(CodedRow* rows) const {
+  for_each_begin([&](std::uint64_t v, EdgeIndex words) {
+    rows[v] = {static_cast<std::uint32_t>(words), degree_of(lists_, v)};
+  });
+  rows[lists_.vertices] = {static_cast<std::uint32_t>(words()), 0};
 }
 
 bool wants_codes(const Device& device, const Graph& graph, Layout layout, const PageColumns& columns,
@@ -75,43 +84,45 @@ bool wants_codes(const Device& device, const Graph& graph, Layout layout, const 
 CutLists::CutLists(const CsrView& lists, const PageColumns& columns, unsigned threads)
     : offsets_(lists.offsets, lists.vertices + 1), bytes_{0, columns.bytes_per_edge()} {
   if (!columns.coded) return;
-  if (columns.begins == nullptr) {
+  if (columns.rows == nullptr) {
     words_ = CodedSizes(lists, threads, columns.alias).offsets();
   } else {
     words_ = HostArray<EdgeIndex>(lists.vertices + 1, "where coded lists begin");
     parallel_blocks(threads, words_.size(), 1u << 16, [&](std::uint64_t from, std::uint64_t to, unsigned) {
-      std::copy(columns.begins + from, columns.begins + to, words_.data() + from);
+      for (std::uint64_t v = from; v < to; ++v) words_[v] = columns.rows[v].begin;
     });
   }
-  offsets_ = words_.span(), bytes_ = {sizeof(std::uint32_t), sizeof(std::uint32_t)};
+  offsets_ = words_.span(), bytes_ = {0, sizeof(std::uint32_t)};
 }
 
 std::optional<CodedGraph> CodedGraph::of(const Device& device, const CsrView& lists, const CodedSizes& sizes,
                                          const AliasSlotsOf* slots) {
   const std::uint64_t thresholds = sizes.slots() ? lists.edges : 0;
-  const std::uint64_t bytes = sizes.bytes() + thresholds * sizeof(std::uint64_t);
+  const std::uint64_t bytes = sizes.word_bytes() + sizes.row_bytes() + thresholds * sizeof(std::uint64_t);
   if (!sizes.codable() || bytes > host_budget().available()) return std::nullopt;
+  if (device.is_cuda() && sizes.row_bytes() > device.memory().available() / kShareOfRows) return std::nullopt;
   CodedGraph coded;
-  coded.begins_ = HostArray<std::uint32_t>(lists.vertices + 1, "coded lists");
+  coded.rows_ = HostArray<CodedRow>(lists.vertices + 1, "coded lists");
+  if (device.is_cuda()) coded.there_ = Buffer<CodedRow>(device, lists.vertices, "rows of coded lists");
   coded.words_ = HostArray<std::uint32_t>(sizes.words(), "coded lists");
   coded.thresholds_ = HostArray<std::uint64_t>(thresholds, "thresholds of coded slots");
   if (device.plans()) return coded;
-  sizes.fill(coded.begins_.data());
+  sizes.fill(coded.rows_.data());
+  copy_to_device(device, coded.there_.data(), coded.rows_.data(), coded.there_.bytes());
   std::atomic<bool> sorted{true};
-  parallel_blocks(device.threads(), lists.vertices, kGrain,
-                  [&](std::uint64_t from, std::uint64_t to, unsigned) {
-                    const std::uint32_t* const begins = coded.begins_.data();
-                    std::fill(coded.words_.data() + begins[from], coded.words_.data() + begins[to], 0);
-                    for (std::uint64_t v = from; v < to; ++v) {
-                      if (!coded.write(lists, sizes, v, slots)) sorted = false;
-                    }
-                  });
+  parallel_blocks(
+      device.threads(), lists.vertices, kGrain, [&](std::uint64_t from, std::uint64_t to, unsigned) {
+        std::fill_n(coded.words_.data() + coded.rows()[from].begin, coded.words_of(from, to).size(), 0);
+        for (std::uint64_t v = from; v < to; ++v) {
+          if (!coded.write(lists, sizes, v, slots)) sorted = false;
+        }
+      });
   if (!sorted) return std::nullopt;
   // Memory that all threads have written is locked in less time than memory that is allocated locked.
   const auto lock = [&](const auto& column) {
     coded.locks_.emplace_back(device, column.data(), column.bytes());
   };
-  lock(coded.begins_), lock(coded.words_), lock(coded.thresholds_);
+  lock(coded.words_), lock(coded.thresholds_);
   return coded;
 }
 
@@ -122,7 +133,7 @@ bool CodedGraph::write(const CsrView& lists, const CodedSizes& sizes, std::uint6
   const std::uint32_t degree = degree_of(lists, v);
   if (degree == 0) return true;
   const EliasFano code = EliasFano::of(sizes.targets(), degree);
-  std::uint32_t* const words = words_.data() + begins_.data()[v];
+  std::uint32_t* const words = words_.data() + rows()[v].begin;
   if (slots_of) {
     const CodedSlots slots = CodedSlots::of(degree);
     (*slots_of)(static_cast<Vertex>(v), [&](std::uint32_t i, const AliasSlot& slot) {

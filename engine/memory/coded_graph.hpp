@@ -10,7 +10,9 @@
 #include "engine/core/host_array.hpp"
 #include "engine/core/types.hpp"
 #include "engine/exec/device.hpp"
+#include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/memory/copy_lane.hpp"
+#include "engine/graph/elias_fano.hpp"
 #include "engine/graph/layout.hpp"
 #include "engine/graph/page_columns.hpp"
 #include "engine/select/alias.hpp"
@@ -31,20 +33,23 @@ class CodedSizes {
   bool codable() const { return codable_; }
   bool slots() const { return slots_; }
   std::uint64_t targets() const { return targets_; }
-  /// With beginnings.
-  std::uint64_t bytes() const { return (words() + lists_.vertices + 1) * sizeof(std::uint32_t); }
-  /// Do codes take fewer bytes than lists of so many an edge? Short lists gain nothing: each has a beginning
-  /// of its own, and ends with a word.
-  bool pay(std::uint64_t edge_bytes) const { return bytes() < lists_.edges * edge_bytes / 8 * 7; }
+  /// Of all lists, and of their rows.
+  std::uint64_t word_bytes() const { return words() * sizeof(std::uint32_t); }
+  std::uint64_t row_bytes() const { return (lists_.vertices + 1) * sizeof(CodedRow); }
+  /// Do codes take fewer bytes than lists of so many an edge? Short lists gain nothing: each ends with a
+  /// word.
+  bool pay(std::uint64_t edge_bytes) const { return word_bytes() < lists_.edges * edge_bytes / 8 * 7; }
   /// [vertices + 1] where each list's code begins, in words.
   HostArray<EdgeIndex> offsets() const;
-  template <class Word>
-  void fill(Word* begins) const;
+  /// [vertices + 1], the last of them where the words end.
+  void fill(CodedRow* rows) const;
 
  private:
   static constexpr std::uint64_t kBlock = 1u << 14;
 
   EdgeIndex words_of(std::uint64_t v) const;
+  template <class Put>
+  void for_each_begin(const Put& put) const;
 
   CsrView lists_;
   std::uint64_t targets_;
@@ -54,8 +59,7 @@ class CodedSizes {
   std::vector<EdgeIndex> before_;  ///< [blocks of vertices + 1] words before each
 };
 
-/// What partitions are cut from: lists as they are, or their codes in words, each with its beginning. Keeps
-/// the view.
+/// What partitions are cut from: lists as they are, or their codes in words. Keeps the view.
 class CutLists {
  public:
   CutLists(const CsrView& lists, const PageColumns& columns, unsigned threads);
@@ -80,21 +84,28 @@ using AliasSlotsOf =
 class CodedGraph {
  public:
   /// Codes all lists, and the slots of each behind it where `sizes` counts them; page-locked where the device
-  /// is a GPU. Nothing where a list is not sorted, is too long, or the host's memory cannot hold the codes.
+  /// is a GPU, which has the rows in its own memory. Nothing where a list is not sorted, is too long, or
+  /// memory cannot hold the codes.
   static std::optional<CodedGraph> of(const Device& device, const CsrView& lists, const CodedSizes& sizes,
                                       const AliasSlotsOf* slots);
 
-  /// [vertices + 1], where each list begins in words()
-  const std::uint32_t* begins() const { return begins_.data(); }
-  const std::uint32_t* words() const { return words_.data(); }
+  /// [vertices + 1], the last of them where the words end.
+  const CodedRow* rows() const { return rows_.data(); }
+  std::span<const std::uint32_t> words_of(std::uint64_t begin, std::uint64_t end) const {
+    return words_.span().subspan(rows()[begin].begin, rows()[end].begin - rows()[begin].begin);
+  }
+  /// As the device reads all of them: words in host memory.
+  CodedLists lists() const { return {there_.empty() ? rows() : there_.data(), words_.data()}; }
   /// [edges] of the slots, whole
   const std::uint64_t* thresholds() const { return thresholds_.data(); }
-  std::uint64_t bytes() const { return begins_.bytes() + words_.bytes() + thresholds_.bytes(); }
+  std::uint64_t bytes() const { return rows_.bytes() + words_.bytes() + thresholds_.bytes(); }
 
  private:
   bool write(const CsrView& lists, const CodedSizes& sizes, std::uint64_t v, const AliasSlotsOf* slots_of);
 
-  HostArray<std::uint32_t> begins_, words_;
+  HostArray<CodedRow> rows_;
+  Buffer<CodedRow> there_;  ///< rows in a GPU's memory
+  HostArray<std::uint32_t> words_;
   HostArray<std::uint64_t> thresholds_;
   std::vector<PageLock> locks_;
 };

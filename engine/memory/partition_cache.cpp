@@ -16,7 +16,7 @@ namespace {
 /// Reads of a list's edges by one visit, about.
 double reads_of(const PageColumns& columns, double picks) {
   constexpr double kSearch = 16;  // of a CTPS
-  constexpr double kCode = 4;     // beginning, sample, high bits, low bits
+  constexpr double kCode = 3;     // sample, high bits, low bits
   return picks * ((columns.coded ? kCode : 1) + (columns.alias ? 2 : 0) + (columns.cumulative ? kSearch : 0) +
                   (columns.weights ? 1 : 0));
 }

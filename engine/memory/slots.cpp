@@ -52,11 +52,11 @@ bool PageRequest::take_codes(ResidentGraph::Impl& graph, Layout layout, const Ex
   if (layout == Layout::automatic && (graph.paging.shard || in_place_pays(graph, work, set))) return false;
   sources.coded = graph.coded_lists(layout, columns, set, slots);
   columns.coded = sources.coded != nullptr;
-  if (columns.coded && !graph.device.plans()) columns.begins = sources.coded->begins();
+  if (columns.coded && !graph.device.plans()) columns.rows = sources.coded->rows();
   if (layout == Layout::coded && !columns.coded) {
     throw UsageError(
-        "--layout coded: needs sorted lists and enough host memory (raise --host-memory, or use csr or "
-        "auto)");
+        "--layout coded: needs sorted lists, and memory for them (raise --host-memory or --device-memory, or "
+        "use csr or auto)");
   }
   return columns.coded;
 }
@@ -77,7 +77,7 @@ Slots::Slots(const Device& device, std::span<const EdgeIndex> offsets, const Par
              PageColumns columns, PageSources sources, Count count)
     : device_(device), offsets_(offsets), plan_(plan), columns_(columns), sources_(std::move(sources)) {
   const PageView& host = sources_.columns;
-  if (columns.coded) sources_.columns.coded = {sources_.coded->begins(), sources_.coded->words()};
+  if (columns.coded) sources_.columns.coded = sources_.coded->lists();
   can_map_ = count.here.empty();
   each_column(columns, [&](auto of, bool wanted) { can_map_ = can_map_ && (!wanted || of(host)); });
   const Capacity all = capacity_for(true), usual = count.large > 0 ? capacity_for(false) : all;
@@ -86,6 +86,7 @@ Slots::Slots(const Device& device, std::span<const EdgeIndex> offsets, const Par
   for (unsigned slot = 0; slot < count.slots; ++slot) make(slots_[slot], slot < count.large ? all : usual);
   views_.assign(count.here.begin(), count.here.end());
   views_.resize(views_.size() + count.slots + 1);
+  for (PageView& view : views_) view.coded.rows = host.coded.rows;  // kernels ask any slot for them
   views_.back() = host;
   slot_of_.assign(plan.size(), PageMap::kNoSlot);
   if (!count.here.empty()) std::iota(slot_of_.begin(), slot_of_.end(), 0u);
@@ -103,12 +104,11 @@ OwnershipView Slots::owners() {
 
 std::span<const std::uint32_t> Slots::host_words() const {
   const PageView& host = sources_.columns;
-  if (columns_.coded) return {host.coded.words, host.coded.begins[offsets_.size() - 1]};
+  if (columns_.coded) return {host.coded.words, sources_.coded->rows()[offsets_.size() - 1].begin};
   return {host.targets, offsets_.back()};
 }
 
 Slots::Capacity Slots::capacity_for(bool oversized) const {
-  const std::uint32_t* const begins = sources_.columns.coded.begins;
   Capacity capacity;
   for (std::uint64_t p = 0; p < plan_.size(); ++p) {
     const std::uint64_t begin = plan_.begin(p), end = plan_.end(p);
@@ -119,7 +119,7 @@ Slots::Capacity Slots::capacity_for(bool oversized) const {
                                     : offsets_[end] - offsets_[begin];
     capacity.edges = std::max(capacity.edges, edges);
     if (columns_.coded)
-      capacity.codes = std::max<std::uint64_t>(capacity.codes, end - begin + begins[end] - begins[begin]);
+      capacity.codes = std::max(capacity.codes, sources_.coded->words_of(begin, end).size());
   }
   return capacity;
 }
@@ -190,6 +190,7 @@ Slots::Published Slots::publish(std::span<const std::byte> also) {
   map.slot_of = reinterpret_cast<const std::uint32_t*>(look_up + slot_of);
   map.pages = reinterpret_cast<const PageView*>(look_up + pages);
   map.in_place = in_place_slot();
+  map.rows = views_.back().coded.rows;
   return {map, look_up + beside};
 }
 
@@ -244,10 +245,8 @@ void Slots::copy(Lane& lane, T* to, const T* from, std::uint64_t size) {
 
 void Slots::bring_coded(Lane& lane, const Load& load) {
   const std::uint64_t begin = plan_.begin(load.partition), end = plan_.end(load.partition);
-  std::uint32_t* const codes = slots_[load.slot].codes.data();
-  const CodedLists& host = sources_.columns.coded;
-  copy(lane, codes, host.begins + begin, end - begin);
-  copy(lane, codes + (end - begin), host.words + host.begins[begin], host.begins[end] - host.begins[begin]);
+  const std::span<const std::uint32_t> words = sources_.coded->words_of(begin, end);
+  copy(lane, slots_[load.slot].codes.data(), words.data(), words.size());
 }
 
 bool Slots::derives() const {
@@ -346,9 +345,8 @@ PageView Slots::rebased(const Slot& slot, std::uint32_t partition) const {
   const EdgeIndex first = offsets_[plan_.begin(partition)];
   PageView view;
   if (columns_.coded) {
-    const std::uint64_t begin = plan_.begin(partition), vertices = plan_.end(partition) - begin;
-    view.coded = {moved(slot.codes.data(), begin),
-                  moved(slot.codes.data() + vertices, sources_.columns.coded.begins[begin])};
+    view.coded = {sources_.columns.coded.rows,
+                  moved(slot.codes.data(), sources_.coded->rows()[plan_.begin(partition)].begin)};
     view.targets = sources_.columns.targets, view.weights = sources_.columns.weights;
     return view;
   }

@@ -159,7 +159,7 @@ class Slots {
 
  private:
   struct Slot : ColumnsIn<Buffer> {
-    Buffer<std::uint32_t> codes;  ///< of vertices where their lists begin, then the lists' words
+    Buffer<std::uint32_t> codes;  ///< the lists' words
   };
   struct Load {
     unsigned slot;

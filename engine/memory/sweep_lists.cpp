@@ -46,7 +46,7 @@ std::optional<CodedGraph> code_lists(const Device& device, const SweepRows& rows
   if (rows.file != nullptr || rows.in.targets == nullptr || rows.in.weights != nullptr || device.plans())
     return std::nullopt;
   const CodedSizes sizes(rows.in, device.threads(), false, targets);
-  if (!sizes.pay(sizeof(Vertex)) || sizes.bytes() > host_budget().available() / 2) return std::nullopt;
+  if (!sizes.pay(sizeof(Vertex)) || sizes.word_bytes() > host_budget().available() / 2) return std::nullopt;
   return CodedGraph::of(device, rows.in, sizes, nullptr);
 }
 

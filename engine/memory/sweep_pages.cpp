@@ -41,7 +41,7 @@ std::uint64_t slot_capacity(const Device& device, std::uint64_t most) {
 PageColumns columns_of(const SweepRows& rows, bool weighted) {
   PageColumns columns = columns_of(weighted);
   columns.coded = rows.coded != nullptr;
-  if (columns.coded) columns.begins = rows.coded->begins();
+  if (columns.coded) columns.rows = rows.coded->rows();
   return columns;
 }
 

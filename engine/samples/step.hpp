@@ -156,7 +156,7 @@ struct SampleProgram {
   /// Target of an entry of a list that is in a partition, or in memory as a whole.
   SLUICE_HD Vertex target_on_page(Vertex v, const Row& row, std::uint32_t index) const {
     if constexpr (kMayBeCoded) {
-      if (coded.words) return coded.target(graph.vertices(), v, row.degree, index);
+      if (coded.words) return coded.target(graph.vertices(), v, index);
     }
     return graph.target(row.offset + index);
   }

@@ -112,11 +112,15 @@ struct IndexTable : PositionTable<Edges> {
 struct CodedTable {
   CodedLists lists;
 
-  SLUICE_HD void prefetch_probe(const GraphView& view, const Probe& probe) const {
-    prefetch(view.csr.offsets + probe.target);
+  /// One read, which locate() makes too, where nothing wants the offset.
+  SLUICE_HD Row row(const GraphView& view, Vertex v) const {
+    return {view.csr.offsets[v], lists.rows[v].degree};
+  }
+  SLUICE_HD void prefetch_probe(const GraphView&, const Probe& probe) const {
+    prefetch(lists.rows + probe.target);
   }
   SLUICE_HD Hop resolve(const GraphView& view, const Probe& probe) const {
-    return {probe.target, view.row(probe.target), probe.position};
+    return {probe.target, row(view, probe.target), probe.position};
   }
 };
 
@@ -129,7 +133,7 @@ struct CodedIndexTable : CodedTable {
     if (row.degree == 0) return false;
     const auto index = static_cast<std::uint32_t>(uniform_index(block.low(), row.degree));
     probe.position = row.offset + index;
-    probe.target = lists.target(view.vertices(), v, row.degree, index);
+    probe.target = lists.target(view.vertices(), v, index);
     return true;
   }
   SLUICE_HD static std::uint32_t read_bytes(const Row&) { return kCodedBytes; }
@@ -184,13 +188,13 @@ struct CodedAliasTable : CodedTable {
                         Probe& probe) const {
     if (row.degree == 0) return false;
     const auto index = static_cast<std::uint32_t>(uniform_index(block.low(), row.degree));
-    const std::uint32_t* const words = lists.words + lists.begins[v];
+    const std::uint32_t* const words = lists.words + lists.rows[v].begin;
     const EliasFano code = EliasFano::of(view.vertices(), row.degree);
     const CodedSlots::Slot slot = CodedSlots::of(row.degree).read(words + code.words(), index);
     if (slot.other == row.degree) return false;
     const std::uint32_t head = CodedSlots::head(block.high());
     bool own = head < slot.head || slot.other == index;
-    if (!own && head == slot.head) own = block.high() < thresholds[row.offset + index];
+    if (!own && head == slot.head) own = block.high() < thresholds[view.csr.offsets[v] + index];
     const std::uint32_t picked = own ? index : slot.other;
     probe.position = row.offset + picked;
     probe.target = code.read(words, picked);

@@ -123,7 +123,7 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
   /// It goes on where it is.
   SLUICE_HD void resume(std::uint64_t index, Walker& walker) const {
     identify(index, walker);
-    walker.row = programs->graph.row(walker.current);
+    if constexpr (kAsks) walker.row = row_of(*programs, walker.current);
   }
   /// Asks memory for what resume() will read.
   SLUICE_HD void prefetch_row(Vertex current) const { prefetch(programs->graph.csr.offsets + current); }
@@ -134,7 +134,6 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
     identify(index, walker);
     if constexpr (Program::kEndsOnly) walker.start = programs->start(walker);
     walker.current = walker.start;
-    walker.row = programs->graph.row(walker.current);
     return walker;
   }
   /// Where a walk waits at first; one that begins on another rank has ended here.
@@ -153,9 +152,24 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
     const std::uint32_t slot = map.slot(v);
     return slot == PageMap::kNoSlot ? nullptr : programs + slot;
   }
-  /// The same for where the walker is. Without a list any will do.
-  SLUICE_HD const Program* program_of(const Walker& walker) const {
-    return walker.row.degree == 0 ? programs : program_at(walker.current);
+  /// The list of a vertex, wherever it is.
+  SLUICE_HD static Row row_of(const Program& program, Vertex v) {
+    if constexpr (requires { program.table.row(program.graph, v); }) {
+      return program.table.row(program.graph, v);
+    } else {
+      return program.graph.row(v);
+    }
+  }
+  /// program_at() where the walker is. Walks that ask nothing read their row here, once: they need none where
+  /// their list is not.
+  SLUICE_HD const Program* program_of(Walker& walker) const {
+    if constexpr (kAsks) {
+      return walker.row.degree == 0 ? programs : program_at(walker.current);  // without a list any will do
+    } else {
+      const Program* const program = program_at(walker.current);
+      if (program) walker.row = row_of(*program, walker.current);
+      return program;
+    }
   }
 
   // ---- a round, in the halves that whole.hpp lists. Round::absent: place.key says where to wait.
@@ -230,7 +244,7 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
 
   SLUICE_HD Round answer(Walker& walker, Place& place) const {
     Proposal proposal;
-    proposal.hop = {place.question.target, programs->graph.row(place.question.target),
+    proposal.hop = {place.question.target, row_of(*programs, place.question.target),
                     walker.row.offset + place.question.index};
     const Round round = programs->judge(walker, proposal, answers(place.read));
     if (round == Round::absent) {

@@ -80,8 +80,8 @@ TEST(EliasFano, TakesTwoBitsMoreThanTheGaps) {
       const double gap = std::log2(static_cast<double>(vertices) / degree);
       const double bits = 32.0 * static_cast<double>(EliasFano::of(vertices, degree).words());
 
-      // Half a bit for the samples; a list begins and its three parts end with a word.
-      EXPECT_LE(bits, degree * (std::max(gap, 0.0) + 2.5) + 4 * 32) << vertices << ' ' << degree;
+      // A quarter of a bit for the samples, which end with a word, as the list does.
+      EXPECT_LE(bits, degree * (std::max(gap, 0.0) + 2.25) + 2 * 32) << vertices << ' ' << degree;
     }
   }
 }

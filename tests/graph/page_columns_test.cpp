@@ -35,9 +35,9 @@ TEST(ReadBytes, OfACtpsAreItsTotalAndTheSumsSearched) {
 }
 
 TEST(ReadBytes, OfACodedSearchGrowWithItsSamples) {
-  EXPECT_EQ(coded_search_bytes(63), 5 * 4u) << "no sample";
-  EXPECT_EQ(coded_search_bytes(64), (5 + 2) * 4u);
-  EXPECT_EQ(coded_search_bytes(64 * 8), (5 + 2 * 4) * 4u);
+  EXPECT_EQ(coded_search_bytes(63), 4 * 4u) << "no sample";
+  EXPECT_EQ(coded_search_bytes(64), (4 + 2) * 4u);
+  EXPECT_EQ(coded_search_bytes(64 * 8), (4 + 2 * 4) * 4u);
 }
 
 }  // namespace

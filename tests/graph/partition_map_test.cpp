@@ -136,10 +136,10 @@ TEST(PageMap, SearchesListsThatAreCoded) {
   Parts parts(graph, kBegins, {0, kNoSlot, kNoSlot});
   const std::vector<Vertex> list{1, 3};
   const EliasFano code = EliasFano::of(6, 2);
-  const std::uint32_t begin = 5;  // of vertex 0's codes
-  std::vector<std::uint32_t> words(begin + code.words());
-  ASSERT_TRUE(code.write(list, words.data() + begin));
-  parts.pages()[0] = {.coded = {&begin, words.data()}};
+  const CodedRow row{5, 2};  // of vertex 0
+  std::vector<std::uint32_t> words(row.begin + code.words());
+  ASSERT_TRUE(code.write(list, words.data() + row.begin));
+  parts.pages()[0] = {.coded = {&row, words.data()}};
   PageMap map = parts.map();
   map.in_place = 0;
   std::uint64_t read = 0;

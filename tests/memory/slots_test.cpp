@@ -134,7 +134,7 @@ TEST(Slots, TakeOfCodedListsWhatThePlanSays) {
   const auto coded = CodedGraph::of(device, graph, sizes, nullptr);
   ASSERT_TRUE(coded);
   const HostArray<EdgeIndex> words = sizes.offsets();
-  const auto plan = PartitionPlan::of_count(words.span(), {sizeof(std::uint32_t), sizeof(std::uint32_t)}, 2);
+  const auto plan = PartitionPlan::of_count(words.span(), {0, sizeof(std::uint32_t)}, 2);
   PageColumns columns;
   columns.coded = true;
   PageSources sources;

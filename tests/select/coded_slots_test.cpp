@@ -44,11 +44,15 @@ TEST(CodedSlots, ReadsWhatWasWritten) {
 /// A list of one vertex among `vertices`, with its slots as they are and coded.
 struct OneList {
   OneList(std::uint64_t vertices, const std::vector<Vertex>& to, const std::vector<std::uint64_t>& biases)
-      : offsets(vertices + 1, to.size()), targets(to), thresholds(to.size()), others(to.size()) {
+      : offsets(vertices + 1, to.size()),
+        targets(to),
+        thresholds(to.size()),
+        others(to.size()),
+        rows(vertices) {
     const auto degree = static_cast<std::uint32_t>(targets.size());
     const EliasFano code = EliasFano::of(vertices, degree);
     const CodedSlots slots = CodedSlots::of(degree);
-    offsets[0] = 0;
+    offsets[0] = 0, rows[0].degree = degree;
     words.assign(code.words() + slots.words(), 0);
     EXPECT_TRUE(code.write(targets, words.data()));
     build_alias(
@@ -62,13 +66,13 @@ struct OneList {
   }
 
   AliasTable whole() const { return {thresholds.data(), others.data()}; }
-  CodedAliasTable coded() const { return {{{&begin, words.data()}}, thresholds.data()}; }
+  CodedAliasTable coded() const { return {{{rows.data(), words.data()}}, thresholds.data()}; }
 
   std::vector<EdgeIndex> offsets;
   std::vector<Vertex> targets;
   std::vector<std::uint64_t> thresholds;
   std::vector<std::uint32_t> others;
-  std::uint32_t begin = 0;
+  std::vector<CodedRow> rows;
   std::vector<std::uint32_t> words;
   GraphView view;
 };

@@ -47,11 +47,11 @@ struct CodedSources {
   template <class Share, class View, class Group>
   SLUICE_HD FixedRank gather(const View& view, std::uint64_t row, const Group& lanes, unsigned group = 0,
                              unsigned groups = 1) const {
-    const auto degree = static_cast<std::uint32_t>(view.degree(row));
-    if (degree == 0) return 0;
+    const CodedRow list = lists.rows[row];
+    if (list.degree == 0) return 0;
     FixedRank sum = 0;
-    EliasFano::of(vertices, degree)
-        .for_each(lanes, lists.words + lists.begins[row], group, groups,
+    EliasFano::of(vertices, list.degree)
+        .for_each(lanes, lists.words + list.begin, group, groups,
                   [&](Vertex source) { sum += Share::carried(view.shares[source], 1.0f); });
     return sum;
   }

@@ -305,7 +305,7 @@ class Levels<P, Partitioned> {
     if (entries.size() > kRows) prefetch(csr.offsets + vertex(kRows));
     if (entries.size() <= kLists) return;
     const Vertex next = vertex(kLists);
-    if (program.coded.words) return prefetch(program.coded.words + program.coded.begins[next]);
+    if (program.coded.words) return prefetch(program.coded.words + program.coded.rows[next].begin);
     prefetch(csr.targets + csr.offsets[next]);
   }
 

@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(kWalkBlock)
       if (kSeen && step > 0) walker.previous = here[-static_cast<std::int64_t>(paths.per_origin)];
       walker.step = step;
       walks.identify(index, walker);
-      walker.row = program->graph.row(walker.current);  // not of one that another rank has
+      walker.row = walks.row_of(*program, walker.current);  // not of one that another rank has
       Proposal proposal;
       program->propose(walker, proposal);
       rounds = 1;
