@@ -101,7 +101,7 @@ struct EliasFano {
     const std::uint32_t start = block == 0 ? 0 : sample(words, block - 1), wanted = target >> low_bits;
     std::uint32_t i = block * kSampled, at = start / 32;
     std::uint32_t ones = high[at] & ~0u << start % 32;
-    // Entries of a high part stand behind as many zeros.
+    // Entries of a high part stand behind as many zeros. In the last word low bits stand behind them.
     for (std::uint32_t found = count_bits(ones);
          (at + 1) * 32 < high_bits && (at + 1) * 32 - i - found < wanted; found = count_bits(ones)) {
       i += found;
