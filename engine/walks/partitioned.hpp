@@ -125,7 +125,7 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
     identify(index, walker);
     if constexpr (kAsks) walker.row = row_of(*programs, walker.current);
   }
-  /// Asks memory for what resume() will read.
+  /// Asks memory for the row of a walk that will go on.
   SLUICE_HD void prefetch_row(Vertex current) const { prefetch(programs->graph.csr.offsets + current); }
   /// A walk at its start; whatever is behind the batch's last one has none, and is not looked at.
   SLUICE_HD Walker begin(std::uint64_t index) const {

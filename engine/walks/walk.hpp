@@ -233,8 +233,8 @@ class WalkRun : InstanceRun<WalkSink, Options> {
   template <class Go>
   void with_widest_edges(const Go& go) {
     const bool small = graph.packing.worthwhile();
-    // More threads make more steps, but no more of a table, which memory binds. Of 4, 8 and 16 threads,
-    // either way took as long at 0.5, 1.2 and 1.1 to 1.8 steps an edge (H200's host, Kronecker 21 and 22).
+    // More threads make more steps, but no more of a table, which memory binds. By 4, 8 and 16 threads either
+    // way takes as long at about 0.6, 1.2 and 1.7 steps an edge (H200's host, Kronecker 21, single runs).
     const std::uint64_t tenths = graph.device.is_cuda() ? 5 : std::max(5u, graph.device.threads());
     const bool wide = use_wide(small ? sizeof(std::uint64_t) : sizeof(WideEdge),
                                small ? !graph.packed.empty() : !graph.wide.empty(), 0, tenths);
