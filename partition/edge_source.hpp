@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "engine/core/types.hpp"
@@ -20,6 +21,20 @@ class EdgeSource {
   virtual bool timed() const { return false; }
   /// Reads times; only where edges have them.
   virtual void read_times(EdgeIndex /*first*/, std::span<std::int64_t> /*out*/) const {}
+};
+
+/// Edges of a graph that have their place in memory, and are still to be read.
+class EdgesToCome {
+ public:
+  /// Of vertices [begin, end), whose lists are there.
+  using UseLists = std::function<void(std::uint64_t begin, std::uint64_t end)>;
+
+  virtual ~EdgesToCome() = default;
+  /// Have they come?
+  virtual bool there() const = 0;
+  /// Reads them by so many threads, which call `use`, if there is one, once for each vertex, while others
+  /// read on. Throws InputError, of the same fault by any threads; `use` saw no list with a fault.
+  virtual void read(unsigned threads, const UseLists& use = {}) = 0;
 };
 
 }  // namespace sluice

@@ -46,6 +46,7 @@ struct Graph {
   std::string origin;          ///< where it came from
   std::shared_ptr<const EdgeSource> edges_elsewhere;  ///< where targets and weights are read from; else null
   std::shared_ptr<const EdgeSource> in_elsewhere;     ///< the same of `in`
+  std::shared_ptr<EdgesToCome> to_come;  ///< reads targets and weights of `out` into their arrays; else null
 
   std::uint64_t vertices() const { return out.vertices(); }
   std::uint64_t edges() const { return out.edges(); }

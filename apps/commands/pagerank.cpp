@@ -97,9 +97,12 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
   validate(c.rank);
   settle_rank_batch(command, c.method, c.batch);
   const bool fresh = c.method == pagerank::RankMethod::from_scratch;
-  Job job(
-      command, c.common,
-      {.in_edges = true, .weights = c.rank.weighted, .updated = c.batch.updates(), .file_needs_in = true});
+  Job job(command, c.common,
+          {.in_edges = true,
+           .weights = c.rank.weighted,
+           .updated = c.batch.updates(),
+           .file_needs_in = true,
+           .as_lists_come = fresh && !c.batch.updates() && !c.common.verify});
   // Read anew for each memory that is tried: reading takes more than the batch does. The last one stays.
   std::optional<HeldBatch> changes;
   pagerank::Plan plan = job.fitting([&](const PagingOptions& paging) {

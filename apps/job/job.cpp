@@ -154,9 +154,14 @@ void Job::load() {
   graph_ = Graph{};
   outline_.reset();
   const unsigned threads = device_->threads();
-  graph_ = in_file() ? io::open_graph(options_.graph, columns(),
-                                      cached ? io::Caching::system : io::Caching::none, threads)
-                     : read_graph_once_a_node(options_.graph, info_, columns(), threads);
+  if (in_file()) {
+    graph_ =
+        io::open_graph(options_.graph, columns(), cached ? io::Caching::system : io::Caching::none, threads);
+  } else if (needs_.as_lists_come && world().size() == 1) {
+    graph_ = io::begin_reading(options_.graph, columns(), threads);
+  } else {
+    graph_ = read_graph_once_a_node(options_.graph, info_, columns(), threads);
+  }
   ids_ = std::make_unique<IdMap>(graph_, options_.original_ids);
   throw_if_stopped();
   report_.load_seconds += watch.seconds();

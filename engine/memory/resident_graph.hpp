@@ -24,7 +24,10 @@ class ResidentGraph {
   void drop_tables();
 
   struct Impl;
-  Impl& impl() const { return *impl_; }
+  /// With all edges of a graph that was still being read (io::begin_reading).
+  Impl& impl() const;
+  /// For those who make tables of lists as they come.
+  Impl& impl_as_lists_come() const { return *impl_; }
 
  private:
   std::unique_ptr<Impl> impl_;

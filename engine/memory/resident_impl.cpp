@@ -59,8 +59,9 @@ ResidentGraph::Impl::Impl(const Device& on, const Graph& of, const PagingOptions
     throw UsageError("--transport file: the graph was read into memory; open it without its edges");
   view = host_view;
   paged = needs_pages(device, graph, paging);
+  if (paged || device.is_cuda()) settle();
   paged ? open_pages() : upload();
-  load_seconds = seconds_now() - begin;
+  load_seconds = seconds_now() - begin;  // with that of edges that came
 }
 
 template <class T>
@@ -87,8 +88,8 @@ void ResidentGraph::Impl::upload() {
   }
   if (graph.weighted) {
     exponents = Buffer<std::int16_t>(device, host.vertices, "exponents of weights");
-    build_exponents(device, view, exponents.data());
     view.exponents = exponents.data();
+    if (!graph.to_come || graph.to_come->there()) build_exponents(device, view, exponents.data());
   }
 }
 
@@ -115,6 +116,22 @@ void ResidentGraph::Impl::open_pages() {
   share(std::span(on_host, host.vertices), "exponents of weights");
   if (device.is_cuda()) copy_to_device(device, exponents.data(), on_host, exponents.bytes());
   host_view.exponents = on_host;
+}
+
+void ResidentGraph::Impl::as_lists_come(const MakeOfLists& make) {
+  if (device.plans()) return;
+  EdgesToCome* const coming = graph.to_come.get();
+  if (!coming || coming->there()) {
+    if (make) make(device.threads(), 0, host_view.vertices());
+    return;
+  }
+  const double begin = seconds_now();
+  coming->read(device.threads(), [&](std::uint64_t first, std::uint64_t last) {
+    if (!exponents.empty())
+      host::for_each_list(1, view, MakeExponents{view, exponents.data()}, {first, last});
+    if (make) make(1, first, last);
+  });
+  load_seconds += seconds_now() - begin;
 }
 
 void ResidentGraph::Impl::for_each_range(
@@ -151,11 +168,13 @@ const CodedGraph* ResidentGraph::Impl::coded_lists(Layout layout, const PageColu
 }
 
 const WideEdge* ResidentGraph::Impl::wide_edges() {
+  settle();
   return ensure(wide, view.edges(), "the wide edges",
                 [&](WideEdge* edges) { build_wide_edges(device, view, edges); });
 }
 
 const std::uint64_t* ResidentGraph::Impl::packed_edges() {
+  settle();
   return ensure(packed, view.edges(), "the wide edges",
                 [&](std::uint64_t* edges) { build_packed_edges(device, view, packing, edges); });
 }
@@ -201,6 +220,7 @@ void ResidentGraph::Impl::drop_tables() {
 
 void ResidentGraph::Impl::cut_unless_fits(std::uint64_t needed) {
   if (needed <= available) return;
+  settle();
   const double begin = seconds_now();
   drop_tables();
   offsets = Buffer<EdgeIndex>();
@@ -220,6 +240,11 @@ ResidentGraph::~ResidentGraph() = default;
 ResidentGraph::ResidentGraph(ResidentGraph&&) noexcept = default;
 void ResidentGraph::drop_tables() {
   impl_->drop_tables();
+}
+
+ResidentGraph::Impl& ResidentGraph::impl() const {
+  impl_->settle();
+  return *impl_;
 }
 
 const Device& ResidentGraph::device() const {

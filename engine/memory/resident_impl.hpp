@@ -91,6 +91,13 @@ struct ResidentGraph::Impl {
   /// their part of the vertices: see share. Without targets, these need not be there.
   void for_each_range(const std::function<void(const GraphView&, std::uint64_t, std::uint64_t)>& body,
                       bool with_targets = true) const;
+  /// Calls make(threads, begin, end) for ranges of all vertices, whose lists are in host memory: all at once,
+  /// or, where edges are still to come, as they do, by several threads. Null: that they come. Not of a plan.
+  using MakeOfLists = std::function<void(unsigned threads, std::uint64_t begin, std::uint64_t end)>;
+  void as_lists_come(const MakeOfLists& make);
+  void settle() { as_lists_come({}); }
+  /// A clock that stands still while edges come.
+  double seconds_without_loading() const { return seconds_now() - load_seconds; }
   /// A column by vertex that every rank has filled for its part becomes whole.
   template <class T>
   void share(std::span<T> column, const char* label) const {
@@ -100,11 +107,11 @@ struct ResidentGraph::Impl {
   template <class T, class Fill>
   const T* ensure(Buffer<T>& table, std::uint64_t size, const char* purpose, const Fill& fill) {
     if (table.empty() && size > 0) {
-      const double begin = seconds_now();
+      const double begin = seconds_without_loading();
       Buffer<T> made(device, size, purpose);
       fill(made.data());
       table = std::move(made);
-      table_seconds += seconds_now() - begin;
+      table_seconds += seconds_without_loading() - begin;
     }
     return table.data();
   }

@@ -16,7 +16,7 @@ struct RunStats : Traffic {
   Instance instances = 0;
   std::uint64_t steps = 0;          ///< walks: steps taken (moves, stays, jumps); multidimensional: edges
   std::uint64_t sampled_edges = 0;  ///< samples: edges recorded; walks: the same as steps
-  double load_seconds = 0;          ///< graph to the device
+  double load_seconds = 0;          ///< graph to the device; edges still to come, and tables made meanwhile
   double table_seconds = 0;         ///< derived tables (alias, CTPS, wide edges)
   double compute_seconds = 0;       ///< the sampling itself (on a GPU: its kernels)
   double transfer_seconds = 0;      ///< results to the host

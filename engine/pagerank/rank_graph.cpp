@@ -50,6 +50,8 @@ RankGraph::RankGraph(const Graph& graph, const Options& options, unsigned thread
   if (options.weighted && !graph.weighted)
     throw UsageError("--weighted: the graph has no weights (leave it out)");
   require_stored_in_edges(graph);
+  to_come_ = graph.to_come.get();
+  if (graph.directed || options.weighted || options.dangling == Dangling::self_loop) settle(threads);
   if (!graph.directed) {
     take(graph.out, graph.edges_elsewhere.get(), options.weighted, ranks);
   } else if (!graph.in.offsets.empty()) {
@@ -63,6 +65,17 @@ RankGraph::RankGraph(const Graph& graph, const Options& options, unsigned thread
   if (options.dangling == Dangling::self_loop) loops_ = HostArray<Loop>(in_.vertices, "self-loops");
   if (!host_budget().counts_only())
     find_sources(graph, options, first_, threads, divisors_.span(), loops_.span());
+}
+
+void RankGraph::as_edges_come(unsigned threads, const std::function<void(EdgeIndex, EdgeIndex)>& use) const {
+  constexpr std::uint64_t kAtOnce = 1 << 16;
+  if (to_come_ && !to_come_->there()) {
+    to_come_->read(
+        threads, [&](std::uint64_t begin, std::uint64_t end) { use(in_.offsets[begin], in_.offsets[end]); });
+  } else {
+    parallel_blocks(threads, in_.edges, kAtOnce,
+                    [&](EdgeIndex begin, EdgeIndex end, unsigned) { use(begin, end); });
+  }
 }
 
 void RankGraph::take(const Csr& in, const EdgeSource* file, bool weighted, Communicator& ranks) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "engine/core/host_array.hpp"
@@ -46,6 +47,13 @@ class RankGraph {
     rows.longest = longest_;
     return rows;
   }
+  /// Calls use(begin, end) for ranges of a whole graph's in-edges, all of them, by so many threads: where
+  /// they are still to come (Graph::to_come), as they do.
+  void as_edges_come(unsigned threads, const std::function<void(EdgeIndex, EdgeIndex)>& use) const;
+  /// Those that are still to come do so now.
+  void settle(unsigned threads) const {
+    if (to_come_) to_come_->read(threads);
+  }
   /// Whether in-degrees are out-degrees too.
   bool symmetric() const { return symmetric_; }
   /// [in().vertices] Out-degree or sum of out-weights, with the self-loop that the vertex was given; 0:
@@ -62,6 +70,7 @@ class RankGraph {
   Csr made_;
   CsrView in_;
   const EdgeSource* file_ = nullptr;
+  EdgesToCome* to_come_ = nullptr;
   bool symmetric_ = false;
   std::uint64_t edges_ = 0, first_ = 0;
   std::uint64_t longest_ = 0;  ///< as of SweepRows

@@ -13,17 +13,18 @@ namespace {
 
 /// The wide layout is one of a whole graph.
 bool may_be_cut(const ResidentGraph& graph, const RunOptions& options) {
-  const ResidentGraph::Impl& impl = graph.impl();
+  const ResidentGraph::Impl& impl = graph.impl_as_lists_come();
   return !impl.paged && impl.paging.partitions != 1 && !impl.paging.shard && options.layout != Layout::wide;
 }
 
 template <class Options, class Sink>
 RunStats run_where_it_fits(ResidentGraph& graph, const Starts& starts, const Options& options, Sink* sink) {
   validate(options);
+  ResidentGraph::Impl& impl = graph.impl_as_lists_come();
   if (may_be_cut(graph, options))
-    graph.impl().cut_unless_fits(whole_bytes(graph.device(), graph.graph(), starts, options));
+    impl.cut_unless_fits(whole_bytes(graph.device(), graph.graph(), starts, options));
   RunStats stats = run_kind(graph, starts, options, sink);
-  stats.load_seconds += std::exchange(graph.impl().load_seconds, 0);  // of the first run
+  stats.load_seconds += std::exchange(impl.load_seconds, 0);  // of the first run
   return stats;
 }
 

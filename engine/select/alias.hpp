@@ -44,45 +44,61 @@ class AliasThresholds {
   std::uint64_t reciprocal_;  ///< floor((2^128 - 1) / whole_) - 2^64
 };
 
+/// The light entries of a list, or the heavy ones, in index order, as a sweep reaches them.
+template <class BiasOf, bool kHeavy>
+class AliasEntries {
+ public:
+  SLUICE_HD AliasEntries(std::uint32_t degree, std::uint64_t mean, const BiasOf& bias)
+      : of_(bias), mean_(mean), degree_(degree) {
+    seek();
+  }
+  SLUICE_HD explicit operator bool() const { return index_ < degree_; }
+  SLUICE_HD std::uint32_t index() const { return index_; }
+  SLUICE_HD std::uint64_t bias() const { return bias_; }
+  SLUICE_HD void next() {
+    ++index_;
+    seek();
+  }
+
+ private:
+  SLUICE_HD void seek() {
+    while (index_ < degree_ && ((bias_ = of_(index_)) > mean_) != kHeavy) ++index_;
+  }
+
+  const BiasOf& of_;
+  std::uint64_t mean_, bias_ = 0;
+  std::uint32_t degree_, index_ = 0;
+};
+
 /// Builds the slots of one list: `bias(i)` for i < degree, `emit(i, AliasSlot)` once for every i.
 /// A full slot names itself. With n entries of sum W, entry i is light if bias(i) * n <= W.
-template <class BiasOf, class Emit>
-SLUICE_HD void build_alias(std::uint32_t degree, std::uint64_t total, BiasOf&& bias, Emit&& emit) {
+template <template <class, bool> class Entries = AliasEntries, class BiasOf, class Emit>
+SLUICE_HD void build_alias(std::uint32_t degree, std::uint64_t total, const BiasOf& bias, const Emit& emit) {
   if (total == 0) {
     for (std::uint32_t i = 0; i < degree; ++i) emit(i, AliasSlot{0, kNoVertex});
     return;
   }
   const AliasThresholds threshold(total);
   using Wide = unsigned __int128;  // bias * degree may pass 2^64 where degrees are the bias
-  const auto next = [&](std::uint32_t from, bool heavy) {
-    while (from < degree && (static_cast<Wide>(bias(from)) * degree > total) != heavy) ++from;
-    return from;
-  };
-  std::uint32_t light = next(0, false), heavy = next(0, true);
-  Wide rest = heavy < degree ? static_cast<Wide>(bias(heavy)) * degree : 0;  // what the heavy entry has left
-  while (heavy < degree) {
-    if (rest > total) {  // it fills up the next light entry's slot; light entries cannot run out before
-      const Wide own = static_cast<Wide>(bias(light)) * degree;
-      emit(light, own == total ? AliasSlot{~std::uint64_t{0}, light}
-                               : AliasSlot{threshold(static_cast<std::uint64_t>(own)), heavy});
+  Entries<BiasOf, false> light(degree, total / degree, bias);
+  Entries<BiasOf, true> heavy(degree, total / degree, bias);
+  Wide rest = heavy ? static_cast<Wide>(heavy.bias()) * degree : 0;  // what the heavy entry has left
+  while (heavy) {
+    const std::uint32_t giver = heavy.index();
+    for (; rest > total; light.next()) {  // it fills up light entries' slots, which cannot run out before
+      const Wide own = static_cast<Wide>(light.bias()) * degree;
+      emit(light.index(), own == total ? AliasSlot{~std::uint64_t{0}, light.index()}
+                                       : AliasSlot{threshold(static_cast<std::uint64_t>(own)), giver});
       rest -= total - own;
-      light = next(light + 1, false);
-    } else {  // what is left goes into its own slot, and the next heavy entry fills that up
-      const std::uint32_t successor = next(heavy + 1, true);
-      if (rest == total || successor >= degree) {
-        emit(heavy, AliasSlot{~std::uint64_t{0}, heavy});
-      } else {
-        emit(heavy, AliasSlot{threshold(static_cast<std::uint64_t>(rest)), successor});
-        rest += static_cast<Wide>(bias(successor)) * degree;
-        rest -= total;
-        heavy = successor;
-        continue;
-      }
-      rest = successor < degree ? static_cast<Wide>(bias(successor)) * degree : 0;
-      heavy = successor;
     }
+    // What is left goes into its own slot, and the next heavy entry fills that up.
+    heavy.next();
+    const bool full = rest == total || !heavy;
+    emit(giver, full ? AliasSlot{~std::uint64_t{0}, giver}
+                     : AliasSlot{threshold(static_cast<std::uint64_t>(rest)), heavy.index()});
+    rest = (full ? 0 : rest - total) + (heavy ? static_cast<Wide>(heavy.bias()) * degree : 0);
   }
-  for (; light < degree; light = next(light + 1, false)) emit(light, AliasSlot{~std::uint64_t{0}, light});
+  for (; light; light.next()) emit(light.index(), AliasSlot{~std::uint64_t{0}, light.index()});
 }
 
 }  // namespace sluice

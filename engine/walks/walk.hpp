@@ -275,6 +275,7 @@ class WalkRun : InstanceRun<WalkSink, Options> {
   template <class Program>
   void run_program(const Program& program) {
     if (idle()) return;
+    graph.settle();
     if (graph.paged) return run_partitioned(program);
     if constexpr (!kCoded<Program>) {
       on_backend(
@@ -319,7 +320,7 @@ template <WalkSampler Sampler>
 RunStats run_walk(ResidentGraph& graph, BiasTables& tables, const Sampler& sampler, const Starts& starts,
                   const Options& options, WalkSink* sink) {
   RunStats stats;
-  WalkRun<Sampler>({graph.impl(), starts, options, sink, stats}, tables, sampler, starts).run();
+  WalkRun<Sampler>({graph.impl_as_lists_come(), starts, options, sink, stats}, tables, sampler, starts).run();
   return stats;
 }
 
@@ -327,7 +328,8 @@ RunStats run_walk(ResidentGraph& graph, BiasTables& tables, const Sampler& sampl
 template <WalkSampler Sampler>
 RunStats run_walk(ResidentGraph& graph, Bias bias, const Sampler& sampler, const Starts& starts,
                   const Options& options, WalkSink* sink) {
-  return run_walk(graph, graph.impl().named[static_cast<int>(bias)], sampler, starts, options, sink);
+  BiasTables& tables = graph.impl_as_lists_come().named[static_cast<int>(bias)];
+  return run_walk(graph, tables, sampler, starts, options, sink);
 }
 
 /// Walks with a sampler of your own. `options.kind` and the options of built-in kinds are ignored.

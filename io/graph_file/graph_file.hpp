@@ -81,6 +81,11 @@ GraphInfo read_graph_info(const std::string& path);
 Graph read_graph(const std::string& path, const GraphColumns& columns = {}, unsigned threads = usable_cores(),
                  HostMemory* memory = nullptr);
 
+/// As read_graph, but out-edges have only their arrays, and Graph::to_come reads them. A ResidentGraph and
+/// run_pagerank() do, and work on lists as they come; for anything else they are to be read before.
+Graph begin_reading(const std::string& path, const GraphColumns& columns = {},
+                    unsigned threads = usable_cores(), HostMemory* memory = nullptr);
+
 /// The graph that read_graph(), or without `edges` open_graph(), makes of such a file, its arrays not filled.
 Graph make_graph(const GraphInfo& info, const GraphColumns& columns, HostMemory* memory, bool edges = true);
 

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "partition/even_offsets.hpp"
@@ -21,28 +22,6 @@ void read_numbers(const Column& column, std::span<T> out, unsigned threads) {
   column.for_each_block(threads, [&](std::uint64_t begin, std::uint64_t end) {
     column.read(begin, out.subspan(begin, end - begin));
   });
-}
-
-void read_rows(const GraphFile& file, bool in, const GraphInfo& info, unsigned threads, Csr& csr) {
-  const auto part = [&](GraphPart out_part, GraphPart in_part) { return file.open(in ? in_part : out_part); };
-  read_offsets(file, in, threads, csr.offsets.span());
-  FirstFault fault;
-  const Column indices = part(GraphPart::out_indices, GraphPart::in_indices);
-  indices.for_each_block(threads, [&](std::uint64_t begin, std::uint64_t end) {
-    if (!fault.before(begin)) {
-      read_targets(indices, info.vertices, begin, csr.targets.span().subspan(begin, end - begin), fault);
-    }
-  });
-  fault.rethrow();
-  if (info.weighted) {
-    const Column data = part(GraphPart::out_data, GraphPart::in_data);
-    data.for_each_block(threads, [&](std::uint64_t begin, std::uint64_t end) {
-      if (!fault.before(begin))
-        read_weights(data, begin, csr.weights.span().subspan(begin, end - begin), fault);
-    });
-    fault.rethrow();
-  }
-  if (info.timed) read_numbers(part(GraphPart::out_times, GraphPart::in_times), csr.times.span(), threads);
 }
 
 }  // namespace
@@ -334,16 +313,27 @@ Graph open_graph(const std::string& path, const GraphColumns& columns, Caching c
   return graph;
 }
 
-Graph read_graph(const std::string& path, const GraphColumns& columns, unsigned threads, HostMemory* memory) {
-  const GraphFile file(path);
-  const GraphInfo& info = file.info();
+Graph begin_reading(const std::string& path, const GraphColumns& columns, unsigned threads,
+                    HostMemory* memory) {
+  const auto file = std::make_shared<const GraphFile>(path);
+  const GraphInfo& info = file->info();
   if (columns.in && !info.has_in) {
     throw InputError(fmt::format("{} holds no in-edges (/in); convert it with --reverse", path));
   }
   Graph graph = make_graph(info, columns, memory);
-  read_ids(file, threads, graph);
-  read_rows(file, false, columns.of(info), threads, graph.out);
-  if (columns.in) read_rows(file, true, columns.of(info), threads, graph.in);
+  read_ids(*file, threads, graph);
+  read_offsets(*file, false, threads, graph.out.offsets.span());
+  graph.to_come = edges_to_come(file, false, columns.of(info), graph.out);
+  if (columns.in) {
+    read_offsets(*file, true, threads, graph.in.offsets.span());
+    edges_to_come(file, true, columns.of(info), graph.in)->read(threads);
+  }
+  return graph;
+}
+
+Graph read_graph(const std::string& path, const GraphColumns& columns, unsigned threads, HostMemory* memory) {
+  Graph graph = begin_reading(path, columns, threads, memory);
+  std::exchange(graph.to_come, nullptr)->read(threads);
   return graph;
 }
 

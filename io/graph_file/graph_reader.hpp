@@ -61,15 +61,15 @@ class Column {
     });
   }
   std::size_t element_bytes() const { return element_bytes_; }
+  static constexpr std::uint64_t kGrain = 1u << 20;  ///< elements a thread reads at a time
+  /// Has the system read elements while the caller does something else.
+  void read_ahead(std::uint64_t begin, std::uint64_t bytes) const;
   /// An error of this dataset: "FILE: dataset /out/indptr: WHAT; convert the graph again".
   InputError fault(const std::string& what) const;
 
  private:
-  static constexpr std::uint64_t kGrain = 1u << 20;  ///< elements a thread reads at a time
-
   std::shared_ptr<void> map_bytes() const;
   /// `as_held`: `type` is the file's own. Asks nothing of the library then, which knows no threads.
-  void read_ahead(std::uint64_t begin, std::uint64_t bytes) const;
   void read_as(hid_t type, bool as_held, std::size_t bytes, std::uint64_t first, std::uint64_t count,
                void* out) const;
 
@@ -134,6 +134,9 @@ HostArray<EdgeIndex> read_offsets(const GraphFile& file, bool in, unsigned threa
 /// Reads targets [first, first + out.size()) and checks that they are vertices.
 void read_targets(const Column& column, std::uint64_t vertices, std::uint64_t first, std::span<Vertex> out,
                   FirstFault& fault);
+/// What reads the lists of /out, or /in, into a graph's arrays.
+std::shared_ptr<EdgesToCome> edges_to_come(std::shared_ptr<const GraphFile> file, bool in,
+                                           const GraphInfo& info, Csr& rows);
 /// Reads weights and checks that they are finite and not negative.
 void read_weights(const Column& column, std::uint64_t first, std::span<float> out, FirstFault& fault);
 

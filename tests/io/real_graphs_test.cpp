@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "io/readers_support.hpp"
+#include "io/readers/readers_support.hpp"
 #include "io/real_graph_counts.hpp"
 
 namespace sluice::io::testing {

@@ -5,6 +5,7 @@
 #include "core/host_ceiling.hpp"
 #include "engine/core/error.hpp"
 #include "engine/pagerank/static/pagerank.hpp"
+#include "io/file_test_support.hpp"
 #include "io/graph_file/graph_file.hpp"
 #include "pagerank/cases.hpp"
 
@@ -27,6 +28,30 @@ TEST(PageRankPartitions, ChangeNoBit) {
         expect_same(parts, whole);
         EXPECT_LE(parts.traffic.partitions, paging.partitions);
         EXPECT_GT(parts.traffic.partitions, 1u);
+      }
+    }
+  }
+}
+
+/// Lists are numbered, or brought, while others are still being read.
+TEST(PageRankOfEdgesToCome, IsThatOfTheWholeGraph) {
+  const Device device({DeviceChoice::host, 3, 0});
+  for (const bool undirected : {false, true}) {
+    const Graph graph = rank_rmat(undirected, false);
+    const TemporaryFolder folder;
+    const std::string path = folder.file("graph.h5");
+    io::write_graph(path, graph, false);
+    for (const pagerank::Options& options : rank_options()) {
+      const pagerank::Result whole = pagerank::run_pagerank(device, graph, options);
+      using pagerank::RankPlace;
+      for (const RankPlace& place : {RankPlace{}, RankPlace{.rows = pagerank::RankRows::listed},
+                                     RankPlace{.paging = {.partitions = 7, .slots = 2}}}) {
+        const Graph coming = io::begin_reading(path, {}, 3);
+
+        const pagerank::Result late = pagerank::run_pagerank(device, coming, options, {}, place);
+
+        expect_same(late, whole);
+        EXPECT_TRUE(coming.to_come->there());
       }
     }
   }

@@ -4,6 +4,8 @@
 #include <map>
 
 #include "engine/memory/resident_impl.hpp"
+#include "io/file_test_support.hpp"
+#include "io/graph_file/graph_file.hpp"
 #include "sampling/jobs.hpp"
 #include "sanitized.hpp"
 
@@ -53,6 +55,28 @@ TEST_P(Invariance, LayoutsAndCollisionStructuresChangeNothing) {
 
     const auto [known, fresh] = first.emplace(key, outcome);
     EXPECT_TRUE(fresh || known->second == outcome) << job.name;
+  }
+}
+
+/// Tables made of lists while others are still being read are the same tables.
+TEST(EdgesThatComeLate, ChangeNothing) {
+  const Graph graph = scattered(unless_sanitized(20000, 6000));
+  const TemporaryFolder folder;
+  const std::string path = folder.file("graph.h5");
+  io::write_graph(path, graph, false);
+  Device device({DeviceChoice::host, 3, 0});
+  ResidentGraph whole(device, graph);
+  std::vector<Job> jobs = walk_jobs(60);
+  for (Job& job : sample_jobs(20, graph.vertices())) jobs.push_back(std::move(job));
+
+  for (const Job& job : jobs) {
+    const Graph coming = io::begin_reading(path, {}, 3);
+    ResidentGraph late(device, coming);
+    EXPECT_FALSE(coming.to_come->there()) << job.name;
+
+    EXPECT_TRUE(job.run(late) == job.run(whole)) << job.name;
+
+    EXPECT_TRUE(coming.to_come->there()) << job.name;
   }
 }
 

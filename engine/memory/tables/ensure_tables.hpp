@@ -44,6 +44,15 @@ void fill_lists(const Device& device, const GraphView& graph, const Make& make) 
       });
 }
 
+/// The same of a graph whose edges may still be to come: on the host, tables are made meanwhile.
+template <class Make>
+void fill_lists(ResidentGraph::Impl& graph, const Make& make) {
+  if (graph.device.is_cuda()) return fill_lists(graph.device, graph.view, make);
+  graph.as_lists_come([&](unsigned threads, std::uint64_t begin, std::uint64_t end) {
+    host::for_each_list(threads, graph.view, make, {begin, end});
+  });
+}
+
 /// A run that is only planned counts what a GPU takes while it makes an alias table.
 inline void count_hub_scratch(const ResidentGraph::Impl& graph) {
   if (!graph.device.plans()) return;
@@ -72,20 +81,23 @@ void ensure_bounds(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBi
 template <class BiasOf>
 const std::uint64_t* ensure_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias) {
   return graph.ensure(tables.cumulative, graph.view.edges(), "the CTPS table", [&](std::uint64_t* sums) {
-    fill_lists(graph.device, graph.view, MakeCtps<BiasOf>{graph.view, bias, sums});
+    fill_lists(graph, MakeCtps<BiasOf>{graph.view, bias, sums});
   });
 }
 
 template <class BiasOf>
 void ensure_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias) {
   if (!tables.thresholds.empty() || graph.view.edges() == 0) return;
-  const double begin = seconds_now();
+  const double begin = graph.seconds_without_loading();
   Buffer<std::uint64_t> thresholds(graph.device, graph.view.edges(), "the alias table");
   Buffer<std::uint32_t> others(graph.device, graph.view.edges(), "the alias table");
   count_hub_scratch(graph);
   const PutAliasSlots put{thresholds.data(), others.data()};
+  const auto on_host = [&](unsigned threads, std::uint64_t first, std::uint64_t last) {
+    host::for_each_alias(threads, graph.view, bias, put, {first, last});
+  };
   fill_table(
-      graph.device, [&] { host::for_each_alias(graph.device.threads(), graph.view, bias, put); },
+      graph.device, [&] { graph.as_lists_come(on_host); },
       [&] {
 #if defined(__CUDACC__)
         cuda::for_each_alias(graph.device, graph.view, graph.max_degree, bias, put);
@@ -93,15 +105,18 @@ void ensure_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& 
       });
   tables.thresholds = std::move(thresholds);
   tables.others = std::move(others);
-  graph.table_seconds += seconds_now() - begin;
+  graph.table_seconds += graph.seconds_without_loading() - begin;
 }
 
 template <class BiasOf>
 const WideAlias* ensure_wide_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias) {
   const auto fill = [&](WideAlias* slots) {
     count_hub_scratch(graph);
+    const auto on_host = [&](unsigned threads, std::uint64_t first, std::uint64_t last) {
+      host::build_wide_alias(threads, graph.view, bias, slots, {first, last});
+    };
     fill_table(
-        graph.device, [&] { host::build_wide_alias(graph.device.threads(), graph.view, bias, slots); },
+        graph.device, [&] { graph.as_lists_come(on_host); },
         [&] {
 #if defined(__CUDACC__)
           cuda::build_wide_alias(graph.device, graph.view, graph.max_degree, bias, slots);
@@ -132,18 +147,17 @@ void bounds_from_host(ResidentGraph::Impl& graph, const BiasOf& bias, const Buff
 template <class BiasOf>
 void ensure_bounds(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias) {
   if (!tables.bounds.empty() || graph.view.vertices() == 0) return;
-  const double begin = seconds_now();
+  const double begin = graph.seconds_without_loading();
   Buffer<std::uint64_t> bounds(graph.device, graph.view.vertices(), "bounds of biases");
   Buffer<std::uint32_t> positive(graph.device, graph.view.vertices(), "counts of candidates");
   if (graph.paged) {
     if (!graph.device.plans()) bounds_from_host(graph, bias, bounds, positive);
   } else {
-    fill_lists(graph.device, graph.view,
-               MakeBounds<BiasOf>{graph.view, bias, bounds.data(), positive.data()});
+    fill_lists(graph, MakeBounds<BiasOf>{graph.view, bias, bounds.data(), positive.data()});
   }
   tables.bounds = std::move(bounds);
   tables.positive = std::move(positive);
-  graph.table_seconds += seconds_now() - begin;
+  graph.table_seconds += graph.seconds_without_loading() - begin;
 }
 
 }  // namespace sluice

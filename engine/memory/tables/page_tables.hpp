@@ -98,7 +98,9 @@ template <class BiasOf>
 bool take_coded_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias, PageRequest& pages,
                       Layout layout, const ExpectedWork& work) {
   const GraphView& view = graph.host_view;
-  const auto slots = [&](Vertex v, const auto& emit) { list_alias(view, bias, v, view.row(v), emit); };
+  const auto slots = [&](Vertex v, const auto& emit) {
+    list_alias<host::BufferedAliasEntries>(view, bias, v, view.row(v), emit);
+  };
   const AliasSlotsOf slots_of(slots);
   pages.columns.alias = true;
   return pages.take_codes(graph, layout, work, tables.coded, &slots_of);

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "engine/exec/threads.hpp"
 
@@ -24,17 +27,29 @@ int class_of(double divisor) {
 NumberedSources::NumberedSources(const Device& device, const RankGraph& graph)
     : numbers_(device, graph.vertices(), "numbers of sources"),
       sources_(device, graph.in().edges, "numbered sources") {
-  std::array<std::uint64_t, kClasses + 1> next{};
-  for (std::uint64_t v = 0; v < graph.vertices(); ++v) ++next[class_of(graph.divisors()[v]) + 1];
-  for (int c = 1; c <= kClasses; ++c) next[c] += next[c - 1];
-  for (std::uint64_t v = 0; v < graph.vertices(); ++v)
-    numbers_.data()[v] = static_cast<Vertex>(next[class_of(graph.divisors()[v])]++);
-
-  constexpr std::uint64_t kAtOnce = 1 << 16;
-  const CsrView& in = graph.in();
-  parallel_blocks(device.threads(), in.edges, kAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-    for (std::uint64_t e = begin; e < end; ++e) sources_.data()[e] = numbers_.data()[in.targets[e]];
+  number(device.threads(), {graph.divisors(), graph.vertices()});
+  const Vertex* const targets = graph.in().targets;
+  graph.as_edges_come(device.threads(), [&](EdgeIndex begin, EdgeIndex end) {
+    for (EdgeIndex e = begin; e < end; ++e) sources_.data()[e] = numbers_.data()[targets[e]];
   });
+}
+
+void NumberedSources::number(unsigned threads, std::span<const double> divisors) {
+  constexpr std::uint64_t kLeast = 1 << 16, kBlocks = 256;
+  const std::uint64_t grain = std::max(kLeast, divisors.size() / kBlocks);
+  // The next number of each class in each block of vertices: at first, how many the block has.
+  std::vector<std::array<std::uint64_t, kClasses>> next(divisors.size() / grain + 1);
+  const auto over_blocks = [&](const auto& body) {
+    parallel_blocks(threads, divisors.size(), grain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+      for (std::uint64_t v = begin; v < end; ++v) body(v, next[begin / grain][class_of(divisors[v])]);
+    });
+  };
+  over_blocks([](std::uint64_t, std::uint64_t& count) { ++count; });
+  std::uint64_t below = 0;
+  for (int c = 0; c < kClasses; ++c)
+    for (auto& block : next) below += std::exchange(block[c], below);
+  over_blocks(
+      [&](std::uint64_t v, std::uint64_t& number) { numbers_.data()[v] = static_cast<Vertex>(number++); });
 }
 
 }  // namespace sluice::pagerank

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "engine/exec/device.hpp"
 #include "engine/exec/memory/buffer.hpp"
@@ -24,6 +25,8 @@ class NumberedSources {
   const Vertex* sources() const { return sources_.data(); }  ///< [in().edges] where in().targets has vertices
 
  private:
+  void number(unsigned threads, std::span<const double> divisors);
+
   Buffer<Vertex> numbers_, sources_;
 };
 

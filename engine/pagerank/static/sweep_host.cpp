@@ -33,13 +33,16 @@ class HostSweep final : public Sweep {
         next_shares_(device, graph.in().vertices, "contributions"),
         router_(ranks, graph.owners()) {
     std::unique_ptr<SweepPages> pages;
-    if (needs_sweep_pages(device, graph.lists(), options.weighted, place.paging))
+    if (needs_sweep_pages(device, graph.lists(), options.weighted, place.paging)) {
+      graph.settle(device.threads());
       pages = std::make_unique<SweepPages>(device, graph.lists(), options.weighted, place.paging);
+    }
     lists_.emplace(device, graph.lists(), options.weighted, "in-edges", std::move(pages));
     if (device.plans()) return;
     if (place.rows == RankRows::automatic && !lists_->pages() && ranks.size() == 1 &&
         NumberedSources::bytes_of(graph) <= device.memory().available())
       numbered_.emplace(device, graph);
+    graph.settle(device.threads());
     start();
   }
 

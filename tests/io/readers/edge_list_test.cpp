@@ -1,7 +1,7 @@
 #include <cmath>
 #include <vector>
 
-#include "io/readers_support.hpp"
+#include "io/readers/readers_support.hpp"
 
 namespace sluice::io::testing {
 namespace {

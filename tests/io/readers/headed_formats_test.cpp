@@ -1,7 +1,7 @@
 // Matrix Market, METIS and DIMACS: formats whose header promises something.
 #include <vector>
 
-#include "io/readers_support.hpp"
+#include "io/readers/readers_support.hpp"
 
 namespace sluice::io::testing {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "io/readers_support.hpp"
+#include "io/readers/readers_support.hpp"
 
 namespace sluice::io::testing {
 namespace {

@@ -1,0 +1,126 @@
+// Reading the lists of a graph, with work on them as they come.
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "engine/core/search.hpp"
+#include "io/graph_file/graph_reader.hpp"
+
+namespace sluice::io {
+namespace {
+
+/// Blocks of edges, which threads take in order, and which of them are there.
+class BlocksThere {
+ public:
+  BlocksThere(std::uint64_t edges, std::uint64_t grain)
+      : grain_(grain), there_(std::make_unique<std::atomic<bool>[]>(edges / grain + 1)) {}
+
+  void add(EdgeIndex begin) {
+    there_[begin / grain_].store(true);
+    there_[begin / grain_].notify_all();
+  }
+  /// Waits for those from `first` on that lie before `end`: others are reading them.
+  void wait(EdgeIndex first, EdgeIndex end) const {
+    for (std::uint64_t block = first / grain_; block < end / grain_; ++block) there_[block].wait(false);
+  }
+
+ private:
+  std::uint64_t grain_;
+  std::unique_ptr<std::atomic<bool>[]> there_;
+};
+
+class RowsToCome final : public EdgesToCome {
+ public:
+  RowsToCome(std::shared_ptr<const GraphFile> file, bool in, const GraphInfo& info, Csr& rows)
+      : file_(std::move(file)),
+        vertices_(info.vertices),
+        offsets_(rows.offsets.span()),
+        targets_(rows.targets.span()),
+        weights_(rows.weights.span()),
+        times_(rows.times.span()) {
+    columns_.push_back(file_->open(in ? GraphPart::in_indices : GraphPart::out_indices));
+    if (info.weighted) columns_.push_back(file_->open(in ? GraphPart::in_data : GraphPart::out_data));
+    if (info.timed) columns_.push_back(file_->open(in ? GraphPart::in_times : GraphPart::out_times));
+  }
+
+  bool there() const override { return there_; }
+
+  void read(unsigned threads, const UseLists& use) override {
+    if (there_) return;
+    for (const Column& column : columns_) column.read_ahead(0, kAhead);
+    const std::uint64_t edges = targets_.size();
+    // Where lists are worked on, all threads get some; a megabyte or more is what disks like.
+    const std::uint64_t grain =
+        use ? std::clamp<std::uint64_t>(edges / (std::uint64_t{8} * threads), kLeastGrain, Column::kGrain)
+            : Column::kGrain;
+    BlocksThere blocks(edges, grain);
+    Faults faults;
+    parallel_blocks(threads, edges, grain, [&](EdgeIndex begin, EdgeIndex end, unsigned) {
+      try {
+        read_block(begin, end, faults);
+      } catch (...) {
+        faults.broken = true;
+        blocks.add(begin);
+        throw;
+      }
+      blocks.add(begin);
+      if (!use) return;
+      const std::uint64_t first = lists_within(begin), last = lists_within(end);
+      if (first == last) return;
+      blocks.wait(offsets_[first], begin);
+      if (!faults.before(end)) use(first, last);
+    });
+    faults.targets.rethrow();
+    faults.weights.rethrow();
+    if (use && edges == 0) use(0, vertices_);
+    there_ = true;
+  }
+
+ private:
+  static constexpr std::uint64_t kLeastGrain = 1u << 16;
+
+  struct Faults {
+    FirstFault targets, weights;
+    std::atomic<bool> broken{false};  ///< a read threw
+
+    bool before(EdgeIndex edge) const { return broken || targets.before(edge) || weights.before(edge); }
+  };
+
+  void read_block(EdgeIndex begin, EdgeIndex end, Faults& faults) const {
+    for (const Column& column : columns_)
+      column.read_ahead(begin * column.element_bytes() + kAhead, (end - begin) * column.element_bytes());
+    const auto of = [&](auto all) { return all.subspan(begin, end - begin); };
+    if (!faults.targets.before(begin))
+      read_targets(columns_[0], vertices_, begin, of(targets_), faults.targets);
+    if (!weights_.empty() && !faults.weights.before(begin))
+      read_weights(columns_[1], begin, of(weights_), faults.weights);
+    if (!times_.empty()) columns_.back().read(begin, of(times_));
+  }
+
+  /// How many vertices, from the first on, have their lists within the first `edges`; all, if these are all.
+  std::uint64_t lists_within(EdgeIndex edges) const {
+    if (edges == 0) return 0;
+    return count_while(vertices_, [&](std::uint64_t v) { return offsets_[v + 1] <= edges; });
+  }
+
+  std::shared_ptr<const GraphFile> file_;
+  std::uint64_t vertices_;
+  std::span<const EdgeIndex> offsets_;
+  std::span<Vertex> targets_;
+  std::span<float> weights_;
+  std::span<std::int64_t> times_;
+  std::vector<Column> columns_;  ///< targets, weights, times
+  bool there_ = false;
+};
+
+}  // namespace
+
+std::shared_ptr<EdgesToCome> edges_to_come(std::shared_ptr<const GraphFile> file, bool in,
+                                           const GraphInfo& info, Csr& rows) {
+  return std::make_shared<RowsToCome>(std::move(file), in, info, rows);
+}
+
+}  // namespace sluice::io
