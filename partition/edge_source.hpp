@@ -26,8 +26,8 @@ class EdgeSource {
 /// Edges of a graph that have their place in memory, and are still to be read.
 class EdgesToCome {
  public:
-  /// Of vertices [begin, end), whose lists are there.
-  using UseLists = std::function<void(std::uint64_t begin, std::uint64_t end)>;
+  /// Of vertices [begin, end), whose lists are there; `thread` is the one that calls, of those that read.
+  using UseLists = std::function<void(std::uint64_t begin, std::uint64_t end, unsigned thread)>;
 
   virtual ~EdgesToCome() = default;
   /// Have they come?

@@ -9,6 +9,7 @@
 #include "engine/core/clock.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/search.hpp"
+#include "engine/exec/memory/uploads.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/graph/layout.hpp"
 #include "engine/memory/owned_partitions.hpp"
@@ -59,7 +60,7 @@ ResidentGraph::Impl::Impl(const Device& on, const Graph& of, const PagingOptions
     throw UsageError("--transport file: the graph was read into memory; open it without its edges");
   view = host_view;
   paged = needs_pages(device, graph, paging);
-  if (paged || device.is_cuda()) settle();
+  if (paged) settle();
   paged ? open_pages() : upload();
   load_seconds = seconds_now() - begin;  // with that of edges that came
 }
@@ -77,8 +78,7 @@ void ResidentGraph::Impl::upload() {
     const std::vector<Vertex> hub_list =
         long_lists({host.offsets, host.vertices + 1}, GraphView::kHubDegree + 1, device.threads());
     bring(offsets, host.offsets, host.vertices + 1, "the graph's offsets");
-    bring(targets, host.targets, host.edges, "the graph's edges");
-    if (graph.weighted) bring(weights, host.weights, host.edges, "the graph's weights");
+    bring_edges();
     bring(hubs, hub_list.data(), hub_list.size(), "the list of hubs");
     view.hubs = hubs.data();
     view.hub_count = static_cast<std::uint32_t>(hub_list.size());
@@ -90,6 +90,26 @@ void ResidentGraph::Impl::upload() {
     exponents = Buffer<std::int16_t>(device, host.vertices, "exponents of weights");
     view.exponents = exponents.data();
     if (!graph.to_come || graph.to_come->there()) build_exponents(device, view, exponents.data());
+  }
+}
+
+void ResidentGraph::Impl::bring_edges() {
+  const CsrView host = host_view.csr;
+  targets = Buffer<Vertex>(device, host.edges, "the graph's edges");
+  if (graph.weighted) weights = Buffer<float>(device, host.edges, "the graph's weights");
+  const std::uint64_t bytes = targets.bytes() + weights.bytes();
+  host_to_device_bytes += bytes;
+  if (!graph.to_come || graph.to_come->there()) {
+    copy_to_device(device, targets.data(), host.targets, targets.bytes());
+    copy_to_device(device, weights.data(), host.weights, weights.bytes());
+  } else if (!device.plans()) {
+    Uploads uploads(device, bytes, device.threads());
+    graph.to_come->read(device.threads(), [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
+      const EdgeIndex first = host.offsets[begin], count = host.offsets[end] - first;
+      uploads.copy_by(thread, targets.data() + first, host.targets + first, count * sizeof(Vertex));
+      if (graph.weighted)
+        uploads.copy_by(thread, weights.data() + first, host.weights + first, count * sizeof(float));
+    });
   }
 }
 
@@ -126,7 +146,7 @@ void ResidentGraph::Impl::as_lists_come(const MakeOfLists& make) {
     return;
   }
   const double begin = seconds_now();
-  coming->read(device.threads(), [&](std::uint64_t first, std::uint64_t last) {
+  coming->read(device.threads(), [&](std::uint64_t first, std::uint64_t last, unsigned) {
     if (!exponents.empty())
       host::for_each_list(1, view, MakeExponents{view, exponents.data()}, {first, last});
     if (make) make(1, first, last);

@@ -138,6 +138,7 @@ struct ResidentGraph::Impl {
 
  private:
   void upload();
+  void bring_edges();
   void open_pages();
   template <class T>
   void bring(Buffer<T>& buffer, const T* from, std::size_t count, const char* purpose);

@@ -70,8 +70,9 @@ RankGraph::RankGraph(const Graph& graph, const Options& options, unsigned thread
 void RankGraph::as_edges_come(unsigned threads, const std::function<void(EdgeIndex, EdgeIndex)>& use) const {
   constexpr std::uint64_t kAtOnce = 1 << 16;
   if (to_come_ && !to_come_->there()) {
-    to_come_->read(
-        threads, [&](std::uint64_t begin, std::uint64_t end) { use(in_.offsets[begin], in_.offsets[end]); });
+    to_come_->read(threads, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+      use(in_.offsets[begin], in_.offsets[end]);
+    });
   } else {
     parallel_blocks(threads, in_.edges, kAtOnce,
                     [&](EdgeIndex begin, EdgeIndex end, unsigned) { use(begin, end); });

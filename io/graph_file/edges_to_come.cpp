@@ -52,13 +52,13 @@ class RowsToCome final : public EdgesToCome {
     if (there_) return;
     for (const Column& column : columns_) column.read_ahead(0, kAhead);
     const std::uint64_t edges = targets_.size();
-    // Where lists are worked on, all threads get some; a megabyte or more is what disks like.
+    // Where lists are worked on, threads wait for their first ones, and at the end for each other's.
     const std::uint64_t grain =
-        use ? std::clamp<std::uint64_t>(edges / (std::uint64_t{8} * threads), kLeastGrain, Column::kGrain)
+        use ? std::clamp(edges / (std::uint64_t{32} * std::max(threads, 1u)), kLeastGrain, kMostGrain)
             : Column::kGrain;
     BlocksThere blocks(edges, grain);
     Faults faults;
-    parallel_blocks(threads, edges, grain, [&](EdgeIndex begin, EdgeIndex end, unsigned) {
+    parallel_blocks(threads, edges, grain, [&](EdgeIndex begin, EdgeIndex end, unsigned thread) {
       try {
         read_block(begin, end, faults);
       } catch (...) {
@@ -71,16 +71,16 @@ class RowsToCome final : public EdgesToCome {
       const std::uint64_t first = lists_within(begin), last = lists_within(end);
       if (first == last) return;
       blocks.wait(offsets_[first], begin);
-      if (!faults.before(end)) use(first, last);
+      if (!faults.before(end)) use(first, last, thread);
     });
     faults.targets.rethrow();
     faults.weights.rethrow();
-    if (use && edges == 0) use(0, vertices_);
+    if (use && edges == 0) use(0, vertices_, 0);
     there_ = true;
   }
 
  private:
-  static constexpr std::uint64_t kLeastGrain = 1u << 16;
+  static constexpr std::uint64_t kLeastGrain = 1u << 16, kMostGrain = 1u << 18;
 
   struct Faults {
     FirstFault targets, weights;

@@ -6,9 +6,13 @@
 #include <iostream>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
+#include "apps/bench/generated_graph.hpp"
 #include "engine/memory/resident_impl.hpp"
 #include "gpu/gpu.hpp"
+#include "io/file_test_support.hpp"
+#include "io/graph_file/graph_file.hpp"
 #include "sampling/jobs.hpp"
 
 namespace sluice::test {
@@ -67,6 +71,32 @@ TEST(SameAsHostLarge, InstancesThatBlocksGrow) {
   const Graph graph = scattered(20000);  // lists of 6666: a warp that meets one leaves it to a block
   expect_same(graph, *gpu, watched(large_jobs(graph.vertices()), 3, 4));
   if (!brief()) expect_same(graph, *gpu, sample_jobs(400, graph.vertices()));
+}
+
+/// Lists go to the GPU while others are being read; where they are many, each thread sends its own.
+TEST(SameAsHostLarge, EdgesThatComeLateAreAllThere) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  io::ConvertOptions rules;
+  rules.weights = io::WeightRule::uniform;
+  for (const unsigned scale : {10u, 18u}) {
+    const Graph graph = bench::generate_graph({io::GraphKind::rmat, scale, 40}, rules);
+    EXPECT_EQ(graph.edges() * 8 >= 64u << 20, scale == 18) << "on one side of what is worth threads";
+    const TemporaryFolder folder;
+    const std::string path = folder.file("graph.h5");
+    io::write_graph(path, graph, false);
+    const Graph coming = io::begin_reading(path, {}, 4);
+
+    const ResidentGraph late(*gpu, coming);
+
+    EXPECT_TRUE(coming.to_come->there());
+    std::vector<Vertex> targets(graph.edges());
+    std::vector<float> weights(graph.edges());
+    copy_to_host(*gpu, targets.data(), late.impl().targets.data(), graph.edges() * sizeof(Vertex));
+    copy_to_host(*gpu, weights.data(), late.impl().weights.data(), graph.edges() * sizeof(float));
+    EXPECT_TRUE(std::ranges::equal(targets, graph.out.targets.span()));
+    EXPECT_TRUE(std::ranges::equal(weights, graph.out.weights.span()));
+  }
 }
 
 /// What leaves a GPU leaves in batches of 64 MiB; where sizes are not known, batches grow to that.

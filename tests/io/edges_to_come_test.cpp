@@ -62,7 +62,7 @@ TEST_P(EdgesToComeTest, EachListIsUsedOnceAndWhole) {
   std::vector<std::atomic<int>> used(graph.vertices());
   std::atomic<std::uint64_t> different{0};
 
-  graph.to_come->read(GetParam(), [&](std::uint64_t begin, std::uint64_t end) {
+  graph.to_come->read(GetParam(), [&](std::uint64_t begin, std::uint64_t end, unsigned) {
     for (std::uint64_t v = begin; v < end; ++v) {
       ++used[v];
       const EdgeIndex first = graph.out.offsets[v], last = graph.out.offsets[v + 1];
@@ -92,7 +92,8 @@ TEST_P(EdgesToComeTest, OnceTheyAreThereNothingIsReadAgain) {
   const Graph graph = begin_reading(path, {}, GetParam());
   graph.to_come->read(GetParam());
 
-  graph.to_come->read(GetParam(), [](std::uint64_t, std::uint64_t) { ADD_FAILURE() << "used again"; });
+  graph.to_come->read(GetParam(),
+                      [](std::uint64_t, std::uint64_t, unsigned) { ADD_FAILURE() << "used again"; });
 }
 
 TEST_P(EdgesToComeTest, FaultsAreThoseOfReadGraphAndNoListWithOneIsUsed) {
@@ -110,7 +111,7 @@ TEST_P(EdgesToComeTest, FaultsAreThoseOfReadGraphAndNoListWithOneIsUsed) {
     weight == 0 ? poke(path, at, std::int32_t{-1}) : poke(path, at, weight);
     const Graph graph = begin_reading(path, {}, GetParam());
     std::atomic<bool> used{false};
-    const auto use = [&](std::uint64_t begin, std::uint64_t end) {
+    const auto use = [&](std::uint64_t begin, std::uint64_t end, unsigned) {
       if (graph.out.offsets[begin] <= edge && edge < graph.out.offsets[end]) used = true;
     };
 
@@ -129,8 +130,8 @@ TEST_P(EdgesToComeTest, AFileThatEndsEarlyLeavesNoThreadWaiting) {
   // What came after the offsets is cut off behind the open file's back.
   ASSERT_EQ(::truncate(path.c_str(), static_cast<off_t>(test::dataset_offset(path, "/out/indices") + 4)), 0);
 
-  const std::string fault =
-      message_of<InputError>([&] { graph.to_come->read(GetParam(), [](std::uint64_t, std::uint64_t) {}); });
+  const std::string fault = message_of<InputError>(
+      [&] { graph.to_come->read(GetParam(), [](std::uint64_t, std::uint64_t, unsigned) {}); });
 
   EXPECT_NE(fault.find("reaches beyond the end of the file"), std::string::npos) << fault;
 }
@@ -142,7 +143,8 @@ TEST_P(EdgesToComeTest, VerticesWithoutEdgesAreUsedToo) {
   const Graph graph = begin_reading(path, {}, GetParam());
   std::uint64_t used = 0;
 
-  graph.to_come->read(GetParam(), [&](std::uint64_t begin, std::uint64_t end) { used += end - begin; });
+  graph.to_come->read(GetParam(),
+                      [&](std::uint64_t begin, std::uint64_t end, unsigned) { used += end - begin; });
 
   EXPECT_EQ(used, 3u);
 }

@@ -13,14 +13,13 @@ namespace sluice {
 
 namespace {
 
-constexpr unsigned kMostThreads = 8;
 constexpr std::size_t kPiece = 2u << 20;          // bytes at a time, by each
 constexpr std::size_t kWorthThreads = 64u << 20;  // bytes
 
 /// How many threads copy to a GPU: none where their pieces do not pay, or memory is short.
-unsigned copying_threads(const Device& device, std::size_t bytes) {
+unsigned copying_threads(const Device& device, std::size_t bytes, unsigned most) {
   constexpr std::uint64_t kPartOfBudget = 16;
-  const unsigned threads = std::min(device.threads(), kMostThreads);
+  const unsigned threads = std::min(device.threads(), most);
   if (!device.is_cuda() || device.plans() || bytes < kWorthThreads || threads < 2) return 0;
   return host_budget().available() / kPartOfBudget < threads * kPiece ? 0 : threads;
 }
@@ -31,12 +30,20 @@ struct Uploads::Piece {
   Piece(const Device& device, std::size_t bytes)
       : lane(device), memory(device, bytes, "a copy to the device") {}
 
+  /// Brings to the device what is in the first bytes.
+  void send(void* to, std::size_t bytes) {
+    lane.to_device(to, memory.data(), bytes);
+    lane.wait("a copy to the device");
+  }
+
   CopyLane lane;
   Staging<std::byte> memory;
 };
 
-Uploads::Uploads(const Device& device, std::size_t bytes)
-    : device_(device), threads_(copying_threads(device, bytes)), pieces_(std::max(threads_, 1u)) {}
+Uploads::Uploads(const Device& device, std::size_t bytes, unsigned most_threads)
+    : device_(device),
+      threads_(copying_threads(device, bytes, most_threads)),
+      pieces_(std::max(threads_, 1u)) {}
 
 Uploads::~Uploads() = default;
 
@@ -54,13 +61,30 @@ void Uploads::bring(void* to, std::size_t bytes,
   const std::size_t size = std::min(bytes, kPiece);
   parallel_blocks(static_cast<unsigned>(pieces_.size()), bytes, kPiece,
                   [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
-                    auto& own = pieces_[thread];
-                    if (!own || own->memory.size() < size) own = std::make_unique<Piece>(device_, size);
-                    cuda::bind_thread();  // the pool's threads may have served another device
-                    fill(own->memory.data(), begin, end);
-                    own->lane.to_device(static_cast<std::byte*>(to) + begin, own->memory.data(), end - begin);
-                    own->lane.wait("a copy to the device");
+                    Piece& own = piece_of(thread, size);
+                    fill(own.memory.data(), begin, end);
+                    own.send(static_cast<std::byte*>(to) + begin, end - begin);
                   });
+}
+
+void Uploads::copy_by(unsigned thread, void* to, const void* from, std::size_t bytes) {
+  if (threads_ == 0) {
+    cuda::bind_thread();
+    return cuda::copy_to_device(to, from, bytes);
+  }
+  Piece& own = piece_of(thread, kPiece);
+  for (std::size_t at = 0; at < bytes; at += kPiece) {
+    const std::size_t some = std::min(kPiece, bytes - at);
+    std::memcpy(own.memory.data(), static_cast<const std::byte*>(from) + at, some);
+    own.send(static_cast<std::byte*>(to) + at, some);
+  }
+}
+
+Uploads::Piece& Uploads::piece_of(unsigned thread, std::size_t bytes) {
+  cuda::bind_thread();  // the pool's threads may have served another device
+  auto& own = pieces_[thread];
+  if (!own || own->memory.size() < bytes) own = std::make_unique<Piece>(device_, bytes);
+  return *own;
 }
 
 }  // namespace sluice

@@ -15,20 +15,25 @@ namespace sluice {
 class Uploads {
  public:
   /// For about `bytes` in all, which decide whether threads pay. Pieces are charged to the host budget.
-  Uploads(const Device& device, std::size_t bytes);
+  explicit Uploads(const Device& device, std::size_t bytes, unsigned most_threads = kMostThreads);
   Uploads(const Uploads&) = delete;
   Uploads& operator=(const Uploads&) = delete;
   ~Uploads();
 
   /// As copy_to_device, which waits until all is there.
   void copy(void* to, const void* from, std::size_t bytes);
+  /// The same by the caller alone, who is thread `thread` of at most `most_threads` that copy side by side.
+  void copy_by(unsigned thread, void* to, const void* from, std::size_t bytes);
   /// The same of what fill(piece, begin, end) puts into page-locked memory: bytes [begin, end), where both
   /// are multiples of 64, or the end. Threads call it side by side.
   void bring(void* to, std::size_t bytes,
              FunctionRef<void(std::byte* piece, std::size_t begin, std::size_t end)> fill);
 
  private:
+  static constexpr unsigned kMostThreads = 8;
+
   struct Piece;
+  Piece& piece_of(unsigned thread, std::size_t bytes);
 
   const Device& device_;
   unsigned threads_;                            ///< 0: CUDA copies
