@@ -20,7 +20,9 @@ void run_bfs(const Command& command, const BfsCommand& c) {
   if (!command.given("--source")) throw UsageError("--source V is missing: say where the search begins");
   const bool pulls = c.acc.direction != acc::AccDirection::push;
   Job job(command, c.common,
-          {.in_edges = pulls, .in_edges_if_they_fit = c.acc.direction == acc::AccDirection::automatic});
+          {.in_edges = pulls,
+           .in_edges_if_they_fit = c.acc.direction == acc::AccDirection::automatic,
+           .as_lists_come = !c.common.verify});
   const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
   const AccTask task{.needs = {.in_edges = pulls},
                      .vertex = {8, 8},

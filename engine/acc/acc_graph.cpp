@@ -32,7 +32,14 @@ double delta_for(const CsrView& lists, double mean_weight, double factor) {
 AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place)
     : device_(&device) {
   const double begin = seconds_now();
+  EdgesToCome* const to_come = device.plans() ? nullptr : graph.to_come.get();
+  // A GPU that is to hold them whole brings edges as they come.
+  const auto settle = [&](bool looked_at) {
+    if (to_come && looked_at) to_come->read(device.threads());
+  };
+  settle(!device.is_cuda() || needs.weights || needs.simple);
   const auto part = std::make_shared<RankPart>(device, graph, needs, place);
+  settle(!part->complete());
   out_ = part->complete() ? part->lists() : graph.out.view();
   if (needs.weights && graph.weighted && !device.plans()) {
     // Ranks have the same levels, and one may have less memory than another.
@@ -50,7 +57,7 @@ AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& nee
     in_ = part->in().in;
     if (device.is_cuda()) {
       const bool stored_in = in_.offsets != nullptr && !part->symmetric();
-      out_ = upload(out_, out_there_);
+      out_ = upload(out_, out_there_, to_come);
       if (in_.offsets != nullptr) in_ = stored_in ? upload(in_, in_there_) : out_;
     }
   }
@@ -58,10 +65,11 @@ AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& nee
   setup_seconds_ = seconds_now() - begin;
 }
 
-CsrView AccGraph::upload(const CsrView& from, OnDevice& to) {
+CsrView AccGraph::upload(const CsrView& from, OnDevice& to, EdgesToCome* to_come) {
   to.offsets = Buffer<EdgeIndex>(*device_, from.vertices + 1, "the graph's offsets");
   copy_to_device(*device_, to.offsets.data(), from.offsets, to.offsets.bytes());
-  to.lists.emplace(*device_, from, from.weights != nullptr, "the graph's edges", nullptr);
+  to.lists.emplace(*device_, from, from.weights != nullptr, "the graph's edges", nullptr,
+                   std::vector<PageLock>{}, to_come);
   uploaded_ += to.offsets.bytes() + to.lists->traffic().host_to_device_bytes;
   const SweepPage all = to.lists->whole();
   return {from.vertices, from.edges, to.offsets.data(), all.sources, all.weights};

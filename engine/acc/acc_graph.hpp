@@ -52,7 +52,7 @@ class AccGraph {
     std::optional<SweepLists> lists;
   };
 
-  CsrView upload(const CsrView& from, OnDevice& to);
+  CsrView upload(const CsrView& from, OnDevice& to, EdgesToCome* to_come = nullptr);
 
   const Device* device_;
   std::shared_ptr<const RankPart> rank_part_;

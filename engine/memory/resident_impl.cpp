@@ -9,7 +9,6 @@
 #include "engine/core/clock.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/search.hpp"
-#include "engine/exec/memory/uploads.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/graph/layout.hpp"
 #include "engine/memory/owned_partitions.hpp"
@@ -97,20 +96,8 @@ void ResidentGraph::Impl::bring_edges() {
   const CsrView host = host_view.csr;
   targets = Buffer<Vertex>(device, host.edges, "the graph's edges");
   if (graph.weighted) weights = Buffer<float>(device, host.edges, "the graph's weights");
-  const std::uint64_t bytes = targets.bytes() + weights.bytes();
-  host_to_device_bytes += bytes;
-  if (!graph.to_come || graph.to_come->there()) {
-    copy_to_device(device, targets.data(), host.targets, targets.bytes());
-    copy_to_device(device, weights.data(), host.weights, weights.bytes());
-  } else if (!device.plans()) {
-    Uploads uploads(device, bytes, device.threads());
-    graph.to_come->read(device.threads(), [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
-      const EdgeIndex first = host.offsets[begin], count = host.offsets[end] - first;
-      uploads.copy_by(thread, targets.data() + first, host.targets + first, count * sizeof(Vertex));
-      if (graph.weighted)
-        uploads.copy_by(thread, weights.data() + first, host.weights + first, count * sizeof(float));
-    });
-  }
+  host_to_device_bytes += targets.bytes() + weights.bytes();
+  if (!device.plans()) bring_lists(device, host, graph.to_come.get(), targets.data(), weights.data());
 }
 
 void ResidentGraph::Impl::open_pages() {

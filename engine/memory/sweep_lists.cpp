@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/core/host_array.hpp"
+#include "engine/exec/memory/uploads.hpp"
 #include "engine/graph/partition_map.hpp"
 #include "partition/plan.hpp"
 
@@ -33,6 +34,24 @@ void for_each_piece(const CsrView& rows, const EdgeSource* file, bool targets, b
   }
 }
 
+void bring_lists(const Device& device, const CsrView& lists, EdgesToCome* to_come, Vertex* targets,
+                 float* weights) {
+  const EdgeIndex begin = lists.vertices > 0 ? lists.offsets[0] : 0;
+  const std::uint64_t bytes = lists.edges * sizeof(Vertex), weight_bytes = lists.edges * sizeof(float);
+  if (to_come == nullptr || to_come->there()) {
+    copy_to_device(device, targets, lists.targets + begin, bytes);
+    if (weights != nullptr) copy_to_device(device, weights, lists.weights + begin, weight_bytes);
+    return;
+  }
+  Uploads uploads(device, bytes + (weights != nullptr ? weight_bytes : 0), device.threads());
+  to_come->read(device.threads(), [&](std::uint64_t first, std::uint64_t last, unsigned thread) {
+    const EdgeIndex at = lists.offsets[first], count = lists.offsets[last] - at;
+    uploads.copy_by(thread, targets + (at - begin), lists.targets + at, count * sizeof(Vertex));
+    if (weights != nullptr)
+      uploads.copy_by(thread, weights + (at - begin), lists.weights + at, count * sizeof(float));
+  });
+}
+
 std::vector<PageLock> lock_lists(const Device& device, const SweepRows& rows) {
   const CsrView& in = rows.in;
   std::vector<PageLock> locks;
@@ -51,15 +70,16 @@ std::optional<CodedGraph> code_lists(const Device& device, const SweepRows& rows
 }
 
 SweepLists::SweepLists(const Device& device, const SweepRows& rows, bool weighted, const char* purpose,
-                       std::unique_ptr<SweepPages> pages, std::vector<PageLock> locks)
+                       std::unique_ptr<SweepPages> pages, std::vector<PageLock> locks, EdgesToCome* to_come)
     : rows_(rows), uploads_(device.is_cuda()), locks_(std::move(locks)), pages_(std::move(pages)) {
   if (pages_ != nullptr || !uploads_) return;
   targets_ = Buffer<Vertex>(device, rows.in.edges, purpose);
   if (weighted) weights_ = Buffer<float>(device, rows.in.edges, purpose);
-  if (!device.plans()) upload(device);
+  if (!device.plans()) upload(device, to_come);
 }
 
-void SweepLists::upload(const Device& device) {
+void SweepLists::upload(const Device& device, EdgesToCome* to_come) {
+  if (rows_.file == nullptr) return bring_lists(device, rows_.in, to_come, targets_.data(), weights_.data());
   const EdgeIndex* const offsets = rows_.in.offsets;
   const auto copy = [&](auto& buffer, const auto* from, std::uint64_t begin, std::uint64_t end) {
     if (buffer.empty()) return;

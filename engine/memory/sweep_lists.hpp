@@ -40,6 +40,11 @@ void for_row_blocks(const CsrView& rows, const EdgeSource* file, bool targets, b
       });
 }
 
+/// Copies lists that are in host memory to `targets` and `weights` (null: not those) of the device's: those
+/// that are still to come, as they do (null: none are).
+void bring_lists(const Device& device, const CsrView& lists, EdgesToCome* to_come, Vertex* targets,
+                 float* weights);
+
 /// Page-locks the lists of rows, where they are in host memory.
 std::vector<PageLock> lock_lists(const Device& device, const SweepRows& rows);
 
@@ -54,9 +59,11 @@ class SweepLists {
   /// Lists that are where they are read.
   explicit SweepLists(const CsrView& lists) : rows_(lists) {}
   /// Partitions are brought by `pages`, and `locks` live as long; null: the device holds all lists. Keeps
-  /// references. Throws BudgetError naming the purpose.
+  /// references. `to_come` reads those of a whole graph that the device is to hold. Throws BudgetError naming
+  /// the purpose.
   SweepLists(const Device& device, const SweepRows& rows, bool weighted, const char* purpose,
-             std::unique_ptr<SweepPages> pages, std::vector<PageLock> locks = {});
+             std::unique_ptr<SweepPages> pages, std::vector<PageLock> locks = {},
+             EdgesToCome* to_come = nullptr);
 
   /// Null: all lists are there.
   SweepPages* pages() const { return pages_.get(); }
@@ -70,7 +77,7 @@ class SweepLists {
   std::uint64_t planned_bytes() const;
 
  private:
-  void upload(const Device& device);
+  void upload(const Device& device, EdgesToCome* to_come);
 
   SweepRows rows_;
   bool uploads_ = false;  ///< or are read where they are

@@ -50,8 +50,9 @@ RankGraph::RankGraph(const Graph& graph, const Options& options, unsigned thread
   if (options.weighted && !graph.weighted)
     throw UsageError("--weighted: the graph has no weights (leave it out)");
   require_stored_in_edges(graph);
-  to_come_ = graph.to_come.get();
-  if (graph.directed || options.weighted || options.dangling == Dangling::self_loop) settle(threads);
+  if (!host_budget().counts_only()) to_come_ = graph.to_come.get();
+  if (graph.directed || options.weighted || options.dangling == Dangling::self_loop || ranks.size() > 1)
+    settle(threads);
   if (!graph.directed) {
     take(graph.out, graph.edges_elsewhere.get(), options.weighted, ranks);
   } else if (!graph.in.offsets.empty()) {

@@ -50,7 +50,9 @@ class RankGraph {
   /// Calls use(begin, end) for ranges of a whole graph's in-edges, all of them, by so many threads: where
   /// they are still to come (Graph::to_come), as they do.
   void as_edges_come(unsigned threads, const std::function<void(EdgeIndex, EdgeIndex)>& use) const;
-  /// Those that are still to come do so now.
+  /// What reads those that are still to come; else null.
+  EdgesToCome* to_come() const { return to_come_; }
+  /// They come now.
   void settle(unsigned threads) const {
     if (to_come_) to_come_->read(threads);
   }

@@ -81,8 +81,8 @@ GraphInfo read_graph_info(const std::string& path);
 Graph read_graph(const std::string& path, const GraphColumns& columns = {}, unsigned threads = usable_cores(),
                  HostMemory* memory = nullptr);
 
-/// As read_graph, but out-edges have only their arrays, and Graph::to_come reads them. A ResidentGraph and
-/// run_pagerank() do, and work on lists as they come; for anything else they are to be read before.
+/// As read_graph, but out-edges have only their arrays, and Graph::to_come reads them. A ResidentGraph, an
+/// AccGraph and run_pagerank() do, and work on lists as they come; for anything else read them before.
 Graph begin_reading(const std::string& path, const GraphColumns& columns = {},
                     unsigned threads = usable_cores(), HostMemory* memory = nullptr);
 

@@ -3,6 +3,7 @@
 
 #include "cli/cli.hpp"
 #include "paths.hpp"
+#include "tests/io/file_test_support.hpp"
 
 namespace sluice::test {
 namespace {
@@ -68,6 +69,25 @@ TEST_F(FileSafety, NoOutputHoldsAnotherFileOfTheJob) {
   refuse(2, "--report: " + at("o.h5.shards") + " is the file of the shards of --output",
          walk(at("o.h5"), {"--output-layout", "sharded", "--report", at("o.h5.shards")}));
   EXPECT_TRUE(read_bytes(input) == bytes);
+}
+
+/// Edges that are read once the output is open: their fault leaves no more than one that is found before.
+TEST_F(FileSafety, AFaultInEdgesThatComeLateLeavesNothing) {
+  const std::string path = graph("kronecker", 8, {"--undirected", "--weights", "uniform"});
+  poke(path, dataset_offset(path, "/out/indices"), std::int32_t{-1});
+  const std::string fault = "dataset /out/indices: position 0: target -1 is no vertex";
+  for (std::vector<std::string> job : {std::vector<std::string>{"walk", path},
+                                       {"walk", path, "--kind", "biased", "--bias", "weight"},
+                                       {"walk", path, "--kind", "multidimensional"},
+                                       {"sample", path, "--kind", "neighbor", "--fanout", "2"},
+                                       {"pagerank", path},
+                                       {"bfs", path, "--source", "0"},
+                                       {"wcc", path}}) {
+    job.insert(job.end(), {"--output", at("o.h5"), "--report", at("r.json"), "--quiet"});
+    refuse(3, fault, job);
+    job.push_back("--verify");
+    refuse(3, fault, job);
+  }
 }
 
 /// A name that is not UTF-8 cannot stand in JSON.

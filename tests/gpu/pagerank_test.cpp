@@ -6,6 +6,8 @@
 #include "acc/edges_elsewhere.hpp"
 #include "apps/bench/generated_graph.hpp"
 #include "gpu/gpu.hpp"
+#include "io/file_test_support.hpp"
+#include "io/graph_file/graph_file.hpp"
 #include "pagerank/batch_support.hpp"
 #include "pagerank/cases.hpp"
 
@@ -31,6 +33,28 @@ TEST(GpuPageRank, IsThatOfTheHostOnHardGraphs) {
         expect_as_on_host(graph, *gpu, options, {.rows = pagerank::RankRows::sliced, .fusion = fusion});
       expect_as_on_host(graph, *gpu, options, {.rows = pagerank::RankRows::listed});
     }
+  }
+}
+
+/// Rows are cut into slices while others are being read; or they are brought as they come.
+TEST(GpuPageRank, OfEdgesThatComeLateIsThatOfTheWholeGraph) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  io::ConvertOptions rules;
+  rules.undirected = true;
+  const Graph graph = bench::generate_graph({io::GraphKind::rmat, brief() ? 10u : 19u, 24}, rules);
+  const TemporaryFolder folder;
+  const std::string path = folder.file("graph.h5");
+  io::write_graph(path, graph, false);
+  pagerank::Options few;
+  few.max_iterations = 3;
+  for (const pagerank::RankRows rows : {pagerank::RankRows::sliced, pagerank::RankRows::listed}) {
+    const Graph coming = io::begin_reading(path, {}, 4);
+
+    const pagerank::Result late = pagerank::run_pagerank(*gpu, coming, few, {}, {.rows = rows});
+
+    expect_same(late, pagerank::run_pagerank(*gpu, graph, few, {}, {.rows = rows}));
+    EXPECT_TRUE(coming.to_come->there());
   }
 }
 

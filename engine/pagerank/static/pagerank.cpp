@@ -23,10 +23,7 @@ namespace {
 std::unique_ptr<Sweep> make_sweep(const Device& device, const RankGraph& graph, const Options& options,
                                   const RankPlace& place, Communicator& ranks) {
 #if defined(SLUICE_HAVE_CUDA)
-  if (device.is_cuda()) {
-    graph.settle(device.threads());
-    return make_cuda_sweep(device, graph, options, place, ranks);
-  }
+  if (device.is_cuda()) return make_cuda_sweep(device, graph, options, place, ranks);
 #endif
   if (place.rows == RankRows::sliced)
     throw UsageError("--rows sliced: that is for a GPU (leave it out, or choose --device cuda)");

@@ -10,6 +10,7 @@
 #include "engine/exec/memory/uploads.hpp"
 #include "engine/graph/partition_map.hpp"
 #include "engine/memory/sweep_lists.hpp"
+#include "partition/edges_beside.hpp"
 #include "partition/ranges.hpp"
 
 namespace sluice::pagerank {
@@ -280,6 +281,7 @@ void SlicedRows::cut(Making& m) {
 
 void SlicedRows::fill(Making& m) {
   const EdgeIndex* const offsets = m.in.offsets;
+  EdgesBeside beside(m.from.to_come(), device_.threads());
   for_each_piece(m.in, m.from.file(), true, m.weighted,
                  [&](std::uint64_t begin, std::uint64_t last, const Vertex* sources, const float* weights) {
                    while (begin < last) {
@@ -287,10 +289,12 @@ void SlicedRows::fill(Making& m) {
                          std::upper_bound(offsets + begin, offsets + last + 1, offsets[begin] + kEdgesAtOnce);
                      const std::uint64_t end =
                          std::max(begin + 1, static_cast<std::uint64_t>(over - offsets) - 1);
+                     beside.wait(end);
                      fill_some(m, begin, end, sources, weights);
                      begin = end;
                    }
                  });
+  beside.finish();
   m.stream.wait("rewriting in-edges");
 }
 

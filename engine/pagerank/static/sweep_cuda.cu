@@ -118,6 +118,7 @@ class CudaSweep final : public Sweep {
   }
 
   void place_edges(const PagingOptions& paging) {
+    graph_.settle(device_.threads());
     Ownership partitions({0, rows_});
     SweepRows lists = graph_.lists();
     std::unique_ptr<SweepPages> pages;

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "gpu/acc/acc.hpp"
+#include "io/file_test_support.hpp"
+#include "io/graph_file/graph_file.hpp"
 
 namespace sluice::test {
 namespace {
@@ -41,6 +43,23 @@ TEST_F(GpuAcc, SearchesAsTheHost) {
           compare_searches(both, source, options);
         }
       }
+    }
+  }
+}
+
+TEST_F(GpuAcc, SearchesGraphsWhoseEdgesComeLate) {
+  for (const auto& [name, graph] : graphs()) {
+    SCOPED_TRACE(name);
+    const TemporaryFolder folder;
+    const std::string path = folder.file("graph.h5");
+    io::write_graph(path, graph, false);
+    const Graph on_host = io::begin_reading(path), on_gpu = io::begin_reading(path);
+    const acc::AccGraph late(*gpu_, on_gpu, {}), late_on_host(host_, on_host, {}), whole(host_, graph, {});
+    EXPECT_TRUE(on_host.to_come->there() && on_gpu.to_come->there());
+    for (const Vertex source : sources(graph)) {
+      const acc::BfsResult expected = bfs(whole, source);
+      expect_equal(bfs(late, source).parents, expected.parents);
+      expect_equal(bfs(late_on_host, source).parents, expected.parents);
     }
   }
 }

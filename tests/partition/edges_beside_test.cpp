@@ -1,0 +1,79 @@
+// Who waits for lists in their order goes on as soon as these are there, in whatever order they come.
+#include "partition/edges_beside.hpp"
+
+#include <gtest/gtest.h>
+
+#include <semaphore>
+#include <utility>
+#include <vector>
+
+#include "engine/core/error.hpp"
+
+namespace sluice {
+namespace {
+
+/// Ranges come as they are listed, the last once `rest` lets it.
+class FakeEdges final : public EdgesToCome {
+ public:
+  explicit FakeEdges(std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges)
+      : ranges_(std::move(ranges)) {}
+
+  bool there() const override { return there_; }
+  void read(unsigned, const UseLists& use) override {
+    for (const auto& range : ranges_) {
+      if (&range == &ranges_.back()) rest.acquire();
+      if (fails && &range == &ranges_.back()) throw InputError("a fault");
+      use(range.first, range.second, 0);
+    }
+    there_ = true;
+  }
+
+  std::binary_semaphore rest{0};
+  bool fails = false;
+
+ private:
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges_;
+  bool there_ = false;
+};
+
+TEST(EdgesBesideTest, ListsAreThereOnceAllBeforeThemAre) {
+  FakeEdges coming({{5, 9}, {0, 3}, {3, 5}, {9, 12}});
+  EdgesBeside beside(&coming, 1);
+
+  beside.wait(5);
+  beside.wait(9);  // came first of all
+  EXPECT_FALSE(coming.there());
+  coming.rest.release();
+  beside.wait(12);
+  beside.finish();
+
+  EXPECT_TRUE(coming.there());
+}
+
+TEST(EdgesBesideTest, AFaultIsThrownWhereListsAreMissing) {
+  FakeEdges coming({{0, 5}, {5, 6}});
+  coming.fails = true;
+  EdgesBeside beside(&coming, 1);
+
+  beside.wait(5);
+  coming.rest.release();
+  EXPECT_THROW(beside.wait(6), InputError);
+}
+
+TEST(EdgesBesideTest, ALeaverWaitsForTheReader) {
+  FakeEdges coming({{0, 5}, {5, 6}});
+  {
+    EdgesBeside beside(&coming, 1);
+    coming.rest.release();
+  }
+  EXPECT_TRUE(coming.there());
+}
+
+TEST(EdgesBesideTest, NothingToComeIsThere) {
+  EdgesBeside beside(nullptr, 1);
+  beside.wait(100);
+  beside.finish();
+}
+
+}  // namespace
+}  // namespace sluice
