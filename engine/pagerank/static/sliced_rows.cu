@@ -133,7 +133,8 @@ struct SlicedRows::Chunk {
 /// What is needed while the rows are made.
 struct SlicedRows::Making {
   Making(const Device& on, const RankGraph& graph, bool with_weights, const cuda::Stream& made_on)
-      : device(on),
+      : beside(graph.to_come(), on.threads()),
+        device(on),
         from(graph),
         in(graph.in()),
         weighted(with_weights),
@@ -148,6 +149,7 @@ struct SlicedRows::Making {
   }
   ~Making() { cudaStreamSynchronize(stream.get()); }  // what is under way uses the buffers
 
+  EdgesBeside beside;  ///< while rows are sorted, too
   const Device& device;
   const RankGraph& from;
   const CsrView& in;
@@ -281,7 +283,6 @@ void SlicedRows::cut(Making& m) {
 
 void SlicedRows::fill(Making& m) {
   const EdgeIndex* const offsets = m.in.offsets;
-  EdgesBeside beside(m.from.to_come(), device_.threads());
   for_each_piece(m.in, m.from.file(), true, m.weighted,
                  [&](std::uint64_t begin, std::uint64_t last, const Vertex* sources, const float* weights) {
                    while (begin < last) {
@@ -289,12 +290,12 @@ void SlicedRows::fill(Making& m) {
                          std::upper_bound(offsets + begin, offsets + last + 1, offsets[begin] + kEdgesAtOnce);
                      const std::uint64_t end =
                          std::max(begin + 1, static_cast<std::uint64_t>(over - offsets) - 1);
-                     beside.wait(end);
+                     m.beside.wait(end);
                      fill_some(m, begin, end, sources, weights);
                      begin = end;
                    }
                  });
-  beside.finish();
+  m.beside.finish();
   m.stream.wait("rewriting in-edges");
 }
 
