@@ -15,6 +15,7 @@
 #include "apps/job/shared_graph.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
+#include "io/file_bytes.hpp"
 
 namespace sluice::apps {
 
@@ -56,9 +57,10 @@ ReportFile begin_report(const CommonOptions& options) {
 }
 
 /// A GPU takes 0.15 s to be opened, in which a disk reads.
-std::unique_ptr<io::ReadAhead> read_ahead(const CommonOptions& options) {
-  if (options.device.choice == DeviceChoice::host || options.plan) return nullptr;
-  return std::make_unique<io::ReadAhead>(options.graph);
+std::unique_ptr<Device> open_device(const CommonOptions& options) {
+  std::optional<io::ReadAhead> ahead;
+  if (options.device.choice != DeviceChoice::host && !options.plan) ahead.emplace(options.graph);
+  return std::make_unique<Device>(device_of_rank(options));
 }
 
 }  // namespace
@@ -68,8 +70,7 @@ Job::Job(const Command& command, const CommonOptions& options, const GraphNeeds&
       options_(options),
       needs_(needs),
       report_file_(begin_report(options)),
-      ahead_(read_ahead(options)),
-      device_(std::make_unique<Device>(device_of_rank(options))),
+      device_(open_device(options)),
       progress_(options.progress, options.quiet) {
   if (options.output.empty() && !options.plan) {
     throw UsageError("--output FILE is missing: say where results go (or ask for --plan)");
@@ -147,7 +148,6 @@ void Job::outline() {
 
 void Job::load() {
   const Stopwatch watch;
-  ahead_.reset();
   // What memory cannot hold, the system's cache cannot keep either.
   const bool cached =
       places_.front().in_file && share_of_node(io::graph_bytes(info_, columns())) <= host_budget().ceiling();
