@@ -59,6 +59,7 @@ ResidentGraph::Impl::Impl(const Device& on, const Graph& of, const PagingOptions
     throw UsageError("--transport file: the graph was read into memory; open it without its edges");
   view = host_view;
   paged = needs_pages(device, graph, paging);
+  settled = !graph.to_come || graph.to_come->there();
   if (paged) settle();
   paged ? open_pages() : upload();
   load_seconds = seconds_now() - begin;  // with that of edges that came
@@ -88,7 +89,7 @@ void ResidentGraph::Impl::upload() {
   if (graph.weighted) {
     exponents = Buffer<std::int16_t>(device, host.vertices, "exponents of weights");
     view.exponents = exponents.data();
-    if (!graph.to_come || graph.to_come->there()) build_exponents(device, view, exponents.data());
+    if (settled) build_exponents(device, view, exponents.data());
   }
 }
 
@@ -97,7 +98,9 @@ void ResidentGraph::Impl::bring_edges() {
   targets = Buffer<Vertex>(device, host.edges, "the graph's edges");
   if (graph.weighted) weights = Buffer<float>(device, host.edges, "the graph's weights");
   host_to_device_bytes += targets.bytes() + weights.bytes();
-  if (!device.plans()) bring_lists(device, host, graph.to_come.get(), targets.data(), weights.data());
+  if (device.plans()) return;
+  bring_lists(device, host, graph.to_come.get(), targets.data(), weights.data());
+  settled = true;
 }
 
 void ResidentGraph::Impl::open_pages() {
@@ -127,18 +130,20 @@ void ResidentGraph::Impl::open_pages() {
 
 void ResidentGraph::Impl::as_lists_come(const MakeOfLists& make) {
   if (device.plans()) return;
-  EdgesToCome* const coming = graph.to_come.get();
-  if (!coming || coming->there()) {
-    if (make) make(device.threads(), 0, host_view.vertices());
-    return;
+  const auto use = [&](unsigned threads, std::uint64_t first, std::uint64_t last) {
+    if (!settled && !exponents.empty())
+      host::for_each_list(threads, view, MakeExponents{view, exponents.data()}, {first, last});
+    if (make) make(threads, first, last);
+  };
+  if (settled || graph.to_come->there()) {  // read for another
+    use(device.threads(), 0, host_view.vertices());
+  } else {
+    const double begin = seconds_now();
+    graph.to_come->read(device.threads(),
+                        [&](std::uint64_t first, std::uint64_t last, unsigned) { use(1, first, last); });
+    load_seconds += seconds_now() - begin;
   }
-  const double begin = seconds_now();
-  coming->read(device.threads(), [&](std::uint64_t first, std::uint64_t last, unsigned) {
-    if (!exponents.empty())
-      host::for_each_list(1, view, MakeExponents{view, exponents.data()}, {first, last});
-    if (make) make(1, first, last);
-  });
-  load_seconds += seconds_now() - begin;
+  settled = true;
 }
 
 void ResidentGraph::Impl::for_each_range(

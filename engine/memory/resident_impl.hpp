@@ -75,6 +75,7 @@ struct ResidentGraph::Impl {
   std::array<BiasTables, 3> named;  ///< by Bias
   std::shared_ptr<void> workspace;  ///< memory that batches of samples reuse, made by the GPU's backend
   std::uint32_t max_degree = 0;
+  bool settled = true;  ///< else edges, and exponents with them, are still to come
   double load_seconds = 0;
   double table_seconds = 0;  ///< all tables made so far
   std::uint64_t host_to_device_bytes = 0;

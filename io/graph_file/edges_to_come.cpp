@@ -77,6 +77,7 @@ class RowsToCome final : public EdgesToCome {
     faults.weights.rethrow();
     if (use && edges == 0) use(0, vertices_, 0);
     there_ = true;
+    columns_.clear(), file_.reset();  // it is locked for as long as it is open
   }
 
  private:

@@ -3,9 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <string>
 #include <vector>
 
+#include "apps/bench/generated_graph.hpp"
 #include "engine/walks/walk.hpp"
+#include "io/file_test_support.hpp"
+#include "io/graph_file/graph_file.hpp"
 #include "statistical/chi_square.hpp"
 #include "statistical/graphs.hpp"
 
@@ -35,6 +39,22 @@ struct DegreeAndParityUnbounded {
   SLUICE_HD std::uint64_t dynamic_bias(const GraphView&, const walks::Walker&, const Edge& edge) const {
     return edge.target % 2 == 0 ? 2 : 1;
   }
+};
+
+/// A fixed bias that looks at another list than the edge's.
+struct ByBackEdges {
+  static constexpr BiasClass kBias = BiasClass::fixed;
+
+  SLUICE_HD std::uint64_t edge_bias(const GraphView& graph, const Edge& edge) const {
+    return graph.has_edge(edge.target, edge.source) ? 100 : 1;
+  }
+};
+
+struct AllSteps : WalkSink {
+  void write(const WalkBatch& batch) override {
+    walks.insert(walks.end(), batch.walks.begin(), batch.walks.end());
+  }
+  std::vector<Vertex> walks;
 };
 
 struct FirstSteps : WalkSink {
@@ -138,6 +158,31 @@ TEST(UserWalk, RedirectAndUpdateDrawIndependentlyWhereTheTableLeavesAWord) {
 TEST(UserWalk, RedirectAndUpdateDrawIndependentlyWhereItLeavesNone) {
   expect_a_quarter_each<JumpOrMove<BiasClass::fixed>>(Select::alias);
   expect_a_quarter_each<JumpOrMove<BiasClass::fixed>>(Select::rejection);
+}
+
+/// Tables of such a bias are made once all edges have come.
+TEST(UserSampler, MayLookAtAnyListOfAGraphThatIsBeingRead) {
+  const Graph graph = bench::generate_graph({io::GraphKind::rmat, 13, 32}, {});
+  ASSERT_GT(graph.edges(), 3u << 16) << "threads take some pieces";
+  const TemporaryFolder folder;
+  const std::string path = folder.file("graph.h5");
+  io::write_graph(path, graph, false);
+  for (const Select select : {Select::its, Select::alias, Select::rejection}) {
+    for (const unsigned threads : {1u, 3u}) {
+      Device device({DeviceChoice::host, threads, 0});
+      const auto walks_on = [&](const Graph& on) {
+        ResidentGraph resident(device, on);
+        walks::Options options;
+        options.length = 5, options.select = select;
+        AllSteps steps;
+        walks::run_walk(resident, Starts{}, ByBackEdges{}, options, &steps);
+        return steps.walks;
+      };
+
+      EXPECT_EQ(walks_on(io::begin_reading(path, {}, threads)), walks_on(graph))
+          << static_cast<int>(select) << ' ' << threads;
+    }
+  }
 }
 
 }  // namespace

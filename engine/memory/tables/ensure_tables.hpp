@@ -44,11 +44,19 @@ void fill_lists(const Device& device, const GraphView& graph, const Make& make) 
       });
 }
 
-/// The same of a graph whose edges may still be to come: on the host, tables are made meanwhile.
-template <class Make>
-void fill_lists(ResidentGraph::Impl& graph, const Make& make) {
+/// Makes a table of a bias on the host by make(threads, begin, end), while edges come: those of biases that
+/// have names, for others may look at any list.
+template <class BiasOf, class Make>
+void make_as_lists_come(ResidentGraph::Impl& graph, const Make& make) {
+  if constexpr (!std::same_as<BiasOf, NamedBias>) graph.settle();
+  graph.as_lists_come(make);
+}
+
+/// fill_lists() of a bias, for which edges may still be to come.
+template <class BiasOf, class Make>
+void fill_lists_of(ResidentGraph::Impl& graph, const Make& make) {
   if (graph.device.is_cuda()) return fill_lists(graph.device, graph.view, make);
-  graph.as_lists_come([&](unsigned threads, std::uint64_t begin, std::uint64_t end) {
+  make_as_lists_come<BiasOf>(graph, [&](unsigned threads, std::uint64_t begin, std::uint64_t end) {
     host::for_each_list(threads, graph.view, make, {begin, end});
   });
 }
@@ -81,7 +89,7 @@ void ensure_bounds(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBi
 template <class BiasOf>
 const std::uint64_t* ensure_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias) {
   return graph.ensure(tables.cumulative, graph.view.edges(), "the CTPS table", [&](std::uint64_t* sums) {
-    fill_lists(graph, MakeCtps<BiasOf>{graph.view, bias, sums});
+    fill_lists_of<BiasOf>(graph, MakeCtps<BiasOf>{graph.view, bias, sums});
   });
 }
 
@@ -97,7 +105,7 @@ void ensure_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& 
     host::for_each_alias(threads, graph.view, bias, put, {first, last});
   };
   fill_table(
-      graph.device, [&] { graph.as_lists_come(on_host); },
+      graph.device, [&] { make_as_lists_come<BiasOf>(graph, on_host); },
       [&] {
 #if defined(__CUDACC__)
         cuda::for_each_alias(graph.device, graph.view, graph.max_degree, bias, put);
@@ -116,7 +124,7 @@ const WideAlias* ensure_wide_alias(ResidentGraph::Impl& graph, BiasTables& table
       host::build_wide_alias(threads, graph.view, bias, slots, {first, last});
     };
     fill_table(
-        graph.device, [&] { graph.as_lists_come(on_host); },
+        graph.device, [&] { make_as_lists_come<BiasOf>(graph, on_host); },
         [&] {
 #if defined(__CUDACC__)
           cuda::build_wide_alias(graph.device, graph.view, graph.max_degree, bias, slots);
@@ -153,7 +161,7 @@ void ensure_bounds(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf&
   if (graph.paged) {
     if (!graph.device.plans()) bounds_from_host(graph, bias, bounds, positive);
   } else {
-    fill_lists(graph, MakeBounds<BiasOf>{graph.view, bias, bounds.data(), positive.data()});
+    fill_lists_of<BiasOf>(graph, MakeBounds<BiasOf>{graph.view, bias, bounds.data(), positive.data()});
   }
   tables.bounds = std::move(bounds);
   tables.positive = std::move(positive);
