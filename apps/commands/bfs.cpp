@@ -22,7 +22,7 @@ void run_bfs(const Command& command, const BfsCommand& c) {
   Job job(command, c.common,
           {.in_edges = pulls,
            .in_edges_if_they_fit = c.acc.direction == acc::AccDirection::automatic,
-           .as_lists_come = !c.common.verify});
+           .as_lists_come = true});
   const Vertex source = vertex_of(job, static_cast<std::int64_t>(c.source), "--source");
   const AccTask task{.needs = {.in_edges = pulls},
                      .vertex = {8, 8},

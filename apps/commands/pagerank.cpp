@@ -102,7 +102,7 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
            .weights = c.rank.weighted,
            .updated = c.batch.updates(),
            .file_needs_in = true,
-           .as_lists_come = fresh && !c.batch.updates() && !c.common.verify});
+           .as_lists_come = fresh && !c.batch.updates()});
   // Read anew for each memory that is tried: reading takes more than the batch does. The last one stays.
   std::optional<HeldBatch> changes;
   pagerank::Plan plan = job.fitting([&](const PagingOptions& paging) {

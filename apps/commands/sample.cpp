@@ -83,7 +83,7 @@ void run_sample(const Command& command, SampleCommand& c) {
   refuse_foreign(command, c);
   c.sample.layer_sizes.assign(c.layer_sizes.begin(), c.layer_sizes.end());
   validate(c.sample);
-  Job job(command, c.common, {.weights = c.sample.bias == Bias::weight, .as_lists_come = !c.common.verify});
+  Job job(command, c.common, {.weights = c.sample.bias == Bias::weight, .as_lists_come = true});
   const HeldStarts starts = make_starts(command, c.starts, StartsLine::seeds, !is_one_pass(c), job.ids());
   job.prepare(starts, " samples", c.sample);
   const auto check = [&](SampleSink* next) {

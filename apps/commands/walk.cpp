@@ -89,7 +89,7 @@ void run_walk(const Command& command, WalkCommand& c) {
   validate(c.walk);
   const bool by_weight = c.walk.kind == walks::Kind::node2vec ||
                          (c.walk.kind == walks::Kind::biased && c.walk.bias == Bias::weight);
-  Job job(command, c.common, {.weights = by_weight, .as_lists_come = !c.common.verify});
+  Job job(command, c.common, {.weights = by_weight, .as_lists_come = true});
   const HeldStarts starts = make_starts(
       command, c.starts, is_pool(c) ? StartsLine::seeds : StartsLine::one_vertex, !is_pool(c), job.ids());
   if (is_pool(c)) take_pool_size(command, starts, c.walk, c.starts.file);

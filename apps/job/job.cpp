@@ -157,7 +157,7 @@ void Job::load() {
   if (in_file()) {
     graph_ =
         io::open_graph(options_.graph, columns(), cached ? io::Caching::system : io::Caching::none, threads);
-  } else if (needs_.as_lists_come && world().size() == 1) {
+  } else if (needs_.as_lists_come && world().size() == 1 && !options_.verify) {
     graph_ = io::begin_reading(options_.graph, columns(), threads);
   } else {
     graph_ = read_graph_once_a_node(options_.graph, info_, columns(), threads);

@@ -35,7 +35,7 @@ struct GraphNeeds {
   bool weights = false;               ///< also weights of edges, where the file has them
   bool updated = false;               ///< a batch rewrites all of it, one direction after the other
   bool file_needs_in = false;         ///< in a directed graph's file, work needs in-edges
-  bool as_lists_come = false;         ///< tables may be made while edges are read (io::begin_reading)
+  bool as_lists_come = false;         ///< work but a check may begin while edges are read (io::begin_reading)
 };
 
 /// What a plan says that a job takes beside the graph as it was read.

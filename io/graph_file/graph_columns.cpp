@@ -13,9 +13,6 @@
 namespace sluice::io {
 namespace {
 
-constexpr std::uint64_t kGrain =
-    1u << 20;  // elements a thread reads at a time: megabytes, as disks like them
-
 /// The library is not thread-safe; readers that need it queue here.
 std::mutex& library_mutex() {
   static std::mutex mutex;
@@ -141,14 +138,15 @@ void check_offsets(const GraphFile& file, bool in, unsigned threads, std::span<c
   FirstFault fault;
   const auto signed_at = [&](std::uint64_t i) { return static_cast<std::int64_t>(offsets[i]); };
   if (offsets[0] != 0) throw column.fault(fmt::format("offset 0 is {}, not 0", signed_at(0)));
-  parallel_blocks(threads, offsets.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-    for (std::uint64_t i = std::max<std::uint64_t>(begin, 1); i < end; ++i) {
-      if (signed_at(i) >= signed_at(i - 1)) continue;
-      fault.add(i, column.fault(
-                       fmt::format("offset {} decreases ({} after {})", i, signed_at(i), signed_at(i - 1))));
-      return;
-    }
-  });
+  parallel_blocks(threads, offsets.size(), Column::kGrain,
+                  [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+                    for (std::uint64_t i = std::max<std::uint64_t>(begin, 1); i < end; ++i) {
+                      if (signed_at(i) >= signed_at(i - 1)) continue;
+                      fault.add(i, column.fault(fmt::format("offset {} decreases ({} after {})", i,
+                                                            signed_at(i), signed_at(i - 1))));
+                      return;
+                    }
+                  });
   fault.rethrow();
   if (const EdgeIndex last = offsets[offsets.size() - 1]; last != file.info().edges) {
     throw column.fault(fmt::format("the last offset is {}, but there are {} edges", last, file.info().edges));

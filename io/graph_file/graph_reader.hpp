@@ -61,7 +61,8 @@ class Column {
     });
   }
   std::size_t element_bytes() const { return element_bytes_; }
-  static constexpr std::uint64_t kGrain = 1u << 20;  ///< elements a thread reads at a time
+  /// Elements a thread reads at a time: megabytes, as disks like them.
+  static constexpr std::uint64_t kGrain = 1u << 20;
   /// Has the system read elements while the caller does something else.
   void read_ahead(std::uint64_t begin, std::uint64_t bytes) const;
   /// An error of this dataset: "FILE: dataset /out/indptr: WHAT; convert the graph again".

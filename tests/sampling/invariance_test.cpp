@@ -12,7 +12,7 @@
 namespace sluice::test {
 namespace {
 
-constexpr std::uint64_t kInstances = unless_sanitized(300, 60);
+constexpr std::uint64_t kInstances = unless_sanitized(600, 60);
 
 std::vector<Job> all_jobs(std::uint64_t vertices) {
   std::vector<Job> jobs = walk_jobs(kInstances);

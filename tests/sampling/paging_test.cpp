@@ -17,7 +17,7 @@
 namespace sluice::test {
 namespace {
 
-constexpr std::uint64_t kInstances = unless_sanitized(160, 40);
+constexpr std::uint64_t kInstances = unless_sanitized(400, 40);
 
 /// Walks that may run in partitions: the wide layout wants the whole graph.
 std::vector<Job> plain_walk_jobs() {

@@ -15,7 +15,7 @@ namespace sluice {
 class Uploads {
  public:
   /// For about `bytes` in all, which decide whether threads pay. Pieces are charged to the host budget.
-  explicit Uploads(const Device& device, std::size_t bytes, unsigned most_threads = kMostThreads);
+  Uploads(const Device& device, std::size_t bytes, unsigned most_threads = kMostThreads);
   Uploads(const Uploads&) = delete;
   Uploads& operator=(const Uploads&) = delete;
   ~Uploads();

@@ -33,10 +33,8 @@ class HostSweep final : public Sweep {
         next_shares_(device, graph.in().vertices, "contributions"),
         router_(ranks, graph.owners()) {
     std::unique_ptr<SweepPages> pages;
-    if (needs_sweep_pages(device, graph.lists(), options.weighted, place.paging)) {
-      graph.settle(device.threads());
+    if (needs_sweep_pages(device, graph.lists(), options.weighted, place.paging))
       pages = std::make_unique<SweepPages>(device, graph.lists(), options.weighted, place.paging);
-    }
     lists_.emplace(device, graph.lists(), options.weighted, "in-edges", std::move(pages));
     if (device.plans()) return;
     if (place.rows == RankRows::automatic && !lists_->pages() && ranks.size() == 1 &&
