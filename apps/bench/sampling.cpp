@@ -161,6 +161,9 @@ class SamplingSuite : SuiteFigures {
     const std::string walkers = extent_.walkers == 0 ? "" : ", " + count_text(extent_.walkers) + " walkers";
     walk("node2vec 2, 0.5, weighted, exact" + walkers, o, starts_of(extent_.walkers));
     resident_.drop_tables();
+    o.layout = Layout::csr;
+    walk("node2vec 2, 0.5, weighted, csr" + walkers, o, starts_of(extent_.walkers));
+    resident_.drop_tables();
   }
 
   void neighbors() {

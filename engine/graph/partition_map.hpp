@@ -7,6 +7,7 @@
 #include "engine/core/ownership.hpp"
 #include "engine/core/search.hpp"
 #include "engine/core/types.hpp"
+#include "engine/graph/edge_set.hpp"
 #include "engine/graph/elias_fano.hpp"
 #include "engine/graph/graph_view.hpp"
 #include "engine/graph/read_bytes.hpp"
@@ -29,9 +30,6 @@ struct PageView {
   std::uint32_t* others = nullptr;
   CodedLists coded;  ///< words of the partition, by word of the whole graph, and rows of all vertices
 };
-
-/// Is an edge there?
-enum class Answer { no, yes, absent /**< the list that says it is not here */ };
 
 struct PageMap {
   static constexpr std::uint32_t kNoSlot = ~0u;
@@ -84,10 +82,12 @@ struct PageMap {
 /// Answers from the partitions that are here, and counts what is read in place.
 struct PagedAnswers {
   const PageMap& map;
+  EdgeSet set;
   std::uint64_t& read;
 
   SLUICE_HD Answer has_edge(const GraphView& graph, Vertex u, Vertex v) const {
-    return map.has_edge(graph, u, v, read);
+    const Answer known = set.has_edge(u, v);
+    return known == Answer::absent ? map.has_edge(graph, u, v, read) : known;
   }
 };
 

@@ -4,6 +4,8 @@
 
 #include <concepts>
 
+#include "engine/graph/edge_set.hpp"
+#include "engine/graph/graph_view.hpp"
 #include "engine/graph/partition_map.hpp"
 
 namespace sluice {
@@ -12,7 +14,11 @@ namespace sluice {
 struct Whole {
   static constexpr bool kComplete = true;
 
+  EdgeSet set = {};  ///< of all edges, if there is one
+
   SLUICE_HD Answer has_edge(const GraphView& graph, Vertex u, Vertex v) const {
+    const Answer known = set.has_edge(u, v);
+    if (known != Answer::absent) return known;
     return graph.has_edge(u, v) ? Answer::yes : Answer::no;
   }
 };
@@ -22,9 +28,10 @@ struct Partitioned {
   static constexpr bool kComplete = false;
 
   PageMap map;
+  EdgeSet set = {};  ///< of the edges of this rank, if there is one
 
-  /// Answers from the partitions that are here; what is read in place is added to `read`.
-  SLUICE_HD PagedAnswers answers(std::uint64_t& read) const { return {map, read}; }
+  /// Answers from the set and the partitions that are here; what is read in place is added to `read`.
+  SLUICE_HD PagedAnswers answers(std::uint64_t& read) const { return {map, set, read}; }
 };
 
 template <class R>

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "engine/exec/device.hpp"
+#include "engine/graph/edge_set.hpp"
 #include "engine/graph/page_columns.hpp"
 #include "engine/memory/paging.hpp"
 #include "partition/graph.hpp"
@@ -32,6 +33,7 @@ struct PagedPlan {
   std::uint64_t leg = 0;         ///< steps after which what they have made so far leaves the device
   std::uint64_t instance_bytes = 1;  ///< of device memory, each instance under way
   double brought_bytes = 0;          ///< to the device in the whole run, about
+  EdgeSet edge_set = {};  ///< of the lists of this rank, all here, beside slots; it has no memory yet
 };
 
 /// How a run that is only planned would work on a graph in partitions.

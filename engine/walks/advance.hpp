@@ -45,7 +45,8 @@ std::uint64_t advance(const Walks& walks, std::uint64_t from, std::uint64_t to, 
     take(lane);
     propose(lane);
   };
-  /// False: the walk has ended, or waits.
+  /// False: the walk has ended, or waits for a list. On a whole graph it waits for memory alone, and the
+  /// proposal stands.
   const auto turn = [&](Lane& lane) {
     Round round =
         Walks::kComplete || lane.proposed ? walks.settle(lane.walker, lane.place, lane.proposal) : lane.round;
@@ -55,7 +56,7 @@ std::uint64_t advance(const Walks& walks, std::uint64_t from, std::uint64_t to, 
         round = walks.scan(SingleLane{}, lane.walker, walks.scan_with(lane.place));
       }
     }
-    if (!Walks::kComplete && round == Round::absent) return false;
+    if (round == Round::absent) return Walks::kComplete;  // else it waits
     ++rounds;
     if constexpr (!Walks::WalkProgram::kEndsOnly) {
       if (round == Round::moved) lane.path[lane.walker.step - walks.from] = lane.walker.current;

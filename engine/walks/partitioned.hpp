@@ -2,6 +2,7 @@
 // none is. A scan that needs two lists parks until both are here. Once for host and device.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <tuple>
 
@@ -48,6 +49,12 @@ requires PageableTable<Table> WalkProgram<Sampler, Table, kAcceptance> on_page(
   program.table = on_page(program.table, page);
   return program;
 }
+
+/// Does it draw over coded lists? These come in partitions alone, and do not stay under shard.
+template <class Program>
+inline constexpr bool kReadsCodes = false;
+template <class Sampler, std::derived_from<CodedTable> Table, Acceptance kAcceptance>
+inline constexpr bool kReadsCodes<WalkProgram<Sampler, Table, kAcceptance>> = true;
 
 template <class Program>
 concept PageableProgram = requires(const Program& program, const PageView& page) {
@@ -224,12 +231,17 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
   SLUICE_HD void end(Place& place) const { place.key = ended(); }
 
  private:
+  /// Coded lists come and go: there is no set of their edges, which kernels then need not look for.
+  SLUICE_HD PagedAnswers answers(std::uint64_t& read) const {
+    if constexpr (kReadsCodes<Program>) return {map, {}, read};
+    return Partitioned::answers(read);
+  }
+
   /// Bytes that a scan of the walker's list reads in place: it goes through the list twice, and asks another
   /// one about every entry.
   SLUICE_HD std::uint64_t scan_bytes(const Walker& walker, const Program& program) const {
     const std::uint32_t entry = kTargetBytes + (program.graph.csr.weights ? kWeightBytes : 0);
-    const bool in_place =
-        std::derived_from<decltype(program.table), CodedTable> || &program == programs + map.in_place;
+    const bool in_place = kReadsCodes<Program> || &program == programs + map.in_place;
     std::uint64_t each = in_place ? entry : 0;
     const Vertex other = program.scan_asks(walker);
     if (other != kNoVertex) each += map.search_bytes(map.slot(other), program.graph.degree(other));

@@ -9,6 +9,7 @@
 #include "engine/batch/starts_upload.hpp"
 #include "engine/core/error.hpp"
 #include "engine/graph/layout.hpp"
+#include "engine/memory/tables/edge_set.hpp"
 #include "engine/memory/tables/ensure_tables.hpp"
 #include "engine/memory/tables/page_tables.hpp"
 #include "engine/select/bias.hpp"
@@ -39,12 +40,6 @@ template <class Biased>
 inline constexpr bool kToCompare = false;
 template <class Sampler>
 inline constexpr bool kToCompare<UnitBias<Sampler>> = true;
-
-/// Does it draw over coded lists? These come in partitions alone, and do not stay under shard.
-template <class Program>
-inline constexpr bool kCoded = false;
-template <class Sampler, std::derived_from<CodedTable> Table, Acceptance kAcceptance>
-inline constexpr bool kCoded<WalkProgram<Sampler, Table, kAcceptance>> = true;
 
 /// The technique that follows from the sampler alone (DESIGN section 2, idea 2).
 template <WalkSampler Sampler>
@@ -106,10 +101,14 @@ class WalkRun : InstanceRun<WalkSink, Options> {
       return true;
     }
     if (!possible || made_already) return possible;
-    const std::uint64_t bytes = graph.view.edges() * bytes_per_edge;
     const bool often = instances() * options.length * 10 >= graph.view.edges() * tenths;
+    return often && fits(graph.view.edges() * bytes_per_edge, scratch);
+  }
+
+  /// A table, which is made with so much `scratch`.
+  bool fits(std::uint64_t bytes, std::uint64_t scratch = 0) const {
     const std::uint64_t beside = std::max(std::uint64_t{64} << 20, scratch);  // a batch, when that has gone
-    return often && bytes + beside <= graph.device.memory().available();
+    return bytes + beside <= graph.device.memory().available();
   }
 
   void choose() {
@@ -171,6 +170,7 @@ class WalkRun : InstanceRun<WalkSink, Options> {
 
   void dynamic() {
     if constexpr (Sampler::kBias == BiasClass::dynamic) {
+      take_edge_set();
       if (stats.select == Select::its) {
         using Table = IndexTable<CsrEdges>;
         stay_csr();
@@ -183,6 +183,17 @@ class WalkRun : InstanceRun<WalkSink, Options> {
       } else {
         throw UsageError("--select: this walk's bias is dynamic and has no bound; it selects by its");
       }
+    }
+  }
+
+  /// A set of all edges answers the sampler's questions, where it pays and fits.
+  void take_edge_set() {
+    if constexpr (HasQuestion<Sampler>) {
+      const bool wanted =
+          wants_edge_set(graph.device, options.layout, instances() * options.length, graph.view.edges());
+      if (graph.paged || !wanted) return;
+      const EdgeSet shape = EdgeSet::of(graph.host_view, 0, graph.view.vertices());
+      if (graph.edge_set.bytes() > 0 || fits(shape.bytes())) edge_set_ = graph.whole_edge_set();
     }
   }
 
@@ -277,12 +288,12 @@ class WalkRun : InstanceRun<WalkSink, Options> {
     if (idle()) return;
     graph.settle();
     if (graph.paged) return run_partitioned(program);
-    if constexpr (!kCoded<Program>) {
+    if constexpr (!kReadsCodes<Program>) {
       on_backend(
-          graph.device, [&] { host::run_whole_walks(as_run(), program, starts_.view()); },
+          graph.device, [&] { host::run_whole_walks(as_run(), program, starts_.view(), edge_set_); },
           [&] {
 #if defined(__CUDACC__)
-            cuda::run_whole_walks(as_run(), program, starts_.view());
+            cuda::run_whole_walks(as_run(), program, starts_.view(), edge_set_);
 #endif
           });
     }
@@ -292,10 +303,10 @@ class WalkRun : InstanceRun<WalkSink, Options> {
   void run_partitioned([[maybe_unused]] const Program& program) {
     if constexpr (PageableProgram<Program>) {
       // A scan, or a rejection by weight, reads the weights themselves: of coded lists, in host memory.
-      if (graph.graph.weighted && Program::kScans && !kCoded<Program>) pages_.columns.weights = true;
+      if (graph.graph.weighted && Program::kScans && !kReadsCodes<Program>) pages_.columns.weights = true;
       // A run that asks for another way to work on queues gets it.
       const bool stays =
-          !kCoded<Program> && graph.paging.batching && graph.paging.balance == Balance::automatic;
+          !kReadsCodes<Program> && graph.paging.batching && graph.paging.balance == Balance::automatic;
       const auto go = [&]<class Queue>(std::type_identity<Queue>) {
         ProgramJob<Program, Queue> job(program);
         walk_in_queues({as_run(), job, pages_, starts_.view()}, stays);
@@ -314,6 +325,7 @@ class WalkRun : InstanceRun<WalkSink, Options> {
   PageRequest pages_;
   Sampler sampler_;
   DeviceStarts starts_;
+  EdgeSet edge_set_;  ///< no set, or of the whole graph
 };
 
 template <WalkSampler Sampler>

@@ -117,13 +117,14 @@ using LaunchWalks = FunctionRef<void(Instance first, std::uint64_t count, std::u
 void run_walk_batches(const InstanceRun<WalkSink, Options>& run, const LaunchWalks& launch);
 
 template <class Program>
-void run_whole_walks(const InstanceRun<WalkSink, Options>& run, const Program& program, StartsView starts) {
+void run_whole_walks(const InstanceRun<WalkSink, Options>& run, const Program& program, StartsView starts,
+                     const EdgeSet& set) {
   const std::uint32_t length = run.options.length;
   const auto launch = [&](Instance first, std::uint64_t count, std::uint64_t pitch, Vertex* paths,
                           WalkCounters* counters, cudaStream_t stream) {
     const unsigned grid = grid_for(count, kWalkBlock);
     if constexpr (Program::kScans) {
-      scanning_walk_kernel<<<grid, kWalkBlock, 0, stream>>>(WalksOn<Program, Whole>{{}, program, length},
+      scanning_walk_kernel<<<grid, kWalkBlock, 0, stream>>>(WalksOn<Program, Whole>{{set}, program, length},
                                                             starts, first, count, pitch, paths, counters);
     } else {
       walk_kernel<<<grid, kWalkBlock, 0, stream>>>(program, starts, first, count, pitch, length, paths,

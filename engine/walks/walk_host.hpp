@@ -16,9 +16,36 @@ namespace sluice::walks::host {
 inline constexpr std::uint64_t kWalksPerBlock = 4096;    ///< what a thread claims at a time
 inline constexpr std::uint64_t kBatchBytes = 64u << 20;  ///< of results, written while the next batch runs
 
+/// Walks whose questions wait for no memory: the bucket of a set that answers is asked for first, and the
+/// round goes on at the walk's next turn.
+template <class Program>
+struct WalksAhead : WalksOn<Program, Whole> {
+  using Base = WalksOn<Program, Whole>;
+  struct Place : Base::Place {
+    bool coming = false;
+  };
+
+  Round settle(Walker& walker, Place& place, Proposal& proposal) const {
+    return this->program.settle(walker, proposal, Asked{*this, place.coming});
+  }
+
+ private:
+  struct Asked {
+    const Whole& lists;
+    bool& coming;
+
+    Answer has_edge(const GraphView& graph, Vertex u, Vertex v) const {
+      coming = !coming && lists.set.size > 0;
+      if (!coming) return lists.has_edge(graph, u, v);
+      prefetch(lists.set.bucket(u, v));
+      return Answer::absent;
+    }
+  };
+};
+
 /// Walks [begin, end) of a batch whose first instance is `first`; row i of `rows` is instance first + i.
 template <class Program>
-WalkTotals walk_block(const WalksOn<Program, Whole>& walks, const StartsView& starts, Instance first,
+WalkTotals walk_block(const WalksAhead<Program>& walks, const StartsView& starts, Instance first,
                       std::uint64_t begin, std::uint64_t end, Vertex* rows) {
   const std::uint64_t row = std::uint64_t{walks.until} + 1;
   if (walks.until == 0) {
@@ -26,7 +53,7 @@ WalkTotals walk_block(const WalksOn<Program, Whole>& walks, const StartsView& st
     return {};
   }
   WalkTotals counters;
-  using Lane = WalkLane<WalksOn<Program, Whole>>;
+  using Lane = WalkLane<WalksAhead<Program>>;
   const auto take = [&](Lane& lane) {
     lane.walker = Walker{};
     lane.walker.instance = first + lane.item;
@@ -50,8 +77,9 @@ using WalkBlock = FunctionRef<WalkTotals(Instance first, std::uint64_t from, std
 void run_walk_batches(const InstanceRun<WalkSink, Options>& run, const WalkBlock& walk);
 
 template <class Program>
-void run_whole_walks(const InstanceRun<WalkSink, Options>& run, const Program& program, StartsView starts) {
-  const WalksOn<Program, Whole> walks{{}, program, run.options.length};
+void run_whole_walks(const InstanceRun<WalkSink, Options>& run, const Program& program, StartsView starts,
+                     const EdgeSet& set) {
+  const WalksAhead<Program> walks{{{set}, program, run.options.length}};
   const auto walk = [&](Instance first, std::uint64_t from, std::uint64_t to, Vertex* rows) {
     return walk_block(walks, starts, first, from, to, rows);
   };

@@ -35,15 +35,18 @@ struct WalksOn<Program, Whole> : Whole {
     return true;
   }
   SLUICE_HD Round settle(Walker& walker, Place&, Proposal& proposal) const {
-    return program.settle(walker, proposal);
+    return program.settle(walker, proposal, lists());
   }
   SLUICE_HD void count_scan(const Walker&, Place&) const {}
   SLUICE_HD Place scan_with(const Place& place) const { return place; }
   template <class Group>
   SLUICE_HD Round scan(const Group& group, Walker& walker, const Place&) const {
-    return program.transform_list(group, walker);
+    return program.transform_list(group, walker, lists());
   }
   SLUICE_HD void end(Place&) const {}
+
+ private:
+  SLUICE_HD const Whole& lists() const { return *this; }
 };
 
 }  // namespace sluice::walks

@@ -19,6 +19,7 @@ WalksInQueues::WalksInQueues(const QueuedRun& run, PagedPlan plan, DeviceRanks* 
       ranks_(graph_.paging.shard),
       origins_(graph_.device, ranks_, run.range.begin, run.range.end, plan.batch),
       cache_(graph_, run.pages, std::move(plan), PageUse{.picks = 1, .steps = run.steps}),
+      edge_set_(graph_.device, cache_.plan().edge_set),
       keys_(ranks_, cache_.partitions(), mode != WalkMode::brought),
       paths_(graph_.device, rows_of(origins_.capacity()), "a batch of walks"),
       waiting_(cache_.partitions(), 0) {
@@ -63,6 +64,7 @@ void WalksInQueues::run_all(InstanceRange range, WalkSink* sink) {
     const double loading = seconds_now();
     hold({});
     stats_.load_seconds += seconds_now() - loading;
+    make_edge_set();
   }
   run_batches(*this, range, options_.progress, stats_);
   for (WalkHalf* const half : halves_) {
@@ -232,6 +234,19 @@ void WalksInQueues::hold(std::vector<std::uint32_t> more) {
   job_.publish(cache_);
 }
 
+/// Of all lists of this rank, which are here.
+void WalksInQueues::make_edge_set() {
+  const double begin = seconds_now();
+  const OwnedPartitions own = cache_.own();
+  const auto begins = cache_.plan().partitions.ranges().begins();
+  if (edge_set_.bytes() > 0) {
+    for (std::uint32_t p = own.begin; p < own.end; ++p)
+      edge_set_.add(graph_, cache_.page(p), {begins[p], begins[p + 1]});
+  }
+  job_.batch().set = edge_set_.view();
+  stats_.table_seconds += seconds_now() - begin;
+}
+
 // ---- a run
 
 namespace {
@@ -265,10 +280,17 @@ std::uint64_t walk_bytes(const QueuedRun& run, WalkMode mode) {
 bool make_resident(const QueuedRun& run, WalkMode mode, std::unique_ptr<DeviceRanks>& link, Walks& walks) {
   ResidentGraph::Impl& graph = run.graph;
   Communicator& ranks = *graph.paging.shard;
-  // A user's sampler may have more in its program than most.
-  auto plan = plan_resident_shard(ranks, graph.device, graph.graph, graph.paging, run.pages.columns,
-                                  walk_bytes(run, mode), run.instances(), run.job.asks(), 0,
-                                  std::max(kSlotLookUp, run.job.slot_bytes()));
+  const auto plan_for = [&](bool with_set) {
+    // A user's sampler may have more in its program than most.
+    return plan_resident_shard(ranks, graph.device, graph.graph, graph.paging, run.pages.columns,
+                               walk_bytes(run, mode), run.instances(), run.job.asks(),
+                               std::max(kSlotLookUp, run.job.slot_bytes()), with_set);
+  };
+  std::optional<PagedPlan> plan;
+  if (run.job.has_questions())
+    plan = plan_for(wants_edge_set(graph.device, run.options.layout, run.instances() * run.options.length,
+                                   graph.view.edges() / ranks_of(run)));
+  if (!plan) plan = plan_for(false);
   if (!plan) return false;
   if (graph.device.plans()) {
     graph.note({*std::move(plan), run.pages.columns, run.instances(), run.steps, true});

@@ -11,6 +11,7 @@
 #include "engine/batch/starts_view.hpp"
 #include "engine/memory/paged_plan.hpp"
 #include "engine/memory/partition_cache.hpp"
+#include "engine/memory/tables/edge_set.hpp"
 #include "engine/walks/batch_rows.hpp"
 #include "engine/walks/options.hpp"
 #include "engine/walks/queue/walk_queue.hpp"
@@ -74,6 +75,7 @@ class WalksInQueues {
   bool exchange(WalkHalf& half, Crossing& crossing);
   void bring_list(WalkQueue& queue, bool some);
   void hold(std::vector<std::uint32_t> more);
+  void make_edge_set();
 
   ResidentGraph::Impl& graph_;
   WalkJob& job_;
@@ -82,6 +84,7 @@ class WalksInQueues {
   Communicator* ranks_;  ///< null: this one is alone
   BatchOrigins origins_;
   PartitionCache cache_;
+  EdgeSetInMemory edge_set_;  ///< of the plan
   QueueKeys keys_;
   Buffer<Vertex> paths_;
   std::vector<std::unique_ptr<WalkQueue>> queues_;      ///< one, or the batch's halves
@@ -99,13 +102,13 @@ inline constexpr std::uint64_t kSlotLookUp = 512;
 
 /// A plan by which every rank holds all of its partitions, and with `pairs` a slot for one more; none, on all
 /// ranks, where that does not fit one of them or leaves too little for walks. `bytes_per_walk` is what a rank
-/// holds for one walk of the batch, which has as many of every rank; `taken` is what will be charged to the
-/// device before. `slot_bytes` is what a slot takes of the look-up that a round publishes.
+/// holds for one walk of the batch, which has as many of every rank. `slot_bytes` is what a slot takes of the
+/// look-up that a round publishes. `with_set`: a set of the rank's edges beside the slots.
 std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& device, const Graph& graph,
                                              const PagingOptions& paging, const PageColumns& columns,
                                              std::uint64_t bytes_per_walk, std::uint64_t instances,
-                                             bool pairs, std::uint64_t taken = 0,
-                                             std::uint64_t slot_bytes = kSlotLookUp);
+                                             bool pairs, std::uint64_t slot_bytes = kSlotLookUp,
+                                             bool with_set = false);
 
 /// Walks by WalksInQueues; resident where ranks own partitions, these fit, and the job `may_stay`.
 void walk_in_queues(const QueuedRun& run, bool may_stay);

@@ -20,7 +20,7 @@ std::uint64_t look_up_bytes(const PartitionPlan& plan, std::uint64_t slots, std:
 std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& device, const Graph& graph,
                                              const PagingOptions& paging, const PageColumns& columns,
                                              std::uint64_t bytes_per_walk, std::uint64_t instances,
-                                             bool pairs, std::uint64_t taken, std::uint64_t slot_bytes) {
+                                             bool pairs, std::uint64_t slot_bytes, bool with_set) {
   // A pair brings a partition of another rank, which should not be all that this rank has.
   constexpr std::uint64_t kPartsForPairs = 16, kLeastShare = 2;
   // Ranks may have found devices of different kinds, which have no way to each other.
@@ -35,13 +35,19 @@ std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& 
   const std::uint64_t owned = own.end - own.begin,
                       wanted = std::max<std::uint64_t>(owned + (pairs && owned < plan.partitions.size()), 1);
   plan.slots = static_cast<unsigned>(wanted);
+  if (with_set) {
+    const auto begins = plan.partitions.ranges().begins();
+    plan.edge_set =
+        EdgeSet::of({graph.out.view(), nullptr, !graph.directed}, begins[own.begin], begins[own.end]);
+  }
   std::uint64_t most = std::max<std::uint64_t>(instances, 1);
   ranks.all_reduce(std::span(&most, 1), Reduce::max, "the partition plan");
   // The host backend's memory has to hold results that leave as well.
   const std::uint64_t limit = device.is_cuda() ? ~std::uint64_t{0} : host_budget().available() / 2,
                       available = std::min(device.memory().available(), limit),
                       parts_bytes = wanted * plan.partitions.largest(),
-                      held = parts_bytes + taken + look_up_bytes(plan.partitions, wanted, slot_bytes, size);
+                      held = parts_bytes + plan.edge_set.bytes() +
+                             look_up_bytes(plan.partitions, wanted, slot_bytes, size);
   // A walk may come to any rank, and all of a batch to the one that has a hub: every rank has a row and a
   // place for the walks of all, and writes into a row the steps that are made here. Places for fewer would
   // let ranks that are full wait for each other; rows of own walks alone would take a message for each step

@@ -147,6 +147,8 @@ class WalkJob {
   virtual void publish(PartitionCache& cache) = 0;
   /// WalksOn<Program, Partitioned>::kAsks.
   virtual bool asks() const = 0;
+  /// Does its sampler ask whether edges are there?
+  virtual bool has_questions() const = 0;
   /// Program::kEndsOnly: rows have kEndWords, and walks no legs.
   virtual bool ends_only() const = 0;
   /// ProgramQueue::kInSteps
@@ -167,6 +169,11 @@ class ProgramJob final : public WalkJob {
   ActiveWalks& batch() override { return walks_; }
   void publish(PartitionCache& cache) override { walks_.publish(cache, program_); }
   bool asks() const override { return WalksOn<Program, Partitioned>::kAsks; }
+  bool has_questions() const override {
+    return requires {
+      requires Program::kQuestions;
+    };
+  }
   bool ends_only() const override { return Program::kEndsOnly; }
   bool in_steps() const override { return Queue::kInSteps; }
   std::uint64_t slot_bytes() const override { return sizeof(PageView) + sizeof(Program); }

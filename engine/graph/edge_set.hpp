@@ -1,0 +1,102 @@
+// A graph's edges as a set: one read says whether there is an edge, where a search of a list makes several,
+// each after the one before. Exact: a key is an edge's two vertices, mixed by a function that can be undone;
+// its bucket and the tag that is kept there say together which key it is.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "engine/core/bits.hpp"
+#include "engine/core/macros.hpp"
+#include "engine/core/types.hpp"
+#include "engine/graph/graph_view.hpp"
+
+namespace sluice {
+
+/// Is an edge there?
+enum class Answer { no, yes, absent /**< the list that says it is not here */ };
+
+/// The set as kernels see it; trivially copyable. An undirected graph has each edge once.
+struct EdgeSet {
+  static constexpr unsigned kTags = 8;
+  /// A sector of a GPU's memory.
+  struct alignas(32) Bucket {
+    std::uint32_t tags[kTags];
+  };
+  static constexpr unsigned kTagBits = 31;
+  // No tags. The last one of a bucket with more edges than tags says so: lists know them.
+  static constexpr std::uint32_t kFree = ~0u, kOverflowed = ~0u - 1;
+
+  const Bucket* buckets = nullptr;
+  std::uint64_t size = 0;         ///< buckets; 0: there is no set
+  std::uint32_t vertex_bits = 1;  ///< of a key
+  bool undirected = false;
+  Vertex begin = 0, end = 0;  ///< whose lists are in it
+
+  /// That of the lists of the vertices [begin, end) of a graph in host memory; it has no memory yet. Half of
+  /// the tags stay free: of buckets as full as that, one in fifty overflows.
+  static EdgeSet of(const GraphView& graph, std::uint64_t begin, std::uint64_t end) {
+    constexpr std::uint64_t kEdgesOfBucket = kTags / 2;
+    const std::uint64_t edges = graph.csr.offsets[end] - graph.csr.offsets[begin];
+    const double share = static_cast<double>(edges) / static_cast<double>(graph.edges() | 1);
+    // Of an undirected edge between two of these vertices, both have one.
+    const double keys = static_cast<double>(edges) * (graph.undirected ? 1 - share / 2 : 1);
+    const unsigned bits = bit_width(graph.vertices() | 1);
+    // With fewer, two keys of a bucket could have one tag.
+    const unsigned exact = 2 * bits > kTagBits ? 2 * bits - kTagBits : 0;
+    return {
+        .size = std::max(static_cast<std::uint64_t>(keys) / kEdgesOfBucket + 1, std::uint64_t{1} << exact),
+        .vertex_bits = bits,
+        .undirected = graph.undirected,
+        .begin = static_cast<Vertex>(begin),
+        .end = static_cast<Vertex>(end)};
+  }
+  std::uint64_t bytes() const { return size * sizeof(Bucket); }
+
+  SLUICE_HD bool has_list(Vertex v) const { return v >= begin && v < end; }
+
+  /// Where an edge belongs.
+  struct Place {
+    std::uint64_t bucket;
+    std::uint32_t tag;
+  };
+  SLUICE_HD Place place(Vertex u, Vertex v) const {
+    const bool swap = undirected && v < u;
+    const std::uint64_t from = swap ? v : u, to = swap ? u : v;
+    // Products by odd numbers and shifts onto itself, all modulo 2^(2 vertex_bits), can be undone.
+    constexpr std::uint64_t kFirst = 0x9e3779b97f4a7c15, kSecond = 0xd1342543de82ef95;
+    const unsigned unused = 64 - 2 * vertex_bits;
+    std::uint64_t key = (from << vertex_bits | to) * kFirst << unused >> unused;
+    key ^= key >> vertex_bits;
+    const auto spread = static_cast<unsigned __int128>(key * kSecond << unused) * size;
+    const std::uint64_t rest = static_cast<std::uint64_t>(spread);
+    return {static_cast<std::uint64_t>(spread >> 64), static_cast<std::uint32_t>(rest >> (64 - kTagBits))};
+  }
+
+  /// What has_edge() reads.
+  const Bucket* bucket(Vertex u, Vertex v) const { return buckets + place(u, v).bucket; }
+
+  /// Absent: the list of neither is here, or the bucket has overflowed.
+  SLUICE_HD Answer has_edge(Vertex u, Vertex v) const {
+    if (!has_list(u) && !(undirected && has_list(v))) return Answer::absent;
+    const Place at = place(u, v);
+    const Bucket bucket = read(at.bucket);
+    bool found = false;
+    for (const std::uint32_t tag : bucket.tags) found |= tag == at.tag;
+    if (found) return Answer::yes;
+    return bucket.tags[kTags - 1] == kOverflowed ? Answer::absent : Answer::no;
+  }
+
+ private:
+  SLUICE_HD Bucket read(std::uint64_t at) const {
+#if defined(__CUDA_ARCH__)
+    const uint4* const words = reinterpret_cast<const uint4*>(buckets + at);
+    const uint4 low = __ldg(words), high = __ldg(words + 1);
+    return {{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}};
+#else
+    return buckets[at];
+#endif
+  }
+};
+
+}  // namespace sluice
