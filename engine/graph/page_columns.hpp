@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "engine/core/types.hpp"
+#include "engine/graph/wide.hpp"
 
 namespace sluice {
 
@@ -18,10 +19,11 @@ struct PageColumns {
   bool weights = false;
   bool cumulative = false;
   bool alias = false;
+  bool wide_alias = false;
 
   std::uint64_t bytes_per_edge() const {
     return sizeof(Vertex) + (weights ? sizeof(float) : 0) + (cumulative ? sizeof(std::uint64_t) : 0) +
-           (alias ? sizeof(std::uint64_t) + sizeof(std::uint32_t) : 0);
+           (alias ? sizeof(std::uint64_t) + sizeof(std::uint32_t) : 0) + (wide_alias ? sizeof(WideAlias) : 0);
   }
 };
 

@@ -11,6 +11,7 @@
 #include "engine/graph/elias_fano.hpp"
 #include "engine/graph/graph_view.hpp"
 #include "engine/graph/read_bytes.hpp"
+#include "engine/graph/wide.hpp"
 
 namespace sluice {
 
@@ -28,6 +29,7 @@ struct PageView {
   std::uint64_t* cumulative = nullptr;  ///< CTPS
   std::uint64_t* thresholds = nullptr;  ///< alias slots
   std::uint32_t* others = nullptr;
+  WideAlias* wide_alias = nullptr;
   CodedLists coded;  ///< words of the partition, by word of the whole graph, and rows of all vertices
 };
 

@@ -223,8 +223,10 @@ void Slots::work() {
 }
 
 void Slots::bring(Lane& lane, const Load& load) {
-  // Of a GPU that brings lists from their file, some memory is left for that (ResidentGraph::Impl).
-  const bool there = device_.is_cuda() && read_from_file() && sources_.derive_there && derives_there_;
+  // A GPU that brings lists from their file leaves some memory for that (ResidentGraph::Impl::share_memory),
+  // as one does where partitions stay (plan_resident_shard).
+  const bool there = device_.is_cuda() && (read_from_file() || columns_.wide_alias) &&
+                     sources_.derive_there && derives_there_;
   try {
     columns_.coded ? bring_coded(lane, load) : bring_columns(lane, load, there);
   } catch (const BudgetError&) {
@@ -251,7 +253,8 @@ void Slots::bring_coded(Lane& lane, const Load& load) {
 
 bool Slots::derives() const {
   const PageView& host = sources_.columns;
-  return (columns_.cumulative && !host.cumulative) || (columns_.alias && !host.thresholds);
+  return (columns_.cumulative && !host.cumulative) || (columns_.alias && !host.thresholds) ||
+         columns_.wide_alias;
 }
 
 /// What is in host memory is copied. The rest is read from the file and derived in the slot itself: by a GPU
@@ -301,6 +304,7 @@ void Slots::bring_columns(Lane& lane, const Load& load, bool there) {
       copy(lane, of(to) + first, of(from) + first, edges);
   });
   if (!derives || !on_gpu) return;
+  lane.copies.wait("bringing a partition");  // what is made of it is another stream's work
   const std::lock_guard lock(deriving_);
   sources_.derive_there(to, begin, end);
 }

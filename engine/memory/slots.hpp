@@ -33,6 +33,7 @@ struct ColumnsIn {
   Memory<float> weights;
   Memory<std::uint64_t> cumulative, thresholds;
   Memory<std::uint32_t> others;
+  Memory<WideAlias> wide_alias;
 };
 
 /// Calls each(of, wanted) for every column: of(x) is that of a PageView, or of ColumnsIn.
@@ -48,6 +49,8 @@ void each_column(const PageColumns& columns, const Each& each) {
       [](auto& x) -> auto& { return x.thresholds; }, columns.alias && !columns.coded);
   each(
       [](auto& x) -> auto& { return x.others; }, columns.alias && !columns.coded);
+  each(
+      [](auto& x) -> auto& { return x.wide_alias; }, columns.wide_alias);
 }
 
 /// Where a partition's columns come from. Whole columns in (page-locked) host memory where they are there;

@@ -17,10 +17,12 @@ namespace {
 
 // ---- ranks
 
-/// What an edge costs to bring: its columns, or what these are made of where edges lie in a file.
+/// What an edge costs to bring: its columns, or what these are made of where it comes from a file or they are
+/// made where it comes to.
 std::uint64_t bytes_brought_per_edge(const Graph& graph, const PageColumns& columns) {
-  if (!graph.edges_elsewhere) return columns.bytes_per_edge();
-  const bool weights = columns.weights || (graph.weighted && (columns.cumulative || columns.alias));
+  if (!graph.edges_elsewhere && !columns.wide_alias) return columns.bytes_per_edge();
+  const bool derived = columns.cumulative || columns.alias || columns.wide_alias;
+  const bool weights = columns.weights || (graph.weighted && derived);
   return sizeof(Vertex) + (weights ? sizeof(float) : 0);
 }
 

@@ -52,11 +52,16 @@ __global__ void __launch_bounds__(kTableBlock)
   list_alias(graph, bias, vertex, row, [&](std::uint32_t i, AliasSlot slot) { emit(row, i, slot); });
 }
 
+/// Positions of edges.
+struct EdgeRange {
+  EdgeIndex begin, end;
+};
+
 /// Resolves the indices that build_alias left in wide slots: see build_wide_alias.
 static __global__ void __launch_bounds__(kTableBlock)
-    resolve_alias_kernel(GraphView graph, WideAlias* slots) {
-  const std::uint64_t at = static_cast<std::uint64_t>(blockIdx.x) * kTableBlock + threadIdx.x;
-  if (at >= graph.edges()) return;
+    resolve_alias_kernel(GraphView graph, EdgeRange edges, WideAlias* slots) {
+  const EdgeIndex at = edges.begin + static_cast<std::uint64_t>(blockIdx.x) * kTableBlock + threadIdx.x;
+  if (at >= edges.end) return;
   WideAlias slot = slots[at];
   if (slot.other == kNoVertex) {
     slots[at] = WideAlias{};
@@ -97,18 +102,20 @@ void for_each_alias(const Device& device, const GraphView& graph, std::uint32_t 
 }
 
 /// In two passes, so that the sequential sweep waits for no random read: the sweep leaves the other entry's
-/// position in other_row, then every slot looks up both targets and their rows.
+/// position in other_row, then every slot looks up both targets and their rows. `edges` are those of `range`.
 template <class BiasOf>
 void build_wide_alias(const Device& device, const GraphView& graph, std::uint32_t max_degree,
-                      const BiasOf& bias, WideAlias* slots) {
+                      const BiasOf& bias, WideAlias* slots, EdgeRange edges, ListRange range = {}) {
+  if (edges.begin >= edges.end) return;
   for_each_alias(device, graph, max_degree, bias,
                  [=] __device__(const Row& row, std::uint32_t i, AliasSlot slot) {
                    WideAlias& wide = slots[row.offset + i];
                    wide.threshold = slot.threshold;
                    wide.other = slot.other;
                    wide.other_row.bits = row.offset + slot.other;
-                 });
-  resolve_alias_kernel<<<grid_for(graph.edges(), kTableBlock), kTableBlock>>>(graph, slots);
+                 },
+                 range);
+  resolve_alias_kernel<<<grid_for(edges.end - edges.begin, kTableBlock), kTableBlock>>>(graph, edges, slots);
   check_launch("resolve_alias_kernel");
   wait_stream(nullptr, "building alias tables");
 }

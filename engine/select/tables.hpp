@@ -219,6 +219,8 @@ struct WideAliasTable {
   SLUICE_HD void prefetch_probe(const GraphView&, const Probe& probe) const {
     prefetch(slots + probe.position);
   }
+  SLUICE_HD static std::uint32_t read_bytes(const Row&) { return sizeof(WideAlias); }
+  /// The position is the slot's: what was picked lies there or elsewhere in the list.
   SLUICE_HD Hop resolve(const GraphView&, const Probe& probe) const {
 #if defined(__CUDA_ARCH__)
     const uint4* raw = reinterpret_cast<const uint4*>(slots + probe.position);

@@ -36,6 +36,9 @@ inline CtpsTable<CsrEdges> on_page(const CtpsTable<CsrEdges>& table, const PageV
 inline AliasTable on_page(const AliasTable&, const PageView& page) {
   return {page.thresholds, page.others};
 }
+inline WideAliasTable on_page(const WideAliasTable&, const PageView& page) {
+  return {page.wide_alias};
+}
 template <class Table>
 concept PageableTable = requires(const Table& table, const PageView& page) {
   on_page(table, page);
@@ -105,6 +108,10 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
   /// Can a step leave a question unanswered, or scan with another list?
   static constexpr bool kAsks = Program::kScans;
 
+  /// Is the walk's own list not looked at where a question is answered? Its row is read after it then, and
+  /// only where the walk goes back.
+  static constexpr bool kAnswersFirst = kAsks && !Program::kUpdates && !Program::kReadsDrawnEdge;
+
   struct Place {
     ParkedQuestion question;
     const Program* program = nullptr;  ///< of the partition that holds the walker's list
@@ -127,10 +134,13 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
       walker.start = starts.start(walker.instance);
     }
   }
-  /// It goes on where it is.
-  SLUICE_HD void resume(std::uint64_t index, Walker& walker) const {
+  /// It goes on where it is, or where its question is answered.
+  SLUICE_HD void resume(std::uint64_t index, Walker& walker, const ParkedQuestion& question) const {
     identify(index, walker);
-    if constexpr (kAsks) walker.row = row_of(*programs, walker.current);
+    if constexpr (kAsks) {
+      if (kAnswersFirst && question.target != kNoVertex) return;
+      walker.row = row_of(*programs, walker.current);
+    }
   }
   /// Asks memory for the row of a walk that will go on.
   SLUICE_HD void prefetch_row(Vertex current) const { prefetch(programs->graph.csr.offsets + current); }
@@ -263,6 +273,7 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
       place.key = waits_for(walker, place.question.target);
     } else {
       place.question = {};
+      if (kAnswersFirst && round != Round::moved) walker.row = row_of(*programs, walker.current);
     }
     // A walk that must scan first goes back to its own list.
     return round == Round::scan ? Round::rejected : round;

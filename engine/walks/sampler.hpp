@@ -82,6 +82,10 @@ concept HasDynamicBias = HasAnsweredBias<S> ||
   { s.dynamic_bias(g, w, e) } -> std::convertible_to<std::uint64_t>;
 };
 
+/// May a hook read more of the edge that was drawn than its ends?
+template <class S>
+inline constexpr bool kReadsDrawnEdge = !ReadsNoList<S> && (HasUpdate<S> || HasDynamicBias<S>);
+
 /// What a walk's sampler must be.
 template <class S>
 concept WalkSampler = std::is_trivially_copyable_v<S> && requires {

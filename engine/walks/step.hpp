@@ -70,6 +70,7 @@ struct WalkProgram {
   static constexpr bool kTrials = kAcceptance == Acceptance::fixed || kAcceptance == Acceptance::dynamic;
   static constexpr bool kScans = kAcceptance != Acceptance::always;
   static constexpr bool kQuestions = HasQuestion<Sampler>;
+  static constexpr bool kReadsDrawnEdge = walks::kReadsDrawnEdge<Sampler>;
   static constexpr bool kRedirects = HasRedirect<Sampler>;
   static constexpr bool kUpdates = HasUpdate<Sampler>;
   // The high word of the selection's block serves redirect or update where the table leaves it over.

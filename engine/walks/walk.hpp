@@ -170,7 +170,6 @@ class WalkRun : InstanceRun<WalkSink, Options> {
 
   void dynamic() {
     if constexpr (Sampler::kBias == BiasClass::dynamic) {
-      take_edge_set();
       if (stats.select == Select::its) {
         using Table = IndexTable<CsrEdges>;
         stay_csr();
@@ -191,7 +190,7 @@ class WalkRun : InstanceRun<WalkSink, Options> {
     if constexpr (HasQuestion<Sampler>) {
       const bool wanted =
           wants_edge_set(graph.device, options.layout, instances() * options.length, graph.view.edges());
-      if (graph.paged || !wanted) return;
+      if (!wanted) return;
       const EdgeSet shape = EdgeSet::of(graph.host_view, 0, graph.view.vertices());
       if (graph.edge_set.bytes() > 0 || fits(shape.bytes())) edge_set_ = graph.whole_edge_set();
     }
@@ -256,11 +255,23 @@ class WalkRun : InstanceRun<WalkSink, Options> {
 
   template <class Biased, class Go>
   void with_alias(const Biased& sampler, Go&& go) {
-    if constexpr (!kToCompare<Biased>) {
+    // Alias slots that carry targets do not say where in the list the edge lies.
+    if constexpr (!kReadsDrawnEdge<Biased> && !kToCompare<Biased>) {
       const std::uint64_t scratch = hub_scratch_bytes(graph.device, graph.view.hub_count, graph.max_degree);
       if (!graph.paged && use_wide(sizeof(WideAlias), !tables_.wide_alias.empty(), scratch)) {
         stats.layout = Layout::wide;
         return go(WideAliasTable{ensure_wide_alias(graph, tables_, tables_of(sampler))});
+      }
+      const bool asked = options.layout == Layout::wide;
+      if (graph.paged && may_stay(graph.paging) && graph.packable() &&
+          (asked || options.layout == Layout::automatic)) {
+        want_wide_alias(graph, tables_of(sampler), pages_);
+        stats.layout = Layout::wide;
+        go(WideAliasTable{});
+        if (has_run_) return;
+        if (asked)
+          throw UsageError("--layout wide: a rank's part of the graph does not fit; use csr or auto");
+        pages_ = PageRequest(graph);
       }
     }
     if constexpr (ReadsNoList<Biased> && !kToCompare<Biased>) {
@@ -288,6 +299,7 @@ class WalkRun : InstanceRun<WalkSink, Options> {
     if (idle()) return;
     graph.settle();
     if (graph.paged) return run_partitioned(program);
+    take_edge_set();  // of what memory tables have left
     if constexpr (!kReadsCodes<Program>) {
       on_backend(
           graph.device, [&] { host::run_whole_walks(as_run(), program, starts_.view(), edge_set_); },
@@ -304,12 +316,12 @@ class WalkRun : InstanceRun<WalkSink, Options> {
     if constexpr (PageableProgram<Program>) {
       // A scan, or a rejection by weight, reads the weights themselves: of coded lists, in host memory.
       if (graph.graph.weighted && Program::kScans && !kReadsCodes<Program>) pages_.columns.weights = true;
-      // A run that asks for another way to work on queues gets it.
-      const bool stays =
-          !kReadsCodes<Program> && graph.paging.batching && graph.paging.balance == Balance::automatic;
+      const Stay stay = kReadsCodes<Program>        ? Stay::never
+                        : pages_.columns.wide_alias ? Stay::must
+                                                    : Stay::may;
       const auto go = [&]<class Queue>(std::type_identity<Queue>) {
         ProgramJob<Program, Queue> job(program);
-        walk_in_queues({as_run(), job, pages_, starts_.view()}, stays);
+        has_run_ = walk_in_queues({as_run(), job, pages_, starts_.view()}, stay);
       };
       on_backend(
           graph.device, [&] { go(std::type_identity<ProgramQueue<host::QueueBackend, Program>>{}); },
@@ -326,6 +338,7 @@ class WalkRun : InstanceRun<WalkSink, Options> {
   Sampler sampler_;
   DeviceStarts starts_;
   EdgeSet edge_set_;  ///< no set, or of the whole graph
+  bool has_run_ = false;
 };
 
 template <WalkSampler Sampler>

@@ -6,7 +6,9 @@
 
 #include "engine/batch/starts_upload.hpp"
 #include "engine/memory/slots.hpp"
+#include "engine/memory/tables/page_tables.hpp"
 #include "engine/sampling/run.hpp"
+#include "engine/walks/kinds/biased.hpp"
 #include "engine/walks/kinds/jump.hpp"
 #include "engine/walks/kinds/node2vec.hpp"
 #include "engine/walks/kinds/uniform.hpp"
@@ -33,11 +35,11 @@ struct Share {
   RunStats stats;
 };
 
-/// Walks of `sampler` on ranks that each begin a share of them. Each has a graph of its own: memory cannot be
-/// page-locked twice.
+/// Walks of `sampler` on ranks that each begin a share of them, with or without a set of their edges. Each
+/// has a graph of its own: memory cannot be page-locked twice.
 template <class Program, class Sampler>
 std::vector<Share> on_ranks(int size, const std::function<Graph()>& make, const Sampler& sampler,
-                            const Starts& starts, const walks::Options& walk) {
+                            const Starts& starts, const walks::Options& walk, bool with_set) {
   std::vector<Share> all(static_cast<std::size_t>(size));
   Meeting::run(size, [&](int rank, Meeting& meeting) {
     Device gpu({DeviceChoice::cuda, 1, 1u << 30});
@@ -49,12 +51,17 @@ std::vector<Share> on_ranks(int size, const std::function<Graph()>& make, const 
         share_of(walk, starts.count, static_cast<Instance>(rank), static_cast<Instance>(size));
     const Instance begin = options.first_instance, end = options.last_instance;
     const Program program{impl.view, sampler, {}, nullptr, options.seed};
-    const PageRequest pages(impl);
+    PageRequest pages(impl);
+    if constexpr (std::same_as<decltype(Program::table), WideAliasTable>) {
+      want_wide_alias(impl, sampler, pages);
+      pages.columns.weights = Program::kScans;
+    }
     const DeviceStarts from(impl, starts, options.seed);
     Share& own = all[static_cast<std::size_t>(rank)];
-    auto plan =
-        walks::plan_resident_shard(ranks, gpu, graph, impl.paging, pages.columns, 500, end - begin, true);
+    auto plan = walks::plan_resident_shard(ranks, gpu, graph, impl.paging, pages.columns, 500, end - begin,
+                                           true, walks::kSlotLookUp, with_set);
     ASSERT_TRUE(plan.has_value());
+    EXPECT_EQ(plan->edge_set.size > 0, with_set);
     plan->batch = (plan->batch + 1) / 2;  // two batches
     ThreadDeviceRanks link(rank, meeting);
     walks::ProgramJob<Program, walks::ProgramQueue<walks::cuda::QueueBackend, Program>> job(program);
@@ -68,13 +75,13 @@ std::vector<Share> on_ranks(int size, const std::function<Graph()>& make, const 
 /// Each rank must have what one process makes of its share.
 template <class Program, class Sampler>
 void expect_same(int size, const std::function<Graph()>& make, const Sampler& sampler,
-                 const walks::Options& walk) {
+                 const walks::Options& walk, bool with_set = false) {
   const Graph graph = make();
   const Starts starts = random_starts(3 * graph.vertices() + 1);
   Device host({DeviceChoice::host, 1, 0});
   ResidentGraph whole(host, graph);
 
-  const auto all = on_ranks<Program>(size, make, sampler, starts, walk);
+  const auto all = on_ranks<Program>(size, make, sampler, starts, walk, with_set);
 
   std::uint64_t sent = 0, received = 0;
   for (Instance r = 0; r < all.size(); ++r) {
@@ -137,7 +144,32 @@ TEST(GpuShard, Node2vecWalksAreThoseOfTheHost) {
   walk.kind = walks::Kind::node2vec, walk.q = 3;
   for (const double p : {0.5, 0.002}) {
     walk.p = p;
-    expect_same<Program>(2, graph, walks::Node2vecWalk(walk.p, walk.q), walk);
+    for (const bool with_set : {false, true})
+      expect_same<Program>(2, graph, walks::Node2vecWalk(walk.p, walk.q), walk, with_set);
+  }
+}
+
+/// Alias slots carry targets, and are made where partitions come to.
+TEST(GpuShard, WalksByWeightAreThoseOfTheHost) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  using Program = walks::WalkProgram<walks::BiasedWalk, WideAliasTable, walks::Acceptance::always>;
+  const auto graph = [] { return scattered(at_most(3000, 300)); };
+  walks::Options walk;
+  walk.kind = walks::Kind::biased;
+  for (const int size : {2, 3}) expect_same<Program>(size, graph, walks::BiasedWalk{{Bias::weight}}, walk);
+}
+
+TEST(GpuShard, Node2vecWalksByWeightAreThoseOfTheHost) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  using Program = walks::WalkProgram<walks::Node2vecWalk, WideAliasTable, walks::Acceptance::dynamic>;
+  const auto graph = [] { return scattered(at_most(300, 60)); };
+  walks::Options walk;
+  walk.kind = walks::Kind::node2vec, walk.q = 3;
+  for (const double p : {0.5, 0.002}) {
+    walk.p = p;
+    expect_same<Program>(2, graph, walks::Node2vecWalk(walk.p, walk.q), walk, true);
   }
 }
 

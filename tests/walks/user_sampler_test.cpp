@@ -185,5 +185,50 @@ TEST(UserSampler, MayLookAtAnyListOfAGraphThatIsBeingRead) {
   }
 }
 
+/// By weight, and twice as likely along heavy edges: reads the edge that was proposed.
+struct TwiceIfHeavy {
+  static constexpr BiasClass kBias = BiasClass::dynamic;
+
+  SLUICE_HD std::uint64_t edge_bias(const GraphView& graph, const Edge& edge) const {
+    return graph.weight_bias(edge);
+  }
+  SLUICE_HD std::uint64_t dynamic_bias(const GraphView& graph, const walks::Walker&, const Edge& edge) const {
+    return graph.weight(edge.position) > 2 ? 2 : 1;
+  }
+  SLUICE_HD std::uint64_t bias_bound() const { return 2; }
+};
+
+/// By weight; stays where it is if the edge that was selected is light.
+struct StaysIfLight {
+  static constexpr BiasClass kBias = BiasClass::fixed;
+
+  SLUICE_HD std::uint64_t edge_bias(const GraphView& graph, const Edge& edge) const {
+    return graph.weight_bias(edge);
+  }
+  SLUICE_HD Vertex update(const GraphView& graph, const walks::Walker&, const Edge& edge, walks::EdgeDegrees,
+                          std::uint64_t) const {
+    return graph.weight(edge.position) > 2 ? edge.target : edge.source;
+  }
+};
+
+template <class Sampler>
+std::vector<Vertex> walks_by(Layout layout) {
+  const Graph graph = stat::triangles(true);
+  Device device({DeviceChoice::host, 2, 0});
+  ResidentGraph resident(device, graph);
+  Starts starts;
+  starts.rounds = 20;
+  walks::Options options;
+  options.length = 10, options.layout = layout;
+  AllSteps steps;
+  walks::run_walk(resident, starts, Sampler{}, options, &steps);
+  return steps.walks;
+}
+
+TEST(UserSampler, ReadsTheEdgeThatWasDrawnInAnyLayout) {
+  EXPECT_EQ(walks_by<TwiceIfHeavy>(Layout::wide), walks_by<TwiceIfHeavy>(Layout::csr));
+  EXPECT_EQ(walks_by<StaysIfLight>(Layout::wide), walks_by<StaysIfLight>(Layout::csr));
+}
+
 }  // namespace
 }  // namespace sluice::test

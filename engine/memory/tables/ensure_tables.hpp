@@ -127,7 +127,8 @@ const WideAlias* ensure_wide_alias(ResidentGraph::Impl& graph, BiasTables& table
         graph.device, [&] { make_as_lists_come<BiasOf>(graph, on_host); },
         [&] {
 #if defined(__CUDACC__)
-          cuda::build_wide_alias(graph.device, graph.view, graph.max_degree, bias, slots);
+          cuda::build_wide_alias(graph.device, graph.view, graph.max_degree, bias, slots,
+                                 {0, graph.view.edges()});
 #endif
         });
   };

@@ -29,6 +29,10 @@ void want_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias&
   want_alias<NamedBias>(graph, tables, bias, pages);
 }
 
+void want_wide_alias(ResidentGraph::Impl& graph, const NamedBias& bias, PageRequest& pages) {
+  want_wide_alias<NamedBias>(graph, bias, pages);
+}
+
 bool take_coded_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias,
                       PageRequest& pages, Layout layout, const ExpectedWork& work) {
   return take_coded_alias<NamedBias>(graph, tables, bias, pages, layout, work);

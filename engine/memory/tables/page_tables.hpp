@@ -19,6 +19,7 @@ namespace sluice {
 // Those of biases that have names are compiled once (named_tables.cpp).
 void want_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias, PageRequest& pages);
 void want_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias, PageRequest& pages);
+void want_wide_alias(ResidentGraph::Impl& graph, const NamedBias& bias, PageRequest& pages);
 bool take_coded_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias,
                       PageRequest& pages, Layout layout, const ExpectedWork& work);
 
@@ -131,6 +132,26 @@ void want_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bi
     const ListsOnDevice lists(graph, page, {begin, end});
     cuda::for_each_alias(graph.device, lists.view, lists.longest, bias,
                          PutAliasSlots{page.thresholds, page.others}, lists.range);
+  };
+#endif
+}
+
+/// Of partitions that stay: they take 32 bytes an edge, and are made where they come to.
+template <class BiasOf>
+void want_wide_alias(ResidentGraph::Impl& graph, const BiasOf& bias, PageRequest& pages) {
+  pages.columns.wide_alias = true;
+  pages.sources.derive = [&graph, bias](const PageView& page, std::uint64_t begin, std::uint64_t end) {
+    GraphView view = graph.host_view;
+    view.csr.targets = page.targets, view.csr.weights = page.weights;
+    view.csr.edges = view.csr.offsets[end];  // no target behind them is looked at
+    host::build_wide_alias(graph.device.threads(), view, bias, page.wide_alias, {begin, end});
+  };
+#if defined(__CUDACC__)
+  pages.sources.derive_there = [&graph, bias](const PageView& page, std::uint64_t begin, std::uint64_t end) {
+    const ListsOnDevice lists(graph, page, {begin, end});
+    const EdgeIndex* const offsets = graph.host_view.csr.offsets;
+    cuda::build_wide_alias(graph.device, lists.view, lists.longest, bias, page.wide_alias,
+                           {offsets[begin], offsets[end]}, lists.range);
   };
 #endif
 }

@@ -58,10 +58,9 @@ void walk_to_ends(ResidentGraph::Impl& graph, const EndProgram& program, const O
   run.range = range;
   PageRequest pages(graph);
   pages.columns.weights = program.rules.weighted;
-  const bool may_stay = graph.paging.batching && graph.paging.balance == Balance::automatic;
   const auto go = [&]<class Backend>(std::type_identity<Backend>) {
     walks::ProgramJob<EndProgram, walks::ProgramQueue<Backend, EndProgram>> job(program);
-    walks::walk_in_queues({run, job, pages, {}, expected_steps(options, program.rules)}, may_stay);
+    walks::walk_in_queues({run, job, pages, {}, expected_steps(options, program.rules)}, walks::Stay::may);
   };
   on_backend(
       graph.device, [&] { go(std::type_identity<walks::host::QueueBackend>{}); },

@@ -134,8 +134,8 @@ struct QueuedWalks {
                                typename Walks::Place& place) const {
     const Parked parked = queue.walks[at];
     parked.go_on(walker);
-    walks.resume(parked.index, walker);
     place.question = parked.question();
+    walks.resume(parked.index, walker, place.question);
     return parked.index;
   }
   /// Lays it down where it came to; returns its key.

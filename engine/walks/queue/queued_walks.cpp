@@ -236,15 +236,14 @@ void WalksInQueues::hold(std::vector<std::uint32_t> more) {
 
 /// Of all lists of this rank, which are here.
 void WalksInQueues::make_edge_set() {
+  if (edge_set_.bytes() == 0) return;
   const double begin = seconds_now();
   const OwnedPartitions own = cache_.own();
   const auto begins = cache_.plan().partitions.ranges().begins();
-  if (edge_set_.bytes() > 0) {
-    for (std::uint32_t p = own.begin; p < own.end; ++p)
-      edge_set_.add(graph_, cache_.page(p), {begins[p], begins[p + 1]});
-  }
+  for (std::uint32_t p = own.begin; p < own.end; ++p)
+    edge_set_.add(graph_, cache_.page(p), {begins[p], begins[p + 1]});
   job_.batch().set = edge_set_.view();
-  stats_.table_seconds += seconds_now() - begin;
+  graph_.table_seconds += seconds_now() - begin;
 }
 
 // ---- a run
@@ -310,24 +309,30 @@ bool make_resident(const QueuedRun& run, WalkMode mode, std::unique_ptr<DeviceRa
 
 }  // namespace
 
-void walk_in_queues(const QueuedRun& run, bool may_stay) {
+bool may_stay(const PagingOptions& paging) {
+  return paging.shard && paging.batching && paging.balance == Balance::automatic;
+}
+
+bool walk_in_queues(const QueuedRun& run, Stay stay) {
   ResidentGraph::Impl& graph = run.graph;
   std::unique_ptr<DeviceRanks> link;
   Walks walks;
-  const bool shared = may_stay && graph.paging.shard,
+  const bool shared = stay != Stay::never && may_stay(graph.paging),
              in_steps = run.job.in_steps() && ranks_of(run) > 1 && run.options.length < cuda::kMostTurned;
-  if (shared && in_steps && make_resident(run, WalkMode::stepped, link, walks)) return;
+  if (shared && in_steps && make_resident(run, WalkMode::stepped, link, walks)) return true;
   // On many ranks, walks in steps take more memory than those in a queue.
-  if (shared && !walks && make_resident(run, WalkMode::resident, link, walks)) return;
+  if (shared && !walks && make_resident(run, WalkMode::resident, link, walks)) return true;
   if (!walks) {
+    if (stay == Stay::must) return false;
     // Every rank holds the walks of all.
     PagedPlan plan = graph.share_memory(run.pages.columns, walk_bytes(run, WalkMode::brought) * ranks_of(run),
                                         run.instances(), run.steps, run.job.ends_only() ? 0 : row_bytes(run));
-    if (graph.device.plans()) return;
+    if (graph.device.plans()) return true;
     if (!link) link = link_of(graph, run.stats);
     walks.emplace(run, std::move(plan), link.get(), WalkMode::brought);
   }
   walks->run_all(run.range, run.sink);
+  return true;
 }
 
 }  // namespace sluice::walks

@@ -110,7 +110,12 @@ std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& 
                                              bool pairs, std::uint64_t slot_bytes = kSlotLookUp,
                                              bool with_set = false);
 
-/// Walks by WalksInQueues; resident where ranks own partitions, these fit, and the job `may_stay`.
-void walk_in_queues(const QueuedRun& run, bool may_stay);
+/// Where ranks own partitions: may a rank hold all of its own, or must it?
+enum class Stay { never, may, must };
+/// Never where it asks for another way to work on queues.
+bool may_stay(const PagingOptions& paging);
+
+/// Walks by WalksInQueues; resident where these partitions fit. False, on all ranks: they must and do not.
+bool walk_in_queues(const QueuedRun& run, Stay stay);
 
 }  // namespace sluice::walks

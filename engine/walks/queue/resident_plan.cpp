@@ -1,4 +1,7 @@
 #include <algorithm>
+
+#include "engine/memory/sweep_pages.hpp"
+#include "engine/select/build_tables.hpp"
 #include "engine/walks/queue/queued_walks.hpp"
 
 namespace sluice::walks {
@@ -13,6 +16,20 @@ std::uint64_t look_up_bytes(const PartitionPlan& plan, std::uint64_t slots, std:
                       round = plan.size() * sizeof(std::uint32_t) + (slots + 1) * slot_bytes,
                       half = (plan.size() + 2) * sizeof(std::uint32_t) + ranks * (ranks + 2) * 8;
   return owners + round + kHalves * half + ranks * 16 + kCounters;
+}
+
+/// What a GPU takes for a while where tables are made of partitions that it holds: weights of those that come
+/// side by side, sums of the longest list (kHubScratchEntry), and hubs.
+std::uint64_t scratch_of_tables(const Device& device, const Graph& graph, const PartitionPlan& plan,
+                                const PageColumns& columns, std::uint64_t slots) {
+  if (!device.is_cuda()) return 0;
+  constexpr std::uint64_t kLanes = 4;  // of Slots, at most
+  const std::uint64_t edges = plan.largest() / columns.bytes_per_edge(),
+                      hubs = edges / GraphView::kHubDegree * sizeof(Vertex);
+  if (!columns.wide_alias) return hubs;
+  const std::uint64_t weights = graph.weighted && !columns.weights ? edges * sizeof(float) : 0,
+                      longest = longest_list(graph.out.offsets.span(), device.threads());
+  return std::min(kLanes, slots) * weights + longest * kHubScratchEntry + hubs;
 }
 
 }  // namespace
@@ -45,9 +62,12 @@ std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& 
   // The host backend's memory has to hold results that leave as well.
   const std::uint64_t limit = device.is_cuda() ? ~std::uint64_t{0} : host_budget().available() / 2,
                       available = std::min(device.memory().available(), limit),
-                      parts_bytes = wanted * plan.partitions.largest(),
-                      held = parts_bytes + plan.edge_set.bytes() +
-                             look_up_bytes(plan.partitions, wanted, slot_bytes, size);
+                      slots_bytes = wanted * plan.partitions.largest(),
+                      parts_bytes = slots_bytes + plan.edge_set.bytes(),
+                      scratch = columns.wide_alias || with_set
+                                    ? scratch_of_tables(device, graph, plan.partitions, columns, wanted)
+                                    : 0,
+                      held = parts_bytes + scratch + look_up_bytes(plan.partitions, wanted, slot_bytes, size);
   // A walk may come to any rank, and all of a batch to the one that has a hub: every rank has a row and a
   // place for the walks of all, and writes into a row the steps that are made here. Places for fewer would
   // let ranks that are full wait for each other; rows of own walks alone would take a message for each step
@@ -61,7 +81,7 @@ std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& 
   ranks.all_reduce(std::span(&batch, 1), Reduce::min, "the partition plan");
   if (batch == 0) return std::nullopt;
   plan.batch = batch;
-  plan.slot_bytes = parts_bytes;
+  plan.slot_bytes = slots_bytes;
   plan.instance_bytes = bytes_per_walk * size;
   return plan;
 }
