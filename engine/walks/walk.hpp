@@ -64,6 +64,11 @@ class WalkRun : InstanceRun<WalkSink, Options> {
     stats.host_to_device_bytes += starts_.bytes();
   }
 
+  /// Later runs have the memory of its set for tables that they cannot do without.
+  ~WalkRun() { graph.edge_set = {}; }
+  WalkRun(const WalkRun&) = delete;
+  WalkRun& operator=(const WalkRun&) = delete;
+
   void run() {
     refuse_hooks<never_called_by_walks<Sampler>()>();
     stats.select = options.select == Select::automatic ? default_select<Sampler>() : options.select;
@@ -253,6 +258,14 @@ class WalkRun : InstanceRun<WalkSink, Options> {
     small ? go(PackedEdges{graph.packed_edges(), graph.packing}) : go(WideEdges{graph.wide_edges()});
   }
 
+  /// Do ranks that share out the graph have slots with targets? GPUs make these sooner than hosts make
+  /// others; hosts where they are read often enough. All ranks call it.
+  bool ranks_want_wide() const {
+    std::uint64_t sums[] = {instances(), graph.device.is_cuda() ? 0u : 1u};
+    graph.paging.shard->all_reduce(sums, Reduce::sum, "the layout of edges");
+    return sums[1] == 0 || sums[0] * options.length * 2 >= graph.view.edges();
+  }
+
   template <class Biased, class Go>
   void with_alias(const Biased& sampler, Go&& go) {
     // Alias slots that carry targets do not say where in the list the edge lies.
@@ -264,7 +277,7 @@ class WalkRun : InstanceRun<WalkSink, Options> {
       }
       const bool asked = options.layout == Layout::wide;
       if (graph.paged && may_stay(graph.paging) && graph.packable() &&
-          (asked || options.layout == Layout::automatic)) {
+          (asked || (options.layout == Layout::automatic && ranks_want_wide()))) {
         want_wide_alias(graph, tables_of(sampler), pages_);
         stats.layout = Layout::wide;
         go(WideAliasTable{});

@@ -131,5 +131,24 @@ TEST_P(Invariance, PartsOfTheInstancesTogetherAreTheWhole) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Invariance, testing::Values(1000, 10000));
 
+/// It answers questions of walks that are long enough, and takes no memory from what comes after them.
+TEST(EdgeSetOfWalks, IsThereWhileTheyRun) {
+  const Graph graph = scattered(2000);
+  walks::Options options;
+  options.kind = walks::Kind::node2vec, options.length = 40;
+  const auto peak = [&](Layout layout) {
+    options.layout = layout;
+    Device device({DeviceChoice::host, 1, 0});
+    ResidentGraph resident(device, graph);
+    walk_job("node2vec", random_starts(2000), options).run(resident);
+    EXPECT_EQ(resident.impl().edge_set.bytes(), 0u);
+    const std::uint64_t slots = resident.impl().table_bytes();
+    return device.memory().peak() - slots;
+  };
+
+  const EdgeSet set = EdgeSet::of({graph.out.view(), nullptr, !graph.directed}, 0, graph.vertices());
+  EXPECT_GE(peak(Layout::wide), peak(Layout::csr) + set.bytes());
+}
+
 }  // namespace
 }  // namespace sluice::test
