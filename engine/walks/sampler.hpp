@@ -12,7 +12,7 @@
 //   edge_bias_is_uniform(graph)        dynamic: true where edge_bias is the same for all edges of this graph
 //   bias_bound(), bias_floor()         dynamic: an upper (and lower) bound of dynamic_bias, if known. With a
 //                                      bound the engine draws by rejection, without by inverse transform
-//   kReadsNoList                       true: reads an edge in edge_bias alone, so that lists may be coded
+//   kReadsNoList                       true: reads an edge in edge_bias alone; lists may be coded, slots wide
 //   redirect(graph, walker, random, dead_end)
 //                                      goes elsewhere instead of along an edge; kNoVertex: does not
 //   update(graph, walker, edge, degrees, random)
