@@ -190,14 +190,14 @@ class WalkRun : InstanceRun<WalkSink, Options> {
     }
   }
 
-  /// A set of all edges answers the sampler's questions, where it pays and fits.
+  /// A set of all edges answers the sampler's questions where it pays; where it fits, unless it is asked for.
   void take_edge_set() {
     if constexpr (HasQuestion<Sampler>) {
       const bool wanted =
           wants_edge_set(graph.device, options.layout, instances() * options.length, graph.view.edges());
       if (!wanted) return;
       const EdgeSet shape = EdgeSet::of(graph.host_view, 0, graph.view.vertices());
-      if (graph.edge_set.bytes() > 0 || fits(shape.bytes())) edge_set_ = graph.whole_edge_set();
+      if (options.layout == Layout::wide || fits(shape.bytes())) edge_set_ = graph.whole_edge_set();
     }
   }
 
