@@ -64,18 +64,26 @@ struct FirstSteps : WalkSink {
   std::map<Vertex, std::map<Vertex, std::uint64_t>> count;
 };
 
+/// What a `Sink` gets of walks on the host.
+template <class Sink, class Sampler>
+Sink walked(const Graph& graph, const Sampler& sampler, const Starts& starts, const walks::Options& options,
+            unsigned threads = 2) {
+  Device device({DeviceChoice::host, threads, 0});
+  ResidentGraph resident(device, graph);
+  Sink sink;
+  walks::run_walk(resident, starts, sampler, options, &sink);
+  return sink;
+}
+
 template <class Sampler>
 void expect_degree_and_parity(bool weighted, Select select) {
   const Graph graph = stat::triangles(weighted);
-  Device device({DeviceChoice::host, 2, 0});
-  ResidentGraph resident(device, graph);
   Starts starts;
   starts.rounds = 2000;
   walks::Options options;
   options.length = 1, options.select = select;
-  FirstSteps seen;
 
-  walks::run_walk(resident, starts, Sampler{}, options, &seen);
+  auto seen = walked<FirstSteps>(graph, Sampler{}, starts, options);
 
   const auto degree = [&](Vertex v) { return graph.out.offsets[v + 1] - graph.out.offsets[v]; };
   double statistic = 0, freedom = 0;
@@ -134,16 +142,13 @@ struct JumpOrMove {
 template <class Sampler>
 void expect_a_quarter_each(Select select) {
   const Graph graph = stat::make_graph(4, {{0, 0}, {1, 2}, {2, 3}, {3, 1}}, false);
-  Device device({DeviceChoice::host, 2, 0});
-  ResidentGraph resident(device, graph);
   Starts starts;
   starts.mode = Starts::Mode::listed;
   starts.vertices.assign(40000, 1);
   walks::Options options;
   options.length = 1, options.select = select;
-  FirstSteps seen;
 
-  walks::run_walk(resident, starts, Sampler{}, options, &seen);
+  auto seen = walked<FirstSteps>(graph, Sampler{}, starts, options);
 
   const std::vector<std::uint64_t> observed{seen.count[1][0], seen.count[1][1], seen.count[1][2]};
   EXPECT_GT(stat::pearson(observed, std::vector<double>{0.5, 0.25, 0.25}).p, stat::kThreshold)
@@ -169,14 +174,10 @@ TEST(UserSampler, MayLookAtAnyListOfAGraphThatIsBeingRead) {
   io::write_graph(path, graph, false);
   for (const Select select : {Select::its, Select::alias, Select::rejection}) {
     for (const unsigned threads : {1u, 3u}) {
-      Device device({DeviceChoice::host, threads, 0});
+      walks::Options options;
+      options.length = 5, options.select = select;
       const auto walks_on = [&](const Graph& on) {
-        ResidentGraph resident(device, on);
-        walks::Options options;
-        options.length = 5, options.select = select;
-        AllSteps steps;
-        walks::run_walk(resident, Starts{}, ByBackEdges{}, options, &steps);
-        return steps.walks;
+        return walked<AllSteps>(on, ByBackEdges{}, {}, options, threads).walks;
       };
 
       EXPECT_EQ(walks_on(io::begin_reading(path, {}, threads)), walks_on(graph))
@@ -213,16 +214,11 @@ struct StaysIfLight {
 
 template <class Sampler>
 std::vector<Vertex> walks_by(Layout layout) {
-  const Graph graph = stat::triangles(true);
-  Device device({DeviceChoice::host, 2, 0});
-  ResidentGraph resident(device, graph);
   Starts starts;
   starts.rounds = 20;
   walks::Options options;
   options.length = 10, options.layout = layout;
-  AllSteps steps;
-  walks::run_walk(resident, starts, Sampler{}, options, &steps);
-  return steps.walks;
+  return walked<AllSteps>(stat::triangles(true), Sampler{}, starts, options).walks;
 }
 
 TEST(UserSampler, ReadsTheEdgeThatWasDrawnInAnyLayout) {

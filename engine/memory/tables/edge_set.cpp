@@ -48,8 +48,8 @@ struct PutEdges {
 }  // namespace
 
 bool wants_edge_set(const Device& device, Layout layout, std::uint64_t steps, std::uint64_t edges) {
-  // A set of Kronecker 24 takes an H200 21 ms, and spares it 0.1 ns a step: that pays from 0.4 steps an edge
-  // on. For 16 threads of its host it pays from 0.18 on, and for four from 0.13 (Kronecker 22).
+  // A set of Kronecker 24 takes an H200 19 ms, and spares it 0.1 ns a step: that pays from 0.4 steps an edge
+  // on. For 16 threads of its host it pays from 0.18 on, and for four from 0.13 (R-MAT 22, single runs).
   const std::uint64_t edges_of_step = device.is_cuda() ? 2 : 6;
   return layout != Layout::csr && steps > 0 && steps * edges_of_step >= edges;
 }
