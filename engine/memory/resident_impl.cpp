@@ -191,18 +191,6 @@ const std::uint64_t* ResidentGraph::Impl::packed_edges() {
                 [&](std::uint64_t* edges) { build_packed_edges(device, view, packing, edges); });
 }
 
-const EdgeSet& ResidentGraph::Impl::whole_edge_set() {
-  settle();
-  if (edge_set.bytes() == 0) {
-    const double begin = seconds_without_loading();
-    EdgeSetInMemory made(device, EdgeSet::of(host_view, 0, host_view.vertices()));
-    made.add(view);
-    edge_set = std::move(made);
-    table_seconds += seconds_without_loading() - begin;
-  }
-  return edge_set.view();
-}
-
 PagedPlan ResidentGraph::Impl::share_memory(const PageColumns& columns, std::uint64_t bytes_per_instance,
                                             std::uint64_t instances, std::uint64_t steps,
                                             std::uint64_t row_bytes) {
@@ -230,7 +218,7 @@ std::unique_ptr<DeviceRanks> ResidentGraph::Impl::link() const {
 }
 
 std::uint64_t ResidentGraph::Impl::table_bytes() const {
-  std::uint64_t bytes = wide.bytes() + packed.bytes() + edge_set.bytes();
+  std::uint64_t bytes = wide.bytes() + packed.bytes();
   for (const BiasTables& tables : named) bytes += tables.bytes();
   return bytes;
 }
@@ -240,7 +228,6 @@ void ResidentGraph::Impl::drop_tables() {
   coded.graph.reset();
   wide = Buffer<WideEdge>();
   packed = Buffer<std::uint64_t>();
-  edge_set = {};
   workspace.reset();
 }
 

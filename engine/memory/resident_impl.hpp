@@ -23,7 +23,6 @@
 #include "engine/memory/paged_plan.hpp"
 #include "engine/memory/paging.hpp"
 #include "engine/memory/resident_graph.hpp"
-#include "engine/memory/tables/edge_set.hpp"
 #include "engine/select/bias.hpp"
 
 namespace sluice {
@@ -73,7 +72,6 @@ struct ResidentGraph::Impl {
   Buffer<WideEdge> wide;
   Buffer<std::uint64_t> packed;  ///< wide edges in 8 bytes, where `packing` is worthwhile
   EdgePacking packing;
-  EdgeSetInMemory edge_set;         ///< of a graph that is whole
   std::array<BiasTables, 3> named;  ///< by Bias
   std::shared_ptr<void> workspace;  ///< memory that batches of samples reuse, made by the GPU's backend
   std::uint32_t max_degree = 0;
@@ -124,8 +122,6 @@ struct ResidentGraph::Impl {
   const CodedGraph* coded_lists(Layout layout, const PageColumns& columns, CodedSet& set,
                                 const AliasSlotsOf* slots);
   const std::uint64_t* packed_edges();
-  /// A set of all edges of a graph that is whole.
-  const EdgeSet& whole_edge_set();
   /// How a run on this graph works in partitions: as plan_shard. A run that is only planned notes it.
   PagedPlan share_memory(const PageColumns& columns, std::uint64_t bytes_per_instance,
                          std::uint64_t instances, std::uint64_t steps, std::uint64_t row_bytes = 0);

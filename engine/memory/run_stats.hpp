@@ -22,6 +22,7 @@ struct RunStats : Traffic {
   double transfer_seconds = 0;      ///< results to the host
   double write_seconds = 0;         ///< waiting for the sink
   std::uint64_t device_to_host_bytes = 0;
+  std::uint64_t edge_set_bytes = 0;    ///< of the device, for the run alone
   std::uint64_t entries_sent = 0;      ///< shard: walks, lists, questions or edges for other ranks
   std::uint64_t entries_received = 0;  ///< and that came from them
   double exchange_seconds = 0;         ///< GPUs handing each other work, walks partly while they step

@@ -84,7 +84,7 @@ RunPlan plan_kind(const Device& device, const Graph& graph, const Starts& starts
   if (impl.planned) {
     add_pages(plan, *std::move(impl.planned), graph, paging.shard);
   } else {
-    plan.table_bytes = impl.table_bytes();
+    plan.table_bytes = impl.table_bytes() + stats.edge_set_bytes;
     plan.batch_bytes = plan.device_bytes_needed - plan.graph_bytes - plan.table_bytes;
   }
   return plan;

@@ -64,11 +64,6 @@ class WalkRun : InstanceRun<WalkSink, Options> {
     stats.host_to_device_bytes += starts_.bytes();
   }
 
-  /// Later runs have the memory of its set for tables that they cannot do without.
-  ~WalkRun() { graph.edge_set = {}; }
-  WalkRun(const WalkRun&) = delete;
-  WalkRun& operator=(const WalkRun&) = delete;
-
   void run() {
     refuse_hooks<never_called_by_walks<Sampler>()>();
     stats.select = options.select == Select::automatic ? default_select<Sampler>() : options.select;
@@ -197,7 +192,9 @@ class WalkRun : InstanceRun<WalkSink, Options> {
           wants_edge_set(graph.device, options.layout, instances() * options.length, graph.view.edges());
       if (!wanted) return;
       const EdgeSet shape = EdgeSet::of(graph.host_view, 0, graph.view.vertices());
-      if (options.layout == Layout::wide || fits(shape.bytes())) edge_set_ = graph.whole_edge_set();
+      if (options.layout != Layout::wide && !fits(shape.bytes())) return;
+      edge_set_ = EdgeSetInMemory::of_whole(graph);
+      stats.edge_set_bytes = edge_set_.bytes();
     }
   }
 
@@ -315,10 +312,10 @@ class WalkRun : InstanceRun<WalkSink, Options> {
     take_edge_set();  // of what memory tables have left
     if constexpr (!kReadsCodes<Program>) {
       on_backend(
-          graph.device, [&] { host::run_whole_walks(as_run(), program, starts_.view(), edge_set_); },
+          graph.device, [&] { host::run_whole_walks(as_run(), program, starts_.view(), edge_set_.view()); },
           [&] {
 #if defined(__CUDACC__)
-            cuda::run_whole_walks(as_run(), program, starts_.view(), edge_set_);
+            cuda::run_whole_walks(as_run(), program, starts_.view(), edge_set_.view());
 #endif
           });
     }
@@ -350,7 +347,7 @@ class WalkRun : InstanceRun<WalkSink, Options> {
   PageRequest pages_;
   Sampler sampler_;
   DeviceStarts starts_;
-  EdgeSet edge_set_;  ///< no set, or of the whole graph
+  EdgeSetInMemory edge_set_;  ///< of the whole graph, or none; later runs have its memory for tables
   bool has_run_ = false;
 };
 

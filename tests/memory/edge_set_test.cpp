@@ -57,12 +57,11 @@ TEST_P(EdgeSetInMemoryOf, SaysWhatListsSay) {
   const Graph graph = random_graph(400, 6000, GetParam());
   ResidentGraph resident(host(), graph);
 
-  const EdgeSet set = resident.impl().whole_edge_set();
+  const auto set = EdgeSetInMemory::of_whole(resident.impl());
 
   // About one bucket in fifty has overflowed, and says nothing of what it has no tag for.
-  EXPECT_LT(unknown(graph, set), 400 * 400 / 20);
-  EXPECT_EQ(resident.impl().whole_edge_set().buckets, set.buckets) << "it is made once";
-  EXPECT_EQ(resident.impl().table_bytes(), set.bytes());
+  EXPECT_LT(unknown(graph, set.view()), 400 * 400 / 20);
+  EXPECT_EQ(set.bytes(), EdgeSet::of(view_of(graph), 0, 400).bytes());
 }
 
 TEST_P(EdgeSetInMemoryOf, OfSomeListsKnowsThese) {

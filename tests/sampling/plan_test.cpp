@@ -4,6 +4,7 @@
 
 #include "core/host_ceiling.hpp"
 #include "engine/core/error.hpp"
+#include "engine/graph/edge_set.hpp"
 #include "sampling/jobs.hpp"
 
 namespace sluice::test {
@@ -238,6 +239,19 @@ TEST(Plan, SaysHowLargeTheResultIs) {
   options.length = 9, options.first_instance = 10, options.last_instance = 60;
 
   EXPECT_EQ(sampling::plan_walks(device, graph, Starts{}, options).result_bytes, 50u * 10 * 4);
+}
+
+TEST(Plan, CountsAnEdgeSetAsATable) {
+  const Graph graph = scattered(1000);
+  const Device device({DeviceChoice::host, 2, 0});
+  const auto table_bytes = [&](std::uint32_t length) {
+    walks::Options options;
+    options.kind = walks::Kind::node2vec, options.layout = Layout::wide, options.length = length;
+    return sampling::plan_walks(device, graph, Starts{}, options).table_bytes;
+  };
+
+  const EdgeSet set = EdgeSet::of({graph.out.view(), nullptr, !graph.directed}, 0, graph.vertices());
+  EXPECT_EQ(table_bytes(100), table_bytes(1) + set.bytes()) << "it pays for long walks";
 }
 
 TEST(Plan, RefusesWhatTheRunRefuses) {

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "engine/core/clock.hpp"
 #include "engine/exec/memory/shared_words.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/memory/tables/ensure_tables.hpp"
@@ -73,6 +74,14 @@ EdgeSetInMemory::EdgeSetInMemory(const Device& device, const EdgeSet& set)
         cuda::check(cudaMemset(buckets, kFreeByte, buckets_.bytes()), "clearing memory");
 #endif
       });
+}
+
+EdgeSetInMemory EdgeSetInMemory::of_whole(ResidentGraph::Impl& graph) {
+  const double begin = seconds_now();
+  EdgeSetInMemory made(graph.device, EdgeSet::of(graph.host_view, 0, graph.host_view.vertices()));
+  made.add(graph.view);
+  graph.table_seconds += seconds_now() - begin;
+  return made;
 }
 
 void EdgeSetInMemory::add(const GraphView& lists, const ListRange& range) {

@@ -19,6 +19,8 @@ class EdgeSetInMemory {
   EdgeSetInMemory() = default;
   /// Empty: add() puts in the lists of `set`. Throws BudgetError.
   EdgeSetInMemory(const Device& device, const EdgeSet& set);
+  /// Of all edges of a graph that is whole and here.
+  static EdgeSetInMemory of_whole(ResidentGraph::Impl& graph);
 
   /// The lists of some vertices, from a graph's memory; of lists that are not all, `lists` names the hubs.
   void add(const GraphView& lists, const ListRange& range = {});
