@@ -195,15 +195,16 @@ __device__ void append_members(std::uint64_t places, const Members& member, cons
   }
 }
 
-/// The next ranks of all members, whose sums are known. Those that stay go to `next`, those whose change
-/// spreads to `sources`.
+/// The next ranks of members whose sums are known: those that this rank works on, or all `others`. Members
+/// that stay go to `next`, those whose change spreads to `sources`.
 template <class Share, class Members>
 __global__ void __launch_bounds__(kRowBlock)
-    settle_kernel(DynamicView<Share> view, Members members, VertexList next, VertexList sources,
+    settle_kernel(DynamicView<Share> view, Members members, bool others, VertexList next, VertexList sources,
                   Settled* partial) {
   cuda::CudaLane lane(LaneOutput{});
   Settled done;
   append_members<2>(members.places(), members, {next, sources}, [&](Vertex v, std::uint32_t* keys) {
+    if (view.works_on(v) == others) return;
     const Outcome is = settle_member(view, v, done, lane);
     if (is.stays) keys[0] = next.number + view.class_of(v);
     if (is.spreads) keys[1] = sources.number + view.class_of_source(v);
@@ -270,25 +271,29 @@ FlaggedMembers flagged_members(const RankState<Share, cuda::CudaExecutor>& state
   return {state.view().flags, state.first, state.own};
 }
 
-/// Renews all members; those that stay go to the next list.
+/// Renews members that this rank works on, or then all `others`; those that stay go to the next list.
 template <class Share>
-void settle_members(const RankState<Share, cuda::CudaExecutor>& state, const DynamicView<Share>& view) {
-  const cudaStream_t stream = state.executor.queue().get();
+void settle_part(const RankState<Share, cuda::CudaExecutor>& state, const DynamicView<Share>& view,
+                 bool others, cudaStream_t stream) {
   const std::uint64_t count = state.affected();
   // Fewer are listed about in order, and to look at all flags costs more than that gains.
   const bool many = count > state.own / 2;
-  const unsigned grid = count <= kOneBlock ? 1 : list_grid(many ? state.own : count);
+  const unsigned grid = count <= kOneBlock && !others ? 1 : list_grid(many ? state.own : count);
   Settled *const settled = &state.counters()->settled, *const parts = grid == 1 ? settled : state.partial();
   const auto launch = [&](const auto& members) {
-    settle_kernel<<<grid, kRowBlock, 0, stream>>>(view, members, state.members(state.next()), state.sources(),
-                                                  parts);
+    settle_kernel<<<grid, kRowBlock, 0, stream>>>(view, members, others, state.members(state.next()),
+                                                  state.sources(), parts);
     cuda::check_launch("settle_kernel");
     ++state.launches;
   };
   many ? launch(flagged_members(state)) : launch(ListedMembers{state.members(state.now()), state.sizes});
   if (grid == 1) return;
-  fold_totals(parts, grid, view.norm, false, settled, stream);
+  fold_totals(parts, grid, view.norm, others, settled, stream);
   ++state.launches;
+}
+template <class Share>
+void settle_members(const RankState<Share, cuda::CudaExecutor>& state, const DynamicView<Share>& view) {
+  settle_part(state, view, false, state.executor.queue().get());  // the rank works on all of them
 }
 
 /// Puts all members on `to`, which is empty, about in order of id.
