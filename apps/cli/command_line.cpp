@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <span>
+#include <string_view>
 
 #include "apps/cli/values.hpp"
 #include "engine/core/error.hpp"
@@ -38,6 +40,14 @@ void refuse_unexpected(const Command& command, std::vector<std::string> words) {
   }
   const std::string name = dashed->substr(0, dashed->find('='));
   throw UsageError(fmt::format("unknown option {}{} {}", name, did_you_mean(name, names), hint));
+}
+
+/// What CLI11 says of an option that came twice or without its value, in plain words.
+std::string mismatch(const CLI::ArgumentMismatch& error, std::span<const CLI::Option* const> options) {
+  for (const CLI::Option* const option : options)
+    if (option->count() > 1) return fmt::format("{}: given twice (give it once)", option->get_name());
+  const std::string_view said = error.what();
+  return fmt::format("{}: its value is missing", said.substr(0, said.find(':')));
 }
 
 }  // namespace
@@ -185,6 +195,7 @@ ParseResult parse_command_line(Command& command, std::vector<std::string> words)
   parser.allow_extras();  // refused below
   parser.set_help_flag("-h,--help");
   parser.set_help_all_flag("--help-all");
+  std::vector<const CLI::Option*> with_values;
   for (auto& option : command.options()) {
     if (option.placeholder.empty()) {
       parser.add_flag_callback(option.name, [&option] { option.given = true, option.set({}); });
@@ -193,6 +204,7 @@ ParseResult parse_command_line(Command& command, std::vector<std::string> words)
     auto* added = parser.add_option_function<std::string>(
         option.name, [&option](const std::string& given) { option.given = true, option.set(given); });
     if (!option.name.starts_with("--")) added->required();
+    with_values.push_back(added);
   }
   std::reverse(words.begin(), words.end());  // CLI11 takes a vector of words from its end
   try {
@@ -201,6 +213,8 @@ ParseResult parse_command_line(Command& command, std::vector<std::string> words)
     return ParseResult::help;
   } catch (const CLI::CallForAllHelp&) {
     return ParseResult::help_all;
+  } catch (const CLI::ArgumentMismatch& error) {
+    throw UsageError(fmt::format("{} (see {} --help)", mismatch(error, with_values), command.full_name()));
   } catch (const CLI::ParseError& error) {
     refuse_unexpected(command, parser.remaining());  // a misspelt option is why another word is missing
     throw UsageError(fmt::format("{} (see {} --help)", one_line(error.what()), command.full_name()));

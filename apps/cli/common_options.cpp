@@ -51,7 +51,7 @@ InstanceRange parse_range(const std::string& text) {
 
 void declare_graph(Command& command, CommonOptions& options, const std::string& help) {
   command.group("Graph");
-  command.input_file("GRAPH", options.graph, help);
+  command.input_file("GRAPH", options.graph, help + "; with --plan also VERTICES:EDGES[:undirected]");
 }
 
 void declare_seed(Command& command, CommonOptions& options) {
@@ -83,7 +83,7 @@ void declare_results(Command& command, CommonOptions& options) {
       },
       "only instances A to B-1, for job arrays; parts put together equal the whole");
   command.flag("--original-ids", options.original_ids,
-               "ids in options, inputs and results are those of the converted input");
+               "ids in options, inputs and results are the input's own; where those begin at 1, less 1");
   command.flag("--verify", options.verify, "check every result against the graph on its way out");
   command.flag("--plan", options.plan, "say what the job would need, and run nothing");
 }
@@ -100,7 +100,7 @@ void declare_host(Command& command, CommonOptions& options) {
                "ceiling, like 4GiB (default: nine tenths of what is free)");
   command.text("--scratch", "FOLDER", options.scratch,
                "where temporary files go, such as sort runs (default: beside the output; for standard output "
-               "the system's folder); if named, also messages of bp that memory does not hold");
+               "the system's folder)");
 }
 
 void declare_backend(Command& command, CommonOptions& options) {
@@ -125,15 +125,14 @@ void declare_device(Command& command, CommonOptions& options) {
                 "partitions on the device at once, 1 counts as 2; 0: as many as the budget allows");
   command.choice("--transport", options.paging.transport, kTransports,
                  "how partitions reach the device: auto weighs a copy against reading in place; file leaves "
-                 "the graph in "
-                 "its file");
+                 "the graph in its file");
 }
 
 void declare_messages(Command& command, CommonOptions& options) {
   command.choice("--progress", options.progress, kProgressModes,
                  "a bar on standard error; auto: if it is a terminal");
   command.flag("--quiet", options.quiet, "errors and warnings only");
-  command.flag("--verbose", options.verbose, "also the resolved configuration");
+  command.flag("--verbose", options.verbose, "also all options, given or by default, and the device");
 }
 
 void declare_job(Command& command, CommonOptions& options) {

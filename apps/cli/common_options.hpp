@@ -53,10 +53,9 @@ struct CommonOptions {
   bool verbose = false;
 };
 
-/// GRAPH, under its heading
+/// GRAPH, under its heading; `help` says of a graph file what is of use to know.
 void declare_graph(Command& command, CommonOptions& options,
-                   const std::string& help =
-                       "a graph file (see generate, convert); with --plan also VERTICES:EDGES[:undirected]");
+                   const std::string& help = "a graph file (see generate, convert)");
 void declare_seed(Command& command, CommonOptions& options);
 /// --output, --force, --report ...
 void declare_report(Command& command, CommonOptions& options);

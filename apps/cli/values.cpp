@@ -57,11 +57,16 @@ std::optional<double> to_real(std::string_view text) {
 
 std::uint64_t parse_whole(std::string_view text, std::string_view option, std::uint64_t least,
                           std::uint64_t most) {
+  const bool negative = text.starts_with('-');
+  const char* const end = text.data() + text.size();
   std::uint64_t number = 0;
-  if (!parse_all(text, number)) throw UsageError(fmt::format("{}: '{}' is no whole number", option, text));
-  if (number < least)
-    throw UsageError(fmt::format("{}: {} is too small (at least {})", option, number, least));
-  if (number > most) throw UsageError(fmt::format("{}: {} is too large (at most {})", option, number, most));
+  const auto [rest, error] = std::from_chars(text.data() + negative, end, number);
+  if (rest != end || error == std::errc::invalid_argument)
+    throw UsageError(fmt::format("{}: '{}' is no whole number", option, text));
+  if (negative || (error == std::errc() && number < least))
+    throw UsageError(fmt::format("{}: {} is too small (at least {})", option, text, least));
+  if (error != std::errc() || number > most)
+    throw UsageError(fmt::format("{}: {} is too large (at most {})", option, text, most));
   return number;
 }
 

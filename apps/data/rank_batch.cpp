@@ -217,6 +217,8 @@ RankBatch::RankBatch(Job& job, HeldBatch batch, const RankBatchOptions& options,
 
 void RankBatch::adopt(Graph graph, bool made, const CommonOptions& common) {
   cover_outputs({options_.output_graph}, common.scratch);
+  constexpr std::string_view kChanged = ", changed by pagerank";
+  if (options_.updates() && !graph.origin.ends_with(kChanged)) graph.origin += kChanged;
   // Only one rank writes, and only one has to look through all edges for their checksum.
   std::uint64_t checksum = 0;
   if (!options_.output_graph.empty() && world().leads()) {

@@ -193,7 +193,7 @@ void Job::throw_too_large(const BudgetError& error, const JobNeed& need) const {
   add("device", ample_device_bytes(need), device);
   if (need.most == 0 || needs.empty()) throw error;
   throw BudgetError(
-      fmt::format("one {} can take up to {}, and with it the job needs {}, but {} are allowed (raise {})",
+      fmt::format("one {} can take up to {}; for any of them the job needs {}, but {} are allowed (raise {})",
                   need.part, format_size(need.most), fmt::join(needs, " and "), fmt::join(allowed, " and "),
                   fmt::join(raise, " and ")));
 }
@@ -260,7 +260,7 @@ std::string Job::refusal(const FindNeed& need) {
     say("host", host, of_host(least_ceiling(host, fits)));
     if (!in_file())
       remedies +=
-          lacks_in_edges() ? ", or convert the graph with --reverse" : ", or use --transport file or auto";
+          lacks_in_edges() ? ", or convert its edges with --reverse" : ", or use --transport file or auto";
     if (device_does)
       remedies += fmt::format(", or --device-memory to {}", format_need(least_ceiling(device, fits)));
   } else if (device_does) {

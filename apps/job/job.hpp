@@ -110,17 +110,23 @@ class Job {
     return std::move(*plan);
   }
   /// Calls work(plan), `plan` being what fitting(make) gave. Where a part of it takes too much
-  /// (JobNeed::most), the graph leaves its memory and the work begins again; the line of the last refusal
-  /// names what surely suffices.
+  /// (JobNeed::most), the graph leaves its memory and the work begins again; the line of the refusal names
+  /// what surely suffices.
   template <class Plan, class Make, class Work>
   void within_memory(Plan plan, const Make& make, const Work& work) {
     while (true) {
       try {
         return work(plan);
       } catch (const BudgetError& error) {
-        if (!may_begin_again()) throw_too_large(error, need_of(plan));
+        const JobNeed need = need_of(plan);
+        if (!may_begin_again()) throw_too_large(error, need);
+        try {
+          plan = fitting(make);
+        } catch (const BudgetError&) {  // with less of the graph it would not begin
+          if (need.most == 0) throw;
+          throw_too_large(error, need);
+        }
       }
-      plan = fitting(make);
     }
   }
   /// Gives up the GPU for the host where `too_large` says on any rank that the work is no GPU's, and none was

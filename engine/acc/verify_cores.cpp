@@ -73,9 +73,8 @@ class Neighbors {
     if (!graph.in.offsets.empty()) return {graph.in.view(), graph.in_elsewhere.get(), false, threads_};
     if (graph.edges_elsewhere != nullptr) {
       throw UsageError(
-          "--verify: the graph stays in its file, which does not store in-edges (convert it with --reverse "
-          "or "
-          "--undirected, or raise --host-memory)");
+          "--verify: the graph stays in its file, which does not store in-edges (convert its edges with "
+          "--reverse or --undirected, or raise --host-memory)");
     }
     made_ = transpose(graph.out, threads_);
     return {host_budget().counts_only() ? CsrView{} : made_.view(), nullptr, false, threads_};

@@ -95,7 +95,7 @@ void require_transport(const SweepRows& rows, Transport transport) {
     throw UsageError("--transport mapped: needs the edges in host memory (raise --host-memory, or use file)");
   if (transport == Transport::file && rows.file == nullptr)
     throw UsageError(
-        "--transport file: the lists are in memory (for in-edges convert the graph with --reverse)");
+        "--transport file: the lists are in memory (for in-edges convert its edges with --reverse)");
 }
 
 /// Partitions, and as many slots as fit; none where partitions are read in place. Of a run that is only

@@ -40,8 +40,8 @@ std::uint64_t bytes_in_file(const RankGraph& graph, bool weighted) {
 void require_stored_in_edges(const Graph& graph) {
   if (!graph.directed || !graph.edges_elsewhere || !graph.in.offsets.empty()) return;
   throw UsageError(
-      "the graph stays in its file, which does not store in-edges (convert it with --reverse, or raise "
-      "--host-memory)");
+      "the graph stays in its file, which does not store in-edges (convert its edges with --reverse, raise "
+      "--host-memory, or leave out --transport file)");
 }
 
 RankGraph::RankGraph(const Graph& graph, const Options& options, unsigned threads, Communicator& ranks,

@@ -173,7 +173,7 @@ GraphCheck check_graph(const std::string& path, unsigned threads) {
   if (!info.directed && out.forward != out.backward) {
     throw InputError(
         fmt::format("{}: the graph is undirected, but /out does not hold every edge in both directions; "
-                    "convert it with --undirected",
+                    "convert its edges with --undirected",
                     path));
   }
   if (info.has_in && RowsCheck(file, true, threads).run(threads).backward != out.forward) {

@@ -318,7 +318,7 @@ Graph begin_reading(const std::string& path, const GraphColumns& columns, unsign
   const auto file = std::make_shared<const GraphFile>(path);
   const GraphInfo& info = file->info();
   if (columns.in && !info.has_in) {
-    throw InputError(fmt::format("{} holds no in-edges (/in); convert it with --reverse", path));
+    throw InputError(fmt::format("{} holds no in-edges (/in); convert its edges with --reverse", path));
   }
   Graph graph = make_graph(info, columns, memory);
   read_ids(*file, threads, graph);

@@ -26,7 +26,7 @@ void refuse_known(const std::string& path, std::string_view head) {
   if (head.starts_with("AdjacencyGraph") || head.starts_with("WeightedAdjacencyGraph"))
     throw_in(path, "is a Ligra adjacency graph, which cannot be read; write it as an edge list");
   if (head.starts_with("\x89HDF\r\n"))
-    throw_in(path, "is an HDF5 file, not edges; if it is a graph file already, it needs no conversion");
+    throw_in(path, "is an HDF5 file, not edges; convert the edges that a graph file was made of");
   if (head.find('\0') != std::string_view::npos)
     throw_in(path, "holds bytes that are no text; name binary pairs .u32 or .u64, or give --format binary");
 }

@@ -40,6 +40,8 @@ const char* RowReader::read_rest(const char* p, std::uint64_t line, ParsedBlock&
     p = skip_separator(q);
     ++columns;
   }
+  if (float number = 0; !block.column_left && !is_line_end(p))
+    block.column_left = scan_weight(p, number) != nullptr;
   for (; columns < rule_.columns; ++columns) {
     if (is_line_end(p))
       throw LineFault{line, "the value is missing, which the header promises; correct either"};

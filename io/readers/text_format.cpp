@@ -10,7 +10,7 @@ void ParsedBlock::clear() {
   edges.clear();
   continued = cut = false;
   lines = records = largest = 0;
-  time_cut = false;
+  time_cut = column_left = false;
   bare.reset();
 }
 
@@ -25,6 +25,13 @@ void TextFormat::accept(ParsedBlock& block, std::string_view) {
   if (block.time_cut && !said_time_cut_) {
     said_time_cut_ = true;
     add_remark("fractions of a second were cut from the times");
+  }
+  const bool all = info_.weighted && info_.timed;
+  if (block.column_left && !all && !said_column_left_) {
+    said_column_left_ = true;
+    add_remark(info_.weighted ? "column 4 was not read (--timestamps reads it)"
+               : info_.timed  ? "column 4 was not read (with --weights column the third is a weight)"
+                              : "column 3 was not read (--weights column or --timestamps reads it)");
   }
 }
 

@@ -22,6 +22,7 @@ struct ParsedBlock {
   std::uint64_t records = 0;  ///< METIS: vertex lines
   std::uint64_t largest = 0;  ///< edge lists: the largest id
   bool time_cut = false;      ///< a time lost its fraction
+  bool column_left = false;   ///< a number, behind those that were read
   /// METIS: the first line that lacks the vertex's own numbers; a fault only if it belongs to a vertex.
   struct Bare {
     std::uint64_t record, line;
@@ -64,7 +65,7 @@ class TextFormat {
 
  private:
   std::string remark_;
-  bool said_time_cut_ = false;
+  bool said_time_cut_ = false, said_column_left_ = false;
 };
 
 // Each reads the header from the stream and leaves it at the first line of edges; throws InputError.

@@ -33,7 +33,7 @@ class Suites : public BenchTest {
 };
 
 TEST_F(Suites, DiskReadsTheGraphFromItsFile) {
-  run_bench({"disk", graph(), "--device", "host", "--threads", "2", "--repetitions", "1", "--report",
+  run_bench({"disk", graph(), "--device", "host", "--threads", "1", "--repetitions", "1", "--report",
              at("bench.json")});
 
   const auto report = json("bench.json");
@@ -48,7 +48,7 @@ TEST_F(Suites, DiskReadsTheGraphFromItsFile) {
 
 /// Jobs of the program, each beside the disk alone, with the seconds of its report.
 TEST_F(Suites, FilesStandBesideTheDisk) {
-  run_bench({"files", "--device", "host", "--threads", "2", "--scale", "9", "--repetitions", "1", "--scratch",
+  run_bench({"files", "--device", "host", "--threads", "1", "--scale", "9", "--repetitions", "1", "--scratch",
              at(""), "--report", at("bench.json")});
 
   const auto report = json("bench.json");
@@ -75,7 +75,7 @@ TEST_F(Suites, FilesStandBesideTheDisk) {
 
 /// Twenty jobs, each beside the choices that a user could force.
 TEST_F(Suites, AutoStandsBesideEveryChoice) {
-  run_bench({"auto", "--device", "host", "--threads", "2", "--scale", "9", "--repetitions", "1", "--report",
+  run_bench({"auto", "--device", "host", "--threads", "1", "--scale", "9", "--repetitions", "1", "--report",
              at("bench.json")});
 
   const auto report = json("bench.json");
@@ -107,7 +107,7 @@ TEST_F(Suites, StoppedLeavesNoReport) {
 }
 
 TEST_F(Suites, AblationHasARowForEachTechnique) {
-  const auto table = run_bench({"ablation", "--device", "host", "--threads", "2", "--scale", "7",
+  const auto table = run_bench({"ablation", "--device", "host", "--threads", "1", "--scale", "7",
                                 "--repetitions", "1", "--report", at("bench.json")})
                          .out;
 
@@ -171,7 +171,7 @@ TEST_F(Suites, PprSaysRatesTimesAndPrecision) {
 TEST_F(Suites, PapersHasEveryTableAndRowThatThePageShows) {
   const nlohmann::json papers = nlohmann::json::parse(read_bytes(papers_))["papers"];
   graph_files_of(papers);
-  run_bench({"papers", "--device", "host", "--threads", "2", "--scale", "8", "--repetitions", "1", "--graphs",
+  run_bench({"papers", "--device", "host", "--threads", "1", "--scale", "8", "--repetitions", "1", "--graphs",
              at("graphs"), "--report", at("papers.json")});
 
   run_bench({"scaling", "--device", "host", "--scale", "7", "--repetitions", "1", "--only", "walks",

@@ -242,11 +242,21 @@ TEST_F(BadInput, HelpIsACommandToo) {
 TEST_F(BadInput, ValuesThatAreNoNumbers) {
   refuse(kUsage, "--length", {"walk", graph(), "--length", "ten", "--output", at("out.h5")});
   refuse(kUsage, "--length", {"walk", graph(), "--length", "0", "--output", at("out.h5")});
-  refuse(kUsage, "--seed", walk(graph(), {"--seed", "-1"}));
+  refuse(kUsage, "--seed: -1 is too small (at least 0)", walk(graph(), {"--seed", "-1"}));
+  refuse(kUsage, "--seed: 18446744073709551616 is too large (at most 18446744073709551615)",
+         walk(graph(), {"--seed", "18446744073709551616"}));
+  refuse(kUsage, "--seed: '5x' is no whole number", walk(graph(), {"--seed", "5x"}));
+  refuse(kUsage, "--seed: '-' is no whole number", walk(graph(), {"--seed=-"}));
   refuse(kUsage, "--threads", walk(graph(), {"--threads", "0"}));
   refuse(kUsage, "--device-memory", walk(graph(), {"--device-memory", "much"}));
   refuse(kUsage, "--fanout", sample("neighbor", {"--fanout", "3,,2"}));
   refuse(kUsage, "--fanout", sample("neighbor", {"--fanout", "0"}));
+}
+
+TEST_F(BadInput, OptionsTwiceOrWithoutTheirValues) {
+  refuse(kUsage, "--seed: given twice (give it once) (see sluice walk --help)",
+         walk(graph(), {"--seed", "5", "--seed", "6"}));
+  refuse(kUsage, "--seed: its value is missing (see sluice walk --help)", walk(graph(), {"--seed"}));
 }
 
 TEST_F(BadInput, ScratchThatIsNoFolder) {

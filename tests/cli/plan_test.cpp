@@ -207,13 +207,20 @@ TEST_F(PlanCli, SaysWhatAnyQueryNeeds) {
 
   const std::string plan = run(planned).out;
 
-  const std::string before = "allowed (", after = " for any query)";
-  const std::size_t begin = plan.find(before), end = plan.find(after, begin);
-  ASSERT_NE(end, std::string::npos) << plan;
-  std::string any = plan.substr(begin + before.size(), end - begin - before.size());
-  std::erase(any, ' ');
-  refuse(4, " for any query) of device memory, but 19.53 KiB are allowed", with("20000B"));
-  run(with(any));
+  const auto between = [](const std::string& text, const std::string& before, const std::string& after) {
+    const std::size_t begin = text.find(before), end = text.find(after, begin);
+    EXPECT_NE(end, std::string::npos) << text;
+    std::string size = text.substr(begin + before.size(), end - begin - before.size());
+    std::erase(size, ' ');
+    return size;
+  };
+  refuse(4, " of device memory, but 19.53 KiB are allowed", with("20000B"));
+  const std::string refusal = sluice(with("20000B")).err;
+  run(with(between(plan, "allowed (", " for any query)")));
+  std::vector<std::string> enough =
+      with(between(refusal, "for any of them the job needs ", " of device memory"));
+  enough.emplace_back("--force");
+  run(enough);
 }
 
 /// Offsets that memory does not hold are looked up in the file.

@@ -305,6 +305,7 @@ TEST_F(RankBatchCli, AppendsVerticesByTheirOriginalIds) {
 
   EXPECT_EQ(read_numbers(at("new.h5"), "/vertices/original_id"),
             (std::vector<std::int64_t>{70, 1000, 500000, 60, 80}));
+  EXPECT_NE(run({"info", at("new.h5")}).out.find("edges.txt, changed by pagerank\n"), std::string::npos);
   run({"check", at("new.h5")});
   refuse(3, "use --original-ids to add vertices",
          {"pagerank", at("edges.h5"), "--insert", insert, "--output", at("x.h5")});
@@ -360,7 +361,7 @@ TEST_F(RankBatchCli, RefusesWhatDoesNotFit) {
          with({"--method", "dfp", "--previous", at("old.h5"), "--insert", insert, "--split", "in"}));
   refuse(2, "--split: that is for a GPU",
          with({"--method", "dfp", "--previous", at("old.h5"), "--insert", insert, "--split", "in", "--plan"}));
-  refuse(2, "does not store in-edges (convert it with --reverse",
+  refuse(2, "does not store in-edges (convert its edges with --reverse",
          with({"--insert", insert, "--transport", "file"}));
   refuse(3, "wrong.txt:1:", with({"--insert", wrong}));
   refuse(3, "no such file", with({"--method", "nd", "--previous", at("absent.h5")}));

@@ -100,7 +100,7 @@ TEST_F(GraphCheckTest, CheckFindsMissingDirection) {
   EXPECT_EQ(check_error(),
             path +
                 ": the graph is undirected, but /out does not hold every edge in both directions; "
-                "convert it with --undirected");
+                "convert its edges with --undirected");
 }
 
 TEST_F(GraphCheckTest, CheckFindsOriginalIdsThatAreNotDistinct) {

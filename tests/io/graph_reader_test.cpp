@@ -242,7 +242,7 @@ TEST_F(GraphReaderTest, WeightsThatAreNone) {
 
 TEST_F(GraphReaderTest, InEdgesThatAreNotStored) {
   write_graph(path, undirected_path(), true);
-  EXPECT_EQ(read_error(true), path + " holds no in-edges (/in); convert it with --reverse");
+  EXPECT_EQ(read_error(true), path + " holds no in-edges (/in); convert its edges with --reverse");
 }
 
 }  // namespace

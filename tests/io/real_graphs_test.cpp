@@ -95,7 +95,9 @@ TEST_F(RealGraphsTest, RemarkOnTitlesAndMissingHeaders) {
   EXPECT_NE(load(kData / "musae-lastfm_edges.csv.gz").remark.find("title"), std::string::npos);
   EXPECT_NE(load(kData / "ego-twitter-undirected.jlg.csv.gz").remark.find("title"), std::string::npos);
   EXPECT_NE(load(kData / "bremen_dist.gr.gz").remark.find("no 'p' line"), std::string::npos);
-  EXPECT_EQ(load(kData / "rome99.gr.gz").remark, "");
+  EXPECT_EQ(load(kData / "rome99.gr.gz").remark,
+            "column 3 was not read (--weights column or --timestamps reads it)");
+  EXPECT_EQ(load(kData / "rome99.gr.gz", with_weights()).remark, "");
 }
 
 /// What becomes of every quirky file: so many edges, or refused with a message that holds the text.

@@ -222,12 +222,11 @@ std::string picture_of(const Jobs& jobs, const RankLimits& limits) {
 /// What stands above all tables.
 std::string head_of(const RankLimits& limits) {
   return fmt::format(
-      "Milliseconds. What is not called measured is the model's. Model: what it says of the fewest ranks "
-      "beside one, given one\nrank's time and counts of several; error: of that. Check: the error of what it "
-      "says of the most ranks, given the time of\nthe fewest, too. Links: {:.4g} GB/s between {:g} GPUs, "
-      "{:g} "
-      "GB/s beyond; {:g} us a round and {:g} us a message; {:.3g} G reads/s\nin other GPUs' memory. GPUs: "
-      "{:g} us a round; {:g} times the measured speed. Work: {:g} times that of the reports.\n",
+      "Milliseconds; those not called measured are predictions. Model: the smallest run of several ranks, "
+      "predicted from one\nrank's time and counts of several. Error: beside that run as measured. Check: the "
+      "error for the largest run, predicted from\nthe smallest, too. Links: {:.4g} GB/s between {:g} GPUs, "
+      "{:g} GB/s beyond; {:g} us a round and {:g} us a message; {:.3g} G reads/s\nin other GPUs' memory. "
+      "GPUs: {:g} us a round; {:g} times the measured speed. Work: {:g} times that of the reports.\n",
       1e-9 * limits.node_bandwidth, limits.node, 1e-9 * limits.network_bandwidth, 1e6 * limits.latency,
       1e6 * limits.message, 1e-9 * limits.peer_reads, 1e6 * limits.round, limits.speed, limits.work);
 }

@@ -17,12 +17,13 @@ namespace {
 
 void validate(const AccGraph& graph, const BeliefModel& model, const BeliefOptions& options) {
   if (!graph.symmetric())
-    throw UsageError("bp: the graph is directed; messages go both ways (convert it with --undirected)");
+    throw UsageError(
+        "bp: the graph is directed; messages go both ways (convert its edges with --undirected)");
   if (model.states < 1 || model.states > kMostBeliefStates)
     throw UsageError(
         fmt::format("bp: {} states, of which there may be 1 to {}", model.states, kMostBeliefStates));
   if (!(options.damping >= 0 && options.damping < 1))
-    throw UsageError(fmt::format("--message-damping {}: from 0 up to, and without, 1", options.damping));
+    throw UsageError(fmt::format("--message-damping {}: must be at least 0 and below 1", options.damping));
   if (!(options.tolerance >= 0)) throw UsageError("--tolerance: 0 or more");
   if (options.max_iterations == 0) throw UsageError("--max-iterations: 1 or more");
   validate(graph, AccOptions{.fusion = options.fusion});

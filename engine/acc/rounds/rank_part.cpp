@@ -91,9 +91,8 @@ Csr simple_lists(const CsrView& out, const CsrView& in, std::uint64_t first, uns
 /// Throws UsageError where the user asked for that place, else BudgetError.
 [[noreturn]] void throw_no_simple_form(const AccPlace& place) {
   const std::string line =
-      "kcore ignores direction, self-loops and parallel edges only of a graph that one process holds whole "
-      "in "
-      "memory (`sluice convert --undirected` writes a graph without them)";
+      "kcore in partitions or on ranks needs an undirected graph without self-loops and parallel edges "
+      "(`sluice convert --undirected` writes one from its edges)";
   const bool on_ranks = place.ranks != nullptr && place.ranks->size() > 1;
   if (on_ranks || place.paging.partitions > 1 || place.paging.transport != Transport::automatic)
     throw UsageError(line);

@@ -77,6 +77,7 @@ struct DynamicRankResult : RankRun {
   std::uint32_t widened_iterations = 0;  ///< after which DynamicRankOptions::affect_all affected all vertices
   double update_seconds = 0;             ///< a GPU's copy of the graph; 0 where there is none
   double rewrite_seconds = 0;            ///< of these, the GPU's work on the lists once it has the changes
+  double shared_seconds = 0;             ///< of compute_seconds, a GPU's for sums that ranks share out
   std::uint64_t partitions_read = 1;     ///< in some iteration; the others held no affected vertex
   std::uint32_t kernel_launches = 0;     ///< of iterations, where a GPU holds the graph
   /// Of a thread of the largest kernel that pushes, or pulls; of any RoundFusion but automatic.

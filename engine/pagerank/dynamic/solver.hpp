@@ -88,7 +88,7 @@ class DynamicSolver final : public DynamicRanks::State {
     store_.launches = 0;
     iterate(graph, lists, result, observer);
     result.compute_seconds = seconds_now() - begin;
-    if constexpr (Store::kHoldsGraph) store_.count_kernels(result);
+    if constexpr (Store::kHoldsGraph) store_.count(result);
     result.ever_affected = of_all_ranks(store_.ever(), kAffected);
     result.traffic = lists.traffic();
     result.traffic.host_to_device_bytes += store_.bytes_sent() - sent;

@@ -61,6 +61,7 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
     graph_.apply(graph, changes, this->executor.queue());
     this->executor.wait("a batch");
     changes_ = changes.size();
+    shared_seconds_ = 0;
     rounds_.begin(this->options.max_iterations);
     return graph_.rewrite_seconds();
   }
@@ -137,7 +138,8 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
     return done;
   }
 
-  void count_kernels(DynamicRankResult& result) const {
+  void count(DynamicRankResult& result) const {
+    result.shared_seconds = shared_seconds_;
     result.kernel_launches = this->launches;
     std::tie(result.push_registers, result.pull_registers) =
         RankRounds::registers<Share>(this->dynamic.fusion);
@@ -158,13 +160,17 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
     const unsigned next = this->next();
     const std::uint64_t before = this->affected();
     const DynamicView<Share> view = shared_view();
+    const bool many = has_many_edges();
     this->clear_lists();
+    gathering_.start(this->executor.queue());
     gather_members(*this, view, this->members(this->now()), this->sizes);
+    gathering_.stop(this->executor.queue());
     view.shares ? settle_shared(view) : settle_members(*this, view);
     if (this->spreads())
       expand_sources(*this, view, before, &this->counters()->settled.pushed, this->members(next));
     if (view.shares && peers_.linked()) peers_.wait(this->executor.queue().get(), kSums);
     this->read(next);
+    if (many) shared_seconds_ += gathering_.seconds();
     this->go_on_with(next);
     const Settled settled = this->counted().settled;
     marks_shared_ = this->spreads() && spread_of(view, &settled.pushed) == Spread::shared_marks;
@@ -172,10 +178,12 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
     return settled;
   }
 
+  /// Does an iteration read so many edges that ranks had better share them out?
+  bool has_many_edges() const { return about_edges(this->sizes) > kManyEdges * this->own; }
   /// What ranks share out of an iteration.
   DynamicView<Share> shared_view() const {
     DynamicView<Share> view = this->view();
-    view.shares = !peers_.alone() && about_edges(this->sizes) > kManyEdges * this->own;
+    view.shares = !peers_.alone() && has_many_edges();
     if (!view.shares) return view;
     view.shared_first = peers_.first(), view.shared_count = peers_.last() - peers_.first();
     // Else all ranks must count how many vertices are affected for the first time.
@@ -207,6 +215,8 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
   const Router& peers_;
   DeviceGraph graph_;
   std::uint64_t changes_ = 0;  ///< of the batch
+  cuda::Timer gathering_;
+  double shared_seconds_ = 0;  ///< DynamicRankResult
   bool marks_shared_ = false;  ///< in the last iteration: its next list has those of this rank alone
   cuda::SideStream beside_;
   RankRounds rounds_;

@@ -26,6 +26,19 @@ TEST_F(EdgeListTest, IgnoresFurtherColumnsWithoutWeights) {
   EXPECT_EQ(pairs_of(load(path).edges), "0>1 1>2 ");
 }
 
+TEST_F(EdgeListTest, SaysWhichColumnItLeaves) {
+  const auto path = file("g.el", "0 1 5 7\n1 2 6 8\n");
+  ReadOptions times;
+  times.timestamps = true;
+  ReadOptions both = with_weights();
+  both.timestamps = true;
+
+  EXPECT_EQ(load(path).remark, "column 3 was not read (--weights column or --timestamps reads it)");
+  EXPECT_EQ(load(path, with_weights()).remark, "column 4 was not read (--timestamps reads it)");
+  EXPECT_NE(load(path, times).remark.find("column 4 was not read"), std::string::npos);
+  EXPECT_EQ(load(path, both).remark, "");
+}
+
 TEST_F(EdgeListTest, SkipsAByteOrderMark) {
   EXPECT_EQ(pairs_of(load(file("g.csv",
                                "\xef\xbb\xbf"

@@ -205,6 +205,8 @@ TEST_F(DimacsTest, ReadsArcsWithIdsFromOne) {
   EXPECT_EQ(loaded.edges.weight, (ChargedVector<float>{10, 20}));
   EXPECT_EQ(loaded.info.vertices, 3u);
   EXPECT_FALSE(loaded.info.undirected);
+  EXPECT_EQ(loaded.remark, "");
+  EXPECT_NE(load(path).remark.find("column 3 was not read"), std::string::npos);
 }
 
 TEST_F(DimacsTest, TakesIdsAsTheyStandWithoutAProblemLine) {
