@@ -160,17 +160,6 @@ TEST(GpuShard, WalksByWeightAreThoseOfTheHost) {
   for (const int size : {2, 3}) expect_same<Program>(size, graph, walks::BiasedWalk{{Bias::weight}}, walk);
 }
 
-/// Partitions so large that tables could be begun before the lists are there.
-TEST(GpuShard, WalksByWeightOfLargePartitionsAreThoseOfTheHost) {
-  const auto gpu = open_gpu();
-  REQUIRE_GPU(gpu);
-  using Program = walks::WalkProgram<walks::BiasedWalk, WideAliasTable, walks::Acceptance::always>;
-  const auto graph = [] { return scattered(at_most(30000, 3000)); };
-  walks::Options walk;
-  walk.kind = walks::Kind::biased;
-  expect_same<Program>(2, graph, walks::BiasedWalk{{Bias::weight}}, walk);
-}
-
 TEST(GpuShard, Node2vecWalksByWeightAreThoseOfTheHost) {
   const auto gpu = open_gpu();
   REQUIRE_GPU(gpu);

@@ -277,9 +277,9 @@ void settle_part(const RankState<Share, cuda::CudaExecutor>& state, const Dynami
                  bool others, cudaStream_t stream) {
   const std::uint64_t count = state.affected();
   // Fewer are listed about in order, and to look at all flags costs more than that gains.
-  const bool many = count > state.own / 2;
-  const unsigned grid = count <= kOneBlock && !others ? 1 : list_grid(many ? state.own : count);
-  Settled *const settled = &state.counters()->settled, *const parts = grid == 1 ? settled : state.partial();
+  const bool many = count > state.own / 2, at_once = count <= kOneBlock && !others;
+  const unsigned grid = at_once ? 1 : list_grid(many ? state.own : count);
+  Settled *const settled = &state.counters()->settled, *const parts = at_once ? settled : state.partial();
   const auto launch = [&](const auto& members) {
     settle_kernel<<<grid, kRowBlock, 0, stream>>>(view, members, others, state.members(state.next()),
                                                   state.sources(), parts);
@@ -287,7 +287,7 @@ void settle_part(const RankState<Share, cuda::CudaExecutor>& state, const Dynami
     ++state.launches;
   };
   many ? launch(flagged_members(state)) : launch(ListedMembers{state.members(state.now()), state.sizes});
-  if (grid == 1) return;
+  if (at_once) return;
   fold_totals(parts, grid, view.norm, others, settled, stream);
   ++state.launches;
 }
