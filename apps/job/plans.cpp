@@ -98,7 +98,9 @@ void Job::print_plan(const sampling::RunPlan& plan) const {
   world().all_reduce(result_bytes, Reduce::sum, "the plan");
   if (result_bytes[0] != 0) text += bytes_line("result", result_bytes[0]);
   text += fmt::format("{:<22} {:>12}\n", "layout", name_of(kLayouts, plan.layout));
-  text += fmt::format("{:<22} {:>12}\n", "technique", name_of(kSelects, plan.select));
+  // Draws without a bias have no technique.
+  text += fmt::format("{:<22} {:>12}\n", "technique",
+                      plan.select == Select::automatic ? "an index" : name_of(kSelects, plan.select));
   print_plan(text, in_parts ? plan.partitions->size() : 1);
 }
 
