@@ -178,13 +178,17 @@ class LongJob : public RankFailure {
     return ranks_of(process.id());
   }
 
-  /// The ranks that mpirun has started by now.
+  /// The ranks that mpirun has started by now and that it knows. Of a process that is killed while the two meet, Open
+  /// MPI 4.1.4 does not always say which rank it was, and it may wait forever. Sluice itself has not begun by then.
   static std::vector<pid_t> ranks_of(pid_t mpirun) {
     std::vector<pid_t> ranks;
     std::istringstream children(
         read_bytes("/proc/" + std::to_string(mpirun) + "/task/" + std::to_string(mpirun) + "/children"));
     for (pid_t child = 0; children >> child;) {
-      if (read_bytes("/proc/" + std::to_string(child) + "/comm") == "sluice\n") ranks.push_back(child);
+      const std::string process = "/proc/" + std::to_string(child);
+      if (read_bytes(process + "/comm") != "sluice\n") continue;
+      // Open MPI loads how ranks send to each other once it has met mpirun.
+      if (read_bytes(process + "/maps").find("mca_pml") != std::string::npos) ranks.push_back(child);
     }
     return ranks;
   }
