@@ -14,6 +14,7 @@
 #include "engine/exec/device.hpp"
 #include "engine/exec/executor.hpp"
 #include "engine/exec/group.hpp"
+#include "engine/exec/order_in_blocks.hpp"
 #include "engine/exec/thread_pool.hpp"
 
 namespace sluice {
@@ -167,36 +168,23 @@ class HostExecutorOf {
     }
   }
 
-  /// Blocks of items are counted, then put in their places, each by one thread.
   template <class KeyOf>
   void order_by_key(std::uint64_t count, const KeyOf& key_of, OrderedItems& ordered) {
     check_items(count);
-    constexpr std::uint64_t kItemsPerCount = 16;  // so that counting costs more than adding the counts up
     ordered.items.reserve(device_, count, ordered.purpose);
-    const std::uint64_t keys = ordered.keys();
-    const std::uint64_t blocks =
-        std::clamp<std::uint64_t>(count / (kItemsPerCount * keys), 1, std::uint64_t{4} * pool_.size());
-    const std::uint64_t grain = std::max<std::uint64_t>((count + blocks - 1) / blocks, 1);
-    std::vector<std::uint64_t> sums(blocks * keys, 0);
-    const auto for_each_item = [&](const auto& body) {
-      pool_.blocks(count, grain, [&](std::uint64_t from, std::uint64_t to, unsigned) {
-        std::uint64_t* const own = sums.data() + from / grain * keys;
-        for (std::uint64_t item = from; item < to; ++item) {
-          const std::uint32_t key = key_of(item);
-          if (key != kNoKey) body(own[key], static_cast<std::uint32_t>(item));
-        }
-      });
-    };
-    for_each_item([](std::uint64_t& items, std::uint32_t) { ++items; });
-    std::uint64_t sum = 0;
-    for (std::uint64_t key = 0; key < keys; ++key) {
-      ordered.begins[key] = sum;
-      for (std::uint64_t block = 0; block < blocks; ++block)
-        sum += std::exchange(sums[block * keys + key], sum);
-    }
-    ordered.begins[keys] = sum;
-    std::uint32_t* const items = ordered.items.data();
-    for_each_item([items](std::uint64_t& place, std::uint32_t item) { items[place++] = item; });
+    ordered.begins[0] = 0;
+    order_in_blocks(
+        pool_.size(), count, ordered.begins,
+        [this](std::uint64_t all, std::uint64_t grain, auto&& body) { pool_.blocks(all, grain, body); },
+        [&](std::uint64_t from, std::uint64_t to, const auto& see) {
+          for (std::uint64_t item = from; item < to; ++item) {
+            const std::uint32_t key = key_of(item);
+            if (key != kNoKey) see(static_cast<std::uint32_t>(item), key);
+          }
+        },
+        [items = ordered.items.data()](std::uint64_t place, std::uint32_t item, std::uint32_t) {
+          items[place] = item;
+        });
   }
 
   std::uint64_t exclusive_sum(std::uint64_t* counts, std::uint64_t size) {

@@ -5,9 +5,9 @@
 #include <atomic>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
+#include "engine/exec/order_in_blocks.hpp"
 #include "engine/exec/threads.hpp"
 #include "engine/memory/schedule/host_queues.hpp"
 #include "engine/walks/advance.hpp"
@@ -89,7 +89,6 @@ class QueueBackend {
   bool teams_;
   HostQueues queues_;
   std::vector<std::uint64_t> counts_;
-  std::vector<std::uint64_t> places_;  ///< [blocks][keys] where the next walk goes
   std::atomic<std::uint64_t> steps_{0}, rounds_{0}, read_{0};
 };
 
@@ -128,37 +127,25 @@ void QueueBackend::work(const QueuedWalks<Program>& all, std::span<const WalkSeg
 template <class Walk>
 void QueueBackend::order(const QueueSide<Walk>& from, const QueueSide<Walk>& to, std::uint64_t base,
                          std::span<const WalkSegment> segments, std::uint32_t keys) {
-  constexpr std::uint64_t kWalksPerCount = 16;  // so that counting costs more than adding the counts up
-  const std::uint64_t walks = walks_in(segments);
-  const std::uint64_t blocks =
-      std::clamp<std::uint64_t>(walks / (kWalksPerCount * keys), 1, std::uint64_t{4} * threads_);
-  const std::uint64_t grain = std::max<std::uint64_t>((walks + blocks - 1) / blocks, 1);
-  counts_.assign(keys, 0);
-  places_.assign(blocks * keys, 0);
-  const auto for_each = [&](const auto& body) {
-    parallel_blocks(threads_, walks, grain, [&](std::uint64_t first, std::uint64_t last, unsigned) {
-      std::uint64_t* const own = places_.data() + first / grain * keys;
-      SegmentCursor cursor(segments.data(), first);
-      for (std::uint64_t i = first; i < last; ++i) {
-        const std::uint64_t at = cursor.next();
-        const std::uint32_t key = from.keys[at];
-        if (key < keys) body(own[key], at, key);
-      }
-    });
-  };
-  for_each([](std::uint64_t& count, std::uint64_t, std::uint32_t) { ++count; });
-  std::uint64_t place = base;
-  for (std::uint32_t key = 0; key < keys; ++key) {
-    const std::uint64_t first = place;
-    for (std::uint64_t block = 0; block < blocks; ++block)
-      place += std::exchange(places_[block * keys + key], place);
-    counts_[key] = place - first;
-  }
-  for_each([&](std::uint64_t& next, std::uint64_t at, std::uint32_t key) {
-    to.walks[next] = from.walks[at];
-    if (to.keys) to.keys[next] = key;
-    ++next;
-  });
+  std::vector<std::uint64_t> begins(keys + std::size_t{1}, base);
+  order_in_blocks(
+      threads_, walks_in(segments), begins,
+      [this](std::uint64_t walks, std::uint64_t grain, auto&& body) {
+        parallel_blocks(threads_, walks, grain, body);
+      },
+      [&](std::uint64_t first, std::uint64_t last, const auto& see) {
+        SegmentCursor cursor(segments.data(), first);
+        for (std::uint64_t i = first; i < last; ++i) {
+          const std::uint64_t at = cursor.next();
+          if (from.keys[at] < keys) see(at, from.keys[at]);
+        }
+      },
+      [&](std::uint64_t place, std::uint64_t at, std::uint32_t key) {
+        to.walks[place] = from.walks[at];
+        if (to.keys) to.keys[place] = key;
+      });
+  counts_.resize(keys);
+  for (std::uint32_t key = 0; key < keys; ++key) counts_[key] = begins[key + 1] - begins[key];
 }
 
 }  // namespace sluice::walks::host

@@ -1,0 +1,43 @@
+// Items in order of a small key, stably, by the host's threads: blocks of items are counted, and then put in
+// their places, each by one thread.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace sluice {
+
+/// Puts items [0, count) where those of their key are, from place begins[0] on; `begins`, [keys + 1], says
+/// then where each key's begin. parallel(count, grain, body(from, to, thread)) claims blocks for threads.
+/// visit(from, to, see) calls see(item, key) for those of [from, to) that have a place, in order; both times
+/// the same. put(place, item, key) is called once for each.
+template <class Parallel, class Visit, class Put>
+void order_in_blocks(unsigned threads, std::uint64_t count, std::span<std::uint64_t> begins,
+                     Parallel&& parallel, Visit&& visit, Put&& put) {
+  constexpr std::uint64_t kItemsPerCount = 16;  // so that counting costs more than adding the counts up
+  const std::uint64_t keys = begins.size() - 1;
+  const std::uint64_t blocks =
+      std::clamp<std::uint64_t>(count / (kItemsPerCount * keys), 1, std::uint64_t{4} * threads);
+  const std::uint64_t grain = std::max<std::uint64_t>((count + blocks - 1) / blocks, 1);
+  std::vector<std::uint64_t> places(blocks * keys, 0);
+  const auto for_each = [&](const auto& see) {
+    parallel(count, grain, [&](std::uint64_t from, std::uint64_t to, unsigned) {
+      std::uint64_t* const own = places.data() + from / grain * keys;
+      visit(from, to, [&](auto item, std::uint32_t key) { see(own[key], item, key); });
+    });
+  };
+  for_each([](std::uint64_t& items, auto, std::uint32_t) { ++items; });
+  std::uint64_t place = begins[0];
+  for (std::uint64_t key = 0; key < keys; ++key) {
+    begins[key] = place;
+    for (std::uint64_t block = 0; block < blocks; ++block)
+      place += std::exchange(places[block * keys + key], place);
+  }
+  begins[keys] = place;
+  for_each([&put](std::uint64_t& next, auto item, std::uint32_t key) { put(next++, item, key); });
+}
+
+}  // namespace sluice
