@@ -24,6 +24,10 @@ std::exception_ptr lack_of_memory(const std::function<void()>& body) {
   return nullptr;
 }
 
+bool all_have_memory(Communicator& ranks, const char* label, const std::function<void()>& body) {
+  return !any_left(&ranks, lack_of_memory(body) ? 1 : 0, label);
+}
+
 void throw_if_lacking(const std::exception_ptr& own, bool lacks) {
   if (own) std::rethrow_exception(own);
   if (lacks) throw BudgetError("another rank lacks the memory for its part of the work");

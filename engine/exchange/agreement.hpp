@@ -18,6 +18,8 @@ void together(Communicator* ranks, const std::function<void()>& body);
 
 /// The BudgetError that `body` ends with, or null.
 std::exception_ptr lack_of_memory(const std::function<void()>& body);
+/// Calls `body`; false, on all of `ranks`, where one ends with BudgetError. All of them call it.
+bool all_have_memory(Communicator& ranks, const char* label, const std::function<void()>& body);
 /// Throws `own`, or where that is null and another rank `lacks` memory, BudgetError.
 void throw_if_lacking(const std::exception_ptr& own, bool lacks);
 

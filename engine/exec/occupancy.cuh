@@ -9,6 +9,17 @@
 
 namespace sluice::cuda {
 
+/// Threads that a multiprocessor runs at once, of the GPUs that code is compiled for (CUDA C++ Programming
+/// Guide, "Compute Capabilities"): kernels whose registers shall let it be full are bounded by it.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+inline constexpr unsigned kThreadsAtOnce = 1024;
+#elif defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || __CUDA_ARCH__ == 890 || \
+                                 __CUDA_ARCH__ >= 1100)
+inline constexpr unsigned kThreadsAtOnce = 1536;
+#else
+inline constexpr unsigned kThreadsAtOnce = 2048;
+#endif
+
 /// What the calling thread's GPU says of itself.
 inline unsigned gpu_attribute(cudaDeviceAttr which) {
   int device = 0, value = 0;

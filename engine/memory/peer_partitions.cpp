@@ -68,9 +68,8 @@ std::unique_ptr<PeerPartitions> PeerPartitions::open(ResidentGraph::Impl& graph,
                     bytes_of(parts, pages.columns) <= graph.device.memory().available() / 2;
   if (any_left(ranks, fits ? 0 : 1, kLabel)) return nullptr;
   std::unique_ptr<PeerPartitions> peers;
-  const std::exception_ptr lacks =
-      lack_of_memory([&] { peers.reset(new PeerPartitions(graph, pages, std::move(parts))); });
-  if (any_left(ranks, lacks ? 1 : 0, kLabel) || !peers->connect(pages.columns)) return nullptr;
+  const auto make = [&] { peers.reset(new PeerPartitions(graph, pages, std::move(parts))); };
+  if (!all_have_memory(*ranks, kLabel, make) || !peers->connect(pages.columns)) return nullptr;
   return peers;
 }
 

@@ -78,12 +78,12 @@ class ResidentBeliefs final : public VertexBeliefs {
       if (!peer_lists_->connect()) return false;
       lists_ = peer_lists_->lists();
       // First what is there for a while alone.
-      const std::exception_ptr lacks = lack_of_memory([&] {
+      const bool fits = all_have_memory(ranks(), "memory for messages", [&] {
         peer_lists_->for_each_rank([&](const ReverseLists& others) { find_reverse(others); });
         take_memory(peer_lists_->edges_to_own());
       });
       peer_lists_->close();
-      if (any_left(&ranks(), lacks ? 1 : 0, "memory for messages")) return false;
+      if (!fits) return false;
       peers_ = PeerMemory::open(ranks(), memory_.data());
       if (peers_ == nullptr) return false;
       all_.own = static_cast<unsigned>(ranks().rank());

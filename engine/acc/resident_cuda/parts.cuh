@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -240,11 +239,11 @@ class PeerPart {
     const std::uint64_t rows = own_vertices();
     std::vector<std::uint64_t> edges(std::size_t{ranks()} * ranks(), 0);  ///< [from][to]
     Buffer<std::uint64_t> places;
-    std::exception_ptr lacks = lack_of_memory([&] {
+    const auto count = [&] {
       places = Buffer<std::uint64_t>(device_, rows + 1, kLabel);
       for (unsigned r = 0; r < ranks(); ++r) edges[own() * ranks() + r] = place(r, places);
-    });
-    if (any_left(&all, lacks ? 1 : 0, kLabel)) return false;
+    };
+    if (!all_have_memory(all, kLabel, count)) return false;
     all.all_reduce(edges, Reduce::sum, kLabel);
     std::vector<std::uint64_t> to(ranks(), 0), before(ranks(), 0);
     for (unsigned from = 0; from < ranks(); ++from) {
@@ -253,8 +252,7 @@ class PeerPart {
         to[r] += edges[from * ranks() + r];
       }
     }
-    lacks = lack_of_memory([&] { take_memory(to[own()]); });
-    if (any_left(&all, lacks ? 1 : 0, kLabel)) return false;
+    if (!all_have_memory(all, kLabel, [&] { take_memory(to[own()]); })) return false;
     executor_.fill(memory_.data(), 0, Peers::bytes(vertices(), ranks()));
     executor_.wait(kLabel);
     peers_ = PeerMemory::open(all, memory_.data());

@@ -3,14 +3,14 @@
 #include <algorithm>
 
 #include "engine/exec/algorithms/scan.hpp"
+#include "engine/exec/occupancy.cuh"
 
 namespace sluice::pagerank {
 
 namespace {
 
 constexpr unsigned kBlock = 128;
-constexpr unsigned kEach = 8;              // entries of a thread: as many reads are under way at once
-constexpr unsigned kThreadsAtOnce = 2048;  // of a processor: many tiles are under way, none of them is alone
+constexpr unsigned kEach = 8;  // entries of a thread: as many reads are under way at once
 constexpr unsigned kTile = kBlock * kEach;
 constexpr std::uint64_t kSlackPart = 64;  // capacity of columns beyond what they hold
 
@@ -241,7 +241,7 @@ __device__ void rewrite_offsets(const CsrView& old, EdgeIndex* offsets, std::uin
 }
 
 /// Tiles from row_first and entry_first on: blocks take those of offsets first.
-__global__ void __launch_bounds__(kBlock, kThreadsAtOnce / kBlock)
+__global__ void __launch_bounds__(kBlock, cuda::kThreadsAtOnce / kBlock)
     rewrite_kernel(CsrView old, EdgeIndex* offsets, std::uint64_t size, std::uint64_t row_first,
                    std::uint64_t row_tiles, ColumnView column, std::uint64_t entry_first, EditView view,
                    const TileCut* by_place, const TileCut* by_row, unsigned long long* longest) {

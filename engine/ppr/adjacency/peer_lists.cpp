@@ -1,7 +1,6 @@
 #include "engine/ppr/adjacency/peer_lists.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 #include "engine/exchange/agreement.hpp"
@@ -42,9 +41,10 @@ std::unique_ptr<PeerLists> PeerLists::open(const Device& device, const Graph& gr
                     words_of_part(most, options) * sizeof(Vertex) <= device.memory().available() / 2;
   if (any_left(&ranks, fits ? 0 : 1, kLists)) return nullptr;
   std::unique_ptr<PeerLists> lists;
-  const auto lacks = lack_of_memory(
-      [&] { lists.reset(new PeerLists(device, graph, options, ranks, std::move(owners), most)); });
-  if (any_left(&ranks, lacks ? 1 : 0, kLists)) return nullptr;
+  const auto make = [&] {
+    lists.reset(new PeerLists(device, graph, options, ranks, std::move(owners), most));
+  };
+  if (!all_have_memory(ranks, kLists, make)) return nullptr;
   lists->bring(device, graph, options);
   return lists->connect(device, graph) ? std::move(lists) : nullptr;
 }
