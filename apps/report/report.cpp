@@ -65,9 +65,6 @@ void add_run(Json& json, const RunStats& run) {
   json["selection_iterations"] = run.selection_iterations;
   json["collision_searches"] = run.collision_searches;
   json["kernel_launches"] = run.kernel_launches;
-  json["side_by_side"] = {{"rounds", run.kernels.rounds},
-                          {"mean_seconds", run.kernels.mean_seconds},
-                          {"deviation_seconds", run.kernels.deviation_seconds}};
 }
 
 /// The same on every rank but for times, so ranks are not added up (join_reports() leaves "solver" alone,

@@ -225,7 +225,7 @@ std::uint64_t SweepPages::slot_bytes() const {
   return plan.slots == 0 ? 0 : kFixedBytes + plan.slots * plan.partitions.largest();
 }
 
-std::vector<bool> SweepPages::read_in_place(std::span<const WantedLists> wanted, bool once) {
+std::vector<bool> SweepPages::read_in_place(std::span<const ListDemand> wanted, bool once) {
   if (!choice_) return std::vector<bool>(size());
   std::vector<bool> chosen = choice_->choose(
       wanted, [&](std::uint32_t p) { return cache_.resident(p); }, cache_.empty_slots(), once);

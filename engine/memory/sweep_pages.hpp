@@ -86,6 +86,8 @@ class SweepPages {
              std::uint64_t most = ~std::uint64_t{0});
 
   std::uint64_t size() const { return cache_.partitions(); }
+  /// Do slots hold all partitions, so that each comes once?
+  bool all_stay() const { return cache_.plan().slots >= size(); }
   /// Rows of a partition.
   std::uint64_t begin(std::uint64_t partition) const { return plan().begin(partition); }
   std::uint64_t end(std::uint64_t partition) const { return plan().end(partition); }
@@ -107,7 +109,7 @@ class SweepPages {
   /// it counts as traffic. Lists must be page-locked on a GPU. All partitions where that is asked for, or
   /// left open on the host, which counts nothing then; none where lists are in a file. `once`: no other round
   /// wants them.
-  std::vector<bool> read_in_place(std::span<const WantedLists> wanted, bool once = false);
+  std::vector<bool> read_in_place(std::span<const ListDemand> wanted, bool once = false);
   /// Such partitions.
   SweepPage in_place(PartitionRun run) const;
 

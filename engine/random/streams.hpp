@@ -21,7 +21,6 @@ namespace sluice {
 ///              pools: block k: entry k of the step: low: which; high: its first neighbour
 ///              samples: distinct: word j: first choice j. With replacement: word j; alias: block j, low:
 ///                slot, high: threshold
-///              layer by keys: block of the candidate, low
 ///   trial      walks: block t: the proposal of trial t, as `select`
 ///              samples: pick j by rejection: block 64j + t, low: index, high: acceptance (dynamic bias:
 ///                high: alias threshold)

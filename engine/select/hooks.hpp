@@ -10,8 +10,8 @@
 //   kBias          required required                                   on what the bias of an edge depends
 //   edge_bias      may have may have   may have may have               bias of an edge
 //   dynamic_bias   may have may have                                   part of it that depends on the history
-//   vertex_bias                        required may have               bias of an entry of the pool or
-//   frontier pool_size                          required                        seeds of the pool
+//   vertex_bias                        required may have               bias of an entry of pool or frontier
+//   pool_size                          required                        seeds of the pool
 //   frontier_size                      may have may have               entries that a step or depth selects
 //   neighbor_size           required   may have                        edges that an entry selects
 //   replacement             required   may have                        may it select an edge twice?

@@ -1,5 +1,6 @@
-// The loop of a walk on a GPU: advance.hpp for one lane. Walks on a whole graph by programs that never scan
-// have a kernel of their own (walk_cuda.cuh), the measured exception.
+// The loop of a walk on a GPU: advance.hpp for one lane. Two measured exceptions have kernels of their own:
+// walks on a whole graph by programs that never scan (walk_cuda.cuh), and a step a round between GPUs
+// (queue/steps_cuda.cuh).
 #pragma once
 
 #include <cstdint>

@@ -20,12 +20,12 @@ class InPlaceTest : public testing::Test {
     return offsets;
   }
   /// Of a round that wants this of partition 1, and nothing of the others.
-  std::vector<bool> choose(InPlaceChoice& choice, const WantedLists& wanted, std::uint64_t empty = 0) const {
+  std::vector<bool> choose(InPlaceChoice& choice, const ListDemand& wanted, std::uint64_t empty = 0) const {
     return choice.choose(
-        std::vector<WantedLists>{{}, wanted, {}, {}}, [&](std::uint32_t p) { return here_.count(p) > 0; },
+        std::vector<ListDemand>{{}, wanted, {}, {}}, [&](std::uint32_t p) { return here_.count(p) > 0; },
         empty);
   }
-  bool in_place(InPlaceChoice& choice, const WantedLists& wanted, std::uint64_t empty = 0) const {
+  bool in_place(InPlaceChoice& choice, const ListDemand& wanted, std::uint64_t empty = 0) const {
     return choose(choice, wanted, empty)[1];
   }
 
@@ -56,7 +56,7 @@ TEST_F(InPlaceTest, ReadsLittleInPlaceOfWhatIsHereToo) {
 }
 
 TEST_F(InPlaceTest, FillsEmptySlotsWithWhatIsReadAgainAndAgain) {
-  const WantedLists some{kLists * 2 / 5, kEdges * 2 / 5};
+  const ListDemand some{kLists * 2 / 5, kEdges * 2 / 5};
 
   EXPECT_TRUE(in_place(choice_, some, 1));
   EXPECT_TRUE(in_place(choice_, some, 1));
@@ -66,7 +66,7 @@ TEST_F(InPlaceTest, FillsEmptySlotsWithWhatIsReadAgainAndAgain) {
 }
 
 TEST_F(InPlaceTest, FillsNoMoreSlotsThanAreEmpty) {
-  const std::vector<WantedLists> all(kPartitions, WantedLists{kLists * 3 / 5, kEdges * 3 / 5});
+  const std::vector<ListDemand> all(kPartitions, ListDemand{kLists * 3 / 5, kEdges * 3 / 5});
   const auto nowhere = [](std::uint32_t) { return false; };
   choice_.choose(all, nowhere, 2);
 
@@ -75,9 +75,9 @@ TEST_F(InPlaceTest, FillsNoMoreSlotsThanAreEmpty) {
 }
 
 TEST_F(InPlaceTest, ReadsWholeLongListsInPlaceThatAreWantedOnce) {
-  const auto once = [&](const WantedLists& wanted) -> bool {
+  const auto once = [&](const ListDemand& wanted) -> bool {
     const auto nowhere = [](std::uint32_t) { return false; };
-    return choice_.choose(std::vector<WantedLists>{{}, wanted, {}, {}}, nowhere, 1, true)[1];
+    return choice_.choose(std::vector<ListDemand>{{}, wanted, {}, {}}, nowhere, 1, true)[1];
   };
 
   EXPECT_TRUE(once({kLists, kEdges}));

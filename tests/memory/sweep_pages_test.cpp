@@ -72,7 +72,7 @@ TEST_F(SweepPagesInSlots, KeepWhatIsWantedAgain) {
 }
 
 TEST_F(SweepPagesInSlots, ReadNothingInPlaceOnTheHost) {
-  EXPECT_EQ(pages_.read_in_place(std::vector<WantedLists>(12, {1, 1})), std::vector<bool>(12));
+  EXPECT_EQ(pages_.read_in_place(std::vector<ListDemand>(12, {1, 1})), std::vector<bool>(12));
   EXPECT_EQ(pages_.traffic().mapped_rounds, 0u);
 }
 
@@ -177,7 +177,7 @@ TEST(OpenSweepPages, ReadAllInPlaceOnTheHostAndCountNothing) {
   SweepPages pages(device, SweepRows(graph.out.view()), true, {});
   ASSERT_GT(pages.size(), 1u);
 
-  EXPECT_EQ(pages.read_in_place(std::vector<WantedLists>(pages.size(), {1, 1})),
+  EXPECT_EQ(pages.read_in_place(std::vector<ListDemand>(pages.size(), {1, 1})),
             std::vector<bool>(pages.size(), true));
   EXPECT_LT(device.memory().peak(), little / 2);
   EXPECT_EQ(pages.traffic().mapped_bytes, 0u);
@@ -191,9 +191,9 @@ TEST(MappedSweepPages, CountWhatIsReadInPlace) {
                    {.partitions = 3, .transport = Transport::mapped});
   ASSERT_EQ(pages.size(), 3u);
 
-  EXPECT_EQ(pages.read_in_place(std::vector<WantedLists>{{2, 30}, {0, 0}, {5, 70}}),
+  EXPECT_EQ(pages.read_in_place(std::vector<ListDemand>{{2, 30}, {0, 0}, {5, 70}}),
             (std::vector<bool>{true, false, true}));
-  EXPECT_EQ(pages.read_in_place(std::vector<WantedLists>(3)), std::vector<bool>(3));
+  EXPECT_EQ(pages.read_in_place(std::vector<ListDemand>(3)), std::vector<bool>(3));
 
   const SweepPage both = pages.in_place({1, 3});
   EXPECT_EQ(both.begin, pages.begin(1));

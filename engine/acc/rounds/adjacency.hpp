@@ -149,7 +149,7 @@ class Adjacency {
     std::uint64_t with_short_lists = 0;
     executor.sort_by_key(by, count, sorted_.data(), keys_, [&](const KeyCounts&) {
       in_place = pages().read_in_place(wanted([&](std::uint64_t p) {
-        return WantedLists{items_of(p), keys_.weights[p]};
+        return ListDemand{items_of(p), keys_.weights[p]};
       }));
       if (short_.any()) in_place.push_back(false), with_short_lists = items_of(behind);
       places = InPlaceFirst(keys_.begins, in_place);
@@ -196,7 +196,7 @@ class Adjacency {
   template <Executor E, class Use>
   void visit_edges(E& executor, const std::vector<std::uint64_t>& waiting, Use&& use, bool once = true) {
     visit(executor, waiting, once, use, [&](std::uint64_t p) {
-      return WantedLists{std::min(waiting[p], pages().end(p) - pages().begin(p)), waiting[p]};
+      return ListDemand{std::min(waiting[p], pages().end(p) - pages().begin(p)), waiting[p]};
     });
   }
   /// The same where those rows wait that count(`items`, body) counts, which look at a few of their edges.
@@ -205,7 +205,7 @@ class Adjacency {
     if (!paged()) return use(lists_->whole());
     const std::vector<std::uint64_t>& waiting = count(executor, items, body);
     visit(executor, waiting, false, use, [&](std::uint64_t p) {
-      return WantedLists{waiting[p], std::min(waiting[p] * kLookedAt, pages().edges(p))};
+      return ListDemand{waiting[p], std::min(waiting[p] * kLookedAt, pages().edges(p))};
     });
   }
 
@@ -225,8 +225,8 @@ class Adjacency {
   SweepPages& pages() const { return *lists_->pages(); }
 
   template <class Of>
-  std::vector<WantedLists> wanted(Of&& of) const {
-    std::vector<WantedLists> all(partitions());
+  std::vector<ListDemand> wanted(Of&& of) const {
+    std::vector<ListDemand> all(partitions());
     for (std::uint64_t p = 0; p < all.size(); ++p) all[p] = of(p);
     return all;
   }

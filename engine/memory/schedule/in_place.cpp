@@ -2,7 +2,7 @@
 
 namespace sluice {
 
-std::vector<bool> InPlaceChoice::choose(std::span<const WantedLists> wanted,
+std::vector<bool> InPlaceChoice::choose(std::span<const ListDemand> wanted,
                                         FunctionRef<bool(std::uint32_t)> resident, std::uint64_t empty,
                                         bool once) {
   const double most = once ? kMostInPlaceOnce : kMostInPlace;

@@ -13,7 +13,7 @@
 namespace sluice {
 
 /// What a round reads of a partition.
-struct WantedLists {
+struct ListDemand {
   std::uint64_t lists = 0, edges = 0;
 };
 
@@ -40,11 +40,11 @@ class InPlaceChoice {
   /// The partitions that a round reads in place [partitions]; never one of which nothing is wanted. Where one
   /// of `empty` slots is left, a partition is brought once reads in place have cost as much as a copy; not if
   /// it is wanted in one round alone: `once`.
-  std::vector<bool> choose(std::span<const WantedLists> wanted, FunctionRef<bool(std::uint32_t)> resident,
+  std::vector<bool> choose(std::span<const ListDemand> wanted, FunctionRef<bool(std::uint32_t)> resident,
                            std::uint64_t empty, bool once = false);
 
  private:
-  std::uint64_t cost(const WantedLists& wanted) const {
+  std::uint64_t cost(const ListDemand& wanted) const {
     const std::uint64_t columns = edge_ / sizeof(Vertex);
     return wanted.edges * edge_ + wanted.lists * columns * kListCost;
   }

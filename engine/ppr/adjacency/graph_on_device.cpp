@@ -4,6 +4,7 @@
 #include "engine/ppr/adjacency/in_edges.hpp"
 #include "engine/ppr/mass.hpp"
 #include "engine/ppr/query_rules.hpp"
+#include "engine/traverse/degree_class.hpp"
 
 namespace sluice::ppr {
 
@@ -34,7 +35,7 @@ InEdgesOnDevice::InEdgesOnDevice(const Device& device, const Graph& graph, const
   HostArray<std::uint64_t> reciprocals(graph.vertices(), "reciprocals of degrees");
   std::vector<Vertex> long_rows;
   if (!device.plans()) {
-    long_rows = long_lists(rows.offsets.span(), kLongRow + 1, device.threads());
+    long_rows = long_lists(rows.offsets.span(), kBlockDegree + 1, device.threads());
     for (std::uint64_t v = 0; v < graph.vertices(); ++v) {
       const std::uint64_t degree = graph.out.offsets[v + 1] - graph.out.offsets[v];
       reciprocals[v] = degree == 0 ? 0 : reciprocal_of(degree);

@@ -23,7 +23,7 @@ class InEdgesOnDevice {
 
   /// Weights are null where `out` has none.
   const CsrView& view() const { return view_; }
-  /// Rows of more than kLongRow edges.
+  /// Rows of more than kBlockDegree edges.
   const Buffer<Vertex>& long_rows() const { return long_rows_; }
   /// [vertices] of out-degrees, 0 for 0 (mass.hpp).
   const std::uint64_t* reciprocals() const { return reciprocals_.data(); }
@@ -32,8 +32,6 @@ class InEdgesOnDevice {
     return offsets_.bytes() + (lists_ ? lists_->planned_bytes() : 0) + long_rows_.bytes() +
            reciprocals_.bytes();
   }
-
-  static constexpr std::uint64_t kLongRow = 512;
 
  private:
   CsrView view_;

@@ -3,6 +3,7 @@
 
 #include "engine/exec/device_clock.cuh"
 #include "engine/ppr/dense/lanes.cuh"
+#include "engine/traverse/degree_class.hpp"
 
 namespace sluice::ppr {
 
@@ -70,7 +71,7 @@ __global__ void __launch_bounds__(kDenseBlock, kDenseBlocksOfSm)
   const unsigned rows = is_long ? 1 : view.rows_of_warp;
   for (unsigned i = 0; i < rows && row < view.shape.vertices; ++i, row += kDenseWarps) {
     const EdgeIndex first = offsets[row], last = offsets[row + 1];
-    if (!is_long && last - first > InEdgesOnDevice::kLongRow) continue;
+    if (!is_long && last - first > kBlockDegree) continue;
     Mass sum = lanes.pull(first, last, is_long ? warp * 32 : 0, is_long ? kDenseBlock : 32);
     if (is_long) {
       partial[warp][lane] = sum;

@@ -3,7 +3,8 @@
 //
 // Where each walk goes as far as it can, it writes its path far from its neighbours', and a step makes four
 // accesses at random: its row, its target, its path and its queue. Two H100s, Kronecker scale 24: uniform
-// walks make 11.4 G steps/s so, and 25.3 here.
+// walks make 11.4 G steps/s so, and 25.3 here. So step_kernel is no advance() (advance.cuh) either, the
+// second measured exception beside walk_kernel.
 #pragma once
 
 #include <cstdint>
