@@ -33,6 +33,13 @@ SLUICE_HD unsigned count_bits(std::uint32_t word) {
 #endif
 }
 
+inline constexpr unsigned kBitsOfWord = 32;
+
+/// Is the bit of i among `words`? No thread changes them meanwhile, or old bits will do.
+SLUICE_HD bool is_marked(const std::uint32_t* words, std::uint64_t i) {
+  return (words[i / kBitsOfWord] >> (i % kBitsOfWord) & 1) != 0;
+}
+
 /// The place of the lowest bit; there is one.
 SLUICE_HD unsigned lowest_bit(std::uint32_t word) {
 #if defined(__CUDA_ARCH__)

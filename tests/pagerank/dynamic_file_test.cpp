@@ -95,6 +95,27 @@ TEST(DynamicFromFile, ReadsOnlyWhatIsAffected) {
   EXPECT_GT(result.traffic.read_bytes, 0u);
 }
 
+/// Where many edges lead from vertices whose change spreads, their out-lists are not looked up one by one.
+TEST(DynamicFromFile, FindsManyAffectedVerticesByTheirInLists) {
+  const Device device({DeviceChoice::host, 2, 0});
+  for (const bool undirected : {false, true}) {
+    const Course course = course_of(rank_rmat(undirected, !undirected), 6);
+    pagerank::Options options;
+    options.tolerance = 1e-7;
+    const pagerank::Result start = pagerank::run_pagerank(device, course.before, options);
+    const auto pruned = static_cast<std::size_t>(
+        std::ranges::find(kFollowers, pagerank::RankMethod::pruned_frontier) - kFollowers);
+    const Followed whole = follow(device, course, options, start, pruned, {});
+    const Followed in_file =
+        follow(device, course_elsewhere(course), options, start, pruned, {.paging = {.partitions = 7}});
+
+    expect_same({in_file}, whole);
+    EXPECT_EQ(whole.results[0].in_list_iterations, 0u);
+    EXPECT_GT(in_file.results[0].in_list_iterations, 0u) << undirected;
+    EXPECT_LT(in_file.results[0].in_list_iterations, in_file.results[0].iterations) << undirected;
+  }
+}
+
 TEST(DynamicFromFile, NeedsInEdges) {
   const Device device({DeviceChoice::host, 1, 0});
   Graph graph = rank_rmat(false, false);

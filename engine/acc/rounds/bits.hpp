@@ -11,8 +11,6 @@
 
 namespace sluice::acc {
 
-inline constexpr unsigned kBitsOfWord = 32;
-
 /// Words that have bits of vertices [begin, end).
 SLUICE_HD std::uint64_t words_of(std::uint64_t begin, std::uint64_t end) {
   return begin < end ? (end - 1) / kBitsOfWord - begin / kBitsOfWord + 1 : 0;
@@ -20,11 +18,6 @@ SLUICE_HD std::uint64_t words_of(std::uint64_t begin, std::uint64_t end) {
 
 SLUICE_HD bool has_bit(const std::uint32_t* words, Vertex v) {
   return load(words + v / kBitsOfWord) >> (v % kBitsOfWord) & 1;
-}
-
-/// The same of words that no thread changes meanwhile, or whose old bits will do.
-SLUICE_HD bool is_marked(const std::uint32_t* words, std::uint64_t v) {
-  return (words[v / kBitsOfWord] >> (v % kBitsOfWord) & 1) != 0;
 }
 
 /// Sets a bit while others are set and taken away. False: it was set.

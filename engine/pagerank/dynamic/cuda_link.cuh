@@ -2,10 +2,9 @@
 // The host has the out-edges: it sends those of the vertices whose change spreads, cut to those that lead to
 // own vertices. GPUs of ranks exchange contributions (device_shares.cuh).
 //
-// Hosts exchange the ids of vertices whose change spreads, for hosts look up their edges. A host copies its
-// own ids down for that. By way of the GPUs, where a round takes 15 us, it would copy down those of all
-// ranks: no gain where they are few. Of many, each brings a list of edges that the host packs and sends up:
-// its id takes 4 bytes beside, or a bit a vertex.
+// Where few edges lead from vertices whose change spreads, hosts exchange the ids of these, for hosts look up
+// their edges. By way of the GPUs, where a round takes 15 us, each would copy down those of all ranks. Where
+// many edges do, GPUs exchange bits, and no out-list is looked up (PartStore::mark_by_in_lists).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -48,17 +47,14 @@ class CudaLink {
   /// To this GPU.
   std::uint64_t bytes_sent() const { return parcels_.bytes_sent(); }
 
-  /// Takes the offsets of own in-edges.
+  /// Takes the offsets of own edges.
   void see(const Graph& graph) {
     state_.executor.wait("the last batch");  // its last list is made by the offsets that it had
-    const std::uint64_t own = peers_.last() - peers_.first();
     const CsrView in = in_edges_of(graph, state_.options.weighted);
-    offsets_.reserve(device_, own + 1, "offsets of in-edges");
-    state_.in = {in.vertices, 0, moved(offsets_.data(), peers_.first()), nullptr, nullptr};
-    if (own == 0) return;
-    copy_to_device(device_, offsets_.data(), in.offsets + peers_.first(), (own + 1) * sizeof(EdgeIndex));
+    state_.in = {in.vertices, 0, take(in_offsets_, in), nullptr, nullptr};
+    state_.out_offsets = take(out_offsets_, graph.out.view());
     const std::uint64_t last = std::min(peers_.last(), in.vertices);  // of a plan, vertices that come later
-    state_.in.edges = in.offsets[last] - in.offsets[peers_.first()];
+    if (peers_.first() < last) state_.in.edges = in.offsets[last] - in.offsets[peers_.first()];
   }
 
   // ---- entries of lists
@@ -122,6 +118,15 @@ class CudaLink {
 
   const cuda::Stream& stream() const { return state_.executor.queue(); }
 
+  /// Own offsets of `lists`, by id.
+  const EdgeIndex* take(Buffer<EdgeIndex>& offsets, const CsrView& lists) {
+    const std::uint64_t own = peers_.last() - peers_.first();
+    offsets.reserve(device_, own + 1, "offsets of edges");
+    if (own > 0)
+      copy_to_device(device_, offsets.data(), lists.offsets + peers_.first(), (own + 1) * sizeof(EdgeIndex));
+    return moved(offsets.data(), peers_.first());
+  }
+
   template <class Body>
   void over_sources(std::uint64_t first, std::uint64_t last, Body&& body) const {
     parallel_blocks(device_.threads(), last - first, kSourcesAtOnce,
@@ -153,7 +158,7 @@ class CudaLink {
   State& state_;
   RankParcels<Stored> parcels_;
   DeviceShares<Share> shares_;
-  Buffer<EdgeIndex> offsets_;               ///< [own + 1] of in-edges
+  Buffer<EdgeIndex> in_offsets_, out_offsets_;  ///< [own + 1]
   std::vector<EdgeIndex> begins_, places_;  ///< of sources' edges in their lists, and among what is sent
 };
 

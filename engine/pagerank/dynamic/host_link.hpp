@@ -23,6 +23,7 @@ class HostLink {
 
   void see(const Graph& graph) {
     state_.in = in_edges_of(graph, state_.options.weighted), state_.out = graph.out.view();
+    state_.out_offsets = state_.out.offsets;
   }
 
   void meet(std::span<const Vertex> vertices) {

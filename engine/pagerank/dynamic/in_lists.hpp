@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/core/bits.hpp"
 #include "engine/exec/memory/copy_lane.hpp"
 #include "engine/memory/sweep_pages.hpp"
 #include "engine/pagerank/dynamic/rank_state.hpp"
@@ -31,6 +32,30 @@ struct MembersByPartition {
   SLUICE_HD std::uint64_t weight(std::uint64_t i) const { return view.reads_of(item(i)); }
 };
 
+/// Which vertices that are no members have an in-neighbour with its bit among `bits`.
+template <class Share>
+struct FindByInList {
+  DynamicView<Share> view;  ///< with the lists that are here
+  const std::uint32_t* bits;
+  std::uint8_t* found;  ///< [own]
+  std::uint64_t begin;  ///< the first row, among own ones
+
+  template <class Group, class Counters>
+  SLUICE_HD bool operator()(const Group& group, std::uint64_t i, Counters&) const {
+    const std::uint64_t row = begin + i;
+    if (view.flags[row] & kMember) return true;
+    const CsrView& in = view.at.in;
+    const EdgeIndex last = in.offsets[view.first + row + 1];
+    for (EdgeIndex base = in.offsets[view.first + row]; base < last; base += Group::kSize) {
+      const EdgeIndex edge = base + group.rank();
+      if (group.ballot(edge < last && is_marked(bits, in.targets[edge])) == 0) continue;
+      if (group.rank() == 0) found[row] = 1;
+      break;
+    }
+    return true;
+  }
+};
+
 class InLists {
  public:
   /// Of the vertices [first, last). Slots take what the device has left; a GPU has them in any case. Keeps
@@ -40,6 +65,8 @@ class InLists {
 
   /// Whether lists are there only while they are gathered.
   bool come_and_go() const { return pages_ != nullptr; }
+  /// Do lists stay where the executor reads them, once they have come?
+  bool stay() const { return pages_ == nullptr || pages_->all_stay(); }
   /// What was brought; of the partitions those count that were wanted in some iteration.
   Traffic traffic() const { return pages_ ? pages_->traffic() : Traffic{}; }
   std::uint64_t partitions_read() const {
@@ -65,6 +92,30 @@ class InLists {
                        for (const SweepPage& page : pages) gather_page(state, view, sorted, page);
                        state.executor.wait("partitions of in-edges");
                      });
+  }
+
+  /// Vertices that are no members and have an in-neighbour with its bit among `bits` are 1 in `found`, [own],
+  /// then. Reads all lists, but a few edges of most where many bits are set.
+  template <class State>
+  void find_by_bits(const State& state, const std::uint32_t* bits, std::uint8_t* found) {
+    auto view = state.view();
+    const auto find = [&](std::uint64_t begin, std::uint64_t end) {
+      state.executor.template for_each_group<NoCounters>(end - begin, Groups::warps,
+                                                         FindByInList{view, bits, found, begin});
+    };
+    if (!pages_) {
+      find(0, state.own);
+    } else {
+      pages_->for_each([&](std::uint32_t p) { return pages_->edges(p); },
+                       [&](std::span<const SweepPage> pages) {
+                         for (const SweepPage& page : pages) {
+                           view.at.in.targets = page.sources;
+                           ever_[page.partition] = 1;
+                           find(page.begin, page.end);
+                         }
+                         state.executor.wait("partitions of in-edges");
+                       });
+    }
   }
 
  private:

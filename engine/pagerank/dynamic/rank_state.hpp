@@ -71,6 +71,7 @@ class RankState : public BatchState {
     view.at = {in, moved(ranks.data(), first), shares.data(), moved(divisors.data(), first),
                moved(loops.data(), first)};
     view.out = out;
+    view.out_offsets = out_offsets;
     view.longest_out = longest_out;
     view.sent = sent.data();
     view.sums = moved(sums_.data(), first);
@@ -307,7 +308,8 @@ class RankState : public BatchState {
   mutable E executor;
   CsrView in;   ///< offsets of own vertices; targets and weights where lists are there to stay
   CsrView out;  ///< none where only the host has it
-  std::uint64_t longest_out = 0;  ///< edges of its longest list
+  const EdgeIndex* out_offsets = nullptr;  ///< of own vertices at least
+  std::uint64_t longest_out = 0;           ///< edges of its longest list
   std::uint64_t first = 0, own = 0;
   ListSizes sizes;          ///< of the list that was read last
   Buffer<FixedRank> ranks;  ///< [own] unnormalised with Dangling::uniform

@@ -23,7 +23,8 @@ struct DynamicView : DynamicRankOptions {
   RankNorm norm = RankNorm::linf;
   RankVertices<Share> at;
   CsrView out;                    ///< none where the host has it; weights only where ranks are split by them
-  std::uint64_t longest_out = 0;  ///< edges of its longest list
+  const EdgeIndex* out_offsets = nullptr;  ///< of out-edges, wherever these are
+  std::uint64_t longest_out = 0;           ///< edges of its longest list
   Stored* sent = nullptr;         ///< what vertices that push a change had sent before
   FixedRank* sums = nullptr;
   /// New ranks that were found while lists were there: of all members on the host, elsewhere of those with a
@@ -41,18 +42,15 @@ struct DynamicView : DynamicRankOptions {
   bool shares = false, shares_marks = false;
   std::uint64_t shared_first = 0, shared_count = ~std::uint64_t{0};
 
-  /// 0 where the host has the out-edges: it looks at all sources then, of whatever class.
-  SLUICE_HD std::uint64_t out_degree(Vertex v) const {
-    return out.offsets == nullptr ? 0 : out.offsets[v + 1] - out.offsets[v];
-  }
+  SLUICE_HD std::uint64_t out_degree(Vertex v) const { return out_offsets[v + 1] - out_offsets[v]; }
   SLUICE_HD std::uint8_t& flags_of(Vertex v) const { return flags[v - first]; }
   /// By what it takes to find the sum.
   SLUICE_HD unsigned class_of(Vertex v) const {
     return split == RankSplit::none || known[v] ? 0 : list_class(at.in_degree(v));
   }
-  /// By what it takes to go along its out-edges.
+  /// By what it takes to go along its out-edges. Where the host has these, it looks at all sources.
   SLUICE_HD unsigned class_of_source(Vertex v) const {
-    return split == RankSplit::in_out ? list_class(out_degree(v)) : 0;
+    return split == RankSplit::in_out && out.offsets != nullptr ? list_class(out_degree(v)) : 0;
   }
   SLUICE_HD bool works_on(Vertex v) const { return v - shared_first < shared_count; }
   /// Edges of its in-list that an iteration reads: where the sum is known, for a loop in it alone.

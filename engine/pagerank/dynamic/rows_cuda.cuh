@@ -15,6 +15,7 @@
 
 #include "engine/exec/algorithms/places.cuh"
 #include "engine/exec/cuda_executor.cuh"
+#include "engine/exec/occupancy.cuh"
 #include "engine/pagerank/class_rows.cuh"
 #include "engine/pagerank/dynamic/rank_state.hpp"
 #include "engine/pagerank/dynamic/settle.hpp"
@@ -135,9 +136,9 @@ __device__ void over_all_rows(const Rows& rows, const LongRowParts& parts) {
 
 // ---- kernels
 
-/// Rows of one class, `Lanes` lanes a row. (As many blocks as a multiprocessor has threads for.)
+/// Rows of one class, `Lanes` lanes a row.
 template <unsigned Lanes, class Rows>
-__global__ void __launch_bounds__(kRowBlock, 2048 / kRowBlock) rows_kernel(Rows rows) {
+__global__ void __launch_bounds__(kRowBlock, cuda::kThreadsAtOnce / kRowBlock) rows_kernel(Rows rows) {
   if (rows.begin()) over_class<Lanes>(rows);
 }
 

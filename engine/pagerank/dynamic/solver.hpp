@@ -16,6 +16,7 @@
 #include <memory>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "engine/core/clock.hpp"
@@ -82,6 +83,7 @@ class DynamicSolver final : public DynamicRanks::State {
     store_.end_marks();
     count_affected();
     Lists lists(device_, graph, store_.options.weighted, peers_.first(), peers_.last(), paging_);
+    lists_stay_ = Store::kHoldsGraph || peers_.sum(lists.stay() ? 0 : 1, kAffected) == 0;
     result.setup_seconds = seconds_now() - begin;
 
     begin = seconds_now();
@@ -95,6 +97,7 @@ class DynamicSolver final : public DynamicRanks::State {
     result.traffic.exchanged_bytes += peers_.bytes_linked() - exchanged;
     result.traffic.read_bytes += lists_read_ - read;
     result.partitions_read = lists.partitions_read();
+    result.in_list_iterations = std::exchange(in_list_iterations_, 0);
     store_.end_batch();
     return result;
   }
@@ -274,25 +277,29 @@ class DynamicSolver final : public DynamicRanks::State {
     if constexpr (Store::kHoldsGraph) {
       settled = store_.step();
     } else {
-      settled = total_of(peers_, store_.settle(graph, lists), store_.options.norm);
-      spread_changes(graph, settled);
+      settled = total_of(peers_, store_.settle(lists), store_.options.norm);
+      spread_changes(graph, lists, settled);
     }
     if (store_.spreads()) count_affected();
     return settled;
   }
 
   /// Sends the other ranks what is new, and finds out which vertices are affected next.
-  void spread_changes(const Graph& graph, Settled& settled) {
+  void spread_changes(const Graph& graph, Lists& lists, Settled& settled) {
     const bool residual = store_.residual();
     const bool all_next = all_are_next(store_.dynamic, settled.pushed, graph.edges());
+    const bool by_in_lists =
+        !residual && !all_next && store_.marks_by_in_lists(graph, settled.pushed, lists_stay_);
     std::vector<Vertex> sources;
-    if (residual || (store_.spreads() && !all_next)) sources = everywhere(store_.spreading(), graph);
+    if (residual || (store_.spreads() && !all_next && !by_in_lists))
+      sources = everywhere(store_.spreading(), graph);
     store_.send_settled(sources);
     if (!store_.spreads()) return;
     if (all_next) return store_.pull_all();
     if (residual) settled.gathered += settled.pushed;
     const std::uint64_t before = store_.affected();
-    spread(graph, sources, residual);
+    by_in_lists ? store_.mark_by_in_lists(lists) : spread(graph, sources, residual);
+    in_list_iterations_ += by_in_lists;
     if (store_.drops() || store_.affected() != before) store_.order_members();
   }
 
@@ -304,6 +311,8 @@ class DynamicSolver final : public DynamicRanks::State {
   Store store_;
   std::uint64_t affected_ = 0;    ///< members on all ranks, when they were counted last
   std::uint64_t lists_read_ = 0;  ///< bytes of out-lists that came from a file
+  std::uint32_t in_list_iterations_ = 0;
+  bool lists_stay_ = true;  ///< in-lists, where executors read them, on all ranks
 };
 
 /// The solver for weighted or even shares.
