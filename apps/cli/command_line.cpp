@@ -50,6 +50,26 @@ std::string mismatch(const CLI::ArgumentMismatch& error, std::span<const CLI::Op
   return fmt::format("{}: its value is missing", said.substr(0, said.find(':')));
 }
 
+/// CLI11 would take the next word for a value, though it be another option.
+void refuse_missing_values(const Command& command, std::span<const std::string> words) {
+  const auto find = [&](std::string_view word) {
+    const std::string_view name = word.substr(0, word.find('='));
+    return std::ranges::find_if(command.options(), [&](const auto& option) {
+      return option.name == name && option.name.starts_with("--");
+    });
+  };
+  const auto none = command.options().end();
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto option = find(words[i]);
+    if (option == none || option->placeholder.empty()) continue;
+    const bool joined = words[i].size() > option->name.size();  // by `=`
+    if (joined ? words[i].size() == option->name.size() + 1
+               : ++i < words.size() && (find(words[i]) != none || words[i].starts_with("--help")))
+      throw UsageError(
+          fmt::format("{}: its value is missing (see {} --help)", option->name, command.full_name()));
+  }
+}
+
 }  // namespace
 
 std::string to_string(const OptionValue& value) {
@@ -206,6 +226,7 @@ ParseResult parse_command_line(Command& command, std::vector<std::string> words)
     if (!option.name.starts_with("--")) added->required();
     with_values.push_back(added);
   }
+  refuse_missing_values(command, words);
   std::reverse(words.begin(), words.end());  // CLI11 takes a vector of words from its end
   try {
     parser.parse(std::move(words));

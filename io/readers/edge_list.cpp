@@ -17,8 +17,13 @@ bool is_comment(char c) {
   return c == '#' || c == '%';
 }
 
+/// Without a comment behind them.
 std::vector<std::string_view> columns_of(std::string_view line) {
-  return split(line, " \t,\r\n");
+  std::vector<std::string_view> columns = split(line, " \t,\r\n");
+  const auto comment =
+      std::ranges::find_if(columns, [](std::string_view column) { return is_comment(column[0]); });
+  columns.erase(comment, columns.end());
+  return columns;
 }
 
 /// The first line of edges after the one at the front of `text`, or empty if it is not there.

@@ -257,6 +257,12 @@ TEST_F(BadInput, OptionsTwiceOrWithoutTheirValues) {
   refuse(kUsage, "--seed: given twice (give it once) (see sluice walk --help)",
          walk(graph(), {"--seed", "5", "--seed", "6"}));
   refuse(kUsage, "--seed: its value is missing (see sluice walk --help)", walk(graph(), {"--seed"}));
+  refuse(kUsage, "--report: its value is missing (see sluice walk --help)",
+         walk(graph(), {"--report=", "--verify"}));
+  refuse(kUsage, "--report: its value is missing (see sluice walk --help)",
+         walk(graph(), {"--report", "--verify"}));
+  refuse(kUsage, "--scratch: its value is missing (see sluice walk --help)",
+         walk(graph(), {"--scratch", "--seed=5"}));
 }
 
 TEST_F(BadInput, ScratchThatIsNoFolder) {

@@ -98,6 +98,31 @@ TEST_F(BudgetOnRanks, ARunThatIsTooLargeSaysSo) {
   }
 }
 
+/// What ranks ask each other for is in the plan, too.
+TEST_F(BudgetOnRanks, SamplesOfEdgesRunWhereTheirPlanFits) {
+  const std::string file = graph("uniform", 12, {"--edge-factor", "16"});
+  for (const Words& size : {Words{"60000", "1"}, Words{"200", "300"}}) {
+    SCOPED_TRACE(size[0]);
+    const auto status_with = [&](std::uint64_t ceiling, const Words& more) {
+      Words words{
+          "sample",      file,    "--kind",         "edge",    "--count",       size[0],
+          "--instances", size[1], "--distribution", "shard",   "--device",      "host",
+          "--threads",   "1",     "--quiet",        "--force", "--host-memory", std::to_string(ceiling)};
+      words.insert(words.end(), more.begin(), more.end());
+      return sluice_on(2, words).status;
+    };
+    std::uint64_t low = 1u << 20, high = 8u << 20;
+    while (high - low > 64u << 10) {
+      const std::uint64_t middle = low + (high - low) / 2;
+      (status_with(middle, {"--plan"}) == 0 ? high : low) = middle;
+    }
+
+    EXPECT_LT(high, 8u << 20);
+    EXPECT_EQ(status_with(high, {"--output", at("edges.h5")}), 0) << high;
+    EXPECT_EQ(status_with(high - high / 4, {"--output", at("edges.h5")}), 4) << high;
+  }
+}
+
 /// Of ranks that share out a graph, a refusal names what each of them needs at least, and more ranks.
 TEST_F(BudgetOnRanks, ARefusalNamesTheNeedOfEachRank) {
   const std::string graph_file = graph("kronecker", 14, {"--undirected", "--weights", "uniform"});

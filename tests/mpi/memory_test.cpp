@@ -52,7 +52,7 @@ std::vector<Kind> families() {
       {"dfp", {"pagerank", "--method", "dfp"}},
       {"exact", {"ppr", "--length", "3", "--instances", "64"}},
       {"meloppr", {"ppr", "--method", "meloppr", "--instances", "64"}},
-      {"push", {"ppr", "--method", "push", "--instances", "64"}},
+      {"push", {"ppr", "--method", "push", "--tolerance", "0.01", "--instances", "64"}},
       {"montecarlo", {"ppr", "--method", "montecarlo", "--walks", "1000", "--instances", "64"}},
       {"bfs", {"bfs", "--source", "1"}},
       {"sssp", {"sssp", "--source", "1"}},

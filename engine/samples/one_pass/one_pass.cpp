@@ -157,8 +157,14 @@ struct OnePassJob : InstanceRun<SampleSink> {
     HostArray<std::uint64_t> values(batch * program.count, kPurpose);
     HostArray<Vertex> targets(batch * program.count, kPurpose),
         sources(here ? batch * program.count : 0, kPurpose);
-    if (graph.device.plans()) return;
     Communicator* const ranks = graph.paging.shard;
+    if (graph.device.plans()) {
+      const std::uint64_t asking = ranks ? asking_bytes(*ranks, batch * program.count) : 0,
+                          made = batch * store_bytes();
+      const std::uint64_t written = batch < instances() ? made : 0;  // of the batch before
+      host_budget().charge_and_release(written + std::max(asking, made), "a batch of samples");
+      return;
+    }
     const Ownership owners = ranks ? owners_of_edges() : Ownership();
     const auto read = [&](std::span<const EdgeIndex> asked, std::span<Vertex> found) {
       stats.read_bytes += read_targets(graph.graph, asked, found);

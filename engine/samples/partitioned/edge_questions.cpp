@@ -35,4 +35,15 @@ void ask_targets(Communicator& ranks, const Ownership& owners, std::span<const E
   stats.entries_received += found.size() - come[router.own()];
 }
 
+std::uint64_t asking_bytes(Communicator& ranks, std::uint64_t edges) {
+  // Edges are drawn evenly: of what all ask, each rank owns about as much as the others.
+  constexpr std::uint64_t kSlack = 16;
+  std::uint64_t sums[] = {edges, 1};
+  ranks.all_reduce(sums, Reduce::sum, "questions of ranks");
+  const std::uint64_t come = sums[0] / sums[1] * (kSlack + 1) / kSlack;
+  // To read what is asked, its positions are put in order.
+  return edges * (sizeof(EdgeIndex) + sizeof(std::uint64_t) + sizeof(Vertex)) +
+         come * (sizeof(EdgeIndex) + sizeof(Vertex) + sizeof(std::uint64_t));
+}
+
 }  // namespace sluice::samples

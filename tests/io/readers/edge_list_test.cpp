@@ -68,10 +68,12 @@ TEST_F(EdgeListTest, SkipsATitleThatBeginsWithCounts) {
 }
 
 TEST_F(EdgeListTest, KeepsAFirstEdgeWithTextBehindIt) {
-  const Loaded loaded = load(file("g.txt", "0 1 friend\n1 2 foe\n"));
+  for (const char* lines : {"0 1 friend\n1 2 foe\n", "0 1 # the first\n1 2\n", "0 1\n1 2 %last\n"}) {
+    const Loaded loaded = load(file("g.txt", lines));
 
-  EXPECT_EQ(pairs_of(loaded.edges), "0>1 1>2 ");
-  EXPECT_EQ(loaded.remark, "");
+    EXPECT_EQ(pairs_of(loaded.edges), "0>1 1>2 ") << lines;
+    EXPECT_EQ(loaded.remark, "") << lines;
+  }
 }
 
 TEST_F(EdgeListTest, RemarksOnALineThatMayCountTheEdges) {
