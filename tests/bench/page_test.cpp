@@ -240,6 +240,7 @@ TEST_F(Page, ShowsGoalsBesideTheNewestReport) {
       << R"([{"title": "Jobs", "suite": "files", "device": "a GPU", "scales": [4, 5],
       "goals": [{"figure": "bfs", "most": 20, "binds": "the disk", "tried": "another"},
                 {"figure": "bfs", "name": "search", "most": 20, "minus": "bfs: disk s"},
+                {"figure": "bfs", "name": "often", "most": 20, "runs": {"4": [30, 12, 15, 31], "5": [1]}},
                 {"figure": "walk", "least": 3},
                 {"figure": "walk", "suite": "acc", "least": 3, "unit": "s"}]}])";
 
@@ -250,6 +251,9 @@ TEST_F(Page, ShowsGoalsBesideTheNewestReport) {
        {"\n## Jobs\n\n| figure | asked | scale 4 | scale 5 | what binds | tried |\n",
         "\n| bfs | at most 20 ms | 30, not met (a.json) | no report | the disk | another |\n",
         "\n| search | at most 20 ms | 10 (a.json) | no report |  |  |\n",
+        "\n| often | at most 20 ms | 22.5, not met (of 4 runs, 12 to 31; 30 in the report of a.json) | no "
+        "report "
+        "|  |  |\n",
         "\n| walk | at least 3 GB/s | 3 (b.json) | no report |  |  |\n",
         "\n| walk | at least 3 s | no report | no report |  |  |\n"})
     EXPECT_NE(page.find(part), std::string::npos) << part << "\nin\n" << page;

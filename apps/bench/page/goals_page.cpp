@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "apps/bench/page/runs.hpp"
 #include "engine/core/error.hpp"
 
@@ -14,8 +17,9 @@ constexpr const char* kHead =
     "`sluice-bench page --goals` writes this page from `tests/bench/goals.json` and the reports in "
     "`tests/bench/reports/`. Each\n"
     "figure was asked for; what the newest report with it measured stands beside it, with that report's "
-    "commit. Graphs are\n"
-    "those of [performance.md](performance.md).\n";
+    "commit. Of a figure\n"
+    "that was measured on several machines the median stands first, and decides. Graphs are those of "
+    "[performance.md](performance.md).\n";
 
 /// A figure of a report that has it.
 struct Found {
@@ -43,6 +47,28 @@ Found find_newest(const std::vector<Json>& reports, const Json& table, const Jso
   return newest;
 }
 
+/// What several runs measured, the report's among them: `goal` has them by scale; empty: one run did.
+std::vector<double> runs_of(const Json& goal, std::uint64_t scale) {
+  auto runs = goal.value("runs", Json::object()).value(std::to_string(scale), std::vector<double>());
+  std::ranges::sort(runs);
+  return runs;
+}
+
+/// Of values that ascend.
+double median_of(const std::vector<double>& runs) {
+  const std::size_t half = runs.size() / 2;
+  return runs.size() % 2 == 1 ? runs[half] : (runs[half - 1] + runs[half]) / 2;
+}
+
+std::string cell_of(const Found& found, const std::vector<double>& runs, double asked, bool least) {
+  const double value = runs.empty() ? found.value : median_of(runs);
+  const bool met = least ? value >= asked : value <= asked;
+  std::string cell = fmt::format(" {}{}", number(value), met ? "" : ", not met");
+  if (runs.empty()) return cell + fmt::format(" ({}) |", found.commit);
+  return cell + fmt::format(" (of {} runs, {} to {}; {} in the report of {}) |", runs.size(),
+                            number(runs.front()), number(runs.back()), number(found.value), found.commit);
+}
+
 std::string row_of(const std::vector<Json>& reports, const Json& table, const Json& goal) {
   const bool least = goal.contains("least");
   const double asked = goal.at(least ? "least" : "most");
@@ -53,8 +79,7 @@ std::string row_of(const std::vector<Json>& reports, const Json& table, const Js
       cells += " no report |";
       continue;
     }
-    const bool met = least ? found.value >= asked : found.value <= asked;
-    cells += fmt::format(" {}{} ({}) |", number(found.value), met ? "" : ", not met", found.commit);
+    cells += cell_of(found, runs_of(goal, scale), asked, least);
     if (!found.unit.empty()) unit = found.unit;
   }
   return fmt::format("| {} | {} {}{} |{} {} | {} |\n",
