@@ -97,6 +97,40 @@ TEST_F(RankFailure, RanksMustAgreeBeforeTheyMeet) {
       on_ranks(2, {"sh", "-c", "cd " + at("") + "$OMPI_COMM_WORLD_RANK && exec " + paths::kProgram + words}));
 }
 
+/// By default what is free differs from rank to rank, and so do the hosts' ceilings. Which rank lacks the
+/// device's memory has nothing to do with that.
+TEST_F(RankFailure, LackOfMemoryIsSaidByTheRankThatLacksIt) {
+  const std::string file = graph("kronecker", 8, {"--undirected"});
+  for (const bool last_has_more : {false, true}) {
+    std::vector<std::string> words = on_ranks(1, {});
+    for (int rank = 0; rank < 3; ++rank) {
+      const int mebibytes = last_has_more ? 100 + rank : 102 - rank;
+      if (rank > 0) words.insert(words.end(), {":", "-n", "1"});
+      words.insert(words.end(), {paths::kProgram,
+                                 "sample",
+                                 file,
+                                 "--kind",
+                                 "node",
+                                 "--count",
+                                 "45",
+                                 "--threads",
+                                 "1",
+                                 "--device",
+                                 "host",
+                                 "--partitions",
+                                 "5",
+                                 "--quiet",
+                                 "--device-memory",
+                                 "60000B",
+                                 "--output",
+                                 at("x.h5"),
+                                 "--host-memory",
+                                 std::to_string(mebibytes) + "MiB"});
+    }
+    refuse_on_ranks(4, "of device memory on each rank", words);
+  }
+}
+
 TEST_F(RankFailure, FilesOfOneNameMustBeTheSame) {
   // As on nodes with disks of their own: each rank has its folder, and as many changes in it.
   for (const char* rank : {"0", "1"}) {

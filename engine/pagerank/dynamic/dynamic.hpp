@@ -75,8 +75,7 @@ struct DynamicRankResult : RankRun {
   std::uint64_t initially_affected = 0;  ///< vertices
   std::uint64_t ever_affected = 0;       ///< vertices that were worked on in some iteration
   std::uint32_t widened_iterations = 0;  ///< after which DynamicRankOptions::affect_all affected all vertices
-  std::uint32_t in_list_iterations =
-      0;  ///< after which vertices looked for what affects them in their in-lists
+  std::uint32_t in_list_iterations = 0;  ///< after which in-lists said who is affected, not out-lists
   double update_seconds = 0;             ///< a GPU's copy of the graph; 0 where there is none
   double rewrite_seconds = 0;            ///< of these, the GPU's work on the lists once it has the changes
   double shared_seconds = 0;             ///< of compute_seconds, a GPU's for sums that ranks share out

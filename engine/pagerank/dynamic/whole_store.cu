@@ -8,7 +8,7 @@
 // out-neighbours are shared out, too.
 //
 // Measured on Kronecker 24, batches of 1e-4: one H200 takes 94 ms and two take 66. Where no member was renewed
-// while sums travelled, these took 68. A part store (part_store_cuda.cu) that has all in-lists on one takes 152,
+// while sums travelled, these took 68. A part store (part_store_cuda.cu) that has all in-lists on one takes 153,
 // of which 45 bring them.
 #include <tuple>
 #include <utility>
