@@ -45,7 +45,7 @@ struct Memory {
 };
 
 constexpr double kQuarter = 1.0 / 4, kSixteenth = 1.0 / 16;
-constexpr std::uint64_t kFew = 4000, kSeeds = 1u << 16;
+constexpr std::uint64_t kFew = 4000, kMany = 1u << 16, kMostAVertex = 8;
 constexpr unsigned kIterations = 10;
 constexpr const char* kTimes = "times the best";
 /// Choices are measured by turns, each time in memory of their own: where that lies changes what a link takes
@@ -88,6 +88,10 @@ class AutomaticSuite : SuiteFigures {
     plain("jobs more than 10% behind", behind, "of all");
   }
 
+  /// Fewer on small graphs, which tests have.
+  std::uint64_t many() const { return std::min(kMany, kMostAVertex * graph_.vertices()); }
+  std::string many_said() const { return many() == kMany ? "65,536" : std::to_string(many()); }
+
   static std::string share_name(double share) { return share == kQuarter ? "a quarter" : "a sixteenth"; }
 
   void walks_on(const std::string& graph) {
@@ -96,7 +100,7 @@ class AutomaticSuite : SuiteFigures {
     walk(graph + ", uniform walk, 4,000", {}, kFew, kQuarter);
     walks::Options biased, second_order;
     biased.kind = walks::Kind::biased;
-    walk(graph + ", biased walk, 65,536", biased, kSeeds, kQuarter);
+    walk(graph + ", biased walk, " + many_said(), biased, many(), kQuarter);
     walk(graph + ", biased walk, 4,000", biased, kFew, kQuarter);
     second_order.kind = walks::Kind::node2vec, second_order.p = 2, second_order.q = 0.5;
     walk(graph + ", node2vec, 4,000", second_order, kFew, kQuarter);
@@ -105,7 +109,7 @@ class AutomaticSuite : SuiteFigures {
   void samples_on(const std::string& graph) {
     samples::Options o;
     o.fanout = {15, 10};
-    sample(graph + ", neighbor 15,10, 65,536 seeds", o, kSeeds, kQuarter);
+    sample(graph + ", neighbor 15,10, " + many_said() + " seeds", o, many(), kQuarter);
     sample(graph + ", neighbor 15,10, 4,000 seeds", o, kFew, kQuarter);
   }
 
