@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "apps/bench/figures.hpp"
 #include "apps/bench/page/runs.hpp"
 #include "engine/core/error.hpp"
 
@@ -54,14 +55,8 @@ std::vector<double> runs_of(const Json& goal, std::uint64_t scale) {
   return runs;
 }
 
-/// Of values that ascend.
-double median_of(const std::vector<double>& runs) {
-  const std::size_t half = runs.size() / 2;
-  return runs.size() % 2 == 1 ? runs[half] : (runs[half - 1] + runs[half]) / 2;
-}
-
 std::string cell_of(const Found& found, const std::vector<double>& runs, double asked, bool least) {
-  const double value = runs.empty() ? found.value : median_of(runs);
+  const double value = runs.empty() ? found.value : median(runs);
   const bool met = least ? value >= asked : value <= asked;
   std::string cell = fmt::format(" {}{}", number(value), met ? "" : ", not met");
   if (runs.empty()) return cell + fmt::format(" ({}) |", found.commit);

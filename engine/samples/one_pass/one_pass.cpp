@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -159,10 +160,10 @@ struct OnePassJob : InstanceRun<SampleSink> {
         sources(here ? batch * program.count : 0, kPurpose);
     Communicator* const ranks = graph.paging.shard;
     if (graph.device.plans()) {
-      const std::uint64_t asking = ranks ? asking_bytes(*ranks, batch * program.count) : 0,
-                          made = batch * store_bytes();
-      const std::uint64_t written = batch < instances() ? made : 0;  // of the batch before
-      host_budget().charge_and_release(written + std::max(asking, made), "a batch of samples");
+      const std::uint64_t made = batch * store_bytes();
+      const HostArray<std::byte> written(batch < instances() ? made : 0, "a batch of samples");
+      if (ranks) plan_asking(*ranks, batch * program.count);
+      host_budget().charge_and_release(made, "a batch of samples");
       return;
     }
     const Ownership owners = ranks ? owners_of_edges() : Ownership();

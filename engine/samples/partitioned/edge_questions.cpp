@@ -8,42 +8,61 @@
 
 namespace sluice::samples {
 
+namespace {
+
+constexpr const char* kQuestions = "questions of ranks";
+
+/// What a rank asks for, and what others ask of it.
+struct Questions {
+  explicit Questions(std::uint64_t edges)
+      : asked(edges, kQuestions), order(edges, kQuestions), answers(edges, kQuestions) {}
+  void come(std::uint64_t edges) {
+    questions = HostArray<EdgeIndex>(edges, kQuestions);
+    found = HostArray<Vertex>(edges, kQuestions);
+  }
+
+  HostArray<EdgeIndex> asked;
+  HostArray<std::uint64_t> order;  ///< where the answer to each belongs
+  HostArray<Vertex> answers;
+  HostArray<EdgeIndex> questions;
+  HostArray<Vertex> found;
+};
+
+}  // namespace
+
 void ask_targets(Communicator& ranks, const Ownership& owners, std::span<const EdgeIndex> positions,
                  std::span<Vertex> targets, const FindTargets& find, RunStats& stats) {
-  constexpr const char* kQuestions = "questions of ranks";
   const Router router(ranks);
   std::vector<std::uint64_t> counts(router.size(), 0), next(router.size(), 0);
   for (const EdgeIndex position : positions) ++counts[owners.owner(position)];
   for (std::size_t rank = 1; rank < router.size(); ++rank) next[rank] = next[rank - 1] + counts[rank - 1];
-  HostArray<EdgeIndex> asked(positions.size(), kQuestions);
-  HostArray<std::uint64_t> order(positions.size(), kQuestions);  // where the answer to each belongs
+  Questions of(positions.size());
   for (std::size_t i = 0; i < positions.size(); ++i) {
     const std::uint64_t to = next[owners.owner(positions[i])]++;
-    asked[to] = positions[i];
-    order[to] = i;
+    of.asked[to] = positions[i];
+    of.order[to] = i;
   }
 
   const std::vector<std::uint64_t> come = router.counts(counts, kQuestions);
-  HostArray<EdgeIndex> questions(std::reduce(come.begin(), come.end()), kQuestions);
-  router.send(asked.data(), questions.data(), counts, come, kQuestions);
-  HostArray<Vertex> found(questions.size(), kQuestions), answers(positions.size(), kQuestions);
-  find(questions.span(), found.span());
-  router.send(found.data(), answers.data(), come, counts, "answers of ranks");
-  for (std::size_t i = 0; i < order.size(); ++i) targets[order[i]] = answers[i];
+  of.come(std::reduce(come.begin(), come.end()));
+  router.send(of.asked.data(), of.questions.data(), counts, come, kQuestions);
+  find(of.questions.span(), of.found.span());
+  router.send(of.found.data(), of.answers.data(), come, counts, "answers of ranks");
+  for (std::size_t i = 0; i < of.order.size(); ++i) targets[of.order[i]] = of.answers[i];
 
   stats.entries_sent += positions.size() - counts[router.own()];
-  stats.entries_received += found.size() - come[router.own()];
+  stats.entries_received += of.found.size() - come[router.own()];
 }
 
-std::uint64_t asking_bytes(Communicator& ranks, std::uint64_t edges) {
+void plan_asking(Communicator& ranks, std::uint64_t edges) {
   // Edges are drawn evenly: of what all ask, each rank owns about as much as the others.
   constexpr std::uint64_t kSlack = 16;
   std::uint64_t sums[] = {edges, 1};
-  ranks.all_reduce(sums, Reduce::sum, "questions of ranks");
+  ranks.all_reduce(sums, Reduce::sum, kQuestions);
   const std::uint64_t come = sums[0] / sums[1] * (kSlack + 1) / kSlack;
-  // To read what is asked, its positions are put in order.
-  return edges * (sizeof(EdgeIndex) + sizeof(std::uint64_t) + sizeof(Vertex)) +
-         come * (sizeof(EdgeIndex) + sizeof(Vertex) + sizeof(std::uint64_t));
+  Questions of(edges);
+  of.come(come);
+  const HostArray<std::uint64_t> read_in_order(come, kQuestions);  // read_targets()
 }
 
 }  // namespace sluice::samples

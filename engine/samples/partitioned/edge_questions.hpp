@@ -19,7 +19,8 @@ using FindTargets = FunctionRef<void(std::span<const EdgeIndex> positions, std::
 void ask_targets(Communicator& ranks, const Ownership& owners, std::span<const EdgeIndex> positions,
                  std::span<Vertex> targets, const FindTargets& find, RunStats& stats);
 
-/// Host memory that takes, where a rank asks for `edges`. All ranks call it.
-std::uint64_t asking_bytes(Communicator& ranks, std::uint64_t edges);
+/// Takes the memory of that for a while, where a rank asks for `edges`. All ranks call it. Throws
+/// BudgetError.
+void plan_asking(Communicator& ranks, std::uint64_t edges);
 
 }  // namespace sluice::samples
