@@ -213,8 +213,8 @@ class LongJob : public RankFailure {
   }
 
   /// The ranks that mpirun has started by now and that it knows. Of a process that is killed while the two
-  /// meet, Open MPI 4.1.4 does not always say which rank it was, and it may wait forever. Sluice itself has not
-  /// begun by then.
+  /// meet, Open MPI 4.1.4 does not always say which rank it was, and it may wait forever. Sluice itself has
+  /// not begun by then.
   static std::vector<pid_t> ranks_of(pid_t mpirun) {
     std::vector<pid_t> ranks;
     std::istringstream children(
