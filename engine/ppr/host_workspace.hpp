@@ -230,7 +230,7 @@ class HostWorkspace {
   bool has_team() const { return memory_.team != nullptr; }
   HostTeam<M>& team() const { return *memory_.team; }
   /// What came of a ball, once it is made.
-  HostWorkspace ball_of(std::uint32_t ball, const SingleLane& lane, WorkspaceCounts& counts) const;
+  HostWorkspace ball_of(std::uint32_t member, const SingleLane& lane, WorkspaceCounts& counts) const;
 
   // ---- lists that are at hand, and that are not
 

@@ -116,10 +116,7 @@ class GroupOneByOne {
     for (std::uint32_t step = group_.rank(); step < rules_.stages[stage_]; step += Group::kSize)
       returning_[step] = 0;
     group_.sync();
-    if constexpr (Workspace::kHasTeam && Workspace::kAlone) {
-      by_team_ = is_worth_a_team();
-      if (by_team_) ball_.workspace().team().give({0, chosen_, rules_.stages[stage_]});
-    }
+    if constexpr (Workspace::kHasTeam && Workspace::kAlone) by_team_ = is_worth_a_team();
   }
 
   /// From each of the vertices chosen, by falling mass; then once from the seeds, with what has to return.
@@ -166,10 +163,12 @@ class GroupOneByOne {
   /// The same from all that are chosen, by threads (host_team.hpp), as far as lists lead.
   void go_on_with_threads(std::uint32_t steps) {
     auto& team = ball_.workspace().team();
-    team.go_on();
-    for (; next_ < chosen_ && team.makes(next_); ++next_) take_from(team, next_, steps);
-    team.rest();
-    lacking_ = chosen_ - next_;
+    for (; next_ < chosen_; next_ += given_, given_ = 0) {
+      if (given_ == 0) given_ = team.give({next_, chosen_ - next_, steps});
+      lacking_ = team.make();
+      if (lacking_ != 0) return;
+      for (std::uint32_t member = 0; member < given_; ++member) take_from(team, member, steps);
+    }
   }
 
   /// The same by blocks (ball_team.cuh).
@@ -341,6 +340,7 @@ class GroupOneByOne {
   bool from_seeds_ = false;              ///< or it is the stage's last
   Mass held_ = 0;
   bool by_team_ = false;       ///< a host's threads make the stage's balls
+  std::uint32_t given_ = 0;    ///< those that they make now
   std::uint32_t lacking_ = 0;  ///< lists, in balls before this one; or balls that a team has not made
   std::uint32_t most_ = 0;     ///< entries of the table
 };

@@ -1,26 +1,18 @@
 // Threads of the host that diffuse balls of one query side by side (MeLoPPR's parallelism P), as a team of
-// blocks does on a GPU (ball_team.cuh). The thread that has the query takes balls in their order, so that
-// scores are the same for any P; while the next one is not made it makes one itself. The query's workspace is
-// one of P + 1, so that a ball waits to be taken while P are made. A ball that comes to a list that is not at
-// hand keeps its workspace, and goes on with the lists of a later call: those that P balls miss come
-// together.
-//
-// Measured on two threads, the Kronecker graph of docs/papers.md, Fig. 5: a query takes 28.3 ms by P of 1,
-// and 20.1 by P of 2.
+// blocks does on a GPU (ball_team.cuh): P balls have a workspace each, the first the query's; once all are
+// made the query takes them in their order, so that scores are the same for any P. A ball that comes to a
+// list that is not at hand keeps its workspace, and goes on with the lists of a later call: those that P
+// balls miss come together.
 #pragma once
 
 #include <algorithm>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
-#include <exception>
-#include <mutex>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
-#include "engine/exec/thread_pool.hpp"
+#include "engine/exec/threads.hpp"
 #include "engine/ppr/host_workspace.hpp"
 #include "engine/ppr/methods/ball.hpp"
 #include "engine/ppr/query_rules.hpp"
@@ -34,12 +26,12 @@ class HostTeam {
 
   /// Keeps references to the query's workspace, which has a second, and to its rules.
   HostTeam(const Device& device, Memory& query, const QueryRules& rules, unsigned balls, unsigned threads)
-      : device_(device), query_(query), rules_(rules), balls_(balls), helpers_(threads - 1) {
+      : device_(device), query_(query), rules_(rules), balls_(balls), threads_(threads) {
     members_.emplace_back(query);
   }
 
   /// So many threads make balls from now on, the query's among them.
-  void use_threads(unsigned threads) { helpers_ = threads - 1; }
+  void use_threads(unsigned threads) { threads_ = threads; }
   /// For the next query.
   void begin() {
     for (Memory& memory : others_) memory.begin();
@@ -55,65 +47,40 @@ class HostTeam {
   void for_each_missing(Use&& use) const {
     for (const Memory& memory : others_) memory.for_each_missing(use);
   }
-
-  // ---- by the query's thread
-
   /// Are lists at hand that are not all of the graph's?
   bool brings_lists() const {
     const std::span<const ListRange> ranges = query_.lists->ranges();
     return ranges.size() != 1 || ranges[0].begin != 0 || ranges[0].end != rules_.graph.vertices ||
            ranges[0].each != nullptr;
   }
-  /// A stage goes on from so many balls; none is under way. Throws BudgetError.
-  void give(const BallOrder& order) {
-    while (others_.size() < std::min(balls_, order.count))
+
+  /// These balls are next, as many as there are workspaces: returns how many. Throws BudgetError.
+  std::uint32_t give(BallOrder order) {
+    order.count = std::min(balls_, order.count);
+    while (members_.size() < order.count)
       members_.emplace_back(others_.emplace_back(device_, rules_.graph.vertices));
-    for (Member& member : members_) member.ball.reset();
-    failure_ = nullptr;
+    for (Member& member : members_) member.ball.reset(), member.made = false;
     order_ = order;
-    begun_ = taken_ = resumed_ = paused_ = under_way_ = 0;
+    return order.count;
   }
-  /// Threads go on with the lists that the query has now, until rest().
-  void go_on() {
+  /// Makes them as far as the query's lists lead; returns how many lack others. Throws BudgetError.
+  std::uint32_t make() {
     for (Memory& memory : others_) memory.lists = query_.lists;
-    resumed_ = taken_, paused_ = begun_;
-    resting_ = false;
-    if (helpers_ == 0) return;
-    threads_.emplace(helpers_);
-    threads_->begin([this](unsigned) { work(); });
-  }
-  /// Waits until the ball is made; those before it have been taken. False where it lacks lists, and all that
-  /// could be made beside it was. Throws what stopped a ball.
-  bool makes(std::uint32_t ball) {
-    Lock lock(mutex_);
-    taken_ = ball;
-    changed_.notify_all();
-    while (ball == begun_ || !member_of(ball).made) {
-      if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
-      if (make_next(lock)) continue;
-      if (at_work_ == 0) return false;
-      changed_.wait(lock);
-    }
-    return true;
-  }
-  /// Returns when no thread makes a ball: lists may end then.
-  void rest() {
-    {
-      const Lock lock(mutex_);
-      resting_ = true;
-      changed_.notify_all();
-    }
-    threads_.reset();
+    parallel_blocks(threads_, order_.count, 1, [this](std::uint64_t i, std::uint64_t, unsigned) {
+      if (!members_[i].made) members_[i].made = make(static_cast<std::uint32_t>(i));
+    });
+    return static_cast<std::uint32_t>(
+        std::count_if(members_.begin(), members_.begin() + order_.count,
+                      [](const Member& member) { return !member.made; }));
   }
 
   // ---- of a ball that is made, as TeamMemory of a member's
 
-  Memory& memory_of(std::uint32_t ball) { return *member_of(ball).memory; }
-  const Mass* returning_of(std::uint32_t ball) { return member_of(ball).returning.data(); }
-  const BallFigures& figures_of(std::uint32_t ball) { return member_of(ball).figures; }
+  Memory& memory_of(std::uint32_t member) { return *members_[member].memory; }
+  const Mass* returning_of(std::uint32_t member) { return members_[member].returning.data(); }
+  const BallFigures& figures_of(std::uint32_t member) { return members_[member].figures; }
 
  private:
-  using Lock = std::unique_lock<std::mutex>;
   using OwnBall = Ball<SingleLane, HostWorkspace<M>>;
 
   /// A workspace, and the ball in it.
@@ -129,53 +96,9 @@ class HostTeam {
     bool made = false;
   };
 
-  static constexpr std::uint32_t kNoBall = ~std::uint32_t{0};
-
-  Member& member_of(std::uint32_t ball) { return members_[ball % members_.size()]; }
-
-  void work() {
-    Lock lock(mutex_);
-    while (!resting_ && (resumed_ < paused_ || begun_ < order_.count)) {
-      if (!make_next(lock)) changed_.wait(lock);
-    }
-  }
-
-  /// Those that wait for lists first, each once. kNoBall where none is left, or no workspace is free.
-  std::uint32_t next_ball() {
-    for (resumed_ = std::max(resumed_, taken_); resumed_ < paused_;) {
-      const std::uint32_t ball = resumed_++;
-      if (!member_of(ball).made) return ball;
-    }
-    if (begun_ == order_.count || begun_ - taken_ == members_.size() || under_way_ == balls_) return kNoBall;
-    ++under_way_;
-    member_of(begun_).made = false;
-    return begun_++;
-  }
-
-  /// False where there is none. The lock is open meanwhile.
-  bool make_next(Lock& lock) {
-    const std::uint32_t ball = next_ball();
-    if (ball == kNoBall) return false;
-    Member& member = member_of(ball);
-    ++at_work_;
-    lock.unlock();
-    bool made = false;
-    std::exception_ptr failure;
-    try {
-      made = make(ball, member);
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    lock.lock();
-    --at_work_;
-    if (failure && !failure_) failure_ = failure;
-    if (made) member.made = true, --under_way_;
-    changed_.notify_all();
-    return true;
-  }
-
   /// As far as lists lead; false if others are missing.
-  bool make(std::uint32_t ball, Member& member) {
+  bool make(std::uint32_t number) {
+    Member& member = members_[number];
     if (!member.ball) {
       member.returning.assign(order_.steps, 0);
       member.step = 0;
@@ -183,7 +106,7 @@ class HostTeam {
     } else if (!member.ball->go_on()) {
       return false;
     }
-    member.ball->run_from(query_.second->ranked[order_.first + ball], member.step, order_.steps,
+    member.ball->run_from(query_.second->ranked[order_.first + number], member.step, order_.steps,
                           member.returning.data());
     if (member.ball->stopped()) return false;
     member.figures = member.ball->figures();
@@ -194,26 +117,16 @@ class HostTeam {
   const Device& device_;
   Memory& query_;
   const QueryRules& rules_;
-  unsigned balls_, helpers_;    ///< balls under way at once; threads beside the query's
-  std::deque<Memory> others_;   ///< P, once a stage had so many balls
+  unsigned balls_, threads_;
+  std::deque<Memory> others_;   ///< P - 1, once a stage had so many balls
   std::deque<Member> members_;  ///< the query's workspace is the first one's
   BallOrder order_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::uint32_t begun_ = 0;    ///< balls before this one are under way, or made
-  std::uint32_t taken_ = 0;    ///< balls before this one are
-  std::uint32_t resumed_ = 0;  ///< of those under way, balls before this one went on with these lists
-  std::uint32_t paused_ = 0;   ///< or had not begun at the last rest(), from this one on
-  std::uint32_t under_way_ = 0, at_work_ = 0;  ///< balls not made yet, and those that a thread makes now
-  bool resting_ = false;
-  std::exception_ptr failure_;              ///< that stopped a ball
-  std::optional<BorrowedThreads> threads_;  ///< the last: they end before what they use
 };
 
 template <class M>
-HostWorkspace<M> HostWorkspace<M>::ball_of(std::uint32_t ball, const SingleLane& lane,
+HostWorkspace<M> HostWorkspace<M>::ball_of(std::uint32_t member, const SingleLane& lane,
                                            WorkspaceCounts& counts) const {
-  return {lane, counts, team().memory_of(ball)};
+  return {lane, counts, team().memory_of(member)};
 }
 
 }  // namespace sluice::ppr

@@ -55,15 +55,10 @@ class StoredSolver final : public QuerySolver {
 
   bool advance(const ListsAtHand& lists) override {
     workspace_.lists = &lists;
-    try {
-      return with_query([](auto& query) {
-        query.advance();
-        return !query.stopped();
-      });
-    } catch (...) {
-      if (team_) team_->rest();  // the lists end with the call
-      throw;
-    }
+    return with_query([](auto& query) {
+      query.advance();
+      return !query.stopped();
+    });
   }
   void use_threads(unsigned threads) override {
     if (team_) team_->use_threads(threads);
