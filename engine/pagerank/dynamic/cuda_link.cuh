@@ -50,9 +50,9 @@ class CudaLink {
   /// Takes the offsets of own edges.
   void see(const Graph& graph) {
     state_.executor.wait("the last batch");  // its last list is made by the offsets that it had
-    const CsrView in = in_edges_of(graph, state_.options.weighted);
+    const CsrView in = in_edges_of(graph, state_.options.weighted), out = graph.out.view();
     state_.in = {in.vertices, 0, take(in_offsets_, in), nullptr, nullptr};
-    state_.out_offsets = take(out_offsets_, graph.out.view());
+    state_.out_offsets = in.offsets == out.offsets ? state_.in.offsets : take(out_offsets_, out);
     const std::uint64_t last = std::min(peers_.last(), in.vertices);  // of a plan, vertices that come later
     if (peers_.first() < last) state_.in.edges = in.offsets[last] - in.offsets[peers_.first()];
   }
@@ -158,7 +158,7 @@ class CudaLink {
   State& state_;
   RankParcels<Stored> parcels_;
   DeviceShares<Share> shares_;
-  Buffer<EdgeIndex> in_offsets_, out_offsets_;  ///< [own + 1]
+  Buffer<EdgeIndex> in_offsets_, out_offsets_;  ///< [own + 1]; of an undirected graph the first alone
   std::vector<EdgeIndex> begins_, places_;  ///< of sources' edges in their lists, and among what is sent
 };
 
