@@ -1,6 +1,7 @@
 // What the Active-Compute-Combine commands share: their common options, and vertices as the user names them.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -12,6 +13,7 @@
 #include "apps/job/job.hpp"
 #include "apps/job/sinks.hpp"
 #include "engine/acc/solve.hpp"
+#include "engine/exec/threads.hpp"
 
 namespace sluice::apps {
 
@@ -40,16 +42,21 @@ struct VertexCounts {
   std::uint64_t own = 0, all = 0;
 };
 
-/// Those for which holds(v).
+/// Those for which holds(v), which several threads call.
 template <class Holds>
 VertexCounts count_vertices(const acc::AccGraph& graph, const Holds& holds) {
-  VertexCounts counts;
-  for (std::uint64_t v = 0; v < graph.vertices(); ++v) {
-    const std::uint64_t one = holds(v) ? 1 : 0;
-    counts.all += one;
-    if (v >= graph.first() && v < graph.last()) counts.own += one;
-  }
-  return counts;
+  const auto count = [&](std::uint64_t first, std::uint64_t last) {
+    std::atomic<std::uint64_t> sum = 0;
+    parallel_blocks(graph.device().threads(), last - first, 1u << 18,
+                    [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+                      std::uint64_t some = 0;
+                      for (std::uint64_t v = first + begin; v < first + end; ++v) some += holds(v) ? 1 : 0;
+                      sum += some;
+                    });
+    return sum.load();
+  };
+  const std::uint64_t own = count(graph.first(), graph.last());
+  return {own, count(0, graph.first()) + own + count(graph.last(), graph.vertices())};
 }
 
 /// A vertex as the user names it. Throws UsageError naming `option` where the graph has none.
@@ -76,12 +83,12 @@ void run_acc(Job& job, const AccCommand& c, const AccTask& task, const Solve& so
   });
   if (c.common.plan) return job.print_plan(plan);
 
-  auto& results = job.open_results(task.attributes, nullptr, text_columns_of(c.common, task.columns));
+  job.open_results(task.attributes, nullptr, text_columns_of(c.common, task.columns));
   const acc::AccGraph graph(job.device(), job.graph(), task.needs, place_of(c));
   const auto result = solve(graph);
   VertexColumns columns = columns_of(job, c, graph);
   std::string found = add(graph, result, columns);
-  columns.write(results);
+  job.write(columns);
   job.finish(AccFigures{.stats = result.stats, .found = std::move(found)});
 }
 

@@ -138,11 +138,11 @@ void run_bp(const Command& command, BpCommand& c) {
   if (c.common.plan) return job.print_plan(plan);
   job.require_device_memory(plan.device_bytes);
 
-  auto& results = job.open_results({{"states", std::int64_t{model.states}},
-                                    {"message_damping", c.beliefs.damping},
-                                    {"tolerance", c.beliefs.tolerance},
-                                    {"max_iterations", std::int64_t{c.beliefs.max_iterations}}},
-                                   nullptr, text_columns_of(c.common, {"belief"}));
+  job.open_results({{"states", std::int64_t{model.states}},
+                    {"message_damping", c.beliefs.damping},
+                    {"tolerance", c.beliefs.tolerance},
+                    {"max_iterations", std::int64_t{c.beliefs.max_iterations}}},
+                   nullptr, text_columns_of(c.common, {"belief"}));
   const acc::AccGraph graph = acc::belief_graph(job.device(), job.graph(), model.states, place_of(c));
   job.progress().start(command.name());
   acc::BeliefResult result = propagate_beliefs(graph, model, c.beliefs, [&](std::uint32_t round) {
@@ -155,7 +155,7 @@ void run_bp(const Command& command, BpCommand& c) {
   job.count({{"scratch_bytes", result.stats.scratch_bytes}});
   VertexColumns columns = columns_of(job, c, graph);
   columns.add("belief", io::ElementType::f32, result.beliefs.data(), model.states);
-  columns.write(results);
+  job.write(columns);
   job.finish(figures_of(c, result));
 }
 

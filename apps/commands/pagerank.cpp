@@ -118,7 +118,7 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
 
   std::optional<RankBatch> batch;
   if (changes) batch.emplace(job, std::move(*changes), c.batch, c.rank, c.common);
-  auto& results = job.open_results(attributes_of(c), nullptr, text_columns_of(c.common, {"rank"}));
+  job.open_results(attributes_of(c), nullptr, text_columns_of(c.common, {"rank"}));
   job.progress().start(command.name());
   const auto observe = [&](const pagerank::RankIteration& iteration) {
     world().throw_if_failed("the work");
@@ -136,7 +136,7 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
   VertexColumns columns(job.ids(), result.first, result.first + result.ranks.size());
   columns.add_own("rank", io::ElementType::f64, result.ranks.data());
   if (c.common.original_ids) columns.add_ids("vertices");
-  columns.write(results);
+  job.write(columns);
   job.note({"converged", std::int64_t{result.converged()}});
   job.finish(figures_of(c, result));
 }

@@ -13,6 +13,7 @@
 #include "apps/job/files.hpp"
 #include "apps/job/ranks.hpp"
 #include "apps/job/shared_graph.hpp"
+#include "apps/job/sinks.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
 #include "io/file_bytes.hpp"
@@ -241,6 +242,12 @@ io::ResultWriter& Job::open_results(const std::vector<io::Attribute>& attributes
   return output_->writer();
 }
 
+void Job::write(const VertexColumns& columns) {
+  const Stopwatch watch;
+  columns.write(output_->writer());
+  report_.close_seconds += watch.seconds();
+}
+
 void Job::finish(const RunStats& run, const char* instance_name, const char* edge_name) {
   report_.run = run;
   close();
@@ -283,7 +290,7 @@ void Job::close() {
   report_.command = command_.name();
   report_.options = command_.resolved();
   report_.device = device_.get();
-  report_.close_seconds = closing.seconds();
+  report_.close_seconds += closing.seconds();
   report_.total_seconds = watch_.seconds();
   report_.bytes_written = output_->bytes_written();
   report_file_.finish_joined(report_);

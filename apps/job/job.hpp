@@ -28,6 +28,8 @@
 
 namespace sluice::apps {
 
+class VertexColumns;
+
 /// What a command reads of the graph file.
 struct GraphNeeds {
   bool in_edges = false;              ///< also in-edges, where a directed graph's file has them
@@ -148,6 +150,8 @@ class Job {
   /// Adds an attribute that was not known when the results were opened. All ranks note the same.
   void note(const io::Attribute& attribute) { output_->note(attribute); }
 
+  /// Writes what there is of every vertex.
+  void write(const VertexColumns& columns);
   /// A graph that gets its name together with the results.
   void hold_graph(io::GraphWriter graph) { written_graph_.emplace(std::move(graph)); }
 

@@ -73,7 +73,7 @@ struct Report {
   double open_seconds = 0;   ///< before that: opening the device
   double load_seconds = 0;   ///< reading the graph file, or edges
   double sort_seconds = 0;   ///< of edges
-  double close_seconds = 0;  ///< completing the output
+  double close_seconds = 0;  ///< writing what all vertices have, completing the output
   double total_seconds = 0;
   std::uint64_t bytes_read = 0;
   std::uint64_t bytes_written = 0;

@@ -149,9 +149,8 @@ void close_stream(void* stream) noexcept {
   cudaStreamDestroy(static_cast<cudaStream_t>(stream));
 }
 
-void copy_to_device_async(void* to, const void* from, std::size_t bytes, void* stream) {
-  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, static_cast<cudaStream_t>(stream)),
-        "copy to the device");
+void copy_async(void* to, const void* from, std::size_t bytes, void* stream) {
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, static_cast<cudaStream_t>(stream)), "a copy");
 }
 
 bool stream_done(void* stream, const char* label) {

@@ -55,7 +55,8 @@ void unregister_host(const void* memory) noexcept;
 /// A stream (cudaStream_t) of its own.
 void* open_stream();
 void close_stream(void* stream) noexcept;
-void copy_to_device_async(void* to, const void* from, std::size_t bytes, void* stream);
+/// Between device and page-locked memory.
+void copy_async(void* to, const void* from, std::size_t bytes, void* stream);
 /// Whether all work of a stream is done; an error of it surfaces here, under `label`.
 bool stream_done(void* stream, const char* label);
 /// Blocks until all work of a stream is done (null: the default one); an error of it surfaces here, under

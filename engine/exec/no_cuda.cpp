@@ -50,7 +50,7 @@ void* open_stream() {
   return nullptr;
 }
 void close_stream(void*) noexcept {}
-void copy_to_device_async(void* to, const void* from, std::size_t bytes, void*) {
+void copy_async(void* to, const void* from, std::size_t bytes, void*) {
   std::memcpy(to, from, bytes);
 }
 bool stream_done(void*, const char*) {

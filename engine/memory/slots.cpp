@@ -6,7 +6,7 @@
 #include "engine/core/error.hpp"
 #include "engine/core/memory_budget.hpp"
 #include "engine/exec/memory/copy_lane.hpp"
-#include "engine/exec/memory/uploads.hpp"
+#include "engine/exec/memory/threaded_copies.hpp"
 #include "engine/memory/paged_plan.hpp"
 
 namespace sluice {
@@ -25,7 +25,7 @@ struct Slots::Lane : ColumnsIn<Staging> {
   Lane(const Device& device, std::size_t column) : copies(device), uploads(device, column) {}
 
   CopyLane copies;
-  Uploads uploads;
+  ThreadedCopies uploads;
   Buffer<float> weights_there;  ///< of a partition, while tables are made of them
 };
 
@@ -241,7 +241,7 @@ void Slots::bring(Lane& lane, const Load& load) {
 
 template <class T>
 void Slots::copy(Lane& lane, T* to, const T* from, std::uint64_t size) {
-  lane.copies.to_device(to, from, size * sizeof(T));
+  lane.copies.copy(to, from, size * sizeof(T));
   counters_.copied_bytes += size * sizeof(T);
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/core/host_array.hpp"
-#include "engine/exec/memory/uploads.hpp"
+#include "engine/exec/memory/threaded_copies.hpp"
 #include "engine/graph/partition_map.hpp"
 #include "partition/plan.hpp"
 
@@ -43,12 +43,12 @@ void bring_lists(const Device& device, const CsrView& lists, EdgesToCome* to_com
     if (weights != nullptr) copy_to_device(device, weights, lists.weights + begin, weight_bytes);
     return;
   }
-  Uploads uploads(device, bytes + (weights != nullptr ? weight_bytes : 0), device.threads());
+  ThreadedCopies uploads(device, bytes + (weights != nullptr ? weight_bytes : 0), device.threads());
   to_come->read(device.threads(), [&](std::uint64_t first, std::uint64_t last, unsigned thread) {
     const EdgeIndex at = lists.offsets[first], count = lists.offsets[last] - at;
-    uploads.copy_by(thread, targets + (at - begin), lists.targets + at, count * sizeof(Vertex));
+    uploads.to_device_by(thread, targets + (at - begin), lists.targets + at, count * sizeof(Vertex));
     if (weights != nullptr)
-      uploads.copy_by(thread, weights + (at - begin), lists.weights + at, count * sizeof(float));
+      uploads.to_device_by(thread, weights + (at - begin), lists.weights + at, count * sizeof(float));
   });
 }
 

@@ -59,6 +59,21 @@ TEST(Copies, LargeOnesArriveWhole) {
   }
 }
 
+/// The threads' own streams do not wait for it by themselves.
+TEST(Copies, ToTheHostComeBehindTheDefaultStream) {
+  const auto gpu = open_gpu();
+  REQUIRE_GPU(gpu);
+  constexpr std::size_t kSize = 70u << 20;
+  HostArray<std::uint8_t> back(kSize);
+  const Buffer<std::uint8_t> there(*gpu, kSize, "bytes");
+  idle_kernel<<<1, 1>>>(200'000'000);  // about a tenth of a second
+  ASSERT_EQ(cudaMemsetAsync(there.data(), 0x5a, there.bytes()), cudaSuccess);
+
+  copy_to_host(*gpu, back.data(), there.data(), there.bytes());
+
+  EXPECT_TRUE(std::all_of(back.begin(), back.end(), [](std::uint8_t byte) { return byte == 0x5a; }));
+}
+
 /// What lies beside page-locked memory may begin in its last page: a copy that goes on beyond would fail.
 TEST(Copies, PassMemoryThatIsPageLocked) {
   const auto gpu = open_gpu();

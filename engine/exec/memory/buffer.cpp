@@ -8,7 +8,7 @@
 #include "engine/core/large_memory.hpp"
 #include "engine/exec/backend.hpp"
 #include "engine/exec/memory/kept_memory.hpp"
-#include "engine/exec/memory/uploads.hpp"
+#include "engine/exec/memory/threaded_copies.hpp"
 
 namespace sluice {
 
@@ -67,12 +67,11 @@ void StagingMemory::release(const Device& device, void* memory, std::size_t byte
 }
 
 void copy_to_device(const Device& device, void* to, const void* from, std::size_t bytes) {
-  Uploads(device, bytes).copy(to, from, bytes);
+  ThreadedCopies(device, bytes).to_device(to, from, bytes);
 }
 
 void copy_to_host(const Device& device, void* to, const void* from, std::size_t bytes) {
-  if (bytes == 0 || device.plans()) return;
-  device.is_cuda() ? cuda::copy_to_host(to, from, bytes) : static_cast<void>(std::memcpy(to, from, bytes));
+  ThreadedCopies(device, bytes).to_host(to, from, bytes);
 }
 
 }  // namespace sluice

@@ -16,10 +16,9 @@ CopyLane::~CopyLane() {
   if (stream_) cuda::close_stream(stream_);
 }
 
-void CopyLane::to_device(void* to, const void* from, std::size_t bytes) {
+void CopyLane::copy(void* to, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
-  is_cuda_ ? cuda::copy_to_device_async(to, from, bytes, stream_)
-           : static_cast<void>(std::memcpy(to, from, bytes));
+  is_cuda_ ? cuda::copy_async(to, from, bytes, stream_) : static_cast<void>(std::memcpy(to, from, bytes));
 }
 
 void CopyLane::wait(const char* label) {

@@ -1,4 +1,5 @@
-// Copies to the device that go on beside other work: a thread that brings something in has a lane of its own.
+// Copies between host and device that go on beside other work: a thread that makes some has a lane of its
+// own.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +8,7 @@
 
 namespace sluice {
 
-/// One stream of copies to the device, used by one thread, the one that made it.
+/// One stream of copies, used by one thread, the one that made it.
 class CopyLane {
  public:
   explicit CopyLane(const Device& device);
@@ -15,8 +16,9 @@ class CopyLane {
   CopyLane& operator=(const CopyLane&) = delete;
   ~CopyLane();
 
-  /// Starts a copy from page-locked memory (host backend: does it); `from` must stay until `wait`.
-  void to_device(void* to, const void* from, std::size_t bytes);
+  /// Starts a copy between page-locked and device memory (host backend: does it), which must stay until
+  /// `wait`.
+  void copy(void* to, const void* from, std::size_t bytes);
   /// Blocks until all copies are done; an error surfaces here, under `label`.
   void wait(const char* label);
 

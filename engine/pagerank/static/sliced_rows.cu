@@ -7,7 +7,7 @@
 #include "engine/exec/algorithms/scan.hpp"
 #include "engine/exec/algorithms/sort.hpp"
 #include "engine/exec/memory/take_turns.cuh"
-#include "engine/exec/memory/uploads.hpp"
+#include "engine/exec/memory/threaded_copies.hpp"
 #include "engine/graph/partition_map.hpp"
 #include "engine/memory/sweep_lists.hpp"
 #include "partition/edges_beside.hpp"
@@ -145,7 +145,7 @@ struct SlicedRows::Making {
     for (auto* words : {&keys, &sorted_keys, &row_of})
       *words = Buffer<std::uint32_t>(device, n, "rows by in-degree");
     offsets = Buffer<EdgeIndex>(device, n + 1, "offsets of in-edges");
-    uploads.copy(offsets.data(), in.offsets, offsets.bytes());
+    uploads.to_device(offsets.data(), in.offsets, offsets.bytes());
   }
   ~Making() { cudaStreamSynchronize(stream.get()); }  // what is under way uses the buffers
 
@@ -161,7 +161,7 @@ struct SlicedRows::Making {
   Buffer<std::uint32_t> row_of;     ///< [n] by row of the graph
   Buffer<EdgeIndex> offsets;
   Buffer<unsigned char> scratch;
-  Uploads uploads;
+  ThreadedCopies uploads;
   cuda::TakeTurns<Chunk> chunks;
 };
 
@@ -192,7 +192,7 @@ void SlicedRows::sort_rows(Making& m, const SweepPieces& pieces) {
     cut_pieces(m, pieces, m.sorted_keys.data());
   } else {
     Buffer<double> divisors(device_, m.n, "out-degrees");
-    m.uploads.copy(divisors.data(), m.from.divisors(), divisors.bytes());
+    m.uploads.to_device(divisors.data(), m.from.divisors(), divisors.bytes());
     key_sources_kernel<<<grid, kBlock, 0, on>>>(divisors.data(), m.n, m.keys.data(), m.row_of.data());
     cuda::check_launch("key_sources_kernel");
     sort(order_, 0, m.n);
@@ -310,7 +310,7 @@ void SlicedRows::fill_some(Making& m, std::uint64_t begin, std::uint64_t end, co
     const std::uint64_t some = std::max<std::uint64_t>(edges, 1);
     to.reserve(device_, some, "in-edges on their way");
     sorted.reserve(device_, some, "in-edges on their way");
-    m.uploads.copy(to.data(), column + first, edges * sizeof(T));
+    m.uploads.to_device(to.data(), column + first, edges * sizeof(T));
   };
   bring(chunk.sources, chunk.sorted, sources);
   if (m.weighted) bring(chunk.weights, chunk.sorted_weights, weights);

@@ -1,4 +1,4 @@
-#include "engine/exec/memory/uploads.hpp"
+#include "engine/exec/memory/threaded_copies.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -15,8 +15,9 @@ namespace {
 
 constexpr std::size_t kPiece = 2u << 20;          // bytes at a time, by each
 constexpr std::size_t kWorthThreads = 64u << 20;  // bytes
+constexpr const char* kPieces = "copies by threads";
 
-/// How many threads copy to a GPU: none where their pieces do not pay, or memory is short.
+/// How many threads copy: none where their pieces do not pay, or memory is short.
 unsigned copying_threads(const Device& device, std::size_t bytes, unsigned most) {
   constexpr std::uint64_t kPartOfBudget = 16;
   const unsigned threads = std::min(device.threads(), most);
@@ -26,38 +27,47 @@ unsigned copying_threads(const Device& device, std::size_t bytes, unsigned most)
 
 }  // namespace
 
-struct Uploads::Piece {
-  Piece(const Device& device, std::size_t bytes)
-      : lane(device), memory(device, bytes, "a copy to the device") {}
+struct ThreadedCopies::Piece {
+  Piece(const Device& device, std::size_t bytes) : lane(device), memory(device, bytes, kPieces) {}
 
   /// Brings to the device what is in the first bytes.
   void send(void* to, std::size_t bytes) {
-    lane.to_device(to, memory.data(), bytes);
+    lane.copy(to, memory.data(), bytes);
     lane.wait("a copy to the device");
+  }
+  /// The other way.
+  void receive(const void* from, std::size_t bytes) {
+    lane.copy(memory.data(), from, bytes);
+    lane.wait("a copy to the host");
   }
 
   CopyLane lane;
   Staging<std::byte> memory;
 };
 
-Uploads::Uploads(const Device& device, std::size_t bytes, unsigned most_threads)
+ThreadedCopies::ThreadedCopies(const Device& device, std::size_t bytes, unsigned most_threads)
     : device_(device),
       threads_(copying_threads(device, bytes, most_threads)),
       pieces_(std::max(threads_, 1u)) {}
 
-Uploads::~Uploads() = default;
+ThreadedCopies::~ThreadedCopies() = default;
 
-void Uploads::copy(void* to, const void* from, std::size_t bytes) {
+/// Page-locked memory needs no pieces.
+bool ThreadedCopies::by_threads(const void* host) const {
+  return threads_ > 0 && !cuda::is_page_locked(host);
+}
+
+void ThreadedCopies::to_device(void* to, const void* from, std::size_t bytes) {
   if (bytes == 0 || device_.plans()) return;
   if (!device_.is_cuda()) return static_cast<void>(std::memcpy(to, from, bytes));
-  if (threads_ == 0 || cuda::is_page_locked(from)) return cuda::copy_to_device(to, from, bytes);
+  if (!by_threads(from)) return cuda::copy_to_device(to, from, bytes);
   bring(to, bytes, [from](std::byte* piece, std::size_t begin, std::size_t end) {
     std::memcpy(piece, static_cast<const std::byte*>(from) + begin, end - begin);
   });
 }
 
-void Uploads::bring(void* to, std::size_t bytes,
-                    FunctionRef<void(std::byte* piece, std::size_t begin, std::size_t end)> fill) {
+void ThreadedCopies::bring(void* to, std::size_t bytes,
+                           FunctionRef<void(std::byte* piece, std::size_t begin, std::size_t end)> fill) {
   const std::size_t size = std::min(bytes, kPiece);
   parallel_blocks(static_cast<unsigned>(pieces_.size()), bytes, kPiece,
                   [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
@@ -67,7 +77,19 @@ void Uploads::bring(void* to, std::size_t bytes,
                   });
 }
 
-void Uploads::copy_by(unsigned thread, void* to, const void* from, std::size_t bytes) {
+void ThreadedCopies::to_host(void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0 || device_.plans()) return;
+  if (!device_.is_cuda()) return static_cast<void>(std::memcpy(to, from, bytes));
+  if (!by_threads(to)) return cuda::copy_to_host(to, from, bytes);
+  cuda::wait_stream(nullptr, "a copy to the host");  // which lanes do not
+  parallel_blocks(threads_, bytes, kPiece, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
+    Piece& own = piece_of(thread, kPiece);
+    own.receive(static_cast<const std::byte*>(from) + begin, end - begin);
+    std::memcpy(static_cast<std::byte*>(to) + begin, own.memory.data(), end - begin);
+  });
+}
+
+void ThreadedCopies::to_device_by(unsigned thread, void* to, const void* from, std::size_t bytes) {
   if (threads_ == 0) {
     cuda::bind_thread();
     return cuda::copy_to_device(to, from, bytes);
@@ -80,7 +102,7 @@ void Uploads::copy_by(unsigned thread, void* to, const void* from, std::size_t b
   }
 }
 
-Uploads::Piece& Uploads::piece_of(unsigned thread, std::size_t bytes) {
+ThreadedCopies::Piece& ThreadedCopies::piece_of(unsigned thread, std::size_t bytes) {
   cuda::bind_thread();  // the pool's threads may have served another device
   auto& own = pieces_[thread];
   if (!own || own->memory.size() < bytes) own = std::make_unique<Piece>(device_, bytes);
