@@ -23,6 +23,7 @@
 #include "engine/pagerank/static/pagerank.hpp"
 #include "engine/ppr/ppr.hpp"
 #include "engine/sampling/run.hpp"
+#include "io/file_bytes.hpp"
 #include "io/graph_file/graph_file.hpp"
 #include "io/results/result_writer.hpp"
 
@@ -243,6 +244,7 @@ class Job {
   bool by_numbers_ = false;
   Stopwatch watch_;
   ReportFile report_file_;
+  std::unique_ptr<io::ReadAhead> ahead_;  ///< until the graph is read
   std::unique_ptr<Device> device_;
   Progress progress_;
   io::GraphInfo info_;  ///< of the graph as it is read

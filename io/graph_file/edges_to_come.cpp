@@ -34,13 +34,15 @@ class BlocksThere {
 
 class RowsToCome final : public EdgesToCome {
  public:
-  RowsToCome(std::shared_ptr<const GraphFile> file, bool in, const GraphInfo& info, Csr& rows)
+  RowsToCome(std::shared_ptr<const GraphFile> file, bool in, const GraphInfo& info, Csr& rows,
+             std::unique_ptr<ReadAhead> ahead)
       : file_(std::move(file)),
         vertices_(info.vertices),
         offsets_(rows.offsets.span()),
         targets_(rows.targets.span()),
         weights_(rows.weights.span()),
-        times_(rows.times.span()) {
+        times_(rows.times.span()),
+        ahead_(std::move(ahead)) {
     columns_.push_back(file_->open(in ? GraphPart::in_indices : GraphPart::out_indices));
     if (info.weighted) columns_.push_back(file_->open(in ? GraphPart::in_data : GraphPart::out_data));
     if (info.timed) columns_.push_back(file_->open(in ? GraphPart::in_times : GraphPart::out_times));
@@ -50,6 +52,7 @@ class RowsToCome final : public EdgesToCome {
 
   void read(unsigned threads, const UseLists& use) override {
     if (there_) return;
+    ahead_.reset();
     for (const Column& column : columns_) column.read_ahead(0, kAhead);
     const std::uint64_t edges = targets_.size();
     // Where lists are worked on, threads wait for their first ones, and at the end for each other's.
@@ -114,14 +117,16 @@ class RowsToCome final : public EdgesToCome {
   std::span<float> weights_;
   std::span<std::int64_t> times_;
   std::vector<Column> columns_;  ///< targets, weights, times
+  std::unique_ptr<ReadAhead> ahead_;  ///< until they are read
   bool there_ = false;
 };
 
 }  // namespace
 
 std::shared_ptr<EdgesToCome> edges_to_come(std::shared_ptr<const GraphFile> file, bool in,
-                                           const GraphInfo& info, Csr& rows) {
-  return std::make_shared<RowsToCome>(std::move(file), in, info, rows);
+                                           const GraphInfo& info, Csr& rows,
+                                           std::unique_ptr<ReadAhead> ahead) {
+  return std::make_shared<RowsToCome>(std::move(file), in, info, rows, std::move(ahead));
 }
 
 }  // namespace sluice::io

@@ -82,9 +82,11 @@ Graph read_graph(const std::string& path, const GraphColumns& columns = {}, unsi
                  HostMemory* memory = nullptr);
 
 /// As read_graph, but out-edges have only their arrays, and Graph::to_come reads them. A ResidentGraph, an
-/// AccGraph and run_pagerank() do, and work on lists as they come; for anything else read them before.
+/// AccGraph and run_pagerank() do, and work on lists as they come; for anything else read them before. Until
+/// they are read, `ahead`, if there is one, goes on.
 Graph begin_reading(const std::string& path, const GraphColumns& columns = {},
-                    unsigned threads = usable_cores(), HostMemory* memory = nullptr);
+                    unsigned threads = usable_cores(), HostMemory* memory = nullptr,
+                    std::unique_ptr<ReadAhead> ahead = nullptr);
 
 /// The graph that read_graph(), or without `edges` open_graph(), makes of such a file, its arrays not filled.
 Graph make_graph(const GraphInfo& info, const GraphColumns& columns, HostMemory* memory, bool edges = true);
