@@ -134,13 +134,17 @@ class Adjacency {
     executor.wait("short lists");
   }
 
-  /// Calls use(vertices, page) for a worklist, in parts whose lists are there or read in place.
+  /// Calls use(vertices, page) for a worklist, in parts whose lists are there or read in place. One of more
+  /// vertices than are active at most goes through the partitions again.
   template <Executor E, class Use>
   void visit_vertices(E& executor, const Vertex* vertices, std::uint64_t count, Use&& use) {
     if (count == 0) return;
     const VertexRange all{vertices, 0, count, first_, offsets_};
     if (!paged()) return use(all, lists_->whole());
-    sorted_.reserve(device_, count, "worklists");  // bins may hold a vertex twice
+    if (const std::uint64_t most = sorted_.size(); count > most) {  // bins may hold a vertex twice
+      visit_vertices(executor, vertices, most, use);
+      return visit_vertices(executor, vertices + most, count - most, use);
+    }
     std::vector<bool> in_place;
     InPlaceFirst places;
     const auto items_of = [&](std::uint64_t p) { return keys_.begins[p + 1] - keys_.begins[p]; };
@@ -253,7 +257,7 @@ class Adjacency {
   std::uint64_t first_;
   const EdgeIndex* offsets_;
   Buffer<EdgeIndex> uploaded_offsets_;
-  Buffer<Vertex> sorted_;  ///< a worklist by partition
+  Buffer<Vertex> sorted_;  ///< [active] a worklist by partition
   ShortLists short_;
   std::optional<SweepLists> lists_;
   OwnershipView partitions_;  ///< of rows
