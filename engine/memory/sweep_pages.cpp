@@ -133,13 +133,6 @@ std::uint64_t memory_for_sweep_pages(const Device& device) {
   return device.is_cuda() ? on_device : std::min(on_device, host_budget().available() / 2);
 }
 
-// Lists are cut into the same partitions where slots may take that much.
-std::uint64_t least_for_sweep_pages(const Device& device, const SweepRows& rows, bool weighted,
-                                    const PagingOptions& paging) {
-  const PartitionPlan partitions = cut(device, rows, weighted, paging, 0);
-  return kFixedBytes + std::min(kSlotsNeeded, partitions.size()) * partitions.largest();
-}
-
 SweepRows SweepRows::of(const CsrView& lists, const EdgeSource* from, bool weighted, std::uint64_t first,
                         std::uint64_t last) {
   CsrView rows = lists;

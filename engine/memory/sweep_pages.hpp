@@ -73,9 +73,6 @@ struct OwnRows {
 
 /// Bytes of the device that partitions take where nothing says less.
 std::uint64_t memory_for_sweep_pages(const Device& device);
-/// The least: two slots for the longest list, or for partitions as large as are asked for.
-std::uint64_t least_for_sweep_pages(const Device& device, const SweepRows& rows, bool weighted,
-                                    const PagingOptions& paging);
 
 class SweepPages {
  public:

@@ -89,7 +89,7 @@ class CudaPpr final : public Backend {
     stages_ = Buffer<std::uint32_t>(device_, stages.size(), "steps of stages");
     copy_to_device(device_, stages_.data(), stages.data(), stages_.bytes());
     if (!device_.plans()) return;  // else one query, and as much memory for its lists
-    if (lists_) lists_->open(0), lists_->prepare(first_shape_.bytes());
+    if (lists_) lists_->prepare(first_shape_.bytes());
     workspaces_.prepare(device_, first_shape_, 1, stream_);
   }
 
@@ -213,19 +213,17 @@ class CudaPpr final : public Backend {
     return too_small_.size();
   }
 
-  /// Lists take half of what the device has left beside what brings them, of one query alone all of it, but
-  /// so that a workspace is left beside them; and less where it would not fit.
+  /// Lists take half of what the device has left, of one query alone all of it, but so that a workspace is
+  /// left beside them; and less where it would not fit.
   void make_way(const WorkspaceShape& shape) {
     if (!lists_) return;
-    const std::uint64_t before = device_.memory().available();
-    if (shape.bytes() > before + workspaces_.bytes() || lists_->needs() > before) {
+    if (shape.bytes() > device_.memory().available() + workspaces_.bytes()) {
       workspaces_.give_back();
       lists_->give_back();
     }
-    const auto left = [&](std::uint64_t available) { return available - std::min(available, shape.bytes()); };
-    lists_->open(alone_ ? 0 : left(device_.memory().available()));
-    const std::uint64_t available = device_.memory().available();
-    lists_->prepare(alone_ ? left(available) : std::min(available / 2, left(available)));
+    const std::uint64_t available = device_.memory().available(),
+                        left = available - std::min(available, shape.bytes());
+    lists_->prepare(alone_ ? left : std::min(available / 2, left));
   }
 
   /// A workspace that would be as large as a column of rows is never made (query_route.hpp), and a group is

@@ -133,25 +133,6 @@ TEST(PlannedSweepPages, NeedWhatARunNeeds) {
   EXPECT_THROW(make(device), BudgetError);
 }
 
-/// Of short lists in a large graph, a long one in a small graph, and partitions that are asked for.
-TEST(LeastSweepPages, AreTwoSlots) {
-  const Device device({DeviceChoice::host, 2});
-  const Graph ring = generated(io::GraphKind::ring, 22, false, io::WeightRule::uniform),
-              rmat = generated(io::GraphKind::rmat, 12, false, io::WeightRule::uniform);
-  for (const Graph* const graph : {&ring, &rmat}) {
-    for (const std::uint64_t partitions : {0u, 1u, 12u}) {
-      SCOPED_TRACE(testing::Message() << graph->vertices() << " vertices, " << partitions << " partitions");
-      const PagingOptions copied{.partitions = partitions, .transport = Transport::copied};
-      const SweepRows rows(graph->out.view());
-      const std::uint64_t least = least_for_sweep_pages(device, rows, true, copied);
-
-      const SweepPages pages(device, rows, true, copied, least);
-      EXPECT_EQ(pages.slot_bytes(), least);
-      EXPECT_THROW(SweepPages(device, rows, true, copied, least - 1), BudgetError);
-    }
-  }
-}
-
 /// Offsets say nothing of lists that are yet to be made: two slots hold the longest there may be.
 TEST(PlannedSweepPages, HoldTheLongestListThatMayBeMade) {
   const Graph graph = generated(io::GraphKind::rmat, 10, false, io::WeightRule::none);

@@ -6,22 +6,8 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
-#include "engine/ppr/adjacency/copied_lists.cuh"
-#include "engine/ppr/adjacency/gathered_lists.cuh"
 
 namespace sluice::ppr {
-
-namespace {
-
-/// What ranks send comes by way of the host.
-std::unique_ptr<ListSource> make_source(const Device& device, const Graph& graph, const Options& options,
-                                        const PagingOptions& paging, std::shared_ptr<ListFeeder> shared) {
-  if (paging.transport == Transport::copied && !paging.shard)
-    return std::make_unique<CopiedLists>(device, graph, options, paging);
-  return std::make_unique<GatheredLists>(device, graph, options, paging, std::move(shared));
-}
-
-}  // namespace
 
 ListCache::ListCache(const Device& device, const Graph& graph, const Options& options,
                      const PagingOptions& paging, std::shared_ptr<ListFeeder> shared)
@@ -33,7 +19,7 @@ ListCache::ListCache(const Device& device, const Graph& graph, const Options& op
       totals_(device, options.weighted ? graph.vertices() : 0, "sums of weights"),
       missing_(device, (graph.vertices() + 63) / 64, "which lists are missing"),
       wanted_(graph.vertices()),
-      source_(make_source(device, graph, options, paging, std::move(shared))) {
+      source_(device, graph, options, paging, std::move(shared)) {
   copy_to_device(device, offsets_.data(), graph.out.offsets.data(), offsets_.bytes());
   clear(missing_, 0);
   clear();
@@ -65,7 +51,7 @@ bool ListCache::bring() {
   });
   const bool fits = edges <= capacity_ - used_;
   if (fits) {
-    source_->bring(wanted_, columns());
+    source_.bring(wanted_, columns());
     used_ += edges;
   }
   clear(missing_, 0);
@@ -81,12 +67,11 @@ void ListCache::give_back() {
   clear();
   targets_ = Buffer<Vertex>(), weights_ = Buffer<float>();
   capacity_ = 0;
-  source_->close();
 }
 
 void ListCache::rest() {
   give_back();
-  source_->rest();
+  source_.rest();
 }
 
 void ListCache::throw_too_many_lists() const {
@@ -96,7 +81,7 @@ void ListCache::throw_too_many_lists() const {
 }
 
 ListTraffic ListCache::traffic() const {
-  ListTraffic sum = source_->traffic();
+  ListTraffic sum = source_.traffic();
   sum.host_to_device_bytes += offsets_.bytes();
   return sum;
 }
@@ -109,8 +94,7 @@ void ListCache::clear(const Buffer<T>& column, int byte) {
 }
 
 CacheColumns ListCache::columns() const {
-  return {offsets_.data(), missing_.data(), places_.data(), totals_.data(),
-          targets_.data(), weights_.data(), used_};
+  return {places_.data(), totals_.data(), targets_.data(), weights_.data(), used_};
 }
 
 }  // namespace sluice::ppr

@@ -5,12 +5,10 @@
 // times at most for GD(L), and where many reach the same lists far less often. A query does not wait for a
 // list: its block's workspace serves other queries meanwhile.
 //
-// A ListSource brings lists. Usually they come by way of the host (gathered_lists.cuh): its threads gather
-// what is missing, for each list is wanted once. With --transport copied partitions come to slots on the GPU,
-// and a kernel copies lists from there (copied_lists.cuh). That took longer: 2,048 queries by push on
-// Kronecker 22, an H200 with 400 MiB and 16 cores: 24.5 ms by way of the host, 31 where the GPU read lists in
-// place, 92 where partitions were copied; from a file 0.11 and 0.23 s. With 8,192 queries that come to more
-// lists, in 500 MiB, they took 0.59 s in place, and 0.69 by way of the host.
+// Lists come by way of the host (gathered_lists.cuh), whatever the transport: its threads gather what is
+// missing, for each list is wanted once. 2,048 queries by push on Kronecker 22, an H200 with 400 MiB and 16
+// cores: 24.5 ms so, 31 where the GPU read lists in place; from a file 0.11 s. With 8,192 queries that come
+// to more lists, in 500 MiB, they took 0.59 s in place, and 0.69 by way of the host.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +18,7 @@
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/stream.cuh"
 #include "engine/memory/paging.hpp"
-#include "engine/ppr/adjacency/list_source.hpp"
+#include "engine/ppr/adjacency/gathered_lists.cuh"
 #include "engine/ppr/adjacency/traffic.hpp"
 #include "engine/ppr/adjacency/wanted.hpp"
 #include "engine/ppr/options.hpp"
@@ -31,16 +29,13 @@ namespace sluice::ppr {
 
 class ListCache {
  public:
-  /// Keeps references to device, graph and options. Sources of ranks (`paging.shard`) are made by all of them
+  /// Keeps references to device, graph and options. Caches of ranks (`paging.shard`) are made by all of them
   /// at the same time, or all have a `shared` feeder, of a cache that outlives this one. Throws BudgetError,
   /// and UsageError for a transport that is not possible.
   ListCache(const Device& device, const Graph& graph, const Options& options, const PagingOptions& paging,
             std::shared_ptr<ListFeeder> shared);
   ~ListCache() { cudaStreamSynchronize(stream_.get()); }  // what is under way uses the buffers
 
-  /// As that of the source. Comes before prepare().
-  void open(std::uint64_t left) { source_->open(left); }
-  std::uint64_t needs() const { return source_->needs(); }
   /// Takes memory for lists, if it has none: `bytes` at most.
   void prepare(std::uint64_t bytes);
   /// Says where lists are, and where those that are missing are to be noted.
@@ -50,24 +45,24 @@ class ListCache {
   bool bring();
   /// No list is here any more.
   void clear();
-  /// Gives back the memory of lists, and with it all of them, and what open() took.
+  /// Gives back the memory of lists, and with it all of them.
   void give_back();
   /// The same, and memory of the host.
   void rest();
   /// Other ranks may still want lists of this one; returns once none does.
-  void finish() { source_->finish(); }
+  void finish() { source_.finish(); }
   /// Of one query alone: throws BudgetError.
   [[noreturn]] void throw_too_many_lists() const;
   /// Memory for lists on the device.
   std::uint64_t bytes() const { return targets_.bytes() + weights_.bytes(); }
   /// What says where lists are, beside them.
   std::uint64_t index_bytes() const {
-    return offsets_.bytes() + places_.bytes() + totals_.bytes() + missing_.bytes() + source_->bytes();
+    return offsets_.bytes() + places_.bytes() + totals_.bytes() + missing_.bytes() + source_.bytes();
   }
   /// What is brought to the device, and what that takes of files and ranks.
   ListTraffic traffic() const;
   /// For others to share; null where lists come of no rank.
-  std::shared_ptr<ListFeeder> rank_feeder() const { return source_->rank_feeder(); }
+  std::shared_ptr<ListFeeder> rank_feeder() const { return source_.rank_feeder(); }
 
  private:
   template <class T>
@@ -85,7 +80,7 @@ class ListCache {
   Buffer<Vertex> targets_;
   Buffer<float> weights_;
   std::uint64_t capacity_ = 0, used_ = 0;  ///< in edges
-  std::unique_ptr<ListSource> source_;     ///< last: it ends before the columns that it writes
+  GatheredLists source_;                   ///< last: it ends before the columns that it writes
 };
 
 }  // namespace sluice::ppr

@@ -11,11 +11,21 @@
 #include "engine/exec/stream.cuh"
 #include "engine/memory/paging.hpp"
 #include "engine/ppr/adjacency/feeder.hpp"
-#include "engine/ppr/adjacency/list_source.hpp"
+#include "engine/ppr/adjacency/traffic.hpp"
+#include "engine/ppr/adjacency/wanted.hpp"
 #include "engine/ppr/options.hpp"
 #include "partition/graph.hpp"
 
 namespace sluice::ppr {
+
+/// The cache's columns, in the device's memory.
+struct CacheColumns {
+  EdgeIndex* places = nullptr;  ///< [vertices] where lists begin
+  double* totals = nullptr;     ///< [vertices] sums of weights; null where the run splits evenly
+  Vertex* targets = nullptr;
+  float* weights = nullptr;  ///< null where the run splits evenly
+  EdgeIndex used = 0;        ///< what comes lies behind so many edges
+};
 
 /// A list that is put into the cache.
 struct CachedList {
@@ -24,23 +34,29 @@ struct CachedList {
   Vertex vertex = 0;
 };
 
-class GatheredLists final : public ListSource {
+class GatheredLists {
  public:
   /// Keeps references to device, graph and options. Of the host's budget are partitions and what travels
   /// between ranks (`paging.shard`, who all make one at the same time, or all have a `shared` one, of a cache
   /// that outlives this one). Throws BudgetError, and UsageError for a transport that is not possible.
   GatheredLists(const Device& device, const Graph& graph, const Options& options, const PagingOptions& paging,
                 std::shared_ptr<ListFeeder> shared);
-  ~GatheredLists() override { cudaStreamSynchronize(stream_.get()); }  // what is under way uses the buffers
+  ~GatheredLists() { cudaStreamSynchronize(stream_.get()); }  // what is under way uses the buffers
 
-  void bring(WantedLists& wanted, const CacheColumns& to) override;
-  void rest() override;
-  void finish() override {
+  /// Brings the lists that are wanted, for which there is memory, side by side in any order: no result
+  /// depends on it. Says where they are, and sums up their weights.
+  void bring(WantedLists& wanted, const CacheColumns& to);
+  /// Gives back memory of the host.
+  void rest();
+  /// Other ranks may still want lists of this one; returns once none does.
+  void finish() {
     if (feeder_) feeder_->finish();
   }
-  std::uint64_t bytes() const override { return staged_there_.bytes(); }
-  ListTraffic traffic() const override;
-  std::shared_ptr<ListFeeder> rank_feeder() const override { return paging_.shard ? feeder_ : nullptr; }
+  /// What it keeps on the device all the time.
+  std::uint64_t bytes() const { return staged_there_.bytes(); }
+  ListTraffic traffic() const;
+  /// For others to share; null where lists come of no rank.
+  std::shared_ptr<ListFeeder> rank_feeder() const { return paging_.shard ? feeder_ : nullptr; }
 
  private:
   /// Page-locked memory that goes up at once.
