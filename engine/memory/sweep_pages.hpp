@@ -50,6 +50,11 @@ struct SweepPage {
   const Vertex* mapped() const { return in_place ? sources : nullptr; }
 };
 
+/// What lists of so many edges take, with weights where these are wanted.
+constexpr std::uint64_t edge_bytes(EdgeIndex edges, bool weighted) {
+  return edges * (sizeof(Vertex) + (weighted ? sizeof(float) : 0));
+}
+
 /// Must lists be brought in partitions: asked for, too large for what the device has left when `beside` bytes
 /// more are taken, or, on the host, in a file? A GPU that can hold them reads lists from their file once.
 bool needs_sweep_pages(const Device& device, const SweepRows& rows, bool weighted,

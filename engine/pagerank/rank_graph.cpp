@@ -34,7 +34,7 @@ Ownership owners_by_in_edges(const Csr& out, unsigned threads, std::uint64_t ran
 }  // namespace
 
 std::uint64_t bytes_in_file(const RankGraph& graph, bool weighted) {
-  return graph.file() == nullptr ? 0 : graph.in().edges * edge_bytes(weighted);
+  return graph.file() == nullptr ? 0 : edge_bytes(graph.in().edges, weighted);
 }
 
 void require_stored_in_edges(const Graph& graph) {

@@ -86,11 +86,6 @@ class RankGraph {
 void find_sources(const Graph& graph, const Options& options, std::uint64_t first, unsigned threads,
                   std::span<double> divisors, std::span<Loop> loops);
 
-/// What an edge takes, with its weight where that is wanted.
-constexpr std::uint64_t edge_bytes(bool weighted) {
-  return sizeof(Vertex) + (weighted ? sizeof(float) : 0);
-}
-
 /// What all in-edges of these vertices take in the graph's file; 0 where they are in host memory.
 std::uint64_t bytes_in_file(const RankGraph& graph, bool weighted);
 

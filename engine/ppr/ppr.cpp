@@ -231,7 +231,7 @@ Stats run_ppr(const Device& device, const Graph& graph, const Starts& starts, co
   run_batches(queries, range, options.progress, stats);
   queries.end();
   stats.mapped_bytes =
-      queries.reads_in_place() ? stats.edges * list_edge_bytes(options) : stats.traffic.mapped_bytes;
+      queries.reads_in_place() ? edge_bytes(stats.edges, options.weighted) : stats.traffic.mapped_bytes;
   return stats;
 }
 

@@ -30,11 +30,6 @@ struct AccNeeds {
   std::uint64_t whole_bytes = 0;
 };
 
-/// Of so many edges in lists.
-inline std::uint64_t edge_bytes(EdgeIndex edges, bool weighted) {
-  return edges * (sizeof(Vertex) + (weighted ? sizeof(float) : 0));
-}
-
 /// Are the lists of a whole undirected graph, wherever its edges are, free of self-loops and of neighbours
 /// that come twice? Each of `ranks` (null: this one alone) looks at its own.
 bool has_simple_lists(const Graph& graph, Communicator* ranks, unsigned threads);

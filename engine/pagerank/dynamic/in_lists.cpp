@@ -13,7 +13,7 @@ InLists::InLists(const Device& device, const Graph& graph, bool weighted, std::u
   const bool come_and_go = in.edges > 0 && needs_sweep_pages(device, rows, weighted, paging);
   if (in.edges == 0 || (!device.is_cuda() && !come_and_go)) return;
   if (device.plans() && !come_and_go) {  // all of them stay, of which two slots are few
-    device.memory().charge_and_release(in.edges * edge_bytes(weighted), "in-edges");
+    device.memory().charge_and_release(edge_bytes(in.edges, weighted), "in-edges");
     return;
   }
   // What comes again and again, or is read in place, is page-locked: that costs about one copy.

@@ -123,7 +123,7 @@ class DynamicSolver final : public DynamicRanks::State {
       const bool weighted = store_.options.weighted;
       plan.partitions = Lists(device_, graph, weighted, first(), last, paging_).traffic().partitions;
       if (plan.partitions > 1)
-        plan.brought_bytes = in_rows_of(graph, weighted, first(), last).in.edges * edge_bytes(weighted);
+        plan.brought_bytes = edge_bytes(in_rows_of(graph, weighted, first(), last).in.edges, weighted);
     }
   }
 

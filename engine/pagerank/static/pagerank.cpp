@@ -110,7 +110,7 @@ Plan plan_pagerank(const Device& device, const Graph& graph, const Options& opti
   plan.state_bytes = plan.device_bytes - run.sweep->planned_list_bytes();
   plan.host_bytes = memory.host_needed();
   plan.partitions = traffic.partitions;
-  if (plan.partitions > 1) plan.brought_bytes = run.edges.in().edges * edge_bytes(options.weighted);
+  if (plan.partitions > 1) plan.brought_bytes = edge_bytes(run.edges.in().edges, options.weighted);
   // Where in-edges are made, the ranks' ranges are made with them: an even share stands for them.
   plan.exact_on_ranks = !(graph.directed ? graph.in : graph.out).offsets.empty();
   return plan;

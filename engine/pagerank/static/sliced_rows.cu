@@ -140,7 +140,7 @@ struct SlicedRows::Making {
         weighted(with_weights),
         stream(made_on),
         n(in.vertices),
-        uploads(on, in.edges * edge_bytes(weighted)) {
+        uploads(on, edge_bytes(in.edges, weighted)) {
     number_of = Buffer<std::uint32_t>(device, from.vertices(), "numbers of vertices");
     for (auto* words : {&keys, &sorted_keys, &row_of})
       *words = Buffer<std::uint32_t>(device, n, "rows by in-degree");
@@ -173,7 +173,7 @@ SlicedRows::SlicedRows(const Device& device, const RankGraph& graph, bool weight
   router.share(making.number_of.data(), "numbers of vertices", 1, stream.get());
   cut(making);
   fill(making);
-  uploaded_ = making.offsets.bytes() + making.in.edges * edge_bytes(weighted);
+  uploaded_ = making.offsets.bytes() + edge_bytes(making.in.edges, weighted);
 }
 
 void SlicedRows::sort_rows(Making& m, const SweepPieces& pieces) {
@@ -332,7 +332,7 @@ void SlicedRows::fill_some(Making& m, std::uint64_t begin, std::uint64_t end, co
 /// A sum, and no run that counts: how much is padded is known once a GPU has sorted the rows.
 std::uint64_t SlicedRows::most_bytes(const RankGraph& graph, bool weighted, const SweepPieces& pieces) {
   const CsrView& in = graph.in();
-  const std::uint64_t n = graph.vertices(), m = in.edges, edge = edge_bytes(weighted);
+  const std::uint64_t n = graph.vertices(), m = in.edges, edge = edge_bytes(1, weighted);
   const std::uint64_t largest = longest_list({in.offsets, in.vertices + 1}, usable_cores());
   // Lists are padded by less than a half of their own entries, slices by less than a piece's largest row's.
   const std::uint64_t padded = m + m / 2 + kSlice * kSliceMost * pieces.count;

@@ -50,7 +50,7 @@ void place_lists(const CachedList* placed, std::uint64_t count, EdgeIndex* place
 
 ListCache::Stage::Stage(const Graph& graph, const Options& options) {
   const std::uint64_t bytes = host_budget().available() / kPartOfHost;
-  edges = std::min({graph.edges(), kEdgesAtOnce, bytes / list_edge_bytes(options)});
+  edges = std::min({graph.edges(), kEdgesAtOnce, bytes / edge_bytes(1, options.weighted)});
   const std::uint64_t most = std::clamp<std::uint64_t>(graph.vertices(), 1, kListsAtOnce);
   lists = std::clamp<std::uint64_t>(bytes / sizeof(CachedList), 1, most);
 }
@@ -82,7 +82,7 @@ ListCache::ListCache(const Device& device, const Graph& graph, const Options& op
 
 void ListCache::prepare(std::uint64_t bytes) {
   if (!targets_.empty()) return;
-  capacity_ = std::min<std::uint64_t>(graph_.edges(), bytes / list_edge_bytes(options_));
+  capacity_ = std::min<std::uint64_t>(graph_.edges(), bytes / edge_bytes(1, options_.weighted));
   targets_ = Buffer<Vertex>(device_, capacity_, "lists that queries came to");
   if (options_.weighted) weights_ = Buffer<float>(device_, capacity_, "lists that queries came to");
 }

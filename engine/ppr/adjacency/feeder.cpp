@@ -76,7 +76,7 @@ PairLimits limits_of(const Device& device, const Graph& graph, const Options& op
   std::uint64_t bytes[] = {std::min(host_budget().available() / kPart, kMost)};
   ranks.all_reduce(bytes, Reduce::min, "the ranks' budgets");
   return PairLimits::of(graph, longest_list(graph.out.offsets.span(), device.threads()), bytes[0],
-                        list_edge_bytes(options), static_cast<std::uint64_t>(ranks.size()));
+                        edge_bytes(1, options.weighted), static_cast<std::uint64_t>(ranks.size()));
 }
 
 class RankFeeder final : public ListFeeder {

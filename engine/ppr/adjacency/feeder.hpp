@@ -28,11 +28,6 @@ class ListFeeder {
   virtual ListTraffic traffic() const = 0;
 };
 
-/// What a list has of an edge where the run reads it.
-inline std::uint64_t list_edge_bytes(const Options& options) {
-  return sizeof(Vertex) + (options.weighted ? sizeof(float) : 0);
-}
-
 /// The lists of vertices [first, last).
 SweepRows rows_of(const Graph& graph, const Options& options, std::uint64_t first, std::uint64_t last);
 

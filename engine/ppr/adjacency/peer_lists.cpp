@@ -26,7 +26,7 @@ std::uint64_t most_edges(const EdgeIndex* offsets, const Ownership& owners) {
 /// Words of a part: targets, and weights behind them. One more keeps the part of one rank from ending where
 /// that of another may begin; and no part is smaller than what another process can be given.
 std::uint64_t words_of_part(std::uint64_t edges, const Options& options) {
-  const std::uint64_t words = edges * list_edge_bytes(options) / sizeof(Vertex) + 1;
+  const std::uint64_t words = edge_bytes(edges, options.weighted) / sizeof(Vertex) + 1;
   return std::max<std::uint64_t>(words, PeerMemory::kLeastBytes / sizeof(Vertex));
 }
 
@@ -74,7 +74,7 @@ void PeerLists::bring(const Device& device, const Graph& graph, const Options& o
     std::ranges::copy(sums.span(), totals.data() + router_.first() + begin);
   };
   if (rows.in.edges > 0) for_each_piece(rows.in, rows.file, true, options.weighted, take);
-  if (rows.file != nullptr) read_bytes_ = rows.in.edges * list_edge_bytes(options);
+  if (rows.file != nullptr) read_bytes_ = edge_bytes(rows.in.edges, options.weighted);
   if (!options.weighted) return;
   router_.share(totals.data(), "sums of weights");
   copy_to_device(device, totals_.data(), totals.data(), totals_.bytes());
