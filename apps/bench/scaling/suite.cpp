@@ -195,27 +195,36 @@ class ScalingSuite : SuiteFigures {
     if (device_.is_cuda()) ask(", shard, lists travel", {.shard = &world(), .peer_reads = false});
   }
 
-  /// Random batches that ranks follow, all together and the first alone. The graph changes.
+  /// Random batches that ranks follow: the first alone, all together, and all of them where each has a part
+  /// of the graph's file. The graph changes.
   void batches() {
-    const std::string name = fmt::format("dfp, batch {:.0e}", kBatch);
+    const std::string name = fmt::format("dfp, batch {:.0e}", kBatch),
+                      in_parts = fmt::format("dfp, shard, batch {:.0e}", kBatch);
     if (!begin(name)) return;
     graph_.weighted = false;
     graph_.out.weights = {}, graph_.in.weights = {};
     const bool alone = world().leads();
-    pagerank::RankPlace shared;
-    shared.ranks = &world();
+    pagerank::RankPlace together;
+    together.ranks = &world();
     pagerank::Options options;
     const pagerank::Result first = pagerank::run_pagerank(device_, graph_, options);
-    std::optional<pagerank::DynamicRanks> one, all;
+    std::optional<pagerank::DynamicRanks> one, all, parts;
     if (alone) one.emplace(device_, graph_, first.ranks.span(), options);
-    if (ranks() > 1) all.emplace(device_, graph_, first.ranks.span(), options, shared);
+    if (ranks() > 1) all.emplace(device_, graph_, first.ranks.span(), options, together);
+    GraphFile file(options_, graph_);
+    Graph part;
+    if (ranks() > 1 && options_.wants(in_parts)) {
+      part = open_shared(file.path(), false);
+      parts.emplace(device_, part, first.ranks.span(), options, together);
+    }
     const unsigned threads = std::max(device_.threads(), usable_cores() / static_cast<unsigned>(ranks()));
     std::mt19937_64 random(options_.seed);
-    std::vector<Cost> one_costs(options_.repetitions + 1), all_costs(one_costs.size());
+    std::vector<Cost> one_costs(options_.repetitions + 1), all_costs(one_costs.size()),
+        part_costs(one_costs.size());
     for (unsigned r = 0; r <= options_.repetitions; ++r) {
       const UpdateBatch batch = random_batch(graph_, kBatch, random);
-      UpdateResult update = update_graph(std::move(graph_), batch, threads);
-      const auto follow = [&](std::optional<pagerank::DynamicRanks>& ranks, Cost& cost) {
+      const auto follow = [&](std::optional<pagerank::DynamicRanks>& ranks, const UpdateResult& update,
+                              Cost& cost) {
         world().barrier("batches");
         if (!ranks) return;
         const pagerank::DynamicRankResult result = ranks->follow(update.graph, update.changes, {});
@@ -224,14 +233,21 @@ class ScalingSuite : SuiteFigures {
                 static_cast<double>(result.iterations), static_cast<double>(result.gathered_edges),
                 device_.is_cuda() ? seconds - result.shared_seconds : result.update_seconds};
       };
-      follow(one, one_costs[r]);
-      follow(all, all_costs[r]);
+      UpdateResult update = update_graph(std::move(graph_), batch, threads);
+      follow(one, update, one_costs[r]);
+      follow(all, update, all_costs[r]);
       graph_ = std::move(update.graph);
+      if (!parts) continue;
+      update = update_graph(std::move(part), batch, threads);
+      follow(parts, update, part_costs[r]);
+      part = std::move(update.graph);
     }
     const double usual = put_costs(name + ", one rank", one_costs, 0);
     if (ranks() == 1) return;
     all_costs.back().alike = one_costs.back().alike;
     put_costs(name, all_costs, usual);
+    part_costs.back().alike = 0;  // no rank has the whole graph
+    if (parts) put_costs(in_parts, part_costs, usual);
   }
 
   /// Work on all ranks beside the same on one; prepare(who) gives what does it once and says what it cost.
