@@ -1,15 +1,20 @@
 // Entries between ranks: where a rank packs those for other ranks' vertices, and where those that have come
-// lie. Few travel in the message that ends a round; many follow it by a Router, in pieces, so that what they
-// take is bounded however many there are.
+// lie. A round of a long path has next to nothing to say, so all of it goes in one message to every rank:
+// what the round has come to, a few entries, and how many more follow. Many follow by a Router, in pieces, so
+// that what they take is bounded however many there are.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "engine/acc/rounds/rank_part.hpp"
 #include "engine/acc/rounds/round_work.hpp"
+#include "engine/exchange/router.hpp"
 #include "engine/exec/memory/buffer.hpp"
 
 namespace sluice::acc {
@@ -39,16 +44,18 @@ class EntryExchange {
       : ranks_(static_cast<std::size_t>(rows.ranks().size())),
         in_message_(std::clamp(kMessageBytes / ranks_ / kWord * kWord, kLeastInMessage, kMostInMessage)),
         piece_(piece_of(rows, piece_bytes)),
-        messages_(rows.ranks(), in_message_),
         router_(rows.router()),
-        blocks_(ranks_),
+        out_(ranks_ * words()),
+        in_(ranks_ * words()),
+        bytes_(ranks_),
         follow_(ranks_),
+        following_(ranks_),
         leaving_(device, ranks_, in_message_, Block::bytes(piece_)),
         arriving_(device, ranks_, in_message_, Block::bytes(piece_)) {}
 
   /// A round has no entries yet.
   void clear() {
-    std::ranges::fill(blocks_, RoundExchange::Block{});
+    std::ranges::fill(bytes_, 0);
     std::ranges::fill(follow_, 0);
   }
   /// Where a kernel packs `count` entries for rank r, which the host then sends; nothing where they are so
@@ -58,36 +65,53 @@ class EntryExchange {
       follow_[r] = count;
       return {};
     }
-    std::uint64_t* const at = leaving_.in_messages.data() + r * (in_message_ / kWord);
-    const std::uint64_t words = Block::bytes(count) / kWord;
-    at[words - 1] = 0;  // its end may hold no entry
-    blocks_[r] = {reinterpret_cast<const std::byte*>(at), words * kWord};
+    std::uint64_t* const at = packed_for(r);
+    bytes_[r] = Block::bytes(count);
+    at[bytes_[r] / kWord - 1] = 0;  // its end may hold no entry
     return Block::at(at, count);
   }
 
-  /// The round's end. All ranks call it, and what follows, with what it returns.
+  /// The round's end: returns what it has come to on all ranks. All ranks call it, and what follows, with
+  /// what it returns.
   RoundWork exchange(RoundWork own) {
     own.longest = *std::ranges::max_element(follow_);
-    return messages_(own, blocks_, follow_);
+    if (ranks_ == 1) return own;
+    for (std::size_t r = 0; r < ranks_; ++r) {
+      const Header header{own, bytes_[r], follow_[r]};
+      std::uint64_t* const message = out_.data() + r * words();
+      std::memcpy(message, &header, sizeof header);
+      std::memcpy(message + kHeaderWords, packed_for(r), bytes_[r]);
+    }
+    router_.ranks().swap(std::as_bytes(std::span(out_)), std::as_writable_bytes(std::span(in_)),
+                         "a round's end");
+    RoundWork all;
+    for (std::size_t r = 0; r < ranks_; ++r) {
+      const Header header = header_from(r);
+      all.join(header.work);
+      following_[r] = header.follow;
+    }
+    return all;
   }
   /// Has anything come?
   bool any_came() const {
-    return !messages_.received().empty() ||
-           std::ranges::any_of(messages_.following(), [](std::uint64_t count) { return count > 0; });
+    for (std::size_t r = 0; r < ranks_; ++r)
+      if (header_from(r).bytes > 0 || following_[r] > 0) return true;
+    return false;
   }
   /// Calls take(block, count) for what came in messages, and for what follows, where pack(rank, begin, block,
   /// count) writes entries from `begin` on; both use `stream`.
   template <class Pack, class Take>
   void receive(std::uint64_t longest, void* stream, Pack&& pack, Take&& take) {
     std::uint64_t* to = arriving_.in_messages.data();
-    for (const RoundExchange::Block& block : messages_.received()) {
-      std::memcpy(to, block.data(), block.size());
-      const std::uint64_t count = Block::count(block.size());
+    for (std::size_t r = 0; r < ranks_; ++r) {
+      const std::uint64_t bytes = header_from(r).bytes, count = Block::count(bytes);
+      if (bytes == 0) continue;
+      std::memcpy(to, in_.data() + r * words() + kHeaderWords, bytes);
       take(Block::at(to, count), count);
       to += in_message_ / kWord;
     }
     for (std::uint64_t done = 0; done < longest; done += piece_) {
-      const auto send = piece_from(done, follow_), come = piece_from(done, messages_.following());
+      const auto send = piece_from(done, follow_), come = piece_from(done, following_);
       for_each_block(leaving_.following.data(), send,
                      [&](std::size_t r, const Block& block) { pack(r, done, block, send[r]); });
       const RoutedColumn column{leaving_.following.data(), arriving_.following.data(), 1};
@@ -102,6 +126,15 @@ class EntryExchange {
   static constexpr std::size_t kWord = sizeof(std::uint64_t);
   /// Of the messages of a rank in a round, and of one: MPI hands over so much without asking the receiver.
   static constexpr std::size_t kMessageBytes = 8192, kLeastInMessage = 192, kMostInMessage = 3840;
+
+  /// Of a message. Its block of entries is behind it.
+  struct Header {
+    RoundWork work;
+    std::uint64_t bytes = 0;  ///< of the block
+    std::uint64_t follow = 0;
+  };
+  static constexpr std::size_t kHeaderWords = sizeof(Header) / kWord;
+  static_assert(sizeof(Header) % kWord == 0);
 
   struct Side {
     Side(const Device& device, std::uint64_t ranks, std::uint64_t in_message, std::uint64_t piece_bytes)
@@ -123,6 +156,16 @@ class EntryExchange {
     if (ranks > 1) most = std::max<std::uint64_t>(most / (ranks - 1), 1);
     return std::clamp<std::uint64_t>(piece, 1, most);
   }
+  /// Of a message.
+  std::size_t words() const { return kHeaderWords + in_message_ / kWord; }
+  std::uint64_t* packed_for(std::size_t r) const {
+    return leaving_.in_messages.data() + r * (in_message_ / kWord);
+  }
+  Header header_from(std::size_t r) const {
+    Header header;
+    std::memcpy(static_cast<void*>(&header), in_.data() + r * words(), sizeof header);
+    return header;
+  }
   Counts piece_from(std::uint64_t begin, std::span<const std::uint64_t> counts) const {
     Counts some;
     for (const std::uint64_t count : counts) some.push_back(std::min(piece_, count - std::min(begin, count)));
@@ -143,10 +186,10 @@ class EntryExchange {
 
   std::size_t ranks_, in_message_;  ///< bytes of entries that travel in a message
   std::uint64_t piece_;
-  RoundExchange messages_;
   const Router& router_;
-  std::vector<RoundExchange::Block> blocks_;  ///< by rank, in messages
-  Counts follow_;                             ///< entries for each rank
+  std::vector<std::uint64_t> out_, in_;  ///< [ranks][words()] messages
+  Counts bytes_;                         ///< of the block for each rank
+  Counts follow_, following_;            ///< entries for each rank, and of each, behind the messages
   Side leaving_, arriving_;
 };
 

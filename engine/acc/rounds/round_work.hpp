@@ -7,7 +7,6 @@
 
 #include "engine/core/macros.hpp"
 #include "engine/core/types.hpp"
-#include "engine/exchange/round_messages.hpp"
 
 namespace sluice::acc {
 
@@ -51,7 +50,5 @@ struct EntryBlock {
     return {states, reinterpret_cast<Vertex*>(states + count)};
   }
 };
-
-using RoundExchange = RoundMessages<RoundWork>;
 
 }  // namespace sluice::acc

@@ -11,7 +11,6 @@ namespace sluice::test {
 namespace {
 
 using acc::EntryExchange;
-using acc::RoundExchange;
 using acc::RoundWork;
 using Block = acc::EntryBlock<std::uint64_t>;
 
@@ -89,21 +88,21 @@ TEST(EntryExchangeTest, HandsOverWhatFitsARoundMessageAndWhatDoesNot) {
   }
 }
 
-TEST(RoundExchangeTest, SaysWhatAllRanksHaveComeTo) {
+TEST(EntryExchangeTest, SaysWhatAllRanksHaveComeTo) {
+  const Graph graph = stat::make_graph(6000, {{0, 1}, {1, 2}}, false);
   Meeting::run(kRanks, [&](int rank, Meeting& meeting) {
     ThreadCommunicator ranks(rank, meeting);
-    RoundExchange exchange(ranks, 192);
+    Device device({DeviceChoice::host, 1, 0});
+    acc::AccPlace place;
+    place.ranks = &ranks;
+    const acc::RankPart rows(device, graph, {}, place);
+    EntryExchange<std::uint64_t> entries(device, rows);
     const auto r = static_cast<std::uint64_t>(rank);
-    const std::vector<std::uint64_t> follow{r, 10 + r, 20 + r};
+    entries.clear();
+    EXPECT_FALSE(entries.open((r + 1) % kRanks, 1000 + r)) << "so many follow";
 
-    const RoundWork all = exchange({.active = 10 + r,
-                                    .edges = r,
-                                    .next = 7 - r,
-                                    .found = 2 * r,
-                                    .found_edges = 5 + r,
-                                    .sent = r * r,
-                                    .longest = 4 * r},
-                                   std::vector<RoundExchange::Block>(kRanks), follow);
+    const RoundWork all = entries.exchange(
+        {.active = 10 + r, .edges = r, .next = 7 - r, .found = 2 * r, .found_edges = 5 + r, .sent = r * r});
 
     EXPECT_EQ(all.active, 33u);
     EXPECT_EQ(all.edges, 3u);
@@ -111,22 +110,23 @@ TEST(RoundExchangeTest, SaysWhatAllRanksHaveComeTo) {
     EXPECT_EQ(all.found, 6u);
     EXPECT_EQ(all.found_edges, 18u);
     EXPECT_EQ(all.sent, 5u);
-    EXPECT_EQ(all.longest, 8u);
-    EXPECT_TRUE(exchange.received().empty());
-    for (std::uint64_t from = 0; from < kRanks; ++from) EXPECT_EQ(exchange.following()[from], 10 * r + from);
+    EXPECT_EQ(all.longest, 1002u);
+    EXPECT_TRUE(entries.any_came());
   });
 }
 
-TEST(RoundExchangeTest, SaysNothingAlone) {
-  const auto alone = make_alone();
-  RoundExchange exchange(*alone, 192);
-  const std::vector<std::uint64_t> none(1);
+TEST(EntryExchangeTest, SaysNothingAlone) {
+  const Graph graph = stat::make_graph(3, {{0, 1}, {1, 2}}, false);
+  Device device({DeviceChoice::host, 1, 0});
+  const acc::RankPart rows(device, graph, {}, {});
+  EntryExchange<std::uint64_t> entries(device, rows);
+  entries.clear();
 
-  const RoundWork all = exchange({.active = 3, .edges = 4}, std::vector<RoundExchange::Block>(1), none);
+  const RoundWork all = entries.exchange({.active = 3, .edges = 4});
 
   EXPECT_EQ(all.active, 3u);
   EXPECT_EQ(all.next, RoundWork::kNothing);
-  EXPECT_TRUE(exchange.received().empty());
+  EXPECT_FALSE(entries.any_came());
 }
 
 }  // namespace
