@@ -21,12 +21,6 @@ class Alone final : public Communicator {
   std::vector<std::string> all_gather(const std::string& bytes, const char*) override {
     return std::vector(all(), bytes);
   }
-  void all_to_all(std::span<const std::span<const std::byte>> send, Inbox& received,
-                  const char* label) override {
-    std::vector<std::uint64_t> sizes(all(), 0);
-    sizes[own()] = send[own()].size();
-    std::ranges::copy(send[own()], received.open(sizes, label));
-  }
   void exchange(std::span<const std::span<const std::byte>> send,
                 std::span<const std::span<std::byte>> receive, const char*) override {
     std::ranges::copy(send[own()], receive[own()].begin());

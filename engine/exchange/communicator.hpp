@@ -11,7 +11,6 @@
 
 #include "engine/core/error.hpp"
 #include "engine/core/timeout.hpp"
-#include "engine/exchange/inbox.hpp"
 
 namespace sluice {
 
@@ -47,15 +46,11 @@ class Communicator {
   virtual void all_reduce(std::span<double> values, Reduce how, const char* label) = 0;
   /// What each rank brought, by rank.
   virtual std::vector<std::string> all_gather(const std::string& bytes, const char* label) = 0;
-  /// `send[r]` goes to rank r, and what came lies in `received`. Throws BudgetError on this rank alone where
-  /// the host's memory cannot hold that; the others then wait in vain, until this one has said so.
-  virtual void all_to_all(std::span<const std::span<const std::byte>> send, Inbox& received,
-                          const char* label) = 0;
-  /// The same where sizes are known at both ends: what `send[r]` of this rank is `receive[this]` of rank r.
+  /// `send[r]` goes to rank r, where it is `receive[this]`: its size is known at both ends.
   virtual void exchange(std::span<const std::span<const std::byte>> send,
                         std::span<const std::span<std::byte>> receive, const char* label) = 0;
   /// The same for few bytes, as many for every rank: those at r * size go to rank r, where `size` is what
-  /// `send` has for each. One message a rank, where all_to_all() first says how long its messages are.
+  /// `send` has for each.
   virtual void swap(std::span<const std::byte> send, std::span<std::byte> received, const char* label) = 0;
 
   /// Sends word to the other ranks that this one gives up; they learn of it wherever they wait or look.

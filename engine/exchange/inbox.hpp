@@ -15,22 +15,18 @@ namespace sluice {
 /// stays for the next exchange: it grows to the most that came at once.
 class Inbox {
  public:
-  /// Takes memory for so many bytes at once. What was here is lost. Throws BudgetError.
-  void reserve(std::uint64_t bytes, const char* purpose) {
-    sizes_.clear();
-    if (bytes <= memory_.size()) return;
-    memory_ = {};  // first: there may be no memory for both
-    memory_ = HostArray<std::byte>(bytes, purpose);
-  }
-  /// For a communicator: where to write what comes, sizes[r] bytes of it from rank r. Throws BudgetError.
+  /// Where to write what comes, sizes[r] bytes of it from rank r. What was here is lost. Throws BudgetError.
   std::byte* open(std::span<const std::uint64_t> sizes, const char* purpose) {
-    reserve(std::reduce(sizes.begin(), sizes.end()), purpose);
+    const std::uint64_t bytes = std::reduce(sizes.begin(), sizes.end());
+    sizes_.clear();
+    if (bytes > memory_.size()) {
+      memory_ = {};  // first: there may be no memory for both
+      memory_ = HostArray<std::byte>(bytes, purpose);
+    }
     sizes_.assign(sizes.begin(), sizes.end());
     return memory_.data();
   }
 
-  /// [ranks] bytes from each.
-  const std::vector<std::uint64_t>& sizes() const { return sizes_; }
   std::span<const std::byte> bytes() const {
     return {memory_.data(), std::reduce(sizes_.begin(), sizes_.end())};
   }

@@ -10,12 +10,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <thread>
 #include <utility>
 
-#include "engine/core/function_ref.hpp"
 #include "engine/exchange/communicator.hpp"
 
 namespace sluice {
@@ -121,13 +119,6 @@ class Mpi final : public Communicator {
   std::vector<std::string> all_gather(const std::string& bytes, const char* label) override {
     Timed timed(*this);
     return gather(work_, bytes, label);
-  }
-
-  void all_to_all(std::span<const std::span<const std::byte>> send, Inbox& received,
-                  const char* label) override {
-    Timed timed(*this);
-    const auto open = [&](std::span<const std::uint64_t> sizes) { return received.open(sizes, label); };
-    exchange_unknown(work_, send, open, label);
   }
 
   void exchange(std::span<const std::span<const std::byte>> send,
@@ -286,45 +277,30 @@ class Mpi final : public Communicator {
     bytes_sent_ += size() > 1 ? memory.size() : 0;
   }
 
+  /// Every rank learns how much comes from which, and then that.
   std::vector<std::string> gather(const Channel& channel, const std::string& bytes, const char* label,
                                   std::optional<Timeout> last = {}) {
-    const std::vector<std::span<const std::byte>> send(static_cast<std::size_t>(size()),
-                                                       std::as_bytes(std::span(bytes)));
-    // Short texts, and the last words of ranks that have no memory left: they are charged nowhere.
-    std::vector<char> received;
-    std::vector<std::uint64_t> counts;
-    const auto open = [&](std::span<const std::uint64_t> sizes) {
-      counts.assign(sizes.begin(), sizes.end());
-      received.resize(std::reduce(sizes.begin(), sizes.end()));
-      return reinterpret_cast<std::byte*>(received.data());
-    };
-    exchange_unknown(channel, send, open, label, last);
-    std::vector<std::string> all;
-    const char* at = received.data();
-    for (const std::uint64_t count : counts) all.emplace_back(std::exchange(at, at + count), count);
-    return all;
-  }
-
-  /// Every rank learns how much comes from which, and open(sizes) says where to.
-  void exchange_unknown(const Channel& channel, std::span<const std::span<const std::byte>> send,
-                        FunctionRef<std::byte*(std::span<const std::uint64_t>)> open, const char* label,
-                        std::optional<Timeout> last = {}) {
     const auto ranks = static_cast<std::size_t>(size());
-    std::vector<std::uint64_t> counts(ranks);
     auto sizes = std::make_unique<Pending>();
     sizes->memory.resize(2 * ranks * sizeof(std::uint64_t));
     auto* const own_sizes = reinterpret_cast<std::uint64_t*>(sizes->memory.data());
-    for (std::size_t r = 0; r < ranks; ++r) own_sizes[r] = send[r].size();
+    std::fill_n(own_sizes, ranks, bytes.size());
     check(MPI_Ialltoall(own_sizes, 1, MPI_UINT64_T, own_sizes + ranks, 1, MPI_UINT64_T, channel.id(),
                         sizes->add()),
           label);
     const auto memory = wait(std::move(sizes), label, last);
-    std::memcpy(counts.data(), memory.data() + ranks * sizeof(std::uint64_t), ranks * sizeof(std::uint64_t));
 
-    std::byte* at = open(counts);
+    // Short texts, and the last words of ranks that have no memory left: they are charged nowhere.
+    std::vector<std::string> all(ranks);
     std::vector<std::span<std::byte>> receive;
-    for (const std::uint64_t count : counts) receive.emplace_back(std::exchange(at, at + count), count);
-    exchange_known(channel, send, receive, label, last);
+    for (std::size_t r = 0; r < ranks; ++r) {
+      std::uint64_t count = 0;
+      std::memcpy(&count, memory.data() + (ranks + r) * sizeof count, sizeof count);
+      all[r].resize(count);
+      receive.push_back(std::as_writable_bytes(std::span(all[r])));
+    }
+    exchange_known(channel, std::vector(ranks, std::as_bytes(std::span(bytes))), receive, label, last);
+    return all;
   }
 
   /// All pieces go at once.

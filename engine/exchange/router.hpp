@@ -16,6 +16,7 @@
 #include "engine/core/ownership.hpp"
 #include "engine/core/types.hpp"
 #include "engine/exchange/communicator.hpp"
+#include "engine/exchange/inbox.hpp"
 #include "engine/exchange/nccl.hpp"
 #include "engine/exchange/pieces.hpp"
 #include "engine/exec/memory/buffer.hpp"

@@ -5,7 +5,6 @@
 
 #include "core/host_ceiling.hpp"
 #include "engine/core/error.hpp"
-#include "engine/exchange/launch.hpp"
 
 namespace sluice {
 namespace {
@@ -30,7 +29,6 @@ TEST_F(InboxTest, ChargesTheMostThatCameAtOnce) {
       for (std::uint64_t i = 0; i < 3 * size; ++i) to[i] = static_cast<std::byte>(i < size ? 1 : 3);
 
       EXPECT_EQ(charged(), size == 100 ? 300u : 3000u);
-      EXPECT_EQ(inbox.sizes(), sizes);
       EXPECT_EQ(inbox.bytes().size(), 3 * size);
       std::vector<std::size_t> from;
       inbox.for_each([&](std::size_t rank, std::span<const std::byte> bytes) {
@@ -48,40 +46,19 @@ TEST_F(InboxTest, ChargesTheMostThatCameAtOnce) {
 TEST_F(InboxTest, GrowsWhereBothDoNotFit) {
   leave_bytes(1000);
   Inbox inbox;
-  inbox.reserve(600, "a test");
+  inbox.open(std::vector<std::uint64_t>{600}, "a test");
 
-  inbox.reserve(1000, "a test");
+  inbox.open(std::vector<std::uint64_t>{0, 1000}, "a test");
 
   EXPECT_EQ(charged(), 1000u);
 }
 
-/// Of ranks that are only planned the others bring what this one does, and send it nothing.
-TEST_F(InboxTest, APlannedRankHearsItself) {
-  const auto ranks = make_planned(1, 3);
-  const std::vector<std::byte> words[] = {std::vector(1, std::byte{5}), std::vector(2, std::byte{7}),
-                                          std::vector(3, std::byte{9})};
-  const std::span<const std::byte> send[] = {words[0], words[1], words[2]};
-  std::uint64_t most[] = {4};
-  Inbox inbox;
-
-  ranks->all_reduce(most, Reduce::max, "a plan");
-  ranks->all_to_all(send, inbox, "a plan");
-
-  EXPECT_EQ(ranks->rank(), 1);
-  EXPECT_EQ(most[0], 4u);
-  EXPECT_EQ(ranks->all_gather("a", "a plan"), (std::vector<std::string>{"a", "a", "a"}));
-  EXPECT_EQ(std::vector(inbox.bytes().begin(), inbox.bytes().end()), words[1]);
-}
-
 TEST_F(InboxTest, SaysInOneLineWhatDoesNotFit) {
   leave_bytes(1000);
-  const auto ranks = make_alone();
-  const std::vector<std::byte> text(1001);
-  const std::span<const std::byte> send[] = {text};
   Inbox inbox;
 
   try {
-    ranks->all_to_all(send, inbox, "words of ranks");
+    inbox.open(std::vector<std::uint64_t>{1001}, "words of ranks");
     ADD_FAILURE() << "so many do not fit";
   } catch (const BudgetError& error) {
     const std::string line = error.what();

@@ -71,5 +71,24 @@ TEST(Launch, TimeoutIsTheUsers) {
   EXPECT_EQ(launch_in({{"SLUICE_PATIENCE", "soon"}}).timeout, Timeout(300));
 }
 
+/// Of ranks that are only planned the others bring what this one does, and send it nothing.
+TEST(Launch, APlannedRankHearsItself) {
+  const auto ranks = make_planned(1, 3);
+  const std::vector<std::byte> words[] = {std::vector(1, std::byte{5}), std::vector(2, std::byte{7}),
+                                          std::vector(3, std::byte{9})};
+  const std::span<const std::byte> send[] = {words[0], words[1], words[2]};
+  std::vector<std::byte> own(2);
+  const std::span<std::byte> receive[] = {{}, own, {}};
+  std::uint64_t most[] = {4};
+
+  ranks->all_reduce(most, Reduce::max, "a plan");
+  ranks->exchange(send, receive, "a plan");
+
+  EXPECT_EQ(ranks->rank(), 1);
+  EXPECT_EQ(most[0], 4u);
+  EXPECT_EQ(ranks->all_gather("a", "a plan"), (std::vector<std::string>{"a", "a", "a"}));
+  EXPECT_EQ(own, words[1]);
+}
+
 }  // namespace
 }  // namespace sluice

@@ -65,20 +65,6 @@ class ThreadCommunicator final : public Communicator {
     bytes_sent_ += bytes.size() * others();
     return all;
   }
-  void all_to_all(std::span<const std::span<const std::byte>> send, Inbox& received,
-                  const char* label) override {
-    count(send);
-    std::vector<std::span<const std::byte>> parts;
-    std::vector<std::uint64_t> sizes;
-    meeting_.exchange<std::span<const std::span<const std::byte>>>(
-        rank(), send, [&](std::size_t r, const auto& theirs) {
-          parts.push_back(theirs[static_cast<std::size_t>(rank())]);
-          sizes.push_back(parts.back().size());
-          if (r + 1 < theirs.size()) return;
-          std::byte* to = received.open(sizes, label);
-          for (const auto& part : parts) to = std::ranges::copy(part, to).out;
-        });
-  }
   void exchange(std::span<const std::span<const std::byte>> send,
                 std::span<const std::span<std::byte>> receive, const char*) override {
     count(send);

@@ -54,46 +54,26 @@ TEST_F(OnRanks, Collectives) {
   for (int r = 0; r < size; ++r) EXPECT_EQ(all[static_cast<std::size_t>(r)], message(r, 2));
 }
 
-TEST_F(OnRanks, AllToAll) {
+TEST_F(OnRanks, Exchange) {
   const int me = ranks().rank();
-  std::vector<std::string> texts;
-  for (int r = 0; r < ranks().size(); ++r) texts.push_back(message(me, r));
-  std::vector<std::span<const std::byte>> send;
-  for (const auto& text : texts) send.push_back(std::as_bytes(std::span(text)));
-  Inbox received;
-  const std::uint64_t sent_before = ranks().bytes_sent();
-
-  ranks().all_to_all(send, received, "an exchange");
-
-  std::string expected;
+  std::vector<std::string> texts, received, expected;
   std::uint64_t sent = 0;
   for (int r = 0; r < ranks().size(); ++r) {
-    expected += message(r, me);
-    EXPECT_EQ(received.sizes()[static_cast<std::size_t>(r)], message(r, me).size());
-    if (r != me) sent += message(me, r).size();
+    texts.push_back(message(me, r));
+    expected.push_back(message(r, me));
+    received.emplace_back(expected.back().size(), '?');
+    if (r != me) sent += texts.back().size();
   }
-  const auto bytes = received.bytes();
-  EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), expected);
+  std::vector<std::span<const std::byte>> send;
+  for (const auto& text : texts) send.push_back(std::as_bytes(std::span(text)));
+  std::vector<std::span<std::byte>> receive;
+  for (auto& text : received) receive.push_back(std::as_writable_bytes(std::span(text)));
+  const std::uint64_t sent_before = ranks().bytes_sent();
+
+  ranks().exchange(send, receive, "an exchange");
+
+  EXPECT_EQ(received, expected);
   EXPECT_EQ(ranks().bytes_sent() - sent_before, sent);
-}
-
-/// Rank 1 has memory for less than it is sent: it says so, and the others, which have enough, learn of it.
-TEST_F(OnRanks, AnExchangeKeepsTheBudget) {
-  const std::vector<std::byte> text(1000);
-  const std::vector<std::span<const std::byte>> send(static_cast<std::size_t>(ranks().size()), text);
-  const bool poor = ranks().rank() == 1;
-  Inbox received;
-  host_budget().set_ceiling(host_budget().used() + (poor ? 1000 : 1u << 20));
-
-  if (poor) {
-    EXPECT_THROW(ranks().all_to_all(send, received, "an exchange"), BudgetError);
-    EXPECT_EQ(host_budget().used(), 0u);
-    ranks().announce_failure();
-  } else {
-    EXPECT_THROW(ranks().all_to_all(send, received, "an exchange"), PeerFailed);
-    EXPECT_EQ(host_budget().used(), 1000u * send.size());
-  }
-  EXPECT_EQ(ranks().last_words("", Timeout(60)).size(), send.size());
 }
 
 TEST_F(OnRanks, SwapAsManyBytesWithEachOther) {
@@ -187,10 +167,7 @@ TEST_F(OnRanks, AFailureEndsTheOthersWaits) {
   if (ranks().rank() == 1) {
     ranks().announce_failure();
   } else {
-    Inbox received;
-    const std::vector<std::byte> text(100);
-    const std::vector<std::span<const std::byte>> send(static_cast<std::size_t>(ranks().size()), text);
-    EXPECT_THROW(ranks().all_to_all(send, received, "an exchange"), PeerFailed);
+    EXPECT_THROW(ranks().all_gather(std::string(100, 'x'), "a gather"), PeerFailed);
     EXPECT_THROW(ranks().throw_if_failed("work"), PeerFailed);
   }
   const auto words = ranks().last_words(std::to_string(ranks().rank()), Timeout(60));
