@@ -15,7 +15,7 @@
 #include "engine/core/ownership.hpp"
 #include "engine/exchange/pieces.hpp"
 #include "engine/exec/memory/buffer.hpp"
-#include "engine/exec/memory/scratch_memory.hpp"
+#include "engine/exec/memory/scratch_file.hpp"
 #include "engine/exec/thread_pool.hpp"
 
 namespace sluice::acc {

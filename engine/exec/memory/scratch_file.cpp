@@ -6,11 +6,23 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <string_view>
 #include <system_error>
 
 #include "engine/core/error.hpp"
+#include "engine/core/size.hpp"
 
 namespace sluice {
+
+namespace {
+
+/// `error` 0: the file holds less than is read.
+[[noreturn]] void fail(const std::string& folder, std::string_view what, int error) {
+  throw RunError(fmt::format("{}: {} ({}; choose another --scratch)", folder, what,
+                             error != 0 ? std::generic_category().message(error) : "it ends too early"));
+}
+
+}  // namespace
 
 OpenFile open_nameless(std::string name) {
   name += "-XXXXXX";
@@ -21,19 +33,14 @@ OpenFile open_nameless(std::string name) {
 
 ScratchFile::ScratchFile(const std::string& folder)
     : folder_(folder), file_(open_nameless(folder + "/.sluice-scratch")) {
-  if (file_.get() < 0) fail("no scratch file there", errno);
-}
-
-void ScratchFile::fail(const char* what, int error) const {
-  throw RunError(fmt::format("{}: {} ({}; choose another --scratch)", folder_, what,
-                             error != 0 ? std::generic_category().message(error) : "it ends too early"));
+  if (file_.get() < 0) fail(folder_, "no scratch file there", errno);
 }
 
 void ScratchFile::write(std::uint64_t at, std::span<const std::byte> bytes) const {
   while (!bytes.empty()) {
     const ssize_t done = ::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(at));
     if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) fail("a scratch file cannot be written", done < 0 ? errno : ENOSPC);
+    if (done <= 0) fail(folder_, "a scratch file cannot be written", done < 0 ? errno : ENOSPC);
     at += static_cast<std::uint64_t>(done);
     bytes = bytes.subspan(static_cast<std::size_t>(done));
   }
@@ -43,10 +50,24 @@ void ScratchFile::read(std::uint64_t at, std::span<std::byte> bytes) const {
   while (!bytes.empty()) {
     const ssize_t done = ::pread(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(at));
     if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) fail("a scratch file cannot be read", done < 0 ? errno : 0);
+    if (done <= 0) fail(folder_, "a scratch file cannot be read", done < 0 ? errno : 0);
     at += static_cast<std::uint64_t>(done);
     bytes = bytes.subspan(static_cast<std::size_t>(done));
   }
+}
+
+ScratchMemory::ScratchMemory(const std::string& folder, std::uint64_t bytes) {
+  if (bytes == 0) return;
+  const auto refuse = [&](int error) {
+    fail(folder, fmt::format("no scratch file of {}", format_size(bytes)), error);
+  };
+  const OpenFile file = open_nameless(folder + "/.sluice-scratch");  // what is mapped keeps it
+  if (file.get() < 0) refuse(errno);
+  // All of it now: a page that the full disk cannot hold later would end the process.
+  if (const int error = ::posix_fallocate(file.get(), 0, static_cast<off_t>(bytes)); error != 0)
+    refuse(error);
+  memory_ = map_file(file.get(), bytes);
+  if (memory_ == nullptr) refuse(errno);
 }
 
 }  // namespace sluice

@@ -1,5 +1,5 @@
-// A file for what no memory holds, written and read by position. It has no name, so that nothing is left
-// behind however the process ends.
+// Files for what no memory holds, written and read by position or mapped. They have no name, so that nothing
+// is left behind however the process ends.
 #pragma once
 
 #include <cstddef>
@@ -33,11 +33,24 @@ class ScratchFile {
   std::uint64_t size() const { return size_; }  ///< appended
 
  private:
-  [[noreturn]] void fail(const char* what, int error) const;
-
   std::string folder_;
   OpenFile file_;
   std::uint64_t size_ = 0;
+};
+
+/// Such a file as memory beyond what a budget allows, charged to none: the system brings its pages and writes
+/// them back as they are used. All zeros at first.
+class ScratchMemory {
+ public:
+  ScratchMemory() = default;
+  /// Throws RunError naming the folder where it cannot be written or cannot hold so many bytes.
+  ScratchMemory(const std::string& folder, std::uint64_t bytes);
+
+  void* data() const { return memory_.get(); }
+  std::uint64_t bytes() const { return memory_ == nullptr ? 0 : memory_.get_deleter().bytes; }
+
+ private:
+  MappedMemory memory_;
 };
 
 }  // namespace sluice

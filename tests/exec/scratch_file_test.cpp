@@ -1,5 +1,5 @@
 // Memory in a file that has no name.
-#include "engine/exec/memory/scratch_memory.hpp"
+#include "engine/exec/memory/scratch_file.hpp"
 
 #include <gtest/gtest.h>
 
