@@ -69,10 +69,6 @@ struct VertexSize {
   std::uint64_t state = 0, result = 0;
 };
 
-/// Of a run that has come to its first round on a device whose memory only counts.
-AccPlan plan_of(const MemoryPlan& memory, const AccGraph& on_device, const Graph& graph,
-                const VertexSize& vertex, const AccStats& stats);
-
 /// What solve(AccGraph), one of the above and perhaps a check (verify.hpp), would take: it is called.
 /// An undirected graph is taken to be simple, unless needs.made; of the simple form the plan says what it
 /// takes at most. Throws UsageError for what the run would refuse.
@@ -82,8 +78,15 @@ AccPlan plan_solver(const Device& device, const Graph& graph, const AccNeeds& ne
   MemoryPlan memory(device.memory(), MemoryPlan::Host::counted);
   const Device counting(device, memory);
   const AccGraph on_device(counting, graph, needs, place);
-  const auto result = solve(on_device);
-  return plan_of(memory, on_device, graph, vertex, result.stats);
+  AccPlan plan;
+  plan.state_bytes = graph.vertices() * vertex.state;
+  plan.result_bytes = graph.vertices() * vertex.result;
+  plan.partitions = solve(on_device).stats.partitions;
+  const RankPart& part = on_device.rank_part();
+  if (plan.partitions > 1) plan.brought_bytes = edge_bytes(part.lists().edges, part.weighted());
+  plan.device_bytes = memory.needed();
+  plan.host_bytes = memory.host_needed();
+  return plan;
 }
 
 }  // namespace sluice::acc
