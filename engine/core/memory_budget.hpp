@@ -79,8 +79,6 @@ class MemoryPlan final : public MemoryBudget {
   std::uint64_t needed() const { return peak() - begin_; }
   /// The same of host memory that is counted alone, with what of the device's lies there.
   std::uint64_t host_needed() const { return host_budget().peak() - host_begin_; }
-  /// What of it is in use.
-  std::uint64_t host_used() const { return host_budget().used() - host_begin_; }
 
  private:
   std::uint64_t begin_, host_begin_, host_peak_;
