@@ -2,7 +2,6 @@
 #include "engine/pagerank/dynamic/dynamic.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <random>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "apps/bench/random_batch.hpp"
 #include "apps/bench/workload.hpp"
 #include "apps/cli/names.hpp"
+#include "engine/core/clock.hpp"
 #include "engine/exec/memory/recycled_memory.hpp"
 
 namespace sluice::bench {
@@ -27,8 +27,6 @@ const pagerank::RankPlace kQuarter{.paging = kQuarterInSlots};
 constexpr double kQuarterFraction = 1e-6;
 /// Batches before those that count there: lists are written to memory that is page-locked once.
 constexpr unsigned kQuarterWarm = 2;
-
-using Clock = std::chrono::steady_clock;
 
 /// How one method did with the batches of one size.
 struct Followed {
@@ -91,11 +89,11 @@ class DynamicSuite : SuiteFigures {
     }
     for (unsigned r = 0; r < options_.repetitions; ++r) {
       const UpdateBatch batch = random_batch(fraction);
-      const auto begin = Clock::now();
+      const double begin = seconds_now();
       UpdateResult update =
           update_graph(std::move(graph_), batch, host_threads(), paged ? &recycled : nullptr,
                        device_.is_cuda() && !paged ? &travel : nullptr);
-      const double host_update = std::chrono::duration<double>(Clock::now() - begin).count();
+      const double host_update = seconds_now() - begin;
       const pagerank::Result anew = pagerank::run_pagerank(device_, update.graph, rank, {}, place);
       statics.push_back(anew.compute_seconds);
       for (std::size_t m = 0; m < ranks.size(); ++m) follow(ranks[m], update, anew, host_update, followed[m]);

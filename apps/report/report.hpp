@@ -2,7 +2,6 @@
 // results.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,6 +10,7 @@
 
 #include "apps/cli/command_line.hpp"
 #include "engine/acc/options.hpp"
+#include "engine/core/clock.hpp"
 #include "engine/exec/device.hpp"
 #include "engine/sampling/run.hpp"
 
@@ -22,12 +22,10 @@ namespace sluice::apps {
 
 class Stopwatch {
  public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
+  double seconds() const { return seconds_now() - begin_; }
 
  private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  double begin_ = seconds_now();
 };
 
 /// What the report says of the graph.

@@ -1,10 +1,10 @@
 #include "apps/bench/replay/replay.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "apps/data/batch.hpp"
+#include "engine/core/clock.hpp"
 #include "engine/core/error.hpp"
 #include "engine/exec/memory/recycled_memory.hpp"
 #include "engine/pagerank/dynamic/plan.hpp"
@@ -14,14 +14,8 @@ namespace sluice::bench {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr double kReferenceTolerance = 1e-14;
 constexpr std::uint32_t kReferenceIterations = 10000;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 /// Vertices without edges, in-edges kept.
 Graph empty_graph(std::uint64_t vertices) {
@@ -179,11 +173,11 @@ void replay(const Device& device, const TemporalSource& edges, const pagerank::O
   for (std::uint32_t i = 0; i < options.batches && done < edges.size(); ++i) {
     const apps::HeldBatch batch = batch_of(edges, done, std::min(done + sizes.batch, edges.size()));
     done += batch.insertions.size();
-    const auto begin = Clock::now();
+    const double begin = seconds_now();
     update = update_graph(std::move(update.graph), batch, threads, paged ? kept_memory : nullptr,
                           paged ? nullptr : kept_memory);
     ReplayBatch report;
-    report.update_seconds = seconds_since(begin);
+    report.update_seconds = seconds_now() - begin;
     update.graph = kept.keep(std::move(update.graph));
     report.counts = update.counts;
     report.edges = update.graph.edges();
