@@ -24,13 +24,8 @@ struct RanksCommand {
   RankLimits limits{8, 328, 50, 25, 1, 6.6, 10};  ///< in the options' units
 };
 
-/// A job on so many ranks.
-struct Measured {
-  double ranks = 1, seconds = 0;
-  double bytes = 0, rounds = 0;  ///< of more than one
-  double work = 1;               ///< beside that of one
-  double alike = 0, reads = 0;   ///< RankCounts
-  bool gathers = false, overlaps = false;
+/// A job on so many ranks, and the seconds that all of them took.
+struct Measured : RankCounts {
   std::string graph = {};  ///< of a job's report: differs between graphs
 };
 
@@ -62,13 +57,13 @@ void add_job(const Json& report, Jobs& jobs) {
   const bool solves = report.contains("solver") || report.contains("acc");
   const double exchanged = report.at("bytes").at("exchanged"),
                before_rounds = report.value(Json::json_pointer("/acc/prepared_bytes"), 0.0);
-  jobs[name_of(report)][ranks] = {.ranks = ranks,
-                                  .seconds = report["seconds"].at("compute"),
-                                  .bytes = exchanged - before_rounds,
-                                  .rounds = rounds_of(report),
-                                  .gathers = solves,
-                                  .overlaps = solves,
-                                  .graph = report.at("graph").at("checksum")};
+  jobs[name_of(report)][ranks] = {{.seconds = report["seconds"].at("compute"),
+                                   .ranks = ranks,
+                                   .bytes = exchanged - before_rounds,
+                                   .rounds = rounds_of(report),
+                                   .gathers = solves,
+                                   .overlaps = solves},
+                                  report.at("graph").at("checksum")};
 }
 
 /// A report of `sluice-bench scaling`: many, on all ranks and on one. None are those that have more work on
@@ -91,31 +86,26 @@ void add_scaling(const Json& report, JobsOfGraphs& graphs) {
                            : timed ? 1e-3 * report.at(name + " [ms]").get<double>()
                                    : 1e-9 * edges / report.at(name + " [G edges/s]").get<double>();
     Job& job = jobs[name];
-    job[report["ranks"]] = {
-        .ranks = report["ranks"],
+    job[report["ranks"]] = {{
         .seconds = seconds,
+        .ranks = report["ranks"],
         .bytes = 1e6 * column("MB from GPU to GPU"),
         .rounds = column("rounds"),
         .work = report.value(name + ": M edges", 1.0) / report.value(name + ", one rank: M edges", 1.0),
         .alike = report.value(name + ": alike s", 0.0),
         .reads = 1e6 * report.value(name + ": M reads of others", 0.0),
         .gathers = !travels && !says("bp"),
-        .overlaps = !travels};
-    job.try_emplace(1, Measured{.seconds = seconds * times.get<double>()});
+        .overlaps = !travels,
+    }};
+    job.try_emplace(1, Measured{{.seconds = seconds * times.get<double>(), .ranks = 1}});
   }
 }
 
 /// What the model is given of a job on one rank, and counts of several.
 RankCounts counts_of(const Measured& one, const Measured& several) {
-  return {.seconds = one.seconds,
-          .ranks = several.ranks,
-          .bytes = several.bytes,
-          .rounds = several.rounds,
-          .work = several.work,
-          .alike = several.alike,
-          .reads = several.reads,
-          .gathers = several.gathers,
-          .overlaps = several.overlaps};
+  RankCounts counts = several;
+  counts.seconds = one.seconds;
+  return counts;
 }
 /// And the time of several, too. That is of these GPUs and this work.
 RankCounts counts_with_rest(const Measured& one, const Measured& several, RankLimits limits) {
