@@ -82,7 +82,7 @@ class DynamicSuite : SuiteFigures {
     const bool paged = device_.is_cuda() && place.paging.partitions != 1;
     for (unsigned r = 0; paged && r < kQuarterWarm; ++r) {
       const UpdateBatch batch = random_batch(fraction);
-      UpdateResult update = update_graph(std::move(graph_), batch, host_threads(), &recycled);
+      UpdateResult update = update_graph(std::move(graph_), batch, host_threads(device_), &recycled);
       for (std::size_t m = 0; m < ranks.size(); ++m)
         ranks[m].follow(update.graph, update.changes, followed[m].method);
       graph_ = std::move(update.graph);
@@ -91,7 +91,7 @@ class DynamicSuite : SuiteFigures {
       const UpdateBatch batch = random_batch(fraction);
       const double begin = seconds_now();
       UpdateResult update =
-          update_graph(std::move(graph_), batch, host_threads(), paged ? &recycled : nullptr,
+          update_graph(std::move(graph_), batch, host_threads(device_), paged ? &recycled : nullptr,
                        device_.is_cuda() && !paged ? &travel : nullptr);
       const double host_update = seconds_now() - begin;
       const pagerank::Result anew = pagerank::run_pagerank(device_, update.graph, rank, {}, place);
@@ -127,8 +127,6 @@ class DynamicSuite : SuiteFigures {
     for (std::size_t v = 0; v < found.size(); ++v)
       followed.error = std::max(followed.error, std::fabs(found[v] - anew.ranks[v]));
   }
-
-  unsigned host_threads() const { return device_.is_cuda() ? usable_cores() : device_.threads(); }
 
   void put(const std::string& name, std::vector<double> seconds, std::string note) {
     for (double& value : seconds) value *= 1e3;

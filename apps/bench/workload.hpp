@@ -13,6 +13,11 @@
 
 namespace sluice::bench {
 
+/// Of work on the host beside the device's.
+inline unsigned host_threads(const Device& device) {
+  return device.is_cuda() ? usable_cores() : device.threads();
+}
+
 /// A graph, Graph500-Kronecker unless said otherwise, undirected, weighted, without isolated vertices; or the
 /// file that was asked for.
 inline Graph load_graph(const Device& device, const Options& options,
@@ -20,7 +25,7 @@ inline Graph load_graph(const Device& device, const Options& options,
   if (!options.graph.empty()) return io::read_graph(options.graph);
   io::GenerateOptions generate;
   generate.kind = kind, generate.scale = options.scale, generate.edge_factor = options.edge_factor;
-  generate.seed = options.seed, generate.threads = device.is_cuda() ? usable_cores() : device.threads();
+  generate.seed = options.seed, generate.threads = host_threads(device);
   io::ConvertOptions rules;
   rules.undirected = true, rules.compact = true, rules.weights = io::WeightRule::uniform;
   rules.seed = options.seed, rules.threads = generate.threads;

@@ -139,7 +139,7 @@ class WholeRuns {
       : options_(options),
         program_(std::filesystem::read_symlink("/proc/self/exe").parent_path() / "sluice"),
         folder_(options.folder),
-        threads_(std::to_string(device.is_cuda() ? usable_cores() : device.threads())),
+        threads_(std::to_string(host_threads(device))),
         device_(device.is_cuda() ? "cuda" : "host") {
     if (!std::filesystem::exists(program_))
       throw UsageError("files: " + program_ + " is not there, which it measures");

@@ -11,6 +11,7 @@
 #include "apps/bench/papers/tables.hpp"
 #include "apps/bench/random_batch.hpp"
 #include "apps/bench/replay/replay.hpp"
+#include "apps/bench/workload.hpp"
 #include "apps/cli/names.hpp"
 #include "engine/exec/memory/recycled_memory.hpp"
 
@@ -207,9 +208,9 @@ class RandomBatches {
 
   /// A GPU's changes stay page-locked from batch to batch.
   UpdateResult updated(double fraction) {
-    const unsigned threads = device_.is_cuda() ? usable_cores() : device_.threads();
     const UpdateBatch batch = random_batch(graph_, fraction, random_);
-    return update_graph(std::move(graph_), batch, threads, nullptr, device_.is_cuda() ? &travel_ : nullptr);
+    return update_graph(std::move(graph_), batch, host_threads(device_), nullptr,
+                        device_.is_cuda() ? &travel_ : nullptr);
   }
 
   Tables& tables_;
