@@ -39,7 +39,7 @@ void write_edges(io::OutputFile& file, const EdgeColumns& edges, bool weighted) 
   file.finish();
 }
 
-void run_batch(BatchCommand& c) {
+void run_batch(const Command&, const BatchCommand& c) {
   if (!(c.fraction > 0 && c.fraction <= 1)) throw UsageError("--fraction: must be above 0 and at most 1");
   if (c.insert.empty() || c.remove.empty())
     throw UsageError("--insert FILE and --delete FILE: say where the edges go");
@@ -60,9 +60,8 @@ void run_batch(BatchCommand& c) {
 }  // namespace
 
 std::unique_ptr<Command> make_batch() {
-  auto command =
-      std::make_unique<Command>("batch", "random edges to insert and to delete, for `sluice pagerank`");
-  const auto c = std::make_shared<BatchCommand>();
+  auto [command, c] = apps::make_command<BatchCommand>(
+      "batch", "random edges to insert and to delete, for `sluice pagerank`", run_batch);
   command->group("Graph");
   command->input_file("GRAPH", c->graph, "a graph file");
   command->real("--fraction", "PART", c->fraction,
@@ -73,8 +72,7 @@ std::unique_ptr<Command> make_batch() {
   command->output_file("--delete", c->remove, "edges to delete");
   command->flag("--force", c->common.force, "replace what exists");
   command->set_example("sluice-bench batch graph.h5 --fraction 1e-4 --insert new.txt --delete gone.txt");
-  command->run = [c](const Command&) { run_batch(*c); };
-  return command;
+  return std::move(command);
 }
 
 }  // namespace sluice::bench

@@ -100,7 +100,7 @@ std::string page_of(const PageCommand& c) {
   return performance_page(reports, read_json(c.peers));
 }
 
-void run_page(const PageCommand& c) {
+void run_page(const apps::Command&, const PageCommand& c) {
   if (c.output.empty()) throw UsageError("--output FILE is missing");
   if (c.peers.empty() + c.papers.empty() + c.goals.empty() != 2)
     throw UsageError("--peers FILE, --papers FILE and --goals FILE name three pages: give one");
@@ -117,8 +117,8 @@ void run_page(const PageCommand& c) {
 }  // namespace
 
 std::unique_ptr<apps::Command> make_page() {
-  auto command = std::make_unique<apps::Command>("page", "the page of figures, written from reports");
-  const auto c = std::make_shared<PageCommand>();
+  auto [command, c] =
+      apps::make_command<PageCommand>("page", "the page of figures, written from reports", run_page);
   command->group("Page");
   command->text("REPORTS", "REPORTS", c->reports, "a folder of the suites' reports");
   command->input_file("--peers", c->peers, "figures of other systems, measured beside ours");
@@ -128,8 +128,7 @@ std::unique_ptr<apps::Command> make_page() {
   command->flag("--force", c->force, "replace what exists");
   command->set_example(
       "sluice-bench page tests/bench/reports --peers tests/bench/peers.json --output docs/performance.md");
-  command->run = [c](const apps::Command&) { run_page(*c); };
-  return command;
+  return std::move(command);
 }
 
 }  // namespace sluice::bench

@@ -241,14 +241,15 @@ double measured_limit(const std::vector<Json>& reports, const char* name, double
   return least > 0 ? least : otherwise;
 }
 
-void run_ranks(const apps::Command& command, RankLimits limits, const std::string& folder) {
+void run_ranks(const apps::Command& command, const RanksCommand& c) {
+  RankLimits limits = c.limits;
   limits.latency *= 1e-6, limits.message *= 1e-6, limits.round *= 1e-6;
   if (!(std::min({limits.node_bandwidth, limits.network_bandwidth, limits.peer_reads, limits.speed,
                   limits.work}) > 0))
     throw UsageError("--node-bandwidth, --network-bandwidth, --peer-reads, --speed, --work: must be above 0");
   std::string text;
   try {
-    const std::vector<Json> reports = read_reports(folder, {"command", "options", "ranks", "seconds"});
+    const std::vector<Json> reports = read_reports(c.reports, {"command", "options", "ranks", "seconds"});
     const auto take = [&](const char* option, const char* name, double& limit) {
       if (!command.given(option)) limit = measured_limit(reports, name, limit);
       limit *= 1e9;
@@ -263,7 +264,7 @@ void run_ranks(const apps::Command& command, RankLimits limits, const std::strin
       text += picture_of(jobs, limits);
     }
   } catch (const Json::exception& error) {
-    throw InputError(fmt::format("{}: {}", folder, error.what()));
+    throw InputError(fmt::format("{}: {}", c.reports, error.what()));
   }
   apps::print(text);
 }
@@ -271,9 +272,9 @@ void run_ranks(const apps::Command& command, RankLimits limits, const std::strin
 }  // namespace
 
 std::unique_ptr<apps::Command> make_ranks() {
-  auto command = std::make_unique<apps::Command>(
-      "ranks", "what jobs would take on up to 1,024 GPUs: a model, from reports of one and of several ranks");
-  const auto c = std::make_shared<RanksCommand>();
+  auto [command, c] = apps::make_command<RanksCommand>(
+      "ranks", "what jobs would take on up to 1,024 GPUs: a model, from reports of one and of several ranks",
+      run_ranks);
   command->group("Reports");
   command->text("REPORTS", "REPORTS", c->reports,
                 "a folder of reports of `sluice`, two a job, or of `sluice-bench scaling`");
@@ -293,8 +294,7 @@ std::unique_ptr<apps::Command> make_ranks() {
   command->real("--speed", "TIMES", c->limits.speed, "how fast they work beside the measured one");
   command->real("--work", "TIMES", c->limits.work, "how much work and bytes jobs have beside the measured");
   command->set_example("sluice-bench ranks reports --network-bandwidth 25");
-  command->run = [c](const apps::Command& self) { run_ranks(self, c->limits, c->reports); };
-  return command;
+  return std::move(command);
 }
 
 }  // namespace sluice::bench
