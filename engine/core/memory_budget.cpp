@@ -2,57 +2,16 @@
 
 #include <fmt/core.h>
 
-#include <mutex>
-#include <vector>
-
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
-#include "engine/core/spare_memory.hpp"
 
 namespace sluice {
-
-namespace {
-
-/// What has spare host memory.
-struct Holders {
-  std::mutex mutex;
-  std::vector<SpareMemory*> all;
-};
-Holders& holders() {
-  static Holders holders;
-  return holders;
-}
-
-bool reclaim() noexcept {
-  const std::lock_guard lock(holders().mutex);
-  bool any = false;
-  for (SpareMemory* const spare : holders().all) any = spare->give_back() || any;
-  return any;
-}
-
-}  // namespace
-
-void ask_for_spare(SpareMemory& spare) {
-  const std::lock_guard lock(holders().mutex);
-  holders().all.push_back(&spare);
-}
-
-void leave_out(SpareMemory& spare) noexcept {
-  const std::lock_guard lock(holders().mutex);
-  std::erase(holders().all, &spare);
-}
 
 void MemoryBudget::charge(std::uint64_t bytes, const char* purpose) {
   if (counts_only_) return count(bytes);
   std::uint64_t before = used_.load();
   do {
-    while (before > ceiling_ || bytes > ceiling_ - before) {
-      if (this == &host_budget()) {
-        const bool some = reclaim();
-        before = used_.load();
-        // Or another thread has had everything given back.
-        if (some || (before <= ceiling_ && bytes <= ceiling_ - before)) continue;
-      }
+    if (before > ceiling_ || bytes > ceiling_ - before) {
       throw BudgetError(
           fmt::format("{} memory: {} needs {}, but {} of the {} allowed are in use (raise --{}-memory)",
                       name_, purpose, format_size(bytes), format_size(before), format_size(ceiling_), name_));

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "engine/exec/memory/recycled_memory.hpp"
+#include "apps/bench/replay/recycled_memory.hpp"
 #include "gpu/gpu.hpp"
 #include "pagerank/batch_support.hpp"
 #include "pagerank/cases.hpp"
@@ -63,7 +63,7 @@ TEST(DeviceGraphOnGpu, IsTheGraphOfTheHostAfterEveryBatch) {
   REQUIRE_GPU(gpu);
   std::mt19937_64 random(31);
   const cuda::Stream stream;
-  RecycledMemory travel(*gpu);
+  bench::RecycledMemory travel(*gpu);
   auto graphs = rank_graphs();
   graphs.push_back({"large rmat", generated(io::GraphKind::rmat, 12, false, io::WeightRule::uniform)});
   for (auto& [name, start] : graphs) {
@@ -116,7 +116,7 @@ class Followed {
 
  private:
   const Device& gpu_;
-  RecycledMemory travel_;
+  bench::RecycledMemory travel_;
   cuda::Stream stream_;
   Graph graph_;
   pagerank::DeviceGraph on_gpu_;

@@ -10,10 +10,10 @@
 
 #include "apps/bench/papers/tables.hpp"
 #include "apps/bench/random_batch.hpp"
+#include "apps/bench/replay/recycled_memory.hpp"
 #include "apps/bench/replay/replay.hpp"
 #include "apps/bench/workload.hpp"
 #include "apps/cli/names.hpp"
-#include "engine/exec/memory/recycled_memory.hpp"
 
 namespace sluice::bench::papers {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "apps/bench/replay/recycled_memory.hpp"
 #include "apps/data/batch.hpp"
 #include "engine/core/clock.hpp"
 #include "engine/core/error.hpp"
-#include "engine/exec/memory/recycled_memory.hpp"
 #include "engine/pagerank/dynamic/plan.hpp"
 #include "engine/pagerank/verify.hpp"
 
