@@ -1,14 +1,12 @@
 // sluice-bench pagerank, the dynamic methods: random batches beside static ranks made anew.
-#include "engine/pagerank/dynamic/dynamic.hpp"
-
 #include <algorithm>
-#include <cmath>
 #include <random>
 #include <utility>
 
 #include "apps/bench/bench.hpp"
 #include "apps/bench/random_batch.hpp"
 #include "apps/bench/replay/recycled_memory.hpp"
+#include "apps/bench/replay/replay.hpp"
 #include "apps/bench/workload.hpp"
 #include "apps/cli/names.hpp"
 #include "engine/core/clock.hpp"
@@ -28,15 +26,23 @@ constexpr double kQuarterFraction = 1e-6;
 /// Batches before those that count there: lists are written to memory that is page-locked once.
 constexpr unsigned kQuarterWarm = 2;
 
-/// How one method did with the batches of one size.
-struct Followed {
-  std::string name;
-  pagerank::DynamicRankOptions method;
-  std::vector<double> seconds, updates, rewrites, host_updates, speedups;
-  std::vector<double> with_update;  ///< speedups with the update of the graph, where the work is done
-  double iterations = 0, affected = 0, partitions = 0, error = 0;
-  double packed = 0;  ///< bytes of a change
-};
+using Methods = std::vector<pagerank::DynamicRankOptions>;
+const Methods kMethods{{pagerank::RankMethod::pruned_frontier}, {pagerank::RankMethod::residual_frontier}};
+
+using Batches = std::vector<ReplayBatch>;
+
+/// of(batch) of each.
+template <class Of>
+std::vector<double> each(const Batches& batches, const Of& of) {
+  std::vector<double> values;
+  for (const ReplayBatch& batch : batches) values.push_back(of(batch));
+  return values;
+}
+
+/// Seconds of the graph's update where the method works.
+double update_of(const ReplayBatch& batch, const ReplayRun& run) {
+  return run.update_seconds > 0 ? run.update_seconds : batch.update_seconds;
+}
 
 class DynamicSuite : SuiteFigures {
  public:
@@ -44,88 +50,43 @@ class DynamicSuite : SuiteFigures {
       : SuiteFigures(device, options), name_(std::move(name)), graph_(std::move(graph)) {}
 
   std::vector<Figure> run() {
-    for (const double fraction : kFractions) {
-      batches_of(fraction, name_,
-                 {follower(pagerank::RankMethod::pruned_frontier),
-                  follower(pagerank::RankMethod::residual_frontier)});
-    }
-    batches_of(
-        kQuarterFraction, name_ + ", a quarter on the device",
-        {follower(pagerank::RankMethod::pruned_frontier), follower(pagerank::RankMethod::residual_frontier)},
-        kQuarter);
-    if (device_.is_cuda())
-      batches_of(kLargeFraction, name_, {follower(pagerank::RankMethod::residual_frontier)});
+    for (const double fraction : kFractions) batches_of(fraction, name_, kMethods);
+    batches_of(kQuarterFraction, name_ + ", a quarter on the device", kMethods, kQuarter);
+    if (device_.is_cuda()) batches_of(kLargeFraction, name_, {kMethods.back()});
     return std::move(figures_);
   }
 
  private:
-  UpdateBatch random_batch(double fraction) { return bench::random_batch(graph_, fraction, random_); }
-
-  static Followed follower(pagerank::RankMethod method) {
-    Followed followed;
-    followed.name = apps::name_of(apps::kRankMethods, method);
-    followed.method = {method};
-    return followed;
-  }
-
-  void batches_of(double fraction, const std::string& name, std::vector<Followed> followed,
+  void batches_of(double fraction, const std::string& name, const Methods& methods,
                   const pagerank::RankPlace& place = kWhole) {
     const std::string size = name + text(", batch %.0e", fraction);
-    if (!options_.wants(size)) return;
+    if (!begin(size)) return;
     const pagerank::Options rank;
-    const pagerank::Result first = pagerank::run_pagerank(device_, graph_, rank, {}, place);
-    std::vector<pagerank::DynamicRanks> ranks;
-    for (std::size_t m = 0; m < followed.size(); ++m)
-      ranks.emplace_back(device_, graph_, first.ranks.span(), rank, place);
-    std::vector<double> statics;
-    RecycledMemory recycled(device_), travel(device_);
-    const bool paged = device_.is_cuda() && place.paging.partitions != 1;
-    for (unsigned r = 0; paged && r < kQuarterWarm; ++r) {
-      const UpdateBatch batch = random_batch(fraction);
-      UpdateResult update = update_graph(std::move(graph_), batch, host_threads(device_), &recycled);
-      for (std::size_t m = 0; m < ranks.size(); ++m)
-        ranks[m].follow(update.graph, update.changes, followed[m].method);
-      graph_ = std::move(update.graph);
-    }
-    for (unsigned r = 0; r < options_.repetitions; ++r) {
-      const UpdateBatch batch = random_batch(fraction);
+    ReplayMethods followers(device_, rank, methods, false, place, false);
+    followers.begin(graph_);
+    RecycledMemory recycled(device_);
+    HostMemory* const kept = device_.is_cuda() ? &recycled : nullptr;
+    const bool whole = place.paging.partitions == 1;
+    const unsigned warm = kept && !whole ? kQuarterWarm : 0;
+    Batches batches(warm + options_.repetitions);
+    double packed = 0;  // bytes of a change
+    for (ReplayBatch& report : batches) {
+      const UpdateBatch batch = random_batch(graph_, fraction, random_);
       const double begin = seconds_now();
-      UpdateResult update =
-          update_graph(std::move(graph_), batch, host_threads(device_), paged ? &recycled : nullptr,
-                       device_.is_cuda() && !paged ? &travel : nullptr);
-      const double host_update = seconds_now() - begin;
-      const pagerank::Result anew = pagerank::run_pagerank(device_, update.graph, rank, {}, place);
-      statics.push_back(anew.compute_seconds);
-      for (std::size_t m = 0; m < ranks.size(); ++m) follow(ranks[m], update, anew, host_update, followed[m]);
+      UpdateResult update = update_graph(std::move(graph_), batch, host_threads(device_),
+                                         whole ? nullptr : kept, whole ? kept : nullptr);
+      report.update_seconds = seconds_now() - begin;
+      followers.follow(update, report);
+      const PackedChanges& changes = update.changes.packed();
+      if (changes.count > 0)
+        packed = static_cast<double>(changes.bytes.size()) / static_cast<double>(changes.count);
       graph_ = std::move(update.graph);
     }
-    put(size + ", static", statics, text("%.0f iterations", first.iterations));
-    for (const Followed& one : followed) put(size, one);
-    if (device_.is_cuda() && place.paging.partitions == 1) put_update(size, followed.front());
-  }
-
-  void follow(pagerank::DynamicRanks& ranks, const UpdateResult& update, const pagerank::Result& anew,
-              double host_update, Followed& followed) {
-    if (options_.progress) options_.progress(name_ + ", " + followed.name);
-    const pagerank::DynamicRankResult result = ranks.follow(update.graph, update.changes, followed.method);
-    const double seconds = result.setup_seconds + result.compute_seconds;
-    const bool copied = device_.is_cuda() && result.update_seconds > 0;
-    const double updated = copied ? result.update_seconds : host_update;
-    followed.partitions += static_cast<double>(result.partitions_read);
-    followed.seconds.push_back(seconds), followed.updates.push_back(updated);
-    followed.rewrites.push_back(result.rewrite_seconds), followed.host_updates.push_back(host_update);
-    followed.speedups.push_back(anew.compute_seconds / seconds);
-    followed.with_update.push_back(anew.compute_seconds / (seconds + updated));
-    followed.iterations += result.iterations;
-    const PackedChanges& packed = update.changes.packed();
-    if (packed.count > 0)
-      followed.packed = static_cast<double>(packed.bytes.size()) / static_cast<double>(packed.count);
-    followed.affected +=
-        static_cast<double>(result.ever_affected) / static_cast<double>(update.graph.vertices());
-    std::vector<double> found(ranks.vertices());
-    ranks.read_ranks(found);
-    for (std::size_t v = 0; v < found.size(); ++v)
-      followed.error = std::max(followed.error, std::fabs(found[v] - anew.ranks[v]));
+    batches.erase(batches.begin(), batches.begin() + warm);
+    put(size + ", static", each(batches, [](const ReplayBatch& batch) { return batch.runs[0].seconds; }),
+        text("%.0f iterations", batches.front().runs[0].iterations));
+    for (std::size_t m = 1; m <= methods.size(); ++m) put_method(size, batches, m);
+    if (kept && whole) put_update(size, batches, packed);
   }
 
   void put(const std::string& name, std::vector<double> seconds, std::string note) {
@@ -134,29 +95,40 @@ class DynamicSuite : SuiteFigures {
   }
 
   /// The graph on the GPU: both directions are read and written once. With the changes sent, and without.
-  void put_update(const std::string& size, const Followed& followed) {
+  void put_update(const std::string& size, const Batches& batches, double packed) {
     const double lists = static_cast<double>(graph_.edges()) * sizeof(Vertex) +
                          static_cast<double>(graph_.vertices()) * sizeof(EdgeIndex);
     const double moved = 2 * lists * (graph_.directed ? 2 : 1);
     const auto rate = [&](const std::vector<double>& seconds) {
       return text("%.0f GB/s read and written", moved / median(seconds) * 1e-9);
     };
-    put(size + ", update on the GPU", followed.updates,
-        rate(followed.updates) + text(", %.2f bytes a change", followed.packed));
-    put(size + ", rewrite alone", followed.rewrites, rate(followed.rewrites));
-    put(size + ", update on the host", followed.host_updates, "finds the changes, and rewrites its lists");
+    const auto updates = each(batches, [](const ReplayBatch& b) { return update_of(b, b.runs[1]); });
+    const auto rewrites = each(batches, [](const ReplayBatch& b) { return b.runs[1].rewrite_seconds; });
+    put(size + ", update on the GPU", updates, rate(updates) + text(", %.2f bytes a change", packed));
+    put(size + ", rewrite alone", rewrites, rate(rewrites));
+    put(size + ", update on the host", each(batches, [](const ReplayBatch& b) { return b.update_seconds; }),
+        "finds the changes, and rewrites its lists");
   }
 
-  void put(const std::string& size, const Followed& followed) {
+  void put_method(const std::string& size, const Batches& batches, std::size_t m) {
     const double runs = options_.repetitions;
-    put(size + ", " + followed.name, followed.seconds,
-        text("%.2f times static", median(followed.speedups)) +
-            text(", %.2f with the update", median(followed.with_update)) +
-            text(" of %.3g ms", median(followed.updates) * 1e3) +
-            text("; %.1f iterations", followed.iterations / runs) +
-            text(", %.3g of the vertices", followed.affected / runs) +
-            (followed.partitions > runs ? text(", %.3g partitions read", followed.partitions / runs) : "") +
-            text(", %.1e from static", followed.error));
+    std::vector<double> seconds, updates, speedups, with_update;
+    double iterations = 0, affected = 0, partitions = 0, error = 0;
+    for (const ReplayBatch& batch : batches) {
+      const ReplayRun& run = batch.runs[m];
+      const double anew = batch.runs[0].seconds, update = update_of(batch, run);
+      seconds.push_back(run.seconds), updates.push_back(update);
+      speedups.push_back(anew / run.seconds), with_update.push_back(anew / (run.seconds + update));
+      iterations += run.iterations, partitions += static_cast<double>(run.partitions_read);
+      affected += static_cast<double>(run.ever_affected) / static_cast<double>(graph_.vertices());
+      error = std::max(error, run.linf);
+    }
+    put(size + ", " + std::string(apps::name_of(apps::kRankMethods, batches[0].runs[m].method)), seconds,
+        text("%.2f times static", median(speedups)) + text(", %.2f with the update", median(with_update)) +
+            text(" of %.3g ms", median(updates) * 1e3) + text("; %.1f iterations", iterations / runs) +
+            text(", %.3g of the vertices", affected / runs) +
+            (partitions > runs ? text(", %.3g partitions read", partitions / runs) : "") +
+            text(", %.1e from static", error));
   }
 
   std::string name_;

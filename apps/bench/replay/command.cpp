@@ -35,7 +35,7 @@ std::string table(const std::vector<ReplayBatch>& batches) {
   double update = 0, device_update = 0, static_seconds = 0;
   for (const ReplayBatch& batch : batches) {
     update += batch.update_seconds;
-    device_update += batch.device_update_seconds;
+    device_update += batch.runs.back().update_seconds;
     static_seconds += batch.runs.front().seconds;
   }
   for (std::size_t m = 0; m < batches.front().runs.size(); ++m) {
@@ -68,7 +68,7 @@ std::string to_json(const std::vector<ReplayBatch>& batches) {
                                   {"present", batch.counts.present},
                                   {"edges", batch.edges},
                                   {"update_seconds", batch.update_seconds},
-                                  {"device_update_seconds", batch.device_update_seconds}};
+                                  {"device_update_seconds", batch.runs.back().update_seconds}};
     for (const ReplayRun& run : batch.runs) {
       row["methods"][name_of(kRankMethods, run.method)] = {{"seconds", run.seconds},
                                                            {"iterations", run.iterations},

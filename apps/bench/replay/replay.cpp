@@ -64,8 +64,13 @@ void validate(const ReplayOptions& options) {
 
 ReplayMethods::ReplayMethods(const Device& device, const pagerank::Options& rank,
                              std::vector<pagerank::DynamicRankOptions> methods, bool verify,
-                             const pagerank::RankPlace& place)
-    : device_(device), rank_(rank), methods_(std::move(methods)), verify_(verify), place_(place) {}
+                             const pagerank::RankPlace& place, bool exact)
+    : device_(device),
+      rank_(rank),
+      methods_(std::move(methods)),
+      verify_(verify),
+      exact_(exact),
+      place_(place) {}
 
 void ReplayMethods::begin(const Graph& graph) {
   if (methods_.empty()) return;
@@ -78,10 +83,9 @@ void ReplayMethods::begin(const Graph& graph) {
 }
 
 void ReplayMethods::follow(const UpdateResult& update, ReplayBatch& report) {
-  const auto exact = reference_ranks(update.graph);
-  report.runs.push_back(run_static(update.graph, exact.span()));
-  for (std::size_t m = 0; m < ranks_.size(); ++m)
-    report.runs.push_back(run_dynamic(m, update, exact.span(), report.device_update_seconds));
+  auto exact = exact_ ? reference_ranks(update.graph) : HostArray<double>();
+  report.runs.push_back(run_static(update.graph, exact));
+  for (std::size_t m = 0; m < ranks_.size(); ++m) report.runs.push_back(run_dynamic(m, update, exact.span()));
 }
 
 HostArray<double> ReplayMethods::all_of(const pagerank::Result& result, const Graph& graph) const {
@@ -96,7 +100,7 @@ HostArray<double> ReplayMethods::reference_ranks(const Graph& graph) const {
   return all_of(pagerank::run_pagerank(device_, graph, options, {}, place_), graph);
 }
 
-ReplayRun ReplayMethods::run_static(const Graph& graph, std::span<const double> exact) const {
+ReplayRun ReplayMethods::run_static(const Graph& graph, HostArray<double>& exact) const {
   const pagerank::Result result = pagerank::run_pagerank(device_, graph, rank_, {}, place_);
   ReplayRun run;
   // Ranks that follow batches have their graph at hand, so bringing it is not held against static either.
@@ -105,19 +109,19 @@ ReplayRun ReplayMethods::run_static(const Graph& graph, std::span<const double> 
   run.converged = result.converged();
   run.initially_affected = run.ever_affected = graph.vertices();
   run.gathered_edges = result.gathered_edges;
-  const auto ranks = all_of(result, graph);
-  add_error(run, ranks.span(), exact);
+  auto ranks = all_of(result, graph);
+  add_error(run, ranks.span(), exact.span());
   if (verify_)
     pagerank::verify_pagerank(graph, rank_, ranks.span(), result.last_l1, place_.ranks, device_.threads());
+  if (!exact_) exact = std::move(ranks);
   return run;
 }
 
-ReplayRun ReplayMethods::run_dynamic(std::size_t m, const UpdateResult& update, std::span<const double> exact,
-                                     double& device_update_seconds) {
+ReplayRun ReplayMethods::run_dynamic(std::size_t m, const UpdateResult& update,
+                                     std::span<const double> exact) {
   const pagerank::DynamicRankOptions& dynamic = methods_[m];
   pagerank::DynamicRanks& ranks = ranks_[m];
   const pagerank::DynamicRankResult result = ranks.follow(update.graph, update.changes, dynamic);
-  device_update_seconds = result.update_seconds;
   ReplayRun run;
   run.method = dynamic.method;
   run.seconds = result.setup_seconds + result.compute_seconds;
@@ -126,6 +130,9 @@ ReplayRun ReplayMethods::run_dynamic(std::size_t m, const UpdateResult& update, 
   run.initially_affected = result.initially_affected;
   run.ever_affected = result.ever_affected;
   run.gathered_edges = result.gathered_edges;
+  run.partitions_read = result.partitions_read;
+  run.update_seconds = result.update_seconds;
+  run.rewrite_seconds = result.rewrite_seconds;
   HostArray<double> own(ranks.own(), "ranks to compare");
   ranks.read_ranks(own.span());
   const auto found = pagerank::all_ranks(own.span(), ranks.first(), ranks.vertices(), place_.ranks);

@@ -77,25 +77,27 @@ struct ReplayRun {
   std::uint64_t initially_affected = 0;  ///< vertices
   std::uint64_t ever_affected = 0;       ///< vertices
   std::uint64_t gathered_edges = 0;
+  std::uint64_t partitions_read = 1;               ///< of in-edges
+  double update_seconds = 0, rewrite_seconds = 0;  ///< of a GPU's copy of the graph, and of its lists alone
   double linf = 0, l1 = 0;  ///< error against static ranks to 1e-14, or to what the precision allows
 };
 
 struct ReplayBatch {
   UpdateCounts counts;
-  double update_seconds = 0;         ///< of the graph, both directions
-  double device_update_seconds = 0;  ///< of a GPU's copy, of which each method has one; 0 on the host
-  std::uint64_t edges = 0;           ///< of the graph after it
-  std::vector<ReplayRun> runs;       ///< static, then the methods in their order
+  double update_seconds = 0;    ///< of the graph, both directions
+  std::uint64_t edges = 0;      ///< of the graph after it
+  std::vector<ReplayRun> runs;  ///< static, then the methods in their order
 };
 
 /// Methods of dynamic PageRank that follow one graph side by side, each from its own ranks of the batch
 /// before, and static ranks beside them. Keeps references to all but `methods`.
 class ReplayMethods {
  public:
-  /// With `verify`, every method's ranks are checked after every batch, as verify.hpp has it.
+  /// With `verify`, every method's ranks are checked after every batch, as verify.hpp has it. Errors are
+  /// those against the batch's static ranks where none to 1e-14, `exact` ones, are made.
   ReplayMethods(const Device& device, const pagerank::Options& rank,
                 std::vector<pagerank::DynamicRankOptions> methods, bool verify,
-                const pagerank::RankPlace& place);
+                const pagerank::RankPlace& place, bool exact = true);
 
   /// All begin with static ranks of the first graph.
   void begin(const Graph& graph);
@@ -105,14 +107,14 @@ class ReplayMethods {
  private:
   HostArray<double> all_of(const pagerank::Result& result, const Graph& graph) const;
   HostArray<double> reference_ranks(const Graph& graph) const;
-  ReplayRun run_static(const Graph& graph, std::span<const double> exact) const;
-  ReplayRun run_dynamic(std::size_t m, const UpdateResult& update, std::span<const double> exact,
-                        double& device_update_seconds);
+  /// Its ranks become `exact` where there are none.
+  ReplayRun run_static(const Graph& graph, HostArray<double>& exact) const;
+  ReplayRun run_dynamic(std::size_t m, const UpdateResult& update, std::span<const double> exact);
 
   const Device& device_;
   const pagerank::Options& rank_;
   std::vector<pagerank::DynamicRankOptions> methods_;
-  bool verify_;
+  bool verify_, exact_;
   const pagerank::RankPlace& place_;
   std::vector<pagerank::DynamicRanks> ranks_;  ///< [methods]
   std::vector<double> changes_;  ///< [methods] that an iteration would make to their ranks; to verify
