@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "apps/bench/bench.hpp"
+#include "apps/bench/papers/out_of_order.hpp"
 #include "apps/bench/workload.hpp"
 #include "engine/memory/resident_impl.hpp"
 #include "engine/sampling/run.hpp"
@@ -24,7 +25,7 @@ struct Row {
   Balance balance;
   Transport transport;
   unsigned partitions = 4;
-  bool out_of_order = false;
+  decltype(sampling::run_samples)* run_samples = sampling::run_samples;
 
   PagingOptions paging() const {
     return {.partitions = partitions,
@@ -32,8 +33,7 @@ struct Row {
             .transport = transport,
             .schedule = schedule,
             .batching = batching,
-            .balance = balance,
-            .out_of_order = out_of_order};
+            .balance = balance};
   }
 };
 
@@ -48,7 +48,8 @@ constexpr std::array kRows{
 constexpr std::array kSchedules{
     Row{"fifo", true, SchedulePolicy::fifo, Balance::automatic, Transport::copied, 8},
     Row{"workload-aware", true, SchedulePolicy::workload, Balance::automatic, Transport::copied, 8},
-    Row{"out of order", true, SchedulePolicy::workload, Balance::automatic, Transport::copied, 8, true},
+    Row{"out of order", true, SchedulePolicy::workload, Balance::automatic, Transport::copied, 8,
+        papers::run_out_of_order},
 };
 
 class AblationSuite : SuiteFigures {
@@ -89,7 +90,7 @@ class AblationSuite : SuiteFigures {
               std::span<const Row> techniques = kRows) {
     o.seed = options_.seed;
     rows(name, instances, techniques,
-         [&] { return sampling::run_samples(parts_, random_starts(instances), o, nullptr); });
+         [&](const Row& row) { return row.run_samples(parts_, random_starts(instances), o, nullptr); });
   }
 
   /// Under tree semantics: no visited filter forbids instances to go on out of order.
@@ -111,7 +112,7 @@ class AblationSuite : SuiteFigures {
     walks::Options o;
     o.kind = walks::Kind::biased, o.bias = Bias::degree, o.length = 100, o.seed = options_.seed;
     rows("biased walk", instances, kRows,
-         [&] { return sampling::run_walks(parts_, random_starts(instances), o, nullptr); });
+         [&](const Row&) { return sampling::run_walks(parts_, random_starts(instances), o, nullptr); });
   }
 
   /// A figure for each row.
@@ -119,7 +120,8 @@ class AblationSuite : SuiteFigures {
   void rows(const char* name, std::uint64_t instances, std::span<const Row> techniques, const Run& run) {
     for (const Row& row : techniques) {
       parts_.impl().paging = row.paging();
-      measure(std::string(name) + ", " + std::to_string(instances) + ": " + row.name, run);
+      measure(std::string(name) + ", " + std::to_string(instances) + ": " + row.name,
+              [&] { return run(row); });
     }
     parts_.drop_tables();
   }

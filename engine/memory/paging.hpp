@@ -40,9 +40,6 @@ struct PagingOptions {
   /// instance's after another's.
   bool batching = true;
   Balance balance = Balance::automatic;
-  /// An instance of a sample under tree semantics goes on to its next depth as soon as its own is complete
-  /// (C-SAW section V.C). Off: with all others. For benchmarks.
-  bool out_of_order = false;
   /// Each of these ranks owns a range of partitions, and work travels between them; null: every rank reaches
   /// the whole graph. All ranks then make the same runs.
   Communicator* shard = nullptr;

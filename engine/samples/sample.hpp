@@ -27,8 +27,8 @@ namespace sluice::samples {
 inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
 
 /// One run of one traversal sampler; `tables` holds the tables of its fixed bias; `uniform`: all candidates
-/// alike.
-template <TraversalSampler Sampler>
+/// alike; `Grower` grows samples on a graph in partitions (PartitionedSamples).
+template <TraversalSampler Sampler, template <class Levels> class Grower>
 class SampleRun : InstanceRun<SampleSink, Options> {
  public:
   SampleRun(const InstanceRun<SampleSink, Options>& run, BiasTables& tables, bool uniform,
@@ -210,8 +210,8 @@ class SampleRun : InstanceRun<SampleSink, Options> {
 
   void grow_partitioned() {
     const auto go = [&]<class Levels>(std::type_identity<Levels>) {
-      run_partitioned_samples<LevelGrower<Levels>>(as_run(), setup(), pages_, expected_bytes(),
-                                                   program_.sampler.depth());
+      run_partitioned_samples<Grower<Levels>>(as_run(), setup(), pages_, expected_bytes(),
+                                              program_.sampler.depth());
     };
     on_backend(
         graph.device, [&] { go(std::type_identity<host::Levels<Program, Partitioned>>{}); },
@@ -248,30 +248,32 @@ class SampleRun : InstanceRun<SampleSink, Options> {
   Program program_;
 };
 
-/// `uniform`: all candidates are alike, and `tables` stay empty.
-template <TraversalSampler Sampler>
+/// `uniform`: all candidates are alike, and `tables` stay empty. `Grower` as SampleRun's.
+template <template <class Levels> class Grower = LevelGrower, TraversalSampler Sampler>
 RunStats run_sample(ResidentGraph& graph, BiasTables& tables, bool uniform, const Sampler& sampler,
                     const Starts& starts, const Options& options, SampleSink* sink) {
   RunStats stats;
-  SampleRun<Sampler>({graph.impl(), starts, options, sink, stats}, tables, uniform, sampler, starts).run();
+  SampleRun<Sampler, Grower>({graph.impl(), starts, options, sink, stats}, tables, uniform, sampler, starts)
+      .run();
   return stats;
 }
 
 /// Samples by the tables that the graph keeps for a bias that has a name.
-template <TraversalSampler Sampler>
+template <template <class Levels> class Grower = LevelGrower, TraversalSampler Sampler>
 RunStats run_sample(ResidentGraph& graph, Bias bias, const Sampler& sampler, const Starts& starts,
                     const Options& options, SampleSink* sink) {
   BiasTables& tables = graph.impl().named[static_cast<int>(bias)];
-  return run_sample(graph, tables, bias == Bias::none, sampler, starts, options, sink);
+  return run_sample<Grower>(graph, tables, bias == Bias::none, sampler, starts, options, sink);
 }
 
 /// Samples with a sampler of your own. `options.kind` and the options of built-in kinds are ignored.
 /// Errors as run_samples.
-template <TraversalSampler Sampler>
+template <template <class Levels> class Grower = LevelGrower, TraversalSampler Sampler>
 RunStats run_sample(ResidentGraph& graph, const Starts& starts, const Sampler& sampler,
                     const Options& options, SampleSink* sink) {
   BiasTables tables;
-  return run_sample(graph, tables, Sampler::kBias == BiasClass::uniform, sampler, starts, options, sink);
+  return run_sample<Grower>(graph, tables, Sampler::kBias == BiasClass::uniform, sampler, starts, options,
+                            sink);
 }
 
 }  // namespace SLUICE_BUILD_NAMESPACE

@@ -42,17 +42,17 @@ void expect_same(const Graph& graph, Device& gpu, const PagingOptions& paging, s
 }
 
 void expect_same_samples(const Graph& graph, Device& gpu, const PagingOptions& paging,
-                         std::uint64_t instances) {
+                         std::uint64_t instances, RunSamples* run = sampling::run_samples) {
   Device host({DeviceChoice::host, usable_cores(), 0});
   ResidentGraph whole(host, graph), parts(gpu, graph, few_if_brief(paging));
-  for (const Job& job : watched(sample_jobs(instances, graph.vertices()), paging.partitions, 7)) {
+  for (const Job& job : watched(sample_jobs(instances, graph.vertices(), run), paging.partitions, 7)) {
     const Outcome expected = job.run(whole);
 
     EXPECT_GT(expected.count(), 0u) << job.name;
     EXPECT_TRUE(job.run(parts) == expected) << job.name;
   }
   for (const auto& [plain, coded] :
-       watched(coded_sample_jobs(instances, graph.vertices()), paging.partitions, 3))
+       watched(coded_sample_jobs(instances, graph.vertices(), run), paging.partitions, 3))
     EXPECT_TRUE(coded.run(parts) == plain.run(whole)) << "coded " << coded.name;
 }
 
@@ -140,8 +140,9 @@ TEST(GpuPaging, SamplesOutOfOrderAreThoseOfTheHost) {
   const Graph graph = scattered(at_most(3000, 600));
   for (const bool batching : {true, false}) {
     PagingOptions paging{.partitions = 7, .slots = 2, .transport = Transport::copied};
-    paging.batching = batching, paging.out_of_order = true;
-    expect_same_samples(graph, *gpu, paging, instances_if_brief(paging, batching ? 400 : 40));
+    paging.batching = batching;
+    expect_same_samples(graph, *gpu, paging, instances_if_brief(paging, batching ? 400 : 40),
+                        run_out_of_order_if_possible);
   }
 }
 

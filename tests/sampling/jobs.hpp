@@ -102,10 +102,14 @@ inline Job walk_job(std::string name, Starts starts, walks::Options options) {
           }};
 }
 
-inline Job sample_job(std::string name, Starts starts, samples::Options options) {
+/// What runs samples.
+using RunSamples = decltype(sampling::run_samples);
+
+inline Job sample_job(std::string name, Starts starts, samples::Options options,
+                      RunSamples* run = sampling::run_samples) {
   return {std::move(name), [=](ResidentGraph& graph) {
             Outcome outcome;
-            sampling::run_samples(graph, starts, options, &outcome.samples);
+            run(graph, starts, options, &outcome.samples);
             return outcome;
           }};
 }
@@ -171,7 +175,8 @@ inline std::vector<std::pair<Job, Job>> coded_walk_jobs(std::uint64_t instances)
   return jobs;
 }
 
-inline std::vector<Job> sample_jobs(std::uint64_t instances, std::uint64_t vertices) {
+inline std::vector<Job> sample_jobs(std::uint64_t instances, std::uint64_t vertices,
+                                    RunSamples* run = sampling::run_samples) {
   using enum Select;
   std::vector<Job> jobs;
   const auto one_in = [&](std::uint64_t many) { return std::max<std::uint64_t>(instances / many, 1); };
@@ -181,7 +186,7 @@ inline std::vector<Job> sample_jobs(std::uint64_t instances, std::uint64_t verti
     options.kind = kind, options.select = select, options.seed = 7;
     tune(options);
     jobs.push_back(sample_job(name + "/select" + std::to_string(static_cast<int>(select)),
-                              seed_lists(count, vertices), options));
+                              seed_lists(count, vertices), options, run));
   };
   for (const Bias bias : {Bias::none, Bias::weight, Bias::degree}) {
     const std::string suffix = "/bias" + std::to_string(static_cast<int>(bias));
@@ -239,15 +244,16 @@ inline std::vector<Job> sample_jobs(std::uint64_t instances, std::uint64_t verti
 }
 
 /// Samples whose lists may be coded in partitions: the same with each of the two layouts.
-inline std::vector<std::pair<Job, Job>> coded_sample_jobs(std::uint64_t instances, std::uint64_t vertices) {
+inline std::vector<std::pair<Job, Job>> coded_sample_jobs(std::uint64_t instances, std::uint64_t vertices,
+                                                          RunSamples* run = sampling::run_samples) {
   std::vector<std::pair<Job, Job>> jobs;
   const auto add = [&](const std::string& name, std::uint64_t count, const auto& tune) {
     samples::Options options;
     options.seed = 7, options.layout = Layout::csr;
     tune(options);
-    const Job plain = sample_job(name, seed_lists(count, vertices), options);
+    const Job plain = sample_job(name, seed_lists(count, vertices), options, run);
     options.layout = Layout::coded;
-    jobs.emplace_back(plain, sample_job(name, seed_lists(count, vertices), options));
+    jobs.emplace_back(plain, sample_job(name, seed_lists(count, vertices), options, run));
   };
   const std::uint64_t few = std::max<std::uint64_t>(instances / 20, 1);
   for (const Select select : {Select::repeated, Select::updated, Select::bipartite}) {

@@ -1,14 +1,27 @@
-// Samples out of order (PagingOptions::out_of_order) where they take fewer transfers, on either backend.
+// Samples out of order, of all jobs that can be, and where they take fewer transfers: on either backend.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 
+#include "apps/bench/papers/out_of_order.hpp"
 #include "engine/memory/resident_impl.hpp"
 #include "sampling/jobs.hpp"
 
 namespace sluice::test {
+
+/// Out of order in partitions, where samples of that kind and rule can be; a snowball is all neighbors.
+inline RunStats run_out_of_order_if_possible(ResidentGraph& graph, const Starts& starts,
+                                             const samples::Options& options, SampleSink* sink) {
+  samples::Options sample = options;
+  if (options.kind == samples::Kind::snowball)
+    sample.kind = samples::Kind::neighbor, sample.fanout.assign(options.depth, -1);
+  const bool grows = sample.kind == samples::Kind::neighbor || sample.kind == samples::Kind::forest_fire;
+  return graph.impl().paged && grows && options.revisit
+             ? bench::papers::run_out_of_order(graph, starts, sample, sink)
+             : sampling::run_samples(graph, starts, options, sink);
+}
 
 /// Rings of `length` vertices, one behind the other: a partition of one holds all that its instances want.
 inline Graph rings(std::uint64_t count, std::uint64_t length) {
@@ -31,15 +44,12 @@ inline void expect_no_instance_waits(Device& device) {
   SampleDigest expected;
   sampling::run_samples(whole, {}, options, &expected);
   for (const SchedulePolicy schedule : {SchedulePolicy::workload, SchedulePolicy::fifo}) {
-    ResidentGraph parts(device, graph,
-                        {.partitions = kParts,
-                         .slots = 2,
-                         .transport = Transport::copied,
-                         .schedule = schedule,
-                         .out_of_order = true});
+    ResidentGraph parts(
+        device, graph,
+        {.partitions = kParts, .slots = 2, .transport = Transport::copied, .schedule = schedule});
     SampleDigest digest;
 
-    const RunStats stats = sampling::run_samples(parts, {}, options, &digest);
+    const RunStats stats = bench::papers::run_out_of_order(parts, {}, options, &digest);
 
     EXPECT_TRUE(digest == expected);
     EXPECT_EQ(stats.sampled_edges, 4 * graph.vertices());

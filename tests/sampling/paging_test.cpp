@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "apps/bench/papers/out_of_order_grower.hpp"
 #include "engine/core/error.hpp"
 #include "engine/memory/resident_impl.hpp"
 #include "io/file_test_support.hpp"
@@ -12,6 +13,7 @@
 #include "partition/build.hpp"
 #include "samples/dynamic_samplers.hpp"
 #include "sampling/jobs.hpp"
+#include "sampling/out_of_order.hpp"
 #include "sanitized.hpp"
 
 namespace sluice::test {
@@ -41,8 +43,10 @@ struct Cell {
             .transport = transport,
             .schedule = schedule,
             .batching = batching,
-            .balance = balance,
-            .out_of_order = out_of_order};
+            .balance = balance};
+  }
+  RunSamples* run_samples() const {
+    return out_of_order ? run_out_of_order_if_possible : sampling::run_samples;
   }
 };
 
@@ -94,7 +98,8 @@ TEST_P(Paging, SamplesOverCodedListsAreThoseOfTheWholeGraph) {
   Device device({DeviceChoice::host, GetParam().threads, 0});
   ResidentGraph whole(device, graph, {.partitions = 1}), parts(device, graph, GetParam().paging());
 
-  for (const auto& [plain, coded] : coded_sample_jobs(kInstances, graph.vertices())) {
+  for (const auto& [plain, coded] :
+       coded_sample_jobs(kInstances, graph.vertices(), GetParam().run_samples())) {
     const Outcome expected = plain.run(whole);
 
     EXPECT_GT(expected.count(), 0u) << plain.name;
@@ -107,7 +112,7 @@ TEST_P(Paging, SamplesAreThoseOfTheWholeGraph) {
   Device device({DeviceChoice::host, GetParam().threads, 0});
   ResidentGraph whole(device, graph, {.partitions = 1}), parts(device, graph, GetParam().paging());
 
-  for (const Job& job : sample_jobs(kInstances, graph.vertices())) {
+  for (const Job& job : sample_jobs(kInstances, graph.vertices(), GetParam().run_samples())) {
     const Outcome expected = job.run(whole);
 
     EXPECT_GT(expected.count(), 0u) << job.name;
@@ -233,20 +238,19 @@ TEST(Paging, SamplesThatDoNotFitSayWhatTheyNeed) {
 TEST(Paging, SamplersOfAUsersOwn) {
   const Graph graph = scattered(3000);
   Device device({DeviceChoice::host, 2, 0});
-  ResidentGraph whole(device, graph), parts(device, graph, {.partitions = 7, .slots = 2}),
-      apart(device, graph, {.partitions = 7, .slots = 2, .out_of_order = true});
+  ResidentGraph whole(device, graph), parts(device, graph, {.partitions = 7, .slots = 2});
   const auto expect_same = [&](const auto& sampler, bool revisit) {
     samples::Options options;
     options.revisit = revisit;
-    const auto run = [&](ResidentGraph& in) {
-      SampleDigest digest;
-      samples::run_sample(in, seed_lists(300, graph.vertices()), sampler, options, &digest);
-      return digest;
-    };
-    const SampleDigest expected = run(whole);
+    const Starts starts = seed_lists(300, graph.vertices());
+    SampleDigest expected, digest, apart;
+    samples::run_sample(whole, starts, sampler, options, &expected);
+    samples::run_sample(parts, starts, sampler, options, &digest);
     EXPECT_GT(expected.edge.count(), 0u);
-    EXPECT_TRUE(run(parts) == expected);
-    EXPECT_TRUE(run(apart) == expected) << "out of order";
+    EXPECT_TRUE(digest == expected);
+    if (!revisit) return;
+    samples::run_sample<bench::papers::OutOfOrderGrower>(parts, starts, sampler, options, &apart);
+    EXPECT_TRUE(apart == expected) << "out of order";
   };
 
   expect_same(Remembering<false, false>{}, false);
@@ -255,6 +259,17 @@ TEST(Paging, SamplersOfAUsersOwn) {
   expect_same(Remembering<true, true, true, true>{}, false);
   expect_same(Picky{}, false);
   expect_same(Picky{}, true);
+}
+
+TEST(Paging, OutOfOrderIsForTreeSemantics) {
+  const Graph graph = scattered(300);
+  Device device({DeviceChoice::host, 1, 0});
+  ResidentGraph parts(device, graph, {.partitions = 3});
+  samples::Options options;
+  options.fanout = {2, 2};
+  EXPECT_THROW(bench::papers::run_out_of_order(parts, random_starts(5), options, nullptr), UsageError);
+  options.kind = samples::Kind::snowball, options.revisit = true;
+  EXPECT_THROW(bench::papers::run_out_of_order(parts, random_starts(5), options, nullptr), UsageError);
 }
 
 /// Returns what the walks on `parts` took.

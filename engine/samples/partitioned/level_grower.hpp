@@ -1,6 +1,5 @@
 // Grows batches of samples on a graph in partitions: each entry of a frontier is expanded where and when its
-// list is here. The instances of a batch go on together, or each by itself (PagingOptions::out_of_order);
-// over ranks together, since questions are exchanges of all of them.
+// list is here. The instances of a batch go on together.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +15,6 @@
 #include "engine/samples/grow_levels.hpp"
 #include "engine/samples/partitioned/level_ranks.hpp"
 #include "engine/samples/partitioned/level_selector.hpp"
-#include "engine/samples/partitioned/out_of_order.hpp"
 #include "engine/samples/partitioned/setup.hpp"
 #include "engine/samples/store.hpp"
 
@@ -32,8 +30,6 @@ class LevelGrower {
         levels_(setup, cache),
         selector_(setup.graph.device, levels_, cache, setup.graph.peers != nullptr) {
     if (ranks_) owners_.emplace(*ranks_, setup.link, setup.graph.device, levels_, selector_, cache, stats_);
-    if (!ranks_ && setup.revisit && setup.graph.paging.out_of_order)
-      out_of_order_.emplace(setup.graph.device, levels_);
   }
 
   /// Grows instances [first, first + count); all ranks together where they share out the graph. They also
@@ -42,11 +38,7 @@ class LevelGrower {
     const double start = seconds_now();
     if (owners_) owners_->begin({first, count});
     together(ranks_, [&] { levels_.begin(first, count); });
-    if (out_of_order_) {
-      out_of_order_->grow(selector_, first, count);
-    } else {
-      grow_levels(levels_, ranks_, [&](std::uint32_t depth) { select(depth, first); });
-    }
+    grow_levels(levels_, ranks_, [&](std::uint32_t depth) { select(depth, first); });
     stats_.sampled_edges += levels_.edges();
     levels_.finish();
     stats_.compute_seconds += seconds_now() - start;
@@ -58,8 +50,7 @@ class LevelGrower {
   }
 
   std::uint64_t bytes() const {
-    return levels_.bytes() + selector_.bytes() + (owners_ ? owners_->bytes() : 0) +
-           (out_of_order_ ? out_of_order_->bytes() : 0);
+    return levels_.bytes() + selector_.bytes() + (owners_ ? owners_->bytes() : 0);
   }
 
  private:
@@ -79,7 +70,6 @@ class LevelGrower {
   Levels levels_;
   LevelSelector<Levels> selector_;
   std::optional<LevelRanks<Levels>> owners_;
-  std::optional<OutOfOrder<Levels>> out_of_order_;
 };
 
 }  // namespace sluice::samples

@@ -41,8 +41,6 @@ class PartitionedSamples {
   std::uint64_t next(std::uint64_t left) {
     submitted_ = 0, grown_ = false;
     if (cache_) return batch_;
-    // Out of order, too, partitions leave that have no work: kept for what may come, they were 4 to 15% more
-    // transfers of forest fires (host, Kronecker 19, 8 partitions, 2 slots).
     cache_.emplace(graph_, pages_, graph_.share_memory(pages_.columns, bytes_per_instance_, left, depths_),
                    PageUse{.picks = kPicks, .once = true});
     together(ranks_, [&] { grower_.emplace(setup_, *cache_); });

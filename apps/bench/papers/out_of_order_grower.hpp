@@ -2,8 +2,10 @@
 // that is here serves entries of several depths (C-SAW section V.C): once for both backends. Under tree
 // semantics alone; a visited rule would look through an instance's earlier entries each time. Instances that
 // went on together make a level, whose entries are of one depth; at the end all are put in order of depth.
-// It loses, and is for benchmarks: in 8 partitions chains of 20 take 95 transfers for 122 and 13 times as
-// long, samples of three depths 1.1 to 1.6 times (H200, Kronecker 22); on a host 92, 3.5 and 1.1 to 1.5.
+// It loses: in 8 partitions chains of 20 take 95 transfers for 122 and 13 times as long, samples of three
+// depths 1.1 to 1.6 times (H200, Kronecker 22); on a host 92, 3.5 and 1.1 to 1.5. Partitions leave that have
+// no work: kept for what may come, they were 4 to 15% more transfers of forest fires (host, Kronecker 19, 8
+// partitions, 2 slots).
 #pragma once
 
 #include <cstdint>
@@ -12,12 +14,20 @@
 #include <span>
 #include <vector>
 
+#include "engine/batch/batch_writer.hpp"
+#include "engine/batch/sink.hpp"
+#include "engine/core/clock.hpp"
+#include "engine/core/error.hpp"
 #include "engine/exec/executor.hpp"
 #include "engine/exec/memory/buffer.hpp"
 #include "engine/exec/memory/shared_words.hpp"
+#include "engine/memory/partition_cache.hpp"
+#include "engine/memory/resident_impl.hpp"
+#include "engine/memory/run_stats.hpp"
 #include "engine/samples/partitioned/level_selector.hpp"
+#include "engine/samples/partitioned/setup.hpp"
 
-namespace sluice::samples {
+namespace sluice::bench::papers {
 
 /// An instance's entries of one depth: [begin, begin + count) of a level. Its edges there lie side by side.
 struct EntryRange {
@@ -27,7 +37,7 @@ struct EntryRange {
 
 /// What bodies read of levels.
 struct MadeLevel {
-  const FrontierEntry* frontier;
+  const samples::FrontierEntry* frontier;
   const std::uint64_t* offsets;
   const std::uint32_t* indices;
   const Vertex *targets, *arrivals;
@@ -72,7 +82,7 @@ struct BeginInstance {
 struct CountSelected {
   InstancesView all;
   const std::uint32_t* items;
-  const FrontierEntry* frontier;
+  const samples::FrontierEntry* frontier;
   const std::uint64_t* offsets;
 
   template <class Lane>
@@ -121,7 +131,7 @@ struct PutArrivals {
   const std::uint32_t* instances;
   const std::uint64_t* begins;
   std::uint32_t number;  ///< of the level
-  FrontierEntry* frontier;
+  samples::FrontierEntry* frontier;
   Vertex* parents;  ///< null: none
 
   template <class Group, class Counters>
@@ -173,7 +183,7 @@ struct GatherEntries {
   InstancesView all;
   std::uint32_t depth;
   const std::uint64_t* begins;
-  FrontierEntry* frontier;
+  samples::FrontierEntry* frontier;
   std::uint64_t* sizes;
 
   template <class Group, class Counters>
@@ -214,53 +224,79 @@ struct GatherEdges {
   }
 };
 
-/// `Levels` of a batch whose seeds are planted, and that are to have the other depths at the end.
+/// A grower of samples (PartitionedSamples). UsageError but under tree semantics on one rank.
 template <class Levels>
-class OutOfOrder {
+class OutOfOrderGrower {
   using Program = typename Levels::Program;
+  using SampleLevel = samples::SampleLevel;
+  using QueuedLevel = samples::QueuedLevel;
 
  public:
-  OutOfOrder(const Device& device, Levels& levels)
-      : device_(device), levels_(levels), done_(levels.program().sampler.depth(), kSampleBatch) {}
+  OutOfOrderGrower(const samples::LevelSetup<Program>& setup, PartitionCache& cache)
+      : device_(setup.graph.device),
+        collects_(setup.collects),
+        stats_(setup.stats),
+        levels_(setup, cache),
+        selector_(device_, levels_, cache, setup.graph.peers != nullptr),
+        done_(levels_.program().sampler.depth(), kPurpose) {
+    if (!setup.revisit || setup.graph.paging.shard)
+      throw UsageError("samples go on out of order under tree semantics (--revisit), on one rank");
+  }
 
-  /// Grows all samples. `first`: the batch's first instance.
-  void grow(LevelSelector<Levels>& selector, Instance first, std::uint64_t instances) {
-    if (levels_.program().sampler.depth() == 0 || levels_.entries() == 0) return;
-    begin(instances);
-    selector.queue(levels_.level(), 1, {{first, 0, levels_.level().entries}});
-    selector.drain(
-        [&](const std::list<QueuedLevel>& queued, std::span<const std::uint32_t> present) {
-          for (const QueuedLevel& level : queued) count(level, present);
-        },
-        [&] {
-          go_on([&](SampleLevel& level, std::uint32_t depth) {
-            selector.queue(level, depth, {{first, 0, level.entries}});
-          });
-        });
-    order_by_depth();
+  /// Grows instances [first, first + count).
+  void grow(Instance first, std::uint64_t count) {
+    const double start = seconds_now();
+    levels_.begin(first, count);
+    if (levels_.program().sampler.depth() > 0 && levels_.entries() > 0) select(first, count);
+    stats_.sampled_edges += levels_.edges();
+    levels_.finish();
+    stats_.compute_seconds += seconds_now() - start;
+    if (collects_) levels_.collect(first, count);
+  }
+
+  void emit(Instance first, std::uint64_t count, SampleSink& sink, BatchWriter& writer) {
+    levels_.leave(first, count, sink, writer);
   }
 
   std::uint64_t bytes() const {
-    std::uint64_t sum = ranges_.bytes() + depth_.bytes() + selected_.bytes() + slots_.bytes() +
-                        begins_.bytes() + columns_.bytes() + done_.items.bytes();
+    std::uint64_t sum = levels_.bytes() + selector_.bytes() + ranges_.bytes() + depth_.bytes() +
+                        selected_.bytes() + slots_.bytes() + begins_.bytes() + columns_.bytes() +
+                        done_.items.bytes();
     for (const SampleLevel& level : made_) sum += level.bytes();
     return sum;
   }
 
  private:
+  static constexpr const char* kPurpose = samples::kSampleBatch;
+
+  /// All edges of a batch whose seeds are planted.
+  void select(Instance first, std::uint64_t instances) {
+    const auto queue = [&](SampleLevel& level, std::uint32_t depth) {
+      selector_.queue(level, depth, {{first, 0, level.entries}});
+    };
+    begin(instances);
+    queue(levels_.level(), 1);
+    selector_.drain(
+        [&](const std::list<QueuedLevel>& queued, std::span<const std::uint32_t> present) {
+          for (const QueuedLevel& level : queued) count(level, present);
+        },
+        [&] { go_on(queue); });
+    order_by_depth();
+  }
+
   void begin(std::uint64_t instances) {
     made_.clear();
     const std::uint32_t depths = levels_.program().sampler.depth();
-    ranges_.reserve(device_, depths * instances, kSampleBatch);
-    depth_.reserve(device_, instances, kSampleBatch);
-    for (Buffer<std::uint64_t>* each : {&selected_, &slots_}) each->reserve(device_, instances, kSampleBatch);
+    ranges_.reserve(device_, depths * instances, kPurpose);
+    depth_.reserve(device_, instances, kPurpose);
+    for (Buffer<std::uint64_t>* each : {&selected_, &slots_}) each->reserve(device_, instances, kPurpose);
     view_ = {instances, depths, ranges_.data(), depth_.data(), selected_.data(), slots_.data(), nullptr};
     levels_.executor().fill(ranges_.data(), 0, depths * instances * sizeof(EntryRange));
     levels_.executor().for_each(instances, {}, BeginInstance{view_, levels_.level().instance_entries.data()});
   }
 
   void count(const QueuedLevel& queued, std::span<const std::uint32_t> present) {
-    if (queued.task.work != LevelWork::select) return;
+    if (queued.task.work != samples::LevelWork::select) return;
     const SampleLevel& level = queued.task.level;
     for (const std::uint32_t p : present)
       levels_.executor().for_each(queued.waiting[p], {},
@@ -278,13 +314,13 @@ class OutOfOrder {
       const std::uint64_t count = done_.count(depth);
       if (count == 0) continue;
       const std::uint32_t* const instances = done_.items.data() + done_.begins[depth];
-      begins_.reserve(device_, count + 1, kSampleBatch);
+      begins_.reserve(device_, count + 1, kPurpose);
       executor.template for_each_group<NoCounters>(count, Groups::warps,
                                                    CountArrivals{view_, instances, begins_.data()});
       SampleLevel& next = made_.emplace_back();
       next.entries = executor.exclusive_sum(begins_.data(), count);
-      next.frontier.reserve(device_, next.entries, kSampleBatch);
-      if constexpr (Program::kDynamic) next.parents.reserve(device_, next.entries, kSampleBatch);
+      next.frontier.reserve(device_, next.entries, kPurpose);
+      if constexpr (Program::kDynamic) next.parents.reserve(device_, next.entries, kPurpose);
       executor.template for_each_group<NoCounters>(
           count, Groups::warps,
           PutArrivals{view_, instances, begins_.data(), static_cast<std::uint32_t>(made_.size()),
@@ -300,13 +336,13 @@ class OutOfOrder {
     for (std::uint32_t depth = 1; depth < view_.depths; ++depth) {
       const std::uint64_t* const earlier = levels_.of_depth(depth - 1).before.data();
       SampleLevel& to = levels_.of_depth(depth);
-      to.instance_entries.reserve(device_, view_.instances + 1, kSampleBatch);
-      to.before.reserve(device_, view_.instances, kSampleBatch);
+      to.instance_entries.reserve(device_, view_.instances + 1, kPurpose);
+      to.before.reserve(device_, view_.instances, kPurpose);
       std::uint64_t* const begins = to.instance_entries.data();
       executor.for_each(view_.instances, {}, CountEntries{view_, depth, earlier, begins, to.before.data()});
       to.entries = executor.exclusive_sum(begins, view_.instances);
-      to.frontier.reserve(device_, to.entries, kSampleBatch);
-      to.offsets.reserve(device_, to.entries + 1, kSampleBatch);
+      to.frontier.reserve(device_, to.entries, kPurpose);
+      to.offsets.reserve(device_, to.entries + 1, kPurpose);
       executor.template for_each_group<NoCounters>(
           view_.instances, Groups::warps,
           GatherEntries{view_, depth, begins, to.frontier.data(), to.offsets.data()});
@@ -332,13 +368,16 @@ class OutOfOrder {
     };
     add(levels_.of_depth(0));
     for (const SampleLevel& level : made_) add(level);
-    columns_.reserve(device_, columns.size(), kSampleBatch);
+    columns_.reserve(device_, columns.size(), kPurpose);
     copy_to_device(device_, columns_.data(), columns.data(), columns.size() * sizeof(MadeLevel));
     view_.levels = columns_.data();
   }
 
   const Device& device_;
-  Levels& levels_;
+  bool collects_;
+  RunStats& stats_;
+  Levels levels_;
+  samples::LevelSelector<Levels> selector_;
   std::deque<SampleLevel> made_;  ///< of depths beyond the seeds'
   InstancesView view_{};
   Buffer<EntryRange> ranges_;
@@ -349,4 +388,4 @@ class OutOfOrder {
   OrderedItems done_;  ///< instances that go on, by depth
 };
 
-}  // namespace sluice::samples
+}  // namespace sluice::bench::papers
