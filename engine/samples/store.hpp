@@ -14,6 +14,9 @@
 namespace sluice::samples {
 
 struct SampleStore {
+  /// Bytes of an edge in all columns.
+  static constexpr std::uint64_t kEdgeBytes = 2 * sizeof(Vertex) + sizeof(std::int32_t) + sizeof(EdgeIndex);
+
   Instance first = 0;
   ChargedVector<std::uint64_t> edge_counts, seed_counts, vertex_counts;
   ChargedVector<Vertex> source, target, seeds, vertices;
@@ -27,8 +30,7 @@ struct SampleStore {
     edge.push_back(position);
   }
   std::uint64_t bytes() const {
-    return edge.size() * (2 * sizeof(Vertex) + sizeof(std::int32_t) + sizeof(EdgeIndex)) +
-           (seeds.size() + vertices.size()) * sizeof(Vertex);
+    return edge.size() * kEdgeBytes + (seeds.size() + vertices.size()) * sizeof(Vertex);
   }
   SampleBatch batch() const {
     return {first, edge_counts.size(), edge_counts, source,        target,  depth,

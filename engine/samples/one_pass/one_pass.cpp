@@ -151,8 +151,7 @@ struct OnePassJob : InstanceRun<SampleSink> {
     const bool here = graph.device.is_cuda() && !graph.paged && !graph.paging.shard;
     EdgeDraws<E> draws(*this, here);
     constexpr std::uint64_t kBatchBytes = 16u << 20;  // of results
-    const std::uint64_t each =
-        program.count * (sizeof(Vertex) * 3 + sizeof(std::int32_t) + sizeof(EdgeIndex));
+    const std::uint64_t each = program.count * (SampleStore::kEdgeBytes + sizeof(Vertex));
     const std::uint64_t batch =
         std::min<std::uint64_t>(std::max<std::uint64_t>(kBatchBytes / each, 1), instances());
     HostArray<std::uint64_t> values(batch * program.count, kPurpose);
@@ -195,8 +194,7 @@ struct OnePassJob : InstanceRun<SampleSink> {
     out.depth.reserve(program.count), out.edge.reserve(program.count);
   }
   std::uint64_t store_bytes() const {
-    return program.count * (2 * sizeof(Vertex) + sizeof(std::int32_t) + sizeof(EdgeIndex)) +
-           2 * sizeof(std::uint64_t);
+    return program.count * SampleStore::kEdgeBytes + 2 * sizeof(std::uint64_t);
   }
 
   /// Which rank has which edges.

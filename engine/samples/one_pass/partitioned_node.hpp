@@ -231,12 +231,12 @@ class PagedNodeGrower {
 
   /// Adds instances from `from` on to `out`, as many as make a piece, one at least; returns the next one.
   std::uint64_t collect(std::uint64_t from, std::uint64_t count, SampleStore& out) const {
-    constexpr std::uint64_t kEdgeBytes = 2 * sizeof(Vertex) + sizeof(std::int32_t) + sizeof(EdgeIndex);
     const std::uint64_t most = sample_piece_bytes();
     std::uint64_t to = from, bytes = 0;
     do {
       bytes += program_.count * sizeof(Vertex);
-      for (std::uint64_t part = 0; part < parts(); ++part) bytes += edges_of(part * count + to) * kEdgeBytes;
+      for (std::uint64_t part = 0; part < parts(); ++part)
+        bytes += edges_of(part * count + to) * SampleStore::kEdgeBytes;
       ++to;
     } while (to < count && bytes < most);
 
