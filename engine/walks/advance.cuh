@@ -1,6 +1,6 @@
-// The loop of a walk on a GPU: advance.hpp for one lane. Two measured exceptions have kernels of their own:
-// walks on a whole graph by programs that never scan (walk_cuda.cuh), and a step a round between GPUs
-// (queue/steps_cuda.cuh).
+// The loop of a walk on a GPU: advance.hpp for one lane. In two cases a kernel of its own was measured to be
+// faster: programs that never scan, on a whole graph (walk_cuda.cuh), and walks that make one step a round
+// between GPUs (queue/steps_cuda.cuh).
 #pragma once
 
 #include <cstdint>
@@ -27,9 +27,10 @@ __device__ __forceinline__ T broadcast_struct(T value, unsigned from) {
   return value;
 }
 
-/// A lane's walk goes on as far as it can, if it is `active`: `place` says where it came to. Calls
-/// store(step, vertex) after every step, and adds its rounds. Programs that scan are called by whole warps,
-/// which scan together for each lane that wants it.
+/// Advances a lane's walk, if `active`, until it ends, completes its leg, or needs a list that is not
+/// present; `place` then says what it waits for. Calls store(step, vertex) after every step, and adds to
+/// `rounds`. If the program scans, whole warps must call this: all lanes scan together, for one lane's walk
+/// after another.
 template <class Walks, class Store>
 __device__ __forceinline__ void advance(const Walks& walks, typename Walks::Walker& walker,
                                         typename Walks::Place& place, bool active, const Store& store,

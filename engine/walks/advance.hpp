@@ -1,7 +1,7 @@
-// The loop of walks on the host: they propose, settle, scan and store until each has ended, has come to the
-// end of its leg, or needs a list that is not here. A thread works on many by turns and prefetches for all of
-// them, since one walk alone spends its time waiting for memory (step interleaving; Sun et al., ThunderRW,
-// VLDB'21, section 4.2). advance.cuh has the same for a lane of a GPU.
+// The loop of walks on the host. Walks propose, settle, scan and store until each has ended, has completed
+// its leg, or needs a list that is not present. A thread interleaves many walks and prefetches for all of
+// them, since a single walk spends its time waiting for memory (step interleaving; Sun et al., ThunderRW,
+// VLDB'21, section 4.2). advance.cuh is the same loop for one lane of a GPU.
 #pragma once
 
 #include <array>
@@ -15,20 +15,20 @@ namespace sluice::walks::host {
 
 inline constexpr std::size_t kInterleavedWalks = 64;  ///< enough to cover a memory access of some 100 ns
 
-/// One of the walks that a thread works on by turns.
+/// One of the walks that a thread interleaves.
 template <class Walks>
 struct WalkLane {
   std::uint64_t item;
   typename Walks::Walker walker;
-  Vertex* path;  ///< its row
+  Vertex* path;  ///< the walk's row of results
   Proposal proposal;
   Round round;
   bool proposed;
   [[no_unique_address]] typename Walks::Place place;
 };
 
-/// Items [from, to), each as far as it goes. `take(lane)` fills in item lane.item's walker, path and place;
-/// `leave(lane)` gets where it came to. Returns the rounds that were made.
+/// Advances items [from, to), each as far as possible. `take(lane)` sets walker, path and place of item
+/// lane.item; `leave(lane)` receives the state that the item reached. Returns the number of rounds.
 template <class Walks, class Take, class Leave>
 std::uint64_t advance(const Walks& walks, std::uint64_t from, std::uint64_t to, const Take& take,
                       const Leave& leave) {
@@ -45,8 +45,8 @@ std::uint64_t advance(const Walks& walks, std::uint64_t from, std::uint64_t to, 
     take(lane);
     propose(lane);
   };
-  /// False: the walk has ended, or waits for a list. On a whole graph it waits for memory alone, and the
-  /// proposal stands.
+  /// Makes one round; false if the walk has ended or waits for a list. On a whole graph, Round::absent only
+  /// means that a prefetch is under way: the proposal stands until the lane's next turn.
   const auto turn = [&](Lane& lane) {
     Round round =
         Walks::kComplete || lane.proposed ? walks.settle(lane.walker, lane.place, lane.proposal) : lane.round;
@@ -56,7 +56,7 @@ std::uint64_t advance(const Walks& walks, std::uint64_t from, std::uint64_t to, 
         round = walks.scan(SingleLane{}, lane.walker, walks.scan_with(lane.place));
       }
     }
-    if (round == Round::absent) return Walks::kComplete;  // else it waits
+    if (round == Round::absent) return Walks::kComplete;  // in partitions the walk waits
     ++rounds;
     if constexpr (!Walks::WalkProgram::kEndsOnly) {
       if (round == Round::moved) lane.path[lane.walker.step - walks.from] = lane.walker.current;

@@ -25,7 +25,7 @@ BatchRows::BatchRows(const Device& device, const BatchOrigins& origins, Communic
   const std::uint64_t copied = parts_ ? origins_.size() : 1;
   std::uint64_t bytes = std::min(kPieceBytes, host_budget().available() / kLeastPieces) / copied;
   if (parts_) parts_->all_reduce(std::span(&bytes, 1), Reduce::min, "the size of results");
-  // All copies have no more rows than this rank keeps, but that a few are not worth another message.
+  // All pieces together have no more rows than one rank's, but pieces below kLeastBytes do not pay a message.
   const std::uint64_t row_bytes = row_ * sizeof(Vertex),
                       share = std::max((per_origin_ + copied - 1) / copied, kLeastBytes / row_bytes);
   piece_ = std::clamp<std::uint64_t>(bytes / row_bytes, 1, std::min(per_origin_, share));
@@ -37,7 +37,7 @@ BatchRows::BatchRows(const Device& device, const BatchOrigins& origins, Communic
 
 void BatchRows::leave_leg(const Vertex* rows, std::uint32_t from, std::uint32_t until, BatchWriter& writer) {
   if (!sink_) return;
-  writer.finish();  // the batch before is written from the same memory
+  writer.finish();  // the previous batch is being written from the same memory
   const double leaving = seconds_now();
   const std::uint64_t row = leg_ + 1, count = origins_.own_count(), some = piece_ * row_ / row;
   const std::uint64_t skipped = from == 0 ? 0 : 1, entries = until - from + 1 - skipped;
@@ -57,7 +57,7 @@ void BatchRows::leave_leg(const Vertex* rows, std::uint32_t from, std::uint32_t 
   stats_.transfer_seconds += seconds_now() - leaving;
 }
 
-/// Hands the batch's rows, which are whole now, to the sink.
+/// Submits the batch's rows, now complete, to the sink.
 void BatchRows::write_batch(BatchWriter& writer) {
   const Instance first = origins_.own_first(), count = origins_.own_count();
   writer.submit([=, this] {
@@ -80,8 +80,8 @@ void BatchRows::leave(const Vertex* rows, BatchWriter& writer) {
   for (std::uint64_t from = 0; sink_ && from < most; from += piece_) leave_some(rows, from, writer);
 }
 
-/// Rows [from, from + piece) of each origin rank, as far as they exist: to the other ranks if they are
-/// theirs, ours to the sink.
+/// Copies rows [from, from + piece) of each origin rank, as far as they exist. Sends the other ranks' rows to
+/// them, and submits this rank's rows to the sink.
 void BatchRows::leave_some(const Vertex* rows, std::uint64_t from, BatchWriter& writer) {
   const double leaving = seconds_now();
   Vertex* to = pieces_[turn_++ % 2].data();
@@ -105,7 +105,7 @@ void BatchRows::leave_some(const Vertex* rows, std::uint64_t from, BatchWriter& 
     }
     const std::vector<std::uint64_t> come(counts.size(), own_rows.size());
     Router(*parts_).send(begin, theirs_.data(), counts, come, "rows of walks");
-    // Ranks that have a step's vertex agree on it; to others it is kNoVertex, the largest.
+    // Ranks that know the vertex of a step agree on it; the others have kNoVertex, the largest value.
     const Vertex* theirs = theirs_.data();
     for (std::uint64_t rank = 0; rank < origins_.size(); ++rank)
       for (Vertex& v : own_rows) v = std::min(v, *theirs++);
@@ -120,7 +120,7 @@ void BatchRows::leave_some(const Vertex* rows, std::uint64_t from, BatchWriter& 
       sink_->write({first, own_rows.size() / row_, length, own_rows, {}, {}});
     });
   } else {
-    writer.finish();  // the next turn but this one fills the piece that is being written
+    writer.finish();  // the next turn refills the piece that is being written
   }
 }
 

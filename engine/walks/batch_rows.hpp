@@ -1,5 +1,5 @@
-// How the rows of a batch of walks leave the device: in pieces, over the ranks that have parts of them, to
-// the sink.
+// Copies the rows of a batch of walks from the device to the sink, piece by piece. If several ranks hold
+// parts of a row, they exchange and merge these first.
 #pragma once
 
 #include <array>
@@ -18,18 +18,19 @@ namespace sluice::walks {
 
 class BatchRows {
  public:
-  /// Rows of `length` + 1 vertices, `per_origin` of each origin rank of a batch. `parts`: every one of these
-  /// ranks has a part of each row; null: this rank's are whole here. Rows of more steps than `leg` come in
-  /// legs, to a rank that is alone, and are put together in host memory. `sink` may be null. Keeps
-  /// references.
+  /// Rows have `length` + 1 vertices; a batch has `per_origin` rows of each origin rank. `parts`: these ranks
+  /// all hold a part of each row; null: this rank's rows are complete on its device. Rows of more than `leg`
+  /// steps arrive in legs, only in a run of one rank, and are assembled in host memory. `sink` may be null.
+  /// Keeps references.
   BatchRows(const Device& device, const BatchOrigins& origins, Communicator* parts, std::uint64_t per_origin,
             std::uint32_t length, std::uint32_t leg, WalkSink* sink, RunStats& stats);
 
-  /// A leg of the current batch's rows leaves: steps (from, until], each row with an entry before them. Not
-  /// the last leg.
+  /// Copies one leg of the current batch's rows: steps (from, until]. Each row on the device has one entry
+  /// before these steps. Not for the last leg.
   void leave_leg(const Vertex* rows, std::uint32_t from, std::uint32_t until, BatchWriter& writer);
-  /// The current batch's rows, or their last leg: in order of origin rank where ranks have parts, otherwise
-  /// this rank's. What whole rows take of the host's memory does not grow with them.
+  /// Copies the current batch's rows, or their last leg, and submits this rank's rows to `writer`. If ranks
+  /// have parts, `rows` holds all origin ranks' rows in rank order. Host memory for rows without legs is
+  /// bounded.
   void leave(const Vertex* rows, BatchWriter& writer);
 
  private:
@@ -43,8 +44,8 @@ class BatchRows {
   WalkSink* sink_;
   RunStats& stats_;
   std::array<Staging<Vertex>, 2> pieces_;
-  HostArray<Vertex> batch_;   ///< [per_origin][row], where rows come in legs
-  HostArray<Vertex> theirs_;  ///< [ranks][piece][row] what other ranks have of this rank's rows
+  HostArray<Vertex> batch_;   ///< [per_origin][row], if rows arrive in legs
+  HostArray<Vertex> theirs_;  ///< [ranks][piece][row] all ranks' parts of this rank's rows
   std::uint64_t turn_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// What a user may ask of walks; names and defaults are those of CONTRACT section 4.
+// Options of walks; names and defaults are those of CONTRACT section 4.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Options : RunOptions {
   std::uint32_t frontier_size = 1;  ///< multidimensional: seeds in the pool
 };
 
-/// Throws UsageError naming the option (`--p`, `--length`, ...) where a value has no meaning.
+/// Throws UsageError naming the option (`--p`, `--length`, ...) if a value is invalid.
 void validate(const Options& options);
 
 }  // namespace sluice::walks

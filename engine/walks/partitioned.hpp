@@ -1,5 +1,5 @@
-// A walk's step where the graph is here only in part: goes on through whatever partition is here, parks where
-// none is. A scan that needs two lists parks until both are here. Once for host and device.
+// A walk's step where only some partitions are present. A walk goes on while its list is present, otherwise
+// it is parked. A scan that needs two lists parks until both are present. Written once for host and device.
 #pragma once
 
 #include <concepts>
@@ -14,13 +14,13 @@
 
 namespace sluice::walks {
 
-/// A proposal whose question could not be answered where it was made.
+/// A proposal whose question could not be answered by the partitions that were present.
 struct ParkedQuestion {
   Vertex target = kNoVertex;  ///< kNoVertex: none
-  std::uint32_t index = 0;    ///< in the current vertex's list
+  std::uint32_t index = 0;    ///< of the target in the current vertex's list
 };
 
-/// Rebases what a program reads by an edge's position.
+/// Replaces the arrays that a program reads by edge position by those of one partition.
 inline IndexTable<CsrEdges> on_page(const IndexTable<CsrEdges>& table, const PageView&) {
   return table;
 }
@@ -53,7 +53,8 @@ requires PageableTable<Table> WalkProgram<Sampler, Table, kAcceptance> on_page(
   return program;
 }
 
-/// Does it draw over coded lists? These come in partitions alone, and do not stay under shard.
+/// True if the program draws from coded lists. Only partitions have them; shards with them are never
+/// resident.
 template <class Program>
 inline constexpr bool kReadsCodes = false;
 template <class Sampler, std::derived_from<CodedTable> Table, Acceptance kAcceptance>
@@ -64,29 +65,29 @@ concept PageableProgram = requires(const Program& program, const PageView& page)
   on_page(program, page);
 };
 
-// What a program must be whose walks leave no path (Program::kEndsOnly), but a row of two words each: the
-// vertex where it ended, and its steps. They may end at any step, so that their length is no bound on memory.
-//   Walker                       a walks::Walker, and what else belongs to its walk
-//   identify(instance, walker)   the walker is that of this walk, wherever it is
-//   start(walker)                where it begins
-// and of a WalkProgram that neither rejects nor scans what is called of it.
+// Requirements on a program whose walks write no path (Program::kEndsOnly), but a row of two words: the last
+// vertex and the number of steps. Its walks may end at any step, so their length does not bound memory.
+//   Walker                       a walks::Walker with the program's own data of a walk
+//   identify(instance, walker)   makes `walker` that of this walk, at any of its steps
+//   start(walker)                returns the first vertex
+// and the members of a WalkProgram that are used if it neither rejects nor scans.
 inline constexpr std::uint32_t kEndWords = 2;
 
-/// A batch of walks, whatever walks; by value to kernels.
+/// A batch of walks of any program; passed to kernels by value.
 struct ActiveWalks : Partitioned {
   StartsView starts;
-  // A batch holds as many instances of each origin rank, which writes their rows; alone there is one.
+  // A batch has equally many instances of each origin rank, which writes their rows; one rank is one origin.
   const Instance* origins = nullptr;             ///< [origins] the first instance of each
-  const std::uint64_t* origin_counts = nullptr;  ///< [origins] how many of `per_origin` there are
+  const std::uint64_t* origin_counts = nullptr;  ///< [origins] how many of `per_origin` exist
   std::uint64_t per_origin = 1;
   std::uint32_t length = 0;
-  std::uint32_t from = 0, until = 0;  ///< steps of the leg under way: those after `from`, up to `until`
+  std::uint32_t from = 0, until = 0;  ///< the current leg has steps (from, until]
   std::uint32_t partitions = 0;
   std::uint32_t own_begin = 0, own_end = 0;  ///< partitions that this rank works on
 
-  // Where a walk waits: its partition, or one of these.
+  // The key of a walk is the partition that it waits for, or one of these.
   SLUICE_HD std::uint32_t ended() const { return partitions; }
-  SLUICE_HD std::uint32_t pairs() const { return partitions + 1; }  ///< for two partitions at once
+  SLUICE_HD std::uint32_t pairs() const { return partitions + 1; }  ///< needs two partitions at once
   SLUICE_HD std::uint32_t next_leg() const { return partitions + 2; }
 
   SLUICE_HD Instance instance(std::uint64_t index) const {
@@ -97,35 +98,35 @@ struct ActiveWalks : Partitioned {
   }
 };
 
-/// The same with everything that a round needs.
+/// A batch of walks, with everything that a round needs.
 template <class Program>
 struct WalksOn<Program, Partitioned> : ActiveWalks {
   using WalkProgram = Program;
   using Walker = typename Program::Walker;
 
-  const Program* programs = nullptr;  ///< [slots], each reads its own partition's edges
+  const Program* programs = nullptr;  ///< [slots] each reads the edges of its slot's partition
 
-  /// Can a step leave a question unanswered, or scan with another list?
+  /// True if a step may have to wait for another list, to answer a question or to scan.
   static constexpr bool kAsks = Program::kScans;
 
-  /// Is the walk's own list not looked at where a question is answered? Its row is read after it then, and
-  /// only where the walk goes back.
+  /// True if answering a question does not read the walk's own list. Its row is then read afterwards, and
+  /// only if the walk did not move.
   static constexpr bool kAnswersFirst = kAsks && !Program::kUpdates && !Program::kReadsDrawnEdge;
 
   struct Place {
     ParkedQuestion question;
     const Program* program = nullptr;  ///< of the partition that holds the walker's list
-    std::uint32_t key = 0;             ///< where the walk waits
-    std::uint64_t read = 0;            ///< bytes that were read in place
+    std::uint32_t key = 0;             ///< what the walk waits for
+    std::uint64_t read = 0;            ///< bytes read in place
   };
 
-  /// Makes the partitions that are here visible to the next round of `program`.
+  /// Makes the present partitions visible to the next round of `program`.
   template <class Loop>
   void publish(Loop& cache, const Program& program) {
     std::tie(map, programs) = cache.publish([&](const PageView& page) { return on_page(program, page); });
   }
 
-  /// Walk `index` of the batch is this one.
+  /// Makes `walker` that of walk `index` of the batch.
   SLUICE_HD void identify(std::uint64_t index, Walker& walker) const {
     if constexpr (Program::kEndsOnly) {
       programs->identify(instance(index), walker);
@@ -134,7 +135,7 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
       walker.start = starts.start(walker.instance);
     }
   }
-  /// It goes on where it is, or where its question is answered.
+  /// Prepares a parked walk to go on from its vertex, or with its question.
   SLUICE_HD void resume(std::uint64_t index, Walker& walker, const ParkedQuestion& question) const {
     identify(index, walker);
     if constexpr (kAsks) {
@@ -142,9 +143,9 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
       walker.row = row_of(*programs, walker.current);
     }
   }
-  /// Asks memory for the row of a walk that will go on.
+  /// Prefetches the row of a walk that will go on.
   SLUICE_HD void prefetch_row(Vertex current) const { prefetch(programs->graph.csr.offsets + current); }
-  /// A walk at its start; whatever is behind the batch's last one has none, and is not looked at.
+  /// A walk at its start. An index that does not exist gives a walker without vertices, which never runs.
   SLUICE_HD Walker begin(std::uint64_t index) const {
     Walker walker;
     if (!exists(index)) return walker;
@@ -153,23 +154,23 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
     walker.current = walker.start;
     return walker;
   }
-  /// Where a walk waits at first; one that begins on another rank has ended here.
+  /// The first key of a walk; ended() if the walk begins on another rank.
   SLUICE_HD std::uint32_t first_key(std::uint64_t index, const Walker& walker) const {
     if (length == 0 || !exists(index)) return ended();
     const std::uint32_t key = map.owner(walker.start);
     return key >= own_begin && key < own_end ? key : ended();
   }
-  /// Where a walk waits that was worked on. One that has come to the end of a leg goes on with the next.
+  /// The key of a walk after a round. A walk that completed a leg waits for the next one.
   SLUICE_HD std::uint32_t key_after(const Walker& walker, const Place& place) const {
     return place.key == ended() && walker.step == until && until < length ? next_leg() : place.key;
   }
 
-  /// The program of the partition that has the vertex; null if it is not here.
+  /// The program for the partition that holds the vertex; null if it is not present.
   SLUICE_HD const Program* program_at(Vertex v) const {
     const std::uint32_t slot = map.slot(v);
     return slot == PageMap::kNoSlot ? nullptr : programs + slot;
   }
-  /// The list of a vertex, wherever it is.
+  /// The row of a vertex, whether its list is present or not.
   SLUICE_HD static Row row_of(const Program& program, Vertex v) {
     if constexpr (requires { program.table.row(program.graph, v); }) {
       return program.table.row(program.graph, v);
@@ -177,11 +178,11 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
       return program.graph.row(v);
     }
   }
-  /// program_at() where the walker is. Walks that ask nothing read their row here, once: they need none where
-  /// their list is not.
+  /// program_at() for the walker's vertex. Walks without questions read their row here, once, and only if
+  /// their list is present.
   SLUICE_HD const Program* program_of(Walker& walker) const {
     if constexpr (kAsks) {
-      return walker.row.degree == 0 ? programs : program_at(walker.current);  // without a list any will do
+      return walker.row.degree == 0 ? programs : program_at(walker.current);  // without edges any will do
     } else {
       const Program* const program = program_at(walker.current);
       if (program) walker.row = row_of(*program, walker.current);
@@ -189,7 +190,7 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
     }
   }
 
-  // ---- a round, in the halves that whole.hpp lists. Round::absent: place.key says where to wait.
+  // ---- the parts of a round (whole.hpp). Round::absent: place.key says what the walk waits for.
 
   SLUICE_HD bool propose(Walker& walker, Place& place, Proposal& proposal, Round& round) const {
     if constexpr (kAsks) {
@@ -241,14 +242,14 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
   SLUICE_HD void end(Place& place) const { place.key = ended(); }
 
  private:
-  /// Coded lists come and go: there is no set of their edges, which kernels then need not look for.
+  /// Coded partitions are replaced during a run. They have no edge set, and kernels need no lookup for it.
   SLUICE_HD PagedAnswers answers(std::uint64_t& read) const {
     if constexpr (kReadsCodes<Program>) return {map, {}, read};
     return Partitioned::answers(read);
   }
 
-  /// Bytes that a scan of the walker's list reads in place: it goes through the list twice, and asks another
-  /// one about every entry.
+  /// Bytes that a scan of the walker's list reads in place. A scan reads the list twice, and searches another
+  /// list for every entry.
   SLUICE_HD std::uint64_t scan_bytes(const Walker& walker, const Program& program) const {
     const std::uint32_t entry = kTargetBytes + (program.graph.csr.weights ? kWeightBytes : 0);
     const bool in_place = kReadsCodes<Program> || &program == programs + map.in_place;
@@ -258,8 +259,8 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
     return 2 * each * walker.row.degree;
   }
 
-  /// An undirected graph answers at the target, where the walk goes on if it is accepted; a directed one at
-  /// the vertex that is asked about.
+  /// The partition that can answer a question. In undirected graphs it is the target's, where an accepted
+  /// walk goes on; in directed graphs it is that of the question's first vertex.
   SLUICE_HD std::uint32_t waits_for(const Walker& walker, Vertex target) const {
     return map.owner(programs->graph.undirected ? target : programs->scan_asks(walker));
   }
@@ -275,11 +276,11 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
       place.question = {};
       if (kAnswersFirst && round != Round::moved) walker.row = row_of(*programs, walker.current);
     }
-    // A walk that must scan first goes back to its own list.
+    // A walk that must scan first returns to its own list.
     return round == Round::scan ? Round::rejected : round;
   }
 
-  /// Are both lists here that a scan takes?
+  /// Round::scan if both lists that a scan reads are present; otherwise the walk waits for both.
   SLUICE_HD Round may_scan(const Walker& walker, Place& place) const {
     const Vertex other = place.program->scan_asks(walker);
     if (other == kNoVertex || map.slot(other) != PageMap::kNoSlot || place.program->graph.degree(other) == 0)

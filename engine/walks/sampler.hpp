@@ -1,24 +1,24 @@
-// The sampling API (after C-SAW, Pandey et al., SC'20, section III): a sampler is a small trivially copyable
-// struct that says what biases it has; the engine picks how to draw. Everything it does is an integer
-// decision.
+// The sampling API (after C-SAW, Pandey et al., SC'20, section III). A sampler is a small trivially copyable
+// struct that defines the biases of edges; the engine chooses how to draw. All decisions are made in
+// integers.
 //
-// A walk's sampler (neighbour size 1, with replacement, depth = the walk's length) may have
+// Hooks of a walk's sampler (neighbour size 1, with replacement, depth = the walk's length):
 //   kBias                              required: uniform, fixed (a function of the edge) or dynamic
-//   edge_bias(graph, edge)             fixed part of the bias, an integer; fixed: required, dynamic: optional
+//   edge_bias(graph, edge)             integer factor of the bias; fixed: required, dynamic: optional
 //   dynamic_bias(graph, walker, edge)  dynamic: required; the candidate's bias is the product of both
-//   question(walker, edge)             dynamic: two vertices, one of the walk and one of the edge. Whether
-//                                      the first has an edge to the second is dynamic_bias's fourth argument.
-//                                      In partitions, other lists may be asked only so
-//   edge_bias_is_uniform(graph)        dynamic: true where edge_bias is the same for all edges of this graph
-//   bias_bound(), bias_floor()         dynamic: an upper (and lower) bound of dynamic_bias, if known. With a
-//                                      bound the engine draws by rejection, without by inverse transform
-//   kReadsNoList                       true: reads an edge in edge_bias alone; lists may be coded, slots wide
+//   question(walker, edge)             dynamic: names two vertices, one of the walk and one of the edge.
+//                                      dynamic_bias's fourth argument tells whether the first has an edge to
+//                                      the second. In partitions this is the only access to other lists
+//   edge_bias_is_uniform(graph)        dynamic: true if edge_bias is the same for all edges of this graph
+//   bias_bound(), bias_floor()         dynamic: upper (and lower) bound of dynamic_bias, if known. With a
+//                                      bound the engine draws by rejection, otherwise by inverse transform
+//   kReadsNoList                       true: only edge_bias reads edge data; lists may be coded, slots wide
 //   redirect(graph, walker, random, dead_end)
-//                                      goes elsewhere instead of along an edge; kNoVertex: does not
+//                                      returns a vertex to go to instead of along an edge, or kNoVertex
 //   update(graph, walker, edge, degrees, random)
-//                                      where the walk goes after `edge` was selected; default: its target
-// Offsets and degrees of all vertices may be read at any time; of edges, only those of the walker's list.
-// Static bias parts are tabled (alias, CTPS); so `edge_bias` must depend on graph and edge alone.
+//                                      returns the vertex after `edge` was selected; default: its target
+// Hooks may read the offsets and degrees of all vertices, but only the edges of the walker's list.
+// Tables (alias, CTPS) hold fixed biases, so `edge_bias` must depend on graph and edge alone.
 #pragma once
 
 #include <concepts>
@@ -43,7 +43,7 @@ struct Walker {
   Row row;  ///< the current vertex's list
 };
 
-/// Is there an edge from `from` to `to`? kNoVertex: nothing is asked, and the answer is no.
+/// Asks whether the edge from -> to exists. If `from` is kNoVertex, nothing is asked and the answer is no.
 struct Question {
   Vertex from = kNoVertex;
   Vertex to = kNoVertex;
@@ -82,17 +82,17 @@ concept HasDynamicBias = HasAnsweredBias<S> ||
   { s.dynamic_bias(g, w, e) } -> std::convertible_to<std::uint64_t>;
 };
 
-/// May a hook read more of the edge that was drawn than its ends?
+/// True if a hook may read more of a drawn edge than its two vertices.
 template <class S>
 inline constexpr bool kReadsDrawnEdge = !ReadsNoList<S> && (HasUpdate<S> || HasDynamicBias<S>);
 
-/// What a walk's sampler must be.
+/// Requirements on a walk's sampler.
 template <class S>
 concept WalkSampler = std::is_trivially_copyable_v<S> && requires {
   { S::kBias } -> std::convertible_to<BiasClass>;
 } &&(S::kBias != BiasClass::fixed || HasEdgeBias<S>)&&(S::kBias != BiasClass::dynamic || HasDynamicBias<S>);
 
-/// What a walk never calls of its sampler.
+/// The hooks of a sampler that a walk never calls.
 template <WalkSampler S>
 constexpr HookSet never_called_by_walks() {
   using enum Hook;

@@ -1,6 +1,6 @@
-// One step of a walk, once for host and device. A step is a proposal and its settlement; where proposals can
-// be rejected, each is one round of the walk's state machine, so that walks that are worked on side by side
-// (lanes of a warp, or the host's interleaved walks) need not wait for each other's trials.
+// One step of a walk, written once for host and device. A step is a proposal and its settlement. If proposals
+// can be rejected, each trial is one round of the walk's state machine: walks advanced side by side (lanes of
+// a warp, or the host's interleaved walks) then need not wait for each other's trials.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@
 
 namespace sluice::walks {
 
-/// How a proposal becomes a step.
+/// How a proposal is accepted as a step.
 enum class Acceptance {
-  always,     ///< the table draws from the distribution itself
-  fixed,      ///< rejection by the edge's fixed bias below a bound for each list
-  dynamic,    ///< rejection by the sampler's dynamic bias below its bound
+  always,     ///< the table draws from the exact distribution
+  fixed,      ///< rejection: the edge's fixed bias against a bound for each list
+  dynamic,    ///< rejection: the sampler's dynamic bias against its bound
   transform,  ///< no proposal: inverse transform over the whole list at every step
 };
 
-/// Trials before rejection gives up and the inverse transform decides: a constant, part of the draws'
-/// definition.
+/// Trials after which rejection gives up and inverse transform draws the step. The constant is part of the
+/// definition of the draws.
 inline constexpr std::uint32_t kMaxTrials = 64;
 
 enum class Round {
@@ -33,13 +33,13 @@ enum class Round {
   rejected,  ///< try again
   scan,      ///< the list must be scanned: see transform_list
   ended,     ///< dead end
-  absent,    ///< a list that is needed is not here; the proposal stands
+  absent,    ///< a needed list is not present; the proposal stands
 };
 
-/// What walks have done.
+/// Counters of the work of walks.
 struct WalkTotals {
   std::uint64_t steps = 0, rounds = 0;
-  std::uint64_t read = 0;  ///< bytes in place
+  std::uint64_t read = 0;  ///< bytes read in place
 
   void add_to(RunStats& stats) const {
     stats.steps += steps, stats.selections += steps, stats.selection_iterations += rounds;
@@ -47,24 +47,24 @@ struct WalkTotals {
   }
 };
 
-/// A walk between proposal and settlement.
+/// State of a walk between proposal and settlement.
 struct Proposal {
   Probe probe;
-  Hop hop;  ///< what `probe` found
+  Hop hop;  ///< the edge that `probe` found
   Vertex redirected = kNoVertex;
   bool located = false;
 };
 
-/// Everything a step needs, by value.
+/// Everything that a step needs, passed by value.
 template <WalkSampler Sampler, class Table, Acceptance kAcceptance>
 struct WalkProgram {
   using Walker = walks::Walker;
-  static constexpr bool kEndsOnly = false;  ///< partitioned.hpp
+  static constexpr bool kEndsOnly = false;  ///< see partitioned.hpp
 
   GraphView graph;
   Sampler sampler;
   Table table;
-  const std::uint64_t* bounds = nullptr;  ///< [vertices], Acceptance::fixed
+  const std::uint64_t* bounds = nullptr;  ///< [vertices] bound of each list, for Acceptance::fixed
   std::uint64_t seed = 1;
 
   static constexpr bool kTrials = kAcceptance == Acceptance::fixed || kAcceptance == Acceptance::dynamic;
@@ -73,10 +73,10 @@ struct WalkProgram {
   static constexpr bool kReadsDrawnEdge = walks::kReadsDrawnEdge<Sampler>;
   static constexpr bool kRedirects = HasRedirect<Sampler>;
   static constexpr bool kUpdates = HasUpdate<Sampler>;
-  // The high word of the selection's block serves redirect or update where the table leaves it over.
+  // If the table leaves the high word of the selection's random block unused, redirect or update uses it.
   static constexpr bool kSpare = kAcceptance == Acceptance::always && Table::kSpareWord;
 
-  // Draws of Stream::update in a step: 0 is redirect's. What may follow on it in the same step has its own.
+  // Draw indices of Stream::update in a step: redirect uses 0. Draws that may follow it have their own.
   static constexpr std::uint32_t kUpdateDraw = kRedirects ? 1 : 0;
   static constexpr std::uint32_t kDeadEndDraw = 2;
 
@@ -107,7 +107,7 @@ struct WalkProgram {
     }
   }
 
-  /// `lists` answers the sampler's question.
+  /// Completes the proposed step. `lists` answers the sampler's question.
   template <class Lists = Whole>
   SLUICE_HD Round settle(Walker& walker, Proposal& proposal, const Lists& lists = {}) const {
     if constexpr (kRedirects) {
@@ -124,7 +124,7 @@ struct WalkProgram {
     }
   }
 
-  /// Accepts or rejects what was proposed; the walker's own list need not be here.
+  /// Accepts or rejects the proposed edge; the walker's own list need not be present.
   template <class Lists>
   SLUICE_HD Round judge(Walker& walker, const Proposal& proposal, const Lists& lists) const {
     if constexpr (kTrials) {
@@ -135,8 +135,9 @@ struct WalkProgram {
     return take(walker, proposal.hop, proposal.probe.random);
   }
 
-  /// Inverse transform over the whole list by a group of lanes (all of them with the same walker). The sums
-  /// are exact in 128 bits; the draw is one block of 128 bits. All lists that are asked for must be here.
+  /// Draws by inverse transform over the whole list, by a group of lanes that all have the same walker. Sums
+  /// are exact in 128 bits; the draw is one 128-bit block. All lists that questions are about must be
+  /// present.
   template <class Group, class Lists = Whole>
   SLUICE_HD Round transform_list(const Group& group, Walker& walker, const Lists& lists = {}) const {
     using Wide = unsigned __int128;
@@ -154,7 +155,7 @@ struct WalkProgram {
     return take(walker, {target, graph.row(target), position}, random_of_update(walker));
   }
 
-  /// What a proposal looks at of a list.
+  /// Bytes of a list that a proposal reads.
   SLUICE_HD static std::uint32_t draw_bytes(const Row& row) {
     if constexpr (kAcceptance == Acceptance::transform) {
       return 0;
@@ -163,7 +164,7 @@ struct WalkProgram {
     }
   }
 
-  /// Whose list must be here, beside the walker's own, to scan that: kNoVertex if none.
+  /// The vertex whose list, beside the walker's own, must be present for a scan; kNoVertex if none.
   SLUICE_HD Vertex scan_asks(const Walker& walker) const {
     if constexpr (HasQuestion<Sampler>) return sampler.question(walker, {walker.current}).from;
     return kNoVertex;

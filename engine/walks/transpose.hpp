@@ -1,4 +1,4 @@
-// How a batch of walks leaves the GPU: turned from step-major into rows, copied to page-locked memory.
+// Copies a batch of walks from the GPU: transposes it from step-major to rows, then to page-locked memory.
 #pragma once
 
 #include <array>
@@ -15,34 +15,33 @@ namespace sluice::walks::cuda {
 
 using sluice::cuda::Stream;
 
-/// Walks in a batch.
+/// The size of a batch in walks.
 struct BatchPlan {
   std::uint64_t batch = 1;
-  std::uint64_t pitch = 1;  ///< walks from one step's row of paths to the next; a multiple of 32 where that
-                            ///< fits, so that a warp's store is one whole line
+  std::uint64_t pitch = 1;  ///< walks between a step and the next in the paths; a multiple of 32 if that
+                            ///< fits, so that a warp's store is one whole cache line
 };
 
-/// The largest batch that fits: without a sink only the paths, with one also their rows, and two batches of
-/// page-locked memory on the host. Throws BudgetError if not even one walk fits. Where a run is only planned,
-/// it takes what one walk needs.
+/// The largest batch that fits: without a sink only its paths, with one also its rows, and two batches of
+/// page-locked host memory. Throws BudgetError if not even one walk fits. If the run is only planned, charges
+/// the budget with what one walk needs.
 BatchPlan plan_batches(const Device& device, std::uint64_t row_bytes, std::uint64_t instances,
                        bool with_sink);
 
-/// The longest row that a grid can turn.
+/// The longest row that one grid can transpose.
 inline constexpr std::uint64_t kMostTurned = 65535 * 32;
 
-/// paths[row][pitch] of `count` walks become rows[count][row], in the order of the stream; row <=
-/// kMostTurned.
+/// Transposes paths[row][pitch] of `count` walks to rows[count][row], in stream order; row <= kMostTurned.
 void transpose(const Stream& stream, const Vertex* paths, Vertex* rows, std::uint64_t count,
                std::uint64_t pitch, std::uint64_t row);
 
-/// Two page-locked batches taken in turn.
+/// Copies results to the host by two page-locked buffers, used in turn.
 class ResultLane {
  public:
   ResultLane(const Device& device, std::uint64_t elements);
 
-  /// Transposes paths[row][pitch] to [count][row] and copies it; returns where it lies on the host, valid
-  /// until the call after the next. Blocks until it is there.
+  /// Transposes paths[row][pitch] to [count][row] and copies it to the host. Blocks until the copy is
+  /// complete. The returned pointer is valid until the call after the next.
   const Vertex* collect(const Stream& stream, const Vertex* paths, std::uint64_t count, std::uint64_t pitch,
                         std::uint64_t row, RunStats& stats);
 

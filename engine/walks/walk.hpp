@@ -1,4 +1,4 @@
-// Runs any walk sampler: picks technique and layout, makes the tables, hands the program to the
+// Runs any walk sampler: chooses technique and layout, makes the tables, and passes the program to the
 // backend. Include this to run a sampler of your own; compile the file as CUDA to run it on a GPU too.
 #pragma once
 
@@ -26,16 +26,16 @@
 #include "engine/core/build_namespace.hpp"
 
 namespace sluice::walks {
-inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
+inline namespace SLUICE_BUILD_NAMESPACE {  // a file compiled as CUDA has other code for the same template
 
-/// A sampler without a fixed bias as one whose fixed bias is 1, for techniques that want a table.
+/// Gives a sampler without fixed bias a bias of 1 for every edge, for techniques that need a table.
 template <class Sampler>
 struct UnitBias : Sampler {
   SLUICE_HD std::uint64_t edge_bias(const GraphView&, const Edge&) const { return 1; }
 };
 
-/// Does it draw in a way that only comparisons want? Then there is no version for edges with their targets'
-/// rows beside them: the same walks, read as the lists lie.
+/// True if the technique serves only to compare techniques. It has no version for wide edges, which carry
+/// their targets' rows: walks read the CSR layout, with the same results.
 template <class Biased>
 inline constexpr bool kToCompare = false;
 template <class Sampler>
@@ -79,8 +79,8 @@ class WalkRun : InstanceRun<WalkSink, Options> {
  private:
   const InstanceRun& as_run() const { return *this; }
 
-  /// Wide pays where it fits and is read often enough, `tenths` of a step an edge; either layout gives the
-  /// same walks. A table is made with so much `scratch`.
+  /// True if the wide layout is required, or fits and pays: walks make at least `tenths` / 10 steps an edge.
+  /// Both layouts give the same walks. `scratch`: temporary bytes for making the table. Throws UsageError.
   bool use_wide(std::uint64_t bytes_per_edge, bool made_already, std::uint64_t scratch = 0,
                 std::uint64_t tenths = 5) {
     if (options.layout == Layout::csr) return false;
@@ -105,9 +105,9 @@ class WalkRun : InstanceRun<WalkSink, Options> {
     return often && fits(graph.view.edges() * bytes_per_edge, scratch);
   }
 
-  /// A table, which is made with so much `scratch`.
+  /// True if a table of `bytes` fits that needs `scratch` temporary bytes while it is made.
   bool fits(std::uint64_t bytes, std::uint64_t scratch = 0) const {
-    const std::uint64_t beside = std::max(std::uint64_t{64} << 20, scratch);  // a batch, when that has gone
+    const std::uint64_t beside = std::max(std::uint64_t{64} << 20, scratch);  // a batch, once scratch is free
     return bytes + beside <= graph.device.memory().available();
   }
 
@@ -123,7 +123,7 @@ class WalkRun : InstanceRun<WalkSink, Options> {
     }
   }
 
-  /// What it draws from lists that a draw reads so often.
+  /// The expected work of the run if each draw reads a list `reads` times.
   ExpectedWork expected_work(std::uint64_t reads) const {
     constexpr bool kAsks = Sampler::kBias == BiasClass::dynamic;
     const std::uint64_t row = (std::uint64_t{options.length} + 1) * sizeof(Vertex);
@@ -134,7 +134,7 @@ class WalkRun : InstanceRun<WalkSink, Options> {
             .row_bytes = row};
   }
 
-  /// What the tables of a bias are made from.
+  /// The bias from which tables are made.
   template <class Biased>
   static auto tables_of(const Biased& sampler) {
     if constexpr (kToCompare<Biased>) {
@@ -144,12 +144,12 @@ class WalkRun : InstanceRun<WalkSink, Options> {
     }
   }
 
-  /// A fixed bias, by one of three techniques.
+  /// Walks by a fixed bias with one of three techniques.
   template <class Biased>
   void tabled(const Biased& sampler) {
     switch (stats.select) {
       case Select::its:
-        // Before the layout is chosen, which takes what memory is left.
+        // Made before the layout is chosen: a wide layout takes the memory that is left.
         return with_edges<Biased>(
             [&, cumulative = ctps_of(graph, tables_, tables_of(sampler), pages_)](auto edges) {
               direct(sampler, CtpsTable<decltype(edges)>{{edges}, cumulative});
@@ -185,7 +185,8 @@ class WalkRun : InstanceRun<WalkSink, Options> {
     }
   }
 
-  /// A set of all edges answers the sampler's questions where it pays; where it fits, unless it is asked for.
+  /// Makes a set of all edges to answer questions, if it pays; it must fit unless `--layout wide` asks for
+  /// it.
   void take_edge_set() {
     if constexpr (HasQuestion<Sampler>) {
       const bool wanted =
@@ -214,7 +215,7 @@ class WalkRun : InstanceRun<WalkSink, Options> {
     with_index(go);
   }
 
-  /// An index: over coded lists, if the walk can do with these and they pay.
+  /// Draws by index; from coded lists if the sampler allows them and they pay.
   template <class Go>
   void with_index(const Go& go) {
     if constexpr (ReadsNoList<Sampler>) {
@@ -226,7 +227,7 @@ class WalkRun : InstanceRun<WalkSink, Options> {
     with_edges<Sampler>([&](auto edges) { go(IndexTable<decltype(edges)>{edges}); });
   }
 
-  /// Reads lists as they lie; refuses a layout that cannot be.
+  /// Selects the CSR layout; throws UsageError if the options ask for a layout that is impossible here.
   void stay_csr() {
     static_cast<void>(use_wide(0, true));
     stats.layout = Layout::csr;
@@ -245,8 +246,9 @@ class WalkRun : InstanceRun<WalkSink, Options> {
   template <class Go>
   void with_widest_edges(const Go& go) {
     const bool small = graph.packing.worthwhile();
-    // More threads make more steps, but no more of a table, which memory binds. By 4, 8 and 16 threads either
-    // way takes as long at about 0.6, 1.2 and 1.7 steps an edge (H200's host, Kronecker 21, single runs).
+    // More threads walk faster, but build the table no faster, which memory bandwidth limits. With 4, 8 and
+    // 16 threads both layouts take equally long at about 0.6, 1.2 and 1.7 steps an edge (H200's host,
+    // Kronecker 21, single runs).
     const std::uint64_t tenths = graph.device.is_cuda() ? 5 : std::max(5u, graph.device.threads());
     const bool wide = use_wide(small ? sizeof(std::uint64_t) : sizeof(WideEdge),
                                small ? !graph.packed.empty() : !graph.wide.empty(), 0, tenths);
@@ -255,8 +257,8 @@ class WalkRun : InstanceRun<WalkSink, Options> {
     small ? go(PackedEdges{graph.packed_edges(), graph.packing}) : go(WideEdges{graph.wide_edges()});
   }
 
-  /// Do ranks that share out the graph have slots with targets? GPUs make these sooner than hosts make
-  /// others; hosts where they are read often enough. All ranks call it.
+  /// True if ranks that own parts of the graph use wide alias slots, with targets. GPUs build them faster
+  /// than hosts build plain ones. Hosts use them if walks make half a step an edge. All ranks call it.
   bool ranks_want_wide() const {
     std::uint64_t sums[] = {instances(), graph.device.is_cuda() ? 0u : 1u};
     graph.paging.shard->all_reduce(sums, Reduce::sum, "the layout of edges");
@@ -265,7 +267,7 @@ class WalkRun : InstanceRun<WalkSink, Options> {
 
   template <class Biased, class Go>
   void with_alias(const Biased& sampler, Go&& go) {
-    // Alias slots that carry targets do not say where in the list the edge lies.
+    // Wide alias slots carry targets, but not the edge's position in the list.
     if constexpr (!kReadsDrawnEdge<Biased> && !kToCompare<Biased>) {
       const std::uint64_t scratch = hub_scratch_bytes(graph.device, graph.view.hub_count, graph.max_degree);
       if (!graph.paged && use_wide(sizeof(WideAlias), !tables_.wide_alias.empty(), scratch)) {
@@ -309,7 +311,7 @@ class WalkRun : InstanceRun<WalkSink, Options> {
     if (idle()) return;
     graph.settle();
     if (graph.paged) return run_partitioned(program);
-    take_edge_set();  // of what memory tables have left
+    take_edge_set();  // from the memory that tables left
     if constexpr (!kReadsCodes<Program>) {
       on_backend(
           graph.device, [&] { host::run_whole_walks(as_run(), program, starts_.view(), edge_set_.view()); },
@@ -324,7 +326,7 @@ class WalkRun : InstanceRun<WalkSink, Options> {
   template <class Program>
   void run_partitioned([[maybe_unused]] const Program& program) {
     if constexpr (PageableProgram<Program>) {
-      // A scan, or a rejection by weight, reads the weights themselves: of coded lists, in host memory.
+      // Scans and rejection by weight read the weights; walks over coded lists read them in host memory.
       if (graph.graph.weighted && Program::kScans && !kReadsCodes<Program>) pages_.columns.weights = true;
       const Stay stay = kReadsCodes<Program>        ? Stay::never
                         : pages_.columns.wide_alias ? Stay::must
@@ -347,7 +349,7 @@ class WalkRun : InstanceRun<WalkSink, Options> {
   PageRequest pages_;
   Sampler sampler_;
   DeviceStarts starts_;
-  EdgeSetInMemory edge_set_;  ///< of the whole graph, or none; later runs have its memory for tables
+  EdgeSetInMemory edge_set_;  ///< of the whole graph, or empty; freed for later runs' tables
   bool has_run_ = false;
 };
 
@@ -359,7 +361,7 @@ RunStats run_walk(ResidentGraph& graph, BiasTables& tables, const Sampler& sampl
   return stats;
 }
 
-/// Walks by the tables that the graph keeps for a bias that has a name.
+/// Runs a walk with the tables that the graph keeps for a named bias.
 template <WalkSampler Sampler>
 RunStats run_walk(ResidentGraph& graph, Bias bias, const Sampler& sampler, const Starts& starts,
                   const Options& options, WalkSink* sink) {
@@ -367,8 +369,8 @@ RunStats run_walk(ResidentGraph& graph, Bias bias, const Sampler& sampler, const
   return run_walk(graph, tables, sampler, starts, options, sink);
 }
 
-/// Walks with a sampler of your own. `options.kind` and the options of built-in kinds are ignored.
-/// Errors as run_walks.
+/// Runs a walk with a sampler of your own. `options.kind` and the options of built-in kinds are ignored.
+/// Throws as run_walks does.
 template <WalkSampler Sampler>
 RunStats run_walk(ResidentGraph& graph, const Starts& starts, const Sampler& sampler, const Options& options,
                   WalkSink* sink) {

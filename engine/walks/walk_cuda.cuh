@@ -1,11 +1,11 @@
-// Walks on the GPU: one lane a walk, no CPU work a step. Paths are stored by step, so that the lanes
-// of a warp write side by side, and are turned into rows where they leave for the host.
-// walk_kernel is no advance() (advance.cuh), the measured exception: with 16 bytes read a step it makes 95%
-// of the random reads of an H100 (docs/performance.md).
+// Walks on the GPU: one lane for each walk, no CPU work per step. Paths are stored by step, so that the lanes
+// of a warp write adjacent words; they are transposed to rows on the way to the host. walk_kernel does not
+// use advance() (advance.cuh), a measured exception: at 16 bytes read per step it reaches 95% of the random
+// read rate of an H100 (docs/performance.md).
 //
-// A step reads one random sector, and these reads bind: on an H200, Kronecker scale 22, uniform walks over
-// wide edges make 35.6 G steps/s, 95% of the rate of independent random reads of 16 bytes. Counters show 63
-// bytes read a step, 97% of the lanes occupied, and the multiprocessors 13% busy.
+// A step reads one random sector, and these reads limit the speed. On an H200, Kronecker scale 22, uniform
+// walks over wide edges make 35.6 G steps/s, 95% of the rate of independent random reads of 16 bytes.
+// Counters show 63 bytes read per step, 97% of the lanes occupied, and the multiprocessors 13% busy.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@
 namespace sluice::walks::cuda {
 
 inline constexpr unsigned kWalkBlock =
-    256;  ///< eight blocks a multiprocessor: all lanes, small granules at the tail
+    256;  ///< eight blocks a multiprocessor: all lanes, and small blocks at the tail
 
-/// Counters of a run, in several slots on lines of their own: at one address additions would queue.
+/// Counters of a run, in slots on separate cache lines: atomic additions at one address would serialize.
 inline constexpr unsigned kWalkCounterSlots = 64;
 struct alignas(128) WalkCounters {
   unsigned long long steps, rounds;
-  unsigned long long read;  ///< in partitions: bytes that were read in place
+  unsigned long long read;  ///< in partitions: bytes read in place
 };
 
 // ---- kernels
@@ -46,14 +46,14 @@ __device__ __forceinline__ void count_walk(WalkCounters* counters, std::uint32_t
   }
 }
 
-/// What is left of a walk's path, whose step s is path[s * pitch].
+/// Fills the rest of a walk's path, whose step s is path[s * pitch], with kNoVertex.
 __device__ __forceinline__ void end_path(const Walker& walker, std::uint32_t length, std::uint64_t pitch,
                                          Vertex* path) {
   for (std::uint64_t step = std::uint64_t{walker.step} + 1; step <= length; ++step)
     __stcs(path + step * pitch, kNoVertex);
 }
 
-/// Paths of `count` walks from instance `first` on: paths[step * pitch + walk].
+/// Computes the paths of `count` walks from instance `first` on: paths[step * pitch + walk].
 template <class Program>
 __global__ void __launch_bounds__(kWalkBlock)
     walk_kernel(Program program, StartsView starts, Instance first, std::uint64_t count, std::uint64_t pitch,
@@ -78,9 +78,9 @@ __global__ void __launch_bounds__(kWalkBlock)
   count_walk(counters, walker.step, rounds);
 }
 
-/// The same for programs that may scan a whole list. It takes the registers it needs: left to choose, the
-/// compiler spills some so that eight blocks fit a multiprocessor, and walks that are rejected by weight make
-/// 2.55 G steps/s, not 4.10 (H100, Kronecker scale 22).
+/// As walk_kernel, for programs that may scan a whole list. A minimum of one block lets it use the registers
+/// that it needs. Otherwise the compiler spills to fit eight blocks on a multiprocessor, and walks by
+/// rejection on weights make 2.55 G steps/s instead of 4.10 (H100, Kronecker scale 22).
 template <class Program>
 __global__ void __launch_bounds__(kWalkBlock, 1)
     scanning_walk_kernel(WalksOn<Program, Whole> walks, StartsView starts, Instance first,
@@ -105,10 +105,10 @@ __global__ void __launch_bounds__(kWalkBlock, 1)
 
 // ---- launchers
 
-/// What all blocks have counted.
+/// The sum of all blocks' counters.
 WalkTotals totals_of(const Device& device, const Buffer<WalkCounters>& counters);
 
-/// Launches the kernel of a batch's walks, `count` from instance `first` on.
+/// Launches the kernel for the `count` walks of a batch from instance `first` on.
 using LaunchWalks = FunctionRef<void(Instance first, std::uint64_t count, std::uint64_t pitch, Vertex* paths,
                                      WalkCounters* counters, cudaStream_t stream)>;
 

@@ -1,4 +1,4 @@
-// Walks on a whole graph on the host: batches of rows, blocks of which threads claim.
+// Walks on a whole graph on the host: threads claim blocks of the rows of a batch.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,11 @@
 
 namespace sluice::walks::host {
 
-inline constexpr std::uint64_t kWalksPerBlock = 4096;    ///< what a thread claims at a time
+inline constexpr std::uint64_t kWalksPerBlock = 4096;    ///< walks that a thread claims at a time
 inline constexpr std::uint64_t kBatchBytes = 64u << 20;  ///< of results, written while the next batch runs
 
-/// Walks whose questions wait for no memory: the bucket of a set that answers is asked for first, and the
-/// round goes on at the walk's next turn.
+/// Walks whose questions do not stall on memory: the first attempt prefetches the edge set's bucket and
+/// returns Answer::absent; the round goes on at the walk's next turn.
 template <class Program>
 struct WalksAhead : WalksOn<Program, Whole> {
   using Base = WalksOn<Program, Whole>;
@@ -43,7 +43,7 @@ struct WalksAhead : WalksOn<Program, Whole> {
   };
 };
 
-/// Walks [begin, end) of a batch whose first instance is `first`; row i of `rows` is instance first + i.
+/// Computes walks [begin, end) of the batch from instance `first` on; row i of `rows` is instance first + i.
 template <class Program>
 WalkTotals walk_block(const WalksAhead<Program>& walks, const StartsView& starts, Instance first,
                       std::uint64_t begin, std::uint64_t end, Vertex* rows) {
@@ -70,7 +70,7 @@ WalkTotals walk_block(const WalksAhead<Program>& walks, const StartsView& starts
   return counters;
 }
 
-/// Walks [from, to) of the batch whose first instance is `first`, into its rows.
+/// Computes walks [from, to) of the batch whose first instance is `first`, and writes their rows.
 using WalkBlock = FunctionRef<WalkTotals(Instance first, std::uint64_t from, std::uint64_t to, Vertex* rows)>;
 
 /// Runs batches of walks over the whole range and streams them to the sink.

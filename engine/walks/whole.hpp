@@ -1,12 +1,12 @@
-// Walks on a graph of which every list is here; partitioned.hpp has those of the other residency. A walk's
-// loop (advance.hpp, advance.cuh) asks either of them for the halves of a round:
-//   propose(walker, place, proposal, round)  asks memory for what settle() will read; false: there is nothing
-//                                            to settle, and `round` is how the round ends
-//   settle(walker, place, proposal)          how it ends
-//   count_scan(walker, place)                before a scan, by the one lane whose walk it is
-//   scan(group, walker, scan_with(place))    by all lanes of a group, where settle() said Round::scan
-//   end(place)                               the walk has come to its end
-// `Place` is what they know of a walk between two halves; `from` and `until` are the steps under way.
+// Walks on a graph whose lists are all present; partitioned.hpp has their counterpart for partitions. A
+// walk's loop (advance.hpp, advance.cuh) calls the parts of a round on either of them:
+//   propose(walker, place, proposal, round)  prefetches what settle() will read; returns false if there is
+//                                            nothing to settle, and `round` is the round's result
+//   settle(walker, place, proposal)          returns the round's result
+//   count_scan(walker, place)                called before a scan, only by the lane that owns the walk
+//   scan(group, walker, scan_with(place))    called by all lanes of a group if the result is Round::scan
+//   end(place)                               the walk has ended or completed its leg
+// `Place` is what they keep of a walk between two parts; steps (from, until] belong to the current leg.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace sluice::walks {
 
-/// Walks by a program, of a residency.
+/// Walks of a program on a graph of residency R.
 template <class Program, Residency R>
 struct WalksOn;
 

@@ -1,5 +1,5 @@
-// Biased walk: the next vertex with probability proportional to the edge's weight or to its degree (C-SAW
-// table I).
+// Biased walk: draws the next vertex with probability proportional to the edge's weight or to the target's
+// degree (C-SAW table I).
 #pragma once
 
 #include "engine/walks/sampler.hpp"

@@ -1,4 +1,5 @@
-// Random walk with jump (Ribeiro and Towsley, IMC'10): with probability P to a uniformly drawn vertex.
+// Random walk with jump (Ribeiro and Towsley, IMC'10): with probability P, or from a dead end, the walk jumps
+// to a uniformly drawn vertex.
 #pragma once
 
 #include "engine/random/uniform.hpp"

@@ -1,6 +1,6 @@
-// Metropolis-Hastings walk (Gjoka et al., INFOCOM'10, section III): a uniform proposal u is taken with
-// probability min(1, d(v)/d(u)), always where d(u) = 0; else the walk stays. Its stationary distribution is
-// uniform.
+// Metropolis-Hastings walk (Gjoka et al., INFOCOM'10, section III). From v, a uniformly drawn neighbour u is
+// accepted with probability min(1, d(v)/d(u)), and always if d(u) = 0; otherwise the walk stays at v. The
+// stationary distribution is uniform.
 #pragma once
 
 #include "engine/random/uniform.hpp"

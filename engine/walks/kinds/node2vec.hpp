@@ -1,5 +1,5 @@
-// node2vec (Grover and Leskovec, KDD'16, section 3.2): the first step by weight; then weight times 1/p back
-// to the previous vertex t, times 1 to neighbours of t, times 1/q elsewhere.
+// node2vec (Grover and Leskovec, KDD'16, section 3.2). The first step is drawn by weight. Later steps are
+// drawn by weight times a factor: 1/p for the previous vertex t, 1 for neighbours of t, 1/q for all others.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace sluice::walks {
 struct Node2vecWalk {
   static constexpr BiasClass kBias = BiasClass::dynamic;
   static constexpr bool kReadsNoList = true;
-  // The three factors relative to the largest, in 31 bits: with weights below 2^32 a bias fits 64 bits, and
-  // the rejection and the inverse transform draw from exactly the same integers.
+  // The three factors, scaled so that the largest is 2^31. With weights below 2^32 a bias fits 64 bits, and
+  // rejection and inverse transform draw from exactly the same integers.
   std::uint64_t back = 0, near = 0, far = 0;
 
   Node2vecWalk() = default;

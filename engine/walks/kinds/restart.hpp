@@ -1,4 +1,5 @@
-// Random walk with restart (Tong et al., ICDM'06): with probability P back to its start.
+// Random walk with restart (Tong et al., ICDM'06): returns to its start with probability P, or from a dead
+// end.
 #pragma once
 
 #include "engine/random/uniform.hpp"

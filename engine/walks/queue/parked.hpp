@@ -1,5 +1,5 @@
-// Walks between two rounds, in order of the key that they wait under: a partition of this rank, or the rank
-// that goes on with them. Bodies of the kernels of a queue, once for host and device.
+// Parked walks, sorted by key: a partition of this rank that a walk waits for, or the rank that it goes to.
+// The bodies of a queue's kernels, written once for host and device.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace sluice::walks {
 
-/// A walk between two rounds; 16 bytes, one memory access of a lane. A walk that asks nothing never waits in
-/// the middle of a step, and waits for the list of the vertex where it is.
+/// A parked walk: a walk between two rounds, in 16 bytes, one memory access of a lane. A walk without
+/// questions never waits within a step; it waits for the list of its current vertex.
 template <bool kAsks>
 struct alignas(16) ParkedWalk {
-  std::uint32_t index = 0;  ///< in the batch
+  std::uint32_t index = 0;  ///< of the walk in the batch
   Vertex current = kNoVertex;
   Vertex previous = kNoVertex;
   std::uint32_t step = 0;
@@ -39,7 +39,7 @@ struct alignas(16) ParkedWalk<true> {
   std::uint32_t trial = 0;
   Vertex asked = kNoVertex;
   std::uint32_t asked_index = 0;
-  std::uint32_t partition = 0;  ///< which may answer
+  std::uint32_t partition = 0;  ///< that can answer the question
 
   template <class Place>
   SLUICE_HD static ParkedWalk of(std::uint32_t index, const Walker& walker, const Place& place) {
@@ -55,39 +55,39 @@ struct alignas(16) ParkedWalk<true> {
   }
 };
 
-/// The keys of a queue: other ranks, whose walks leave; this rank's partitions, or one key for all of them
-/// where all are here; walks that wait for two partitions at once, or for the next leg. A walk that has ended
-/// has none.
+/// The keys of a queue, in order: a key for each rank, for departing walks; a key for each partition of this
+/// rank, or one for all if they are resident; a key for walks that wait for two partitions at once; a key for
+/// the next leg. Ended walks have no key.
 struct QueueKeys {
-  /// `ranks` null: this one is alone.
+  /// `ranks` is null in a run of one rank.
   QueueKeys(const Communicator* ranks, std::uint32_t partitions, bool resident);
 
   bool resident;
-  std::uint32_t others = 0;  ///< keys of ranks, which come first; 0: this rank is alone
+  std::uint32_t others = 0;  ///< keys of ranks, which come first; 0 in a run of one rank
   std::uint32_t own = 0, pairs = 0, next_leg = 0, count = 0;
-  std::vector<std::uint32_t> of;  ///< by key of ActiveWalks
+  std::vector<std::uint32_t> of;  ///< indexed by key of ActiveWalks
 };
 
-/// One side of a queue's memory: walks, and the key that each waits under.
+/// One of a queue's two buffers: walks and their keys.
 template <class Walk>
 struct QueueSide {
   Walk* walks;
-  std::uint32_t* keys;  ///< null in an order in which they will not be read
+  std::uint32_t* keys;  ///< null as output of a sort if the keys will not be read
 };
 
-/// A queue's memory as a round sees it.
+/// A queue's memory, as passed to a round.
 template <class Walk>
 struct QueueView : QueueSide<Walk> {
   Vertex* paths;                ///< [walks of the batch][row]
-  std::uint64_t row;            ///< steps of a leg and one more, or kEndWords
+  std::uint64_t row;            ///< entries of a path: steps of a leg + 1, or kEndWords
   const std::uint32_t* key_of;  ///< QueueKeys::of
-  std::uint32_t count;          ///< of keys; what has ended waits under it
+  std::uint32_t count;          ///< number of keys, and the key of ended walks
 
   SLUICE_HD Vertex* path(std::uint32_t index) const { return paths + index * row; }
 };
 
-/// Walks of a queue are begun: one in `halves` of the batch, so that its parts have the same of every origin
-/// rank.
+/// Begins the walks of a queue: every `halves`-th walk of the batch, so that all parts have equally many
+/// walks of each origin rank.
 template <class Program>
 struct BeginWalks {
   using Walks = WalksOn<Program, Partitioned>;
@@ -108,7 +108,7 @@ struct BeginWalks {
   }
 };
 
-/// Walks that have arrived, or that go on with the next leg, wait for the partition that holds their list.
+/// Finds the keys of walks that have arrived or begin a leg: the partitions that they wait for.
 template <class Walk>
 struct FindKeys {
   PageMap map;
@@ -120,7 +120,7 @@ struct FindKeys {
   }
 };
 
-/// A round's work on a queue, between the halves of advance().
+/// A round's work on a queue: take() precedes advance(), leave() follows it.
 template <class Program>
 struct QueuedWalks {
   using Walks = WalksOn<Program, Partitioned>;
@@ -129,7 +129,7 @@ struct QueuedWalks {
   Walks walks;
   QueueView<Parked> queue;
 
-  /// Takes up the walk at `at`; returns its index in the batch.
+  /// Loads the parked walk at position `at`; returns its index in the batch.
   SLUICE_HD std::uint32_t take(std::uint64_t at, typename Walks::Walker& walker,
                                typename Walks::Place& place) const {
     const Parked parked = queue.walks[at];
@@ -138,7 +138,7 @@ struct QueuedWalks {
     walks.resume(parked.index, walker, place.question);
     return parked.index;
   }
-  /// Lays it down where it came to; returns its key.
+  /// Parks the walk again at position `at`; returns its key. Ended kEndsOnly walks write their row instead.
   SLUICE_HD std::uint32_t leave(std::uint64_t at, std::uint32_t index, const typename Walks::Walker& walker,
                                 const typename Walks::Place& place) const {
     const std::uint32_t key = queue.key_of[walks.key_after(walker, place)];

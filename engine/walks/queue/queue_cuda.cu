@@ -12,7 +12,7 @@ namespace cuda {
 
 namespace {
 
-/// Exclusive sums of counts behind `before` walks, by one warp. What is expected beside them is added first.
+/// Exclusive prefix sums of counts, starting at `before`, by one warp. Counts in `expected` are added first.
 __global__ void first_places_kernel(unsigned long long* counts, const unsigned long long* expected,
                                     unsigned long long* next, std::uint32_t keys, unsigned long long before) {
   for (std::uint32_t base = 0; base < keys; base += 32) {
@@ -25,7 +25,7 @@ __global__ void first_places_kernel(unsigned long long* counts, const unsigned l
   }
 }
 
-/// Puts walks of segments in order of key, those of one key in any order, without those that have ended.
+/// Sorts the walks of segments by key, in any order within a key. Drops walks that have ended.
 template <class Walk>
 __global__ void __launch_bounds__(kWalkBlock)
     order_walks_kernel(QueueSide<Walk> from, QueueSide<Walk> to, WalkSegments segments, std::uint32_t keys,
@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(kWalkBlock)
   if (to.keys) to.keys[place] = key;
 }
 
-/// Calls launch(segments) for so many at a time as a kernel takes.
+/// Calls launch(segments) for at most WalkSegments::kMost segments at a time.
 template <class Launch>
 void in_parts(std::span<const WalkSegment> segments, const Launch& launch) {
   while (!segments.empty()) {
@@ -60,7 +60,7 @@ void in_parts(std::span<const WalkSegment> segments, const Launch& launch) {
 
 // ---- launchers
 
-/// A round whose walks all read host memory in place makes no more than some ten million steps a second.
+/// The timeout allows for rounds that read host memory in place: at most some ten million steps a second.
 QueueBackend::QueueBackend(const QueueSetup& setup)
     : device_(setup.device),
       keys_(setup.keys.count),
@@ -141,7 +141,8 @@ void QueueBackend::launch_together(std::span<const WalkSegment> segments, const 
   });
 }
 
-/// A kernel a segment, or a walk; segments side by side on streams of their own, or one after the other.
+/// Launches a kernel for each segment, or for each walk. Segments run concurrently, on streams of their own,
+/// or one after the other.
 void QueueBackend::launch_apart(std::span<const WalkSegment> segments, unsigned blocks,
                                 const Launch& launch) {
   stream_.wait("counts to the device");
@@ -160,7 +161,7 @@ void QueueBackend::launch_apart(std::span<const WalkSegment> segments, unsigned 
   if (side_by_side) {
     for (std::size_t s = 0; s < sizes.size(); ++s) sides_.start(s);
   }
-  // In turn, so that no segment waits for another's launches.
+  // Round robin, so that no segment waits for another's launches.
   for (std::uint64_t i = 0; i < launches; ++i) {
     for (std::size_t s = 0; s < sizes.size(); ++s) {
       const std::uint64_t own = batching_ ? 1 : sizes[s];

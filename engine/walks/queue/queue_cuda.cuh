@@ -1,10 +1,10 @@
-// The GPU's side of a queue of walks: one lane a walk. A block counts where its walks come to in shared
-// memory, and puts them in order of key there; the host learns of the counts once a round, or not before the
-// ranks exchange what leaves.
+// Queues of walks on the GPU: one lane for each walk. A block counts the new keys of its walks in shared
+// memory, and the device sorts walks by key. The host reads the counts once a round, or only when the ranks
+// exchange departing walks.
 //
-// Reads at random bind a round: on an H200, uniform walks on half of a Kronecker graph of scale 23, ten a
-// vertex, read five to six sectors a step from memory beyond the cache, 42 G/s, as many as there are (DESIGN
-// section 7). Putting walks in order takes a quarter as long. Lanes that took other walks meanwhile made
+// Random reads limit a round: on an H200, uniform walks on half of a Kronecker graph of scale 23, ten from
+// each vertex, read five to six sectors a step from memory beyond the cache, 42 G/s, the highest possible
+// rate (DESIGN section 7). Sorting walks takes a quarter as long. Lanes that took other walks meanwhile made
 // no more steps a second.
 #pragma once
 
@@ -32,18 +32,18 @@ using sluice::cuda::place_bytes;
 using sluice::cuda::Stream;  // Stream of sluice names random numbers
 using sluice::cuda::take_place;
 
-/// Where a round's kernels count.
+/// The counters that a round's kernels update.
 struct QueueCounts {
-  unsigned long long* waiting;  ///< [keys] arrivals are added
+  unsigned long long* waiting;  ///< [keys] incremented for each walk that waits
   std::uint32_t keys;
   WalkCounters* done;
 };
 
-/// Segments that are worked on: those of the partitions that are here.
+/// The segments that a kernel works on: those of present partitions.
 struct WalkSegments {
   static constexpr unsigned kMost = 64;
   std::uint64_t begin[kMost];
-  std::uint64_t before[kMost];  ///< walks of the segments before
+  std::uint64_t before[kMost];  ///< walks in the preceding segments
   unsigned count;
   std::uint64_t walks;
 
@@ -58,7 +58,7 @@ struct WalkSegments {
 
 // ---- kernels
 
-/// Adds one to waiting[key] for every lane whose walk goes on; whole blocks call it. `shared`: [keys].
+/// Adds one to waiting[key] for each lane whose walk goes on; whole blocks call it. `shared`: [keys].
 static __device__ __forceinline__ void count_arrivals(std::uint32_t key, const QueueCounts& counts,
                                                       unsigned* shared) {
   if (counts.keys > kSharedKeys) {
@@ -84,13 +84,13 @@ __global__ void __launch_bounds__(kWalkBlock)
   count_arrivals(key, counts, arrivals);
 }
 
-/// One walk, as far as it goes; returns its key then. All lanes of a warp call it.
+/// Advances one walk as far as possible; returns its new key. All lanes of a warp call it.
 template <class Program>
 __device__ __forceinline__ std::uint32_t advance_walk(const QueuedWalks<Program>& queued, std::uint32_t at,
                                                       bool takes_part, const QueueCounts& counts) {
   using Walks = typename QueuedWalks<Program>::Walks;
   std::uint32_t key = counts.keys;
-  if (takes_part || Program::kScans) {  // scans want whole warps
+  if (takes_part || Program::kScans) {  // scans need whole warps
     typename Walks::Walker walker;
     typename Walks::Place place;
     std::uint32_t rounds = 0;
@@ -101,7 +101,7 @@ __device__ __forceinline__ std::uint32_t advance_walk(const QueuedWalks<Program>
     };
     advance(queued.walks, walker, place, takes_part && walker.step < queued.walks.until, store, rounds);
     if (takes_part) {
-      // Read again: registers that hold it meanwhile would cost walks at once.
+      // Read again: keeping it in registers would reduce the number of concurrent walks.
       const auto before = queued.queue.walks[at];
       key = queued.leave(at, before.index, walker, place);
       count_walk(counts.done, walker.step - before.step, rounds);
@@ -114,7 +114,7 @@ __device__ __forceinline__ std::uint32_t advance_walk(const QueuedWalks<Program>
   return key;
 }
 
-/// A grid may be smaller than the segments: then its blocks go on with what others have not taken.
+/// The grid may have fewer blocks than the segments need; its blocks then loop.
 template <class Program>
 __global__ void __launch_bounds__(kWalkBlock)
     queued_walk_kernel(QueuedWalks<Program> queued, WalkSegments segments, QueueCounts counts) {
@@ -154,7 +154,7 @@ class QueueBackend {
   template <class Walks>
   static std::unique_ptr<SteppedWalks> make_stepped(const QueueSetup& setup, const Walks& walks);
 
-  /// A kernel works on a key.
+  /// True if each kernel works on one key.
   bool wants_whole_keys() const { return apart_; }
   void clear(Vertex* rows, std::uint64_t values);
   template <class Walk, class Body>
@@ -174,7 +174,7 @@ class QueueBackend {
            : launch_together(segments, launch);
   }
 
-  /// A round's kernels, launch(stream), go behind what was begun, beside those of the batch's other half.
+  /// Launches a round's kernels by launch(stream), behind earlier work, beside the batch's other half.
   template <class Launch>
   void begin_round(const Launch& launch) {
     stream_.lead(walking_);
@@ -182,18 +182,18 @@ class QueueBackend {
     stream_.follow(walking_);
   }
   QueueCounts counted() const { return {waiting_.data(), keys_, done_.data()}; }
-  /// What comes from here on counts.
+  /// Resets the counts.
   void forget();
-  /// And so many walks under each key, which are put in order with it.
+  /// Adds counts of walks, by key, that the next order() sorts as well.
   void expect(std::span<const std::uint64_t> waiting);
   template <class Walk>
   void order(const QueueSide<Walk>& from, const QueueSide<Walk>& to, std::uint64_t base,
              std::span<const WalkSegment> segments, std::uint32_t keys);
   std::span<const std::uint64_t> counts();
-  /// [ranks][keys] the counts of all; what the stream has begun is done then.
+  /// The counts of all ranks, [ranks][keys]; waits until the stream's work is complete.
   std::span<const std::uint64_t> gather(const Router& router);
   double gather_seconds() { return gathering_.take_seconds(); }
-  /// steps[row][walks] become rows[walks][row]; blocks.
+  /// Transposes steps[row][walks] to rows[walks][row]; blocks.
   void turn(const Vertex* steps, std::uint64_t walks, std::uint64_t row, Vertex* rows);
   void wait() { stream_.wait("walks"); }
   void finish() noexcept {
@@ -216,15 +216,15 @@ class QueueBackend {
   Balance balance_;
   Timeout timeout_;
   Buffer<unsigned long long> waiting_, expected_, next_;
-  bool expects_ = false;                 ///< is there something in expected_?
+  bool expects_ = false;                 ///< whether expected_ is to be added
   Buffer<unsigned long long> gathered_;  ///< [ranks][keys]
   Staging<std::uint64_t> on_host_, gathered_on_host_;
   Buffer<WalkCounters> done_;
   Interval gathering_;
   KernelTimes times_;
-  sluice::cuda::SideStreams sides_;    ///< of segments
+  sluice::cuda::SideStreams sides_;    ///< one for each segment
   Stream walking_;                     ///< rounds of walks
-  sluice::cuda::UrgentStream stream_;  ///< all else: it goes before rounds of the batch's other half
+  sluice::cuda::UrgentStream stream_;  ///< all else, with priority over rounds of the other half
 };
 
 }  // namespace sluice::walks::cuda

@@ -1,4 +1,4 @@
-// The host's side of a queue of walks: blocks of walks that threads claim.
+// Queues of walks on the host: threads claim blocks of walks.
 #pragma once
 
 #include <algorithm>
@@ -15,15 +15,15 @@
 
 namespace sluice::walks::host {
 
-/// Goes through walks of segments.
+/// Iterates over the walks of segments.
 class SegmentCursor {
  public:
-  /// Begins behind the first `skip` walks.
+  /// Starts after the first `skip` walks.
   SegmentCursor(const WalkSegment* segment, std::uint64_t skip) : segment_(segment), next_(skip) {
     while (next_ >= segment_->count && next_ > 0) next_ -= (segment_++)->count;
   }
   std::uint64_t at() const { return segment_->begin + next_; }
-  /// Do so many others follow in this segment?
+  /// True if at least `count` more walks follow in this segment.
   bool follow(std::uint64_t count) const { return next_ + count < segment_->count; }
   std::uint64_t next() {
     while (next_ == segment_->count) ++segment_, next_ = 0;
@@ -37,10 +37,10 @@ class SegmentCursor {
 
 class QueueBackend {
  public:
-  static constexpr bool kSteps = false;  ///< walks do not make a step a round
+  static constexpr bool kSteps = false;  ///< stepped walks run on GPUs only
   static constexpr std::size_t kMostKeys = ~std::size_t{0};
 
-  /// Hosts count what they say to each other.
+  /// Measures nothing: the communicator counts exchanges between hosts.
   struct Interval {
     void start(const QueueBackend&) {}
     void stop(const QueueBackend&) {}
@@ -52,10 +52,10 @@ class QueueBackend {
         teams_(!setup.paging.batching || setup.paging.balance != Balance::automatic),
         queues_(threads_, setup.paging) {}
 
-  /// Teams of threads are given a key each.
+  /// True if teams of threads work on one key each.
   bool wants_whole_keys() const { return teams_; }
   void clear(Vertex* rows, std::uint64_t values);
-  /// Walks [first, first + count) wait under body(i).
+  /// Sets the key of each walk first + i, for i below `count`, to body(i).
   template <class Walk, class Body>
   void each_key(const QueueView<Walk>& view, std::uint64_t first, std::uint64_t count, const Body& body) {
     parallel_blocks(threads_, count, kWalksAtOnce, [&](std::uint64_t from, std::uint64_t to, unsigned) {
@@ -67,13 +67,13 @@ class QueueBackend {
 
   void forget() {}
   void expect(std::span<const std::uint64_t>) {}
-  /// Walks of the segments go to `to`, from `base` on, in order of their keys, of which there are `keys`.
+  /// Copies walks of the segments to `to`, from `base` on, sorted by key; drops those with keys >= `keys`.
   template <class Walk>
   void order(const QueueSide<Walk>& from, const QueueSide<Walk>& to, std::uint64_t base,
              std::span<const WalkSegment> segments, std::uint32_t keys);
-  /// How many came under each key, in the last order().
+  /// The number of walks under each key after the last order().
   std::span<const std::uint64_t> counts() const { return counts_; }
-  // Only GPUs are connected.
+  // Only GPUs are connected directly.
   std::span<const std::uint64_t> gather(const Router&) const { return {}; }
   double gather_seconds() const { return 0; }
   void wait() {}
@@ -103,12 +103,12 @@ void QueueBackend::work(const QueuedWalks<Program>& all, std::span<const WalkSeg
   const std::uint64_t grain =
       std::clamp<std::uint64_t>(walks_in(segments) / (8 * threads_), 64, kWalksAtOnce);
   queues_.work(sizes, grain, {}, [&](std::size_t first, std::uint64_t from, std::uint64_t to, unsigned) {
-    const QueuedWalks<Program> queued = all;  // no store of a walk can change it
+    const QueuedWalks<Program> queued = all;  // a copy that stores to walks cannot alias
     SegmentCursor cursor(&segments[first], from);
     std::uint64_t steps = 0, read = 0, left = to - from;
     const auto take = [&](Lane& lane) {
       constexpr std::uint64_t kAhead = 16;
-      // Walks behind the block are another thread's, which may be laying them down.
+      // Walks after this block belong to another thread, which may be writing them.
       if (left-- > kAhead && cursor.follow(kAhead))
         walks.prefetch_row(view.walks[cursor.at() + kAhead].current);
       lane.item = cursor.next();

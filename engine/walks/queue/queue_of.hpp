@@ -1,5 +1,5 @@
-// A queue of parked walks on any backend. Walks lie in order of key; what was worked on is put in order anew,
-// on one side of the memory or from one to the other, and so without those that have ended.
+// A queue of parked walks on any backend, sorted by key. After a round, the advanced walks are sorted again,
+// within one side of the memory or from one side to the other; ended walks are dropped.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace sluice::walks {
 
-/// Walks [begin, begin + count) of a side.
+/// Walks [begin, begin + count) of a QueueSide.
 struct WalkSegment {
   std::uint64_t begin, count;
 };
@@ -25,7 +25,7 @@ inline std::uint64_t walks_in(std::span<const WalkSegment> segments) {
   return sum;
 }
 
-/// What a WalkQueue and SteppedWalks, `Half`, have in common. `Backend`: host::QueueBackend,
+/// The common part of WalkQueue and SteppedWalks (`Half`). `Backend`: host::QueueBackend or
 /// cuda::QueueBackend.
 template <class Backend, class Half>
 class HalfOn : public Half {
@@ -46,8 +46,8 @@ class HalfOn : public Half {
       : setup_(setup), backend_(setup), key_of_(setup.device, setup.keys.of.size(), "the partition look-up") {
     copy_to_device(setup.device, key_of_.data(), setup.keys.of.data(), key_of_.bytes());
   }
-  // Between GPUs: the host waits for nothing but counts.
-  /// [ranks][keys] the counts of all, once the last exchange has been timed.
+  // Only between connected GPUs. The host waits for nothing but counts.
+  /// The counts of all ranks, [ranks][keys]. Also adds the time of the last exchange.
   std::span<const std::uint64_t> gather() {
     const std::span<const std::uint64_t> all = backend_.gather(*setup_.router);
     exchange_seconds_ += backend_.gather_seconds() + travelling_.take_seconds();
@@ -74,7 +74,7 @@ class QueueOf : public HalfOn<Backend, WalkQueue> {
   using Base = HalfOn<Backend, WalkQueue>;
 
  public:
-  ~QueueOf() override { backend_.finish(); }  // what is under way uses buffers
+  ~QueueOf() override { backend_.finish(); }  // work under way uses buffers
 
   void clear_rows(std::uint64_t values) override { backend_.clear(setup_.paths, values); }
   void begin() override;
@@ -89,7 +89,7 @@ class QueueOf : public HalfOn<Backend, WalkQueue> {
  protected:
   explicit QueueOf(const QueueSetup& setup);
 
-  // What depends on the sampler.
+  // The part that depends on the sampler:
   /// BeginWalks for walks [0, count).
   virtual void begin_walks(const QueueView<Walk>& view, std::uint64_t count) = 0;
   /// QueuedWalks for all walks of the segments.
@@ -120,11 +120,11 @@ class QueueOf : public HalfOn<Backend, WalkQueue> {
   Buffer<Walk> walks_[2];
   Buffer<std::uint32_t> keys_[2];
   unsigned side_ = 0;
-  std::uint64_t top_ = 0;  ///< what lies on the side ends there
+  std::uint64_t top_ = 0;  ///< end of the walks on the current side
   std::vector<std::uint64_t> waiting_;
   std::vector<std::vector<WalkSegment>> segments_;  ///< by key
-  std::vector<WalkSegment> worked_;                 ///< walks with new keys, to be put in order
-  std::uint64_t base_ = 0;                          ///< where the order that collect() waits for begins
+  std::vector<WalkSegment> worked_;                 ///< advanced walks, to be sorted by their new keys
+  std::uint64_t base_ = 0;                          ///< begin of the range that was last sorted
   bool collected_ = true;
 };
 
@@ -136,7 +136,7 @@ QueueOf<Backend, Walk>::QueueOf(const QueueSetup& setup)
   for (auto& keys : keys_) keys = Buffer<std::uint32_t>(device_, capacity, "queues of walks");
 }
 
-/// `count` walks have keys from now on, and nothing else waits.
+/// Resets the queue to `count` walks, whose keys the caller sets next.
 template <class Backend, class Walk>
 void QueueOf<Backend, Walk>::start(std::uint64_t count) {
   top_ = count;
@@ -153,7 +153,7 @@ void QueueOf<Backend, Walk>::begin() {
   if (!setup_.keys.resident) collect();
 }
 
-/// The only walks that wait are those for the next leg.
+/// All walks that remain wait for the next leg.
 template <class Backend, class Walk>
 void QueueOf<Backend, Walk>::begin_leg() {
   order(true);
@@ -185,7 +185,7 @@ void QueueOf<Backend, Walk>::advance(std::span<const std::uint32_t> keys) {
   }
 }
 
-/// What was worked on is put in order, and `all` the rest as well; collect() learns of it.
+/// Sorts the advanced walks, or all walks if `all` or if memory is short; collect() reads the counts.
 template <class Backend, class Walk>
 void QueueOf<Backend, Walk>::order(bool all) {
   const std::uint64_t worked = walks_in(worked_), capacity = keys_[0].size();
@@ -200,7 +200,7 @@ void QueueOf<Backend, Walk>::order(bool all) {
   }
   base_ = all ? 0 : top_;
   QueueSide<Walk> to = side(all ? 1 - side_ : side_);
-  if (setup_.keys.resident) to.keys = nullptr;  // all will be worked on next
+  if (setup_.keys.resident) to.keys = nullptr;  // the next round advances all walks
   backend_.order(side(side_), to, base_, worked_, setup_.keys.count);
   if (all) side_ = 1 - side_, top_ = 0, std::ranges::fill(waiting_, 0);
   worked_.clear();
@@ -213,7 +213,7 @@ void QueueOf<Backend, Walk>::collect() {
   if (!collected_) take(backend_.counts());
 }
 
-/// So many walks have come under each key, in order from `base_` on.
+/// Adds segments for counts[key] walks of each key, sorted from `base_` on.
 template <class Backend, class Walk>
 void QueueOf<Backend, Walk>::take(std::span<const std::uint64_t> counts) {
   top_ = base_;
@@ -240,7 +240,7 @@ template <class Backend, class Walk>
 Crossing QueueOf<Backend, Walk>::exchange() {
   order(true);
   Crossing crossing;
-  // A GPU that works by itself knows its counts first, and asks the others for theirs.
+  // Connected GPUs gather all counts themselves; otherwise the hosts exchange them.
   const std::vector<std::uint64_t> receive =
       setup_.by_devices() ? count_on_devices(crossing) : count_on_hosts(crossing);
   crossing.here = top_ - crossing.sent + crossing.received;
@@ -274,8 +274,8 @@ std::vector<std::uint64_t> QueueOf<Backend, Walk>::count_on_hosts(Crossing& cros
   return receive;
 }
 
-/// What leaves lies before what stays, and what comes is put behind it: the walks of all ranks are no more
-/// than one has memory for.
+/// Departing walks precede the remaining ones; arriving walks are appended. All ranks together never hold
+/// more walks than one rank has memory for.
 template <class Backend, class Walk>
 void QueueOf<Backend, Walk>::send(std::span<const std::uint64_t> receive) {
   const std::span leave = std::span(waiting_).first(receive.size());
@@ -290,7 +290,7 @@ void QueueOf<Backend, Walk>::send(std::span<const std::uint64_t> receive) {
   }
   for (std::uint32_t key = 0; key < setup_.keys.others; ++key) segments_[key].clear(), waiting_[key] = 0;
   top_ += arriving;
-  if (setup_.keys.resident) {  // under the one key that is left
+  if (setup_.keys.resident) {  // under the single key of this rank
     segments_.back().assign(1, {leaving, top_ - leaving});
     waiting_.back() = top_ - leaving;
     return;
@@ -302,7 +302,7 @@ void QueueOf<Backend, Walk>::send(std::span<const std::uint64_t> receive) {
   collect();
 }
 
-/// The queue of one sampler's walks.
+/// The queue of the walks of one sampler.
 template <class Backend, class Program>
 class ProgramQueue final : public QueueOf<Backend, ParkedWalk<WalksOn<Program, Partitioned>::kAsks>> {
   using Walks = WalksOn<Program, Partitioned>;
@@ -312,7 +312,7 @@ class ProgramQueue final : public QueueOf<Backend, ParkedWalk<WalksOn<Program, P
   ProgramQueue(const QueueSetup& setup, const Program& program, const Walks& walks)
       : QueueOf<Backend, Walk>(setup), program_(program), walks_(walks) {}
 
-  /// May its walks make a step a round, all of them?
+  /// True if SteppedWalks can run the program: every walk then makes one step a round.
   static constexpr bool kInSteps = Backend::kSteps && !Program::kScans && !Program::kEndsOnly;
   static std::unique_ptr<SteppedWalks> make_stepped(const QueueSetup& setup, const Walks& walks) {
     if constexpr (kInSteps) return Backend::make_stepped(setup, walks);

@@ -29,12 +29,12 @@ WalksInQueues::WalksInQueues(const QueuedRun& run, PagedPlan plan, DeviceRanks* 
   batch.starts = run.starts;
   batch.length = options_.length;
   batch.partitions = cache_.partitions();
-  if (ranks_ && keys_.resident && !graph_.device.is_cuda()) {  // and so are the others
+  if (ranks_ && keys_.resident && !graph_.device.is_cuda()) {  // as on all ranks
     router_.emplace(*ranks_);
   } else if (ranks_) {
     router_.emplace(*ranks_, graph_.device, link);
   }
-  // On the host, the threads that work are those that hand over.
+  // On the host, the same threads advance and send walks: halves could not overlap.
   const unsigned halves = keys_.resident && linked() ? 2 : 1;
   for (unsigned half = 0; half < halves; ++half) {
     const QueueSetup setup{graph_.device, cache_.paging(), router_ ? &*router_ : nullptr,
@@ -56,7 +56,7 @@ void WalksInQueues::run_all(InstanceRange range, WalkSink* sink) {
   const double connecting = seconds_now();
   if (keys_.resident && linked()) connect();
   stats_.load_seconds += seconds_now() - connecting;
-  // Between GPUs rows come to their rank whole.
+  // Between GPUs, join_rows() completes rows before they are copied.
   const auto row_steps = [&](std::uint32_t steps) { return job_.ends_only() ? kEndWords - 1 : steps; };
   rows_.emplace(graph_.device, origins_, linked() ? nullptr : ranks_, per_origin(),
                 row_steps(options_.length), row_steps(leg()), sink, stats_);
@@ -76,7 +76,7 @@ void WalksInQueues::run_all(InstanceRange range, WalkSink* sink) {
   cache_.count(stats_);
 }
 
-/// Connections are made when they are first used, which takes longer than many rounds.
+/// Uses each connection once: connections open at first use, which takes longer than many rounds.
 void WalksInQueues::connect() {
   const auto size = static_cast<std::size_t>(ranks_->size());
   const Buffer<std::uint64_t> from(graph_.device, size, "connections"),
@@ -105,23 +105,23 @@ void WalksInQueues::run(Instance, std::uint64_t, BatchWriter& writer) {
   rows_->leave(rows, writer);
 }
 
-/// The rows of this rank are put together from what all ranks have of them.
+/// Merges what all ranks have of this rank's rows, and returns the rows.
 const Vertex* WalksInQueues::join_rows() {
   void* const stream = halves_[0]->stream();
   const double sending = seconds_now();
-  // Ranks that have a step's vertex agree on it; to others it is kNoVertex, the largest.
+  // Ranks that know the vertex of a step agree on it; the others have kNoVertex, the largest value.
   router_->begin_least(paths_.data(), rows_of(per_origin()), stream);
   router_->wait(stream, "rows of walks");
   stats_.exchange_seconds += seconds_now() - sending;
   const Vertex* const own = paths_.data() + own_rows();
   if (stepped_.empty()) return own;
-  // To where another rank's lay, which has them now.
+  // Overwrites the rows of another rank, which that rank has merged by now.
   Vertex* const rows = paths_.data() + (origins_.own() == 0 ? rows_of(per_origin()) : 0);
   stepped_[0]->turn_rows(own, per_origin(), rows);
   return rows;
 }
 
-/// Leg by leg. What the last one made is still on the device.
+/// Computes a batch leg by leg. The rows of the last leg stay on the device.
 void WalksInQueues::walk_batch(BatchWriter& writer) {
   ActiveWalks& batch = job_.batch();
   batch.from = 0, batch.until = std::min(leg(), options_.length);
@@ -140,7 +140,7 @@ void WalksInQueues::walk_batch(BatchWriter& writer) {
   }
 }
 
-// ---- partitions that come and go
+// ---- partitions that are brought
 
 void WalksInQueues::walk_leg() {
   Crossing crossing;
@@ -159,11 +159,11 @@ std::uint64_t WalksInQueues::waiting_own() const {
   return std::reduce(waiting.begin() + keys_.others, waiting.begin() + keys_.pairs + 1);
 }
 
-/// Works until half of the walks that waited for partitions of this rank have gone; alone, until all have.
+/// Works until half of the walks that wait for this rank's partitions are gone; a single rank, until all are.
 void WalksInQueues::walk_own() {
-  // A walk that has left for another rank is gone for a while, and the last walks would bring every partition
-  // for a few of them: half of what waited stays for the next time. Four H200s with slots for a third of
-  // their part of a graph of scale 24 took 13 s so, and without it had not ended after 60.
+  // Walks that went to other ranks may return later, and it does not pay to bring every partition for the few
+  // last walks: half of the waiting walks stay for the next time. Four H200s with slots for a third of their
+  // part of a graph of scale 24 took 13 s; without this rule they had not finished after 60 s.
   const std::uint64_t keep = ranks_ ? waiting_own() / 2 : 0;
   for (;;) {
     count_waiting();
@@ -174,8 +174,8 @@ void WalksInQueues::walk_own() {
     };
     cache_.drain(waiting_, work_on, keep);
     if (waiting_own() <= keep) return;
-    // Most of what still waits needs two partitions at once: those of one walk come, and walks that can go on
-    // do.
+    // Most walks that still wait need two partitions at once. Bring those of one walk, and advance all walks
+    // that can go on.
     const auto [own, asked] = queues_[0]->first_pair(keys_.pairs);
     const PartitionPlan& plan = cache_.plan().partitions;
     const std::array<std::uint32_t, 2> wanted{plan.owner(own), plan.owner(asked)};
@@ -190,16 +190,16 @@ void WalksInQueues::work(std::vector<std::uint32_t> keys) {
   count_waiting();
 }
 
-/// Walks of a queue change hands; false when all ranks have none of them left.
+/// Exchanges the walks of a half between ranks; returns false if no rank has any left.
 bool WalksInQueues::exchange(WalkHalf& half, Crossing& crossing) {
   crossing = half.exchange();
   stats_.entries_sent += crossing.sent, stats_.entries_received += crossing.received;
   return crossing.left > 0;
 }
 
-// ---- all partitions are here
+// ---- resident partitions
 
-/// Halves take turns: the host waits for what one of them hands over while the other works.
+/// Halves take turns: the host waits for the exchange of one half while the GPU advances the other.
 void WalksInQueues::exchange_by_turns() {
   std::vector<bool> left(halves_.size(), true);
   for (std::uint64_t turn = 0; std::ranges::find(left, true) != left.end(); ++turn) {
@@ -216,15 +216,15 @@ void WalksInQueues::exchange_by_turns() {
   for (WalkHalf* const half : halves_) half->wait();
 }
 
-/// All walks that are left in a queue need a list of another rank beside their own: that of one of them
-/// comes, and walks that can go on do.
+/// All walks left in a queue need a list of another rank beside their own. Brings the list for one of them;
+/// the next round advances all walks that can go on.
 void WalksInQueues::bring_list(WalkQueue& queue, bool some) {
-  for (WalkHalf* const half : halves_) half->wait();  // what came last may be in use
+  for (WalkHalf* const half : halves_) half->wait();  // the last such partition may be in use
   if (some) hold({cache_.plan().partitions.owner(queue.first_pair(keys_.pairs).second)});
   ranks_->barrier("lists of other ranks");
 }
 
-/// Makes this rank's partitions visible, and `more` beside them.
+/// Brings this rank's partitions and those in `more`, and makes them visible to the next round.
 void WalksInQueues::hold(std::vector<std::uint32_t> more) {
   const OwnedPartitions own = cache_.own();
   const std::size_t others = more.size();
@@ -234,7 +234,7 @@ void WalksInQueues::hold(std::vector<std::uint32_t> more) {
   job_.publish(cache_);
 }
 
-/// Of all lists of this rank, which are here.
+/// Makes the set of the edges in this rank's lists, which are resident.
 void WalksInQueues::make_edge_set() {
   if (edge_set_.bytes() == 0) return;
   const double begin = seconds_now();
@@ -268,19 +268,19 @@ std::uint64_t ranks_of(const QueuedRun& run) {
   return static_cast<std::uint64_t>(ranks ? ranks->size() : 1);
 }
 
-/// Of device memory, with its row.
+/// Device bytes of a walk, with its row.
 std::uint64_t walk_bytes(const QueuedRun& run, WalkMode mode) {
   return row_bytes(run) +
          (mode == WalkMode::stepped ? stepped_walk_bytes(ranks_of(run)) : queued_walk_bytes(run.job.asks()));
 }
 
-/// Empty, on all ranks, where the parts of the graph do not fit, or the GPUs of ranks cannot be connected.
-/// True: the run is only planned.
+/// Constructs `walks` with resident partitions. Leaves it empty, on all ranks, if the graph's parts do not
+/// fit or the ranks' GPUs cannot be connected. Returns true if the run is only planned.
 bool make_resident(const QueuedRun& run, WalkMode mode, std::unique_ptr<DeviceRanks>& link, Walks& walks) {
   ResidentGraph::Impl& graph = run.graph;
   Communicator& ranks = *graph.paging.shard;
   const auto plan_for = [&](bool with_set) {
-    // A user's sampler may have more in its program than most.
+    // The program of a user's sampler may be larger than those of most kinds.
     return plan_resident_shard(ranks, graph.device, graph.graph, graph.paging, run.pages.columns,
                                walk_bytes(run, mode), run.instances(), run.job.asks(),
                                std::max(kSlotLookUp, run.job.slot_bytes()), with_set);
@@ -302,7 +302,7 @@ bool make_resident(const QueuedRun& run, WalkMode mode, std::unique_ptr<DeviceRa
   } catch (const BudgetError&) {
     walks.reset();
     if (link) link->abort();  // one rank's is gone
-    link.reset();             // of all ranks: partitions that come and go take less
+    link.reset();             // on all ranks: WalkMode::brought needs less memory
   }
   return false;
 }
@@ -320,11 +320,11 @@ bool walk_in_queues(const QueuedRun& run, Stay stay) {
   const bool shared = stay != Stay::never && may_stay(graph.paging),
              in_steps = run.job.in_steps() && ranks_of(run) > 1 && run.options.length < cuda::kMostTurned;
   if (shared && in_steps && make_resident(run, WalkMode::stepped, link, walks)) return true;
-  // On many ranks, walks in steps take more memory than those in a queue.
+  // With many ranks, stepped walks need more memory than queued walks.
   if (shared && !walks && make_resident(run, WalkMode::resident, link, walks)) return true;
   if (!walks) {
     if (stay == Stay::must) return false;
-    // Every rank holds the walks of all.
+    // Every rank has memory for the walks of all ranks.
     PagedPlan plan = graph.share_memory(run.pages.columns, walk_bytes(run, WalkMode::brought) * ranks_of(run),
                                         run.instances(), run.steps, run.job.ends_only() ? 0 : row_bytes(run));
     if (graph.device.plans()) return true;

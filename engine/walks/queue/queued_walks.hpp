@@ -1,5 +1,5 @@
-// Walks by queues: on a graph in partitions, which come where walks wait, and over ranks that own partitions
-// each and hand walks to each other.
+// Walks in queues: on a graph in partitions, which are brought when walks wait for them, and over ranks that
+// own partitions and send walks to each other.
 #pragma once
 
 #include <cstdint>
@@ -18,41 +18,41 @@
 
 namespace sluice::walks {
 
-/// Instances of one sampler's walks, and what they need. References are kept.
+/// Instances of a sampler's walks, with their job and inputs. Keeps references.
 struct QueuedRun : InstanceRun<WalkSink, Options> {
   WalkJob& job;
   const PageRequest& pages;
   StartsView starts;
-  std::uint64_t steps = options.length;  ///< that a walk takes, about
+  std::uint64_t steps = options.length;  ///< expected steps of a walk
 };
 
 enum class WalkMode {
-  brought,   ///< partitions come and go
+  brought,   ///< partitions are brought into slots and replaced
   resident,  ///< every rank holds all of its partitions
-  stepped,   ///< the same, and all walks make a step a round (SteppedWalks)
+  stepped,   ///< as resident, and each walk makes one step a round (SteppedWalks)
 };
 
-/// A run's walks, batch by batch. Where partitions are resident, all walks that are here go on until they
-/// leave for another rank or end, or make a step, then change hands. The longest walk leaves at almost every
-/// step, so that there are about as many rounds as steps. A GPU takes each batch in two halves by turns: what
-/// leaves one of them travels while it works on the other.
+/// Runs walks batch by batch. With resident partitions, a round advances all walks of a rank until they end
+/// or leave for another rank (stepped: by one step); then the ranks exchange walks. The longest walk leaves
+/// at almost every step, so there are about as many rounds as steps. A GPU alternates between two halves of a
+/// batch: the departing walks of one half travel while it advances the other.
 class WalksInQueues {
  public:
-  /// `link`: null where walks travel through the hosts. All ranks make one, of the same plan; one may find
-  /// too little memory. All receive first where the instances are, and what comes after is a rank's own, up
-  /// to run_all().
+  /// `link`: null if walks travel through the hosts. All ranks construct one, with the same plan. They first
+  /// exchange their ranges of instances. All else, up to run_all(), is local: one rank alone may find too
+  /// little memory.
   WalksInQueues(const QueuedRun& run, PagedPlan plan, DeviceRanks* link, WalkMode mode);
 
   void run_all(InstanceRange range, WalkSink* sink);
 
-  // For run_batches: ranks make as many batches.
+  // For run_batches: all ranks run the same number of batches.
   bool more(std::uint64_t) const { return batch_ < origins_.batches(); }
   std::uint64_t next(std::uint64_t left);
   void run(Instance first, std::uint64_t count, BatchWriter& writer);
 
  private:
   std::uint64_t per_origin() const { return cache_.plan().batch; }
-  /// Where the rows begin that this rank writes.
+  /// Offset in the paths of the rows that this rank writes.
   std::uint64_t own_rows() const { return rows_of(origins_.own() * per_origin()); }
   std::uint32_t leg() const {
     return keys_.resident || job_.ends_only() ? options_.length
@@ -61,7 +61,7 @@ class WalksInQueues {
   std::uint64_t rows_of(std::uint64_t walks) const {
     return walks * (job_.ends_only() ? kEndWords : std::uint64_t{leg()} + 1);
   }
-  /// Do walks go from GPU to GPU?
+  /// True if walks travel directly from GPU to GPU.
   bool linked() const { return router_ && router_->linked(); }
   void connect();
   const Vertex* join_rows();
@@ -81,41 +81,42 @@ class WalksInQueues {
   WalkJob& job_;
   const Options& options_;
   RunStats& stats_;
-  Communicator* ranks_;  ///< null: this one is alone
+  Communicator* ranks_;  ///< null in a run of one rank
   BatchOrigins origins_;
   PartitionCache cache_;
-  EdgeSetInMemory edge_set_;  ///< of the plan
+  EdgeSetInMemory edge_set_;  ///< as planned; may be empty
   QueueKeys keys_;
   Buffer<Vertex> paths_;
-  std::vector<std::unique_ptr<WalkQueue>> queues_;      ///< one, or the batch's halves
-  std::vector<std::unique_ptr<SteppedWalks>> stepped_;  ///< or these
-  std::vector<WalkHalf*> halves_;                       ///< either
+  std::vector<std::unique_ptr<WalkQueue>> queues_;      ///< one, or one for each half of the batch
+  std::vector<std::unique_ptr<SteppedWalks>> stepped_;  ///< instead of queues_ if stepped
+  std::vector<WalkHalf*> halves_;                       ///< queues_ or stepped_
   std::optional<BatchRows> rows_;
-  std::vector<std::uint64_t> waiting_;  ///< by partition
-  bool leaves_ = false;                 ///< is there a sink?
+  std::vector<std::uint64_t> waiting_;  ///< walks that wait for each partition
+  bool leaves_ = false;                 ///< true if there is a sink
   std::uint64_t batch_ = 0;
-  std::optional<Router> router_;  ///< of ranks_; goes first, for others may not come any more
+  std::optional<Router> router_;  ///< of ranks_; destroyed first, for other ranks may have failed
 };
 
-/// What a slot takes of a round's look-up: its columns, and a program of most kinds.
+/// Bytes for each slot in a round's look-up: its columns, and the program of most kinds.
 inline constexpr std::uint64_t kSlotLookUp = 512;
 
-/// A plan by which every rank holds all of its partitions, and with `pairs` a slot for one more; none, on all
-/// ranks, where that does not fit one of them or leaves too little for walks. `bytes_per_walk` is what a rank
-/// holds for one walk of the batch, which has as many of every rank. `slot_bytes` is what a slot takes of the
-/// look-up that a round publishes. `with_set`: a set of the rank's edges beside the slots.
+/// Plans that every rank holds all of its partitions, and with `pairs` a slot for one more. Returns nullopt,
+/// on all ranks, if that does not fit one of them or leaves too little memory for walks. `bytes_per_walk`:
+/// what a rank holds for one walk of a batch, which has equally many of every rank. `slot_bytes`: bytes for
+/// each slot in a round's look-up. `with_set`: plans a set of the rank's edges beside the slots.
 std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& device, const Graph& graph,
                                              const PagingOptions& paging, const PageColumns& columns,
                                              std::uint64_t bytes_per_walk, std::uint64_t instances,
                                              bool pairs, std::uint64_t slot_bytes = kSlotLookUp,
                                              bool with_set = false);
 
-/// Where ranks own partitions: may a rank hold all of its own, or must it?
+/// Whether a rank that owns partitions may, or must, hold all of its own.
 enum class Stay { never, may, must };
-/// Never where it asks for another way to work on queues.
+/// True if ranks own partitions and `paging` selects no other way to work on queues.
 bool may_stay(const PagingOptions& paging);
 
-/// Walks by WalksInQueues; resident where these partitions fit. False, on all ranks: they must and do not.
+/// Runs walks by WalksInQueues, with resident partitions if they fit. False, on all ranks, if they must and
+/// do not.
 bool walk_in_queues(const QueuedRun& run, Stay stay);
 
 }  // namespace sluice::walks

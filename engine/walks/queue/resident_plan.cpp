@@ -8,7 +8,7 @@ namespace sluice::walks {
 
 namespace {
 
-/// What a rank takes beside slots and walks: the look-ups of partitions, and counts by rank.
+/// Bytes of a rank beside slots and walks: look-ups of partitions, and counts for each rank.
 std::uint64_t look_up_bytes(const PartitionPlan& plan, std::uint64_t slots, std::uint64_t slot_bytes,
                             std::uint64_t ranks) {
   constexpr std::uint64_t kHalves = 2, kCounters = 64u << 10;
@@ -18,12 +18,12 @@ std::uint64_t look_up_bytes(const PartitionPlan& plan, std::uint64_t slots, std:
   return owners + round + kHalves * half + ranks * 16 + kCounters;
 }
 
-/// What a GPU takes for a while where tables are made of partitions that it holds: weights of those that come
-/// side by side, sums of the longest list (kHubScratchEntry), and hubs.
+/// Temporary bytes of a GPU while it makes tables of its partitions: weights of partitions that are processed
+/// concurrently, sums of the longest list (kHubScratchEntry), and hubs.
 std::uint64_t scratch_of_tables(const Device& device, const Graph& graph, const PartitionPlan& plan,
                                 const PageColumns& columns, std::uint64_t slots) {
   if (!device.is_cuda()) return 0;
-  constexpr std::uint64_t kLanes = 4;  // of Slots, at most
+  constexpr std::uint64_t kLanes = 4;  // in Slots that bring partitions, at most
   const std::uint64_t edges = plan.largest() / columns.bytes_per_edge(),
                       hubs = edges / GraphView::kHubDegree * sizeof(Vertex);
   if (!columns.wide_alias) return hubs;
@@ -38,9 +38,9 @@ std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& 
                                              const PagingOptions& paging, const PageColumns& columns,
                                              std::uint64_t bytes_per_walk, std::uint64_t instances,
                                              bool pairs, std::uint64_t slot_bytes, bool with_set) {
-  // A pair brings a partition of another rank, which should not be all that this rank has.
+  // A pair brings a partition of another rank, which should be a small part of what that rank owns.
   constexpr std::uint64_t kPartsForPairs = 16, kLeastShare = 2;
-  // Ranks may have found devices of different kinds, which have no way to each other.
+  // Ranks may have devices of different kinds, which cannot be connected.
   std::uint64_t kinds[] = {device.is_cuda() ? 1u : 0u, device.is_cuda() ? 0u : 1u};
   ranks.all_reduce(kinds, Reduce::max, "the devices of ranks");
   if (kinds[0] + kinds[1] > 1) return std::nullopt;
@@ -59,7 +59,7 @@ std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& 
   }
   std::uint64_t most = std::max<std::uint64_t>(instances, 1);
   ranks.all_reduce(std::span(&most, 1), Reduce::max, "the partition plan");
-  // The host backend's memory has to hold results that leave as well.
+  // The memory of the host backend also holds results on their way to the sink.
   const std::uint64_t limit = device.is_cuda() ? ~std::uint64_t{0} : host_budget().available() / 2,
                       available = std::min(device.memory().available(), limit),
                       slots_bytes = wanted * plan.partitions.largest(),
@@ -68,15 +68,15 @@ std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& 
                                     ? scratch_of_tables(device, graph, plan.partitions, columns, wanted)
                                     : 0,
                       held = parts_bytes + scratch + look_up_bytes(plan.partitions, wanted, slot_bytes, size);
-  // A walk may come to any rank, and all of a batch to the one that has a hub: every rank has a row and a
-  // place for the walks of all, and writes into a row the steps that are made here. Places for fewer would
-  // let ranks that are full wait for each other; rows of own walks alone would take a message for each step
-  // made elsewhere, and smaller batches as many more rounds. So memory alone bounds a batch, and ranks do
-  // not.
+  // A walk may visit any rank, and all walks of a batch may visit the rank that owns a hub. So every rank has
+  // a row and queue space for the walks of all ranks, and writes into a row the steps made on it. With less
+  // queue space, full ranks would wait for each other. With rows for its own walks only, each step made
+  // elsewhere would need a message, and smaller batches would need proportionally more rounds. So memory
+  // alone bounds a batch, not the number of ranks.
   std::uint64_t batch = 0;
   if (held < available && (paging.slots == 0 || wanted <= std::max<std::uint64_t>(paging.slots, 2)))
     batch = std::min({(available - held) / (bytes_per_walk * size), most, kMostUnderWay / size});
-  // Where partitions leave little for walks, more batches cost more than partitions that come and go.
+  // If partitions leave little memory for walks, the additional batches cost more than bringing partitions.
   if (batch < most && parts_bytes > available / kLeastShare) batch = 0;
   ranks.all_reduce(std::span(&batch, 1), Reduce::min, "the partition plan");
   if (batch == 0) return std::nullopt;

@@ -10,7 +10,7 @@ namespace sluice::walks::cuda {
 
 namespace {
 
-/// Every rank has all starts, and the walks that begin on its partitions.
+/// Writes all starts on every rank; each rank counts the walks that begin in its partitions.
 __global__ void __launch_bounds__(kWalkBlock)
     begin_steps_kernel(ActiveWalks walks, SteppedPaths paths, Leaving leaving, QueueCounts counts) {
   extern __shared__ unsigned arrivals[];
@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(kWalkBlock)
     const Vertex start = walks.exists(index) ? walks.starts.start(walks.instance(index)) : kNoVertex;
     *paths.at(index, 0) = start;
     if (start != kNoVertex && walks.length > 0) key = leaving.key_of[walks.map.owner(start)];
-    if (key < leaving.ranks) key = counts.keys;  // another rank has it
+    if (key < leaving.ranks) key = counts.keys;  // it begins on another rank
   }
   count_arrivals(key, counts, arrivals);
 }
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kWalkBlock)
   if constexpr (kSeen) here[-static_cast<std::int64_t>(paths.per_origin)] = walk.previous;
 }
 
-/// No walk makes the steps after `step`.
+/// Fills the steps after `step`, which no walk makes, with kNoVertex.
 __global__ void __launch_bounds__(kWalkBlock) end_steps_kernel(SteppedPaths paths, std::uint32_t step) {
   const std::uint64_t index = paths.index();
   if (index >= paths.capacity) return;

@@ -1,9 +1,9 @@
-// Walks on several GPUs that have all of their partitions, each walk a step a round: their paths are where
-// they wait, and what a round reads of them and writes lies side by side.
+// Walks on several GPUs that hold all of their partitions; every walk makes one step a round. Walks wait in
+// their paths, and what a round reads and writes of them is contiguous.
 //
-// Where each walk goes as far as it can, it writes its path far from its neighbours', and a step makes four
-// accesses at random: its row, its target, its path and its queue. Two H100s, Kronecker scale 24: uniform
-// walks make 11.4 G steps/s so, and 25.3 here. So step_kernel is no advance() (advance.cuh) either, the
+// If each walk advances as far as possible instead, it writes its path far from its neighbours', and a step
+// makes four random accesses: row, target, path and queue. On two H100s, Kronecker scale 24, uniform walks
+// make 11.4 G steps/s that way, and 25.3 here. So step_kernel does not use advance() (advance.cuh), the
 // second measured exception beside walk_kernel.
 #pragma once
 
@@ -16,9 +16,9 @@
 
 namespace sluice::walks::cuda {
 
-/// Paths of a half of a batch. Halves take runs of walks by turns: what a block works on lies side by side.
+/// Paths of a half of a batch. Halves alternate in runs of walks, so that a block's walks are contiguous.
 struct SteppedPaths {
-  Vertex* paths;  ///< of each origin rank [row][per_origin]
+  Vertex* paths;  ///< [origin rank][row][per_origin]
   std::uint64_t row, per_origin, capacity;
   unsigned half, halves;
 
@@ -30,7 +30,7 @@ struct SteppedPaths {
     const bool last = runs() > 0 && (runs() - 1) % halves == half;
     return own_runs() * kRun - (last ? runs() * kRun - capacity : 0);
   }
-  /// The walk of each thread of a block; one beyond `capacity` does not exist.
+  /// The walk of each thread of a block; an index from `capacity` on does not exist.
   __device__ __forceinline__ std::uint64_t index() const {
     return (std::uint64_t{blockIdx.x} * halves + half) * kRun + threadIdx.x;
   }
@@ -40,7 +40,7 @@ struct SteppedPaths {
   }
 };
 
-/// Where walks go that leave.
+/// Departing walks, by destination rank.
 struct Leaving {
   void* walks;  ///< [ranks][capacity] Departure
   std::uint64_t capacity;
@@ -50,7 +50,7 @@ struct Leaving {
 
 // ---- kernels
 
-/// Every walk that is here makes its step after `step`; kNoVertex is written for all others.
+/// Makes step `step` + 1 of every walk on this rank; writes kNoVertex for all others.
 template <class Program>
 __global__ void __launch_bounds__(kWalkBlock)
     step_kernel(WalksOn<Program, Partitioned> walks, SteppedPaths paths, std::uint32_t step, Leaving leaving,
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(kWalkBlock)
       if (kSeen && step > 0) walker.previous = here[-static_cast<std::int64_t>(paths.per_origin)];
       walker.step = step;
       walks.identify(index, walker);
-      walker.row = walks.row_of(*program, walker.current);  // not of one that another rank has
+      walker.row = walks.row_of(*program, walker.current);  // only if its list is present
       Proposal proposal;
       program->propose(walker, proposal);
       rounds = 1;
@@ -92,16 +92,16 @@ __global__ void __launch_bounds__(kWalkBlock)
 
 // ---- launchers
 
-/// What does not depend on the sampler.
+/// The part of a stepped queue that is the same for all samplers.
 class SteppedQueue final : public HalfOn<QueueBackend, SteppedWalks> {
  public:
   /// Launches step_kernel.
   using MakeStep = std::function<void(const SteppedPaths& paths, std::uint32_t step, const Leaving& leaving,
                                       const QueueCounts& counts, unsigned blocks, cudaStream_t stream)>;
 
-  /// `batch` is kept; `seen`: kSeen of what leaves.
+  /// Keeps `batch`. `seen`: kSeen of the departures.
   SteppedQueue(const QueueSetup& setup, const ActiveWalks& batch, bool seen, MakeStep make_step);
-  ~SteppedQueue() override { backend_.finish(); }  // what is under way uses buffers
+  ~SteppedQueue() override { backend_.finish(); }  // work under way uses buffers
 
   void begin() override;
   void go_on() override;

@@ -1,5 +1,5 @@
-// What the driver of walks in queues (queued_walks.cpp) asks of a sampler and a backend: its own code is
-// compiled once.
+// Interfaces of samplers and backends to the driver of queued walks (queued_walks.cpp), so that the driver is
+// compiled only once.
 #pragma once
 
 #include <algorithm>
@@ -17,15 +17,15 @@
 
 namespace sluice::walks {
 
-/// Walks of a queue between two rounds.
+/// Counts of walks in one exchange between ranks.
 struct Crossing {
   std::uint64_t sent = 0, received = 0;  ///< by this rank, to and from others
-  std::uint64_t here = 0;                ///< that this rank has now, of a queue
-  // Of all ranks.
-  std::uint64_t travelled = 0, left = 0;  ///< that changed hands; that have not ended
+  std::uint64_t here = 0;                ///< walks of the queue on this rank afterwards
+  // Of all ranks:
+  std::uint64_t travelled = 0, left = 0;  ///< walks that change rank; walks not ended
 };
 
-/// What a crossing is, by the counts of all ranks, [ranks][keys of QueueKeys]. Returns what comes from each.
+/// Fills in `crossing` from the counts of all ranks, [ranks][keys]. Returns the arrivals from each rank.
 inline std::vector<std::uint64_t> tally(std::span<const std::uint64_t> all, std::size_t ranks,
                                         std::size_t own, Crossing& crossing) {
   const std::size_t keys = all.size() / ranks;
@@ -42,84 +42,84 @@ inline std::vector<std::uint64_t> tally(std::span<const std::uint64_t> all, std:
   return receive;
 }
 
-/// A batch's walks, or half of them, that ranks work on together.
+/// A batch of walks, or half of one, that ranks advance together.
 class WalkHalf {
  public:
   virtual ~WalkHalf() = default;
 
-  /// All walks that begin here wait at their starts.
+  /// Places all walks that begin on this rank at their starts.
   virtual void begin() = 0;
-  /// Works on all that is here; what comes of it, exchange() says.
+  /// Advances all walks on this rank; exchange() reports the result.
   virtual void go_on() = 0;
-  /// Walks that other ranks go on with leave, and theirs come; all ranks call it.
+  /// Sends departing walks to their ranks and receives arriving ones; all ranks call it.
   virtual Crossing exchange() = 0;
-  /// What it has begun is done then.
+  /// Waits until all work that was begun is complete.
   virtual void wait() = 0;
   /// The stream that its kernels run on; null on the host.
   virtual void* stream() = 0;
   virtual WalkTotals totals() = 0;
   virtual const KernelTimes& times() = 0;
-  /// Of GPUs; what hosts say to each other, the communicator counts.
+  /// Time of exchanges between GPUs; the communicator counts those between hosts.
   virtual double exchange_seconds() const = 0;
 };
 
-/// A queue of such walks, by QueueKeys. Their paths are rows.
+/// A WalkHalf that keeps its walks sorted by QueueKeys. Paths are rows.
 class WalkQueue : public WalkHalf {
  public:
-  /// Of the rows of all walks, `values` are cleared.
+  /// Clears the first `values` entries of the rows of all walks.
   virtual void clear_rows(std::uint64_t values) = 0;
-  /// The walks that came to the end of the last leg go on with the next, ActiveWalks::from.
+  /// Begins the leg from step ActiveWalks::from on, with the walks that completed the last leg.
   virtual void begin_leg() = 0;
-  /// Works on all that waits under these keys, until every walk has ended or waits for what is not here. What
-  /// waits then, collect() says.
+  /// Advances all walks under these keys, until each has ended or waits for something that is not present.
+  /// collect() then updates waiting().
   virtual void advance(std::span<const std::uint32_t> keys) = 0;
   virtual void collect() = 0;
-  /// Walks that wait, by key.
+  /// Number of waiting walks, by key.
   virtual std::span<const std::uint64_t> waiting() const = 0;
-  /// Where the first walk under a key is, and whom it asks.
+  /// The current vertex of the first walk under a key, and the vertex whose list it needs beside its own.
   virtual std::pair<Vertex, Vertex> first_pair(std::uint32_t key) = 0;
 };
 
-/// Such walks that make a step a round, all of them: steps_cuda.cuh. Their paths lie step by step.
+/// A WalkHalf in which every walk makes one step a round: steps_cuda.cuh. Paths are stored by step.
 class SteppedWalks : public WalkHalf {
  public:
-  /// [row][walks] become rows.
+  /// Transposes [row][walks] to rows.
   virtual void turn_rows(const Vertex* steps, std::uint64_t walks, Vertex* rows) = 0;
 };
 
-/// What either is made from.
+/// What a WalkQueue or SteppedWalks is made from.
 struct QueueSetup {
   const Device& device;
   const PagingOptions& paging;
-  const Router* router;  ///< null: this one is alone
+  const Router* router;  ///< null in a run of one rank
   const QueueKeys& keys;
   std::uint64_t per_origin;  ///< walks of a batch that begin on each rank
-  std::uint64_t capacity;    ///< of the batch
-  Vertex* paths;             ///< [walks of the batch][row], or of each origin rank [row][per_origin]
-  std::uint64_t row;         ///< steps of a leg and one more, or kEndWords
+  std::uint64_t capacity;    ///< walks of the batch
+  Vertex* paths;             ///< [walks of the batch][row]; stepped: [origin rank][row][per_origin]
+  std::uint64_t row;         ///< steps of a leg + 1, or kEndWords
   unsigned half, halves;
 
-  /// Does a GPU work by itself: has it all partitions, and a way to the others?
+  /// True if GPUs exchange walks directly: all partitions are resident and the GPUs are connected.
   bool by_devices() const { return keys.resident && router && router->linked(); }
-  /// The most walks of a half of queues, and those of this one, which has one in `halves`.
+  /// Walks in the largest part of a batch, and in this part, which has every `halves`-th walk.
   std::uint64_t most() const { return (capacity + halves - 1) / halves; }
   std::uint64_t size() const { return (capacity + halves - 1 - half) / halves; }
 };
 
-/// Room for walks on each side of a queue's memory. Only those that were worked on move, behind the others,
-/// while there is capacity; half as much again keeps all from moving at every round.
+/// Walks for which each side of a queue has memory. A round moves only the walks that it advanced, behind the
+/// others, while capacity lasts. The extra half avoids moving all walks in every round.
 constexpr std::uint64_t queue_capacity(std::uint64_t walks) {
   return walks + walks / 2;
 }
 
-/// Bytes of device memory that a walk under way takes beside its path.
+/// Device bytes per walk of a queue, without the walk's path.
 constexpr std::uint64_t queued_walk_bytes(bool asks) {
   const std::uint64_t walk = asks ? sizeof(ParkedWalk<true>) : sizeof(ParkedWalk<false>);
   return queue_capacity(2) * (walk + sizeof(std::uint32_t));
 }
 
-/// A walk that leaves for another rank, among those that make a step a round: its index in the batch, the
-/// vertex where it is, and the one before for hooks that see a walk.
+/// A walk that leaves a SteppedQueue for another rank: its index in the batch, its current vertex, and its
+/// previous one if hooks read the walker.
 template <bool kSeen>
 struct Departure {
   std::uint32_t index;
@@ -131,8 +131,7 @@ struct Departure<true> {
   Vertex current, previous;
 };
 
-/// As queued_walk_bytes, where walks make a step a round: capacity for all to leave for any rank, and to
-/// come.
+/// Device bytes per walk of a SteppedQueue: one departure slot for each rank, and one arrival slot.
 constexpr std::uint64_t stepped_walk_bytes(std::uint64_t ranks) {
   return (ranks + 1) * sizeof(Departure<true>);
 }
@@ -143,20 +142,20 @@ class WalkJob {
   virtual ~WalkJob() = default;
 
   virtual ActiveWalks& batch() = 0;
-  /// Makes the partitions that are here visible to the next round.
+  /// Makes the present partitions visible to the next round.
   virtual void publish(PartitionCache& cache) = 0;
   /// WalksOn<Program, Partitioned>::kAsks.
   virtual bool asks() const = 0;
-  /// Does its sampler ask whether edges are there?
+  /// True if the sampler asks questions about edges.
   virtual bool has_questions() const = 0;
-  /// Program::kEndsOnly: rows have kEndWords, and walks no legs.
+  /// Program::kEndsOnly: rows have kEndWords entries, and walks have no legs.
   virtual bool ends_only() const = 0;
   /// ProgramQueue::kInSteps
   virtual bool in_steps() const = 0;
-  /// What a slot takes of the look-up that a round publishes.
+  /// Bytes for each slot in the look-up that a round publishes.
   virtual std::uint64_t slot_bytes() const = 0;
   virtual std::unique_ptr<WalkQueue> make_queue(const QueueSetup& setup) = 0;
-  /// Where in_steps().
+  /// Null unless in_steps().
   virtual std::unique_ptr<SteppedWalks> make_stepped(const QueueSetup& setup) = 0;
 };
 
