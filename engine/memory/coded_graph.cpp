@@ -15,9 +15,9 @@ namespace sluice {
 namespace {
 
 constexpr std::uint64_t kGrain = 1024;
-/// Where a list begins is kept in 32 bits.
+/// The first word of a list is a 32-bit number.
 constexpr std::uint64_t kMostWords = 0xffffffff;
-/// Rows take a quarter of the device's memory at most: slots and batches want the rest.
+/// Rows take at most a quarter of the device's memory; slots and batches need the rest.
 constexpr std::uint64_t kShareOfRows = 4;
 
 std::uint32_t degree_of(const CsrView& graph, std::uint64_t v) {
@@ -118,7 +118,7 @@ std::optional<CodedGraph> CodedGraph::of(const Device& device, const CsrView& li
         }
       });
   if (!sorted) return std::nullopt;
-  // Memory that all threads have written is locked in less time than memory that is allocated locked.
+  // Locking memory that all threads have written takes less time than allocating locked memory.
   const auto lock = [&](const auto& column) {
     coded.locks_.emplace_back(device, column.data(), column.bytes());
   };
@@ -126,7 +126,7 @@ std::optional<CodedGraph> CodedGraph::of(const Device& device, const CsrView& li
   return coded;
 }
 
-/// Codes a list into words that are zero. False: it is not sorted.
+/// Codes a list into words that must be zero. Returns false if the list is not sorted.
 bool CodedGraph::write(const CsrView& lists, const CodedSizes& sizes, std::uint64_t v,
                        const AliasSlotsOf* slots_of) {
   const EdgeIndex first = lists.offsets[v];

@@ -1,4 +1,4 @@
-// The lists of a whole graph in fewer bits, in host memory, from which partitions are brought to the device.
+// The coded lists of a whole graph, in host memory, from which partitions are brought to the device.
 #pragma once
 
 #include <cstdint>
@@ -21,27 +21,27 @@
 
 namespace sluice {
 
-/// How many words the lists' codes take, and alias slots beside them, from degrees alone; keeps the view.
+/// Sizes in words of the lists' codes, and of alias slots beside them, computed from degrees. Keeps the view.
 class CodedSizes {
  public:
-  /// `targets`: what is in lists is below it; 0: below the number of lists.
+  /// `targets`: an upper bound of list entries; 0: the number of lists.
   CodedSizes(const CsrView& lists, unsigned threads, bool slots, std::uint64_t targets = 0);
 
-  /// Of all lists.
+  /// Words of all lists.
   EdgeIndex words() const { return before_.back(); }
-  /// Is no list too long, and every beginning below 2^32?
+  /// True if no list is too long, and every list begins below word 2^32.
   bool codable() const { return codable_; }
   bool slots() const { return slots_; }
   std::uint64_t targets() const { return targets_; }
-  /// Of all lists, and of their rows.
+  /// Bytes of all lists' words, and of their rows.
   std::uint64_t word_bytes() const { return words() * sizeof(std::uint32_t); }
   std::uint64_t row_bytes() const { return (lists_.vertices + 1) * sizeof(CodedRow); }
-  /// Do codes take fewer bytes than lists of so many an edge? Short lists gain nothing: each ends with a
-  /// word.
+  /// True if codes take fewer bytes than lists with `edge_bytes` an edge. Short lists gain nothing: each ends
+  /// with a whole word.
   bool pay(std::uint64_t edge_bytes) const { return word_bytes() < lists_.edges * edge_bytes / 8 * 7; }
-  /// [vertices + 1] where each list's code begins, in words.
+  /// [vertices + 1] The first word of each list.
   HostArray<EdgeIndex> offsets() const;
-  /// [vertices + 1], the last of them where the words end.
+  /// [vertices + 1] Fills in rows; the last one is the end of the words.
   void fill(CodedRow* rows) const;
 
  private:
@@ -59,14 +59,14 @@ class CodedSizes {
   std::vector<EdgeIndex> before_;  ///< [blocks of vertices + 1] words before each
 };
 
-/// What partitions are cut from: lists as they are, or their codes in words. Keeps the view.
+/// The lists that partitions are cut from: plain lists, or their codes in words. Keeps the view.
 class CutLists {
  public:
   CutLists(const CsrView& lists, const PageColumns& columns, unsigned threads);
 
   std::span<const EdgeIndex> offsets() const { return offsets_; }
   const PartitionBytes& bytes() const { return bytes_; }
-  /// Of all lists.
+  /// Bytes of all lists.
   std::uint64_t sum() const {
     return (offsets_.size() - 1) * bytes_.vertex + (offsets_.back() - offsets_.front()) * bytes_.edge;
   }
@@ -83,20 +83,20 @@ using AliasSlotsOf =
 
 class CodedGraph {
  public:
-  /// Codes all lists, and the slots of each behind it where `sizes` counts them; page-locked where the device
-  /// is a GPU, which has the rows in its own memory. Nothing where a list is not sorted, is too long, or
+  /// Codes all lists, each followed by its alias slots if `sizes` counts them. Codes are page-locked if the
+  /// device is a GPU, which also gets the rows. Returns nullopt if a list is not sorted or too long, or
   /// memory cannot hold the codes.
   static std::optional<CodedGraph> of(const Device& device, const CsrView& lists, const CodedSizes& sizes,
                                       const AliasSlotsOf* slots);
 
-  /// [vertices + 1], the last of them where the words end.
+  /// [vertices + 1]; the last row is the end of the words.
   const CodedRow* rows() const { return rows_.data(); }
   std::span<const std::uint32_t> words_of(std::uint64_t begin, std::uint64_t end) const {
     return words_.span().subspan(rows()[begin].begin, rows()[end].begin - rows()[begin].begin);
   }
-  /// As the device reads all of them: words in host memory.
+  /// The lists as the device reads them; the words are in host memory.
   CodedLists lists() const { return {there_.empty() ? rows() : there_.data(), words_.data()}; }
-  /// [edges] of the slots, whole
+  /// [edges] Thresholds of the alias slots, uncoded.
   const std::uint64_t* thresholds() const { return thresholds_.data(); }
   std::uint64_t bytes() const { return rows_.bytes() + words_.bytes() + thresholds_.bytes(); }
 
@@ -110,14 +110,14 @@ class CodedGraph {
   std::vector<PageLock> locks_;
 };
 
-/// Lists of a graph in fewer bits, each part made when it is first asked for.
+/// Coded lists of a graph; each part is made when first needed.
 struct CodedSet {
   std::optional<CodedSizes> sizes;
   std::optional<CodedGraph> graph;
 };
 
-/// Would a run that reads no list itself have `columns` of them coded? Where partitions cross a link fewer
-/// bytes pay; the host backend would only decode. Throws UsageError where `layout` asks for what cannot be.
+/// True if a run that reads single list entries should have `columns` coded: fewer bytes pay over a link,
+/// while the host backend would only decode. Throws UsageError if `layout` asks for the impossible.
 bool wants_codes(const Device& device, const Graph& graph, Layout layout, const PageColumns& columns,
                  CodedSet& set);
 

@@ -1,4 +1,4 @@
-// An Ownership where the kernels of a device read it.
+// An Ownership in the memory of a device.
 #pragma once
 
 #include <cstdint>

@@ -33,7 +33,7 @@ Ownership owners_of_vertices(const Communicator& ranks, const PartitionPlan& pla
 std::uint64_t travelling_bytes(const Device& device) {
   constexpr std::uint64_t kLeast = 4u << 20, kMost = 64u << 20;
   std::uint64_t memory = device.memory().ceiling();
-  // The host's device memory lies within its memory.
+  // The host backend's device memory is part of host memory.
   if (!device.is_cuda()) memory = std::min(memory, host_budget().ceiling());
   return std::clamp(memory / 256, kLeast, kMost);
 }
@@ -60,7 +60,7 @@ PagedPlan plan_shard(Communicator* ranks, const Device& device, const Graph& gra
   std::optional<PagedPlan> fitted;
   together(ranks, [&] { fitted = plan_with(); });
   PagedPlan& plan = *fitted;
-  // Slots for what this rank owns, and for one more: a scan may need a list of another rank.
+  // Slots for this rank's partitions, and for one more: a scan may need a list of another rank.
   const OwnedPartitions own = OwnedPartitions::of(ranks, plan.partitions.size());
   plan.slots = std::min<unsigned>(plan.slots, std::max(own.end - own.begin + 1, 2u));
   plan.slot_bytes = bytes_of_slots(plan.partitions, plan.slots);

@@ -18,13 +18,13 @@ namespace sluice {
 
 namespace {
 
-/// Legs of fewer steps would be mostly waits for the last of their walks.
+/// In legs of fewer steps, most time would go to waiting for the last walks of a leg.
 constexpr std::uint64_t kShortestLeg = 4, kMostLegs = 16;
 
-/// Bytes brought, about, if `slot_bytes` of `graph_bytes` are here at a time and `batch` instances are under
-/// way, in so many legs. What is away is brought when a leg begins; that costs a sixteenth of the graph at
-/// least, for the last walks of a leg keep no device busy. A list that is not here is brought after half of
-/// what is away, on average; then the walk goes on through what is here.
+/// Expected bytes brought, if slots hold `slot_bytes` of `graph_bytes` and `batch` instances are under way,
+/// in `legs` legs. Each leg brings the absent part again, and at least a sixteenth of the graph: the last
+/// walks of a leg keep no device busy. A walk waits for half of the absent part, on average, until an absent
+/// list is brought; then it goes on through present lists.
 double brought(double graph_bytes, double slot_bytes, double instances, double batch, double steps,
                double legs) {
   const double away = 1 - std::min(1.0, slot_bytes / graph_bytes);
@@ -32,8 +32,8 @@ double brought(double graph_bytes, double slot_bytes, double instances, double b
   return batches * graph_bytes * (1 + (legs - 1) * std::max(away, 1.0 / 16) + steps * away * away / 2);
 }
 
-/// Slots for the usual partitions, and a few for those that are one list larger than these: such a list shall
-/// not make all slots as large.
+/// Slot sizes: usual partitions, and the few that are a single larger list. These have slots of their own, so
+/// that such a list does not enlarge all slots.
 class Sizes {
  public:
   explicit Sizes(const PartitionPlan& plan) {
@@ -46,14 +46,14 @@ class Sizes {
     if (usual_ == 0) usual_ = std::max<std::uint64_t>(largest_, 1), oversized_ = 0;
   }
 
-  /// Of so many slots, those for oversized partitions.
+  /// The slots for oversized partitions, of `slots` slots.
   unsigned large(std::uint64_t slots) const {
     return static_cast<unsigned>(std::min({oversized_, slots, kSlotsNeeded}));
   }
   std::uint64_t bytes(std::uint64_t slots) const {
     return large(slots) * largest_ + (slots - large(slots)) * usual_;
   }
-  /// How many slots `capacity` bytes hold, if these are at least what kSlotsNeeded take.
+  /// The number of slots in `capacity` bytes, which must hold at least kSlotsNeeded.
   std::uint64_t fitting(std::uint64_t capacity) const {
     return kSlotsNeeded + (capacity - bytes(kSlotsNeeded)) / usual_;
   }
@@ -68,7 +68,7 @@ bool reads_in_place(const PagedPlan& coded, const PagingOptions& paging, std::ui
                     std::uint64_t instances, std::uint64_t steps) {
   if (paging.transport != Transport::automatic) return paging.transport == Transport::mapped;
   const LinkRates rates = expected_link(list_bytes);
-  // The lists as they are would have as many bytes of the device.
+  // Lists that are read as they are would have as many bytes of the device.
   const double resident =
       static_cast<double>(coded.slot_bytes) / static_cast<double>(std::max<std::uint64_t>(list_bytes, 1));
   const double reads =
@@ -77,8 +77,8 @@ bool reads_in_place(const PagedPlan& coded, const PagingOptions& paging, std::ui
 }
 
 std::uint64_t usual_slot_bytes(std::uint64_t share, std::uint64_t list_bytes) {
-  // Partitions' worth of slots that a budget is cut into: enough that some come while others are worked on,
-  // few enough that a copy is long.
+  // Slots' worth of partitions in a budget: enough that some are brought while others are worked on, and few
+  // enough that copies are long.
   constexpr std::uint64_t kSlots = 16;
   // Smaller copies do not fill the link (DESIGN section 7).
   constexpr std::uint64_t kSmallestSlot = 1u << 20;
@@ -94,7 +94,7 @@ bool needs_pages(const Device& device, const Graph& graph, const PagingOptions& 
   if (paging.partitions > 1 || paging.transport != Transport::automatic || graph.edges_elsewhere) return true;
   if (paging.partitions == 1) return false;
   const std::uint64_t edges = graph.edges() * (sizeof(Vertex) + (graph.weighted ? sizeof(float) : 0));
-  // The host backend reads a graph where it is; a ceiling says what a device of that size would hold.
+  // The host backend reads graphs in place; a ceiling simulates a device of that size.
   if (!device.is_cuda()) return paging.cut || edges > device.memory().ceiling();
   const std::uint64_t hubs = graph.edges() / GraphView::kHubDegree * sizeof(Vertex),
                       vertices = (graph.vertices() + 1) * sizeof(EdgeIndex) +
@@ -110,7 +110,8 @@ PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptio
   const PartitionBytes bytes = lists.bytes();
   const std::uint64_t graph_bytes = std::max<std::uint64_t>(lists.sum(), 1);
   const auto beside = [&](std::uint64_t left) { return left > taken ? left - taken : 0; };
-  // The host backend's slots and batches lie in host memory, which has to hold results that leave as well.
+  // The host backend's slots and batches are in host memory, which also holds results on their way to the
+  // sink.
   const std::uint64_t most = device.is_cuda() ? ~std::uint64_t{0} : beside(host_budget().available()) / 2;
   const std::uint64_t available = std::min(beside(device.memory().available()), most);
   const std::uint64_t free = beside_fixed(available);
@@ -130,7 +131,7 @@ PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptio
                    static_cast<double>(legs));
   };
 
-  // The share of slots, in sixteenths of what is free.
+  // The share of slots, in sixteenths of the free memory.
   std::uint64_t share = 0, legs = 1;
   double best = 0;
   for (std::uint64_t some = 1; some <= kMostLegs; some *= 2) {
@@ -143,7 +144,7 @@ PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptio
       if (share == 0 || cost < best) share = slot_bytes, legs = some, best = cost;
     }
   }
-  // Whatever the batch leaves over is for slots too.
+  // Slots also get what the batch leaves over.
   if (share != 0) share = std::min(graph_bytes, free - fitting(share, legs) * each(legs));
   const std::uint64_t slot_bytes = usual_slot_bytes(share, graph_bytes);
   PagedPlan plan{paging.partitions != 0

@@ -1,4 +1,4 @@
-// How a graph that does not fit the device is worked on, in partitions.
+// Options for working in partitions, on a graph that does not fit the device.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@ namespace sluice {
 
 class Communicator;
 
-/// How the kernels reach a partition's edges.
+/// How kernels read a partition's edges.
 enum class Transport {
-  automatic,  ///< per partition and round, by what waits there
-  copied,     ///< into a slot in device memory, from host memory
+  automatic,  ///< chosen per partition and round, by the work that waits there
+  copied,     ///< copied from host memory into a slot in device memory
   mapped,     ///< read in place, from page-locked host memory
-  file,       ///< from the graph file into a slot
+  file,       ///< read from the graph file into a slot
 };
 
 /// Which partition is brought next.
@@ -21,29 +21,29 @@ enum class SchedulePolicy {
   fifo,      ///< where work has waited longest
 };
 
-/// How the partitions that are worked on side by side share the device's blocks, or the host's threads.
+/// How partitions that are worked on side by side share the device's blocks, or the host's threads.
 enum class Balance {
-  automatic,  ///< as it comes: a free thread takes the next block of any queue
-  on,         ///< a kernel a partition, with blocks in proportion to what waits there, as C-SAW has it
-  off,        ///< a kernel a partition, each with as many blocks as the others
+  automatic,  ///< no shares: a free thread takes the next block of any queue
+  on,         ///< a kernel for each partition, blocks in proportion to its work (C-SAW)
+  off,        ///< a kernel for each partition, equally many blocks for each
 };
 
-/// None of this changes a result.
+/// None of these options changes a result.
 struct PagingOptions {
-  std::uint64_t partitions = 0;  ///< 0: what the budget asks for; 1: the graph whole
+  std::uint64_t partitions = 0;  ///< 0: as the budget requires; 1: the graph whole
   /// Use partitions even if `partitions` is 0; set when a plan decided so.
   bool cut = false;
-  std::uint64_t slots = 0;  ///< partitions on the device at once, at least two; 0: what the budget allows
+  std::uint64_t slots = 0;  ///< partitions on the device at once, at least 2; 0: as the budget allows
   Transport transport = Transport::automatic;
   SchedulePolicy schedule = SchedulePolicy::workload;
-  /// All instances' entries in a partition's queue at once (C-SAW's batched multi-instance sampling), or one
-  /// instance's after another's.
+  /// True: all instances' entries in a partition's queue at once (C-SAW's batched multi-instance sampling).
+  /// False: one instance after another.
   bool batching = true;
   Balance balance = Balance::automatic;
-  /// Each of these ranks owns a range of partitions, and work travels between them; null: every rank reaches
-  /// the whole graph. All ranks then make the same runs.
+  /// Each of these ranks owns a range of partitions, and work travels between them; all ranks then make the
+  /// same runs. Null: every rank reaches the whole graph.
   Communicator* shard = nullptr;
-  /// Where GPUs of these ranks reach each other's memory, lists are read there and no work travels. Off: for
+  /// If the ranks' GPUs can access each other's memory, lists are read there and no work travels. False: for
   /// benchmarks.
   bool peer_reads = true;
 };

@@ -13,9 +13,9 @@ namespace sluice {
 
 namespace {
 
-/// Reads of a list's edges by one visit, about.
+/// Approximate number of reads in one visit to a list.
 double reads_of(const PageColumns& columns, double picks) {
-  constexpr double kSearch = 16;  // of a CTPS
+  constexpr double kSearch = 16;  // steps of a search in a CTPS
   constexpr double kCode = 3;     // sample, high bits, low bits
   return picks * ((columns.coded ? kCode : 1) + (columns.alias ? 2 : 0) + (columns.cumulative ? kSearch : 0) +
                   (columns.weights ? 1 : 0));
@@ -28,7 +28,7 @@ LargePartitions large_of(const PagedPlan& plan) {
   return large;
 }
 
-/// Where slots hold all partitions of this rank, they come once.
+/// If the slots hold all partitions of this rank, each is brought once.
 PageSources sources_for(PageSources sources, const OwnedPartitions& own, unsigned slots) {
   if (own.end - own.begin <= slots) sources.once = own;
   return sources;
@@ -43,7 +43,7 @@ PartitionCache::PartitionCache(const Device& device, std::span<const EdgeIndex> 
       paging_(paging),
       own_(OwnedPartitions::of(paging.shard, plan_.partitions.size())),
       steps_(use.steps),
-      // Where partitions have shares of the device, all that fit shall be worked on side by side.
+      // If partitions have shares of the device, all that fit are to be worked on side by side.
       once_(use.once && paging.balance == Balance::automatic),
       slots_(device, offsets, plan_.partitions, pages.columns, sources_for(pages.sources, own_, plan_.slots),
              {here.empty() ? plan_.slots : 0, plan_.large_slots, 0, here}),
@@ -82,7 +82,7 @@ void PartitionCache::drain(std::span<const std::uint64_t> waiting, const Work& w
   }
 }
 
-/// `away` is what waits for partitions that may come.
+/// Brings and works on partitions once. `away` counts the work of partitions that may be brought.
 void PartitionCache::round(std::vector<std::uint64_t> away, std::span<const std::uint64_t> waiting,
                            const Work& work) {
   const std::vector<std::uint32_t> mapped = map_some(away);
@@ -92,8 +92,8 @@ void PartitionCache::round(std::vector<std::uint64_t> away, std::span<const std:
   present.insert(present.end(), mapped.begin(), mapped.end());
   std::erase_if(present, [&](std::uint32_t p) { return waiting[p] == 0; });
   work_on(present, mapped, work);
-  // Neither a disk nor a link shall ever have nothing to do: while what has come of half of the loads is
-  // worked on, and the next are chosen, it brings the others. Work that goes on wants slots that are full.
+  // Disk and link should never idle. While the first half of the loads is worked on and the next are chosen,
+  // the other half is brought. Work that moves on needs full slots.
   scheduler_.arrive(slots_.wait((once_ ? scheduler_.coming() : spare()) / 2));
   free_slots(waiting);
 }
@@ -108,20 +108,20 @@ void PartitionCache::sweep(std::span<const std::uint64_t> waiting, const Work& w
     move(pass.fill());
     if (pass.none_resident()) {
       if (pass.none_coming()) return;
-      // Half of the slots go on filling while what has come is worked on: the link does not rest.
+      // Half of the passing slots fill while arrived partitions are worked on, so that the link never idles.
       pass.arrive(slots_.wait(pass.passing() / 2));
     }
     work_on(pass.next(), {}, work);
   }
 }
 
-/// Some partitions leave slots, others come into slots.
+/// Takes partitions out of slots, and starts to bring others.
 void PartitionCache::move(const PartitionMoves& moves) {
   for (const std::uint32_t partition : moves.left) slots_.drop(partition);
   for (const PartitionLoad& load : moves.loads) slots_.begin(load.slot, load.partition);
 }
 
-/// `present` are in slots, or read in place: those of `mapped`.
+/// Works on `present` partitions, which are in slots or, those in `mapped`, read in place.
 void PartitionCache::work_on(std::span<const std::uint32_t> present, std::span<const std::uint32_t> mapped,
                              const Work& work) {
   if (present.empty()) return;
@@ -132,14 +132,14 @@ void PartitionCache::work_on(std::span<const std::uint32_t> present, std::span<c
   mapped_rounds_ += !mapped.empty();
 }
 
-/// Slots that are empty, or being filled, let the next partitions come while others are worked on. Where
-/// partitions have shares, or lists are visited once, all that have no work go, so that the next ones are
-/// worked on side by side too.
+/// Slots kept empty or filling, so that the next partitions arrive while others are worked on. With shares of
+/// the device, or if lists are visited once, free_slots() retires all partitions without work instead: then
+/// the next ones are worked on side by side too.
 unsigned PartitionCache::spare() const {
-  // A slot that is being filled serves no walk, and a link wants two copies or three: of 32 large slots
-  // three gave 3.56 G steps/s, two 3.51, four 3.45 and six 3.14 (H200, Kronecker scale 24). But it shall have
-  // work for as long as the shortest rounds take, 0.1 ms: of slots below 1 MB three gave 1.11 G and six 1.37
-  // (scale 20, a run each). For a disk a quarter was measured.
+  // A slot that is being filled serves no walk, and two or three concurrent copies fill the link: of 32 large
+  // slots, three spare ones gave 3.56 G steps/s, two 3.51, four 3.45 and six 3.14 (H200, Kronecker scale 24).
+  // But the copies should last as long as the shortest rounds, 0.1 ms: of slots below 1 MB three gave 1.11 G
+  // and six 1.37 (scale 20, a run each). For a disk a quarter was measured.
   constexpr std::uint64_t kCopies = 3, kOfShortRound = 6u << 20;
   if (slots_.read_from_file()) return std::max(1u, plan_.slots / 4);
   const std::uint64_t wanted =
@@ -149,25 +149,25 @@ unsigned PartitionCache::spare() const {
 
 void PartitionCache::free_slots(std::span<const std::uint64_t> waiting) {
   const bool all = once_ || paging_.balance != Balance::automatic;
-  // What all fits stays, whether it has work or not.
+  // If all partitions fit, they stay, with or without work.
   unsigned away = 0;
   for (std::uint32_t p = own_.begin; p < own_.end; ++p) away += may_come(p, waiting);
   const unsigned wanted = all ? plan_.slots : spare() - std::min(spare(), scheduler_.coming());
   move({scheduler_.retire(waiting, std::min(wanted, away)), {}});
 }
 
-/// Work that goes on may come to any partition.
+/// True for an absent partition that may be needed: work that moves on may reach any partition.
 bool PartitionCache::may_come(std::uint32_t partition, std::span<const std::uint64_t> waiting) const {
   return scheduler_.away(partition) && (!once_ || waiting[partition] > 0);
 }
 
 void PartitionCache::hold(std::span<const std::uint32_t> wanted) {
-  scheduler_.arrive(slots_.wait());  // what drain() left under way would be in their place
+  scheduler_.arrive(slots_.wait());  // loads of drain() would take slots
   std::vector<std::uint64_t> need(partitions(), 0);
   for (const std::uint32_t partition : wanted) need[partition] = 1;
   unsigned missing = 0;
   for (std::uint32_t p = 0; p < partitions(); ++p) missing += need[p] > 0 && !scheduler_.resident(p);
-  // One of them may be in a slot that only the other fits.
+  // A wanted partition may be in a large slot that another one needs.
   const bool all_anew = missing > 0 && plan_.large_slots > 0;
   move({all_anew ? scheduler_.clear() : scheduler_.retire(need, missing), {}});
   move({{}, scheduler_.choose(need)});
@@ -183,7 +183,7 @@ void PartitionCache::bring_together(std::span<const std::uint32_t> wanted,
   free_slots(waiting);
 }
 
-/// Partitions that are read in place in this round.
+/// The partitions that this round reads in place.
 std::vector<std::uint32_t> PartitionCache::map_some(std::span<const std::uint64_t> waiting) {
   std::vector<std::uint32_t> mapped;
   if (paging_.shard || !slots_.can_map() || paging_.transport == Transport::copied ||

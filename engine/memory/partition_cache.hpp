@@ -1,6 +1,6 @@
-// The partitions of a graph on their way to the device and back: what is here is worked on while the next
-// ones come. Partitions come where most work waits, for walks and samples, whose work moves on to other
-// partitions; or each partition comes once a round, for sweeps. Knows nothing of the work itself.
+// Brings partitions of a graph to the device, and works on present partitions while the next ones are copied.
+// drain() brings partitions where most work waits: for walks and samples, whose work moves on to other
+// partitions. sweep() brings each partition once a round. The cache is independent of the kind of work.
 #pragma once
 
 #include <cstddef>
@@ -24,37 +24,37 @@
 
 namespace sluice {
 
-/// How a run reads what is here.
+/// How a run reads present partitions.
 struct PageUse {
   double picks = 0;         ///< edges that one visit to a list draws, about; 0: all, partitions are copied
-  std::uint64_t steps = 0;  ///< through so many other lists work goes on, wherever they are
-  bool once = false;        ///< does drain() visit each list that waits once, and work goes on from none?
+  std::uint64_t steps = 0;  ///< further lists that each work item visits, in any partition
+  bool once = false;        ///< drain() visits each waiting list once, and no work moves on
 };
 
 class PartitionCache {
  public:
-  /// Works on these partitions, which are here, and is done when it returns.
+  /// Works on these present partitions; the work is complete when it returns.
   using Work = std::function<void(std::span<const std::uint32_t>)>;
 
-  /// Keeps references to the device and to `offsets`, which `plan` cuts. Throws UsageError where the
-  /// transport that is asked for is not possible, BudgetError.
-  /// `here`: where every partition is already, if they need not be brought.
+  /// Keeps references to the device and to `offsets`, which `plan` cuts. Throws BudgetError, or UsageError if
+  /// the transport that is asked for is impossible. `here`: views of all partitions, if none need be brought.
   PartitionCache(const Device& device, std::span<const EdgeIndex> offsets, const PageRequest& pages,
                  PagedPlan plan, const PagingOptions& paging, const PageUse& use,
                  std::span<const PageView> here = {});
-  /// The same of a graph's out-lists.
+  /// A cache of a graph's out-lists.
   PartitionCache(const ResidentGraph::Impl& graph, const PageRequest& pages, PagedPlan plan,
                  const PageUse& use);
 
-  /// Works on the busiest partitions until no more than `keep` waits for this rank's; if anything does, the
-  /// next ones are on their way. `waiting` counts work by partition and is brought up to date by `work`.
+  /// Works on the busiest partitions until at most `keep` items wait for this rank's. If any items are left,
+  /// their partitions are being brought. `waiting` counts work by partition; `work` keeps it up to date.
   void drain(std::span<const std::uint64_t> waiting, const Work& work, std::uint64_t keep = 0);
-  /// Hands every partition with work to `work` once, those first that are here already; the next ones come
-  /// meanwhile, the busiest first. What has no work is not brought. Not while drain() has left any under way.
+  /// Passes every partition with work to `work` once, present ones first; meanwhile the next ones are
+  /// brought, the busiest first. Partitions without work are not brought. No load of drain() may be under
+  /// way.
   void sweep(std::span<const std::uint64_t> waiting, const Work& work);
-  /// Brings what is missing of `wanted`, which fit the slots together, in the place of what is not wanted.
+  /// Brings those of `wanted` that are not present, in place of others. Together they must fit the slots.
   void hold(std::span<const std::uint32_t> wanted);
-  /// Holds all of `wanted` and works once.
+  /// Holds all of `wanted`, then works once.
   void bring_together(std::span<const std::uint32_t> wanted, std::span<const std::uint64_t> waiting,
                       const std::function<void()>& work);
 
@@ -63,18 +63,18 @@ class PartitionCache {
   std::uint32_t partitions() const { return static_cast<std::uint32_t>(plan_.partitions.size()); }
   /// The partitions that this rank works on.
   const OwnedPartitions& own() const { return own_; }
-  /// A partition that is here.
+  /// The columns of a present partition.
   const PageView& page(std::uint32_t partition) const { return slots_.page(partition); }
-  /// Is it in a slot? How many slots have none?
+  /// True if the partition is in a slot; the number of slots without one.
   bool resident(std::uint32_t partition) const { return scheduler_.resident(partition); }
   unsigned empty_slots() const { return scheduler_.empty(); }
-  /// Is it read in place?
+  /// True if the partition is read in place.
   bool in_place(std::uint32_t partition) const { return slots_.in_place(partition); }
-  /// Partitions as ranges of vertices, on the device. Throws BudgetError.
+  /// Partitions as ranges of vertices, in device memory. Throws BudgetError.
   OwnershipView owners() { return slots_.owners(); }
-  /// The look-up of what is here, in device memory; valid for one round's work.
+  /// The look-up of present partitions, in device memory; valid for one round of work.
   PageMap publish() { return slots_.publish().map; }
-  /// The same with `each(page)` for every slot beside it: [slots].
+  /// As publish(), with the results of each(page) for all slots: [slots].
   template <class Each>
   auto publish(const Each& each) {
     using Item = std::invoke_result_t<const Each&, const PageView&>;
@@ -86,13 +86,13 @@ class PartitionCache {
     return std::pair(map, reinterpret_cast<const Item*>(also));
   }
 
-  /// All that was brought.
+  /// Everything brought so far.
   Traffic traffic() const;
-  /// Adds what was brought, and the rounds of work, since the last call to a run's figures.
+  /// Adds what was brought since the last call, and the rounds of work, to a run's figures.
   void count(RunStats& stats);
 
  private:
-  /// As publish, with what `write` leaves for every slot in `bytes` bytes.
+  /// As publish(), with `bytes` bytes that `write` fills for each slot.
   Slots::Published publish_with(std::size_t bytes, FunctionRef<void(const PageView&, std::byte*)> write);
   void round(std::vector<std::uint64_t> away, std::span<const std::uint64_t> waiting, const Work& work);
   std::vector<std::uint32_t> map_some(std::span<const std::uint64_t> waiting);
@@ -111,7 +111,7 @@ class PartitionCache {
   Slots slots_;
   TransportChoice transport_;
   Scheduler scheduler_;
-  Traffic counted_;  ///< by count()
+  Traffic counted_;  ///< already added by count()
   std::uint64_t rounds_ = 0, mapped_rounds_ = 0;
 };
 

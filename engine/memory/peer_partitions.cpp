@@ -25,13 +25,13 @@ bool may_open(const ResidentGraph::Impl& graph, const PageRequest& pages) {
          !pages.columns.coded;
 }
 
-/// Of the largest part; a column is no smaller than what another process can be given.
+/// Bytes of the largest part. Each column takes at least what can be shared with another process.
 std::uint64_t bytes_of(const PartitionPlan& parts, const PageColumns& columns) {
   constexpr std::uint64_t kColumns = 5;
   return parts.largest() + kColumns * PeerMemory::kLeastBytes + columns.bytes_per_edge();
 }
 
-/// What is on the device for good need not stay in host memory.
+/// Host memory need not keep what stays on the device.
 PageSources brought_once(PageSources sources) {
   sources.keep = false;
   return sources;
@@ -44,7 +44,7 @@ bool may_read_peers(const Device& device, const PagingOptions& paging) {
          paging.slots == 0 && paging.transport != Transport::mapped;
 }
 
-/// The graph is not shared out.
+/// While it lives, the graph is not divided between ranks.
 class PeerPartitions::Alone {
  public:
   explicit Alone(PeerPartitions& peers) : peers_(peers) {
@@ -83,7 +83,7 @@ PeerPartitions::PeerPartitions(ResidentGraph::Impl& graph, const PageRequest& pa
   own_.wait();
 }
 
-/// False, on all ranks, where one does not reach another.
+/// Returns false, on all ranks, if a rank cannot access the memory of another.
 bool PeerPartitions::connect(const PageColumns& columns) {
   const auto size = static_cast<std::size_t>(ranks_.size()), rank = static_cast<std::size_t>(ranks_.rank());
   const auto first = [&](std::size_t r) { return graph_.graph.out.offsets[parts_.begin(r)]; };
@@ -102,7 +102,7 @@ bool PeerPartitions::connect(const PageColumns& columns) {
   return all;
 }
 
-/// No rank's memory goes while another has it open.
+/// Frees no memory that another rank still has open.
 void PeerPartitions::close() {
   peers_.clear();
   ranks_.barrier(kLabel);

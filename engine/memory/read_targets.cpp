@@ -9,17 +9,17 @@ namespace sluice {
 
 namespace {
 
-/// Edges that lie no further apart are read at once, so many at most.
+/// Edges at most kGap apart are read together, up to kMost edges at once.
 constexpr EdgeIndex kGap = 16u << 10, kMost = 1u << 20;
 
-/// So many at once, that threads which all read leave memory for each other.
+/// The edges that a thread reads at once, so that concurrent threads leave memory for each other.
 EdgeIndex edges_at_once() {
   constexpr std::uint64_t kShare = 64;
   const std::uint64_t share = host_budget().available() / kShare / sizeof(Vertex);
   return std::clamp<std::uint64_t>(share, 1, kMost);
 }
 
-/// The order of ascending positions; nothing where it is their own.
+/// The permutation that sorts positions; empty if they are sorted.
 HostArray<std::uint64_t> order_of(std::span<const EdgeIndex> positions) {
   if (std::ranges::is_sorted(positions)) return {};
   HostArray<std::uint64_t> order(positions.size(), "reading edges");

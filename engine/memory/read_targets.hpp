@@ -1,4 +1,4 @@
-// Targets of edges at scattered positions, from wherever the host has them.
+// Targets of edges at scattered positions, from host memory or the graph's file.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace sluice {
 
-/// Brings the targets of the edges at `positions`; those that lie close together are read from a file at
-/// once. Returns the bytes that came from a file. Throws InputError, BudgetError.
+/// Gets the targets of the edges at `positions`. Positions that are close together are read from a file in
+/// one read. Returns the bytes read from a file. Throws InputError, BudgetError.
 std::uint64_t read_targets(const Graph& graph, std::span<const EdgeIndex> positions,
                            std::span<Vertex> targets);
 

@@ -1,4 +1,4 @@
-// The graph of a run, on the device or in partitions.
+// The graph of a run, whole on the device or in partitions.
 #pragma once
 
 #include <memory>
@@ -9,9 +9,9 @@
 
 namespace sluice {
 
-/// A graph where the device can reach it, with the tables derived from it, made when first needed and kept.
-/// Where its edges do not fit the device (or `paging` asks for it) they stay where they are, and runs bring
-/// them in partitions. Keeps references to device and graph. Throws BudgetError where not even that fits.
+/// A graph that the device can read, and the tables derived from it, each made when first needed and then
+/// kept. If the edges do not fit the device, or `paging` asks for it, runs bring them in partitions. Keeps
+/// references to device and graph. Throws BudgetError if not even partitions fit.
 class ResidentGraph {
  public:
   ResidentGraph(const Device& device, const Graph& graph, const PagingOptions& paging = {});
@@ -20,13 +20,13 @@ class ResidentGraph {
 
   const Device& device() const;
   const Graph& graph() const;
-  /// Frees the derived tables; what is needed again is made again, with the same content.
+  /// Frees the derived tables. Later runs make them again, with the same content.
   void drop_tables();
 
   struct Impl;
-  /// With all edges of a graph that was still being read (io::begin_reading).
+  /// Waits for the edges of a graph that is still being read (io::begin_reading).
   Impl& impl() const;
-  /// For those who make tables of lists as they come.
+  /// For callers that make tables while lists are read; does not wait.
   Impl& impl_as_lists_come() const { return *impl_; }
 
  private:

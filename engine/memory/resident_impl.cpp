@@ -31,7 +31,7 @@ Ownership parts_of_ranks(const Graph& graph, const Communicator* ranks) {
   return Ownership(std::move(begins));
 }
 
-/// By all threads: a job that looks for the memory it needs plans many times.
+/// Uses all threads: a job that searches for the memory it needs plans many times.
 std::uint32_t largest_degree(const CsrView& graph, unsigned threads) {
   constexpr std::uint64_t kMost = 0xffffffffu;
   const std::span offsets(graph.offsets, graph.vertices + 1);
@@ -62,7 +62,7 @@ ResidentGraph::Impl::Impl(const Device& on, const Graph& of, const PagingOptions
   settled = !graph.to_come || graph.to_come->there();
   if (paged) settle();
   paged ? open_pages() : upload();
-  load_seconds = seconds_now() - begin;  // with that of edges that came
+  load_seconds = seconds_now() - begin;  // includes the time of reading edges
 }
 
 template <class T>
@@ -135,7 +135,7 @@ void ResidentGraph::Impl::as_lists_come(const MakeOfLists& make) {
       host::for_each_list(threads, view, MakeExponents{view, exponents.data()}, {first, last});
     if (make) make(threads, first, last);
   };
-  if (settled || graph.to_come->there()) {  // read for another
+  if (settled || graph.to_come->there()) {  // read for another run
     use(device.threads(), 0, host_view.vertices());
   } else {
     const double begin = seconds_now();
@@ -195,7 +195,7 @@ PagedPlan ResidentGraph::Impl::share_memory(const PageColumns& columns, std::uin
                                             std::uint64_t instances, std::uint64_t steps,
                                             std::uint64_t row_bytes) {
   if (peers) return peers->plan(bytes_per_instance, instances, steps);
-  // What comes from a file has its tables made on the GPU, which takes memory beside slots.
+  // Tables of partitions from a file are made on the GPU, which takes memory beside slots.
   constexpr std::uint64_t kShareOfTables = 8;
   const bool makes_tables =
       device.is_cuda() && graph.edges_elsewhere && (columns.alias || columns.cumulative);

@@ -1,4 +1,4 @@
-// Inside of ResidentGraph: the graph where the device reaches it, and the tables derived from it.
+// The implementation of ResidentGraph: the graph in device memory, and the tables derived from it.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@
 
 namespace sluice {
 
-/// Tables of one fixed bias, each empty until it is asked for.
+/// Tables of one fixed bias, each empty until it is needed.
 struct BiasTables {
   Buffer<std::uint64_t> cumulative;  ///< [edges] CTPS: inclusive sums within each list
   Buffer<std::uint64_t> thresholds;  ///< [edges] alias, plain layout
@@ -35,11 +35,11 @@ struct BiasTables {
   Buffer<WideAlias> wide_alias;      ///< [edges] alias, wide layout
   Buffer<std::uint64_t> bounds;      ///< [vertices] largest bias of each list
   Buffer<std::uint32_t> positive;    ///< [vertices] entries of positive bias
-  // The same by edge for a graph in partitions: page-locked host memory, from which slots are filled.
+  // The same by edge, for a graph in partitions: page-locked host memory, from which slots are filled.
   Staging<std::uint64_t> host_cumulative;
   Staging<std::uint64_t> host_thresholds;
   Staging<std::uint32_t> host_others;
-  CodedSet coded;  ///< lists and alias slots, both in fewer bits
+  CodedSet coded;  ///< lists and alias slots, both coded
 
   std::uint64_t bytes() const {
     return cumulative.bytes() + thresholds.bytes() + others.bytes() + wide_alias.bytes() + bounds.bytes() +
@@ -55,56 +55,57 @@ struct ResidentGraph::Impl {
   const Device& device;
   const Graph& graph;
   PagingOptions paging;
-  bool paged = false;                     ///< edges are not on the device as a whole: see Slots
+  bool paged = false;                     ///< the edges are not all on the device: see Slots
   const PeerPartitions* peers = nullptr;  ///< while a run reads other ranks' memory
-  Ownership makers;                       ///< of tables, by rank: parts of about as many edges
-  std::uint64_t available;                ///< of the device's memory, before the graph took any
-  GraphView view;                         ///< pointers to the device's memory; no edges where `paged`
-  GraphView host_view;  ///< the same in host memory, for tables that are made there; no edges if in a file
+  Ownership makers;                       ///< vertices by the rank that makes their tables: even by edges
+  std::uint64_t available;                ///< device bytes before the graph was allocated
+  GraphView view;                         ///< in device memory; without edges if `paged`
+  GraphView host_view;  ///< in host memory, for tables made there; without edges if in a file
   Buffer<EdgeIndex> offsets;
   Buffer<Vertex> targets;
   Buffer<float> weights;
   Buffer<std::int16_t> exponents;
-  HostArray<std::int16_t> host_exponents;  ///< `paged` on a GPU
+  HostArray<std::int16_t> host_exponents;  ///< only if `paged` on a GPU
   std::vector<PageLock> locks;
   Buffer<Vertex> hubs;  ///< GPU: vertices of more than kHubDegree edges
   CodedSet coded;
   Buffer<WideEdge> wide;
-  Buffer<std::uint64_t> packed;  ///< wide edges in 8 bytes, where `packing` is worthwhile
+  Buffer<std::uint64_t> packed;  ///< wide edges in 8 bytes, if `packing` is worthwhile
   EdgePacking packing;
   std::array<BiasTables, 3> named;  ///< by Bias
-  std::shared_ptr<void> workspace;  ///< memory that batches of samples reuse, made by the GPU's backend
+  std::shared_ptr<void> workspace;  ///< reused by batches of samples; made by the GPU backend
   std::uint32_t max_degree = 0;
-  bool settled = true;  ///< else edges, and exponents with them, are still to come
+  bool settled = true;  ///< false while edges, and their exponents, are still to be read
   double load_seconds = 0;
   double table_seconds = 0;  ///< all tables made so far
   std::uint64_t host_to_device_bytes = 0;
-  std::optional<PlannedPages> planned;  ///< of a run in partitions that is only planned
+  std::optional<PlannedPages> planned;  ///< the plan of a run in partitions that is only planned
 
-  /// Can offsets and degrees be packed (40 and 24 bits)?
+  /// True if offsets and degrees can be packed (40 and 24 bits).
   bool packable() const {
     return view.edges() <= PackedRow::kMaxOffset && max_degree <= PackedRow::kMaxDegree;
   }
-  /// Without weights every weight is 1, and a bias by weight is none.
+  /// Without weights, every weight is 1: a bias by weight is then no bias.
   Bias effective(Bias bias) const { return bias == Bias::weight && !graph.weighted ? Bias::none : bias; }
-  /// Calls body(view, begin, end) for ranges of vertices whose edges `view` has in host memory; all at once
-  /// where they are there, else as they are read from the file. Ranks that share out the graph each take
-  /// their part of the vertices: see share. Without targets, these need not be there.
+  /// Calls body(view, begin, end) for ranges of vertices whose edges `view` has in host memory: one range if
+  /// they are there, otherwise pieces as they are read from the file. Of a file, ranks that own parts of the
+  /// graph take their vertices only: see share. Without `with_targets`, targets may be missing.
   void for_each_range(const std::function<void(const GraphView&, std::uint64_t, std::uint64_t)>& body,
                       bool with_targets = true) const;
-  /// Calls make(threads, begin, end) for ranges of all vertices, whose lists are in host memory: all at once,
-  /// or, where edges are still to come, as they do, by several threads. Null: that they come. Not of a plan.
+  /// Calls make(threads, begin, end) for ranges of all vertices, whose lists are in host memory: one range,
+  /// or, if edges are still to be read, ranges as they are read, by several threads. If `make` is null, only
+  /// reads the edges. Does nothing in a run that is only planned.
   using MakeOfLists = std::function<void(unsigned threads, std::uint64_t begin, std::uint64_t end)>;
   void as_lists_come(const MakeOfLists& make);
   void settle() { as_lists_come({}); }
-  /// A clock that stands still while edges come.
+  /// A clock that stops while edges are read.
   double seconds_without_loading() const { return seconds_now() - load_seconds; }
-  /// A column by vertex that every rank has filled for its part becomes whole.
+  /// Completes a column by vertex of which each rank has filled its own part.
   template <class T>
   void share(std::span<T> column, const char* label) const {
     if (paging.shard) Router(*paging.shard, makers).share(column.data(), label);
   }
-  /// Makes a table of `size` elements by fill(elements), when it is first asked for.
+  /// Makes a table of `size` elements by fill(elements) at the first call.
   template <class T, class Fill>
   const T* ensure(Buffer<T>& table, std::uint64_t size, const char* purpose, const Fill& fill) {
     if (table.empty() && size > 0) {
@@ -117,23 +118,23 @@ struct ResidentGraph::Impl {
     return table.data();
   }
   const WideEdge* wide_edges();
-  /// All lists coded, for partitions, where `layout` wants it (wants_codes); null where it does not, or that
-  /// cannot be (CodedGraph::of). `slots`: of the bias whose `set` it is, null without slots.
+  /// All lists coded, for partitions; null if `layout` does not ask for it (wants_codes), or it is impossible
+  /// (CodedGraph::of). `slots`: alias slots of the bias that `set` belongs to, or null.
   const CodedGraph* coded_lists(Layout layout, const PageColumns& columns, CodedSet& set,
                                 const AliasSlotsOf* slots);
   const std::uint64_t* packed_edges();
-  /// How a run on this graph works in partitions: as plan_shard. A run that is only planned notes it.
+  /// Plans a run on this graph in partitions (plan_shard); also notes the plan if the run is only planned.
   PagedPlan share_memory(const PageColumns& columns, std::uint64_t bytes_per_instance,
                          std::uint64_t instances, std::uint64_t steps, std::uint64_t row_bytes = 0);
-  /// Notes it, and takes the memory of slots and instances.
+  /// Notes a plan, and charges the budget with its slots and instances.
   void note(PlannedPages pages);
-  /// What GPUs of ranks that share out the graph hand each other work by, if any; not of a run that is only
-  /// planned. All of these ranks call it.
+  /// Connects the GPUs of ranks that own parts of the graph. Null if they cannot be connected, or the run is
+  /// only planned. All of these ranks call it.
   std::unique_ptr<DeviceRanks> link() const;
-  /// Of all that was derived from the graph.
+  /// Bytes of all tables that were derived from the graph.
   std::uint64_t table_bytes() const;
-  /// A graph that is whole is worked on in partitions from now on, if a run is to take `needed` bytes of the
-  /// device with the graph itself, and there were fewer.
+  /// Changes a whole graph to partitions if a run needs more device memory, `needed` bytes with the graph
+  /// itself, than there was.
   void cut_unless_fits(std::uint64_t needed);
   void drop_tables();
 

@@ -13,20 +13,20 @@ namespace sluice {
 
 namespace {
 
-/// Two, so that the link is busy while one of them reads, derives or starts its next copy.
+/// Two, so that the link is busy while one lane reads, derives or starts its next copy.
 constexpr unsigned kLanes = 2;
-/// From a file more: each looks at what it has read, and a disk wants several reads at once.
+/// More lanes for a file: each checks what it has read, and a disk needs several reads at once.
 constexpr unsigned kFileLanes = 4;
 
 }  // namespace
 
-/// What a bringing thread has of its own: a stream, and page-locked memory for what is not in host memory.
+/// State of a thread that brings partitions: a stream, and page-locked memory for columns not in host memory.
 struct Slots::Lane : ColumnsIn<Staging> {
   Lane(const Device& device, std::size_t column) : copies(device), uploads(device, column) {}
 
   CopyLane copies;
   ThreadedCopies uploads;
-  Buffer<float> weights_there;  ///< of a partition, while tables are made of them
+  Buffer<float> weights_there;  ///< of a partition, while its tables are made
 };
 
 PageSources PageSources::of(const CsrView& lists, const EdgeSource* from, bool weighted) {
@@ -41,14 +41,14 @@ PageSources PageSources::of(const CsrView& lists, const EdgeSource* from, bool w
 PageRequest::PageRequest(const ResidentGraph::Impl& graph) {
   if (!graph.paged) return;
   sources = PageSources::of(graph.host_view.csr, graph.graph.edges_elsewhere.get(), graph.graph.weighted);
-  // A rank that owns a part of the graph brings that part alone, which its memory may well hold.
+  // A rank that owns a part of the graph brings only that part, which its host memory may well hold.
   sources.keep = graph.paging.shard && graph.paging.transport != Transport::file;
 }
 
 bool PageRequest::take_codes(ResidentGraph::Impl& graph, Layout layout, const ExpectedWork& work,
                              CodedSet& set, const AliasSlotsOf* slots) {
   if (!graph.paged) return false;
-  // Ranks that share out the graph must agree, and one may have less memory than another.
+  // Ranks that own parts must agree, and one may have less memory than another.
   if (layout == Layout::automatic && (graph.paging.shard || in_place_pays(graph, work, set))) return false;
   sources.coded = graph.coded_lists(layout, columns, set, slots);
   columns.coded = sources.coded != nullptr;
@@ -61,7 +61,7 @@ bool PageRequest::take_codes(ResidentGraph::Impl& graph, Layout layout, const Ex
   return columns.coded;
 }
 
-/// Where little is read, reading lists as they are, where they lie, takes less time than to code and bring
+/// True if little is read: reading the plain lists in place then takes less time than coding and bringing
 /// them.
 bool PageRequest::in_place_pays(ResidentGraph::Impl& graph, const ExpectedWork& work, CodedSet& set) const {
   if (!wants_codes(graph.device, graph.graph, Layout::automatic, columns, set)) return false;
@@ -86,7 +86,7 @@ Slots::Slots(const Device& device, std::span<const EdgeIndex> offsets, const Par
   for (unsigned slot = 0; slot < count.slots; ++slot) make(slots_[slot], slot < count.large ? all : usual);
   views_.assign(count.here.begin(), count.here.end());
   views_.resize(views_.size() + count.slots + 1);
-  for (PageView& view : views_) view.coded.rows = host.coded.rows;  // kernels ask any slot for them
+  for (PageView& view : views_) view.coded.rows = host.coded.rows;  // kernels read rows by any slot
   views_.back() = host;
   slot_of_.assign(plan.size(), PageMap::kNoSlot);
   if (!count.here.empty()) std::iota(slot_of_.begin(), slot_of_.end(), 0u);
@@ -113,7 +113,7 @@ Slots::Capacity Slots::capacity_for(bool oversized) const {
   for (std::uint64_t p = 0; p < plan_.size(); ++p) {
     const std::uint64_t begin = plan_.begin(p), end = plan_.end(p);
     if (!oversized && plan_.oversized(p)) continue;
-    // Of lists that are yet to be made a plan knows the bytes.
+    // If the lists are yet to be made, only the plan has their sizes.
     const std::uint64_t edges = device_.plans() && !columns_.coded
                                     ? plan_.bytes(p) / columns_.bytes_per_edge()
                                     : offsets_[end] - offsets_[begin];
@@ -207,14 +207,14 @@ void Slots::work() {
       lock.unlock();
       bring(lane, load);
       lock.lock();
-      if (failure_) return;  // another lane's: nothing is under way any more
+      if (failure_) return;  // another lane failed: no load is under way any more
       come_.push_back(load);
       if (--under_way_ <= most_left_) arrived_.notify_one();
     }
   } catch (...) {
     failure = std::current_exception();
   }
-  // What was begun will not come: waiting threads get the error.
+  // Loads under way will not arrive: waiting threads get the error.
   const std::lock_guard lock(mutex_);
   if (!failure_) failure_ = failure;
   waiting_.clear();
@@ -223,8 +223,8 @@ void Slots::work() {
 }
 
 void Slots::bring(Lane& lane, const Load& load) {
-  // A GPU that brings lists from their file leaves some memory for that (ResidentGraph::Impl::share_memory),
-  // as one does where partitions stay (plan_resident_shard).
+  // Plans leave memory for deriving on the GPU: ResidentGraph::Impl::share_memory if lists come from their
+  // file, plan_resident_shard if partitions are resident.
   const bool there = device_.is_cuda() && (read_from_file() || columns_.wide_alias) &&
                      sources_.derive_there && derives_there_;
   try {
@@ -257,19 +257,19 @@ bool Slots::derives() const {
          columns_.wide_alias;
 }
 
-/// What is in host memory is copied. The rest is read from the file and derived in the slot itself: by a GPU
-/// `there`, to which it comes in small pieces. Or it is first put together in host memory, if it is kept
-/// there or a GPU cannot derive it.
+/// Copies columns that are in host memory. The others are read from the file and derived: on a GPU in the
+/// slot itself (`there`), which they reach in small pieces; in host memory if they are kept there or the GPU
+/// cannot derive them.
 void Slots::bring_columns(Lane& lane, const Load& load, bool there) {
   const std::uint64_t begin = plan_.begin(load.partition), end = plan_.end(load.partition);
   const EdgeIndex first = offsets_[begin];
   const std::uint64_t edges = offsets_[end] - first;
-  // Of a graph without edges no column is anywhere, and none is read.
+  // A graph without edges has no columns, and nothing is read.
   if (edges == 0) return;
   const PageView& host = sources_.columns;
   Kept* const kept = place_to_keep(load.partition);
   const bool derives = this->derives() && !(kept && kept->whole), gpu = device_.is_cuda();
-  const bool on_gpu = gpu && !kept && (there || !derives);  // what is not in host memory is there alone
+  const bool on_gpu = gpu && !kept && (there || !derives);  // missing columns bypass host memory
   PageColumns columns = columns_;
   columns.weights |= derives && sources_.weighted;
   PageView to = views_[load.slot], from = host;  // by position in the graph
@@ -304,12 +304,12 @@ void Slots::bring_columns(Lane& lane, const Load& load, bool there) {
       copy(lane, of(to) + first, of(from) + first, edges);
   });
   if (!derives || !on_gpu) return;
-  lane.copies.wait("bringing a partition");  // what is made of it is another stream's work
+  lane.copies.wait("bringing a partition");  // tables are made on another stream
   const std::lock_guard lock(deriving_);
   sources_.derive_there(to, begin, end);
 }
 
-/// A column from the file to host memory (`from`), or else to a GPU by way of small pieces.
+/// Reads a column from the file to host memory (`from`) or, if that is null, to a GPU in small pieces.
 template <class T, class Read>
 void Slots::read(Lane& lane, T* to, T* from, EdgeIndex first, std::uint64_t edges, const Read& fill) {
   counters_.read_bytes += edges * sizeof(T);
@@ -324,15 +324,15 @@ std::uint64_t Slots::kept_bytes(std::uint32_t partition) const {
   return (offsets_[plan_.end(partition)] - offsets_[plan_.begin(partition)]) * columns_.bytes_per_edge();
 }
 
-/// Where a partition is, or shall be, kept; null: memory cannot hold it. What is left is shared with
-/// results on their way to a file and with whatever batches take: half of all stays free for them.
+/// Where a partition is kept, or will be; null if memory cannot hold it. Results on their way to a file and
+/// batches also need memory, so half of all host memory stays free for them.
 Slots::Kept* Slots::place_to_keep(std::uint32_t partition) {
   if (kept_.empty() || (partition >= sources_.once.begin && partition < sources_.once.end)) return nullptr;
   Kept& kept = kept_[partition];
   if (kept.whole) return &kept;
   const std::lock_guard lock(mutex_);
   const MemoryBudget& memory = host_budget();
-  // Other lanes bring partitions too, and may not have taken their memory yet.
+  // Other lanes bring partitions too, and may not have allocated their memory yet.
   const std::uint64_t taken = promised_ + kept_bytes(partition);
   if (taken + memory.ceiling() / 2 > memory.available()) return nullptr;
   promised_ = taken;

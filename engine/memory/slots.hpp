@@ -1,4 +1,4 @@
-// Slots: memory on the device for a few partitions' edges, filled while others are worked on.
+// Slots: device memory for the edges of a few partitions, filled while other partitions are worked on.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@
 
 namespace sluice {
 
-/// Columns of edges, each in `Memory`.
+/// Columns of edges, each as `Memory`.
 template <template <class> class Memory>
 struct ColumnsIn {
   Memory<Vertex> targets;
@@ -36,7 +36,7 @@ struct ColumnsIn {
   Memory<WideAlias> wide_alias;
 };
 
-/// Calls each(of, wanted) for every column: of(x) is that of a PageView, or of ColumnsIn.
+/// Calls each(of, wanted) for every column; of(x) is that column of a PageView or a ColumnsIn.
 template <class Each>
 void each_column(const PageColumns& columns, const Each& each) {
   each(
@@ -53,45 +53,45 @@ void each_column(const PageColumns& columns, const Each& each) {
       [](auto& x) -> auto& { return x.wide_alias; }, columns.wide_alias);
 }
 
-/// Where a partition's columns come from. Whole columns in (page-locked) host memory where they are there;
-/// what is null is read from the graph's file, or derived from what was read.
+/// The sources of a partition's columns: whole columns in (page-locked) host memory. A null column is read
+/// from the graph's file, or derived from what was read.
 struct PageSources {
-  /// Edges in memory, or `from` a file.
+  /// Edges in memory, or in the file `from`.
   static PageSources of(const CsrView& lists, const EdgeSource* from, bool weighted);
 
   PageView columns;
-  const CodedGraph* coded = nullptr;  ///< all lists, where the run wants them coded
+  const CodedGraph* coded = nullptr;  ///< all lists, if the run reads them coded
   const EdgeSource* file = nullptr;
   bool weighted = false;  ///< the edges have weights, from which columns may be derived
-  bool keep = false;      ///< what has come from the file stays in host memory, as far as it fits
-  OwnedPartitions once;   ///< but these, which stay in their slots
+  bool keep = false;      ///< partitions from the file stay in host memory if they fit
+  OwnedPartitions once;   ///< except these, which stay in their slots
   /// Fills the derived columns of the vertices [begin, end) from targets and weights, all in host memory.
   std::function<void(const PageView& page, std::uint64_t begin, std::uint64_t end)> derive;
-  /// The same where all of them are in a GPU's memory; null where there is no code for that.
+  /// As derive, with all columns in a GPU's memory; null if no code for it was compiled.
   std::function<void(const PageView& page, std::uint64_t begin, std::uint64_t end)> derive_there;
 };
 
-/// What a run does with lists in partitions, as far as that is known beforehand.
+/// The expected work of a run on lists in partitions.
 struct ExpectedWork {
   std::uint64_t instances;
-  std::uint64_t instance_bytes;  ///< of one under way
-  std::uint64_t steps;           ///< in which it goes from list to list
-  std::uint64_t reads;           ///< entries of lists that it reads
-  std::uint64_t row_bytes = 0;   ///< as plan_pages() has them
+  std::uint64_t instance_bytes;  ///< of one instance under way
+  std::uint64_t steps;           ///< moves of an instance from list to list
+  std::uint64_t reads;           ///< list entries that an instance reads
+  std::uint64_t row_bytes = 0;   ///< as in plan_pages()
 };
 
-/// What a run wants of the edges.
+/// What a run needs of the edges.
 struct PageRequest {
   PageRequest() = default;
   explicit PageRequest(const ResidentGraph::Impl& graph);
 
-  /// Of a run that reads lists for single entries alone: has them coded, if the graph is in partitions, and
-  /// `layout` says so or leaves it open and it pays; says whether they are. Throws UsageError where they must
-  /// be and cannot.
+  /// For a run that reads single entries of lists only. Requests coded lists if the graph is in partitions
+  /// and `layout` asks for them, or leaves it open and they pay. Returns true if so. Throws UsageError if
+  /// `layout` asks for them and they are impossible.
   bool take_codes(ResidentGraph::Impl& graph, Layout layout, const ExpectedWork& work) {
     return take_codes(graph, layout, work, graph.coded, nullptr);
   }
-  /// The same with alias slots of a bias, whose `set` it is, where columns have them.
+  /// As above, with the alias slots of a bias if the columns have them; `set` belongs to that bias.
   bool take_codes(ResidentGraph::Impl& graph, Layout layout, const ExpectedWork& work, CodedSet& set,
                   const AliasSlotsOf* slots);
 
@@ -104,76 +104,76 @@ struct PageRequest {
 
 class Slots {
  public:
-  /// What has been brought, in all.
+  /// Totals of what was brought.
   struct Counters {
     std::atomic<std::uint64_t> transfers{0}, copied_bytes{0}, read_bytes{0};
   };
 
-  /// How many partitions fit; only the first `large` slots hold oversized ones. Or, without slots, where
-  /// every partition is already: `here`.
+  /// Number of slots; only the first `large` ones hold oversized partitions. Without slots, `here` may name
+  /// where all partitions already are.
   struct Count {
     unsigned slots, large;
-    std::uint64_t least_bytes = 0;        ///< of each column of a slot
+    std::uint64_t least_bytes = 0;        ///< least size of each column of a slot
     std::span<const PageView> here = {};  ///< [partitions]
   };
 
-  /// Slots for partitions of the plan, which cuts `offsets` (kept, like the plan); without slots, partitions
-  /// are read in place. Throws BudgetError.
+  /// Makes slots for partitions of the plan, which cuts `offsets`; both are kept by reference. Without slots,
+  /// partitions are read in place. Throws BudgetError.
   Slots(const Device& device, std::span<const EdgeIndex> offsets, const PartitionPlan& plan,
         PageColumns columns, PageSources sources, Count count);
   ~Slots();
   Slots(const Slots&) = delete;
   Slots& operator=(const Slots&) = delete;
 
-  /// Can partitions be read in place, in host memory?
+  /// True if partitions can be read in place, in host memory.
   bool can_map() const { return can_map_; }
-  /// What is read of a list, one word at random, where partitions are read in place.
+  /// The host memory that reads in place access at random, a word of a list at a time.
   std::span<const std::uint32_t> host_words() const;
-  /// Do partitions come from the graph's file?
+  /// True if partitions are read from the graph's file.
   bool read_from_file() const { return !columns_.coded && !sources_.columns.targets; }
-  /// From now on the partition is read in place.
+  /// Makes the partition present, read in place.
   void map(std::uint32_t partition) { slot_of_[partition] = in_place_slot(); }
   /// Starts to bring a partition into a slot that no kernel reads.
   void begin(unsigned slot, std::uint32_t partition);
-  /// Waits until no more than `left` of what was begun are under way, and at least one has come; returns what
-  /// has come since the last call, which is here now. Throws what went wrong.
+  /// Waits until at least one load has arrived and at most `left` are under way. Returns the partitions that
+  /// arrived since the last call, which are now present. Throws errors of loads.
   std::vector<std::uint32_t> wait(unsigned left = 0);
-  /// From now on the partition is not here.
+  /// Makes the partition absent.
   void drop(std::uint32_t partition);
 
-  /// What kernels read of a round.
+  /// What the kernels of a round read.
   struct Published {
     PageMap map;
     const std::byte* also;
   };
-  /// The map of what is here, on the device, and a copy of `also` beside it: all goes at once. Valid until
-  /// the next call. Not while kernels read the last one.
+  /// Copies the look-up of present partitions, and `also` beside it, to the device in one transfer. Valid
+  /// until the next call, before which kernels must have finished reading it.
   Published publish(std::span<const std::byte> also = {});
-  /// Partitions as ranges of vertices, on the device. Without slots they are brought when first asked for.
-  /// Throws BudgetError.
+  /// Partitions as ranges of vertices, in device memory. Without slots, copied at the first call. Throws
+  /// BudgetError.
   OwnershipView owners();
-  /// Views by slot, the mapped one last.
+  /// Views by slot; the last one reads in place.
   std::span<const PageView> views() const { return views_; }
-  /// Is a partition that is here read in place?
+  /// True if a present partition is read in place.
   bool in_place(std::uint32_t partition) const { return slot_of_[partition] == in_place_slot(); }
-  /// The columns of a partition that is here.
+  /// The columns of a present partition.
   const PageView& page(std::uint32_t partition) const { return views_[slot_of_[partition]]; }
   const Counters& counters() const { return counters_; }
 
  private:
   struct Slot : ColumnsIn<Buffer> {
-    Buffer<std::uint32_t> codes;  ///< the lists' words
+    Buffer<std::uint32_t> codes;  ///< words of the coded lists
   };
   struct Load {
     unsigned slot;
     std::uint32_t partition;
   };
   struct Lane;
-  /// A partition's columns as they go to a slot, in page-locked host memory.
+  /// A partition's columns in page-locked host memory, as they are copied to a slot.
   struct Kept : ColumnsIn<Staging> {
     bool whole = false;
   };
-  /// The largest partition's, of some.
+  /// The largest sizes among some partitions.
   struct Capacity {
     std::uint64_t edges = 0, codes = 0;
   };
@@ -185,7 +185,7 @@ class Slots {
   void bring(Lane& lane, const Load& load);
   void bring_coded(Lane& lane, const Load& load);
   void bring_columns(Lane& lane, const Load& load, bool there);
-  /// Are there columns that are made anew with each partition?
+  /// True if columns are derived anew for each partition.
   bool derives() const;
   template <class T>
   void copy(Lane& lane, T* to, const T* from, std::uint64_t size);
@@ -202,27 +202,27 @@ class Slots {
   PageColumns columns_;
   PageSources sources_;
   bool can_map_ = false;
-  std::uint64_t most_edges_ = 0;  ///< of a partition
+  std::uint64_t most_edges_ = 0;  ///< of any partition
   std::uint64_t least_bytes_ = 0;
   std::vector<Slot> slots_;
   std::vector<PageView> views_;         ///< [slots + 1]
   std::vector<std::uint32_t> slot_of_;  ///< [partitions]
   std::vector<Kept> kept_;              ///< [partitions], or empty
-  std::uint64_t promised_ = 0;          ///< bytes of those that are being brought to be kept
+  std::uint64_t promised_ = 0;          ///< bytes of partitions that are being read to be kept
   DeviceOwnership owners_;
-  std::vector<std::byte> look_up_;  ///< views_, slot_of_ and what goes along
+  std::vector<std::byte> look_up_;  ///< views_, slot_of_ and publish()'s `also`
   Buffer<std::byte> device_look_up_;
   Counters counters_;
-  std::atomic<bool> derives_there_{true};  ///< until memory was too short for it
-  std::mutex deriving_;                    ///< one lane at a time takes memory for it
+  std::atomic<bool> derives_there_{true};  ///< false once memory was too short for it
+  std::mutex deriving_;                    ///< one lane at a time allocates for it
 
   std::mutex mutex_;
-  std::condition_variable begun_;    ///< for bringing threads
-  std::condition_variable arrived_;  ///< for the one that waits
+  std::condition_variable begun_;    ///< signals copying threads
+  std::condition_variable arrived_;  ///< signals wait()
   std::deque<Load> waiting_;
-  std::vector<Load> come_;  ///< since the last wait
+  std::vector<Load> come_;  ///< loads that arrived since the last wait
   unsigned under_way_ = 0;
-  unsigned most_left_ = 0;  ///< that the one who waits leaves under way
+  unsigned most_left_ = 0;  ///< loads that wait() leaves under way
   bool closing_ = false;
   std::exception_ptr failure_;
   std::optional<BorrowedThreads> threads_;  ///< the last: they end before what they use

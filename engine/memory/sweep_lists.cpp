@@ -11,7 +11,7 @@ namespace sluice {
 
 namespace {
 
-/// Edges read from a file at a time.
+/// Bytes of edges that are read from a file at a time.
 constexpr std::uint64_t kPieceBytes = 16u << 20;
 
 }  // namespace
@@ -116,7 +116,8 @@ Traffic SweepLists::traffic() const {
     return traffic;
   }
   traffic = pages_->traffic();
-  // Host threads read lists in place over no link, and their worklists name some vertices in vain.
+  // The host's threads read in place over no link, and their worklists also name vertices that are not
+  // needed.
   if (!uploads_) traffic.mapped_bytes = 0;
   return traffic;
 }

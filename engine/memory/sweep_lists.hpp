@@ -1,4 +1,4 @@
-// The lists of rows wherever they are: gone through once, piece by piece, or kept for sweeps over them.
+// Lists of rows, wherever they are stored: read once, piece by piece, or kept for repeated sweeps.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,18 @@
 
 namespace sluice {
 
-/// Edges of rows [begin, end). Columns are indexed by positions in the whole graph, as offsets say; one that
-/// was not asked for need not be there.
+/// Receives the edges of rows [begin, end). Columns are indexed by position in the whole graph, as in
+/// offsets. A column that was not requested may be missing.
 using UseRows =
     std::function<void(std::uint64_t begin, std::uint64_t end, const Vertex* targets, const float* weights)>;
 
-/// Hands over all rows at once where their edges are in memory (`file` null), else piece by piece, as they
-/// are read from the file.
+/// Passes all rows at once if their edges are in memory (`file` is null), otherwise pieces as they are read
+/// from the file.
 void for_each_piece(const CsrView& rows, const EdgeSource* file, bool targets, bool weights,
                     const UseRows& use);
 
-/// Calls use(lists, begin, end) for all rows, `at_once` at a time on each of `threads`: `lists` are all, with
-/// the columns of rows [begin, end).
+/// Calls use(lists, begin, end) for all rows, `at_once` at a time on each of `threads`. `lists` has all
+/// offsets, and the columns of rows [begin, end).
 template <class Use>
 void for_row_blocks(const CsrView& rows, const EdgeSource* file, bool targets, bool weights, unsigned threads,
                     std::uint64_t at_once, Use&& use) {
@@ -40,47 +40,48 @@ void for_row_blocks(const CsrView& rows, const EdgeSource* file, bool targets, b
       });
 }
 
-/// Copies lists that are in host memory to `targets` and `weights` (null: not those) of the device's: those
-/// that are still to come, as they do (null: none are).
+/// Copies lists in host memory to `targets` and `weights` (null: no weights) in device memory. Lists that
+/// `to_come` still has to read are copied as they are read; null: there are none.
 void bring_lists(const Device& device, const CsrView& lists, EdgesToCome* to_come, Vertex* targets,
                  float* weights);
 
-/// Page-locks the lists of rows, where they are in host memory.
+/// Page-locks the lists of rows if they are in host memory.
 std::vector<PageLock> lock_lists(const Device& device, const SweepRows& rows);
 
-/// Lists without weights in host memory that a GPU brings whole, again and again, in partitions: coded, if it
-/// takes fewer bytes, and half of the host's memory; not in a plan. What is in them is below `targets`.
+/// Codes lists that a GPU brings whole, again and again, in partitions; their entries are below `targets`.
+/// Returns nullopt if they have weights, are not in host memory, gain nothing, or need half of the free host
+/// memory; and if the run is only planned.
 std::optional<CodedGraph> code_lists(const Device& device, const SweepRows& rows, std::uint64_t targets);
 
-/// Lists in the memory of a GPU, which takes them there once, in host memory that the host's threads read, or
-/// in partitions that are brought.
+/// Lists for sweeps: copied once to a GPU, read by the host's threads in host memory, or brought in
+/// partitions.
 class SweepLists {
  public:
-  /// Lists that are where they are read.
+  /// Lists that are read in place.
   explicit SweepLists(const CsrView& lists) : rows_(lists) {}
-  /// Partitions are brought by `pages`, and `locks` live as long; null: the device holds all lists. Keeps
-  /// references. `to_come` reads those of a whole graph that the device is to hold. Throws BudgetError naming
-  /// the purpose.
+  /// `pages` brings partitions, from lists that `locks` keeps page-locked; null: the device holds all lists.
+  /// Keeps references. `to_come` reads the lists of a whole graph that the device will hold. Throws
+  /// BudgetError naming the purpose.
   SweepLists(const Device& device, const SweepRows& rows, bool weighted, const char* purpose,
              std::unique_ptr<SweepPages> pages, std::vector<PageLock> locks = {},
              EdgesToCome* to_come = nullptr);
 
-  /// Null: all lists are there.
+  /// Null if all lists are present.
   SweepPages* pages() const { return pages_.get(); }
-  /// All rows, where all lists are there.
+  /// All rows, if all lists are present.
   SweepPage whole() const;
-  /// Hands all rows to `work`, some partitions at a time.
+  /// Passes all rows to `work`, a few partitions at a time.
   void for_each(const SweepPages::Work& work) const;
 
   Traffic traffic() const;
-  /// Of a run that is only planned: what lists take of the device at least.
+  /// For a run that is only planned: the least device bytes of the lists.
   std::uint64_t planned_bytes() const;
 
  private:
   void upload(const Device& device, EdgesToCome* to_come);
 
   SweepRows rows_;
-  bool uploads_ = false;  ///< or are read where they are
+  bool uploads_ = false;  ///< false: lists are read in place
   std::vector<PageLock> locks_;
   std::unique_ptr<SweepPages> pages_;
   Buffer<Vertex> targets_;

@@ -18,9 +18,9 @@ namespace sluice {
 
 namespace {
 
-/// Where next to nothing is free, smaller slots would not make it fit either: vertices take more.
+/// If almost nothing is free, smaller slots would not help: vertices need more memory.
 constexpr std::uint64_t kLeastSlot = 4u << 10;
-/// Lists whose lengths a thread looks at.
+/// Lists whose lengths a thread checks at a time.
 constexpr std::uint64_t kListsAtOnce = 1u << 16;
 
 PageColumns columns_of(bool weighted) {
@@ -33,7 +33,7 @@ std::uint64_t bytes_of(const SweepRows& rows, bool weighted) {
   return rows.in.edges * columns_of(weighted).bytes_per_edge();
 }
 
-/// What slots may take.
+/// Bytes that slots may use.
 std::uint64_t slot_capacity(const Device& device, std::uint64_t most) {
   return beside_fixed(std::min(memory_for_sweep_pages(device), most));
 }
@@ -45,7 +45,7 @@ PageColumns columns_of(const SweepRows& rows, bool weighted) {
   return columns;
 }
 
-/// Where slots may take `free` bytes.
+/// Cuts rows into partitions, if slots may use `free` bytes.
 PartitionPlan cut(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& paging,
                   std::uint64_t free) {
   const CutLists lists(rows.in, columns_of(rows, weighted), device.threads());
@@ -72,8 +72,8 @@ PageRequest request_of(const SweepRows& rows, bool weighted) {
   return request;
 }
 
-/// Every rank sweeps partitions of its own rows. On the host slots would be host memory, too: lists are read
-/// where they lie there, unless partitions or slots are asked for.
+/// Every rank sweeps partitions of its own rows. The host backend's slots would be host memory as well, so it
+/// reads lists in place unless partitions or slots are asked for.
 PagingOptions for_sweeps(PagingOptions paging, const Device& device, const SweepRows& rows) {
   paging.schedule = SchedulePolicy::workload;
   paging.shard = nullptr;
@@ -98,8 +98,8 @@ void require_transport(const SweepRows& rows, Transport transport) {
         "--transport file: the lists are in memory (for in-edges convert its edges with --reverse)");
 }
 
-/// Partitions, and as many slots as fit; none where partitions are read in place. Of a run that is only
-/// planned, as many as it needs.
+/// Plans partitions, and as many slots as fit; no slots if partitions are read in place. A run that is only
+/// planned gets as many as it needs.
 PagedPlan slots_of(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& paging,
                    std::uint64_t most) {
   PagedPlan plan{cut(device, rows, weighted, paging, slot_capacity(device, most))};
@@ -113,12 +113,12 @@ PagedPlan slots_of(const Device& device, const SweepRows& rows, bool weighted, c
                       needed = std::min(kSlotsNeeded, partitions);
   std::uint64_t slots = std::min(free / largest, partitions);
   if (paging.slots != 0) slots = std::min(slots, std::max(paging.slots, kSlotsNeeded));
-  // What is more than the device has, a plan's sum says; a part of the host's memory is none's.
+  // A plan's sum reports a need above the device's memory, but not one above a part of host memory.
   const bool is_said = device.plans() && kFixedBytes + needed * largest > device.memory().available();
   if (slots < needed && !is_said) throw_too_small(device, largest, free);
   if (device.plans()) {
     slots = needed;
-    // Look-ups come into a part of it.
+    // Look-ups are allocated within the first part.
     device.memory().charge_and_release(kFixedBytes + needed * plan.partitions.largest(), "partitions");
   }
   plan.slots = static_cast<unsigned>(slots);
@@ -127,7 +127,8 @@ PagedPlan slots_of(const Device& device, const SweepRows& rows, bool weighted, c
 
 }  // namespace
 
-// The host backend's lie in host memory, whose ceiling is the lower one if none was given.
+// The host backend's slots are in host memory, whose ceiling is the lower one if none was given for the
+// device.
 std::uint64_t memory_for_sweep_pages(const Device& device) {
   const std::uint64_t on_device = device.memory().available();
   return device.is_cuda() ? on_device : std::min(on_device, host_budget().available() / 2);

@@ -1,5 +1,5 @@
 // Lists that do not fit the device, brought in partitions, iteration after iteration: the in-edges of
-// PageRank, the lists of Active-Compute-Combine and of queries. What slots they need, and their partitions as
+// PageRank, the lists of Active-Compute-Combine and of queries. Plans their slots, and presents partitions as
 // rows. Every slot is as large as the largest partition.
 #pragma once
 
@@ -21,98 +21,97 @@
 
 namespace sluice {
 
-/// The rows whose lists are brought: row i has targets[offsets[i]] and on, in memory or in `file`.
+/// The rows whose lists are brought: row i begins at targets[offsets[i]], in memory or in `file`.
 struct SweepRows {
   SweepRows(const CsrView& rows, const EdgeSource* from = nullptr) : in(rows), file(from) {}
-  /// Rows [first, last) of `lists`, whose edges are in memory or in `from`; weights if they are wanted.
+  /// Rows [first, last) of `lists`, whose edges are in memory or in `from`; with weights if `weighted`.
   static SweepRows of(const CsrView& lists, const EdgeSource* from, bool weighted, std::uint64_t first,
                       std::uint64_t last);
 
   CsrView in;
   const EdgeSource* file = nullptr;
-  const CodedGraph* coded = nullptr;  ///< the same lists, if they are to come in fewer bits, without weights
-  /// Of a run that is only planned, where lists are yet to be made and offsets say nothing of them: the most
-  /// edges that one may have.
+  const CodedGraph* coded = nullptr;  ///< the same lists coded, without weights, if these are to be brought
+  /// For a run that is only planned, if lists are yet to be made and offsets do not describe them: the most
+  /// edges of a list.
   std::uint64_t longest = 0;
 };
 
-/// A partition that is here, or some side by side that are read in place: rows [begin, end), and where their
-/// edges are.
+/// A present partition, or adjacent ones that are read in place: rows [begin, end) and their edges.
 struct SweepPage {
   std::uint32_t partition = 0;
   std::uint64_t begin = 0, end = 0;
-  const Vertex* sources = nullptr;  ///< or targets; indexed by position in the whole graph, as offsets say
+  const Vertex* sources = nullptr;  ///< or targets; indexed by position in the whole graph, as in offsets
   const float* weights = nullptr;
-  CodedLists coded{};     ///< in place of both, by row, where lists came coded
-  bool in_place = false;  ///< in host memory, which kernels read over the link
+  CodedLists coded{};     ///< replaces both columns, by row, if lists are coded
+  bool in_place = false;  ///< in host memory; kernels read it over the link
 
-  /// For VertexRange.
+  /// The edges in mapped memory, for VertexRange.
   const Vertex* mapped() const { return in_place ? sources : nullptr; }
 };
 
-/// What lists of so many edges take, with weights where these are wanted.
+/// Bytes of `edges` edges, with weights if `weighted`.
 constexpr std::uint64_t edge_bytes(EdgeIndex edges, bool weighted) {
   return edges * (sizeof(Vertex) + (weighted ? sizeof(float) : 0));
 }
 
-/// Must lists be brought in partitions: asked for, too large for what the device has left when `beside` bytes
-/// more are taken, or, on the host, in a file? A GPU that can hold them reads lists from their file once.
+/// True if lists must be brought in partitions: if that is asked for, if they exceed the device memory that
+/// is left after `beside` bytes, or, on the host, if they are in a file. A GPU that can hold them reads their
+/// file once.
 bool needs_sweep_pages(const Device& device, const SweepRows& rows, bool weighted,
                        const PagingOptions& paging, std::uint64_t beside = 0);
 
-/// The lists of at least so many edges, by number, ascending.
+/// The lists of at least `least` edges, by number, ascending.
 std::vector<Vertex> long_lists(std::span<const EdgeIndex> offsets, std::uint64_t least, unsigned threads);
-/// Of offsets, the edges of the longest list.
+/// The edges of the longest list.
 std::uint64_t longest_list(std::span<const EdgeIndex> offsets, unsigned threads);
 
-/// The rows that a rank has, [first, last): about as many edges as every other rank has, one behind the
-/// other.
+/// The rows of a rank, [first, last): contiguous, with about as many edges as those of every other rank.
 struct OwnRows {
   Ownership owners;  ///< the ranks
   std::uint64_t first, last;
 
-  /// Of all `offsets`; `ranks` null: this one is alone.
+  /// `offsets` of all rows; `ranks` is null in a run of one rank.
   OwnRows(std::span<const EdgeIndex> offsets, const Communicator* ranks);
   bool holds(std::uint64_t row) const { return row >= first && row < last; }
 };
 
-/// Bytes of the device that partitions take where nothing says less.
+/// Device bytes that partitions may use if no limit is given.
 std::uint64_t memory_for_sweep_pages(const Device& device);
 
 class SweepPages {
  public:
-  /// Takes what the device has left, `most` bytes at most, or as many slots as are asked for; everything else
-  /// that is kept there must be allocated already. Keeps references. Throws BudgetError where two partitions
-  /// do not fit. A run that is only planned takes two slots.
+  /// Uses the free device memory, at most `most` bytes, or as many slots as are asked for; everything else
+  /// that stays on the device must already be allocated. Keeps references. Throws BudgetError if two
+  /// partitions do not fit. A run that is only planned uses two slots.
   SweepPages(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& paging,
              std::uint64_t most = ~std::uint64_t{0});
 
   std::uint64_t size() const { return cache_.partitions(); }
-  /// Do slots hold all partitions, so that each comes once?
+  /// True if slots hold all partitions, so that each is brought once.
   bool all_stay() const { return cache_.plan().slots >= size(); }
   /// Rows of a partition.
   std::uint64_t begin(std::uint64_t partition) const { return plan().begin(partition); }
   std::uint64_t end(std::uint64_t partition) const { return plan().end(partition); }
   std::uint64_t edges(std::uint64_t partition) const { return plan().bytes(partition) / edge_bytes_; }
   const PartitionPlan& plan() const { return cache_.plan().partitions; }
-  /// Partitions as ranges of rows, where kernels read them. Throws BudgetError.
+  /// Partitions as ranges of rows, in device memory. Throws BudgetError.
   OwnershipView owners() { return cache_.owners(); }
-  /// What slots take, with look-ups beside them; 0 where partitions are read in place.
+  /// Bytes of slots and of look-ups beside them; 0 if partitions are read in place.
   std::uint64_t slot_bytes() const;
 
-  /// Works on these partitions, which are here, and is done when it returns.
+  /// Works on these present partitions; the work is complete when it returns.
   using Work = std::function<void(std::span<const SweepPage>)>;
-  /// How much is to be done in a partition; 0: it is not wanted.
+  /// The work that waits in a partition; 0 if the partition is not needed.
   using Waiting = std::function<std::uint64_t(std::uint32_t)>;
-  /// Hands every wanted partition to `work` once (PartitionCache::sweep).
+  /// Passes every partition with work to `work` once (PartitionCache::sweep).
   void for_each(const Waiting& waiting, const Work& work);
 
-  /// The partitions [size()] that a round which wants so much of each had best read in place, and then does:
-  /// it counts as traffic. Lists must be page-locked on a GPU. All partitions where that is asked for, or
-  /// left open on the host, which counts nothing then; none where lists are in a file. `once`: no other round
-  /// wants them.
+  /// Chooses the partitions [size()] that a round should read in place, from its demand of each, and counts
+  /// these reads as traffic. On a GPU lists must be page-locked. Chooses all partitions if that is asked for,
+  /// or left open on the host, which then counts nothing; none if lists are in a file. `once`: no other round
+  /// needs these lists.
   std::vector<bool> read_in_place(std::span<const ListDemand> wanted, bool once = false);
-  /// Such partitions.
+  /// The partitions of a run that are read in place.
   SweepPage in_place(PartitionRun run) const;
 
   Traffic traffic() const;
@@ -123,7 +122,7 @@ class SweepPages {
   bool counts_in_place_;
   PagingOptions paging_;
   PartitionCache cache_;
-  std::optional<InPlaceChoice> choice_;  ///< where lists may be read in place
+  std::optional<InPlaceChoice> choice_;  ///< if lists may be read in place
   std::uint64_t in_place_rounds_ = 0, in_place_bytes_ = 0;
 };
 

@@ -4,19 +4,19 @@
 
 namespace sluice {
 
-/// What was brought to the device, and from where; a part of every run's figures.
+/// What was brought to the device, by source; a part of every run's figures.
 struct Traffic {
-  std::uint64_t partitions = 1;           ///< that the graph was cut into
+  std::uint64_t partitions = 1;           ///< into which the graph was cut
   std::uint64_t partition_transfers = 0;  ///< partitions brought to the device
   std::uint64_t host_to_device_bytes = 0;
   std::uint64_t read_bytes = 0;       ///< from the graph file, while running
   std::uint64_t exchanged_bytes = 0;  ///< sent from GPU to GPU
-  /// Read in place: what draws looked at (graph/read_bytes.hpp), or of rounds through lists, their edges.
+  /// Read in place: the bytes of draws (graph/read_bytes.hpp), or the edges in rounds through lists.
   std::uint64_t mapped_bytes = 0;
-  std::uint64_t rounds = 0;         ///< of work on what was there
-  std::uint64_t mapped_rounds = 0;  ///< of these, those that read some partitions in place
+  std::uint64_t rounds = 0;         ///< of work on present partitions
+  std::uint64_t mapped_rounds = 0;  ///< of these, rounds that read some partitions in place
 
-  /// What came besides; partitions are those of the latest.
+  /// Adds later traffic; `partitions` is then the later number.
   void add_traffic(const Traffic& later) {
     partitions = later.partitions;
     partition_transfers += later.partition_transfers;
@@ -27,7 +27,7 @@ struct Traffic {
     rounds += later.rounds, mapped_rounds += later.mapped_rounds;
   }
 
-  /// What came after `before`.
+  /// The traffic after `before`.
   Traffic since(const Traffic& before) const {
     return {partitions,
             partition_transfers - before.partition_transfers,

@@ -7,7 +7,7 @@ namespace sluice {
 std::vector<unsigned> shares_of(std::span<const std::uint64_t> work, unsigned total, Balance balance) {
   std::vector<unsigned> shares(work.size(), 1);
   for (std::size_t given = work.size(); given < total && !work.empty(); ++given) {
-    // The next goes where most work falls to each that is there already.
+    // Gives the next one to the partition with the most work for each that it already has.
     std::size_t most = 0;
     for (std::size_t i = 1; i < work.size(); ++i) {
       const std::uint64_t work_of_i = balance == Balance::on ? work[i] : 1,

@@ -1,5 +1,5 @@
 // How partitions that are worked on side by side share the device (C-SAW's thread-block based workload
-// balancing), and how evenly they ended.
+// balancing), and how evenly their kernels end.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,20 @@
 
 namespace sluice {
 
-/// Blocks (or threads) of `total` for each partition, one at least: in proportion to its work where that is
-/// balanced, else the same for all.
+/// Divides `total` blocks (or threads) between partitions, at least one for each: in proportion to their work
+/// if `balance` is on, otherwise equally.
 std::vector<unsigned> shares_of(std::span<const std::uint64_t> work, unsigned total, Balance balance);
 
-/// How long partitions' kernels ran side by side, over all rounds in which several did.
+/// Times of partitions' kernels that ran side by side, over all rounds in which several did.
 struct KernelTimes {
   std::uint64_t rounds = 0;
-  double mean_seconds = 0;       ///< of a partition's kernel; summed over the rounds
-  double deviation_seconds = 0;  ///< standard deviation over the partitions of a round; summed likewise
+  double mean_seconds = 0;       ///< mean over a round's partitions; summed over the rounds
+  double deviation_seconds = 0;  ///< standard deviation over a round's partitions; summed likewise
 
-  /// A round, with the seconds of each partition; one alone is not counted.
+  /// Adds a round, with the seconds of each partition; a single partition is not counted.
   void add(std::span<const double> seconds);
   void operator+=(const KernelTimes& other);
-  /// Deviation as a share of the mean: 0 where all end together.
+  /// Deviation as a share of the mean: 0 if all kernels end together.
   double imbalance() const { return mean_seconds > 0 ? deviation_seconds / mean_seconds : 0; }
 };
 

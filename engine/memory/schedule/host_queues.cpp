@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-/// Teams of threads at work on queues; each team goes through its own, one queue after the other.
+/// Teams of threads that work on queues; each team processes its own queues, one after the other.
 class QueueTeams {
  public:
   QueueTeams(std::span<const std::uint64_t> sizes, std::uint64_t grain, bool batching,
@@ -27,7 +27,7 @@ class QueueTeams {
         taken_(sizes.size()) {}
 
   void add(std::size_t first, std::size_t last, unsigned threads) {
-    // One by one they leave nothing to share.
+    // Instances of one entry each give a team nothing to share.
     const bool alone = !batching_ && !instance_end_;
     const unsigned members = alone ? 1 : threads;
     for (unsigned member = 0; member < members; ++member) places_.push_back({teams_.size(), member});
@@ -37,7 +37,7 @@ class QueueTeams {
   /// Returns the seconds that each team took.
   std::vector<double> run() {
     start_ = seconds_now();
-    // All threads are there before any of them works: members of a team wait for each other.
+    // All threads start before any of them works: members of a team wait for each other.
     ThreadPool(static_cast<unsigned>(places_.size())).all([this](unsigned thread) {
       const Place& place = places_[thread];
       serve(teams_[place.team], place.member, thread);
@@ -72,7 +72,7 @@ class QueueTeams {
       guarded(queue, from, std::min(sizes_[queue], from + grain_), thread);
   }
 
-  /// An instance's blocks are dealt out to the team in turn; the next one begins when all are done.
+  /// The team's members take an instance's blocks in turn; the next instance begins when all are done.
   void one_by_one(std::size_t queue, const Team& team, unsigned member, unsigned thread) {
     for (std::uint64_t begin = 0; begin < sizes_[queue];) {
       const std::uint64_t end = instance_end_ ? instance_end_(queue, begin) : begin + 1;
@@ -83,7 +83,8 @@ class QueueTeams {
     }
   }
 
-  /// After the first exception nothing is worked on, but every thread meets the others at their barriers.
+  /// After the first exception no entry is worked on, but every thread still meets the others at their
+  /// barriers.
   void guarded(std::size_t queue, std::uint64_t from, std::uint64_t to, unsigned thread) {
     if (failed_.load(std::memory_order_relaxed)) return;
     try {

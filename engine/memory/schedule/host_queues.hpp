@@ -1,5 +1,6 @@
-// The host's way to work on the queues of the partitions that are here: by all threads together or by a team
-// a partition (PagingOptions::balance), all that waits at once or one instance after another (batching).
+// Work of the host on the queues of present partitions: by all threads together or by a team for each
+// partition (PagingOptions::balance), on all waiting entries at once or one instance after another
+// (batching).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@ namespace sluice {
 
 class HostQueues {
  public:
-  /// Where the entries end of the instance that has entry `at` of the queue.
+  /// The end of the entries of the instance that has entry `at` of the queue.
   using InstanceEnd = std::function<std::uint64_t(std::size_t queue, std::uint64_t at)>;
   using Body = std::function<void(std::size_t queue, std::uint64_t from, std::uint64_t to, unsigned thread)>;
 

@@ -1,4 +1,4 @@
-// Which partitions are brought to the device, and which leave it: decided from the work that waits in each.
+// Chooses which partitions are brought to the device, and which leave it, by the work that waits for each.
 #pragma once
 
 #include <algorithm>
@@ -17,52 +17,52 @@ struct PartitionLoad {
   bool operator==(const PartitionLoad&) const = default;
 };
 
-/// What changes in slots at once.
+/// A change of slots.
 struct PartitionMoves {
-  std::vector<std::uint32_t> left;   ///< partitions that are not here any more
-  std::vector<PartitionLoad> loads;  ///< and those that come
+  std::vector<std::uint32_t> left;   ///< partitions that leave their slots
+  std::vector<PartitionLoad> loads;  ///< partitions that are brought
 };
 
-/// Partitions that fit only some slots.
+/// Partitions that fit some slots only.
 struct LargePartitions {
-  std::vector<bool> of;  ///< [partitions], empty: all fit everywhere
-  unsigned slots = 0;    ///< the first so many hold them
+  std::vector<bool> of;  ///< [partitions]; empty: all fit all slots
+  unsigned slots = 0;    ///< the first slots, which hold them
 };
 
-/// Keeps track of slots. A round is: choose (starts loads), work on what is resident, arrive, retire. Loads
-/// may take several rounds.
+/// Keeps the state of the slots. A round calls choose (which starts loads), works on resident partitions, and
+/// calls arrive and retire. Loads may take several rounds.
 class Scheduler {
  public:
   static constexpr std::uint32_t kEmpty = ~0u;
 
   Scheduler(std::uint32_t partitions, unsigned slots, SchedulePolicy policy, LargePartitions large = {});
 
-  /// The partitions that are not here and have work, those first with most of it (workload) or with the
-  /// oldest (fifo), ties by smaller id. `waiting` counts work by partition.
+  /// The absent partitions that have work, sorted by most work (workload) or oldest work (fifo), ties by
+  /// smaller id. `waiting` counts work by partition.
   std::vector<std::uint32_t> wanted(std::span<const std::uint64_t> waiting) const;
-  /// Loads for the empty slots, of wanted partitions.
+  /// Loads of wanted partitions into empty slots.
   std::vector<PartitionLoad> choose(std::span<const std::uint64_t> waiting);
-  /// A partition that is not here comes into a slot, whose partition leaves, whatever waits there: that
+  /// Assigns a slot to an absent partition. The slot's partition leaves, even if it has work; returns that
   /// partition, or kEmpty.
   std::uint32_t replace(const PartitionLoad& load);
-  /// These have come.
+  /// Marks these partitions as arrived.
   void arrive(std::span<const std::uint32_t> partitions);
-  /// Empties slots, of those that have no work the longest here first, until `empty` of them are empty, and
-  /// one for a large partition that waits; returns the partitions that left.
+  /// Empties slots of partitions without work, those that arrived first before others, until `empty` slots
+  /// are empty; and one more if a large partition waits for it. Returns the partitions that left.
   std::vector<std::uint32_t> retire(std::span<const std::uint64_t> waiting, unsigned empty);
-  /// Empties all slots, whatever waits there; returns the partitions that left.
+  /// Empties all slots, even of partitions with work; returns the partitions that left.
   std::vector<std::uint32_t> clear();
 
   bool resident(std::uint32_t partition) const { return state_[partition] == State::resident; }
   bool away(std::uint32_t partition) const { return state_[partition] == State::away; }
   unsigned slots() const { return static_cast<unsigned>(held_.size()); }
-  /// The partition that is in a slot, or comes into it; kEmpty: none.
+  /// The partition that is in a slot or on its way to it; kEmpty if there is none.
   std::uint32_t held(unsigned slot) const { return held_[slot]; }
-  /// The slot of a partition that is here or comes.
+  /// The slot of a partition that is resident or on its way.
   unsigned slot_of(std::uint32_t partition) const;
-  /// How many loads have not come yet.
+  /// The number of loads that have not arrived.
   unsigned coming() const;
-  /// How many slots no partition is in, or comes into.
+  /// The number of slots that no partition is in, or on its way to.
   unsigned empty() const { return static_cast<unsigned>(std::ranges::count(held_, kEmpty)); }
   /// Partitions that may be worked on, in order of slots.
   std::vector<std::uint32_t> residents() const;
@@ -71,7 +71,7 @@ class Scheduler {
   enum class State : std::uint8_t { away, coming, resident };
 
   bool large(std::uint32_t partition) const { return !large_.of.empty() && large_.of[partition]; }
-  /// An empty slot for the partition, of those that are no larger than need be; none: slots.
+  /// The smallest empty slot that fits the partition; slots() if there is none.
   unsigned place_for(std::uint32_t partition) const;
   bool lacks_large_slot(std::span<const std::uint64_t> waiting) const;
   void evict(std::uint32_t partition);
@@ -79,9 +79,9 @@ class Scheduler {
   SchedulePolicy policy_;
   LargePartitions large_;
   std::vector<State> state_;            ///< [partitions]
-  std::vector<std::uint64_t> since_;    ///< [partitions] round in which work came, 0: none waits
-  std::vector<std::uint32_t> held_;     ///< [slots] the partition in it
-  std::vector<std::uint64_t> arrived_;  ///< [slots] when it came
+  std::vector<std::uint64_t> since_;    ///< [partitions] round in which work first waited; 0: none waits
+  std::vector<std::uint32_t> held_;     ///< [slots] the partition in it, or on its way
+  std::vector<std::uint64_t> arrived_;  ///< [slots] round of arrival
   std::uint64_t round_ = 0;
 };
 

@@ -9,12 +9,12 @@ SweepPass::SweepPass(Scheduler& slots, std::span<const std::uint64_t> waiting)
   const unsigned all = slots.slots();
   pinned_ = all == waiting.size() ? all : all - 2 * std::max(1u, all / 4);
   const auto is_empty = [&](unsigned slot) { return slots.held(slot) == Scheduler::kEmpty; };
-  // Slots to fill: empty ones first, for what is not wanted now may be again.
+  // Slots to fill: empty ones first, since partitions without work may be needed again.
   for (unsigned slot = 0; slot < all; ++slot)
     if (is_empty(slot)) free_.push_back(slot);
   for (unsigned slot = 0; slot < all; ++slot)
     if (!is_empty(slot) && waiting[slots.held(slot)] == 0) free_.push_back(slot);
-  // Slots to work on: those first that are filled anew then.
+  // Slots to work on: first those that are filled again afterwards.
   const auto list_wanted = [&](unsigned begin, unsigned end) {
     for (unsigned slot = begin; slot < end; ++slot)
       if (!is_empty(slot) && waiting[slots.held(slot)] > 0) resident_.push_back(slot);
@@ -41,7 +41,7 @@ void SweepPass::arrive(std::span<const std::uint32_t> partitions) {
 }
 
 std::vector<std::uint32_t> SweepPass::next() {
-  // While others come, a few at a time: their slots are filled anew the sooner.
+  // While loads are outstanding, take a few at a time: their slots can be filled again sooner.
   const bool hurry = begun_ < away_.size() || coming_ > 0;
   const std::size_t some =
       hurry ? std::min<std::size_t>(resident_.size(), std::max(1u, passing() / 4)) : resident_.size();

@@ -16,8 +16,8 @@ TransportChoice::TransportChoice(const PartitionPlan& plan, const LinkRates& rat
 std::vector<std::uint32_t> TransportChoice::mapped(std::span<const std::uint64_t> waiting,
                                                    std::uint64_t steps) const {
   const double items = static_cast<double>(std::reduce(waiting.begin(), waiting.end()));
-  // A copy stays while all that is away comes in its turn, and each item comes by some list of that once
-  // more; but not by more lists than it has steps left.
+  // A copy stays until all absent partitions have been brought in turn. Meanwhile each item visits one more
+  // of their lists, but no more lists than it has steps left.
   const double again = items * std::min(1 / away_bytes_, static_cast<double>(steps) / all_bytes_);
   std::vector<std::uint32_t> chosen;
   for (std::uint32_t p = 0; p < plan_.size(); ++p) {

@@ -1,4 +1,4 @@
-// How a partition's edges are reached in a round: copied into a slot, or read in place.
+// How a round reads a partition's edges: copied into a slot, or in place.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 namespace sluice {
 
-/// Weighs, for each partition that is not on the device, the time of a copy against that of the reads that
-/// are wanted there (DESIGN section 2, idea 5).
+/// Compares, for each absent partition, the time of a copy with the time of the reads that wait for it
+/// (DESIGN section 2, idea 5).
 class TransportChoice {
  public:
-  /// `reads` is what one visit of a list reads of it; the device has `slot_bytes` for partitions.
+  /// `reads`: reads of one visit to a list; `slot_bytes`: device bytes for partitions.
   TransportChoice(const PartitionPlan& plan, const LinkRates& rates, double reads, std::uint64_t slot_bytes);
 
-  /// Partitions to read in place now. `waiting` counts the work at each, and each item goes on through up to
-  /// `steps` further lists, anywhere.
+  /// The partitions to read in place now. `waiting` counts the work items of each; every item visits up to
+  /// `steps` further lists, in any partition.
   std::vector<std::uint32_t> mapped(std::span<const std::uint64_t> waiting, std::uint64_t steps = 0) const;
 
  private:

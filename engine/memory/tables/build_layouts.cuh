@@ -1,11 +1,11 @@
-// Makes layouts of edges on the GPU, a lane an edge. Only upload.cpp compiles it.
+// Makes edge layouts on the GPU, one lane for each edge. Only upload.cpp compiles it.
 #pragma once
 
 #include "engine/select/build_tables.cuh"
 
 namespace sluice::cuda {
 
-/// One lane an edge: make(position, target).
+/// Calls make(position, target), one lane for each edge.
 template <class Make>
 __global__ void __launch_bounds__(kTableBlock) edge_kernel(GraphView graph, Make make) {
   const std::uint64_t at = static_cast<std::uint64_t>(blockIdx.x) * kTableBlock + threadIdx.x;

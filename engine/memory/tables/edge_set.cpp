@@ -13,7 +13,7 @@ namespace sluice {
 
 namespace {
 
-/// Puts in a list's edges.
+/// Inserts the edges of a list.
 struct PutEdges {
   GraphView lists;
   EdgeSet set;
@@ -21,7 +21,7 @@ struct PutEdges {
 
   template <class Group>
   SLUICE_HD void operator()(const Group& group, Vertex v, const Row& row) const {
-    constexpr std::uint32_t kAhead = 16;  // a host waits for memory otherwise
+    constexpr std::uint32_t kAhead = 16;  // prefetch distance on a host
     for (std::uint32_t i = group.rank(); i < row.degree; i += Group::kSize) {
       if constexpr (Group::kSize == 1) {
         if (i + kAhead < row.degree) prefetch(at(set.place(v, target(row, i + kAhead))));
@@ -40,7 +40,7 @@ struct PutEdges {
     for (unsigned i = 0; i < EdgeSet::kTags; ++i) {
       std::uint32_t there = EdgeSet::kFree;
       if (exchange(tags + (place.tag + i) % EdgeSet::kTags, there, place.tag)) return;
-      if (there == place.tag) return;  // an edge that the graph has twice
+      if (there == place.tag) return;  // a duplicate edge of the graph
     }
     store(tags + EdgeSet::kTags - 1, EdgeSet::kOverflowed);
   }
@@ -49,8 +49,8 @@ struct PutEdges {
 }  // namespace
 
 bool wants_edge_set(const Device& device, Layout layout, std::uint64_t steps, std::uint64_t edges) {
-  // A set of Kronecker 24 takes an H200 19 ms, and spares it 0.1 ns a step: that pays from 0.4 steps an edge
-  // on. For 16 threads of its host it pays from 0.18 on, and for four from 0.13 (R-MAT 22, single runs).
+  // For Kronecker 24, an H200 makes the set in 19 ms and saves 0.1 ns a step: that pays from 0.4 steps an
+  // edge. It pays from 0.18 for 16 threads of its host, and from 0.13 for four (R-MAT 22, single runs).
   const std::uint64_t edges_of_step = device.is_cuda() ? 2 : 6;
   return layout != Layout::csr && steps > 0 && steps * edges_of_step >= edges;
 }

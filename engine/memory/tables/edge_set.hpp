@@ -1,4 +1,4 @@
-// A set of edges (engine/graph/edge_set.hpp) in a device's memory.
+// A set of edges (engine/graph/edge_set.hpp) in device memory.
 #pragma once
 
 #include "engine/exec/memory/buffer.hpp"
@@ -11,23 +11,23 @@
 
 namespace sluice {
 
-/// Does a set of so many edges pay, for walks of so many steps?
+/// True if a set of `edges` edges pays for walks that make `steps` steps.
 bool wants_edge_set(const Device& device, Layout layout, std::uint64_t steps, std::uint64_t edges);
 
 class EdgeSetInMemory {
  public:
   EdgeSetInMemory() = default;
-  /// Empty: add() puts in the lists of `set`. Throws BudgetError.
+  /// Makes an empty set; add() inserts the lists of `set`. Throws BudgetError.
   EdgeSetInMemory(const Device& device, const EdgeSet& set);
-  /// Of all edges of a graph that is whole and here.
+  /// A set of all edges of a graph that is whole on the device.
   static EdgeSetInMemory of_whole(ResidentGraph::Impl& graph);
 
-  /// The lists of some vertices, from a graph's memory; of lists that are not all, `lists` names the hubs.
+  /// Inserts the lists of some vertices, from `lists`; if these are not all lists, it must name their hubs.
   void add(const GraphView& lists, const ListRange& range = {});
-  /// Those of a partition that is here.
+  /// Inserts the lists of a present partition.
   void add(const ResidentGraph::Impl& graph, const PageView& page, const ListRange& range);
 
-  /// It has no memory where it was not made.
+  /// A view without memory if no set was made.
   const EdgeSet& view() const { return set_; }
   std::uint64_t bytes() const { return buckets_.bytes(); }
 

@@ -1,4 +1,4 @@
-// Makes a table when it is first asked for, on whichever backend the graph lives.
+// Makes tables when they are first needed, on the graph's backend.
 #pragma once
 
 #include <concepts>
@@ -13,8 +13,8 @@
 
 namespace sluice {
 
-/// Calls host() or cuda(), whichever backend the device is; in a file that a host compiler compiles there is
-/// no CUDA code for a user's own bias, and a GPU is refused.
+/// Calls host() or cuda(), by the device's backend. A file that a host compiler compiles has no CUDA code for
+/// a user's own bias: a GPU is refused with UsageError.
 template <class Host, class Cuda>
 void on_backend(const Device& device, Host&& host, [[maybe_unused]] Cuda&& cuda) {
   if (!device.is_cuda()) return host();
@@ -26,13 +26,13 @@ void on_backend(const Device& device, Host&& host, [[maybe_unused]] Cuda&& cuda)
 #endif
 }
 
-/// Fills a table as on_backend(); a run that is only planned has it empty.
+/// Fills a table by on_backend(); leaves it empty if the run is only planned.
 template <class Host, class Cuda>
 void fill_table(const Device& device, const Host& host, const Cuda& cuda) {
   if (!device.plans()) on_backend(device, host, cuda);
 }
 
-/// Makes a table list by list (build_tables.hpp); a run that is only planned has it empty.
+/// Makes a table list by list (build_tables.hpp); leaves it empty if the run is only planned.
 template <class Make>
 void fill_lists(const Device& device, const GraphView& graph, const Make& make) {
   fill_table(
@@ -44,15 +44,15 @@ void fill_lists(const Device& device, const GraphView& graph, const Make& make) 
       });
 }
 
-/// Makes a table of a bias on the host by make(threads, begin, end), while edges come: those of biases that
-/// have names, for others may look at any list.
+/// Makes a table of a bias on the host by make(threads, begin, end), while edges are read. Only for named
+/// biases: others may read any list, so all edges are read first.
 template <class BiasOf, class Make>
 void make_as_lists_come(ResidentGraph::Impl& graph, const Make& make) {
   if constexpr (!std::same_as<BiasOf, NamedBias>) graph.settle();
   graph.as_lists_come(make);
 }
 
-/// fill_lists() of a bias, for which edges may still be to come.
+/// As fill_lists(), for a bias; edges may still have to be read.
 template <class BiasOf, class Make>
 void fill_lists_of(ResidentGraph::Impl& graph, const Make& make) {
   if (graph.device.is_cuda()) return fill_lists(graph.device, graph.view, make);
@@ -61,15 +61,15 @@ void fill_lists_of(ResidentGraph::Impl& graph, const Make& make) {
   });
 }
 
-/// A run that is only planned counts what a GPU takes while it makes an alias table.
+/// If the run is only planned, charges the temporary memory that a GPU needs to make an alias table.
 inline void count_hub_scratch(const ResidentGraph::Impl& graph) {
   if (!graph.device.plans()) return;
   const std::uint64_t bytes = hub_scratch_bytes(graph.device, graph.view.hub_count, graph.max_degree);
   graph.device.memory().charge_and_release(bytes, "scratch of alias tables");
 }
 
-/// The bias that a sampler's tables are made from: one that has a name, if it is that and no other, since the
-/// code for it is compiled once (named_tables.cpp), not with every sampler.
+/// The bias that a sampler's tables are made from. A sampler whose edge_bias is NamedBias's gives a
+/// NamedBias, whose code is compiled once (named_tables.cpp), not with every sampler.
 template <class Sampler>
 auto table_bias(const Sampler& sampler) {
   if constexpr (requires {
@@ -135,8 +135,8 @@ const WideAlias* ensure_wide_alias(ResidentGraph::Impl& graph, BiasTables& table
   return graph.ensure(tables.wide_alias, graph.view.edges(), "the wide alias table", fill);
 }
 
-/// Bounds of a graph in partitions: made on the host, from wherever its edges are, by all ranks that share it
-/// out.
+/// Bounds of a graph in partitions: made on the host from memory or file, in parts by the ranks that own
+/// parts of the graph.
 template <class BiasOf>
 void bounds_from_host(ResidentGraph::Impl& graph, const BiasOf& bias, const Buffer<std::uint64_t>& bounds,
                       const Buffer<std::uint32_t>& positive) {
@@ -152,7 +152,7 @@ void bounds_from_host(ResidentGraph::Impl& graph, const BiasOf& bias, const Buff
   copy_to_device(graph.device, positive.data(), counts.data(), positive.bytes());
 }
 
-/// Bounds and counts of positive biases.
+/// Bounds and numbers of positive biases.
 template <class BiasOf>
 void ensure_bounds(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias) {
   if (!tables.bounds.empty() || graph.view.vertices() == 0) return;

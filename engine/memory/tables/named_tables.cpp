@@ -1,4 +1,4 @@
-// Tables of the biases that have names, compiled once: for the host, and for the GPU where CUDA is built.
+// Tables of named biases, compiled once: for the host, and for the GPU if CUDA is built.
 #include "engine/memory/tables/ensure_tables.hpp"
 #include "engine/memory/tables/page_tables.hpp"
 #include "engine/select/bias.hpp"

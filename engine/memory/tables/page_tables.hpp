@@ -1,5 +1,5 @@
-// Tables of a fixed bias for a graph in partitions: made once in host memory where they fit, else again
-// with each partition that is brought; the same integers either way.
+// Tables of a fixed bias for a graph in partitions: made once in host memory if they fit, otherwise again
+// with each partition that is brought. Both give the same integers.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace sluice {
 
-// Those of biases that have names are compiled once (named_tables.cpp).
+// For named biases these are compiled once (named_tables.cpp).
 void want_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias, PageRequest& pages);
 void want_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias, PageRequest& pages);
 void want_wide_alias(ResidentGraph::Impl& graph, const NamedBias& bias, PageRequest& pages);
@@ -24,7 +24,7 @@ bool take_coded_alias(ResidentGraph::Impl& graph, BiasTables& tables, const Name
                       PageRequest& pages, Layout layout, const ExpectedWork& work);
 
 #if defined(__CUDACC__)
-/// Lists of some vertices in a page whose columns are in a GPU's memory.
+/// Lists of some vertices, in a page whose columns are in a GPU's memory.
 struct ListsOnDevice {
   ListsOnDevice(const ResidentGraph::Impl& graph, const PageView& page, ListRange lists)
       : range(lists), view(graph.view) {
@@ -45,8 +45,7 @@ struct ListsOnDevice {
 };
 #endif
 
-/// Calls make() for a table of the whole graph, unless the edges are in a file or the host's memory cannot
-/// hold it.
+/// Calls make() for a table of the whole graph, unless the edges are in a file or host memory is too small.
 template <class Make>
 void make_on_host(ResidentGraph::Impl& graph, const Make& make) {
   if (graph.graph.edges_elsewhere || graph.view.edges() == 0) return;
@@ -54,7 +53,7 @@ void make_on_host(ResidentGraph::Impl& graph, const Make& make) {
   try {
     make();
   } catch (const BudgetError&) {
-    // No harm: partitions bring their own.
+    // The table is then derived with each partition instead.
   }
   graph.table_seconds += seconds_now() - begin;
 }
@@ -85,7 +84,7 @@ void want_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bia
 #endif
 }
 
-/// The CTPS of a bias, whole; in partitions it comes with their edges, and null is returned.
+/// The CTPS of a bias for a whole graph. In partitions it is brought with the edges, and null is returned.
 template <class BiasOf>
 const std::uint64_t* ctps_of(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias,
                              PageRequest& pages) {
@@ -94,7 +93,7 @@ const std::uint64_t* ctps_of(ResidentGraph::Impl& graph, BiasTables& tables, con
   return nullptr;
 }
 
-/// PageRequest::take_codes with alias slots of a bias.
+/// As PageRequest::take_codes, with the alias slots of a bias.
 template <class BiasOf>
 bool take_coded_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias, PageRequest& pages,
                       Layout layout, const ExpectedWork& work) {
@@ -136,14 +135,14 @@ void want_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bi
 #endif
 }
 
-/// Of partitions that stay: they take 32 bytes an edge, and are made where they come to.
+/// For resident partitions: slots of 32 bytes an edge, made where the partition is.
 template <class BiasOf>
 void want_wide_alias(ResidentGraph::Impl& graph, const BiasOf& bias, PageRequest& pages) {
   pages.columns.wide_alias = true;
   pages.sources.derive = [&graph, bias](const PageView& page, std::uint64_t begin, std::uint64_t end) {
     GraphView view = graph.host_view;
     view.csr.targets = page.targets, view.csr.weights = page.weights;
-    view.csr.edges = view.csr.offsets[end];  // no target behind them is looked at
+    view.csr.edges = view.csr.offsets[end];  // later targets are not read
     host::build_wide_alias(graph.device.threads(), view, bias, page.wide_alias, {begin, end});
   };
 #if defined(__CUDACC__)

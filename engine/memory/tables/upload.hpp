@@ -1,4 +1,4 @@
-// Derived tables of the graph itself, on whichever backend it lives; none where a run is only planned.
+// Tables derived from the graph alone, on its backend; left empty if the run is only planned.
 #pragma once
 
 #include "engine/exec/device.hpp"
