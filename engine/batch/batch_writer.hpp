@@ -1,4 +1,4 @@
-// Results leave while the next batch runs: one write is under way at a time, in order, on a thread of its
+// Writes the results of a batch while the next batch runs: one write at a time, in order, on a thread of its
 // own.
 #pragma once
 
@@ -8,26 +8,26 @@
 
 namespace sluice {
 
-/// Of a GPU's batch whose results leave: a disk takes longer for it than the GPU for the next one. Two are
-/// page-locked for walks, which took about a second for 1.5 GB.
+/// Bytes of a GPU batch whose results are written: a disk takes longer for them than the GPU for the next
+/// batch. Walks page-lock two batches, which took about a second for 1.5 GB.
 inline constexpr std::uint64_t kLeavingBytes = std::uint64_t{64} << 20;
 
 class BatchWriter {
  public:
-  /// `waited`, which may be null: to which submit() and finish() add the seconds that they wait.
+  /// submit() and finish() add the seconds that they wait to `waited`, which may be null.
   explicit BatchWriter(double* waited = nullptr);
   ~BatchWriter();
 
-  /// Waits for the write before, then starts this one. What `write` reads must stay until the next submit or
-  /// finish.
+  /// Waits for the previous write, then starts this one. What `write` reads must stay valid until the next
+  /// submit or finish.
   void submit(std::function<void()> write);
-  /// How often submit was called.
+  /// The number of calls of submit().
   std::uint64_t submitted() const { return submitted_; }
-  /// Has nothing been submitted since the last finish?
+  /// True if nothing was submitted since the last finish().
   bool idle() const;
-  /// Has a write thrown? Then what it was to write is lost.
+  /// True if a write has thrown; its results are lost.
   bool failed() const { return failed_; }
-  /// Waits; throws what the write threw.
+  /// Waits for the write, and throws what it threw.
   void finish();
 
  private:

@@ -1,4 +1,4 @@
-// A run over instances, as those see it who make them.
+// The inputs and outputs of a run over instances, for the code that computes them.
 #pragma once
 
 #include <concepts>
@@ -12,7 +12,7 @@
 
 namespace sluice {
 
-/// Keeps references.
+/// A run over instances. Keeps references.
 template <class Sink, class Options = RunOptions>
 struct InstanceRun {
   InstanceRun(ResidentGraph::Impl& of, const Starts& starts, const Options& how, Sink* to, RunStats& done)
@@ -25,12 +25,12 @@ struct InstanceRun {
 
   ResidentGraph::Impl& graph;
   const Options& options;
-  Sink* sink;  ///< null: results are dropped where they were made
+  Sink* sink;  ///< null: results are dropped on the device
   RunStats& stats;
   InstanceRange range;
 
   std::uint64_t instances() const { return range.end - range.begin; }
-  /// Does it make none, and has no part in what other ranks make?
+  /// True if the run has no instances, and no part in those of other ranks.
   bool idle() const { return range.begin == range.end && !graph.paging.shard; }
 };
 

@@ -1,4 +1,4 @@
-// What a user may ask of any run over instances (CONTRACT section 4).
+// Options of any run over instances (CONTRACT section 4).
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ struct RunOptions {
   Select select = Select::automatic;
   Layout layout = Layout::automatic;
   Instance first_instance = 0;            ///< `--instance-range A:B`
-  Instance last_instance = ~Instance{0};  ///< one behind the last; clipped to the number of instances
-  /// Called between batches with instances done and in all; may throw to stop.
+  Instance last_instance = ~Instance{0};  ///< exclusive; clipped to the number of instances
+  /// Called between batches with the number of instances done and in total; may throw to stop.
   std::function<void(Instance done, Instance total)> progress;
 };
 
-/// Throws UsageError for layouts that a kind of run cannot read; `who_reads` begins the reason.
+/// Throws UsageError for layouts that a kind of run cannot read; the message begins with `who_reads`.
 void require_plain(Layout layout, const char* who_reads);
 
 }  // namespace sluice

@@ -1,4 +1,5 @@
-// The loop of every run over instances: batch after batch, while the results of the last one leave.
+// The loop of every run over instances: one batch is computed while the results of the previous one are
+// written.
 #pragma once
 
 #include <algorithm>
@@ -12,20 +13,20 @@
 
 namespace sluice {
 
-/// Makes instances `range` in batches of a job, which has
-///   next(left)                  how many instances the next batch holds, of `left` that this rank has yet to
-///                               make. Called once a batch, and again for a batch that is made again
-///   run(first, count, writer)   makes them and hands their results to the writer. Throws BudgetError where
-///                               they do not fit
-///   more(left)                  optional: is there another batch? Default: while instances are left. Where
-///                               ranks make their batches together, all of them say the same
-///   smaller(count, writer)      optional: makes later batches smaller, after a BudgetError; false: they
-///                               cannot be, or results have begun to leave, and the error goes on. Without it
-///                               no batch is made again
-///   ran(count)                  optional: a batch has ended
-/// Instances do not depend on the batch that they are made in. `stats.batches` counts batches, and
-/// `stats.write_seconds` adds up what the run waited for writes. `progress` is called after every batch, with
-/// instances done and in all; it may throw to stop the run.
+/// Computes instances `range` in batches of a job, which has
+///   next(left)                  returns how many instances the next batch holds, of `left` that remain to
+///                               this rank. Called once a batch, and again for a batch that is repeated
+///   run(first, count, writer)   computes a batch and submits its results to the writer. Throws BudgetError
+///                               if they do not fit
+///   more(left)                  optional: true if there is another batch; default: while instances are left.
+///                               Ranks that compute batches together all return the same
+///   smaller(count, writer)      optional: makes later batches smaller, after a BudgetError. False if that is
+///                               impossible, or results are already being written: the error is then
+///                               rethrown. Without it no batch is repeated
+///   ran(count)                  optional: called at the end of a batch
+/// Instances do not depend on the batch in which they are computed. `stats.batches` counts batches, and
+/// `stats.write_seconds` adds up the time spent waiting for writes. `progress` is called after every batch
+/// with the instances done and in total; it may throw to stop the run.
 template <class Job, class Stats>
 void run_batches(Job&& job, InstanceRange range, const std::function<void(Instance, Instance)>& progress,
                  Stats& stats) {
@@ -57,8 +58,8 @@ void run_batches(Job&& job, InstanceRange range, const std::function<void(Instan
   writer.finish();
 }
 
-/// A job of batches of one size, made by run(first, count, writer). `ranks`, which may be null, make their
-/// batches together.
+/// A job with batches of one size, computed by run(first, count, writer). `ranks`, which may be null, compute
+/// their batches together.
 template <class Run>
 struct EvenBatches {
   std::uint64_t size;

@@ -1,5 +1,5 @@
-// Where results go. The engine streams them batch by batch; `apps` joins these interfaces to the writers of
-// `io`.
+// Receivers of results. The engine streams results batch by batch; `apps` connects these interfaces to the
+// writers of `io`.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace sluice {
 struct WalkBatch {
   Instance first = 0;
   std::uint64_t count = 0;
-  std::uint32_t length = 0;  ///< steps asked for
+  std::uint32_t length = 0;  ///< steps requested
   std::span<const Vertex>
-      walks;  ///< [count, length + 1], kNoVertex behind the end; empty for multidimensional
-  std::span<const Vertex> edges;  ///< pools: [count, length, edges a step, 2], kNoVertex behind the end
+      walks;  ///< [count, length + 1], kNoVertex after the end; empty for multidimensional
+  std::span<const Vertex> edges;  ///< pools: [count, length, edges a step, 2], kNoVertex after the end
   std::span<const Vertex> pool;   ///< pools: [count, seeds]
 };
 

@@ -31,7 +31,7 @@ Starts Starts::distinct() const {
   Starts once = *this;
   if (offsets.empty()) return once;
   once.vertices.clear();
-  std::vector<std::uint64_t> first;  // where each vertex of a list first comes
+  std::vector<std::uint64_t> first;  // first position of each vertex in a list
   for (std::size_t i = 1; i < offsets.size(); ++i) {
     first.resize(offsets[i] - offsets[i - 1]);
     std::iota(first.begin(), first.end(), offsets[i - 1]);

@@ -1,4 +1,4 @@
-// Where instances start (CONTRACT section 4, Starts).
+// Starts of instances (CONTRACT section 4, Starts).
 #pragma once
 
 #include <algorithm>
@@ -14,9 +14,9 @@ struct InstanceRange {
   Instance begin = 0, end = 0;
 };
 
-/// No job has more instances: sums of a few of their numbers fit 64 bits, and each the i64 of files.
+/// The most instances of a job: sums of a few instance numbers fit 64 bits, and each number the i64 of files.
 inline constexpr Instance kMostInstances = Instance{1} << 62;
-/// Samples from here on would repeat the draws of the first ones (random/streams.hpp).
+/// Samples from this number on would repeat the draws of the first ones (random/streams.hpp).
 inline constexpr Instance kMostSamples = Instance{1} << 48;
 
 /// Starts of all instances. Walks: one vertex an instance. Samples and `multidimensional`: a list of seeds.
@@ -30,22 +30,22 @@ struct Starts {
   Mode mode = Mode::per_vertex;
   std::uint64_t rounds = 1;
   std::uint64_t count = 1;
-  std::vector<Vertex> vertices;        ///< listed; checked against the graph by the engine (InputError)
-  std::vector<std::uint64_t> offsets;  ///< listed; [instances + 1], or empty: one vertex an instance
-  std::vector<double> weights;         ///< listed, of queries: one a vertex, or empty: all equal
+  std::vector<Vertex> vertices;        ///< listed; the engine checks them against the graph (InputError)
+  std::vector<std::uint64_t> offsets;  ///< listed; [instances + 1], or empty: one vertex per instance
+  std::vector<double> weights;         ///< listed, of queries: one per vertex, or empty: all equal
 
   /// Throws UsageError above kMostInstances.
   Instance instances(std::uint64_t graph_vertices) const;
-  /// The instances of [first, last) that there are (`--instance-range`).
+  /// The existing instances of [first, last) (`--instance-range`).
   InstanceRange range(std::uint64_t graph_vertices, Instance first, Instance last) const {
     const Instance all = instances(graph_vertices), begin = std::min(first, all);
     return {begin, std::clamp(last, begin, all)};
   }
-  /// The same for samples; throws UsageError behind kMostSamples.
+  /// As range(), for samples; throws UsageError for instances from kMostSamples on.
   InstanceRange sample_range(std::uint64_t graph_vertices, Instance first, Instance last) const;
-  /// The same, each vertex of a list once, where it first comes.
+  /// A copy in which each instance's list has each vertex once, at its first position.
   Starts distinct() const;
-  /// The most seeds that an instance has, where `drawn` seeds are drawn for each random one.
+  /// The most seeds of an instance, if `drawn` seeds are drawn for each random one.
   std::uint64_t most_seeds(std::uint64_t drawn = 1) const {
     std::uint64_t most = mode == Mode::random ? drawn : 1;
     for (std::size_t i = 1; i < offsets.size(); ++i) most = std::max(most, offsets[i] - offsets[i - 1]);

@@ -1,4 +1,4 @@
-// Starts checked against the graph and brought to the device.
+// Starts, checked against the graph and copied to the device.
 #pragma once
 
 #include "engine/batch/starts.hpp"
@@ -8,13 +8,13 @@
 
 namespace sluice {
 
-/// Of a vertex in one instance's list.
+/// Whether repeated vertices in one instance's list are kept.
 enum class Repeats { kept, dropped };
 
 /// Owns the device's copy of listed starts; `view` points into it.
 class DeviceStarts {
  public:
-  /// Throws InputError where a listed vertex is not in the graph, or the graph has no vertex to draw.
+  /// Throws InputError if a listed vertex is not in the graph, or the graph has no vertex to draw.
   DeviceStarts(const ResidentGraph::Impl& graph, const Starts& starts, std::uint64_t seed,
                std::uint32_t drawn = 1, Repeats repeats = Repeats::kept);
 

@@ -1,4 +1,4 @@
-// Where an instance starts, as kernels see it.
+// The starts of instances, as kernels read them.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,20 @@ struct StartsView {
   Starts::Mode mode = Starts::Mode::per_vertex;
   std::uint64_t graph_vertices = 0;
   std::uint64_t seed = 1;
-  const Vertex* listed = nullptr;          ///< in the device's memory
-  const std::uint64_t* offsets = nullptr;  ///< [instances + 1]; null: one listed vertex an instance
-  std::uint32_t drawn = 1;                 ///< random: seeds an instance
+  const Vertex* listed = nullptr;          ///< in device memory
+  const std::uint64_t* offsets = nullptr;  ///< [instances + 1]; null: one listed vertex per instance
+  std::uint32_t drawn = 1;                 ///< random: seeds per instance
 
-  /// Seeds of an instance, repeated ones counted.
+  /// Seeds of an instance, with repetitions.
   SLUICE_HD std::uint64_t count(Instance instance) const {
     if (mode == Starts::Mode::listed) return offsets ? offsets[instance + 1] - offsets[instance] : 1;
     return mode == Starts::Mode::random ? drawn : 1;
   }
-  /// Seeds of the instances [first, first + instances) together, of one each unless they are listed.
+  /// Seeds of instances [first, first + instances) together; one for each instance unless they have offsets.
   SLUICE_HD std::uint64_t before(Instance first, std::uint64_t instances) const {
     return offsets ? offsets[first + instances] - offsets[first] : instances;
   }
-  /// Random seeds are successive words of the instance's own start sequence.
+  /// A seed of an instance. Random seeds are successive words of the instance's own start sequence.
   SLUICE_HD Vertex seed_vertex(Instance instance, std::uint64_t index) const {
     if (mode == Starts::Mode::listed) return listed[(offsets ? offsets[instance] : instance) + index];
     if (mode == Starts::Mode::per_vertex) return static_cast<Vertex>(instance % graph_vertices);

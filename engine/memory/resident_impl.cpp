@@ -135,7 +135,7 @@ void ResidentGraph::Impl::as_lists_come(const MakeOfLists& make) {
       host::for_each_list(threads, view, MakeExponents{view, exponents.data()}, {first, last});
     if (make) make(threads, first, last);
   };
-  if (settled || graph.to_come->there()) {  // read for another run
+  if (settled || graph.to_come->there()) {  // another user has read them
     use(device.threads(), 0, host_view.vertices());
   } else {
     const double begin = seconds_now();
