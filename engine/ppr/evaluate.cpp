@@ -31,14 +31,14 @@ QueryList list_of(const Batch& batch, std::uint64_t row) {
   return {batch.vertices.subspan(first, batch.top), batch.scores.subspan(first, batch.top)};
 }
 
-/// The vertices of a list, ascending.
+/// The scored vertices of a list, ascending.
 std::vector<Vertex> scored_of(std::span<const Vertex> list) {
   std::vector<Vertex> scored(list.begin(), std::find(list.begin(), list.end(), kNoVertex));
   std::sort(scored.begin(), scored.end());
   return scored;
 }
 
-/// The same, filled up to `size` by the smallest ids that are not there.
+/// The scored vertices, filled up to `size` with the smallest ids that are not among them.
 std::vector<Vertex> filled(const std::vector<Vertex>& scored, std::uint64_t size) {
   std::vector<Vertex> all;
   auto at = scored.begin();
@@ -56,13 +56,13 @@ double common(const std::vector<Vertex>& a, const std::vector<Vertex>& b) {
   return static_cast<double>(both.size());
 }
 
-/// In units that sums of 8 million queries have no rounding of: ranks add up what one process does.
+/// Rounded so that sums over 8 million queries are exact: ranks then add up to the sum of one process.
 double rounded(double share) {
   constexpr double kUnit = 1.0 / (1u << 30);
   return std::round(share / kUnit) * kUnit;
 }
 
-/// How many of a list, by falling score, count in the lenient metric.
+/// Entries of a list, by falling score, that count in the lenient metric.
 std::size_t counted(std::span<const double> scores) {
   const auto end = std::ranges::find_if(scores, [](double score) { return !(score > kLenientScore); });
   return static_cast<std::size_t>(end - scores.begin());
@@ -91,7 +91,7 @@ void add(Precision& sum, const Precision& more) {
 
 }  // namespace
 
-/// Answers the queries of batches that others answered too.
+/// Answers the queries of evaluated batches with a reference backend.
 class Evaluator::Truth {
  public:
   Truth(const Device& device, const Graph& graph, const Starts& starts, const Options& options,

@@ -1,4 +1,4 @@
-// How good lists are, and how long each took: sinks that look at results on their way.
+// Sinks that inspect results on their way: how good result lists are, and how long each query took.
 #pragma once
 
 #include <cstdint>
@@ -10,30 +10,30 @@
 
 namespace sluice::ppr {
 
-/// What the untruncated scores that lists are compared with may miss in sum.
+/// The most that the untruncated reference scores may miss, in sum.
 inline constexpr double kEvaluatedLimit = 1e-8;
 
-/// 0.0001 where a query's mass is 100.
+/// Equals 0.0001 if a query's mass is scaled to 100.
 inline constexpr double kLenientScore = 1e-6;
 
-/// Sums over queries of a precision at k against one truth, each rounded to 2^-30: the same in any order.
+/// Sums over queries of a precision at k against one reference. Terms are rounded to 2^-30, to sum exactly.
 struct Precision {
-  /// Size of the intersection over k. Both lists are the k best of a vector over all vertices: where fewer
-  /// have a score, those without come behind, by id.
+  /// Size of the intersection over k. Both lists hold the k best of all vertices: vertices without a score
+  /// fill short lists, by id.
   double strict = 0;
-  /// The same over vertices with a score alone: size of the intersection over the size of the truth's list.
+  /// Of vertices with a score only: size of the intersection over the size of the reference list.
   double of_scored = 0;
-  /// As MeLoPPR's public code counts: vertices of both lists with a score above kLenientScore, those in
-  /// common over the longer list.
+  /// As in MeLoPPR's public code: of vertices with a score above kLenientScore in their list, those in common
+  /// over the longer list.
   double lenient = 0;
 };
 
-/// Compares each list with that of GD(L), where there is an L, and with that of the untruncated scores, both
-/// found by diffusion from the seeds.
+/// Compares each result list with that of GD(L), if there is an L, and with that of the untruncated scores.
+/// Both references are found by diffusion from the seeds.
 class Evaluator : public Sink {
  public:
-  /// Keeps references to all but `options`; works where the device does. Where ranks share out the graph, all
-  /// make one at the same time, and what its queries ask of others is counted by the run that it looks at.
+  /// Keeps references to all but `options`; works on `device`. If ranks share out the graph, all construct
+  /// one at the same time, and the evaluated run counts what its queries request from other ranks.
   Evaluator(const Device& device, const Graph& graph, const Starts& starts, const Options& options,
             Sink& next, const PagingOptions& paging = {});
   ~Evaluator() override;
@@ -54,12 +54,12 @@ class Evaluator : public Sink {
   Precision truncated_, limit_;
 };
 
-/// Notes how long each query took.
+/// Records how long each query took.
 class Latencies : public Sink {
  public:
   explicit Latencies(Sink& next) : next_(next) {}
   void write(const Batch& batch) override;
-  /// The time within which `share` of the queries were answered; 0 without queries.
+  /// Seconds within which a `share` of the queries was answered; 0 without queries.
   double quantile(double share);
 
  private:

@@ -1,4 +1,4 @@
-// A workspace at work: lanes of a group find and enter vertices in its table, and put slots on its lists.
+// A workspace in use: lanes of a group find and insert vertices in its table, and fill its frontier lists.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,21 @@
 
 namespace sluice::ppr {
 
-/// What the lanes count together.
+/// Counts that the lanes share.
 struct WorkspaceCounts {
   std::uint32_t reached;
   std::uint32_t full;     ///< not 0: something did not fit
-  std::uint32_t lacking;  ///< lists that are not at hand, perhaps several times
+  std::uint32_t lacking;  ///< missing lists; some count several times
   std::uint32_t listed[2];
 };
 
-/// Balls of a query that a team is given; none: the team has no more to do.
+/// Balls of a query that a team is to diffuse; a count of 0 ends the team.
 struct BallOrder {
-  std::uint32_t first = 0, count = 0;  ///< among the vertices that the stage goes on from
+  std::uint32_t first = 0, count = 0;  ///< among the vertices that the stage expands
   std::uint32_t steps = 0;
 };
 
-/// M is what it stores masses as. Extracts: a ball may have its sub-graph there.
+/// M: the type of stored masses. Extracts: the workspace may hold the sub-graph of a ball.
 template <class Group, class M = Mass, bool Extracts = false>
 class GroupWorkspace {
  public:
@@ -43,11 +43,11 @@ class GroupWorkspace {
     return WorkspaceShape::second_of<M>(workspace);
   }
 
-  // Counts are read where a barrier lies behind their last change.
+  // Counts are read only after a barrier that follows their last change.
   SLUICE_HD std::uint32_t reached() const { return counts_.reached; }
   SLUICE_HD bool full() const { return counts_.full != 0; }
   SLUICE_HD std::uint32_t lacking() const { return counts_.lacking; }
-  /// Nothing more can come of the query in this workspace, and with these lists.
+  /// True if the query cannot continue in this workspace with the available lists.
   SLUICE_HD bool stopped() const { return full() || lacking() != 0; }
   SLUICE_HD std::uint32_t listed(unsigned list) const { return counts_.listed[list]; }
 
@@ -59,8 +59,8 @@ class GroupWorkspace {
   SLUICE_HD RankedVertex* ranked(std::uint32_t) const { return workspace_.ranked; }
   SLUICE_HD RankedVertex& ranked_at(std::uint32_t i) const { return workspace_.ranked[i]; }
 
-  /// The vertex's slot; kNoSlot where the workspace is full. Where every vertex has its slot it never is: a
-  /// lane may see a slot free that another takes as the last one.
+  /// Returns the slot of the vertex, inserted if new; kNoSlot if the workspace is full. With a slot per
+  /// vertex it is never full: the limit is not checked, as another lane may take the last slot seen free.
   SLUICE_HD std::uint64_t slot_of(Vertex vertex) const {
     for (std::uint64_t slot = workspace_.first_slot(vertex);; slot = (slot + 1) & workspace_.mask) {
       Vertex* const at = &(*this)[slot].vertex;
@@ -79,7 +79,7 @@ class GroupWorkspace {
     }
   }
 
-  /// Of a vertex that it has, or kNoSlot. No lane enters vertices meanwhile.
+  /// Returns the slot of a vertex, or kNoSlot if it is absent. No lane may insert vertices meanwhile.
   SLUICE_HD std::uint64_t find(Vertex vertex) const {
     for (std::uint64_t slot = workspace_.first_slot(vertex);; slot = (slot + 1) & workspace_.mask) {
       const Vertex found = (*this)[slot].vertex;
@@ -88,52 +88,52 @@ class GroupWorkspace {
     }
   }
 
-  /// Does it take all of so many vertices? If not, the workspace is full from now on: for a query that is to
-  /// reach them.
+  /// True if the workspace can hold `vertices` vertices. If not, it counts as full from now on: the query is
+  /// to reach all of them.
   SLUICE_HD bool takes(std::uint64_t vertices) const {
     if (vertices <= workspace_.limit) return true;
     if (group_.rank() == 0) fetch_add(&counts_.full, 1u);
     return false;
   }
-  /// It is full from now on.
+  /// Marks the workspace as full.
   SLUICE_HD void give_up() const {
     group_.sync();
     if (group_.rank() == 0) fetch_add(&counts_.full, 1u);
     group_.sync();
   }
 
-  /// A list is not at hand.
+  /// Notes a missing list.
   SLUICE_HD void lack() const { fetch_add(&counts_.lacking, 1u); }
 
-  /// A list takes all vertices.
+  /// Nothing to reserve: each list can hold all vertices.
   SLUICE_HD void expect_listed(std::uint32_t) const {}
   SLUICE_HD void list(unsigned which, std::uint64_t slot) const {
     const std::uint32_t place = fetch_add(&counts_.listed[which], 1u);
     if (place < workspace_.limit) workspace_.lists[which][place] = static_cast<std::uint32_t>(slot);
   }
-  /// Once all lanes have read it.
+  /// Only after all lanes have read the list.
   SLUICE_HD void empty_list(unsigned which) const {
     if (group_.rank() == 0) counts_.listed[which] = 0;
     group_.sync();
   }
 
-  // ---- the sub-graph of a ball: local ids are numbers in the order in which vertices were reached
+  // ---- the sub-graph of a ball: local ids number the vertices in the order in which they were reached
 
-  /// Where it is put together, with slots as targets.
+  /// The sub-graph under construction; its targets are slots.
   SLUICE_HD SubGraphView<M> sub_graph() const { return workspace_.sub_graph_of<M>(); }
-  /// Does it take so many edges? If not, the workspace is full from now on. All lanes ask.
+  /// True if `edges` edges fit. If not, the workspace counts as full from now on. All lanes call it.
   SLUICE_HD bool takes_edges(std::uint64_t edges) const {
     if (edges <= workspace_.edges) return true;
     give_up();
     return false;
   }
   SLUICE_HD void expect_lists(const SubGraphSize&) const {}
-  /// Where it goes when it is known, with local ids.
+  /// The final place of a sub-graph of known size, with local ids.
   SLUICE_HD SubGraphView<M> place_sub_graph(const SubGraphSize& size) const {
     if (SubGraphView<M>::bytes(size) > workspace_.fast_bytes) return sub_graph();
     return SubGraphView<M>::place(workspace_.fast, size);
   }
-  /// Once a slot has its number in `moving`, as long as the ball is extracted.
+  /// Stores each vertex's number in `moving` of its slot, for the time of the extraction.
   SLUICE_HD void number_reached() const {
     for (std::uint32_t i = group_.rank(); i < reached(); i += Group::kSize)
       (*this)[reached_slot(i)].moving = static_cast<M>(i);
@@ -143,14 +143,14 @@ class GroupWorkspace {
     return static_cast<std::uint32_t>((*this)[slot].moving);
   }
 
-  /// Nothing where the workspace is full.
+  /// Calls use(entry) for each reached vertex; for none if the workspace is full.
   template <class Use>
   SLUICE_HD void for_each_reached(Use&& use) const {
     const std::uint32_t size = full() ? 0 : reached();
     for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) use((*this)[workspace_.reached[i]]);
   }
 
-  /// The same, and forgets them.
+  /// As for_each_reached(), and then forgets the vertices.
   template <class Use>
   SLUICE_HD void take_reached(Use&& use) const {
     for_each_reached([&](Entry& entry) {
@@ -160,14 +160,14 @@ class GroupWorkspace {
     forget();
   }
 
-  /// Once its entries are as they were in the beginning, and nothing is reached.
+  /// Resets the counts; all entries must be empty already.
   SLUICE_HD void forget() const {
     group_.sync();
     if (group_.rank() == 0) counts_ = WorkspaceCounts{};
     group_.sync();
   }
 
-  /// Makes it empty for the next query.
+  /// Empties the workspace for the next query.
   SLUICE_HD void clear() const {
     group_.sync();
     if (full()) {
@@ -180,7 +180,7 @@ class GroupWorkspace {
   }
 
  private:
-  /// Lanes that came at once may go past the limit: half of the table is free for them.
+  /// Lanes that insert at the same time may exceed the limit: half of the table is free for them.
   SLUICE_HD void enter(std::uint64_t slot) const {
     const std::uint32_t number = fetch_add(&counts_.reached, 1u);
     if (number < workspace_.limit) {

@@ -1,5 +1,5 @@
-// Queries on the host's cores. Each begins in a table of its thread (solver.hpp). Those that come to much of
-// the graph go on side by side, in rows of their thread (dense/group.hpp), where there is the memory.
+// Queries on the host's cores. Each begins in a table of its thread (solver.hpp). A query that reaches much
+// of the graph moves to dense rows of its thread (dense/group.hpp), if memory suffices.
 #include <atomic>
 #include <mutex>
 #include <optional>
@@ -20,8 +20,8 @@ namespace sluice::ppr {
 
 namespace {
 
-/// Groups that go side by side on the host where so much memory is left: one for each of the workers beside
-/// its table, or none; where no query stays in a table, for as many as fit.
+/// Dense groups on the host within `memory`: one for each worker beside its table, or none. With State::dense
+/// no query stays in a table, and as many groups as fit are used.
 DenseFit fit_host_rows(const Graph& graph, const Options& options, std::uint64_t workers,
                        std::uint64_t queries, std::uint64_t memory) {
   const std::uint64_t n = graph.vertices();
@@ -31,32 +31,32 @@ DenseFit fit_host_rows(const Graph& graph, const Options& options, std::uint64_t
   const std::uint64_t tables = all ? 0 : workers * worst_host_query(graph, options),
                       totals = options.weighted ? n * sizeof(double) : 0,
                       taken = tables + InEdges::peak_bytes(graph) + totals;
-  // What is left beside tables is not for rows alone: sinks and writers have needs of their own.
+  // Memory beside the tables is not for rows alone: sinks and writers need some.
   const std::uint64_t left = memory - std::min(memory, taken), for_rows = all ? left : left / 2;
   const DenseFit fit = DenseFit::on_host(n, queries, workers, TopList::bytes(n, options.top), for_rows);
   return all || fit.groups == workers ? fit : DenseFit{};
 }
 
-/// At most, of vertices that a query has reached.
+/// Peak bytes of the vertices that a query has reached.
 std::uint64_t reached_bytes(std::uint64_t reached, std::uint64_t vertices, const Options& options) {
   return with_stored_mass(
       options, [&](auto mass) { return ReachedVertices<decltype(mass)>::peak_bytes(reached, vertices); });
 }
 
-/// Of a ball that has all of the graph, at most.
+/// Peak bytes of a sub-graph that has the whole graph.
 std::uint64_t sub_graph_bytes(const Graph& graph, const Options& options) {
   if (!extracts_sub_graphs(options)) return 0;
   const SubGraphSize size{graph.vertices(), graph.vertices(), graph.edges(), options.weighted};
   return with_stored_mass(options, [&](auto mass) { return HostSubGraph<decltype(mass)>::peak_bytes(size); });
 }
 
-/// Of one ball of a team that reaches all vertices, at most.
+/// Peak bytes of one ball of a team that reaches all vertices.
 std::uint64_t ball_bytes(const Graph& graph, const Options& options) {
   const std::uint64_t n = graph.vertices();
   return reached_bytes(n, n, options) + n * sizeof(std::uint32_t) + sub_graph_bytes(graph, options);
 }
 
-/// Balls of a query side by side, 1: none are; as many as fit if each reaches all of the graph.
+/// Parallel balls of a query: as many as fit if each reaches the whole graph; 1 means one at a time.
 unsigned balls_at_once(const Device& device, const Graph& graph, const Options& options) {
   if (!goes_one_by_one(options) || options.balls == 1) return 1;
   const std::uint64_t available = device.memory().available(),
@@ -65,12 +65,12 @@ unsigned balls_at_once(const Device& device, const Graph& graph, const Options& 
   return static_cast<unsigned>(std::clamp<std::uint64_t>(1 + (available - alone) / ball, 1, options.balls));
 }
 
-/// Balls may be more than threads.
+/// Threads of a query. A query may have more balls than threads.
 unsigned threads_of_query(const Device& device, unsigned balls) {
   return std::min(balls, std::max(device.threads(), 1u));
 }
 
-/// As many as fit if each reaches all of the graph, and at least one.
+/// Queries at once: as many as fit if each reaches the whole graph, and at least one.
 std::uint64_t queries_at_once(const Device& device, const Graph& graph, const Options& options,
                               unsigned balls) {
   const std::uint64_t worst = std::max<std::uint64_t>(worst_host_query(graph, options, balls), 1),
@@ -99,7 +99,7 @@ class HostPpr final : public Backend {
                     [&](std::uint64_t from, std::uint64_t to, unsigned thread) {
                       for (std::uint64_t row = from; row < to; ++row) answer(*workers_[thread], first, row);
                     });
-    // Groups that are not full.
+    // Answers the groups that are not full.
     parallel_blocks(static_cast<unsigned>(at_once), at_once, 1,
                     [&](std::uint64_t worker, std::uint64_t, unsigned) { answer_group(*workers_[worker]); });
     return results_.batch(first, count);
@@ -138,10 +138,10 @@ class HostPpr final : public Backend {
     }
 
     std::unique_ptr<QuerySolver> solver;
-    std::unique_ptr<DenseGroup> group;  ///< once a query came to it
+    std::unique_ptr<DenseGroup> group;  ///< null until a query moves to it
     std::vector<Asked> in_group;        ///< by column
   };
-  /// What groups of all workers read.
+  /// What the groups of all workers read.
   struct Shared {
     Shared(const Device& device, const Graph& host_graph, const Options& options) : in(device, host_graph) {
       graph.out = host_graph.out.view(), graph.in = in.rows().view();
@@ -176,13 +176,13 @@ class HostPpr final : public Backend {
     results_.answer(row, *worker.solver, begun);
   }
 
-  /// Of a step after which a query leaves its table.
+  /// Edges of a step after which a query leaves its table.
   std::uint64_t edges_in_table() const {
     if (options_.state == State::dense) return 0;
     return least_edges_side_by_side(graph_.vertices(), graph_.edges(), fit_->shape.width);
   }
 
-  /// False where others took the memory that was there: the query goes on in its table.
+  /// False if no memory is left for rows: the query goes on in its table.
   bool takes_column(Worker& worker) {
     try {
       if (!worker.group)
@@ -202,7 +202,7 @@ class HostPpr final : public Backend {
     return shared_->graph;
   }
 
-  /// Answers all that are side by side.
+  /// Answers all queries of the worker's group.
   void answer_group(Worker& worker) {
     if (worker.in_group.empty()) return;
     worker.group->run();
@@ -213,10 +213,10 @@ class HostPpr final : public Backend {
     worker.forget();
   }
 
-  std::uint64_t expected_;  ///< queries of a batch, by what is known
-  unsigned balls_;          ///< of a query side by side
+  std::uint64_t expected_;  ///< expected queries of a batch
+  unsigned balls_;          ///< parallel balls of a query
   Rows<Buffer> results_;
-  std::optional<DenseFit> fit_;  ///< groups that there is the memory for
+  std::optional<DenseFit> fit_;  ///< dense groups that fit the memory
   std::atomic<bool> keep_to_tables_ = false;
   std::mutex making_;
   std::optional<Shared> shared_;

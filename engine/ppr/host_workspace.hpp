@@ -1,6 +1,6 @@
-// The workspace of a query on the host: one thread has it, and it grows with what the query reaches. Vertices
-// lie in the order in which they were reached, for a round goes through all of them (diffusion.hpp); in a
-// GPU's workspace (group_workspace.hpp) each lies in its slot of the table, where one read finds it.
+// The workspace of a query on the host. It belongs to one thread, and grows with the vertices reached. They
+// are stored in the order in which they were reached: a round scans all of them (diffusion.hpp). In a GPU's
+// workspace (group_workspace.hpp) each vertex is in its table slot, where one read finds it.
 #pragma once
 
 #include <algorithm>
@@ -21,25 +21,25 @@ namespace sluice::ppr {
 template <class M>
 class HostTeam;
 
-/// The sub-graphs of balls, one after the other in the same memory, which grows.
+/// Memory for the sub-graphs of balls, one at a time; it grows as needed.
 template <class M>
 class HostSubGraph {
  public:
   /// Keeps a reference to the device.
   explicit HostSubGraph(const Device& device) : device_(device) {}
 
-  /// For the next query.
+  /// Begins the next query.
   void begin() { most_bytes_ = 0; }
-  /// Of the largest sub-graph of this query.
+  /// Bytes of the largest sub-graph of this query.
   std::uint64_t most_bytes() const { return most_bytes_; }
-  /// At most, of a graph of this size: while lists move to a larger place the old one is there too.
+  /// Peak bytes for a graph of this size: while lists move to larger memory, the old memory exists too.
   static std::uint64_t peak_bytes(const SubGraphSize& size) {
     SubGraphSize moving = size;
     moving.vertices = 0, moving.inner *= 2, moving.edges *= 2;
     return SubGraphView<M>::bytes(size) + SubGraphView<M>::bytes(moving);
   }
 
-  /// Takes memory for lists of this size; those that are there stay. Throws BudgetError.
+  /// Reserves memory for lists of this size, and keeps existing lists. Throws BudgetError.
   void expect_lists(const SubGraphSize& size) {
     grow(offsets_, size.inner + 1);
     grow(targets_, size.edges);
@@ -47,7 +47,7 @@ class HostSubGraph {
     grow(totals_, size.inner);
     grow(weights_, size.edges);
   }
-  /// The same for masses, which are lost.
+  /// Reserves memory for masses, whose values are lost. Throws BudgetError.
   void place(const SubGraphSize& size) {
     waiting_.reserve(device_, size.vertices, kPurpose);
     for (Buffer<M>* const masses : {&score_, &moving_}) masses->reserve(device_, size.inner, kPurpose);
@@ -79,36 +79,36 @@ class HostSubGraph {
   std::uint64_t most_bytes_ = 0;
 };
 
-/// What is there between the steps of a query.
+/// The state of a query between its steps.
 template <class M>
 class HostWorkspaceMemory {
  public:
   /// Keeps a reference to the device.
   HostWorkspaceMemory(const Device& device, std::uint64_t vertices)
       : reached(device, vertices), sub_graph(device), device_(device), vertices_(vertices) {}
-  /// Another workspace of the same query, and a mass for each of so many steps.
+  /// Adds the second workspace of the query, and one mass per step.
   void add_second(HostWorkspaceMemory& workspace, std::uint64_t steps) {
     second = &workspace;
     steps_.resize(steps);
   }
 
-  /// For the next query.
+  /// Begins the next query.
   void begin() {
     empty();
     most_reached_ = most_numbers_ = 0;
     ranked.clear();
     sub_graph.begin();
   }
-  /// Forgets what is reached.
+  /// Forgets all reached vertices.
   void empty() {
     note_size();
     reached.clear();
     missing = 0;
   }
-  /// The most vertices at once.
+  /// Updates the most vertices at any one time.
   void note_size() { most_reached_ = std::max(most_reached_, reached.size()); }
 
-  /// Calls use(vertex) for all whose lists are waited for.
+  /// Calls use(vertex) for each vertex that waits for its list.
   template <class Use>
   void for_each_missing(Use&& use) const {
     for (std::uint32_t i = 0; i < missing; ++i) {
@@ -121,7 +121,7 @@ class HostWorkspaceMemory {
   void note_numbers(std::uint32_t count) { most_numbers_ = std::max(most_numbers_, count); }
   Mass* by_step() { return steps_.data(); }
 
-  /// At most, of this query.
+  /// Peak bytes of this query.
   std::uint64_t peak_bytes() const {
     return ReachedVertices<M>::peak_bytes(std::max(most_reached_, reached.size()), vertices_) +
            most_numbers_ * sizeof(std::uint32_t) + ranked.size() * sizeof(RankedVertex) +
@@ -131,20 +131,20 @@ class HostWorkspaceMemory {
   ReachedVertices<M> reached;
   ChargedVector<RankedVertex> ranked;
   HostSubGraph<M> sub_graph;
-  const ListsAtHand* lists = nullptr;  ///< at hand now
+  const ListsAtHand* lists = nullptr;  ///< available now
   HostWorkspaceMemory* second = nullptr;
-  HostTeam<M>* team = nullptr;  ///< null: a thread alone diffuses one ball after the other
-  std::uint32_t missing = 0;    ///< numbers of vertices whose lists were, by vertex; some have been split
+  HostTeam<M>* team = nullptr;  ///< null: one thread diffuses one ball after another
+  std::uint32_t missing = 0;    ///< numbers of vertices that lacked lists, by vertex; some have been split
 
  private:
   const Device& device_;
   std::uint64_t vertices_;
-  Buffer<std::uint32_t> numbers_;  ///< of vertices that wait for lists, or on a list
+  Buffer<std::uint32_t> numbers_;  ///< of vertices that lack lists, or are on a list
   std::vector<Mass> steps_;
   std::uint32_t most_reached_ = 0, most_numbers_ = 0;
 };
 
-/// The workspace at work, as GroupWorkspace; a vertex's number is its slot.
+/// The workspace in use, with the interface of GroupWorkspace; a vertex's number is its slot.
 template <class M>
 class HostWorkspace {
  public:
@@ -162,7 +162,7 @@ class HostWorkspace {
   std::uint32_t reached() const { return memory_.reached.size(); }
   bool full() const { return false; }
   void give_up() const {}
-  /// Lists that are not at hand.
+  /// Number of missing lists.
   std::uint32_t lacking() const { return counts_.lacking; }
   bool stopped() const { return lacking() != 0; }
   std::uint32_t listed(unsigned list) const { return counts_.listed[list]; }
@@ -182,10 +182,10 @@ class HostWorkspace {
   std::uint64_t find(Vertex vertex) const { return memory_.reached.find(vertex); }
   bool takes(std::uint64_t) const { return true; }
 
-  /// A list that begins may have vertices that are reached later.
+  /// Reserves a new list for `count` vertices, some of which are reached later.
   void expect_listed(std::uint32_t count) const { memory_.reserve_numbers(count); }
 
-  /// One list at a time has memory.
+  /// The two lists share memory: only one is in use at a time.
   void list(unsigned which, std::uint32_t number) const {
     if (counts_.listed[which] == 0) memory_.reserve_numbers(reached());
     memory_.numbers()[counts_.listed[which]++] = number;
@@ -204,7 +204,7 @@ class HostWorkspace {
   }
   void forget() const { memory_.empty(); }
   void clear() const { memory_.empty(); }
-  /// Forgets all but the first `kept` in the order of rank(entry).
+  /// Keeps the first `kept` entries in the order of rank(entry), and forgets the others.
   template <class Rank>
   void keep_first(std::uint32_t kept, Rank&& rank) const {
     auto& reached = memory_.reached;
@@ -214,7 +214,7 @@ class HostWorkspace {
     reached.keep_first(kept);
   }
 
-  // ---- the sub-graph of a ball, put together where it stays
+  // ---- the sub-graph of a ball, built in its final place
 
   SubGraphView<M> sub_graph() const { return memory_.sub_graph.view(); }
   bool takes_edges(std::uint64_t) const { return true; }
@@ -225,28 +225,28 @@ class HostWorkspace {
   }
   std::uint32_t number_of(std::uint64_t slot) const { return static_cast<std::uint32_t>(slot); }
 
-  // ---- balls side by side
+  // ---- parallel balls
 
   bool has_team() const { return memory_.team != nullptr; }
   HostTeam<M>& team() const { return *memory_.team; }
-  /// What came of a ball, once it is made.
+  /// The workspace of a finished ball.
   HostWorkspace ball_of(std::uint32_t member, const SingleLane& lane, WorkspaceCounts& counts) const;
 
-  // ---- lists that are at hand, and that are not
+  // ---- available and missing lists
 
   const ListsAtHand& lists() const { return *memory_.lists; }
-  /// The list of one of the first `before` vertices is missing.
+  /// Notes that the list of vertex `number` is missing; `before` vertices are in the round.
   void miss(std::uint32_t number, std::uint32_t before) const {
     if (counts_.lacking == 0) memory_.reserve_numbers(before);
     memory_.numbers()[counts_.lacking++] = number;
   }
-  /// Puts what is missing in order, so that a range finds its part of it.
+  /// Sorts the missing lists by vertex, so that each range of lists finds its part.
   void sort_missing() const {
     memory_.missing = lacking();
     memory_.note_numbers(lacking());
     std::ranges::sort(missing(), {}, [this](std::uint32_t number) { return vertex_of(number); });
   }
-  /// Calls split(number, lists) for what was missing and may be here; true once it has been split.
+  /// Calls split(number, lists) for missing lists that may be available now. split() returns true when done.
   template <class Split>
   void for_each_missing_here(Split&& split) const {
     for (const ListRange& range : lists().ranges()) {

@@ -19,12 +19,12 @@ namespace sluice::ppr {
 
 namespace {
 
-/// Memory of a query's results.
+/// Bytes of the results of one query.
 std::uint64_t row_bytes(const Options& options) {
   return options.top * (sizeof(Vertex) + sizeof(double)) + sizeof(Vertex) + sizeof(QueryFigures);
 }
 
-/// Queries that a batch holds: a part of what is left, and enough for no thread to wait for another.
+/// Queries per batch: a part of the free memory, but enough that no thread waits for another.
 std::uint64_t batch_rows(const Device& device, const Options& options, std::uint64_t queries) {
   constexpr std::uint64_t kBatchBytes = 32u << 20;
   const std::uint64_t bytes = std::min(kBatchBytes, device.memory().available() / 8);
@@ -50,7 +50,7 @@ void require_meaning(const QueryRun& run) {
 }
 
 #if defined(SLUICE_HAVE_CUDA)
-/// What a GPU takes for the whole graph, and one query in the smallest workspace.
+/// GPU memory for the whole graph and one query in the smallest workspace.
 std::uint64_t whole_bytes(const QueryRun& run) {
   return planned_bytes(run.device, [&](const Device& counting) {
     make_cuda_ppr({counting, run.graph, run.starts, run.options, run.paging},
@@ -59,8 +59,8 @@ std::uint64_t whole_bytes(const QueryRun& run) {
 }
 #endif
 
-/// Must queries do with a graph that the device does not have whole: asked for, in a file, or too large?
-/// Lists are then brought, or a GPU reads them in place.
+/// True if the device does not hold the whole graph: by request, because it is in a file, or because it is
+/// too large. Lists are then fetched, or a GPU reads them in place.
 bool is_out_of_core(const QueryRun& run) {
   if (run.graph.edges() == 0) return false;
   if (run.paging.shard) return true;
@@ -73,7 +73,7 @@ bool is_out_of_core(const QueryRun& run) {
 }
 
 #if defined(SLUICE_HAVE_CUDA)
-/// Does a GPU read lists in place: in the host's memory, where they do not fit or this was asked for?
+/// True if a GPU reads lists in host memory: because they do not fit the GPU, or by request.
 bool is_read_in_place(const QueryRun& run) {
   const PagingOptions& paging = run.paging;
   if (paging.shard || run.graph.edges_elsewhere) return false;
@@ -102,7 +102,7 @@ void count_figures(Stats& stats, std::span<const QueryFigures> figures) {
   stats.queries += figures.size();
 }
 
-/// Answers queries by a backend, a batch of its rows at a time. For run_batches.
+/// Answers queries with a backend, in batches of its rows. Used by run_batches.
 class QueryBatches {
  public:
   QueryBatches(Backend* backend, Sink& sink, Stats& stats) : backend_(backend), sink_(sink), stats_(stats) {}
@@ -131,11 +131,11 @@ class QueryBatches {
   Backend* backend_;
   Sink& sink_;
   Stats& stats_;
-  bool writing_ = false;  ///< the sink has some of the batch
+  bool writing_ = false;  ///< the sink may have part of the batch
 };
 
-/// The same by a backend of its own, which is made again for smaller batches: results of a batch take memory
-/// that a query may need.
+/// QueryBatches with a backend of its own. The backend is made again for smaller batches, because the results
+/// of a batch take memory that a query may need.
 class ShrinkingQueries : public QueryBatches {
  public:
   ShrinkingQueries(const QueryRun& run, std::uint64_t queries, Sink& sink, Stats& stats)
@@ -145,7 +145,7 @@ class ShrinkingQueries : public QueryBatches {
 
   bool reads_in_place() const { return own_->reads_in_place(); }
 
-  /// Not where results are a small part of all that is taken.
+  /// Smaller batches do not help if results are a small part of all memory in use.
   bool smaller(std::uint64_t, const BatchWriter&) {
     constexpr std::uint64_t kFewerQueries = 4, kLeastOfUse = 64;
     const std::uint64_t queries = backend_->rows() / kFewerQueries;
@@ -164,7 +164,7 @@ class ShrinkingQueries : public QueryBatches {
 
  private:
   void make(std::uint64_t queries) {
-    own_.reset();  // its memory goes first
+    own_.reset();  // frees its memory first
     own_ = make_ppr_backend(run_.device, run_.graph, run_.starts, run_.options, run_.paging, queries,
                             sink_.asks());
     backend_ = own_.get();
@@ -172,7 +172,7 @@ class ShrinkingQueries : public QueryBatches {
 
   QueryRun run_;
   std::unique_ptr<Backend> own_;
-  ListTraffic before_;  ///< of backends that are gone
+  ListTraffic before_;  ///< of earlier backends
 };
 
 }  // namespace
@@ -199,7 +199,7 @@ std::unique_ptr<Backend> make_ppr_backend(const Device& device, const Graph& gra
     if (!whole && options.state == State::dense)
       throw UsageError(
           "--state dense: the GPU does not have the graph (leave it out, or raise --device-memory)");
-    // A backend beside asks other ranks already.
+    // With `beside`, lists already come from other ranks, through its feeder.
     if (streamed && paging.shard && beside == nullptr) {
       if (auto lists = PeerLists::open(device, graph, options, paging))
         on_device = std::make_shared<GraphOnDevice>(device, graph, std::move(lists));
@@ -248,19 +248,19 @@ Plan plan_ppr(const Device& device, const Graph& graph, const Starts& starts, co
   const InstanceRange range = starts.range(graph.vertices(), options.first_instance, options.last_instance);
   const std::uint64_t queries = range.end - range.begin;
   Plan plan;
-  // The backend for so many queries, constructed.
+  // Constructs the backend for this many queries.
   const auto construct = [&](std::uint64_t for_queries, auto&& take) {
     MemoryPlan memory(device.memory(), MemoryPlan::Host::counted);
     const Device counting(device, memory);
     std::unique_ptr<Backend> backend;
-    // The next one agrees with other ranks again: all come to it, or none does.
+    // The next construct() is collective again: all ranks reach it, or none does.
     together(paging.shard,
              [&] { backend = make_ppr_backend(counting, graph, starts, options, paging, for_queries); });
     take(memory, *backend);
   };
   construct(1, [&](const MemoryPlan& memory, const Backend&) {
     plan.smallest_bytes = memory.needed();
-    plan.host_bytes = memory.host_needed() - (device.is_cuda() ? 0 : plan.smallest_bytes);  // which lie there
+    plan.host_bytes = memory.host_needed() - (device.is_cuda() ? 0 : plan.smallest_bytes);  // includes them
   });
   construct(queries, [&](const MemoryPlan&, Backend& run) {
     plan.batch_bytes = run.rows() * row_bytes(options);

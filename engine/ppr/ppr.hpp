@@ -1,10 +1,10 @@
-// Personalized PageRank of many queries at once.
+// Personalized PageRank (PPR) of many queries at once.
 //
-// A query is a distribution over seeds; its scores are (1 - a) sum_{k<L} a^k W^k s + a^L W^L s (GD(L)), or
-// their limit for large L. Methods are the diffusion itself and that in stages (Li et al., "MeLoPPR:
-// Software/Hardware Co-design for Memory-efficient Low-latency Personalized PageRank", DAC'21). Queries do
-// not know of each other: each has sparse vectors of its own, and its scores are integers (mass.hpp), so
-// results are the same to the bit for any threads, batches and ranks.
+// A query is a distribution s over seeds. Its scores are (1 - a) sum_{k<L} a^k W^k s + a^L W^L s (GD(L)), or
+// the limit for large L. Methods include diffusion, and diffusion in stages (Li et al., "MeLoPPR:
+// Software/Hardware Co-design for Memory-efficient Low-latency Personalized PageRank", DAC'21). Queries are
+// independent: each has its own vectors, and scores are integers (mass.hpp). Results are therefore identical
+// to the bit for any threads, batches and ranks.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ struct Batch {
   Instance first = 0;
   std::uint64_t count = 0;
   std::uint32_t top = 0;
-  std::span<const Vertex> seeds;          ///< [count], the first of each
-  std::span<const Vertex> vertices;       ///< [count, top], kNoVertex behind the last
+  std::span<const Vertex> seeds;          ///< [count] the first seed of each query
+  std::span<const Vertex> vertices;       ///< [count, top]; kNoVertex after the last entry
   std::span<const double> scores;         ///< [count, top]
   std::span<const QueryFigures> figures;  ///< [count]
 };
@@ -37,45 +37,45 @@ class Backend;
 class Sink {
  public:
   virtual ~Sink() = default;
-  /// Called in order of query; the spans are valid during the call only.
+  /// Called in the order of queries; the spans are valid only during the call.
   virtual void write(const Batch& batch) = 0;
-  /// Whom write() asks queries of its own, null: none. Those that were answered then free memory for them
-  /// first, and a run on the same device shares the graph with it.
+  /// The backend on which write() answers queries of its own; null if there is none. The run then frees its
+  /// working memory before each write(). On the same device it shares the graph with that backend.
   virtual const Backend* asks() const { return nullptr; }
 };
 
 struct Stats {
   std::uint64_t queries = 0;
   std::uint64_t edges = 0;               ///< along which mass was sent
-  std::uint64_t reached = 0;             ///< vertices, over all queries
-  std::uint64_t query_bytes = 0;         ///< memory of a query, over all of them
-  std::uint64_t peak_query_bytes = 0;    ///< of the largest
-  std::uint64_t peak_table_entries = 0;  ///< one by one: the most that a query's table of scores had at once
-  double largest_error = 0, held = 0;    ///< `held` over all queries
+  std::uint64_t reached = 0;             ///< vertices reached, summed over queries
+  std::uint64_t query_bytes = 0;         ///< peak memory, summed over queries
+  std::uint64_t peak_query_bytes = 0;    ///< peak memory of the largest query
+  std::uint64_t peak_table_entries = 0;  ///< one_by_one: entries of the largest score table
+  double largest_error = 0, held = 0;    ///< `held` is summed over queries
   std::uint64_t batches = 0;
   double compute_seconds = 0, write_seconds = 0;
-  ListTraffic traffic;             ///< lists that were brought
-  std::uint64_t mapped_bytes = 0;  ///< of edges that mass and walks went along in place
+  ListTraffic traffic;             ///< lists that were fetched
+  std::uint64_t mapped_bytes = 0;  ///< edges that mass and walks followed in place
 };
 
 /// Runs the queries `options.first_instance` up to `options.last_instance` on the device. Throws UsageError
-/// for options out of range or what the graph does not have, InputError for a seed that is no vertex,
-/// BudgetError where memory does not suffice.
+/// for options out of range or not supported by the graph, InputError for a seed that is no vertex, and
+/// BudgetError if memory does not suffice.
 Stats run_ppr(const Device& device, const Graph& graph, const Starts& starts, const Options& options,
               Sink& sink, const PagingOptions& paging = {});
 
-/// What a run would take beside the graph. How many vertices a query reaches is not known beforehand.
+/// Memory that a run would take beside the graph. The vertices that a query reaches are not known in advance.
 struct Plan {
-  std::uint64_t graph_bytes = 0;          ///< of a GPU's memory
-  bool in_place = false;                  ///< lists stay in host memory
-  bool streamed = false;                  ///< lists are brought to a GPU as queries come to them
-  std::uint64_t cache_bytes = 0;          ///< the same: lists that stay there for now
-  std::uint64_t partitions = 1;           ///< in which lists are brought, about
-  std::uint64_t batch_bytes = 0;          ///< results on their way to the sink
-  std::uint64_t largest_query_bytes = 0;  ///< if it reaches all vertices
-  std::uint64_t rows_bytes = 0;           ///< where queries go side by side
-  std::uint64_t smallest_bytes = 0;       ///< without which nothing can be done
-  std::uint64_t host_bytes = 0;           ///< beside the graph: what is on its way, between ranks or to a GPU
+  std::uint64_t graph_bytes = 0;          ///< in GPU memory
+  bool in_place = false;                  ///< a GPU reads lists from host memory
+  bool streamed = false;                  ///< lists are fetched to a GPU when queries need them
+  std::uint64_t cache_bytes = 0;          ///< streamed: GPU memory for fetched lists
+  std::uint64_t partitions = 1;           ///< approximate number, if lists are fetched
+  std::uint64_t batch_bytes = 0;          ///< results of a batch, until the sink has them
+  std::uint64_t largest_query_bytes = 0;  ///< of a query that reaches all vertices
+  std::uint64_t rows_bytes = 0;           ///< dense rows
+  std::uint64_t smallest_bytes = 0;       ///< the least memory with which the run works
+  std::uint64_t host_bytes = 0;           ///< beside the graph: transfers between ranks or to a GPU
   std::uint64_t result_bytes = 0;
   unsigned threads = 1;  ///< queries at once
 };

@@ -10,21 +10,21 @@ namespace sluice::ppr {
 
 namespace {
 
-/// A block goes through so much of its workspace in the time in which a group goes through a column of its
-/// rows: GD(12) of one query on an H200 takes 68 ms for 13.2 MB of workspace, and 1.8 ms for 7.4 MB of rows
-/// (dblp-2010); 6.3 ms for 0.87 MB, and 0.35 ms for 0.48 MB (pubmed).
+/// Bytes of dense rows that a group processes while a block processes one byte of its workspace. GD(12) of
+/// one query on an H200 takes 68 ms for 13.2 MB of workspace, and 1.8 ms for 7.4 MB of rows (dblp-2010); 6.3
+/// ms for 0.87 MB, and 0.35 ms for 0.48 MB (pubmed).
 constexpr double kRowsFaster = 16;
-/// As many blocks, each alone, would do what all do together: they share processors and the L2. There, 33
-/// (pubmed) to 92 (citeseer, whose workspaces the L2 holds) of 528.
+/// Concurrent blocks that do the work of one block alone: they share processors and the L2. On the H200, 528
+/// blocks do the work of 33 (pubmed) to 92 (citeseer, whose workspaces fit the L2).
 constexpr double kBlocksOfOne = 8;
-/// Of its workspace, in the mean: a query that outgrows one has not been in all of it often.
+/// Mean part of a workspace that counts for a query that outgrows it: it seldom goes through all of it.
 constexpr double kOutgrown = 0.5;
-/// Batches before the last one count as no more queries than this.
+/// Batches before the last one count as at most this many queries.
 constexpr double kRemembered = 32;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// Edges of a table that take as long as a vertex or an edge of rows: 4 of a single column, and as many more
-/// as there are pairs of columns. With eight columns 7 to 16 (cora, dblp-2010), with one 4 to 6.
+/// Edges of a table that take as long as one vertex or edge of dense rows: 4 with a single column, plus 1 for
+/// each kColumnsOfMore columns. Measured with eight columns: 7 to 16 (cora, dblp-2010); with one: 4 to 6.
 constexpr std::uint64_t kTableEdges = 4, kColumnsOfMore = 2;
 
 }  // namespace
@@ -51,19 +51,19 @@ void QueryRoute::begin(std::uint64_t queries) {
     ++at_;
     begun_ = true;
     if (!goes_side_by_side(queries)) continue;
-    --at_;  // no workspace comes after it
+    --at_;  // from there queries go to dense rows
     break;
   }
   begun_ = false;
 }
 
-/// Of so many queries that come to a workspace; below 1, one that may come. For a byte of a workspace that a
-/// block alone goes through, 1. Those who outgrow the workspace take the cheaper way from there.
+/// Cost of `queries` queries that reach workspace `at`; below 1, the chance of one. The unit is one byte of a
+/// workspace that a block alone processes. Queries that outgrow the workspace then take the cheaper way.
 double QueryRoute::cost_in_workspaces(std::size_t at, double queries) const {
   if (at == sizes_.size()) return kNever;
   const WorkspaceShape& shape = sizes_[at].shape;
   if (DenseShape{limits_.vertices}.query_bytes() <= shape.bytes()) return kNever;
-  double come = 0, fit = 0, used = 0;  // of those who are remembered
+  double come = 0, fit = 0, used = 0;  // of the remembered queries
   for (std::size_t i = begun_ || at > at_ ? at : 0; i < sizes_.size(); ++i) {
     if (i <= at) {
       fit += sizes_[i].queries, used += sizes_[i].reached / static_cast<double>(shape.limit);

@@ -1,8 +1,8 @@
-// Which way exact queries go. On the host each begins in a table, and goes on side by side once a step there
-// takes longer than its part of a pass over all vertices. On a GPU: in workspaces, a query a block
-// (group_query.hpp), or side by side, a row a vertex (dense/queries.cuh). A workspace costs what its query
-// reaches, and that in vain where it reaches more. A group side by side costs a look at all vertices in each
-// step, however many queries it has.
+// Chooses between sparse tables and dense rows for exact queries. On the host a query begins in a table, and
+// moves to dense rows once a step takes longer than its share of a pass over all vertices. On a GPU it runs
+// in the workspace of a block (group_query.hpp), or in dense rows (dense/queries.cuh). A workspace costs what
+// its query reaches, and the work is lost if the query outgrows it. A dense group reads the state of all
+// vertices in each step, for any number of queries.
 #pragma once
 
 #include <cstddef>
@@ -13,40 +13,40 @@
 
 namespace sluice::ppr {
 
-/// On the host: a step along so many edges takes as long in a table as a column's part of a pass over all
-/// rows, of so many columns. What a query reaches hardly ever shrinks, so later steps are as long.
+/// On the host: edges at which a step in a table takes as long as a column's share of a pass over all rows of
+/// `width` columns. The vertices reached hardly ever shrink, so later steps are as long.
 std::uint64_t least_edges_side_by_side(std::uint64_t vertices, std::uint64_t edges, std::uint32_t width);
 
-/// What a GPU can do with the queries of a run.
+/// Limits of a GPU for the queries of a run.
 struct RouteLimits {
   std::uint64_t vertices = 0;
-  std::uint64_t blocks = 1;  ///< queries that are in workspaces at once
-  bool workspaces = true;    ///< false: all go side by side
-  bool rows = true;          ///< false: none does
+  std::uint64_t blocks = 1;  ///< queries that run in workspaces at once
+  bool workspaces = true;    ///< false: all queries use dense rows
+  bool rows = true;          ///< false: no query uses dense rows
 };
 
-/// Leads batches of queries from workspace to larger workspace, and side by side where that is expected to
-/// take less. Answers do not depend on it.
+/// Moves the queries of a batch from workspace to larger workspace, or to dense rows if those are expected to
+/// be faster. Answers do not depend on it.
 class QueryRoute {
  public:
-  /// Batches begin in workspace `first`, or in the next one if most of an earlier batch outgrew it.
+  /// A batch begins in workspace `first`, or in a larger one if most of an earlier batch outgrew it.
   QueryRoute(const RouteLimits& limits, const WorkspaceShape& first);
 
-  /// A batch of so many queries begins.
+  /// Begins a batch of this many queries.
   void begin(std::uint64_t queries);
-  /// The workspace that those of the batch come to who have no answer yet.
+  /// The workspace for the unanswered queries of the batch.
   const WorkspaceShape& workspace() const { return sizes_[at_].shape; }
-  /// Do so many of them go side by side instead?
+  /// True if this many queries should use dense rows instead.
   bool goes_side_by_side(std::uint64_t queries) const;
-  /// So many of them outgrew the workspace, and come to a larger one.
+  /// This many queries outgrew the workspace, and move to a larger one.
   void outgrown(std::uint64_t queries);
-  /// One was answered, in a workspace or side by side.
+  /// A query was answered, in a workspace or in dense rows.
   void answered(std::uint64_t reached);
-  /// There is not the memory for rows.
+  /// Memory does not suffice for dense rows.
   void keep_to_workspaces() { limits_.rows = false; }
 
  private:
-  /// A size of workspaces, and the queries that fit it but no smaller one; those of long ago count less and
+  /// A size of workspaces, and the queries that fit it but no smaller one. Earlier queries count less and
   /// less.
   struct Size {
     WorkspaceShape shape;
@@ -61,7 +61,7 @@ class QueryRoute {
   std::vector<Size> sizes_;
   std::size_t at_ = 0;
   std::uint64_t batch_ = 0;
-  bool begun_ = false;  ///< the batch has been in a workspace
+  bool begun_ = false;  ///< the batch has run in a workspace
 };
 
 }  // namespace sluice::ppr

@@ -10,8 +10,8 @@ namespace sluice::ppr {
 namespace {
 
 constexpr std::uint64_t kVerticesAtOnce = 1u << 12;
-/// Enough for most queries of the local methods. What does not fit has been worked on in vain, by a quarter
-/// of what it takes in the end.
+/// Enough for most queries of the local methods. A query that outgrows it has wasted about a quarter of the
+/// work that it needs in the end.
 constexpr std::uint64_t kFirstReached = 1u << 11;
 constexpr std::uint64_t kMostStatesStep = 4;
 
@@ -20,8 +20,8 @@ Continuation continuation_of(const Options& options) {
   return Continuation::coarse_of(options.alpha, kCoarseAlphaBits);
 }
 
-/// What a score may miss because alpha is rounded down: the chance that a walk ends because of it. In a step
-/// it is the difference, if the walk is still under way.
+/// What a score may miss because alpha is rounded down: the probability that a walk ends because of it. Each
+/// step adds the difference, if the walk is still under way.
 double missed_by_alpha(const Options& options) {
   if (!has_coarse_mass(options)) return 0;
   const std::uint32_t length = length_of(options);
@@ -41,7 +41,7 @@ WorkspaceShape first_workspace(std::uint64_t vertices, const Options& options, s
   WorkspaceShape shape;
   shape.entry_bytes =
       with_stored_mass(options, [](auto mass) { return sizeof(WorkspaceEntry<decltype(mass)>); });
-  if (goes_one_by_one(options)) {  // which sorts all that it has reached
+  if (goes_one_by_one(options)) {  // one_by_one sorts all reached vertices
     const std::uint64_t limit = table_limit_of(options);
     shape.asked = vertices;
     shape.steps = static_cast<std::uint64_t>(*std::ranges::max_element(options.stages));

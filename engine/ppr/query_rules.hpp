@@ -1,4 +1,4 @@
-// What a group of threads gets for its queries (group_query.hpp), and what it answers beside the lists.
+// Parameters of the queries of a group of threads (group_query.hpp), and its figures beside the lists.
 #pragma once
 
 #include <cstdint>
@@ -14,47 +14,47 @@
 
 namespace sluice::ppr {
 
-/// What a query took, and how far its scores may be from the true ones.
+/// Cost of a query, and a bound on the error of its scores.
 struct QueryFigures {
-  double error = 0;  ///< no score is off by more; of walks, with the confidence asked for
+  double error = 0;  ///< bound on the error of each score; walks: with the confidence asked for
   double held = 0;   ///< staged: residual kept as score
   std::uint64_t edges = 0;
   std::uint64_t reached = 0;          ///< vertices
-  std::uint64_t table_entries = 0;    ///< one by one: in the table of scores, at most
-  std::uint64_t peak_bytes = 0;       ///< of memory, at once
-  std::uint64_t units = 0;            ///< of its mass
-  double extraction_seconds = 0;      ///< of sub-graphs; of balls side by side, in sum
-  std::uint64_t sub_graph_bytes = 0;  ///< of the largest; 0: there was none
-  double seconds = 0;                 ///< until its list was there
+  std::uint64_t table_entries = 0;    ///< one_by_one: most entries of the score table
+  std::uint64_t peak_bytes = 0;       ///< peak memory
+  std::uint64_t units = 0;            ///< units of the query's mass
+  double extraction_seconds = 0;      ///< for sub-graphs, summed over parallel balls
+  std::uint64_t sub_graph_bytes = 0;  ///< of the largest sub-graph; 0: there was none
+  double seconds = 0;                 ///< until the result list was complete
 };
 
-/// Where a list that is not at hand begins.
+/// The place of a list that is not on the device.
 inline constexpr EdgeIndex kNoPlace = ~EdgeIndex{0};
 
-/// What all queries of a run have in common, as kernels see it.
+/// Parameters that all queries of a run share, as kernels see them.
 struct QueryRules : QueryOptions {
   CsrView graph;
-  /// [vertices] where lists begin in the graph's columns, which then have those at hand alone; null: as
-  /// offsets say.
+  /// [vertices] where each list begins in the columns of `graph`, which then hold only available lists; null:
+  /// as offsets say.
   const EdgeIndex* places = nullptr;
-  std::uint64_t* wanted = nullptr;        ///< [vertices / 64] bits of lists that queries miss
+  std::uint64_t* wanted = nullptr;        ///< [vertices / 64] bitmap of lists that queries lack
   const double* totals = nullptr;         ///< [vertices] sums of weights; null: mass splits evenly
   const std::uint32_t* stages = nullptr;  ///< [stage_count] staged: steps of each
   std::uint32_t stage_count = 0;
   Continuation continuation;
-  MassUnits units;       ///< where no ball says them
-  Mass enough = 0;       ///< where a run to a tolerance ends
-  double threshold = 0;  ///< on residuals; 0: none
+  MassUnits units;       ///< unless the ball of a query determines them
+  Mass enough = 0;       ///< residual at which a run to a tolerance ends
+  double threshold = 0;  ///< residual threshold; 0: none
   WalkRules walk;
-  std::uint64_t table = 0;  ///< one by one: scores that are kept at a time; 0: all
+  std::uint64_t table = 0;  ///< one_by_one: scores in the table; 0: all
 
-  /// The residual threshold of a query of so many units; 0: none.
+  /// The residual threshold in the units of a query; 0: none.
   SLUICE_HD Mass least_of(const MassUnits& of_query) const {
     if (threshold == 0) return 0;
     const Mass least = of_query.mass(threshold);
     return least == 0 ? 1 : least;
   }
-  /// Steps to the edge of a ball that says units: those of all stages.
+  /// Depth of the ball that determines the units: L, or the steps of all stages.
   SLUICE_HD std::uint32_t ball_steps() const {
     if (method != Method::staged) return length;
     std::uint32_t steps = 0;
@@ -66,12 +66,12 @@ struct QueryRules : QueryOptions {
     return offsets[1] - offsets[0];
   }
   SLUICE_HD EdgeIndex place_of(Vertex v) const { return places == nullptr ? graph.offsets[v] : places[v]; }
-  /// Of a vertex whose list is at hand.
+  /// The list of v must be available.
   SLUICE_HD WalkList list_of(Vertex v) const {
     const EdgeIndex place = place_of(v);
     return {graph.targets + place, graph.weights == nullptr ? nullptr : graph.weights + place, degree_of(v)};
   }
-  /// Most often its bit is set already, where many want the same.
+  /// Requests the list of v. The read saves most atomics: many queries request the same lists.
   SLUICE_HD void want(Vertex v) const {
     std::uint64_t* const word = &wanted[v / 64];
     const std::uint64_t bit = std::uint64_t{1} << (v % 64);
@@ -79,30 +79,30 @@ struct QueryRules : QueryOptions {
   }
 };
 
-/// Lists of up to so many entries are sorted in the memory that lanes share.
+/// Result lists of up to this many entries are sorted in the memory that lanes share.
 inline constexpr std::uint32_t kSortedHere = 512;
 
-/// What balls of a query took.
+/// Cost of the balls of a query.
 struct BallFigures {
   std::uint64_t edges = 0;  ///< along which mass was sent
   std::uint64_t extraction_nanoseconds = 0;
-  std::uint64_t sub_graph_bytes = 0;  ///< of the largest
+  std::uint64_t sub_graph_bytes = 0;  ///< of the largest sub-graph
 };
 
-/// What a group found out about its query.
+/// Figures of a query, as its group finds them.
 struct GroupFigures : BallFigures {
   Mass scored = 0, held = 0;
   Mass units = kWholeMass;  ///< of the query
   std::uint64_t nanoseconds = 0;
   std::uint32_t reached = 0;
   std::uint32_t table_entries = 0;
-  std::uint32_t abandoned = 0;  ///< it did not fit the workspace, or lacks lists
-  std::uint32_t lacking = 0;    ///< lists that it came to and that are not at hand; some count several times
+  std::uint32_t abandoned = 0;  ///< not 0: the query did not fit the workspace, or lists were missing
+  std::uint32_t lacking = 0;    ///< missing lists that it reached; some count several times
 };
 
-/// Queries of a batch, and where their answers go; by row of the batch. Trivially copyable.
+/// Queries of a batch and the places of their answers, by row of the batch. Trivially copyable.
 struct BatchView {
-  const Seed* seeds = nullptr;                  ///< of each query; by vertex where they may go side by side
+  const Seed* seeds = nullptr;                  ///< of each query; by vertex if dense rows may be used
   const std::uint64_t* seed_offsets = nullptr;  ///< [all rows + 1]
   GroupFigures* figures = nullptr;              ///< [all rows]
   Vertex* vertices = nullptr;                   ///< [all rows, top]
@@ -114,35 +114,35 @@ struct BatchView {
   }
 };
 
-/// One by one: entries that the table of scores may have at any moment; 0: no such limit.
+/// Most entries of the score table at any moment (one_by_one); 0: no such limit.
 std::uint64_t table_limit_of(const Options& options);
-/// Calls use(mass) with a mass of the type that workspaces store.
+/// Calls use(mass) with a value of the type in which workspaces store masses.
 template <class Use>
 auto with_stored_mass(const Options& options, Use&& use) {
   return has_coarse_mass(options) ? use(CoarseMass{}) : use(Mass{});
 }
 
-/// The workspace that a run begins with; queries that do not fit are asked again in a larger one. `edges` are
-/// the graph's, for sub-graphs of balls.
+/// The workspace that a run begins with; queries that do not fit run again in a larger one. `edges`: edges of
+/// the graph, for the sub-graphs of balls.
 WorkspaceShape first_workspace(std::uint64_t vertices, const Options& options, std::uint64_t edges = 0);
-/// The next larger one.
+/// The next larger workspace.
 WorkspaceShape larger_workspace(const WorkspaceShape& workspace, std::uint64_t vertices);
 
-/// Are sub-graphs of balls extracted?
+/// True if the sub-graphs of balls are extracted.
 inline bool extracts_sub_graphs(const Options& options) {
   return goes_one_by_one(options) && options.sub_graphs;
 }
 
-/// May queries of this run be answered side by side, by a GPU that has the graph (dense/queries.cuh)?
+/// True if a GPU that holds the graph may answer queries of this run in dense rows (dense/queries.cuh).
 bool may_go_side_by_side(const Options& options);
 
-/// The rules without what they point to.
+/// The rules without their pointers.
 QueryRules rules_of(const Options& options);
 std::vector<std::uint32_t> stages_of(const Options& options);
-/// Sums of each list's weights, added in the list's order: the bits that a single thread finds.
+/// Sums of each list's weights, added in the order of the list: the same bits as from a single thread.
 HostArray<double> weight_totals(const CsrView& graph, unsigned threads);
 
-/// A query's figures in units of its user; its memory is not among them.
+/// The figures of a query in the units of its user; they do not include its memory.
 QueryFigures figures_of(const GroupFigures& group, const Options& options);
 
 }  // namespace sluice::ppr

@@ -16,17 +16,17 @@
 
 namespace sluice::ppr {
 
-/// A vertex that a query has reached, in one sector of a GPU's memory, or in half of one. M: Mass, or
+/// A vertex that a query has reached, in one 32-byte sector of GPU memory or in half of one. M: Mass, or
 /// CoarseMass.
 template <class M>
 struct alignas(4 * sizeof(M)) WorkspaceEntry {
   M score = 0;
-  M waiting = 0;              ///< mass to be split
-  M moving = 0;               ///< what goes on along the edges in this round
+  M waiting = 0;              ///< residual: mass to be split
+  M moving = 0;               ///< mass that follows the edges in this round
   Vertex vertex = kNoVertex;  ///< kNoVertex: the slot is free
 };
 
-/// A vertex in the order of lists: by falling key, smaller ids first among equals.
+/// A vertex in the order of result lists: by falling key, then by rising id.
 struct RankedVertex {
   std::uint64_t key = 0;
   Vertex vertex = 0;
@@ -36,7 +36,7 @@ struct RankedVertex {
   }
 };
 
-/// As fetch_add(), by lanes of a group, which may be one alone.
+/// As fetch_add(), by the lanes of a group; a plain addition in a group of one.
 template <class Group, class T>
 SLUICE_HD T add_in(T* at, std::type_identity_t<T> more) {
   if constexpr (Group::kSize == 1) {
@@ -48,19 +48,19 @@ SLUICE_HD T add_in(T* at, std::type_identity_t<T> more) {
   }
 }
 
-/// A table of vertices, and room to sort some of them.
+/// Sizes of a table of vertices, and of memory to sort some of them.
 struct WorkspacePart {
-  std::uint64_t slots = 0, limit = 0, ranked = 0;  ///< limit: vertices that it takes
+  std::uint64_t slots = 0, limit = 0, ranked = 0;  ///< limit: the most vertices it holds
 
-  /// For about `reached` vertices, a power of two: a table at most half full, or a slot a vertex where that
-  /// is no more.
+  /// For about `reached` vertices, a power of two: a hash table at most half full, or a slot per vertex if
+  /// that is not larger.
   static WorkspacePart of(std::uint64_t reached, std::uint64_t vertices, std::uint64_t ranked) {
     const std::uint64_t all = std::max<std::uint64_t>(vertices, 1);
     if (2 * reached >= all) return {all, all, std::min(ranked, all)};
     return {2 * reached, reached, std::min(ranked, reached)};
   }
   bool takes_all() const { return slots == limit; }
-  /// Of the hash that finds a slot.
+  /// The shift of the hash that finds a slot.
   int shift() const { return 64 - std::countr_zero(std::max<std::uint64_t>(std::bit_floor(slots), 2)); }
 };
 
@@ -69,18 +69,18 @@ struct WorkspaceView {
   void* entries = nullptr;             ///< [slots] WorkspaceEntry
   RankedVertex* ranked = nullptr;      ///< [ranked]
   std::uint32_t* reached = nullptr;    ///< [limit] slots in use
-  std::uint32_t* lists[2] = {};        ///< [limit] slots whose mass is split in this round, and in the next
-  std::uint64_t slots = 0, limit = 0;  ///< limit: vertices that it takes
-  std::uint64_t mask = 0;              ///< 0: every vertex has its slot
+  std::uint32_t* lists[2] = {};        ///< [limit] frontier lists (slots) of this round and the next
+  std::uint64_t slots = 0, limit = 0;  ///< limit: the most vertices it holds
+  std::uint64_t mask = 0;              ///< 0: one slot per vertex
   int shift = 0;
-  std::uint64_t second = 0;  ///< bytes to the same query's second workspace; 0: it has one alone
-  std::uint64_t steps = 0;   ///< bytes to what is behind it
+  std::uint64_t second = 0;  ///< offset in bytes of the query's second workspace; 0: none
+  std::uint64_t steps = 0;   ///< offset in bytes of by_step()
   WorkspacePart second_part;
   int second_shift = 0;
-  std::uint64_t sub_graph = 0;  ///< bytes to that of the ball at work
-  std::uint64_t edges = 0;      ///< that it takes
-  bool weighted = false;        ///< it has weights
-  /// Where it is copied to if it fits; on a GPU in shared memory.
+  std::uint64_t sub_graph = 0;  ///< offset in bytes of the ball's sub-graph
+  std::uint64_t edges = 0;      ///< the most that the sub-graph holds
+  bool weighted = false;        ///< the sub-graph has weights
+  /// Memory for a complete sub-graph, if it fits; on a GPU shared memory.
   unsigned char* fast = nullptr;
   std::uint64_t fast_bytes = 0;
 
@@ -91,29 +91,29 @@ struct WorkspaceView {
   SLUICE_HD std::uint64_t first_slot(Vertex vertex) const {
     return mask == 0 ? vertex : (vertex * std::uint64_t{0x9e3779b97f4a7c15u}) >> shift;
   }
-  /// The sub-graph of a ball that fills the workspace.
+  /// The memory of the sub-graph, for a ball that fills the workspace.
   template <class M>
   SLUICE_HD SubGraphView<M> sub_graph_of() const {
     return SubGraphView<M>::place(static_cast<unsigned char*>(entries) + sub_graph,
                                   {limit, limit, edges, weighted});
   }
-  /// [steps] behind the second workspace.
+  /// [steps], after the second workspace.
   SLUICE_HD Mass* by_step() const {
     return reinterpret_cast<Mass*>(static_cast<unsigned char*>(entries) + steps);
   }
 };
 
-/// How large a workspace is.
+/// The size of a workspace.
 struct WorkspaceShape : WorkspacePart {
-  std::uint64_t asked = 0;  ///< for sorting
-  std::uint64_t steps = 0;  ///< one by one: of the longest stage; a query has two workspaces then
-  std::uint64_t table = 0;  ///< vertices that the second takes, a power of two; 0: as many as the first
+  std::uint64_t asked = 0;  ///< entries for sorting
+  std::uint64_t steps = 0;  ///< one_by_one: of the longest stage; a query then has two workspaces
+  std::uint64_t table = 0;  ///< vertices that the second holds, a power of two; 0: as many as the first
   WorkspacePart second;
   std::uint64_t entry_bytes = sizeof(WorkspaceEntry<Mass>);
-  bool sub_graphs = false;     ///< one by one: it takes a ball's
+  bool sub_graphs = false;     ///< one_by_one: it holds a ball's sub-graph
   bool weighted = false;       ///< with weights
-  std::uint64_t edges = 0;     ///< that a sub-graph has, at most
-  std::uint64_t in_graph = 0;  ///< edges
+  std::uint64_t edges = 0;     ///< the most that a sub-graph has
+  std::uint64_t in_graph = 0;  ///< edges of the graph
 
   /// For about `reached` vertices, as WorkspacePart::of(). `ranked` entries are for sorting a list.
   static WorkspaceShape of(std::uint64_t reached, std::uint64_t vertices, std::uint64_t ranked,
@@ -122,8 +122,8 @@ struct WorkspaceShape : WorkspacePart {
     shape.asked = ranked, shape.steps = steps, shape.table = table;
     return shape.resized(reached, vertices);
   }
-  /// The same for more or fewer vertices. A sub-graph has all edges, or in a smaller workspace lists that are
-  /// not much longer than lists are.
+  /// The same for another number of vertices. A sub-graph can hold all edges; in a smaller workspace it can
+  /// hold lists that are somewhat longer than usual.
   WorkspaceShape resized(std::uint64_t reached, std::uint64_t vertices) const {
     constexpr std::uint64_t kEdgesOfVertex = 16;
     WorkspaceShape shape = *this;
@@ -134,7 +134,7 @@ struct WorkspaceShape : WorkspacePart {
     return shape;
   }
 
-  /// Of a query; queries lie side by side.
+  /// Bytes per query; the workspaces of queries are contiguous.
   std::uint64_t bytes() const { return steps == 0 ? bytes_of(*this) : sub_graph_at() + sub_graph_bytes(); }
   WorkspaceView view(unsigned char* at) const {
     WorkspaceView view = place(at, *this, shift(), entry_bytes);
@@ -144,7 +144,7 @@ struct WorkspaceShape : WorkspacePart {
     view.sub_graph = sub_graph_at(), view.edges = edges, view.weighted = weighted;
     return view;
   }
-  /// The same workspace further on.
+  /// The workspace that lies `bytes` further on.
   SLUICE_HD static WorkspaceView move(const WorkspaceView& view, std::uint64_t bytes) {
     const auto moved = [bytes](auto* at) {
       return reinterpret_cast<decltype(at)>(reinterpret_cast<unsigned char*>(at) + bytes);
@@ -155,7 +155,7 @@ struct WorkspaceShape : WorkspacePart {
     for (int list = 0; list < 2; ++list) other.lists[list] = moved(view.lists[list]);
     return other;
   }
-  /// The second of the same query.
+  /// The second workspace of the same query.
   template <class M>
   SLUICE_HD static WorkspaceView second_of(const WorkspaceView& view) {
     return place(static_cast<unsigned char*>(view.entries) + view.second, view.second_part, view.second_shift,

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kFirstEntries = 64;
 constexpr const char* kPurpose = "vertices that a query reached";
 
-/// Slots of a table for this many entries; the graph's own number of vertices where it has one a vertex.
+/// Slots of a table for this many entries; if each vertex has a slot, the graph's number of vertices.
 std::uint64_t slots_for(std::uint64_t entries, std::uint64_t vertices) {
   return std::min(2 * entries, std::max<std::uint64_t>(vertices, 1));
 }
@@ -39,7 +39,7 @@ void ReachedVertices<M>::make_table(std::uint64_t entries) {
   table_ = Buffer<std::uint32_t>();
   table_ = Buffer<std::uint32_t>(device_, slots, kPurpose);
   if (!device_.plans()) std::fill_n(table_.data(), slots, kEmpty);
-  // Slots are a power of two unless direct; a direct slot is the vertex's own, so the next is never tried.
+  // A hash table has a power of two of slots. A direct slot is the vertex's own, so the next is never tried.
   mask_ = direct_ ? 0 : static_cast<std::uint32_t>(slots - 1);
   shift_ = 64 - std::countr_zero(std::max<std::uint64_t>(slots, 2));
 }
@@ -67,7 +67,7 @@ void ReachedVertices<M>::grow() {
   for (std::uint32_t number = 0; number < size_; ++number) enter(number);
 }
 
-/// Finds a slot for an entry that the table does not have.
+/// Inserts an entry that the table does not contain.
 template <class M>
 void ReachedVertices<M>::enter(std::uint32_t number) {
   Entry& entry = entries_.data()[number];
@@ -97,7 +97,7 @@ std::uint64_t ReachedVertices<M>::peak_bytes(std::uint64_t reached, std::uint64_
     before = capacity;
     capacity = capacity_after(capacity, vertices);
   }
-  // While entries move to a larger place the old one is there too, and so is the smaller table.
+  // While entries move to larger memory, the old memory and the smaller table exist too.
   const std::uint64_t moving = (before + capacity) * sizeof(Entry) + slots_for(before, vertices) * 4;
   return std::max(moving, capacity * sizeof(Entry) + slots_for(capacity, vertices) * 4);
 }

@@ -1,5 +1,5 @@
-// The vertices that one query has reached, with what it knows of each: a sparse vector that grows with the
-// query and not with the graph.
+// The vertices that one query has reached, with their state: a sparse vector that grows with the query, not
+// with the graph.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@
 
 namespace sluice::ppr {
 
-/// A vertex that a query has reached. One look-up finds all of it in one half of a cache line. M: Mass, or
+/// A vertex that a query has reached. One look-up finds all of it in half of a cache line. M: Mass, or
 /// CoarseMass.
 template <class M>
 struct Reached {
   M score = 0;
-  M waiting = 0;  ///< mass to be split
-  M moving = 0;   ///< what goes on along the edges in this round
+  M waiting = 0;  ///< residual: mass to be split
+  M moving = 0;   ///< mass that follows the edges in this round
   Vertex vertex = 0;
-  std::uint32_t slot = 0;  ///< where the table has it
+  std::uint32_t slot = 0;  ///< of the table
 };
 
 /// Numbers vertices in the order in which they were first reached. An open-addressed table, at most half
-/// full, finds them; once it would be as large as the graph it has a slot a vertex instead.
+/// full, finds them. Once it would be as large as the graph, it has one slot per vertex instead.
 template <class M>
 class ReachedVertices {
  public:
@@ -38,8 +38,8 @@ class ReachedVertices {
   const Entry* end() const { return entries_.data() + size_; }
   Entry* end() { return entries_.data() + size_; }
 
-  /// The vertex's number. Its entry is new and empty if the query comes here first, and stays where it is
-  /// until the next vertex is added. Throws BudgetError.
+  /// Returns the number of the vertex, added with an empty entry if new. The entry stays in place until the
+  /// next vertex is added. Throws BudgetError.
   std::uint32_t number_of(Vertex vertex) {
     for (std::uint32_t slot = first_slot(vertex);; slot = (slot + 1) & mask_) {
       const std::uint32_t number = table_.data()[slot];
@@ -48,7 +48,7 @@ class ReachedVertices {
     }
   }
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
-  /// The vertex's number, kNone where the query has not come to it.
+  /// Returns the number of the vertex; kNone if the query has not reached it.
   std::uint64_t find(Vertex vertex) const {
     for (std::uint32_t slot = first_slot(vertex);; slot = (slot + 1) & mask_) {
       const std::uint32_t number = table_.data()[slot];
@@ -56,12 +56,12 @@ class ReachedVertices {
       if (entries_.data()[number].vertex == vertex) return number;
     }
   }
-  /// Forgets all, in time that grows with what there was. Entries may have been put in another order before.
+  /// Forgets all vertices, in time that grows with their number. Entries may have been reordered before.
   void clear();
-  /// Forgets all but the first `count`. Entries may have been put in another order before.
+  /// Forgets all but the first `count` entries. Entries may have been reordered before.
   void keep_first(std::uint32_t count);
 
-  /// The most memory that so many vertices take at once, counted from an empty table.
+  /// Peak bytes for this many vertices, counted from an empty table.
   static std::uint64_t peak_bytes(std::uint64_t reached, std::uint64_t vertices);
 
  private:

@@ -21,7 +21,7 @@ void Seeds::assign(const Starts& starts, std::uint64_t vertices, std::uint64_t s
   };
   double total = 0;
   for (std::uint64_t i = 0; i < count; ++i) total += weight(i);
-  // Quotients are rounded to the nearest double, but together they are no more than 1.
+  // Each quotient is rounded to the nearest double; `left` keeps their sum at most 1.
   unsigned __int128 left = static_cast<unsigned __int128>(1) << 64;
   for (std::uint64_t i = 0; i < count; ++i) {
     const double share = std::min(weight(i) / total, kBelow);

@@ -1,4 +1,4 @@
-// Where the mass of a query comes from, and returns to.
+// The seeds of a query: its mass starts there, and may return there.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace sluice::ppr {
 
-/// A seed and its share of what is given to all of them, in units of 2^-64; a vertex may come twice.
+/// A seed and its share of mass that all seeds get, in units of 2^-64. A vertex may occur twice.
 struct Seed {
   Vertex vertex = 0;
   std::uint64_t share = 0;
@@ -22,12 +22,12 @@ struct SeedsView {
   const Seed* seeds = nullptr;
   std::uint32_t count = 0;
 
-  /// What seed i gets of `mass`, rounded down.
+  /// The part of `mass` that seed i gets, rounded down.
   SLUICE_HD Mass share(std::uint32_t i, Mass mass) const {
     return count == 1 ? mass : multiply_high(mass, seeds[i].share);
   }
 
-  /// One of them, by 64 random bits, with probability proportional to its share.
+  /// Draws a seed from 64 random bits, with probability proportional to its share.
   SLUICE_HD Vertex pick(std::uint64_t random) const {
     if (count == 1) return seeds[0].vertex;
     std::uint64_t total = 0;
@@ -39,10 +39,10 @@ struct SeedsView {
   }
 };
 
-/// The seeds of one query.
+/// Owns the seeds of one query.
 class Seeds {
  public:
-  /// Those of query `instance`; keeps the memory of the last ones.
+  /// Sets the seeds of query `instance`; reuses the memory of the previous ones.
   void assign(const Starts& starts, std::uint64_t vertices, std::uint64_t seed, Instance instance);
 
   const std::vector<Seed>& all() const { return seeds_; }
