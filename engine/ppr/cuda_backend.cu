@@ -1,8 +1,8 @@
-// Queries on a GPU, a query a block. The blocks that fit the GPU at once have a workspace each
-// (query_workspace.hpp); queries that did not fit theirs are asked again, by fewer blocks if need be, in
-// workspaces four times as large, or side by side (dense/queries.cuh) where that takes less
-// (query_route.hpp). Where the graph is elsewhere, those that lacked lists are asked again once these have
-// come (adjacency/cache.cuh); walks are then made in queue/.
+// Queries on a GPU, one query per block. The blocks that fit the GPU at once have a workspace each
+// (query_workspace.hpp). Queries that outgrow theirs run again, by fewer blocks if need be, in workspaces
+// four times as large, or in dense rows (dense/queries.cuh) if that is faster (query_route.hpp). If the GPU
+// does not hold the graph, queries that lacked lists run again once these are fetched (adjacency/cache.cuh);
+// walks then run in queue/.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -27,7 +27,7 @@ namespace {
 
 using QueriesKernel = void (*)(QueriesView);
 
-/// Blocks that work on a query together.
+/// Blocks that work on one query together.
 std::uint32_t members_of(const Options& options) {
   return goes_one_by_one(options) ? std::min(options.balls, kMostMembers) : 1;
 }
@@ -43,11 +43,11 @@ QueriesKernel kernel_of(const Options& options) {
   });
 }
 
-/// Of the kernel's shared memory, what is taken at its launch: as much as the blocks of a multiprocessor have
-/// beside what their lanes share. On an H100 or H200 that is 36 KiB.
+/// Dynamic shared memory of a launch: what the blocks of a multiprocessor have beside the static shared
+/// memory of their lanes. On an H100 or H200 that is 36 KiB.
 std::uint32_t fast_bytes_of(const Options& options) {
   if (!extracts_sub_graphs(options)) return 0;
-  constexpr std::uint32_t kStep = 4u << 10;  // what lanes share may change a little
+  constexpr std::uint32_t kStep = 4u << 10;  // static shared memory may change a little
   constexpr const char* kLabel = "shared memory for sub-graphs";
   const auto* const kernel = reinterpret_cast<const void*>(kernel_of(options));
   cudaFuncAttributes own{};
@@ -65,7 +65,7 @@ std::uint32_t fast_bytes_of(const Options& options) {
 
 class CudaPpr final : public Backend {
  public:
-  /// `on_device` has the graph, or reads lists where they are; or `lists` bring them.
+  /// `on_device` holds the graph, or reads lists in place; if it is null, `lists` fetches them.
   CudaPpr(const QueryRun& run, std::shared_ptr<GraphOnDevice> on_device, std::unique_ptr<ListCache> lists,
           std::uint64_t queries)
       : Backend(run, queries),
@@ -88,12 +88,12 @@ class CudaPpr final : public Backend {
     const std::vector<std::uint32_t> stages = stages_of(options_);
     stages_ = Buffer<std::uint32_t>(device_, stages.size(), "steps of stages");
     copy_to_device(device_, stages_.data(), stages.data(), stages_.bytes());
-    if (!device_.plans()) return;  // else one query, and as much memory for its lists
+    if (!device_.plans()) return;  // else one query, and the same amount for its lists
     if (lists_) lists_->prepare(first_shape_.bytes());
     workspaces_.prepare(device_, first_shape_, 1, stream_);
   }
 
-  ~CudaPpr() override { cudaStreamSynchronize(stream_.get()); }  // what is under way uses the buffers
+  ~CudaPpr() override { cudaStreamSynchronize(stream_.get()); }  // pending work uses the buffers
 
   Batch solve(Instance first, std::uint64_t count) override {
     give_seeds(first, count);
@@ -158,7 +158,7 @@ class CudaPpr final : public Backend {
     cuda::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_.get()), "copying queries");
   }
 
-  /// Shares of seeds come from doubles, and are made by the host for both backends.
+  /// Shares of seeds come from doubles: the host computes them for both backends.
   void give_seeds(Instance first, std::uint64_t count) {
     batch_seeds_.clear();
     for (std::uint64_t row = 0; row < count; ++row) {
@@ -177,7 +177,7 @@ class CudaPpr final : public Backend {
     copy(seeds_there_.data(), batch_seeds_.data(), batch_seeds_.size() * sizeof(Seed));
   }
 
-  /// Answers as many of the queries that wait as may be under way at once.
+  /// Answers as many of the waiting queries as may run at once.
   void answer(Instance first, std::uint64_t count) {
     std::uint64_t left = std::min<std::uint64_t>(waiting_.size(), limit_);
     std::reverse_copy(waiting_.end() - static_cast<std::ptrdiff_t>(left), waiting_.end(), pending_.data());
@@ -192,8 +192,8 @@ class CudaPpr final : public Backend {
     limit_ = std::min(2 * limit_, rows_);
   }
 
-  /// Asks the queries that are pending, again and again where lists have to come. Those that did not fit the
-  /// workspace are pending then; returns how many.
+  /// Runs the pending queries, again and again while lists have to be fetched. Queries that outgrew the
+  /// workspace are pending afterwards; returns their number.
   std::uint64_t ask(const WorkspaceShape& shape, Instance first, std::uint64_t pending, std::uint64_t count) {
     too_small_.clear();
     while (pending > 0) {
@@ -208,13 +208,13 @@ class CudaPpr final : public Backend {
         pending = postpone(pending);
       }
     }
-    if (std::exchange(alone_, false)) lists_->give_back();  // it has the memory of others' workspaces
+    if (std::exchange(alone_, false)) lists_->give_back();  // it has the memory of other workspaces
     std::copy(too_small_.begin(), too_small_.end(), pending_.data());
     return too_small_.size();
   }
 
-  /// Lists take half of what the device has left, of one query alone all of it, but so that a workspace is
-  /// left beside them; and less where it would not fit.
+  /// Lists get half of the free memory, for a single query all of it, but always leave room for a workspace.
+  /// If a workspace would not fit, the lists give back their memory first.
   void make_way(const WorkspaceShape& shape) {
     if (!lists_) return;
     if (shape.bytes() > device_.memory().available() + workspaces_.bytes()) {
@@ -226,8 +226,8 @@ class CudaPpr final : public Backend {
     lists_->prepare(alone_ ? left : std::min(available / 2, left));
   }
 
-  /// A workspace that would be as large as a column of rows is never made (query_route.hpp), and a group is
-  /// as narrow as what is left of a batch.
+  /// No workspace as large as a column of dense rows is ever made (query_route.hpp). A group is only as wide
+  /// as the rest of a batch needs.
   void plan_side_by_side(std::uint64_t queries, Plan& plan) {
     const std::uint64_t before = device_.memory().used();
     if (!dense_->prepare(rows_)) return;
@@ -237,8 +237,8 @@ class CudaPpr final : public Backend {
     plan.largest_query_bytes = std::max(plan.largest_query_bytes, dense_->query_bytes());
   }
 
-  /// Where lists of all pending do not fit at once: a quarter of the queries goes on, with none to begin
-  /// with. One alone has all memory for lists but that of its workspace.
+  /// The lists of all pending queries do not fit at once: a quarter of the queries continues, without any
+  /// lists. A single query gets all memory for lists, except its workspace.
   std::uint64_t postpone(std::uint64_t pending) {
     if (alone_) lists_->throw_too_many_lists();
     const std::uint64_t kept = std::max<std::uint64_t>(pending / 4, 1);
@@ -271,7 +271,7 @@ class CudaPpr final : public Backend {
             scores_.data()};
   }
 
-  /// Answers the queries that are pending. False where the memory is too short for it.
+  /// Answers the pending queries in dense rows. Returns false if memory does not suffice.
   bool answer_side_by_side(std::uint64_t pending, std::uint64_t count) {
     if (workspaces_.bytes() > device_.memory().available()) workspaces_.give_back();
     copy(pending_there_.data(), pending_.data(), pending * sizeof(std::uint32_t));
@@ -293,7 +293,7 @@ class CudaPpr final : public Backend {
     stream_.wait("queries");
   }
 
-  /// Asks the queries that are pending, and brings their figures. Returns how many workspaces each has.
+  /// Runs the pending queries and fetches their figures. Returns the workspaces per query.
   std::uint64_t launch(const WorkspaceShape& shape, Instance first, std::uint64_t pending,
                        std::uint64_t count) {
     const std::uint64_t wanted = std::min<std::uint64_t>(pending, blocks_ / members_) * members_;
@@ -322,8 +322,8 @@ class CudaPpr final : public Backend {
     return view.members;
   }
 
-  /// Takes the figures of those that were answered. Those that lack lists are pending still, and those that
-  /// did not fit are too_small_.
+  /// Takes the figures of answered queries. Queries that lack lists stay pending; those that outgrew their
+  /// workspace go to too_small_.
   std::uint64_t collect(std::uint64_t query_bytes, std::uint64_t asked) {
     std::uint64_t left = 0;
     for (std::uint64_t i = 0; i < asked; ++i) {
@@ -333,7 +333,7 @@ class CudaPpr final : public Backend {
       const double before = figures.seconds;
       figures = figures_of(group, options_);
       figures.peak_bytes = query_bytes;
-      // Lists come for many at once.
+      // Lists are fetched for many queries at once.
       figures.seconds = lists_ ? seconds_now() - begun_ : figures.seconds + before;
       if (group.lacking != 0) {
         pending_.data()[left++] = row;
@@ -358,19 +358,19 @@ class CudaPpr final : public Backend {
   Buffer<double> scores_;
   Buffer<GroupFigures> figures_;
   ChargedVector<std::uint32_t> waiting_;    ///< rows that no block works on, the next one last
-  ChargedVector<std::uint32_t> too_small_;  ///< rows whose workspace was
-  std::uint64_t limit_ = rows_;             ///< queries under way at once
-  std::uint64_t rounds_ = 0;                ///< in which lists came
-  std::uint64_t restarts_ = 0;              ///< of queries that missed some
-  bool alone_ = false;                      ///< all lists were brought for one query
+  ChargedVector<std::uint32_t> too_small_;  ///< rows that outgrew their workspace
+  std::uint64_t limit_ = rows_;             ///< queries that run at once
+  std::uint64_t rounds_ = 0;                ///< in which lists were fetched
+  std::uint64_t restarts_ = 0;              ///< of queries that lacked lists
+  bool alone_ = false;                      ///< one query has all memory for lists
   double begun_ = 0;
-  Staging<std::uint32_t> pending_;  ///< rows of queries without an answer
+  Staging<std::uint32_t> pending_;  ///< rows of unanswered queries
   Buffer<std::uint32_t> pending_there_, next_, stages_;
   WorkspaceShape first_shape_;
   QueryRoute route_;
   Workspaces workspaces_;
-  Buffer<BallTeam> teams_;             ///< as many as work at once; none, where queries have a block each
-  std::optional<DenseQueries> dense_;  ///< where queries may come to it
+  Buffer<BallTeam> teams_;             ///< as many as run at once; none if each query has one block
+  std::optional<DenseQueries> dense_;  ///< if queries may use dense rows
   Seeds seeds_;
   ChargedVector<Seed> batch_seeds_;
   Buffer<Seed> seeds_there_;

@@ -1,7 +1,7 @@
-// Queries on the host's cores where lists come as they are asked for. Many queries are under way at once:
-// each goes on until its next step wants lists that are not at hand, and waits until these have come for all
-// of them together. How far a query reaches is not known before: one that finds no memory left is given up,
-// and asked again when fewer are under way.
+// Queries on the host's cores, with lists fetched on demand. Many queries are under way at once. Each goes on
+// until a step needs lists that are not available, and waits until those are fetched for all queries
+// together. How far a query reaches is not known in advance: a query that finds no memory left is given up,
+// and runs again when fewer are under way.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -18,9 +18,9 @@ namespace sluice::ppr {
 
 namespace {
 
-/// Queries under way at once, and at first: how much memory one takes is not known.
+/// Queries under way at most, and at first: the memory per query is not known.
 constexpr std::uint64_t kMostFlights = 4096, kFirstFlights = 64;
-/// Slots have at least such a part of the memory.
+/// The slots get at least this part of the memory (1 / kLeastShare).
 constexpr std::uint64_t kLeastShare = 64;
 
 /// A query under way.
@@ -45,13 +45,13 @@ class StreamedPpr final : public Backend {
         results_(device_, rows_, options_.top),
         wanted_(graph_.vertices()) {
     if (paging_.shard) {
-      // Several ranks make one at the same time, or not at all.
+      // Ranks construct a feeder together, or none does.
       if (beside != nullptr) feeder_ = beside->rank_feeder();
       if (!feeder_) feeder_ = make_feeder(device_, graph_, options_, paging_, 0);
       memory_ = device_.memory().available();
       share_ = kLeastShare;
     }
-    if (device_.plans()) pending_.resize(1), begin();  // the first query
+    if (device_.plans()) pending_.resize(1), begin();  // plans the first query
   }
 
   Batch solve(Instance first, std::uint64_t count) override {
@@ -63,7 +63,7 @@ class StreamedPpr final : public Backend {
       want();
       traffic_.list_rounds += !flights_.empty();
       feeder_->feed(wanted_, [this](const ListsAtHand& lists) { work(lists); });
-      // Alone, ball by ball, and it did not fit: it gets memory of slots.
+      // A query alone, one ball at a time, did not fit: it gets memory of the slots.
       if (std::exchange(wants_more_, false)) rest(), share_ *= 2;
     }
     return results_.batch(first, count);
@@ -96,7 +96,7 @@ class StreamedPpr final : public Backend {
   bool reads_in_place() const override { return paging_.transport == Transport::mapped; }
 
  private:
-  /// Begins as many queries as there is memory for. False where all have ended.
+  /// Begins as many queries as memory allows. False if all have ended.
   bool begin() {
     if (!feeder_) {
       const std::uint64_t available = device_.memory().available();
@@ -109,7 +109,7 @@ class StreamedPpr final : public Backend {
     } else if (!failed_) {
       limit_ = std::min(2 * limit_, kMostFlights);
     }
-    // Those under way will take more.
+    // The queries under way will take more memory.
     const auto has_workspace = [this] {
       return flights_.empty() || device_.memory().available() > memory_ / 4;
     };
@@ -126,7 +126,7 @@ class StreamedPpr final : public Backend {
     return !flights_.empty();
   }
 
-  /// All go on as far as these lists lead.
+  /// Advances all queries as far as these lists allow.
   void work(const ListsAtHand& lists) {
     const std::uint64_t together = flights_.size();
     const auto of_each = static_cast<unsigned>(device_.threads() / std::max<std::uint64_t>(together, 1));
@@ -183,17 +183,17 @@ class StreamedPpr final : public Backend {
   Rows<Buffer> results_;
   WantedLists wanted_;
   std::shared_ptr<ListFeeder> feeder_;
-  ListTraffic traffic_;  ///< of feeders before, and this one's rounds and restarts
+  ListTraffic traffic_;  ///< of earlier feeders, and this one's rounds and restarts
   Instance first_ = 0;
   std::vector<std::uint64_t> pending_;  ///< rows that no thread works on, the next one last
   std::vector<std::unique_ptr<Flight>> flights_;
-  std::vector<std::uint64_t> postponed_;                             ///< that found no memory left
-  std::uint64_t memory_ = 0;                                         ///< that queries may take
+  std::vector<std::uint64_t> postponed_;                             ///< rows that found no memory left
+  std::uint64_t memory_ = 0;                                         ///< available to queries
   std::uint64_t limit_ = kFirstFlights;                              ///< queries under way at once
-  unsigned balls_ = goes_one_by_one(options_) ? options_.balls : 1;  ///< of a query side by side
-  std::uint64_t share_ = 2;  ///< a part of the memory is for slots: one half, or less
-  bool failed_ = false;      ///< a query, since one ended: more at once would fail in turn
-  bool wants_more_ = false;  ///< memory than it had alone
+  unsigned balls_ = goes_one_by_one(options_) ? options_.balls : 1;  ///< parallel balls
+  std::uint64_t share_ = 2;  ///< the slots get 1 / share_ of the memory, a half or less
+  bool failed_ = false;      ///< a query failed since one ended: more at once would fail too
+  bool wants_more_ = false;  ///< a query that ran alone needs more memory
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Compiled for both backends.
+// Compiled for both backends: host and CUDA.
 #include "engine/ppr/queue/end_walks.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace sluice::ppr {
 
 namespace {
 
-/// Steps of a walk, about: their mean, where no length ends them before.
+/// Expected steps of a walk: their mean, unless the length ends walks earlier.
 std::uint64_t expected_steps(const Options& options, const WalkRules& rules) {
   const double mean = std::ceil(options.alpha / (1 - options.alpha));
   return static_cast<std::uint64_t>(std::clamp<double>(mean, 1, rules.limit));

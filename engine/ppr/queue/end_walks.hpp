@@ -1,5 +1,5 @@
-// Walks of Monte-Carlo queries in the queue of engine/walks: on a graph in partitions, which come where walks
-// wait, and over ranks that own partitions each and hand walks to each other. Of a walk its end is kept.
+// Walks of Monte-Carlo queries in the queue of engine/walks. The graph is in partitions, fetched where walks
+// wait, or is shared out over ranks that hand walks to each other. Only the end of a walk is kept.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace sluice::ppr {
 /// The seeds of all queries; trivially copyable.
 struct AllSeedsView {
   StartsView starts;
-  const Seed* seeds = nullptr;             ///< of all queries; null: each has the one of `starts`
+  const Seed* seeds = nullptr;             ///< of all queries; null: each query has the start of `starts`
   const std::uint64_t* offsets = nullptr;  ///< [queries + 1]
 
   SLUICE_HD Vertex pick(Instance query, std::uint64_t random) const {
@@ -29,7 +29,7 @@ struct AllSeedsView {
   }
 };
 
-/// The same where the device reads them.
+/// The seeds of all queries, in memory that the device reads.
 class AllSeeds {
  public:
   /// Throws BudgetError.
@@ -43,12 +43,12 @@ class AllSeeds {
   Buffer<std::uint64_t> offsets_;
 };
 
-/// A walk of a query, which is its instance.
+/// A walk of a query; its instance is the query.
 struct EndWalker : walks::Walker {
-  std::uint32_t number = 0;  ///< among the query's walks
+  std::uint32_t number = 0;  ///< of the walk in its query
 };
 
-/// WalkRules as walks in a queue go by them: walk w of query q is instance q * walks + w.
+/// WalkRules as a program of the walk queue: walk w of query q is instance q * walks + w.
 struct EndProgram {
   using Walker = EndWalker;
   static constexpr bool kEndsOnly = true, kTrials = false, kScans = false, kRedirects = false,
@@ -57,7 +57,7 @@ struct EndProgram {
   GraphView graph;
   WalkRules rules;
   AllSeedsView seeds;
-  std::uint32_t walks = 1;  ///< of a query
+  std::uint32_t walks = 1;  ///< per query
 
   SLUICE_HD void identify(Instance walk, Walker& walker) const {
     walker.instance = walk / walks;
@@ -89,7 +89,7 @@ struct EndProgram {
     return walks::Round::moved;
   }
 
-  /// Of walks by weight the target alone, not the weights that they look through.
+  /// Bytes of a draw: the target. Weights that a weighted draw scans do not count.
   SLUICE_HD static std::uint32_t draw_bytes(const Row& row) {
     return row.degree == 0 ? 0 : static_cast<std::uint32_t>(sizeof(Vertex));
   }
@@ -110,9 +110,8 @@ inline EndProgram on_page(EndProgram program, const PageView& page) {
   return program;
 }
 
-/// Hands the ends of walks [range.begin, range.end) of this rank to the sink, as rows of kEndWords; where
-/// ranks share out the graph, all of them call it. Of a run that is only planned, notes its pages. Throws
-/// BudgetError.
+/// Passes the ends of this rank's walks [range.begin, range.end) to the sink, as rows of kEndWords. If ranks
+/// share out the graph, all of them call it. A run that is only planned notes its pages. Throws BudgetError.
 void walk_to_ends(ResidentGraph::Impl& graph, const EndProgram& program, const Options& options,
                   InstanceRange range, WalkSink& sink, RunStats& stats);
 

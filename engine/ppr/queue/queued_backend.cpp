@@ -1,11 +1,11 @@
-// Monte-Carlo queries where the graph is in partitions, or shared out over ranks: walks of many queries are
-// made together in the queue of engine/walks, on the host or a GPU, and the host counts where they have
-// ended, query by query. Ranks make walks together, whosever queries they are.
+// Monte-Carlo queries on a graph in partitions, or shared out over ranks. Walks of many queries run together
+// in the queue of engine/walks, on the host or a GPU. The host then counts the ends, query by query. Ranks
+// run their walks together, whichever queries they belong to.
 //
 // One thread answers 200 queries of 2,000 walks on Kronecker 18 in 0.117 s here, in 16 partitions, and in
-// 0.163 from a file; where queries waited for lists, as mass does, it took 0.354 and 0.448 (medians of seven
-// runs by turns). A GPU takes longer where a run is short: 2,000 queries of 1,000 walks in 32 partitions on
-// an H200 63 to 73 ms, 49 to 53 by lists; from a file 0.17 and 0.08 to 0.1 s (Kronecker 20, two runs each).
+// 0.163 s from a file. If queries wait for lists, as diffusion does, it takes 0.354 and 0.448 s (medians of
+// seven alternating runs). A GPU is slower on short runs: 2,000 queries of 1,000 walks in 32 partitions on an
+// H200 take 63 to 73 ms, by lists 49 to 53; from a file 0.17 and 0.08 to 0.1 s (Kronecker 20, two runs each).
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -35,7 +35,7 @@ PagingOptions cut(PagingOptions paging) {
   return paging;
 }
 
-/// Where the walks of some queries have ended, and their steps by query.
+/// The ends of the walks of some queries, and the steps per query.
 class Ends final : public WalkSink {
  public:
   Ends(Instance first_query, std::uint64_t queries, std::uint32_t walks)
@@ -65,7 +65,7 @@ class Ends final : public WalkSink {
 
 class QueuedPpr final : public Backend {
  public:
-  /// Ranks that share out the graph may ask each other for lists by the feeder of `beside` meanwhile.
+  /// If ranks share out the graph, others may request lists through the feeder of `beside` meanwhile.
   QueuedPpr(const QueryRun& run, std::uint64_t queries, const Backend* beside)
       : Backend(run, queries),
         ranks_(run.paging.shard),
@@ -119,15 +119,15 @@ class QueuedPpr final : public Backend {
  private:
   ResidentGraph::Impl& impl() const { return resident_.impl(); }
 
-  /// Of this rank's queries, in host memory until they are counted.
+  /// Queries of this rank per run of walks: their ends stay in host memory until they are counted.
   std::uint64_t queries_at_once() const {
     constexpr std::uint64_t kPart = 8, kMost = std::uint64_t{2} << 30;
     const std::uint64_t bytes = std::min(host_budget().available() / kPart, kMost);
     return std::clamp<std::uint64_t>(bytes / (options_.walks * sizeof(Vertex)), 1, rows_);
   }
 
-  /// Every rank comes here before walks that all of them make; false once none has any left. Until then lists
-  /// may be asked for.
+  /// Ranks meet here before they run walks together; false once none has walks left. Ranks that have not
+  /// arrived may request lists meanwhile.
   bool meet(bool walks) {
     if (feeder_) feeder_->finish();
     return any_left(ranks_, walks, "walks of queries");
@@ -141,13 +141,13 @@ class QueuedPpr final : public Backend {
     return ends;
   }
 
-  /// What counts the ends of one query, at most.
+  /// The most bytes for counting the ends of one query.
   std::uint64_t least_bytes() const {
     const std::uint64_t n = graph_.vertices(), reached = std::min<std::uint64_t>(n, options_.walks);
     return ReachedVertices<Mass>::peak_bytes(reached, n) + TopList::bytes(reached, options_.top);
   }
 
-  /// Of queries [first + done, first + done + count).
+  /// Counts the ends of queries [first + done, first + done + count).
   void count_ends(const Ends& ends, Instance first, std::uint64_t done, std::uint64_t count, double begun) {
     const std::uint64_t workers =
         std::clamp<std::uint64_t>(counting_->memory().available() / least_bytes(), 1,
@@ -168,7 +168,7 @@ class QueuedPpr final : public Backend {
   Communicator* ranks_;
   std::shared_ptr<ListFeeder> feeder_;
   std::optional<Device> host_;
-  const Device* counting_;  ///< where ends are counted
+  const Device* counting_;  ///< the device that counts the ends
   Rows<Buffer> results_;
   ResidentGraph resident_;
   AllSeeds seeds_;
