@@ -1,4 +1,4 @@
-// A ball of a query whose balls go on one by one: mass that spreads from one vertex, or from the seeds, for
+// A ball of a query that diffuses its balls one by one: mass spreads from one vertex, or from the seeds, for
 // the steps of a stage. It reads the graph's lists, or extracts its sub-graph first (sub_graph.hpp).
 #pragma once
 
@@ -17,17 +17,17 @@ class Ball : public Diffusion<Group, Workspace> {
  public:
   using Base::Base;
 
-  /// Over all balls. Lane 0 has the figures.
+  /// Sums over all balls, valid in lane 0.
   SLUICE_HD BallFigures figures() const { return {Base::edges(), extraction_, largest_}; }
   SLUICE_HD void forget_figures() { edges_ = extraction_ = largest_ = 0; }
-  /// Those of balls in other workspaces, by lane 0.
+  /// Adds figures of balls in other workspaces; called by lane 0.
   SLUICE_HD void add(const BallFigures& more) {
     edges_ += more.edges;
     extraction_ += more.extraction_nanoseconds;
     largest_ = more.sub_graph_bytes > largest_ ? more.sub_graph_bytes : largest_;
   }
 
-  /// Does a ball go on in its sub-graph?
+  /// True if a ball is diffused in its sub-graph.
   SLUICE_HD bool extracts() const {
     if constexpr (Workspace::kExtracts) {
       return rules_.sub_graphs;
@@ -35,11 +35,11 @@ class Ball : public Diffusion<Group, Workspace> {
       return false;
     }
   }
-  /// Not where what returns goes to all of the graph.
+  /// False if returning mass goes to the whole graph.
   SLUICE_HD bool extracts_from_seeds() const { return extracts() && rules_.dangling == Dangling::seed; }
 
-  /// Rounds from `step` on, up to so many, of what a vertex has, in a workspace that is empty at the first.
-  /// Mass of vertices without out-edges leaves, and is added to `sums`, of each round. A thread alone that
+  /// Runs rounds [step, steps) from the mass of one vertex, in a workspace that is empty at step 0. Mass of
+  /// vertices without out-edges leaves the ball: it is added to `sums`, per round. A single thread that
   /// waited for lists is called again.
   SLUICE_HD void run_from(const RankedVertex& from, std::uint32_t& step, std::uint32_t steps, Mass* sums) {
     if constexpr (Workspace::kExtracts) {
@@ -48,14 +48,14 @@ class Ball : public Diffusion<Group, Workspace> {
     if (step == 0) Base::begin_at(from.vertex, from.key);
     for (; step < steps && Base::goes_on(); ++step) Base::round_without_return(sums[step]);
   }
-  /// All of them.
+  /// Runs all rounds.
   SLUICE_HD void run_from(const RankedVertex& from, std::uint32_t steps, Mass* sums) {
     std::uint32_t step = 0;
     run_from(from, step, steps, sums);
   }
 
-  /// The same of all mass at the seeds, or of what joins there at the end of each round; and mass of vertices
-  /// without out-edges returns. Of a ball that extracts from seeds.
+  /// As run_from(), but all mass starts at the seeds, or `joining` arrives there at the end of each round.
+  /// Mass of vertices without out-edges returns to the seeds. Requires extracts_from_seeds().
   SLUICE_HD void run_from_seeds(std::uint32_t steps, const Mass* joining) {
     for (std::uint32_t i = group_.rank(); i < seeds_.count; i += Group::kSize)
       workspace_.slot_of(seeds_.seeds[i].vertex);
@@ -96,7 +96,7 @@ class Ball : public Diffusion<Group, Workspace> {
     return extracted;
   }
 
-  /// Seeds are the middle: they have lists.
+  /// Seeds are the middle of the ball, so they have lists.
   SLUICE_HD void give_to_seeds(const Extracted& ball, Mass mass) {
     for (std::uint32_t i = group_.rank(); i < seeds_.count; i += Group::kSize)
       ball.receive(ball.id_of(seeds_.seeds[i].vertex), seeds_.share(i, mass));
@@ -104,7 +104,7 @@ class Ball : public Diffusion<Group, Workspace> {
   }
 
   std::uint64_t extraction_ = 0;  ///< nanoseconds
-  std::uint64_t largest_ = 0;     ///< bytes of a sub-graph
+  std::uint64_t largest_ = 0;     ///< bytes of the largest sub-graph
 };
 
 }  // namespace sluice::ppr

@@ -1,7 +1,7 @@
-// Blocks of a GPU that diffuse balls of one query side by side (MeLoPPR's parallelism P). The first has the
-// query and its table, and a ball; the others have a ball each, in workspaces of their own, from which the
-// first takes what came of them, in order of the balls: scores are the same for any P. Blocks wait for each
-// other in memory, so that all of a launch must run at once.
+// Blocks of a GPU that diffuse balls of one query in parallel (MeLoPPR's parallelism P). The first block has
+// the query, its table and a ball; each other block has a ball in a workspace of its own. The first block
+// takes in the results in the order of balls: scores are the same for any P. Blocks wait for each other
+// through memory, so all blocks of a launch must run at once.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace sluice::ppr {
 
 inline constexpr std::uint32_t kMostMembers = 16;
 
-/// What blocks tell each other. In device memory, and zero at first.
+/// State that the blocks of a team share. In device memory, and zero at first.
 struct BallTeam {
   unsigned arrived;
   BallOrder order;
@@ -25,16 +25,16 @@ struct BallTeam {
 struct TeamMemory : WorkspaceView {
   BallTeam* team = nullptr;
   std::uint32_t members = 1;
-  std::uint64_t workspace_bytes = 0;  ///< of a member; they lie side by side
+  std::uint64_t workspace_bytes = 0;  ///< per member; the workspaces are contiguous
 
-  /// Of another member, seen from the first.
+  /// The workspace of another member, called by the first.
   __device__ WorkspaceView of(std::uint32_t member) const {
     return WorkspaceShape::move(*this, member * workspace_bytes);
   }
   __device__ const Mass* returning_of(std::uint32_t member) const { return of(member).by_step(); }
   __device__ const BallFigures& figures_of(std::uint32_t member) const { return team->figures[member]; }
   __device__ void sync() const { cuda::FewTeam{members, &team->arrived}.sync(); }
-  /// By the first member: the others go on. Returns the balls.
+  /// Called by the first member, for which the others wait. Returns the number of balls.
   __device__ std::uint32_t give(BallOrder order) const {
     order.count = order.count < members ? order.count : members;
     if (threadIdx.x == 0) team->order = order;
@@ -57,7 +57,7 @@ class TeamWorkspace : public GroupWorkspace<Group, M, Extracts> {
   __device__ TeamWorkspace(const Group& group, WorkspaceCounts& counts, const TeamMemory& memory)
       : Base(group, counts, memory), memory_(&memory) {}
 
-  /// What another member's ball came to, counted in `counts`.
+  /// The workspace of another member's finished ball, with its counts in `counts`.
   __device__ TeamWorkspace ball_of(std::uint32_t member, const Group& group, WorkspaceCounts& counts) const {
     TeamWorkspace ball(group, counts, memory_->of(member));
     if (group.rank() == 0) counts = memory_->team->counts[member];
@@ -67,10 +67,10 @@ class TeamWorkspace : public GroupWorkspace<Group, M, Extracts> {
   __device__ const TeamMemory& team() const { return *memory_; }
 
  private:
-  const TeamMemory* memory_ = nullptr;  ///< of the table, null
+  const TeamMemory* memory_ = nullptr;  ///< null in the table
 };
 
-/// What another member than the first does.
+/// Work of each member but the first.
 template <class M, bool Extracts, class Group>
 __device__ void diffuse_as_ordered(const Group& group, GroupShared<Group>& shared, const TeamMemory& memory,
                                    std::uint32_t member, const QueryRules& rules) {
@@ -82,7 +82,7 @@ __device__ void diffuse_as_ordered(const Group& group, GroupShared<Group>& share
   while (true) {
     memory.sync();
     const BallOrder order = memory.team->order;
-    ball.workspace().clear();  // the first has taken all that it takes
+    ball.workspace().clear();  // the first member has taken in the balls
     ball.workspace().forget();
     if (order.count == 0) return;
     if (member < order.count) {

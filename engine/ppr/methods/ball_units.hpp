@@ -1,7 +1,7 @@
-// How many units the mass of a query has where its ball says it (MeLoPPR V-A: Max = d |G_L|): the vertices
-// within so many steps of the seeds, counted before the diffusion by a breadth-first search in the workspace
-// that the query then has, times the average or largest degree that they have in the graph. A workspace
-// numbers vertices as they are entered, so that those of the last step are the frontier.
+// The units of a query's mass, if its ball determines them (MeLoPPR V-A: Max = d |G_L|): the number of
+// vertices within the steps of the query, times their average or largest degree in the graph. A breadth-first
+// search counts them before the diffusion, in the workspace that the query uses afterwards. A workspace
+// numbers vertices as they are inserted, so that those of the last step are the frontier.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,15 @@ class BallUnits {
   SLUICE_HD BallUnits(const Group& group, Shared& shared, const QueryRules& rules)
       : group_(group), shared_(shared), rules_(rules) {}
 
-  /// The query begins; all lanes know its units, or that its ball is to be counted, after the next barrier.
+  /// Begins a query. After the next barrier all lanes know its units, or that its ball must be counted.
   SLUICE_HD void begin() {
     if (group_.rank() == 0) shared_.units = rules_.units;
     known_ = rules_.unit_degree == BallDegree::none;
   }
   SLUICE_HD bool known() const { return known_; }
 
-  /// Counts the ball in a workspace that is empty, and empty afterwards. False where the workspace has
-  /// stopped: a thread alone is called again once lists are here.
+  /// Counts the ball in an empty workspace, and empties it again. False if the workspace has stopped: a
+  /// single thread is called again once lists are available.
   SLUICE_HD bool count(const Workspace& workspace, const SeedsView& seeds) {
     if (step_ == 0) {
       for (std::uint32_t i = group_.rank(); i < seeds.count; i += Group::kSize)
@@ -53,7 +53,7 @@ class BallUnits {
     const std::uint32_t from = seen_;
     seen_ = workspace.reached();
     ++step_;
-    group_.sync();  // all lanes have read how far the search is
+    group_.sync();  // all lanes have read the counts
     if constexpr (Workspace::kAlone) {
       for (std::uint32_t number = from; number < seen_; ++number) workspace[number].moving = 1;
       for (std::uint32_t number = from; number < seen_; ++number) {
@@ -65,7 +65,7 @@ class BallUnits {
     }
   }
 
-  /// Of as many vertices as there are lanes.
+  /// Inserts the targets of as many vertices as there are lanes.
   SLUICE_HD void enter_targets(const Workspace& workspace, std::uint32_t first) {
     const std::uint32_t i = first + group_.rank();
     std::uint64_t degree = 0;
@@ -87,7 +87,7 @@ class BallUnits {
                    });
   }
 
-  /// Of a thread alone; false where its list is missing. It waits for it where `moving` is not 0.
+  /// For a single thread. False if the list is missing: the vertex waits for it, with `moving` not 0.
   bool enter_targets_of(const Workspace& workspace, std::uint32_t number, const ListsAtHand& lists) {
     const Vertex vertex = workspace[number].vertex;
     const EdgeIndex begin = rules_.graph.offsets[vertex], degree = rules_.degree_of(vertex);
@@ -116,8 +116,8 @@ class BallUnits {
   Group group_;
   Shared& shared_;
   const QueryRules& rules_;
-  // Where the search is; the same in all lanes.
-  std::uint32_t step_ = 0, seen_ = 0;  ///< seen_: vertices whose edges it went along, or waits to
+  // Progress of the search; the same in all lanes.
+  std::uint32_t step_ = 0, seen_ = 0;  ///< seen_: vertices whose edges it followed, or waits to
   bool known_ = false;
 };
 

@@ -1,14 +1,14 @@
-// Mass that spreads from a query's seeds, round by round (graph diffusion): a vertex keeps 1 - alpha of what
-// waits there as its score and splits the rest among its out-neighbours. First all of a round's vertices take
-// theirs out, then it is spread.
+// Mass spreads from a query's seeds, round by round (graph diffusion). A vertex keeps 1 - alpha of its
+// residual as score, and splits the rest among its out-neighbours. In each round, all vertices first take out
+// their residuals; then these are spread.
 //
-// A group of threads shares a workspace of fixed size (group_workspace.hpp). An addition that brings a vertex
-// up to the bar puts it on the next round's list; sums only grow meanwhile, so exactly one does. Edges of a
-// round are shared out evenly (edge_chunk.hpp). A list that is not at hand is noted, and the query is given
-// up at the end of the round.
+// A group of threads shares a workspace of fixed size (group_workspace.hpp). The addition that brings a
+// vertex to the bar puts it on the next round's list; sums only grow meanwhile, so exactly one addition does.
+// Edges of a round are divided evenly among lanes (edge_chunk.hpp). A missing list is noted, and the query is
+// abandoned at the end of the round.
 //
-// A thread that is alone (host_workspace.hpp) looks for a round's vertices among all it has reached: a list
-// of them cost 20 to 40 % more. It keeps what waits for a list, and goes on with the round once that is here.
+// A single thread (host_workspace.hpp) scans all reached vertices for those of a round: a list of them cost
+// 20 to 40 % more. It keeps mass that waits for a list, and continues the round once the list is available.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@
 
 namespace sluice::ppr {
 
-/// What the lanes of a group share; on a GPU in shared memory.
+/// State that the lanes of a group share; on a GPU in shared memory.
 template <class Group>
 struct GroupShared {
   WorkspaceCounts counts;
@@ -37,7 +37,7 @@ struct GroupShared {
   RankedVertex ranked[kSortedHere];
 };
 
-/// The same of one thread.
+/// The same for a single thread.
 struct AloneShared {
   WorkspaceCounts counts;
   EdgeChunk<SingleLane> chunk;
@@ -51,7 +51,7 @@ class Diffusion {
   using Shared = std::conditional_t<Workspace::kAlone, AloneShared, GroupShared<Group>>;
   using Entry = typename Workspace::Entry;
 
-  /// The workspace is as clear() leaves it.
+  /// The workspace must be as clear() leaves it.
   SLUICE_HD Diffusion(const Group& group, Shared& shared, typename Workspace::Memory& workspace,
                       const QueryRules& rules, const SeedsView& seeds)
       : group_(group),
@@ -62,14 +62,14 @@ class Diffusion {
 
   SLUICE_HD Workspace& workspace() { return workspace_; }
   SLUICE_HD const Workspace& workspace() const { return workspace_; }
-  /// Mass that waits, in all.
+  /// The sum of all residuals.
   SLUICE_HD Mass under_way() const { return under_way_; }
-  /// Over all rounds.
+  /// Edges over all rounds.
   SLUICE_HD std::uint64_t edges() const { return group_.sum(edges_); }
-  /// This lane's.
+  /// Edges of this lane.
   SLUICE_HD std::uint64_t& own_edges() { return edges_; }
 
-  /// All of the query's units wait at the seeds.
+  /// All mass of the query starts at the seeds.
   SLUICE_HD void begin(Mass least) {
     Mass given = 0;
     now_ = 1;  // lists are filled for the round after this one
@@ -78,7 +78,7 @@ class Diffusion {
     now_ = 0;
     moved_ = true;
   }
-  /// In a workspace that is empty: at one vertex, or nowhere.
+  /// In an empty workspace: mass starts at one vertex, or nowhere.
   SLUICE_HD void begin_at(Vertex vertex, Mass mass) {
     Mass given = 0;
     now_ = 1;
@@ -93,7 +93,7 @@ class Diffusion {
   }
 
   SLUICE_HD bool stopped() const { return workspace_.stopped(); }
-  /// Whether a vertex is on the list; all lanes agree, for a barrier lies behind its last change.
+  /// True if a vertex is on the list; all lanes agree, because a barrier follows its last change.
   SLUICE_HD bool goes_on() const {
     if constexpr (Workspace::kAlone) {
       return !stopped() && moved_;
@@ -102,8 +102,8 @@ class Diffusion {
     }
   }
 
-  /// Splits the mass of all vertices on the list; those where at least `least` waits for each edge then are
-  /// the next list. `joining` returns with what comes back in this round.
+  /// Splits the residuals of all listed vertices. Vertices that then have at least `least` per edge are the
+  /// next list. `joining` is added to the mass that returns in this round.
   SLUICE_HD void round(Mass least, Mass joining = 0) {
     if constexpr (Workspace::kAlone) {
       round_alone({least, joining});
@@ -115,7 +115,7 @@ class Diffusion {
       next_list();
     }
   }
-  /// The same, but mass of vertices without out-edges leaves, and is added to `sum`.
+  /// The same, but mass of vertices without out-edges leaves: it is added to `sum`.
   SLUICE_HD void round_without_return(Mass& sum) {
     if constexpr (Workspace::kAlone) {
       round_alone({0, 0, &sum});
@@ -126,7 +126,7 @@ class Diffusion {
       if (group_.rank() == 0) sum += returning;
     }
   }
-  /// Of a thread alone: goes on with a round that waits for lists. False if others are missing.
+  /// For a single thread: continues a round that waits for lists. False if lists are still missing.
   bool go_on() {
     if (!stopped()) return true;
     Mass given = 0;
@@ -136,7 +136,7 @@ class Diffusion {
     return !stopped();
   }
 
-  /// What waits becomes score where it is, or a part of it.
+  /// Residuals, or a part of them, become score where they are.
   template <class Part>
   SLUICE_HD void settle(Part&& part) {
     workspace_.for_each_reached([&](auto& entry) {
@@ -147,12 +147,12 @@ class Diffusion {
     group_.sync();
   }
 
-  /// The list of this round, which is empty, from all that waits, under another bar.
+  /// Fills the round's empty list from all residuals, by another bar.
   SLUICE_HD void list_waiting(Mass least) {
     moved_ = true;
     if constexpr (!Workspace::kAlone) list_due(least);
   }
-  /// The list of this round, for use between rounds; how many they are.
+  /// Builds the round's list, for use between rounds; returns its size.
   SLUICE_HD std::uint32_t list() {
     if constexpr (Workspace::kAlone) {
       workspace_.empty_list(now_);
@@ -161,7 +161,7 @@ class Diffusion {
     return workspace_.listed(now_);
   }
   SLUICE_HD auto& listed(std::uint32_t i) const { return workspace_[workspace_.listed_slot(now_, i)]; }
-  /// Vertices on the list for which keep(entry) is true are the list; they alone have mass that waits.
+  /// Keeps the listed vertices with keep(entry); keep() clears the residuals of all others.
   template <class Keep>
   SLUICE_HD void keep_listed(Keep&& keep) {
     const std::uint32_t size = workspace_.listed(now_);
@@ -169,11 +169,11 @@ class Diffusion {
       if (!keep(listed(i))) continue;
       if constexpr (!Workspace::kAlone) workspace_.list(now_ ^ 1, workspace_.listed_slot(now_, i));
     }
-    group_.sync();  // all lanes have read how many they were
+    group_.sync();  // all lanes have read the size
     next_list();
   }
 
-  /// The query is given up at the end of its round, once all that the round lacks is noted.
+  /// Notes a missing list. The query is abandoned at the end of the round, with all missing lists noted.
   SLUICE_HD void want(Vertex vertex) {
     rules_.want(vertex);
     workspace_.lack();
@@ -182,7 +182,7 @@ class Diffusion {
  private:
   // ---- rounds of a group
 
-  /// Returns what vertices without out-edges had; all lanes get it.
+  /// Returns the mass of vertices without out-edges, to all lanes.
   SLUICE_HD Mass split_listed(Mass least, Mass& given) {
     const std::uint32_t size = workspace_.listed(now_);
     Mass taken = 0, returning = 0;
@@ -201,7 +201,7 @@ class Diffusion {
     return mass;
   }
 
-  /// Spreads the mass of as many vertices as there are lanes, an edge a lane.
+  /// Spreads the mass of as many vertices as there are lanes, one edge per lane.
   SLUICE_HD void spread(std::uint32_t first, std::uint32_t size, Mass least, Mass& given, Mass& returning) {
     const std::uint32_t i = first + group_.rank();
     auto& chunk = shared_.chunk;
@@ -211,7 +211,7 @@ class Diffusion {
       degree = degree_of(entry.vertex);
       const EdgeIndex place = rules_.place_of(entry.vertex);
       chunk.begins[group_.rank()] = place;
-      // A share of no mass wants no list.
+      // A share of 0 needs no list.
       if (place == kNoPlace && degree != 0 && (rules_.totals != nullptr || entry.moving >= degree)) {
         want(entry.vertex);
         degree = 0;
@@ -243,14 +243,14 @@ class Diffusion {
     return weighted_share(double_of(share), static_cast<double>(rules_.graph.weights[edge]));
   }
 
-  // ---- rounds of a thread alone
+  // ---- rounds of a single thread
 
   struct RoundAlone {
     Mass least = 0, returning = 0;
-    Mass* leaving = nullptr;  ///< what returns is added here instead
+    Mass* leaving = nullptr;  ///< if set, returning mass is added here
   };
 
-  /// Where a vertex takes part, `moving` is one more than what moves: it may be nothing.
+  /// Where a vertex takes part, `moving` is the moving mass plus 1, since the mass may be 0.
   void round_alone(const RoundAlone& round) {
     alone_ = round;
     const std::uint32_t before = workspace_.reached();
@@ -280,8 +280,8 @@ class Diffusion {
     under_way_ += given;
   }
 
-  /// False if its list is missing. A share of no mass wants no list. Inline in any unit: push on Kronecker 14
-  /// took an eighth longer where the compiler called it.
+  /// False if its list is missing; a share of 0 needs no list. Always inlined: push on Kronecker 14 took an
+  /// eighth longer where the compiler made it a call.
   [[gnu::always_inline]] bool split_alone(std::uint32_t number, const ListsAtHand& lists, Mass& given) {
     auto& entry = workspace_[number];
     const Mass mass = entry.moving - 1;
@@ -305,7 +305,7 @@ class Diffusion {
     return true;
   }
 
-  /// False where no edge has a weight above 0.
+  /// False if no edge has a weight above 0.
   bool spread_by_weight(EdgeIndex begin, EdgeIndex end, Mass mass, const ListColumns& list, Mass& given) {
     double total = 0;
     for (EdgeIndex edge = begin; edge < end; ++edge) total += static_cast<double>(list.weights[edge]);
@@ -325,7 +325,7 @@ class Diffusion {
       give(seeds_.seeds[i].vertex, seeds_.share(i, mass), least, given);
   }
 
-  /// What vertices without out-edges had.
+  /// Returns the mass of vertices without out-edges to the seeds, or to all vertices.
   SLUICE_HD void give_back(Mass mass, Mass least, Mass& given) {
     if (rules_.dangling == Dangling::seed) return give_to_seeds(mass, least, given);
     const std::uint64_t vertices = rules_.graph.vertices;
@@ -348,7 +348,7 @@ class Diffusion {
     }
   }
 
-  /// Does a vertex where so much waits go on?
+  /// True if a vertex with this residual takes part in the next round.
   SLUICE_HD bool is_due(Vertex vertex, Mass mass, Mass least) const {
     if (mass < least || mass == 0) return false;
     if (least == 0) return true;
@@ -365,7 +365,7 @@ class Diffusion {
   }
 
   SLUICE_HD void list_due(Mass least) {
-    group_.sync();  // all lanes have seen that it is empty
+    group_.sync();  // all lanes have seen the empty list
     const std::uint32_t size = workspace_.reached();
     for (std::uint32_t i = group_.rank(); i < size; i += Group::kSize) {
       const std::uint32_t slot = workspace_.reached_slot(i);
@@ -386,9 +386,9 @@ class Diffusion {
  private:
   unsigned now_ = 0;
   Mass under_way_ = 0;  ///< the same in all lanes
-  // Of a thread alone.
-  bool moved_ = true;  ///< mass, in the last round: some waits
-  RoundAlone alone_;   ///< the round under way
+  // Only for a single thread.
+  bool moved_ = true;  ///< mass, in the last round: residual is left
+  RoundAlone alone_;   ///< the current round
 };
 
 }  // namespace sluice::ppr

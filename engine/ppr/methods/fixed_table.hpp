@@ -1,7 +1,7 @@
-// The table of scores of a query with a hard limit (TableLimit): at every moment it has the first of what its
-// balls came to, those that would score most if they did not go on. What it has grows where it is. Others are
-// candidates where they are before the last entry that was dropped (bar_): worth only grows within a stage,
-// so that no other can come in.
+// The score table of a query with a hard limit (TableLimit). At every moment it holds the best vertices that
+// the balls reached: those that would score most if they were not expanded. Its entries grow in place. Other
+// vertices are candidates if they rank before the last dropped entry (bar_). Worth only grows within a stage,
+// so that no other vertex can enter.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace sluice::ppr {
 
-/// No other lane has this vertex now.
+/// No other lane updates this vertex at the same time.
 template <class Entry>
 SLUICE_HD void add_to(Entry& sum, Mass score, Mass waiting) {
   sum.score += score;
   sum.waiting += waiting;
 }
-/// What waits in the last stage is score.
+/// Residuals of the last stage are score.
 template <class Entry>
 SLUICE_HD void add_to(Entry& sum, const Entry& more, bool last) {
   const Mass waiting = more.waiting;
@@ -34,10 +34,10 @@ class FixedTable {
   SLUICE_HD FixedTable(const Group& group, Shared& shared, const Workspace& table, const QueryRules& rules)
       : group_(group), shared_(shared), table_(table), rules_(rules) {}
 
-  /// What does not go on has lost a part of its worth.
+  /// Vertices that are not expanded have lost a part of their worth, so the bar starts anew.
   SLUICE_HD void begin_stage() { begins_stage_ = true, bar_ = kAnything; }
 
-  /// Empties a ball, which is not full, into the table.
+  /// Empties a ball, which must not be full, into the table.
   SLUICE_HD void take(const Workspace& ball, bool last) {
     ball.expect_listed(ball.reached() + table_.reached());
     ball.empty_list(0);
@@ -54,7 +54,7 @@ class FixedTable {
     take_candidates(ball);
   }
 
-  /// Entries that were dropped since it was asked, though they waited for the next stage.
+  /// Entries with residual for the next stage that were dropped since the last call.
   SLUICE_HD std::uint64_t take_dropped() {
     const std::uint64_t dropped = dropped_;
     dropped_ = 0;
@@ -62,19 +62,19 @@ class FixedTable {
   }
 
  private:
-  static constexpr RankCut kAnything{1, 0};  ///< takes what has anything
+  static constexpr RankCut kAnything{1, 0};  ///< takes all with any worth
 
   SLUICE_HD static void settle(Entry& entry) {
     entry.score += entry.waiting;
     entry.waiting = 0;
   }
 
-  /// Its score if it does not go on.
+  /// The entry's score if it is not expanded.
   SLUICE_HD static RankedVertex by_worth(const Entry& entry) {
     return {entry.score + entry.waiting, entry.vertex};
   }
 
-  /// If not, it is added where the table has its vertex, which no other lane has now.
+  /// If false, its mass is added to an entry of the table, if any; no other lane has this vertex now.
   SLUICE_HD bool is_candidate(const Entry& entry) {
     const std::uint64_t slot = table_.find(entry.vertex);
     if (slot != table_.kNoSlot) {
@@ -86,7 +86,7 @@ class FixedTable {
     return false;
   }
 
-  /// Candidates are on the ball's list; it is empty afterwards.
+  /// The candidates are on the ball's list. Afterwards the ball is empty.
   SLUICE_HD void take_candidates(const Workspace& ball) {
     group_.sync();
     const bool too_many = begins_stage_ || table_.reached() + ball.listed(0) > rules_.table;
@@ -107,7 +107,7 @@ class FixedTable {
     dropped_ += group_.sum(left_out_);
   }
 
-  /// The table joins the candidates, but for vertices that a stage began at and that have no score yet.
+  /// The table joins the candidates, except vertices that a stage began at and that have no score yet.
   SLUICE_HD void choose_first(const Workspace& ball) {
     table_.take_reached([&](auto& entry) {
       if (by_worth(entry).key == 0) return;
@@ -127,9 +127,9 @@ class FixedTable {
   Shared& shared_;
   Workspace table_;
   const QueryRules& rules_;
-  RankCut bar_ = kAnything;     ///< takes all of the table, and what may come into it
-  bool begins_stage_ = true;    ///< no ball has come to the table in it
-  std::uint32_t left_out_ = 0;  ///< this lane's part of what is dropped of a ball
+  RankCut bar_ = kAnything;     ///< takes all of the table, and what may enter it
+  bool begins_stage_ = true;    ///< no ball of the stage is in the table yet
+  std::uint32_t left_out_ = 0;  ///< this lane's count of what a ball drops
   std::uint64_t dropped_ = 0;
 };
 

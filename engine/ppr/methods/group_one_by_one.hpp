@@ -1,11 +1,10 @@
-// MeLoPPR as published: next-stage vertices go on one by one, each on a ball of its own (linear
-// decomposition), so that a query takes the memory of one ball at a time, and a table of scores. It saves
-// memory where that is kept to a fixed size alone. A hard limit (TableLimit) holds while it takes in a ball.
+// MeLoPPR as published: next-stage vertices are expanded one by one, each on a ball of its own (linear
+// decomposition). A query then takes the memory of one ball at a time, and a table of scores. It saves memory
+// only if the table has a fixed size. A hard limit (TableLimit) holds even while the table takes in a ball.
 //
-// The query has two workspaces: one for the ball at work, which is empty between balls, and one for the sums
-// over balls, the table. Balls follow each other in the order of their mass, so that a table of fixed size
-// drops the same scores. Mass of vertices without out-edges does not return to a ball's middle but to the
-// seeds.
+// The query has two workspaces: one for the current ball, which is empty between balls, and the table, which
+// sums over balls. Balls run in the order of their mass, so that a table of fixed size drops the same scores.
+// Mass of vertices without out-edges returns to the seeds, not to the middle of a ball.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +19,14 @@ template <class Group, class Workspace = GroupWorkspace<Group>>
 class GroupOneByOne {
  public:
   using Entry = typename Workspace::Entry;
-  /// What lanes share; on a GPU in shared memory.
+  /// State that the lanes share; on a GPU in shared memory.
   struct Shared {
     typename Diffusion<Group, Workspace>::Shared ball;
-    WorkspaceCounts counts, others;  ///< of the table, and of a ball of another member
+    WorkspaceCounts counts, others;  ///< of the table, and of another member's ball
     std::uint32_t placed;
   };
 
-  /// Both workspaces are as clear() leaves them.
+  /// Both workspaces must be as clear() leaves them.
   SLUICE_HD GroupOneByOne(const Group& group, Shared& shared, typename Workspace::Memory& workspace,
                           const QueryRules& rules, const SeedsView& seeds, Instance)
       : group_(group),
@@ -97,9 +96,9 @@ class GroupOneByOne {
   SLUICE_HD bool stopped() const { return full() || lacking_ != 0 || ball_.workspace().lacking() != 0; }
 
  private:
-  /// Where a barrier lies behind the last change of either workspace: all lanes agree.
+  /// Only after a barrier that follows the last change of either workspace: all lanes agree.
   SLUICE_HD bool full() const { return ball_.workspace().full() || table_.full(); }
-  /// A thread alone, for lists of the round under way, or for those of balls side by side.
+  /// True if a single thread waits for lists: those of the current round, or those of parallel balls.
   SLUICE_HD bool waits() const { return Workspace::kAlone && stopped(); }
   SLUICE_HD bool is_last() const { return stage_ + 1 == rules_.stage_count; }
 
@@ -119,7 +118,7 @@ class GroupOneByOne {
     if constexpr (Workspace::kHasTeam && Workspace::kAlone) by_team_ = is_worth_a_team();
   }
 
-  /// From each of the vertices chosen, by falling mass; then once from the seeds, with what has to return.
+  /// Expands each chosen vertex, by falling mass; then diffuses once from the seeds, with the returning mass.
   SLUICE_HD void go_on() {
     const std::uint32_t steps = rules_.stages[stage_];
     if constexpr (Workspace::kHasTeam) {
@@ -140,7 +139,7 @@ class GroupOneByOne {
     if (!waits()) take_ball(ball_.extracts_from_seeds());
   }
 
-  /// Null: all mass is there, and none joins it.
+  /// `all_joining` is null if all mass is at the seeds, and none joins it.
   SLUICE_HD void diffuse_from_seeds(std::uint32_t steps, const Mass* all_joining) {
     if constexpr (Workspace::kExtracts) {
       if (ball_.extracts_from_seeds()) return ball_.run_from_seeds(steps, all_joining);
@@ -152,15 +151,15 @@ class GroupOneByOne {
     }
   }
 
-  /// Balls have about as many edges as the query so far: it takes threads tens of microseconds to meet. Where
-  /// lists are brought, those of several balls come together.
+  /// It takes threads tens of microseconds to meet; balls have about as many edges as the query so far. If
+  /// lists are fetched, those of several balls are fetched together.
   bool is_worth_a_team() const {
     const Workspace& workspace = ball_.workspace();
     return workspace.has_team() && chosen_ > 1 &&
            (workspace.team().brings_lists() || ball_.edges() * chosen_ >= (1u << 13));
   }
 
-  /// The same from all that are chosen, by threads (host_team.hpp), as far as lists lead.
+  /// Expands all chosen vertices by threads (host_team.hpp), as far as lists allow.
   void go_on_with_threads(std::uint32_t steps) {
     auto& team = ball_.workspace().team();
     for (; next_ < chosen_; next_ += given_, given_ = 0) {
@@ -171,7 +170,7 @@ class GroupOneByOne {
     }
   }
 
-  /// The same by blocks (ball_team.cuh).
+  /// Expands all chosen vertices by blocks (ball_team.cuh).
   SLUICE_HD void go_on_with_blocks(std::uint32_t steps) {
     auto& team = ball_.workspace().team();
     while (next_ < chosen_ && !full()) {
@@ -192,7 +191,7 @@ class GroupOneByOne {
       return group_.sync();  // all lanes have read it
     }
     take(ball, ball_.extracts());
-    if (ball.full()) {  // and so is the query's own workspace
+    if (ball.full()) {  // the query's own is then full as well
       ball.clear();
       ball_.workspace().give_up();
       return;
@@ -213,7 +212,7 @@ class GroupOneByOne {
     return from_seeds_ = true;
   }
 
-  /// A ball that lacks lists is dropped. The others go on, so that what they lack is brought with it.
+  /// Drops a ball that lacks lists. Other balls go on, so that the lists they lack are fetched with it.
   SLUICE_HD void take_ball(bool extracted) {
     const Workspace& ball = ball_.workspace();
     if (ball.lacking() == 0) return take(ball, extracted);
@@ -221,7 +220,7 @@ class GroupOneByOne {
     ball.clear();
     ball.forget();
   }
-  /// Empties a ball into the table. What the last stage leaves waiting is score.
+  /// Empties a ball into the table. The residuals of the last stage are score.
   SLUICE_HD void take(const Workspace& ball, bool extracted) {
     if (ball.full() || table_.full()) return;
     group_.sync();  // all lanes have seen that neither workspace is full
@@ -231,7 +230,7 @@ class GroupOneByOne {
       return note_size();
     }
     ball.take_reached([&](auto& entry) {
-      if (extracted && entry.moving == 0) return;  // no mass has come there
+      if (extracted && entry.moving == 0) return;  // no mass arrived there
       const std::uint64_t slot = table_.slot_of(entry.vertex);
       if (slot != table_.kNoSlot) add_to(table_[slot], entry, last);
     });
@@ -245,7 +244,7 @@ class GroupOneByOne {
 
   SLUICE_HD void note_size() { most_ = table_.reached() > most_ ? table_.reached() : most_; }
 
-  /// Half of the table stays, the larger scores; what waits for the next stage stays in any case.
+  /// Keeps half of the table, the larger scores. All residuals for the next stage stay.
   SLUICE_HD void trim() {
     const std::uint32_t size = table_.reached();
     std::uint32_t waiting = 0;
@@ -260,7 +259,7 @@ class GroupOneByOne {
     }
   }
 
-  /// With the first `kept`. They lie in the ball's workspace meanwhile, which is empty.
+  /// Rebuilds the table with its first `kept` entries. The ball's empty workspace holds them meanwhile.
   SLUICE_HD void make_anew(std::uint32_t size, std::uint32_t kept) {
     const RankCut cut = select_first(group_, shared_.ball.select, size, kept, [&](std::uint32_t i) {
       return by_need(table_[table_.reached_slot(i)]);
@@ -281,13 +280,13 @@ class GroupOneByOne {
     group_.sync();
   }
 
-  /// No score comes to all bits.
+  /// Residuals rank first: no score has all bits set.
   SLUICE_HD static RankedVertex by_need(const Entry& entry) {
     return {entry.waiting != 0 ? ~std::uint64_t{0} : entry.score, entry.vertex};
   }
 
-  /// Those that go on, in order, where the table's workspace has ranked vertices. The others keep what waits
-  /// there, or a part of it, as score.
+  /// Chooses the vertices to expand, and sorts them in the ranked vertices of the table's workspace. The
+  /// others keep their residual, or a part of it, as score.
   SLUICE_HD std::uint32_t choose() {
     table_.empty_list(0);
     for (std::uint32_t i = group_.rank(); i < table_.reached(); i += Group::kSize) {
@@ -331,18 +330,18 @@ class GroupOneByOne {
   Ball<Group, Workspace> ball_;
   Workspace table_;
   FixedTable<Group, Workspace> fixed_;
-  Mass* returning_;  ///< [steps], of vertices without out-edges
+  Mass* returning_;  ///< [steps] from vertices without out-edges
   const QueryRules& rules_;
   SeedsView seeds_;
-  // Where the query is; the same in all lanes.
+  // Progress of the query; the same in all lanes.
   std::uint32_t stage_ = 0, step_ = 0;
-  std::uint32_t next_ = 0, chosen_ = 0;  ///< the ball at work is of this one of those chosen
-  bool from_seeds_ = false;              ///< or it is the stage's last
+  std::uint32_t next_ = 0, chosen_ = 0;  ///< number of the current ball, and of chosen vertices
+  bool from_seeds_ = false;              ///< the current ball is the stage's last, from the seeds
   Mass held_ = 0;
-  bool by_team_ = false;       ///< a host's threads make the stage's balls
-  std::uint32_t given_ = 0;    ///< those that they make now
-  std::uint32_t lacking_ = 0;  ///< lists, in balls before this one; or balls that a team has not made
-  std::uint32_t most_ = 0;     ///< entries of the table
+  bool by_team_ = false;       ///< threads of the host diffuse the stage's balls
+  std::uint32_t given_ = 0;    ///< balls that they diffuse now
+  std::uint32_t lacking_ = 0;  ///< missing lists of earlier balls; or unfinished balls of a team
+  std::uint32_t most_ = 0;     ///< most entries of the table
 };
 
 }  // namespace sluice::ppr

@@ -1,5 +1,5 @@
 // One query answered by a group of threads in a workspace of its own: a block of a GPU, or one thread of the
-// host (solver.hpp). Where a thread that is alone lacks lists, advance() returns and is called again.
+// host (solver.hpp). If a single thread lacks lists, advance() returns and is called again.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace sluice::ppr {
 
-/// The list of `table`, as TopList. It is put in order in `workspace`, which is the table or takes no less.
+/// Writes the result list of `table`, as TopList. It is sorted in `workspace`: the table, or one not smaller.
 template <class Group, class Shared, class Workspace>
 SLUICE_HD void write_top_of(const Group& group, Shared& shared, const Workspace& workspace,
                             const Workspace& table, const QueryRules& rules, Vertex* vertices,
@@ -21,7 +21,7 @@ SLUICE_HD void write_top_of(const Group& group, Shared& shared, const Workspace&
   table.for_each_reached([&](auto& entry) { present += entry.score != 0; });
   present = group.sum(present);
   const std::uint32_t found = present < top ? present : top;
-  // Positive doubles are ordered as their bits are.
+  // Positive doubles have the same order as their bits.
   const auto at = [&](std::uint32_t i) {
     const auto& entry = table[table.reached_slot(i)];
     return RankedVertex{bits_of(shared.units.share(entry.score)), entry.vertex};
@@ -42,9 +42,9 @@ SLUICE_HD void write_top_of(const Group& group, Shared& shared, const Workspace&
   }
 }
 
-/// Which of the vertices at(0) .. at(size - 1) MeLoPPR's next stage goes on from (next-stage nodes), by the
-/// mass that waits there: those where most waits, a share of them and of `dropped` others, or those where at
-/// least so much does.
+/// Chooses which of the vertices at(0) .. at(size - 1) MeLoPPR's next stage expands (next-stage nodes), by
+/// their residuals: those with the largest, a share of these vertices and of `dropped` others; or those that
+/// reach the threshold.
 template <class Group, class Shared, class At>
 SLUICE_HD RankCut next_stage(const Group& group, Shared& shared, const QueryRules& rules, std::uint32_t size,
                              std::uint64_t dropped, At&& at) {
@@ -57,8 +57,8 @@ SLUICE_HD RankCut next_stage(const Group& group, Shared& shared, const QueryRule
   return select_first(group, shared.select, size, static_cast<std::uint32_t>(chosen), at);
 }
 
-/// A vertex that the next stage leaves out keeps what waits there, or a part of it, as score. Returns what it
-/// keeps of what might have gone on.
+/// A vertex that the next stage does not expand keeps its residual, or a part of it, as score. Returns the
+/// residual that became score but might have been expanded.
 template <class Entry>
 SLUICE_HD Mass leave_out(const QueryRules& rules, Entry& entry, Mass waiting) {
   const bool all = rules.unexpanded == Unexpanded::residual;
@@ -66,7 +66,7 @@ SLUICE_HD Mass leave_out(const QueryRules& rules, Entry& entry, Mass waiting) {
   return all ? waiting : 0;
 }
 
-/// Of a query whose scores are in `table`.
+/// Figures of a query whose scores are in `table`.
 template <class Group, class Workspace>
 SLUICE_HD GroupFigures figures_of_table(const Group& group, const MassUnits& units, const Workspace& table,
                                         Mass held) {
@@ -87,7 +87,7 @@ class GroupQuery {
  public:
   using Shared = typename Diffusion<Group, Workspace>::Shared;
 
-  /// The workspace is as clear() leaves it.
+  /// The workspace must be as clear() leaves it.
   SLUICE_HD GroupQuery(const Group& group, Shared& shared, typename Workspace::Memory& workspace,
                        const QueryRules& rules, const SeedsView& seeds, Instance query)
       : group_(group),
@@ -113,7 +113,7 @@ class GroupQuery {
       least_ = rules_.threshold != 0 ? rules_.least_of(shared_.units) : kFirstBar;
     if (units_.known()) ball_.begin(least_);
   }
-  /// Goes on until the query has its scores, or lacks what it needs.
+  /// Continues until the query has its scores, or lacks what it needs.
   SLUICE_HD void advance() {
     if (!units_.known()) {
       if (!units_.count(ball_.workspace(), seeds_)) return;
@@ -136,13 +136,13 @@ class GroupQuery {
         diffuse();
     }
   }
-  /// The same of walks that were made elsewhere: where they have ended, and their steps in all.
+  /// As advance(), for walks made elsewhere: the vertices where they ended, and their steps in total.
   void take_ends(std::span<const Vertex> ends, std::uint64_t steps) {
     for (const Vertex vertex : ends) count_end(vertex);
     ball_.own_edges() += steps;
     score_ends();
   }
-  /// The same of an exact query, but false after a round along so many edges, if it goes on.
+  /// As advance() of an exact query; false after a round along at least `edges` edges, if the query goes on.
   bool advance_to(std::uint64_t edges) {
     for (std::uint64_t along = 0; is_under_way();) {
       if (along >= edges) return false;
@@ -169,12 +169,12 @@ class GroupQuery {
 
   SLUICE_HD bool stopped() const { return ball_.stopped(); }
   std::uint64_t edges() const { return ball_.edges(); }
-  /// Of an exact query: rounds that have begun.
+  /// Rounds that an exact query has begun.
   std::uint32_t steps() const { return step_; }
 
  private:
-  /// GD(L), or for the limit the scores alone: what they miss is what is still under way, and every round
-  /// leaves at most alpha of it.
+  /// GD(L), or the limit. For the limit residuals do not become score: scores miss exactly the residuals, and
+  /// each round leaves at most alpha of those.
   SLUICE_HD void diffuse() {
     while (is_under_way()) diffuse_once();
     if (rules_.length != 0 && !stopped()) ball_.settle([](Mass mass) { return mass; });
@@ -189,9 +189,9 @@ class GroupQuery {
   }
 
   /// Stage and linear decomposition (MeLoPPR sections III and IV). A stage's residual alpha^l W^l s is a sum
-  /// of vertices, and diffusion is linear, so each of them may go on by itself, or settle where it is. They
-  /// go on together here: what their balls have in common is then diffused once, which costs less than one
-  /// by one (group_one_by_one.hpp).
+  /// over vertices, and diffusion is linear: each vertex's residual may be expanded by itself, or settle
+  /// where it is. Here they are expanded together. What their balls share is then diffused once, which costs
+  /// less than one by one (group_one_by_one.hpp).
   SLUICE_HD void diffuse_in_stages() {
     for (; stage_ < rules_.stage_count; ++stage_, step_ = 0) {
       if (stage_ > 0 && step_ == 0) choose();
@@ -201,10 +201,10 @@ class GroupQuery {
     ball_.settle([](Mass mass) { return mass; });
   }
 
-  /// Forward push (Andersen, Chung and Lang, 2006), but in rounds, so that nothing depends on an order: mass
-  /// moves on from all vertices where much of it waits for each out-edge. Of what still waits at the end, 1 -
-  /// alpha stays where it is in any case; the rest is what scores miss. To reach a tolerance the bar is
-  /// lowered whenever no vertex is above it.
+  /// Forward push (Andersen, Chung and Lang, 2006), but in rounds, so that nothing depends on an order: all
+  /// vertices with much residual per out-edge push it on together. Of the residuals at the end, 1 - alpha
+  /// stays where it is in any case; scores miss the rest. To reach a tolerance, the bar is lowered whenever
+  /// no vertex reaches it.
   SLUICE_HD void push() {
     const Mass enough = rules_.threshold != 0 ? 0 : rules_.enough;
     while (true) {
@@ -219,7 +219,7 @@ class GroupQuery {
 
   // ---- walks
 
-  /// A lane a walk.
+  /// A walk per lane.
   SLUICE_HD void walk() {
     std::uint64_t steps = 0;
     for (std::uint32_t walk = group_.rank(); walk < rules_.walks; walk += Group::kSize) {
@@ -230,7 +230,7 @@ class GroupQuery {
     if (!stopped()) score_ends();
   }
 
-  /// False where the workspace is full.
+  /// False if the workspace is full.
   SLUICE_HD bool count_end(Vertex vertex) {
     const std::uint64_t slot = ball_.workspace().slot_of(vertex);
     if (slot == Workspace::kNoSlot) return false;
@@ -246,7 +246,7 @@ class GroupQuery {
 
   // ---- the next stage
 
-  /// Elsewhere what waits becomes score, or a part of it does.
+  /// At vertices that are not chosen, the residual or a part of it becomes score.
   SLUICE_HD void choose() {
     const std::uint32_t size = ball_.list();
     if (stopped() || size == 0) return;
@@ -273,7 +273,7 @@ class GroupQuery {
   const QueryRules& rules_;
   SeedsView seeds_;
   Instance query_;
-  // Where the query is; the same in all lanes.
+  // Progress of the query; the same in all lanes.
   std::uint32_t stage_ = 0, step_ = 0;
   Mass least_ = 0, held_ = 0;
 };

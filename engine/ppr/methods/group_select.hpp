@@ -1,4 +1,4 @@
-// The first of many ranked vertices, found and put in order by a group of threads.
+// Finds and sorts the first of many ranked vertices, by a group of threads.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace sluice::ppr {
 
-/// Divides ranked vertices: those that it takes are before all others.
+/// Divides ranked vertices: those that it takes rank before all others.
 struct RankCut {
   std::uint64_t key = 0;
   std::uint32_t rest = 0;  ///< inverted id: like the key, the larger the better
@@ -17,8 +17,8 @@ struct RankCut {
   SLUICE_HD bool takes(const RankedVertex& v) const { return v.key != key ? v.key > key : ~v.vertex >= rest; }
 };
 
-/// Radix selection: digits of 8 bits of the key, then of the inverted id, from the highest; each round counts
-/// those that agree with the cut so far.
+/// Radix selection by digits of 8 bits, from the highest: those of the key, then of the inverted id. Each
+/// round counts the vertices that agree with the cut so far.
 class RankDigits {
  public:
   static constexpr unsigned kBins = 256;
@@ -28,7 +28,7 @@ class RankDigits {
     return level < 8 ? static_cast<unsigned>(v.key >> (56 - 8 * level)) & 255
                      : (~v.vertex >> (88 - 8 * level)) & 255;
   }
-  /// Does it agree with the cut in all digits before `level`?
+  /// True if the vertex agrees with the cut in all digits before `level`.
   SLUICE_HD static bool agrees(const RankedVertex& v, const RankCut& cut, unsigned level) {
     if (level == 0) return true;
     if (level <= 8) return (v.key ^ cut.key) >> (64 - 8 * level) == 0;
@@ -43,16 +43,16 @@ class RankDigits {
   }
 };
 
-/// What the lanes of a selection share.
+/// State that the lanes of a selection share.
 struct SelectWorkspace {
   std::uint32_t bins[RankDigits::kBins];
   std::uint32_t digit;
   std::uint32_t wanted;  ///< of those that agree in this digit too
-  std::uint32_t all;     ///< is that all of them?
+  std::uint32_t all;     ///< not 0: those are all that agree
 };
 
-/// The lowest bin that the first `wanted` reach into, those of the highest bins first: one lane calls
-/// found(bin, all of it and of higher ones, its own), before all are done.
+/// Finds the lowest bin that the first `wanted` reach, counted from the highest bin. One lane calls
+/// found(bin, count of this and higher bins, count of this bin), before all lanes return.
 template <class Group, class Found>
 SLUICE_HD void find_bin(const Group& group, const std::uint32_t* bins, unsigned count, std::uint32_t wanted,
                         Found&& found) {
@@ -67,8 +67,8 @@ SLUICE_HD void find_bin(const Group& group, const std::uint32_t* bins, unsigned 
   group.sync();
 }
 
-/// The cut that takes `wanted` of the vertices at(0) .. at(count - 1): at least one, and no more than there
-/// are. Ids differ.
+/// Returns the cut that takes `wanted` of the vertices at(0) .. at(count - 1); 1 <= wanted <= count. Ids must
+/// differ.
 template <class Group, class At>
 SLUICE_HD RankCut select_first(const Group& group, SelectWorkspace& workspace, std::uint32_t count,
                                std::uint32_t wanted, At&& at) {
@@ -96,8 +96,8 @@ SLUICE_HD RankCut select_first(const Group& group, SelectWorkspace& workspace, s
   return cut;
 }
 
-/// Puts them in order: a bitonic network whose every comparison puts the first one first, so that what is
-/// missing of a power of two may be thought behind the end.
+/// Sorts by a bitonic network. Every comparison puts the better vertex first, so that the entries missing to
+/// a power of two count as last.
 template <class Group>
 SLUICE_HD void sort_ranked(const Group& group, RankedVertex* all, std::uint32_t count) {
   if constexpr (Group::kSize == 1) {

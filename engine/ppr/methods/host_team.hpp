@@ -1,8 +1,8 @@
-// Threads of the host that diffuse balls of one query side by side (MeLoPPR's parallelism P), as a team of
-// blocks does on a GPU (ball_team.cuh): P balls have a workspace each, the first the query's; once all are
-// made the query takes them in their order, so that scores are the same for any P. A ball that comes to a
-// list that is not at hand keeps its workspace, and goes on with the lists of a later call: those that P
-// balls miss come together.
+// Threads of the host that diffuse balls of one query in parallel (MeLoPPR's parallelism P), as a team of
+// blocks does on a GPU (ball_team.cuh). P balls have a workspace each; the first has the query's. Once all
+// are finished the query takes them in their order: scores are the same for any P. A ball that reaches a
+// missing list keeps its workspace, and goes on with the lists of a later call. The lists that P balls lack
+// are fetched together.
 #pragma once
 
 #include <algorithm>
@@ -24,37 +24,37 @@ class HostTeam {
  public:
   using Memory = HostWorkspaceMemory<M>;
 
-  /// Keeps references to the query's workspace, which has a second, and to its rules.
+  /// Keeps references to the query's workspace, which has a second one, and to its rules.
   HostTeam(const Device& device, Memory& query, const QueryRules& rules, unsigned balls, unsigned threads)
       : device_(device), query_(query), rules_(rules), balls_(balls), threads_(threads) {
     members_.emplace_back(query);
   }
 
-  /// So many threads make balls from now on, the query's among them.
+  /// From now on this many threads diffuse balls, including the query's.
   void use_threads(unsigned threads) { threads_ = threads; }
-  /// For the next query.
+  /// Begins the next query.
   void begin() {
     for (Memory& memory : others_) memory.begin();
   }
-  /// Of workspaces beside the query's, at most, of this query.
+  /// Peak bytes of this query in workspaces other than its own.
   std::uint64_t peak_bytes() const {
     std::uint64_t bytes = 0;
     for (const Memory& memory : others_) bytes += memory.peak_bytes();
     return bytes;
   }
-  /// Calls use(vertex) for all whose lists balls beside the query's workspace wait for.
+  /// Calls use(vertex) for each list that balls outside the query's workspace wait for.
   template <class Use>
   void for_each_missing(Use&& use) const {
     for (const Memory& memory : others_) memory.for_each_missing(use);
   }
-  /// Are lists at hand that are not all of the graph's?
+  /// True if only a part of the graph's lists is available.
   bool brings_lists() const {
     const std::span<const ListRange> ranges = query_.lists->ranges();
     return ranges.size() != 1 || ranges[0].begin != 0 || ranges[0].end != rules_.graph.vertices ||
            ranges[0].each != nullptr;
   }
 
-  /// These balls are next, as many as there are workspaces: returns how many. Throws BudgetError.
+  /// Sets the next balls, as many as there are workspaces; returns their number. Throws BudgetError.
   std::uint32_t give(BallOrder order) {
     order.count = std::min(balls_, order.count);
     while (members_.size() < order.count)
@@ -63,7 +63,7 @@ class HostTeam {
     order_ = order;
     return order.count;
   }
-  /// Makes them as far as the query's lists lead; returns how many lack others. Throws BudgetError.
+  /// Diffuses them as far as the query's lists allow; returns how many lack lists. Throws BudgetError.
   std::uint32_t make() {
     for (Memory& memory : others_) memory.lists = query_.lists;
     parallel_blocks(threads_, order_.count, 1, [this](std::uint64_t i, std::uint64_t, unsigned) {
@@ -74,7 +74,7 @@ class HostTeam {
                       [](const Member& member) { return !member.made; }));
   }
 
-  // ---- of a ball that is made, as TeamMemory of a member's
+  // ---- a finished ball, as TeamMemory has a member's
 
   Memory& memory_of(std::uint32_t member) { return *members_[member].memory; }
   const Mass* returning_of(std::uint32_t member) { return members_[member].returning.data(); }
@@ -89,14 +89,14 @@ class HostTeam {
 
     Memory* memory;
     typename OwnBall::Shared shared{};
-    std::optional<OwnBall> ball;    ///< under way
-    std::uint32_t step = 0;         ///< of its rounds
-    std::vector<Mass> returning{};  ///< of each step
+    std::optional<OwnBall> ball;    ///< in progress
+    std::uint32_t step = 0;         ///< next round of the ball
+    std::vector<Mass> returning{};  ///< per step
     BallFigures figures{};
     bool made = false;
   };
 
-  /// As far as lists lead; false if others are missing.
+  /// Diffuses as far as lists allow; false if lists are missing.
   bool make(std::uint32_t number) {
     Member& member = members_[number];
     if (!member.ball) {
@@ -118,8 +118,8 @@ class HostTeam {
   Memory& query_;
   const QueryRules& rules_;
   unsigned balls_, threads_;
-  std::deque<Memory> others_;   ///< P - 1, once a stage had so many balls
-  std::deque<Member> members_;  ///< the query's workspace is the first one's
+  std::deque<Memory> others_;   ///< P - 1, once a stage has that many balls
+  std::deque<Member> members_;  ///< the first has the query's workspace
   BallOrder order_;
 };
 

@@ -1,4 +1,4 @@
-// Queries by blocks: each block takes one after the other, and keeps its workspace.
+// Kernels that answer queries: each block takes one query after another, and keeps its workspace.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,8 +16,8 @@
 
 namespace sluice::ppr {
 
-/// A round of a query has tens to thousands of edges, and a barrier at its end. Four blocks fill an SM's
-/// registers.
+/// A round of a query has tens to thousands of edges, and ends with a barrier. Four blocks fill the registers
+/// of an SM.
 inline constexpr unsigned kQueryBlock = 256;
 inline constexpr unsigned kQueryBlocksOfSm = 4;
 
@@ -36,17 +36,17 @@ struct QueriesView {
   QueryRules rules;
   WorkspaceView workspace;  ///< of the first block
   std::uint64_t workspace_bytes = 0;
-  std::uint32_t fast_bytes = 0;  ///< for a sub-graph
+  std::uint32_t fast_bytes = 0;  ///< shared memory for a sub-graph
   Instance first = 0;            ///< query of row 0
   BatchView batch;
-  const std::uint32_t* rows = nullptr;  ///< [count]
+  const std::uint32_t* rows = nullptr;  ///< [count] in the batch
   std::uint32_t count = 0;
-  std::uint32_t* next = nullptr;  ///< the next of them that no block works on
+  std::uint32_t* next = nullptr;  ///< the next query that no block has taken
   BallTeam* teams = nullptr;      ///< [blocks / members]
-  std::uint32_t members = 1;      ///< of a team of blocks
+  std::uint32_t members = 1;      ///< blocks per team
 };
 
-/// A block, or the first of a team, takes one query after the other.
+/// A block, or the first of a team, answers one query after another.
 template <class Query, class Memory>
 __device__ void answer_queries(const QueryBlock& block, typename Query::Shared& shared, Memory& workspace,
                                const QueriesView& view) {
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(kQueryBlock)
   if (workspace.second != 0) clear(WorkspaceShape::second_of<M>(workspace));
 }
 
-/// That of this block.
+/// The workspace of this block.
 __device__ inline WorkspaceView workspace_of(const QueriesView& view) {
   extern __shared__ __align__(16) unsigned char sub_graph[];
   WorkspaceView workspace = WorkspaceShape::move(view.workspace, blockIdx.x * view.workspace_bytes);
@@ -89,7 +89,7 @@ __device__ inline WorkspaceView workspace_of(const QueriesView& view) {
 
 template <class Query>
 __global__ void __launch_bounds__(kQueryBlock, kQueryBlocksOfSm) queries_kernel(QueriesView view) {
-  // Raw bytes: shared memory takes no constructors.
+  // Raw bytes: variables in shared memory have no constructors.
   __shared__ alignas(Query::Shared) unsigned char shared[sizeof(Query::Shared)];
   __shared__ QueryBlock::Workspace meeting;
   const QueryBlock block(meeting);
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(kQueryBlock, kQueryBlocksOfSm) queries_kernel(
   answer_queries<Query>(block, *reinterpret_cast<typename Query::Shared*>(shared), workspace, view);
 }
 
-/// Of whose blocks all run at once.
+/// All blocks of a launch must run at once.
 template <class M, bool Extracts>
 __global__ void __launch_bounds__(kQueryBlock, kQueryBlocksOfSm) team_queries_kernel(QueriesView view) {
   using Query = TeamQuery<M, Extracts>;
@@ -115,11 +115,11 @@ __global__ void __launch_bounds__(kQueryBlock, kQueryBlocksOfSm) team_queries_ke
 
 // ---- launchers
 
-/// Workspaces side by side, empty whenever no query is at work.
+/// Contiguous workspaces, empty whenever no query runs.
 class Workspaces {
  public:
-  /// Makes up to `wanted` workspaces of this shape, as many as the memory allows and at least one; says how
-  /// many.
+  /// Makes up to `wanted` workspaces of this shape, as many as the memory allows and at least one; returns
+  /// their number.
   unsigned prepare(const Device& device, const WorkspaceShape& shape, std::uint64_t wanted,
                    const cuda::Stream& stream) {
     const std::uint64_t fit = (device.memory().available() + memory_.bytes()) / shape.bytes();
@@ -136,7 +136,7 @@ class Workspaces {
     return workspaces;
   }
 
-  /// Once no query is at work.
+  /// Only while no query runs.
   void give_back() { *this = Workspaces(); }
   std::uint64_t bytes() const { return memory_.bytes(); }
 

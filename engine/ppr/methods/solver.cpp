@@ -22,7 +22,7 @@ QueryRules rules_on_host(const CsrView& graph, const Options& options,
   return rules;
 }
 
-/// With masses stored as M.
+/// A solver that stores masses as M.
 template <class M>
 class StoredSolver final : public QuerySolver {
  public:
@@ -104,7 +104,7 @@ class StoredSolver final : public QuerySolver {
   auto with_query(Use&& use) {
     return one_by_one_ ? use(*one_by_one_) : use(*together_);
   }
-  /// All that have scores.
+  /// All vertices with scores.
   const ReachedVertices<M>& reached() const { return table_ ? table_->reached : workspace_.reached; }
 
   const Device& device_;
@@ -112,11 +112,11 @@ class StoredSolver final : public QuerySolver {
   ListRange whole_;
   std::vector<std::uint32_t> stages_;
   QueryRules rules_;
-  std::optional<HostWorkspaceMemory<M>> table_;  ///< one by one
+  std::optional<HostWorkspaceMemory<M>> table_;  ///< one_by_one
   HostWorkspaceMemory<M> workspace_;
   std::optional<HostTeam<M>> team_;
   Buffer<RankedVertex> list_;
-  // Of the query under way.
+  // State of the current query.
   typename OneByOne::Shared shared_;
   std::optional<Together> together_;
   std::optional<OneByOne> one_by_one_;

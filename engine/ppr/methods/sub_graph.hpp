@@ -1,13 +1,13 @@
-// A ball alone, as MeLoPPR has it: breadth-first search from the ball's middle extracts a sub-graph, of depth
-// as many levels as the diffusion has steps, and the diffusion reads nothing else. On a GPU the sub-graph is
-// put together in the block's workspace and then lies in shared memory, if it fits.
+// A ball in a graph of its own, as in MeLoPPR. Breadth-first search from the ball's middle extracts a
+// sub-graph with as many levels as the diffusion has steps. The diffusion reads nothing else. On a GPU the
+// sub-graph is built in the block's workspace, and is then in shared memory if it fits.
 //
-// Local ids are numbers in the order in which the search reached vertices, so that the outermost ones, at the
-// distance of all steps, are the last. Mass comes to them in the last step alone: they have no lists, and no
-// more than the mass that waits. Masses of a step are sums of integers: where they lie makes no difference.
+// Local ids number the vertices in the order in which the search reached them. The outermost vertices, at the
+// distance of all steps, are the last. Mass reaches them only in the last step: they have no lists, and only
+// their residual. Masses of a step are sums of integers: where they are stored makes no difference.
 //
-// Measured on an H200, the Kronecker graph of docs/papers.md, Fig. 7: a ball of six steps takes 19.5 ms so
-// and 42.3 in the graph's lists. Stages of fewer steps are slower so: those of 3,3 take 644 ms and 609.
+// Measured on an H200, with the Kronecker graph of docs/papers.md, Fig. 7: a ball of six steps takes 19.5 ms,
+// and 42.3 with the graph's lists. Stages of fewer steps are slower so: 3,3 takes 644 ms, and 609 with lists.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@
 
 namespace sluice::ppr {
 
-/// On a GPU its own clock's.
+/// On a GPU, the time of its own clock.
 SLUICE_HD std::uint64_t nanoseconds_now() {
 #if defined(__CUDA_ARCH__)
   return cuda::nanoseconds_now();
@@ -37,14 +37,14 @@ SLUICE_HD std::uint64_t nanoseconds_now() {
 template <class Group, class Workspace>
 class SubGraph {
  public:
-  /// In a workspace where nothing is reached but where the mass comes from.
+  /// In a workspace that holds only the vertices where mass starts.
   SLUICE_HD SubGraph(const Group& group, EdgeChunk<Group>& chunk, const Workspace& workspace,
                      const QueryRules& rules)
       : group_(group), chunk_(chunk), workspace_(workspace), rules_(rules) {
     size_.weighted = rules.walk.weighted;
   }
 
-  /// Breadth-first search of so many levels. False where the workspace is full.
+  /// Breadth-first search of `depth` levels. False if the workspace is full.
   SLUICE_HD bool extract(std::uint32_t depth) {
     group_.sync();
     if (workspace_.full()) return false;
@@ -60,24 +60,24 @@ class SubGraph {
     settle();
     return true;
   }
-  /// Once it is extracted.
+  /// Valid after extract().
   SLUICE_HD const SubGraphSize& size() const { return size_; }
   SLUICE_HD std::uint64_t bytes() const { return View::bytes(size_); }
 
-  /// Of a vertex that is reached.
+  /// The local id of a reached vertex.
   SLUICE_HD std::uint32_t id_of(Vertex vertex) const { return workspace_.number_of(workspace_.find(vertex)); }
-  /// It has a list. Mass comes to it, perhaps none.
+  /// Adds mass, perhaps 0, to an inner vertex.
   SLUICE_HD void receive(std::uint32_t id, Mass mass) const {
     view_.received[id] = 1;
     add(id, mass);
   }
 
-  /// What came of a round, for all lanes.
+  /// The result of a round, for all lanes.
   struct Round {
-    bool moved;      ///< some mass did
-    Mass returning;  ///< that of vertices without out-edges
+    bool moved;      ///< some mass moved
+    Mass returning;  ///< mass of vertices without out-edges
   };
-  /// Splits all mass that waits at inner vertices. What it sent mass along is added to this lane's `edges`.
+  /// Splits the residuals of all inner vertices. Adds the edges that mass followed to this lane's `edges`.
   SLUICE_HD Round round(std::uint64_t& edges) {
     std::uint32_t taken = 0;
     for (std::uint64_t id = group_.rank(); id < size_.inner; id += Group::kSize) taken += take(id);
@@ -87,7 +87,7 @@ class SubGraph {
     return {true, group_.sum(returning)};
   }
 
-  /// What came of it goes to the workspace; `moving` says there where mass has come.
+  /// Copies the result to the workspace. There `moving` tells where mass has arrived.
   SLUICE_HD void hand_over() const {
     group_.sync();
     for (std::uint64_t id = group_.rank(); id < size_.vertices; id += Group::kSize) {
@@ -104,7 +104,7 @@ class SubGraph {
   using View = decltype(std::declval<const Workspace&>().sub_graph());
   using Stored = std::remove_pointer_t<decltype(View::waiting)>;
 
-  /// A vertex whose weights sum to 0 has no list here: no mass goes along its edges.
+  /// A vertex whose weights sum to 0 gets no list: no mass follows its edges.
   SLUICE_HD bool expand(std::uint64_t first, std::uint64_t end) {
     const std::uint64_t id = first + group_.rank();
     std::uint64_t degree = 0;
@@ -137,7 +137,7 @@ class SubGraph {
     return !workspace_.full();
   }
 
-  /// Added in the order of the list.
+  /// The sum of the list's weights, added in the order of the list.
   SLUICE_HD double total_of(Vertex vertex) const {
     if (rules_.totals != nullptr) return rules_.totals[vertex];
     double total = 0;
@@ -146,11 +146,11 @@ class SubGraph {
     return total;
   }
 
-  /// Puts it where it stays, with local ids and without mass.
+  /// Moves the lists to their final place, with local ids, and clears the masses.
   SLUICE_HD void settle() {
     const View lists = workspace_.sub_graph();
     view_ = workspace_.place_sub_graph(size_);
-    if constexpr (!Workspace::kAlone) {  // whose slots are numbers, in the place where they stay
+    if constexpr (!Workspace::kAlone) {  // a single thread has built them there, with numbers as slots
       workspace_.number_reached();
       for_each(size_.edges, [&](std::uint64_t edge) {
         view_.targets[edge] = workspace_.number_of(lists.targets[edge]);
@@ -183,7 +183,7 @@ class SubGraph {
     return true;
   }
 
-  /// Of as many vertices as there are lanes, an edge a lane.
+  /// Spreads the mass of as many vertices as there are lanes, one edge per lane.
   SLUICE_HD void spread(std::uint64_t first, std::uint64_t& edges, Mass& returning) const {
     const std::uint64_t id = first + group_.rank();
     std::uint64_t degree = 0;

@@ -1,4 +1,4 @@
-// A ball's sub-graph with what its diffusion changes, in one piece of memory or in several.
+// A ball's sub-graph with the state of its diffusion, in one piece of memory or in several.
 #pragma once
 
 #include <cstdint>
@@ -8,31 +8,31 @@
 
 namespace sluice::ppr {
 
-/// Its vertices have local ids by distance from the middle. The inner ones, nearer than the ball's depth,
+/// Local ids number the vertices by distance from the middle. Inner vertices, nearer than the ball's depth,
 /// have lists; the outermost only receive mass.
 struct SubGraphSize {
   std::uint64_t vertices = 0, inner = 0, edges = 0;
   bool weighted = false;
 };
 
-/// Trivially copyable. M is what it stores masses as.
+/// Trivially copyable. M: the type of stored masses.
 template <class M>
 struct SubGraphView {
-  double* totals = nullptr;          ///< [inner] sums of weights, where mass splits by weight
-  M* waiting = nullptr;              ///< [vertices] mass to be split
+  double* totals = nullptr;          ///< [inner] sums of weights, if mass splits by weight
+  M* waiting = nullptr;              ///< [vertices] residual: mass to be split
   M* score = nullptr;                ///< [inner]
-  M* moving = nullptr;               ///< [inner] 1 more than what moves in this round; 0: nothing was there
+  M* moving = nullptr;               ///< [inner] moving mass of this round plus 1; 0: no residual
   std::uint32_t* offsets = nullptr;  ///< [inner + 1] where lists begin
   std::uint32_t* targets = nullptr;  ///< [edges] local ids
-  float* weights = nullptr;          ///< [edges], where mass splits by weight
-  std::uint8_t* received = nullptr;  ///< [inner] not 0: mass has come there, or a share that was 0
+  float* weights = nullptr;          ///< [edges], if mass splits by weight
+  std::uint8_t* received = nullptr;  ///< [inner] not 0: mass arrived, or a share of 0
 
   SLUICE_HD static std::uint64_t bytes(const SubGraphSize& size) {
     return size.vertices * sizeof(M) + size.inner * (2 * sizeof(M) + sizeof(std::uint32_t) + 1) +
            sizeof(std::uint32_t) + size.edges * sizeof(Vertex) +
            (size.weighted ? size.inner * sizeof(double) + size.edges * sizeof(float) : 0);
   }
-  /// In bytes(size) from there on, which is aligned to 8.
+  /// Places the view in bytes(size) bytes at `at`, which is aligned to 8.
   SLUICE_HD static SubGraphView place(unsigned char* at, const SubGraphSize& size) {
     SubGraphView view;
     view.totals = reinterpret_cast<double*>(at);

@@ -1,4 +1,4 @@
-// The list of a query on the host.
+// The result list of a query on the host.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +10,12 @@
 
 namespace sluice::ppr {
 
-/// The vertices of the largest scores above 0, largest first, smaller ids first among equals. Scores are
-/// compared as they are handed out, rounded to doubles. Most vertices are behind the last of the list so far;
-/// those that are not are put in order from time to time.
+/// The vertices of the largest scores above 0, largest first, then by rising id. Scores are compared as they
+/// are written, rounded to doubles. Most vertices rank behind the last of the list so far; the others are put
+/// in order from time to time.
 class TopList {
  public:
-  /// Entries that a list of `top` needs where no more than `vertices` are added.
+  /// Entries that a list of `top` needs if at most `vertices` are added.
   static std::uint64_t entries(std::uint64_t vertices, std::uint32_t top) {
     return std::min(vertices, 2 * std::uint64_t{top});
   }
@@ -31,7 +31,7 @@ class TopList {
     if (size_ == memory_.size()) cut();
     memory_[size_++] = v;
   }
-  /// Behind the last one kNoVertex and 0.
+  /// Fills the rest with kNoVertex and 0.
   void write(std::span<Vertex> vertices, std::span<double> values) {
     cut();
     const auto listed = memory_.first(size_);
@@ -56,7 +56,7 @@ class TopList {
   std::span<RankedVertex> memory_;
   std::size_t top_, size_ = 0;
   MassUnits units_;
-  RankedVertex last_;  ///< no vertex behind it is listed
+  RankedVertex last_;  ///< no vertex that ranks after it is listed
 };
 
 }  // namespace sluice::ppr

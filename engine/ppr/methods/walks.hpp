@@ -1,10 +1,10 @@
-// Personalized PageRank by walks: a walk from the seeds that goes on with probability alpha ends at a vertex
-// with the probability that is its score, so scores are counts (Avrachenkov et al., 2007: "Monte Carlo end
-// point"). After L steps it ends wherever it is, which is GD(L).
+// Personalized PageRank by random walks. A walk from the seeds goes on with probability alpha. It ends at a
+// vertex with a probability that equals the vertex's score, so scores are counts (Avrachenkov et al., 2007:
+// "Monte Carlo end point"). After L steps it ends wherever it is, which gives GD(L).
 //
-// Where the graph is whole, a thread or a lane goes with a walk to its end (group_query.hpp), an exception
-// without the memory of a queue: of a core, a step takes 65 ns so, and 54 in the queue (queue/), where walks
-// wait for lists that are not here.
+// If the whole graph is available, a thread or a lane takes a walk to its end (group_query.hpp), without the
+// memory of a queue. A step takes a core 65 ns this way, and 54 in the queue (queue/), where walks wait for
+// missing lists.
 #pragma once
 
 #include <cmath>
@@ -19,42 +19,41 @@
 
 namespace sluice::ppr {
 
-/// With probability `confidence` no score of a query is off by more, all of them together: the empirical
-/// distribution function of N draws is within e of the true one but for 2 exp(-2 N e^2) (Dvoretzky, Kiefer,
-/// Wolfowitz; Massart), whatever the number of vertices, and a score is a difference of two of its values.
+/// With probability `confidence` all scores of a query are within this error. The empirical distribution
+/// function of N draws is within e of the true one, except with probability 2 exp(-2 N e^2) (Dvoretzky,
+/// Kiefer, Wolfowitz; Massart), for any number of vertices. A score is a difference of two of its values.
 inline double walk_error(std::uint32_t walks, double confidence) {
   return 2 * std::sqrt(std::log(2 / (1 - confidence)) / (2.0 * walks));
 }
 
-/// The score of a vertex where so many of the walks ended, rounded down. Neither number is above kMostWalks,
-/// 2^24, so that nothing here passes 64 bits.
+/// The score of a vertex where `ended` of `walks` walks ended, rounded down. Neither number exceeds
+/// kMostWalks, 2^24, so that nothing here exceeds 64 bits.
 SLUICE_HD Mass walk_score(std::uint64_t ended, std::uint64_t walks) {
   const std::uint64_t part = ended << 39;
   return (part / walks << 24) + (part % walks << 24) / walks;
 }
 
-/// A vertex's list, from its first entry on.
+/// The list of a vertex; the pointers are to its first entry.
 struct WalkList {
   const Vertex* targets = nullptr;
-  const float* weights = nullptr;  ///< null where the run splits evenly
+  const float* weights = nullptr;  ///< null unless the run is weighted
   std::uint64_t degree = 0;
 };
 
-/// How a walk goes from vertex to vertex. Draws belong to query, walk and step alone. Seeds have
-/// pick(random), as SeedsView.
+/// The rules of a walk. A draw depends on query, walk and step alone. Seeds have pick(random), as SeedsView.
 struct WalkRules {
   bool weighted = false;
   Dangling dangling = Dangling::seed;
   Probability go_on;
   std::uint64_t seed = 1;
-  std::uint32_t limit = 0;  ///< steps
+  std::uint32_t limit = 0;  ///< steps at most
 
   static WalkRules of(const Options& options) {
     return {options.weighted, options.dangling, Probability::of(options.alpha), options.seed,
             options.length != 0 ? options.length : ~std::uint32_t{0}};
   }
 
-  /// Of a walk's step, from 1 on. High: does it take the step? Low: next().
+  /// Random bits of a walk's step, from 1 on. High: whether the walk takes the step; low: for next().
   SLUICE_HD PhiloxBlock draws(Instance query, std::uint32_t walk, std::uint32_t step) const {
     return WalkDraws{seed, step, query}.block(Stream::end_point, walk);
   }
@@ -64,7 +63,7 @@ struct WalkRules {
     return seeds.pick(draws(query, walk, 0).low());
   }
 
-  /// Where a step leads from a vertex with this list.
+  /// The next vertex of a step from a vertex with this list.
   template <class Seeds>
   SLUICE_HD Vertex next(const WalkList& list, const Seeds& seeds, std::uint64_t vertices,
                         std::uint64_t random) const {
@@ -78,7 +77,7 @@ struct WalkRules {
     return static_cast<Vertex>(uniform_index(random, vertices));
   }
 
-  /// Where a walk ends, step after step; counts them. `lists` has list_of(vertex) of all, and the graph.
+  /// Takes a walk to its end, and counts its steps. `lists` has the graph, and list_of() of every vertex.
   template <class Lists>
   SLUICE_HD Vertex end(const Lists& lists, const SeedsView& seeds, Instance query, std::uint32_t walk,
                        std::uint64_t& steps) const {
@@ -92,7 +91,7 @@ struct WalkRules {
   }
 
  private:
-  /// Inverse transform over the list's weights as integers; false where all are 0.
+  /// Inverse transform sampling over the list's weights as integers; false if all are 0.
   SLUICE_HD static bool next_by_weight(const WalkList& list, std::uint64_t random, Vertex& vertex) {
     int exponent = -32768;
     for (std::uint64_t i = 0; i < list.degree; ++i) {
