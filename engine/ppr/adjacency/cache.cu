@@ -13,14 +13,14 @@ namespace sluice::ppr {
 namespace {
 
 constexpr const char* kPurpose = "lists on their way";
-/// Go up at once: enough to fill the link, and little beside the lists.
+/// Copied to the device at once: enough to fill the link, and little beside the cached lists.
 constexpr std::uint64_t kEdgesAtOnce = 1u << 20, kListsAtOnce = 1u << 16;
 constexpr std::uint64_t kPartOfHost = 16;
-/// What a thread copies at a time.
+/// Lists that a thread copies at a time.
 constexpr std::uint64_t kListsOfThread = 256;
 constexpr unsigned kBlock = 256;
 
-/// How lists come to the host: in its memory they are read in place, not copied into slots first.
+/// How lists reach the host's threads: in host memory they are read in place, not copied to slots first.
 PagingOptions feeder_paging(const Graph& graph, const PagingOptions& paging) {
   PagingOptions feeding = paging;
   if (!graph.edges_elsewhere && paging.transport != Transport::file) feeding.transport = Transport::mapped;
@@ -178,7 +178,7 @@ void ListCache::add(Vertex v, const ListColumns& list) {
   waiting_ += degree(v);
 }
 
-/// Lists that wait go up, side by side. One that does not fit the stage is alone, and goes as it is.
+/// Copies the waiting lists to the device, side by side. One larger than the stage is alone, and not staged.
 void ListCache::send() {
   if (lists_.empty()) return;
   const bool fits = waiting_ <= stage_.edges;
@@ -200,7 +200,7 @@ void ListCache::send() {
   ++traffic_.partition_transfers;
 }
 
-/// Sums are added in the list's order, as a single thread does.
+/// Copies a list to the stage, if it fits. Weights are added in the list's order, as a single thread does.
 void ListCache::stage(std::uint64_t i, bool fits) {
   CachedList& placed = staged_.data()[i];
   const std::uint64_t size = degree(placed.vertex);

@@ -1,8 +1,8 @@
-// Lists from partitions; or asked of the ranks that own them, superstep by superstep: in each, every rank
-// asks every other for some of the lists that its queries want, looks up what it was asked for, and works on
-// what came. All ranks share one buffer of each rank: between two of them a part of it travels in a
-// superstep, and what is left is asked for the next time. Longer lists have room for one beside: each rank
-// asks another owner for them in each superstep, so that no owner is asked by two.
+// Fetches lists from partitions, or from the ranks that own them, superstep by superstep. In each superstep
+// every rank requests from every other some of the lists that its queries want, looks up the lists requested
+// from it, and works on those received. Each rank divides its buffer among all ranks. What does not fit is
+// requested in the next superstep. A buffer also has room for one longer list: in each superstep every rank
+// requests longer lists from another owner, so that no two ranks ask the same one.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -49,12 +49,12 @@ class PageFeeder final : public ListFeeder {
 
 constexpr const char* kLists = "lists that ranks ask for";
 
-/// What a rank may ask each other for at once, and room for one list of those that are longer.
+/// What a rank may request from each other rank at once, and room for one longer list.
 struct PairLimits {
   std::uint64_t lists, edges, longest;
 
-  /// Of `bytes` for what travels to and from all ranks, and of four times as many edges as a rank has: with
-  /// half of them, four ranks took 26 supersteps instead of 16, and 17% longer.
+  /// Limits for `bytes` of buffers to and from all ranks, and for at most four times as many edges as a rank
+  /// has: with half of them, four ranks took 26 supersteps instead of 16, and 17% longer.
   static PairLimits of(const Graph& graph, std::uint64_t longest, std::uint64_t bytes,
                        std::uint64_t edge_bytes, std::uint64_t ranks) {
     const std::uint64_t all = graph.edges(), most = std::min(all, 4 * all / ranks),
@@ -62,7 +62,7 @@ struct PairLimits {
     return {std::max<std::uint64_t>(edges / 4, 16), edges, longest};
   }
   std::uint64_t edges_of_all(std::uint64_t ranks) const { return ranks * edges + longest; }
-  /// Lists that may be asked of all ranks.
+  /// Lists that may be requested from all ranks.
   std::uint64_t lists_of(const Ownership& owners) const {
     std::uint64_t sum = 0;
     for (std::uint64_t r = 0; r < owners.size(); ++r) sum += std::min(lists, owners.count(r));
@@ -70,7 +70,7 @@ struct PairLimits {
   }
 };
 
-/// What travels lies in host memory, whatever the device has.
+/// The buffers are in host memory, on any device.
 PairLimits limits_of(const Device& device, const Graph& graph, const Options& options, Communicator& ranks) {
   constexpr std::uint64_t kPart = 8, kMost = 64u << 20;
   std::uint64_t bytes[] = {std::min(host_budget().available() / kPart, kMost)};
@@ -96,7 +96,7 @@ class RankFeeder final : public ListFeeder {
         columns_(asked_.size(), kLists),
         places_(questions_.size(), kLists) {
     const SweepRows rows = rows_of(graph, options, router_.first(), router_.last());
-    if (rows.in.edges == 0) return;  // no query asks for an empty list
+    if (rows.in.edges == 0) return;  // no query requests an empty list
     // The rest of the memory is for queries.
     pages_.emplace(device, rows, weighted_, paging, device.memory().available() / 2);
   }
@@ -124,7 +124,7 @@ class RankFeeder final : public ListFeeder {
   std::size_t size() const { return router_.size(); }
   std::uint64_t degree(Vertex v) const { return offsets_[v + std::uint64_t{1}] - offsets_[v]; }
 
-  /// As many of every rank as may travel, those of small ids first.
+  /// Requests as many lists of every rank as may travel, those of small ids first.
   void ask(const WantedLists& wanted) {
     counts_.assign(size(), 0);
     wanted_edges_.assign(size(), 0);
@@ -150,11 +150,11 @@ class RankFeeder final : public ListFeeder {
     }
   }
 
-  /// Another one for each rank in every superstep.
+  /// The owner that may be asked for longer lists: another one for each rank in every superstep.
   std::size_t owner_of_longer() const { return (router_.own() + supersteps_) % size(); }
 
-  /// How many lists each rank asks this one for; empty once no rank works any more. What ranks send is one
-  /// more than they ask for as long as they work, so that no other message has to say it.
+  /// How many lists each rank requests from this one; empty once no rank works any more. A rank that works
+  /// sends one more than it requests, so that no other message is needed.
   std::vector<std::uint64_t> counts_asked(bool works) const {
     std::vector<std::uint64_t> counts = counts_;
     for (std::uint64_t& count : counts) count += works;
@@ -164,8 +164,8 @@ class RankFeeder final : public ListFeeder {
     return counts;
   }
 
-  /// Looks up what the ranks have asked this one for, in the order in which they asked, and sends it. False
-  /// where no rank works any more.
+  /// Looks up the lists that ranks have requested from this one, in the order of the requests, and sends
+  /// them. False once no rank works any more.
   bool answer(bool works) {
     const std::vector<std::uint64_t> asked_by = counts_asked(works);
     if (asked_by.empty()) return false;
@@ -221,7 +221,7 @@ class RankFeeder final : public ListFeeder {
     if (weighted_) std::copy_n(page.weights + offsets_[v], degree(v), found_weights_.data() + place);
   }
 
-  /// What came lies in the order in which it was asked for.
+  /// Received lists are in the order of the requests.
   void take(const Work& work) {
     const Vertex* const targets = targets_.data();
     const float* const weights = weighted_ ? weights_.data() : nullptr;
@@ -238,22 +238,22 @@ class RankFeeder final : public ListFeeder {
   }
 
   Communicator& ranks_;
-  Router router_;  ///< of vertices: those that this rank owns are the rows of its pages
+  Router router_;  ///< of vertices; this rank's own are the rows of its pages
   const EdgeIndex* offsets_;
   bool weighted_;
   PairLimits limits_;
   std::optional<SweepPages> pages_;
-  // What this rank asks for, by rank, ascending; and where that lies once it has come.
-  HostArray<Vertex> questions_;  ///< of other ranks
+  // asked_: requests of this rank by rank, each ascending; columns_: where the lists are, once received.
+  HostArray<Vertex> questions_;  ///< received from the ranks
   HostArray<Vertex> targets_;
   HostArray<float> weights_;
   HostArray<Vertex> found_targets_;
   HostArray<float> found_weights_;
   HostArray<Vertex> asked_;
   HostArray<ListColumns> columns_;
-  HostArray<std::uint64_t> places_;  ///< of the lists that others asked for, in what is found
-  std::vector<std::uint64_t> counts_, wanted_edges_;  ///< lists and edges that this rank asks for, by rank
-  std::vector<std::uint64_t> edges_of_;               ///< that other ranks have asked for
+  HostArray<std::uint64_t> places_;  ///< places of the lists requested from this rank, in found_targets_
+  std::vector<std::uint64_t> counts_, wanted_edges_;  ///< requested by this rank, by rank
+  std::vector<std::uint64_t> edges_of_;               ///< requested by each rank
   std::vector<ListRange> ranges_;
   std::uint64_t supersteps_ = 0;  ///< the same on all ranks
   std::uint64_t asked_of_others_ = 0, answered_to_others_ = 0;

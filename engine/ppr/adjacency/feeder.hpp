@@ -1,4 +1,4 @@
-// Brings the lists that queries wait for.
+// Fetches the lists that queries wait for.
 #pragma once
 
 #include <functional>
@@ -19,25 +19,25 @@ class ListFeeder {
  public:
   virtual ~ListFeeder() = default;
 
-  /// Has used these lists when it returns: no query waits for one of them any more.
+  /// Uses these lists before it returns: no query waits for one of them any more.
   using Work = std::function<void(const ListsAtHand&)>;
-  /// Hands lists that are wanted to `work`, some at a time; some of them, if not all.
+  /// Passes wanted lists to `work`, some at a time; perhaps not all of them in one call.
   virtual void feed(const WantedLists& wanted, const Work& work) = 0;
-  /// Nothing more is wanted here. Other ranks may still want lists of this one; returns once none does.
+  /// This rank wants no more lists. Other ranks may still need its lists; returns once none does.
   virtual void finish() {}
   virtual ListTraffic traffic() const = 0;
 };
 
-/// The lists of vertices [first, last).
+/// The rows of the lists of vertices [first, last).
 SweepRows rows_of(const Graph& graph, const Options& options, std::uint64_t first, std::uint64_t last);
 
-/// In partitions, the busiest first; those where nothing is wanted stay away. Takes no more than `bytes`
-/// of the memory that the device has left for slots, and keeps references to device and graph. Throws
-/// BudgetError where that is too little for two partitions, UsageError for a transport that is not possible.
+/// Fetches lists in partitions, those with the most wanted lists first; partitions without wanted lists are
+/// skipped. Slots take at most `bytes` of the free device memory. Keeps references to device and graph.
+/// Throws BudgetError if two partitions do not fit, and UsageError for a transport that is not possible.
 ///
-/// With `paging.shard` from the ranks that own them: each owns a range of vertices, about as many edges as
-/// every other, and brings its own lists in partitions, for which it takes half of what is left. All ranks
-/// make one, and feed and finish at their own pace.
+/// With `paging.shard`, fetches lists from the ranks that own them. Each rank owns a range of vertices with
+/// about as many edges as every other, and fetches its own lists in partitions, which take half of the free
+/// memory. All ranks make a feeder, and feed and finish at their own pace.
 std::unique_ptr<ListFeeder> make_feeder(const Device& device, const Graph& graph, const Options& options,
                                         const PagingOptions& paging, std::uint64_t bytes);
 

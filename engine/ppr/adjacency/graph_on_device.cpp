@@ -10,10 +10,10 @@ namespace sluice::ppr {
 
 namespace {
 
-/// In-edges leave most of the memory to queries.
+/// In-edges get at most a quarter of the free memory: most of it is for queries.
 constexpr std::uint64_t kShareOfInEdges = 4;
 
-/// The column is read on the device from now on.
+/// Copies a column to the device, and points `column` there.
 template <class T>
 void bring(const Device& device, Buffer<T>& to, const T*& column, std::uint64_t size, const char* purpose) {
   to = Buffer<T>(device, size, purpose);
@@ -21,7 +21,7 @@ void bring(const Device& device, Buffer<T>& to, const T*& column, std::uint64_t 
   column = to.data();
 }
 
-/// The same of lists, with the weights that the view has.
+/// Copies lists to the device, with weights if the view has them.
 void bring(const Device& device, std::optional<SweepLists>& to, CsrView& view, const char* purpose) {
   const SweepPage lists = to.emplace(device, view, view.weights != nullptr, purpose, nullptr).whole();
   view.targets = lists.sources, view.weights = lists.weights;
@@ -82,7 +82,7 @@ const InEdgesOnDevice* GraphOnDevice::in_edges() {
   };
   try {
     if (planned_bytes(device_, make) <= device_.memory().available() / kShareOfInEdges) in_ = make(device_);
-  } catch (const BudgetError&) {  // of host memory, where they have to be made
+  } catch (const BudgetError&) {  // too little host memory to build in-edges
   }
   return in_.get();
 }

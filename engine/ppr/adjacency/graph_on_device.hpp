@@ -1,4 +1,4 @@
-// The graph as queries on a GPU read it, of one run or of several.
+// The graph on a GPU, as queries of one or several runs read it.
 #pragma once
 
 #include <memory>
@@ -14,20 +14,20 @@
 
 namespace sluice::ppr {
 
-/// Its in-edges: the graph's own lists where each edge is stored in both directions.
+/// The in-edges of a graph: its own lists if each edge is stored in both directions.
 class InEdgesOnDevice {
  public:
-  /// `out` is the graph on the device, and stays. Makes in-edges where the graph does not store them. Throws
-  /// BudgetError.
+  /// `out` is the graph on the device, and must outlive this. Builds in-edges if the graph does not store
+  /// them. Throws BudgetError.
   InEdgesOnDevice(const Device& device, const Graph& graph, const CsrView& out);
 
-  /// Weights are null where `out` has none.
+  /// Weights are null if `out` has none.
   const CsrView& view() const { return view_; }
-  /// Rows of more than kBlockDegree edges.
+  /// Vertices with more than kBlockDegree in-edges.
   const Buffer<Vertex>& long_rows() const { return long_rows_; }
-  /// [vertices] of out-degrees, 0 for 0 (mass.hpp).
+  /// [vertices] reciprocals of out-degrees (mass.hpp); 0 for degree 0.
   const std::uint64_t* reciprocals() const { return reciprocals_.data(); }
-  /// On the device.
+  /// Bytes on the device.
   std::uint64_t bytes() const {
     return offsets_.bytes() + (lists_ ? lists_->planned_bytes() : 0) + long_rows_.bytes() +
            reciprocals_.bytes();
@@ -45,27 +45,27 @@ class GraphOnDevice {
  public:
   /// Keeps references to device and graph. `in_place`: lists stay in host memory. Throws BudgetError.
   GraphOnDevice(const Device& device, const Graph& graph, const Options& options, bool in_place);
-  /// The same with lists that ranks have on their GPUs.
+  /// The same, with lists on the GPUs of all ranks.
   GraphOnDevice(const Device& device, const Graph& graph, std::unique_ptr<PeerLists> lists);
 
-  /// Weights are null where the run splits evenly.
+  /// Weights are null unless the run is weighted.
   const CsrView& view() const { return view_; }
-  /// [vertices] sums of weights; null where the run splits evenly.
+  /// [vertices] sums of weights; null unless the run is weighted.
   const double* totals() const { return peers_ ? peers_->totals() : totals_.data(); }
-  /// [vertices] where lists begin in the view's columns; null: as offsets say.
+  /// [vertices] where each list begins in the view's columns; null: as offsets say.
   const EdgeIndex* places() const { return peers_ ? peers_->places() : nullptr; }
   bool in_place() const { return in_place_; }
-  /// Has this device all lists?
+  /// True if this device holds all lists.
   bool is_whole() const { return !in_place_ && !peers_; }
   /// Other ranks may still read lists of this one; returns once none does.
   void finish() {
     if (peers_) peers_->finish();
   }
-  /// Null where there is not the memory for them: on the device they take a part of what is left.
+  /// Null if memory does not suffice: in-edges may take only a part of the free device memory.
   const InEdgesOnDevice* in_edges();
-  /// Of lists that were read from a file.
+  /// Bytes of lists that were read from a file.
   std::uint64_t read_bytes() const { return peers_ ? peers_->read_bytes() : 0; }
-  /// On the device.
+  /// Bytes on the device.
   std::uint64_t bytes() const {
     return offsets_.bytes() + (lists_ ? lists_->planned_bytes() : 0) + totals_.bytes() +
            (in_ ? in_->bytes() : 0) + (peers_ ? peers_->bytes() : 0);

@@ -1,5 +1,5 @@
-// The in-edges of a graph that lies in host memory: its own lists where each edge is stored in both
-// directions, else those that it stores, or that are made here.
+// The in-edges of a graph in host memory: its own lists if each edge is stored in both directions; otherwise
+// the in-edges that it stores, or that are built here.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@ class InEdges {
     }
   }
 
-  /// Of a run that is only planned out-edges stand for those that would be made.
+  /// In a run that is only planned, out-edges stand for in-edges that would be built.
   const Csr& rows() const { return made_.offsets.empty() ? stored_ : made_; }
-  /// The most that the constructor takes at once; 0: nothing is made. A sum, for queries choose by it while
-  /// they run: a plan of host memory counts for all threads of the process, and would count theirs.
+  /// Peak bytes of the constructor; 0 if nothing is built. It is a sum, because queries use it while they
+  /// run: a plan of host memory would also count what other threads of the process allocate.
   static std::uint64_t peak_bytes(const Graph& graph) {
     return are_made(graph) ? transpose_bytes(graph.out) : 0;
   }

@@ -1,5 +1,5 @@
-// Lists that queries on the host can read now: those of a whole graph, or of some ranges of vertices where
-// the graph is brought as it is asked for (adjacency/feeder.hpp).
+// Lists that queries on the host can read now: those of a whole graph, or of some ranges of vertices if lists
+// are fetched on demand (adjacency/feeder.hpp).
 #pragma once
 
 #include <algorithm>
@@ -11,18 +11,18 @@
 
 namespace sluice::ppr {
 
-/// Where lists are: columns indexed by positions in the whole graph, as offsets say.
+/// The columns of lists, indexed by positions in the whole graph, as offsets say.
 struct ListColumns {
-  const Vertex* targets = nullptr;  ///< null: the list is not here
-  const float* weights = nullptr;   ///< null where the run splits evenly
+  const Vertex* targets = nullptr;  ///< null: the list is not available
+  const float* weights = nullptr;   ///< null unless the run is weighted
 };
 
 /// The lists of vertices [begin, end), or of some of them.
 struct ListRange {
   std::uint64_t begin = 0, end = 0;
   ListColumns columns;
-  std::span<const Vertex> only{};     ///< ascending; empty: all of them are here
-  const ListColumns* each = nullptr;  ///< of `only`, in place of `columns`
+  std::span<const Vertex> only{};     ///< ascending; empty: all vertices of the range
+  const ListColumns* each = nullptr;  ///< for each of `only`, in place of `columns`
 
   ListColumns of(Vertex v) const {
     if (each == nullptr) return columns;
@@ -31,7 +31,7 @@ struct ListRange {
   }
 };
 
-/// Of ranges that lie in order, apart from each other.
+/// All available lists, as ranges in ascending order that do not overlap.
 class ListsAtHand {
  public:
   ListsAtHand() = default;

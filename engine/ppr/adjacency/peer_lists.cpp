@@ -23,8 +23,8 @@ std::uint64_t most_edges(const EdgeIndex* offsets, const Ownership& owners) {
   return most;
 }
 
-/// Words of a part: targets, and weights behind them. One more keeps the part of one rank from ending where
-/// that of another may begin; and no part is smaller than what another process can be given.
+/// Words of a part: targets, then weights. One more word keeps the end of one rank's part apart from the
+/// start of another's. No part is smaller than the least memory that another process can be given.
 std::uint64_t words_of_part(std::uint64_t edges, const Options& options) {
   const std::uint64_t words = edge_bytes(edges, options.weighted) / sizeof(Vertex) + 1;
   return std::max<std::uint64_t>(words, PeerMemory::kLeastBytes / sizeof(Vertex));
@@ -80,8 +80,8 @@ void PeerLists::bring(const Device& device, const Graph& graph, const Options& o
   copy_to_device(device, totals_.data(), totals.data(), totals_.bytes());
 }
 
-/// False, on all ranks, where one does not reach another. Places count from the part that lies lowest, so
-/// that none is negative.
+/// False on all ranks if one rank does not reach another. Places count from the part at the lowest address,
+/// so that none is negative.
 bool PeerLists::connect(const Device& device, const Graph& graph) {
   peers_ = PeerMemory::open(router_.ranks(), part_.data());
   if (!peers_) return false;

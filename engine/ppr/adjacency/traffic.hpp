@@ -1,4 +1,4 @@
-// What it costs queries to have their lists brought.
+// The cost of fetching lists for queries.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 namespace sluice::ppr {
 
 struct ListTraffic : Traffic {
-  std::uint64_t asked = 0, answered = 0;  ///< lists, of other ranks and for them; or walks, to and from them
-  std::uint64_t list_rounds = 0;          ///< lists came for all queries that waited, or walks were worked on
-  /// How often a query began again: on a GPU for lists that came meanwhile, on the host where no memory was
-  /// left.
+  std::uint64_t asked = 0, answered = 0;  ///< lists from other ranks, and for them; or walks sent, received
+  std::uint64_t list_rounds = 0;          ///< lists were fetched for all waiting queries, or walks advanced
+  /// How often a query began again: on a GPU after missing lists were fetched, on the host after it found no
+  /// memory left.
   std::uint64_t restarts = 0;
 
-  /// Of feeders that follow each other.
+  /// Adds the traffic of a feeder that follows.
   void add_later(const ListTraffic& later) {
     add_traffic(later);
     asked += later.asked, answered += later.answered;

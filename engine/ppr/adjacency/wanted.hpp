@@ -1,5 +1,5 @@
-// Which lists are missing, over all queries under way: a bit a vertex, so that those which many queries reach
-// are brought once.
+// The lists that current queries lack, a bit per vertex. A list that many queries reach is therefore fetched
+// only once.
 #pragma once
 
 #include <algorithm>
@@ -22,21 +22,21 @@ class WantedLists {
   void clear() {
     if (!host_budget().counts_only()) std::fill(words_.begin(), words_.end(), 0);
   }
-  /// Any thread.
+  /// Called by any thread.
   void add(Vertex v) { fetch_or(&words_[v / 64], std::uint64_t{1} << (v % 64)); }
-  /// It has come.
+  /// The list has been fetched.
   void remove(Vertex v) { words_[v / 64] &= ~(std::uint64_t{1} << (v % 64)); }
-  /// All of them, 64 vertices a word.
+  /// The bits of all vertices, 64 a word.
   std::span<std::uint64_t> words() { return words_.span(); }
-  /// How many are wanted of vertices [begin, end).
+  /// Number of wanted lists of vertices [begin, end).
   std::uint64_t count(std::uint64_t begin, std::uint64_t end) const {
     std::uint64_t wanted = 0;
     for (std::uint64_t at = begin; at < end; at = (at / 64 + 1) * 64) wanted += std::popcount(word(at, end));
     return wanted;
   }
 
-  /// Calls take(vertex) for those of [begin, end), in order, until one is not taken; returns that one, or
-  /// `end`.
+  /// Calls take(vertex) for the wanted lists of [begin, end), in order, until it returns false. Returns that
+  /// vertex, or `end`.
   template <class Take>
   std::uint64_t take_from(std::uint64_t begin, std::uint64_t end, Take&& take) const {
     for (std::uint64_t at = begin; at < end; at = (at / 64 + 1) * 64) {
@@ -49,7 +49,7 @@ class WantedLists {
   }
 
  private:
-  /// Bits from vertex `at` on to the end of its word, and before `end`.
+  /// The bits of vertices from `at` to the end of its word, but before `end`.
   std::uint64_t word(std::uint64_t at, std::uint64_t end) const {
     std::uint64_t bits = words_[at / 64] & ~std::uint64_t{0} << (at % 64);
     if (const std::uint64_t left = end - at / 64 * 64; left < 64) bits &= (std::uint64_t{1} << left) - 1;
