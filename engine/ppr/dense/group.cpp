@@ -10,8 +10,8 @@ namespace {
 
 constexpr const char* kPurpose = "queries side by side";
 
-/// What has been followed, and is rounded down on its way along so many edges: at least so much arrives. A
-/// sum of weights in double is off by less than a part in 2^20 for any list.
+/// The least mass that arrives when followed mass is rounded down along `edges` edges. A sum of weights in
+/// double is off by less than a part in 2^20 for any list.
 Mass arrives(Mass followed, std::uint64_t edges, bool weighted) {
   const Mass rounding = edges + (weighted ? followed >> 20 : 0);
   return followed - std::min(followed, rounding);
@@ -43,7 +43,7 @@ void DenseGroup::add(const QuerySolver& query) {
     for (std::uint32_t number = 0; number < seeds.all().size(); ++number)
       seeds_.push_back({seeds.all()[number].vertex, 0, column, number});
   }
-  // A column as in rows of full width, so that the figure does not tell how many queries there were.
+  // The bytes of a column in rows of full width: the figure does not depend on the number of queries.
   const std::uint64_t bytes = DenseShape{shape_.vertices, kHostDenseWidth}.query_bytes();
   const QuerySolver::Progress before = query.progress();
   columns_.push_back({seeds, before.steps, before.edges, before.bytes + bytes});
@@ -69,7 +69,7 @@ void DenseGroup::run() {
   for (std::uint32_t pass = 1; begin_turn(pass); ++pass) passes_->run(pass, turn_, seeds_);
 }
 
-/// Whatever arrives at a column splits in this turn.
+/// Mass that arrives at this column is split in this turn.
 void DenseGroup::move_on(std::uint32_t column) {
   ++columns_[column].steps;
   turn_.columns |= 1u << column;
@@ -78,8 +78,8 @@ void DenseGroup::move_on(std::uint32_t column) {
   turn_.scored[column] = turn_.going[column] = ~Mass{0};
 }
 
-/// False where no column is asked any more. The last turn of a column splits nothing: of GD(L), what arrives
-/// is score; of the limit, it is missed.
+/// False if no column is active any more. The last turn of a column splits nothing: for GD(L) the arriving
+/// mass is score; for the limit, scores miss it.
 bool DenseGroup::begin_turn(std::uint32_t pass) {
   const HostTurn before = turn_;
   turn_ = {};
@@ -100,7 +100,7 @@ bool DenseGroup::begin_turn(std::uint32_t pass) {
   return turn_.columns != 0;
 }
 
-/// Of what returns to each column, what arrives.
+/// The part of returning mass that arrives, per column.
 DenseRow DenseGroup::give_back(const DenseRow& returned) {
   DenseRow given{};
   for (std::uint32_t i = 0; i < columns(); ++i) {
@@ -121,7 +121,7 @@ DenseRow DenseGroup::give_back(const DenseRow& returned) {
   return given;
 }
 
-/// Is more under way than may be missed? What was sent is known but for its rounding, which seldom decides.
+/// True if more mass is left than may be missed. It is known up to rounding, which seldom decides.
 bool DenseGroup::goes_on(std::uint32_t pass, std::uint32_t column, const HostTurn& before,
                          Mass given_back) const {
   const Mass followed = before.followed[column];

@@ -1,5 +1,5 @@
-// Queries side by side on the host, by one thread: they begin in tables (diffusion.hpp), take a column each
-// once that is cheaper (query_route.hpp), and end together.
+// Queries in dense rows on the host, by one thread. They begin in tables (diffusion.hpp), move to a column
+// each once that is cheaper (query_route.hpp), and end together.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +26,13 @@ class DenseGroup {
   bool is_full() const { return columns() == shape_.width; }
   /// Forgets all queries.
   void clear() { columns_.clear(); }
-  /// Takes over a query that goes on; it is exact, and between two rounds. Throws BudgetError, and nothing is
-  /// done.
+  /// Takes over an exact query that goes on, between two of its rounds. If it throws BudgetError, nothing has
+  /// changed.
   void add(const QuerySolver& query);
-  /// Until all have scores.
+  /// Runs until all queries have scores.
   void run();
 
-  /// What QuerySolver says of a query, and writes.
+  /// The figures and the result list of a query, as QuerySolver has them.
   QueryFigures figures(std::uint32_t column) const;
   void write_top(std::uint32_t column, std::span<Vertex> vertices, std::span<double> values);
 
@@ -41,7 +41,7 @@ class DenseGroup {
     Seeds seeds;
     std::uint64_t steps = 0;  ///< that have begun
     std::uint64_t edges = 0, bytes = 0;
-    bool asked = true;  ///< mass is under way
+    bool asked = true;  ///< residual is left
   };
 
   void move_on(std::uint32_t column);
@@ -59,7 +59,7 @@ class DenseGroup {
   DenseGroupView view_;
   std::unique_ptr<DensePasses> passes_;
   std::vector<Column> columns_;
-  ChargedVector<ColumnSeed> seeds_;  ///< of all columns, by vertex; to which mass may return
+  ChargedVector<ColumnSeed> seeds_;  ///< of all columns, by vertex; those to which mass may return
   HostTurn turn_;
 };
 

@@ -1,4 +1,4 @@
-// Queries side by side: passes over all vertices, a warp a row (dense/lanes.cuh).
+// Kernels for queries in dense rows: passes over all vertices, a warp per row (dense/lanes.cuh).
 #pragma once
 
 #include "engine/exec/device_clock.cuh"
@@ -9,7 +9,7 @@ namespace sluice::ppr {
 
 // ---- kernels
 
-/// A warp a query: all its mass returns to its seeds in pass 0. Words are clear.
+/// A warp per query: in pass 0 all its mass returns to its seeds. Words must be clear.
 __global__ void dense_begin_kernel(DenseView view) {
   const std::uint32_t query = blockIdx.x;
   const DenseGroupView group = view.group(query / view.shape.width);
@@ -23,7 +23,7 @@ __global__ void dense_begin_kernel(DenseView view) {
   view.counts[query] = counts;
 }
 
-/// By the first warp of a block.
+/// Called by the first warp of a block.
 __device__ inline void begin_turn(const DenseView& view, std::uint32_t pass, DenseTurn& turn) {
   const unsigned lane = threadIdx.x;
   const std::uint32_t query = blockIdx.y * view.shape.width + lane;
@@ -52,7 +52,7 @@ __device__ inline void begin_turn(const DenseView& view, std::uint32_t pass, Den
   }
 }
 
-/// Blocks x of groups y; the first blocks of a group have a long row each.
+/// Grid: x counts blocks of a group, y groups. The first blocks of a group have one long row each.
 template <bool Weighted>
 __global__ void __launch_bounds__(kDenseBlock, kDenseBlocksOfSm)
     dense_pass_kernel(const __grid_constant__ DenseView view, std::uint32_t pass) {
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(kDenseBlock, kDenseBlocksOfSm)
   __syncthreads();
   const DenseLanes<Weighted> lanes(view, turn, pass);
   const EdgeIndex* const offsets = view.in.offsets;
-  // A long row is a block's, and its end the first warp's.
+  // A block pulls a long row together; its first warp completes it.
   const bool is_long = blockIdx.x < view.long_count;
   std::uint64_t row =
       is_long ? view.long_rows[blockIdx.x]
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(kDenseBlock, kDenseBlocksOfSm)
   const auto& found = warp == 0 ? turn.edges : warp == 1 ? turn.returned : turn.given;
   unsigned long long sum = 0;
   for (unsigned w = 0; w < kDenseWarps; ++w) sum += found[w][lane];
-  if (sum == 0) return;  // also that of a lane without a query
+  if (sum == 0) return;  // also for a lane without a query
   DenseCounts& counts = view.counts[blockIdx.y * view.shape.width + lane];
   std::uint64_t* const to = warp == 0   ? &counts.edges
                             : warp == 1 ? &counts.returning[pass % 3]

@@ -1,8 +1,7 @@
-// A warp at a row of queries side by side, a lane a query. A pass over all rows pulls along in-edges
-// what their sources send, and splits it again: the steps of diffusion.hpp, to the same bits. A word of bits
-// a vertex says who sends, so that rows in which none sends are neither read nor written.
-// On the Kronecker graph of docs/papers.md (26,941 vertices) a query of six steps takes an H200 8.0 us so,
-// and 186 from a table.
+// A warp works on a dense row, one lane per query. A pass over all rows pulls along in-edges what their
+// sources send, and splits it again: the steps of diffusion.hpp, to the same bits. A word per vertex marks
+// the queries that send; rows in which none sends are neither read nor written. On the Kronecker graph of
+// docs/papers.md (26,941 vertices) a query of six steps takes an H200 8.0 us this way, and 186 in a table.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -20,18 +19,18 @@ namespace sluice::ppr {
 /// The queries of some groups; trivially copyable.
 struct DenseView {
   QueryRules rules;
-  CsrView in;                         ///< in-edges, weights as `rules` wants them
-  const Vertex* long_rows = nullptr;  ///< [long_count] which have a block to themselves
+  CsrView in;                         ///< in-edges, with weights if `rules` has them
+  const Vertex* long_rows = nullptr;  ///< [long_count] rows with a block of their own
   std::uint32_t long_count = 0;
   const std::uint64_t* reciprocals = nullptr;  ///< [vertices] of out-degrees
   std::uint32_t rows_of_warp = 1;
   DenseShape shape;
   Mass* masses = nullptr;               ///< of the first group
-  std::uint32_t* words = nullptr;       ///< the same
+  std::uint32_t* words = nullptr;       ///< of the first group
   DenseCounts* counts = nullptr;        ///< [count]
-  std::uint32_t* moving = nullptr;      ///< passes until the last in which mass arrived
+  std::uint32_t* moving = nullptr;      ///< number of passes up to the last in which mass arrived
   std::uint32_t count = 0;              ///< queries; query i is column i % width of group i / width
-  const std::uint32_t* rows = nullptr;  ///< [count] in the batch
+  const std::uint32_t* rows = nullptr;  ///< [count] rows in the batch
   BatchView batch;
 
   __device__ DenseGroupView group(std::uint64_t i) const {
@@ -40,20 +39,20 @@ struct DenseView {
   __device__ SeedsView seeds_of(std::uint32_t query) const { return batch.seeds_of(rows[query]); }
 };
 
-/// Of so many blocks of an SM no lane has to put more than a few registers aside.
+/// With this many blocks per SM, no lane spills more than a few registers.
 inline constexpr unsigned kDenseBlock = 256, kDenseWarps = kDenseBlock / 32, kDenseBlocksOfSm = 6;
 
-/// What a block knows of a pass, by lane.
+/// State of a block in a pass, by lane.
 struct DenseTurn {
   Mass returning[32];  ///< to the seeds, or to each vertex
   std::uint32_t goes_on;
-  std::uint32_t arrived[kDenseWarps];  ///< not 0: mass did
-  // Sums of what each lane of a warp finds.
+  std::uint32_t arrived[kDenseWarps];  ///< not 0: mass arrived
+  // Sums of each lane of a warp.
   std::uint64_t edges[kDenseWarps][32];
   Mass returned[kDenseWarps][32], given[kDenseWarps][32];
 };
 
-/// A warp at work on rows of a group, a lane a query.
+/// A warp that works on rows of a group, a lane per query.
 template <bool Weighted>
 class DenseLanes {
  public:
@@ -67,8 +66,8 @@ class DenseLanes {
   __device__ static unsigned lane() { return threadIdx.x % 32; }
   __device__ static unsigned warp() { return threadIdx.x / 32; }
 
-  /// What arrives along in-edges [first, last): from the one at `from` on 32 of them, and `stride` further
-  /// on.
+  /// Sums what arrives along in-edges [first, last): along 32 of them from number `from` on, then again
+  /// `stride` edges further on.
   __device__ Mass pull(EdgeIndex first, EdgeIndex last, unsigned from, unsigned stride) const {
     const Vertex* const sources = view_.in.targets + first;
     const std::uint32_t* const sending = group_.sending(pass_ + 1);
@@ -92,7 +91,7 @@ class DenseLanes {
     return sum;
   }
 
-  /// A row is complete: scores what stays, and makes the rest ready to be pulled.
+  /// Completes a row: scores the kept mass, and prepares the rest to be pulled.
   __device__ void take(Vertex row, Mass mass) const {
     std::uint32_t seeds = 0;
     if (returns_) {
@@ -118,7 +117,7 @@ class DenseLanes {
   }
 
  private:
-  static constexpr unsigned kAtOnce = 4;  ///< rows on their way
+  static constexpr unsigned kAtOnce = 4;  ///< rows that are read at once
 
   __device__ Mass pull_some(const Mass* shares, Vertex source, std::uint32_t senders, float weight,
                             unsigned edge) const {
@@ -142,7 +141,7 @@ class DenseLanes {
     return sum;
   }
 
-  /// Of a vertex that is a seed of this lane's query, perhaps several times.
+  /// Returning mass at a vertex that is a seed of this lane's query, perhaps several times.
   __device__ Mass seed_mass(Vertex vertex) const {
     const SeedsView seeds = view_.seeds_of(blockIdx.y * view_.shape.width + lane());
     const auto before = [&](std::uint32_t i) { return seeds.seeds[i].vertex < vertex; };
@@ -153,7 +152,7 @@ class DenseLanes {
     return mass;
   }
 
-  /// At the end of a diffusion of so many steps what waits is score.
+  /// True in the last pass of a diffusion of L steps, whose residuals are score.
   __device__ bool settles() const {
     return view_.rules.length != 0 && pass_ == view_.rules.length;
   }
@@ -178,7 +177,7 @@ class DenseLanes {
     if (senders != 0 && lane() < view_.shape.width) group_.shares(pass_)[at] = share;
   }
 
-  /// What each edge carries.
+  /// The share of each edge.
   __device__ std::uint64_t split(Vertex row, Mass followed) const {
     const CsrView& out = view_.rules.graph;
     const EdgeIndex begin = out.offsets[row], degree = out.offsets[row + std::uint64_t{1}] - begin;

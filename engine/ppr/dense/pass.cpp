@@ -6,7 +6,7 @@ namespace sluice::ppr {
 
 namespace {
 
-/// Quotients by degrees. Most are small, and a look-up is faster than a division.
+/// Reciprocals of degrees. Most degrees are small, and a look-up is faster than a division.
 class DegreeReciprocals {
  public:
   DegreeReciprocals() {
@@ -35,7 +35,7 @@ class Passes final : public DensePasses {
   }
 
   void run(std::uint32_t pass, HostTurn& all, std::span<const ColumnSeed> seeds) const override {
-    HostTurn turn = all;  // which no store to a row may change
+    HostTurn turn = all;  // a copy that no store to a row may change
     auto seed = seeds.begin();
     const EdgeIndex* const offsets = graph_.in.offsets;
     for (std::uint64_t row = 0; row < graph_.in.vertices; ++row) {
@@ -69,7 +69,7 @@ class Passes final : public DensePasses {
   }
 
  private:
-  static constexpr EdgeIndex kAhead = 24;  ///< edges whose rows are on their way
+  static constexpr EdgeIndex kAhead = 24;  ///< edges by which rows are prefetched
 
   void pull(std::uint32_t from, EdgeIndex begin, EdgeIndex end, Mass* mass) const {
     const CsrView& in = graph_.in;
@@ -91,7 +91,7 @@ class Passes final : public DensePasses {
     }
   }
 
-  /// Scores what stays of the mass of a row, and makes the rest ready to be pulled.
+  /// Scores the kept mass of a row, and prepares the rest to be pulled.
   void take(std::uint32_t pass, Vertex row, const Mass* mass, HostTurn& turn) const {
     std::uint32_t& sending = group_.sending(pass)[row];
     sending = 0;
@@ -129,7 +129,7 @@ class Passes final : public DensePasses {
     sending = sent != 0;
   }
 
-  /// Scores begin at 0 where the first column comes to a row.
+  /// Scores start at 0 when the first column reaches a row.
   void reach(Vertex row, const Mass* mass, std::uint32_t columns) const {
     std::uint32_t& reached = group_.reached()[row];
     if ((columns & ~reached) == 0) return;

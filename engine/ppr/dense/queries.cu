@@ -10,7 +10,7 @@ namespace sluice::ppr {
 
 namespace {
 
-/// Passes between two looks at whether mass is under way still.
+/// Passes between two checks whether mass still moves.
 constexpr std::uint32_t kPassesAtOnce = 16;
 constexpr const char* kPurpose = "queries side by side";
 
@@ -63,7 +63,7 @@ bool DenseQueries::answer(const BatchView& batch, const QueryRules& rules, const
     view.rows = rows + first;
     view.count = static_cast<std::uint32_t>(std::min(count - first, groups_ * shape_.width));
     const std::uint64_t groups = (view.count + shape_.width - 1) / shape_.width;
-    // A few blocks for each that runs at a time.
+    // A few blocks for each block that runs at a time.
     view.rows_of_warp = static_cast<std::uint32_t>(
         std::clamp<std::uint64_t>(groups * shape_.vertices / (resident * kDenseWarps * 4), 1, 16));
     const std::uint64_t rows_of_block = kDenseWarps * view.rows_of_warp;
@@ -87,8 +87,8 @@ bool DenseQueries::answer(const BatchView& batch, const QueryRules& rules, const
   return true;
 }
 
-/// GD(L) has one pass more than steps: in the last, what arrives is score. Nothing changes once no mass is
-/// under way.
+/// GD(L) has one pass more than steps: in the last, arriving mass is score. Nothing changes once no mass
+/// moves.
 template <class Pass>
 void DenseQueries::run_passes(Pass&& pass, const cuda::Stream& stream) {
   for (std::uint64_t done = 0; options_.length == 0 || done <= options_.length; ++done) {

@@ -1,4 +1,4 @@
-// Queries side by side on a GPU (dense/kernels.cuh): as many groups at a time as keep it busy.
+// Queries in dense rows on a GPU (dense/kernels.cuh): as many groups at a time as keep it busy.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,20 @@ namespace sluice::ppr {
 
 class DenseQueries {
  public:
-  /// Keeps references to all of them. The graph is not read in place.
+  /// Keeps references to all of them. The graph must not be read in place.
   DenseQueries(const Device& device, GraphOnDevice& graph, const Options& options);
 
-  /// Takes memory for as many of `count` queries as there can be at once. False where it is too short.
+  /// Allocates memory for as many of `count` queries as can run at once. False if it does not suffice.
   bool prepare(std::uint64_t count);
-  /// Answers rows[0 .. count), on the device. False, and nothing is done, where memory is too short. The
-  /// stream is waited for where diffusion is long, and goes on.
+  /// Answers rows[0 .. count), on the device. False, and nothing is done, if memory does not suffice. Waits
+  /// for the stream during a long diffusion; its work may be unfinished on return.
   bool answer(const BatchView& batch, const QueryRules& rules, const std::uint32_t* rows, std::uint64_t count,
               const cuda::Stream& stream);
-  /// Memory of each query, as prepared last.
+  /// Memory per query, as last prepared.
   std::uint64_t query_bytes() const { return shape_.query_bytes(); }
-  /// Memory that is held beside the in-edges.
+  /// Memory beside the in-edges.
   std::uint64_t bytes() const { return masses_.bytes() + words_.bytes() + counts_.bytes(); }
-  /// Gives back all but the in-edges, once no query is at work.
+  /// Frees all memory but the in-edges; no query may run.
   void give_back();
 
  private:

@@ -1,5 +1,5 @@
-// The list of a query out of its column, found and put in order by a block. Bins of a sixteenth of a power of
-// two each show where the last of the list must be; what may be before it is then few enough to be sorted.
+// A block finds and sorts the result list of a query in its column. Bins, 16 per power of two, show where the
+// last entry of the list must be. What ranks before it is then few enough to be sorted.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ namespace sluice::ppr {
 inline constexpr unsigned kSelectBlock = 256;
 using SelectBlock = BlockGroup<kSelectBlock>;
 
-/// Scores as doubles are at least 2^-63 and at most 1.
+/// As doubles, scores are at least 2^-63 and at most 1.
 inline constexpr unsigned kLeastBin = (1023 - 63) << 4, kScoreBins = (63 << 4) + 1;
-inline constexpr std::uint32_t kCandidates = 1024;  ///< of the first bins; beyond, digits are counted
+inline constexpr std::uint32_t kCandidates = 1024;  ///< if the first bins have more, digits are counted
 
 struct DenseSelectShared {
   SelectBlock::Workspace meeting;
@@ -41,7 +41,7 @@ class DenseColumn {
     const Mass score = score_of(vertex, group_.reached()[vertex]);
     return {score == 0 ? 0 : bits_of(from_mass(score)), vertex};
   }
-  /// Calls use(vertex, score) for all that have been reached; several are on their way at once.
+  /// Calls use(vertex, score) for all reached vertices; several reads are in flight at once.
   template <class Use>
   __device__ void for_each(Use&& use) const {
     constexpr unsigned kAtOnce = 4;
@@ -78,7 +78,7 @@ __device__ inline unsigned bin_of(std::uint64_t key) {
 
 // ---- kernels
 
-/// A block a query: its list, as QuerySolver::write_top(), and its figures.
+/// A block per query: writes its result list, as QuerySolver::write_top(), and its figures.
 __global__ void __launch_bounds__(kSelectBlock) dense_select_kernel(const __grid_constant__ DenseView view) {
   __shared__ alignas(16) unsigned char memory[sizeof(DenseSelectShared)];
   auto& shared = *reinterpret_cast<DenseSelectShared*>(memory);

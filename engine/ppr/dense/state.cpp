@@ -7,7 +7,7 @@ namespace sluice::ppr {
 
 namespace {
 
-/// Rows of all groups that are under way, 0.8 KB each; with a quarter of them pubmed (19,717 vertices) was
+/// Rows of all groups that run at once, 0.8 KB each; with a quarter of them pubmed (19,717 vertices) was
 /// answered a sixth slower.
 constexpr std::uint64_t kRowsAtOnce = 1u << 20;
 constexpr std::uint64_t kMostGroups = 128, kLeastGroups = 4;
