@@ -24,7 +24,7 @@ std::uint64_t row_bytes(const Options& options) {
   return options.top * (sizeof(Vertex) + sizeof(double)) + sizeof(Vertex) + sizeof(QueryFigures);
 }
 
-/// Queries per batch: a part of the free memory, but enough that no thread waits for another.
+/// Queries per batch: results take a part of the free memory, and are enough to keep all threads busy.
 std::uint64_t batch_rows(const Device& device, const Options& options, std::uint64_t queries) {
   constexpr std::uint64_t kBatchBytes = 32u << 20;
   const std::uint64_t bytes = std::min(kBatchBytes, device.memory().available() / 8);
@@ -260,7 +260,7 @@ Plan plan_ppr(const Device& device, const Graph& graph, const Starts& starts, co
   };
   construct(1, [&](const MemoryPlan& memory, const Backend&) {
     plan.smallest_bytes = memory.needed();
-    plan.host_bytes = memory.host_needed() - (device.is_cuda() ? 0 : plan.smallest_bytes);  // includes them
+    plan.host_bytes = memory.host_needed() - (device.is_cuda() ? 0 : plan.smallest_bytes);  // counted in both
   });
   construct(queries, [&](const MemoryPlan&, Backend& run) {
     plan.batch_bytes = run.rows() * row_bytes(options);

@@ -30,8 +30,7 @@ struct DenseShape {
 
   /// Per vertex and column: the share of each edge in this pass and in the last, and the score.
   std::uint64_t masses() const { return 3 * vertices * width; }
-  /// Per vertex, words with a bit per query: sends in this or the last pass, has been reached, has a seed
-  /// here.
+  /// Per vertex, words with a bit per query: sends in this or the last pass, was reached, has a seed here.
   std::uint64_t words() const { return 4 * vertices; }
   std::uint64_t group_bytes() const { return masses() * sizeof(Mass) + words() * sizeof(std::uint32_t); }
   std::uint64_t query_bytes() const { return (group_bytes() + width - 1) / width; }
