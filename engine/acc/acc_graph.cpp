@@ -7,15 +7,15 @@ namespace sluice::acc {
 
 namespace {
 
-/// A level's width over the mean weight of an edge, times the degree that an edge meets: measured. It decides
-/// speed alone. A GPU looks at more edges in vain sooner than it waits for more rounds, which take long where
-/// the host has a part in them. Kernels that end rounds by themselves join narrow levels (level_refill.cuh).
-/// Less so where edges are read over the link: scale 24, a quarter of its bytes there, took an H200 286 ms at
-/// 64, 279 at 90 and 312 at 128.
+/// Level width = mean weight * factor / mean degree over edges. The factors were measured; they affect speed
+/// alone. A GPU gains more from fewer rounds than it loses by useless edge visits, above all where the host
+/// takes part in a round. Kernels that end rounds by themselves join narrow levels (level_refill.cuh). The
+/// factor is smaller if edges are read over the link: scale 24, a quarter of its bytes there, took an H200
+/// 286 ms at 64, 279 at 90 and 312 at 128.
 constexpr double kDeltaFactor = 16, kDeltaFactorCuda = 128, kDeltaFactorOverLink = 80, kJoinedWidth = 0.25;
 
-/// Few edges of a vertex should be shorter than a level is wide (Meyer and Sanders). Paths run through hubs,
-/// so that the degree which counts is the mean over edges, not over vertices.
+/// Few edges of a vertex should be shorter than the level width (Meyer and Sanders). Paths run through hubs,
+/// so the relevant degree is the mean over edges, not over vertices.
 double delta_for(const CsrView& lists, double mean_weight, double factor) {
   if (lists.edges == 0) return 1;
   double squares = 0;
@@ -33,7 +33,7 @@ AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& nee
     : device_(&device) {
   const double begin = seconds_now();
   EdgesToCome* const to_come = device.plans() ? nullptr : graph.to_come.get();
-  // A GPU that is to hold them whole brings edges as they come.
+  // A GPU that will hold the whole graph uploads edges while they are still being read.
   const auto settle = [&](bool looked_at) {
     if (to_come && looked_at) to_come->read(device.threads());
   };
@@ -42,7 +42,7 @@ AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& nee
   settle(!part->complete());
   out_ = part->complete() ? part->lists() : graph.out.view();
   if (needs.weights && graph.weighted && !device.plans()) {
-    // Ranks have the same levels, and one may have less memory than another.
+    // All ranks must agree on the level width, though one may have less memory than another.
     const bool paged =
         device.is_cuda() && any_left(&part->ranks(), part->has_pages(part->out()) ? 1 : 0, "how lists come");
     const bool over_link = paged && part->ranks().size() == 1;

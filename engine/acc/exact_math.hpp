@@ -1,6 +1,6 @@
-// Powers and logarithms of two that are equal to the bit on every machine: the library's differ between host
-// and device. Each is a fixed sequence of IEEE operations, none of them fused, and errs by a few units in the
-// last place (core/unfused.hpp says how their users are compiled for the host).
+// Powers and logarithms of two that are equal to the bit on every machine; those of the standard libraries
+// differ between host and device. Each is a fixed sequence of unfused IEEE operations, with an error of a few
+// units in the last place (core/unfused.hpp says how to compile host code that uses them).
 #pragma once
 
 #include <bit>
@@ -42,7 +42,7 @@ SLUICE_HD std::int64_t nearest(double x) {
 SLUICE_HD double power2(double x) {
   if (!(x > -1022)) return 0;
   const std::int64_t whole = nearest(x);
-  // e^y for |y| <= ln(2)/2: what the series leaves out is below 2^-57.
+  // e^y for |y| <= ln(2)/2: the truncation error of the series is below 2^-57.
   const double y = multiply(add(x, -static_cast<double>(whole)), 0.69314718055994530942);
   constexpr double kInverse[] = {
       1.0,         1.0 / 2,      1.0 / 6,       1.0 / 24,       1.0 / 120,       1.0 / 720,       1.0 / 5040,

@@ -1,5 +1,5 @@
-// Trees of vertices that many threads join at once (Afforest: Sutton, Ben-Nun, Barak, IPDPS'18): the same
-// source on both backends.
+// Trees of vertices that many threads join concurrently, on both backends (Afforest: Sutton, Ben-Nun, Barak,
+// IPDPS'18).
 #pragma once
 
 #include <algorithm>
@@ -10,34 +10,34 @@
 
 namespace sluice::acc {
 
-/// So many edges of every vertex are joined before it is known which tree holds most vertices: enough for
+/// Number of edges of each vertex that are joined before the largest tree is determined. Two suffice for
 /// nearly all of a graph's largest component to be one tree.
 inline constexpr unsigned kSampledEdges = 2;
-/// Or fewer edges, where the largest tree holds such a part of the vertices by then.
+/// Fewer edges are joined if the largest tree already holds this share of the vertices.
 inline constexpr double kNearlyAll = 0.9;
-/// The second ones of few vertices are joined first, where all of a GPU's threads would join the same few
-/// trees: of the first 32 in every 64 * 32. Then most of the others see that there is nothing to do. (One
+/// The second edges of the first 32 in every 64 * 32 vertices are joined before all others. Otherwise all of
+/// a GPU's threads would join the same few trees; now most of the other vertices find nothing to do. (One
 /// launch for all took an H100 4.6 ms for 8.9 M vertices of a Kronecker graph: threads waited for the same
 /// words.)
 inline constexpr std::uint64_t kFirstJoined = 64;
 SLUICE_HD bool joins_first(std::uint64_t i) {
   return i / 32 % kFirstJoined == 0;
 }
-/// Vertex i of those, and how many there may be of so many vertices.
+/// The i-th vertex joined first, and the most that there may be among `vertices`.
 SLUICE_HD std::uint64_t first_joined(std::uint64_t i) {
   return i / 32 * 32 * kFirstJoined + i % 32;
 }
 SLUICE_HD std::uint64_t count_first_joined(std::uint64_t vertices) {
   return (vertices + 32 * kFirstJoined - 1) / (32 * kFirstJoined) * 32;
 }
-/// Edges that are joined while trees are not compressed yet wait until they are, if roots are further away:
-/// alone, a lane takes a microsecond a step. (The last edge of a directed ring of 2^20 vertices took 0.3 s.)
+/// Before trees are compressed, an edge whose roots are more steps away than this waits until they are: a
+/// single lane takes a microsecond a step. (The last edge of a directed ring of 2^20 vertices took 0.3 s.)
 inline constexpr std::uint64_t kNearRoot = 256;
-/// Vertices that are asked for their root, to find the largest tree.
+/// Vertices whose roots are sampled to find the largest tree.
 inline constexpr unsigned kSampledRoots = 1024;
 
-/// Joins the trees of u and v; false: their roots are more than `most_steps` away, and it did not. Where they
-/// begin may be what those hung from earlier, which is still above them: hubs are read from a GPU's L1 then.
+/// Joins the trees of u and v. Returns false, without joining them, if their roots are more than `most_steps`
+/// away. The first reads may return an earlier, still valid ancestor: hubs are then read from a GPU's L1.
 template <MergeProgram P>
 SLUICE_HD bool join(const P& program, Vertex* states, Vertex u, Vertex v,
                     std::uint64_t most_steps = ~std::uint64_t{0}) {
@@ -54,8 +54,8 @@ SLUICE_HD bool join(const P& program, Vertex* states, Vertex u, Vertex v,
   return true;
 }
 
-/// Makes the root of v's tree its state, while no trees are joined. Most are near: what all ask for comes
-/// from the L1 then. On a long path what those above have found meanwhile takes v further.
+/// Sets v's state to the root of its tree; no trees may be joined meanwhile. Most roots are near, and the L1
+/// holds what many threads read. On a long path, uncached loads see vertices already compressed.
 SLUICE_HD void compress(Vertex* states, Vertex v) {
   constexpr unsigned kNear = 4;
   const Vertex now = load_cached(states + v);
@@ -68,13 +68,13 @@ SLUICE_HD void compress(Vertex* states, Vertex v) {
   if (root != now) store(states + v, root);
 }
 
-/// A tree, and the part of some vertices that are in it.
+/// A tree, and the share of the sampled vertices that it holds.
 struct LargestTree {
   Vertex root = kNoVertex;
   double share = 0;
 };
 
-/// That of most of the vertices with these roots; of several the one of the smallest root.
+/// Returns the tree that occurs most often in `roots`; among equals, that of the smallest root.
 inline LargestTree largest_tree(std::vector<std::uint64_t> roots) {
   LargestTree largest;
   std::sort(roots.begin(), roots.end());

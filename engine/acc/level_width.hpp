@@ -1,9 +1,9 @@
-// How many levels of a program that joins them (program.hpp: kJoins) a GPU works on at once.
+// Number of levels that a GPU processes at once, for programs that join levels (program.hpp: kJoins).
 //
-// A round takes as long with few edges as with many. So levels are narrow, and grow once they have few edges,
-// fewer than those before and looked at once and again; or many thin rounds. Among many edges a wide level
-// looks at them again and again, and before edges become many they are few: levels whose edges multiply do
-// not grow.
+// A round with few edges takes as long as one with many. Therefore the width grows if the last levels had few
+// edges, fewer than the levels before, and at most two rounds; or if they had many rounds with few edges
+// each. Wide levels read dense regions again and again, and edge counts are small before they grow large; so
+// the width does not grow while edge counts multiply.
 //
 // One H200, sssp, beside levels four times as wide throughout (ms): Kronecker 24 27 and 49, 2^22 vertices of
 // a uniform graph 7.8 and 20, a grid of 2^22 vertices 88 and 82.
@@ -21,10 +21,10 @@ class LevelWidth {
                                  kMost = 1u << 20;
   static constexpr std::uint32_t kFewRounds = 2, kManyRounds = 8;
 
-  /// A round of the levels at work has looked at so many edges, on all ranks.
+  /// Counts a round of the current levels that read `edges` on all ranks.
   SLUICE_HD void count(std::uint64_t edges) { edges_ += edges, ++rounds_; }
 
-  /// Their rounds have ended. Returns how many levels come next.
+  /// Ends the current levels; returns how many levels to process next.
   SLUICE_HD std::uint64_t next() {
     const bool few = edges_ < kFewEdges && edges_ < edges_before_ && rounds_ <= kFewRounds,
                thin = edges_ < rounds_ * kThinRound && edges_ < 2 * edges_before_ && rounds_ >= kManyRounds;

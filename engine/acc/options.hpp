@@ -1,4 +1,4 @@
-// How Active-Compute-Combine programs are run, and what is reported of a run. None of it changes a result.
+// Options of Active-Compute-Combine programs, and the statistics of a run. No option changes a result.
 #pragma once
 
 #include <cstdint>
@@ -19,75 +19,75 @@ class DeviceRanks;
 
 namespace sluice::acc {
 
-/// Which way values go along edges: from active vertices, or to those that still want one.
+/// Direction of a round: active vertices push values, or vertices that still want a value pull it.
 enum class AccDirection { automatic, push, pull };
 
-/// How the vertices that a round has made active become the next worklist.
+/// How the vertices activated by a round become the next worklist.
 enum class AccFilter {
-  jit,     ///< online, and ballot where bins overflow, in partitions where many were active before
-  ballot,  ///< all states are looked through
-  online,  ///< threads note them in bins as they go
+  jit,     ///< online; ballot if bins overflow, or in partitions if many vertices are active
+  ballot,  ///< all states are scanned
+  online,  ///< threads append active vertices to bins during the round
   batch,   ///< the targets of all active edges are listed, then filtered
 };
 
 /// Which rounds share a kernel.
 enum class AccFusion {
-  automatic,  ///< all, but for long runs of small frontiers, and rounds of bp that are long themselves
-  none,       ///< none: a launch a round
-  push_pull,  ///< those of a phase of pushes, and those of a phase of pulls: two kernels
-  all,        ///< all
+  automatic,  ///< all, except long runs of small frontiers and long rounds of bp
+  none,       ///< one launch a round
+  push_pull,  ///< two kernels: one for phases of pushes, one for phases of pulls
+  all,        ///< all rounds in one kernel
 };
 
 struct AccOptions {
   AccDirection direction = AccDirection::automatic;
   AccFilter filter = AccFilter::jit;
   AccFusion fusion = AccFusion::automatic;
-  /// Of jit and online, where a GPU has its lists whole: how many vertices a thread's bin takes. SIMD-X has
-  /// 64; `sluice-bench papers` has a table of others.
+  /// Capacity of a thread's bin in vertices, for jit and online on a GPU that holds all its lists. SIMD-X
+  /// uses 64; `sluice-bench papers` prints a table of others.
   unsigned bin = 64;
-  /// With jit, may a few blocks make rounds that have little to do, while the others wait?
+  /// With jit: may a few blocks run rounds with little work while the other blocks wait?
   bool few_blocks = true;
 };
 
 class AccGraph;
 
-/// Throws UsageError for options that have no meaning for how the graph is worked on.
+/// Throws UsageError for options that do not apply to the graph's device and distribution.
 void validate(const AccGraph& graph, const AccOptions& options);
 
-/// Throws UsageError where a graph with vertices has no such one.
+/// Throws UsageError if the graph has vertices, but not `source`.
 void require_source(const AccGraph& graph, Vertex source);
 
-/// May rounds pull? Throws UsageError where a graph without in-edges must.
+/// May rounds pull? Throws UsageError if options require pulls and the graph has no in-edges.
 bool may_pull(const AccGraph& graph, const AccOptions& options);
 
-/// Who works on the graph, and how edges reach them. None of it changes a result.
+/// The ranks that run a job, and how edges reach their devices. None of it changes a result.
 struct AccPlace {
   PagingOptions paging{};
-  /// Each owns a range of vertices, all make the same runs. Null: one process.
+  /// Ranks, each of which owns a range of vertices; all make the same calls. Null: one process.
   Communicator* ranks = nullptr;
-  /// A folder for messages of belief propagation that host memory does not hold. Empty: that is refused.
+  /// A folder for belief propagation's messages that exceed host memory. Empty: such a job throws an error.
   std::string scratch = {};
-  /// How GPUs of ranks reach each other. Null: by NCCL where they can, else through the hosts.
+  /// Connection between the GPUs of ranks. Null: NCCL if available, else exchange through the hosts.
   DeviceRanks* link = nullptr;
 };
 
-/// One round.
+/// Statistics of one round.
 struct AccRoundTrace {
   std::uint64_t level = 0;
   bool pull = false;
-  bool refilled = false;     ///< a worklist came from looking through the states or their marks
+  bool refilled = false;     ///< a worklist was built by a scan of states or marks
   std::uint64_t active = 0;  ///< vertices on the worklist
-  std::uint64_t edges = 0;   ///< looked at
-  double seconds = 0;        ///< since the round before ended
+  std::uint64_t edges = 0;   ///< edges read
+  double seconds = 0;        ///< since the end of the previous round
 };
 
-/// Rounds beyond so many are counted, but not reported one by one: a path has as many as vertices.
+/// Rounds beyond this number are counted, but not traced: a path has as many rounds as vertices.
 inline constexpr std::uint64_t kTracedRounds = 1000;
 
-/// Of several ranks, rounds and edges are those of all.
+/// Totals over all ranks.
 struct RoundTotals {
   std::uint64_t rounds = 0, pulls = 0, levels = 0, edges = 0;
-  std::uint64_t refills = 0;  ///< times that states were looked through for the next worklist
+  std::uint64_t refills = 0;  ///< scans of all states for the next worklist
 
   SLUICE_HD void count(const AccRoundTrace& round) {
     ++rounds;
@@ -97,21 +97,21 @@ struct RoundTotals {
   }
 };
 
-/// Where in-lists have their own partitions, those of out-lists are counted.
+/// Statistics of a run. If in-lists have their own partitions, `partitions` counts those of out-lists.
 struct AccStats : RoundTotals, Traffic {
-  using RoundTotals::rounds;  // of the program
+  using RoundTotals::rounds;  // rounds of the program
 
   std::uint64_t kernel_launches = 0;
-  /// That a thread holds in the kernel for rounds that push, and that pull; 0: there is none.
+  /// Registers per thread of the kernels for rounds that push and that pull; 0 if there is none.
   unsigned push_registers = 0, pull_registers = 0;
-  double setup_seconds = 0;          ///< other forms of the graph, and the graph to the device
-  double compute_seconds = 0;        ///< rounds
+  double setup_seconds = 0;          ///< graph conversions and upload
+  double compute_seconds = 0;        ///< time of all rounds
   double transfer_seconds = 0;       ///< results to all ranks, and to host memory
-  std::uint64_t scratch_bytes = 0;   ///< of messages, in scratch files
-  std::uint64_t prepared_bytes = 0;  ///< exchanged before the first round
+  std::uint64_t scratch_bytes = 0;   ///< messages in scratch files
+  std::uint64_t prepared_bytes = 0;  ///< exchanged between ranks before the first round
   std::vector<AccRoundTrace> trace;  ///< the first kTracedRounds
 
-  /// Rounds begin; add() takes their times, too.
+  /// Starts the clock by which add() times rounds.
   void begin_rounds() { last_ = seconds_now(); }
   void add(AccRoundTrace round) {
     count(round);

@@ -1,57 +1,56 @@
-// What a user writes: an Active-Compute-Combine program (Liu and Huang, "SIMD-X", ATC'19), a small trivially
-// copyable struct. The engine keeps a state for every vertex, finds in each round which vertices are active,
-// lets them send values along their edges, and combines those into the states of the targets:
+// The interface of an Active-Compute-Combine program (Liu and Huang, "SIMD-X", ATC'19), which a user writes
+// as a small trivially copyable struct. The engine keeps a state for every vertex. In each round it finds the
+// active vertices, sends values along their edges, and combines these values into the states of the targets:
 //
 //   using State = ...;                    an unsigned integer of 32 or 64 bits
 //   static constexpr Combine kCombine = one of Combine's, below
 //   State init(Vertex v, std::uint64_t degree) const
-//                                         the state that v begins with; degree is its out-degree
-//   State compute(edge) const             what an active edge.source sends along the edge (AccEdge, below)
+//                                         the initial state of v; degree is its out-degree
+//   State compute(edge) const             the value that active edge.source sends along the edge (AccEdge)
 //   State combine(State into, State value, AccRound at) const
-//                                         what becomes of a state that a value reaches
+//                                         the state of a vertex that had state `into` and receives `value`
 //   bool active(State now, State before, AccRound at) const
-//                                         is a vertex whose state changed so active in the next round?
+//                                         is a vertex with this change of state active in the next round?
 //
-// combine() must not depend on the order in which values arrive (minimum, maximum, a clamped sum), so that
-// results are equal to the bit for any threads and on any backend. Of several ranks each combines what it has
-// for another one's vertex before that leaves, and the vertex combines what comes: values that are bounds
-// with the state that it began with, parts of a sum by add().
+// combine() must not depend on the order in which values arrive (minimum, maximum, a clamped sum). Results
+// are then equal to the bit for any number of threads and on any backend. Over ranks, each rank first joins
+// its values for a remote vertex, then sends the result to the owner, which combines it. Bounds are joined
+// with the vertex's initial state, and parts of a sum by add().
 //
-// A *vote* is settled by any one value: the vertex becomes active once and looks no further. It also says
+// In a *vote*, any one value settles a vertex: it becomes active once and ignores later rounds. It also has
 //   bool starts(Vertex v) const           is v active in the first round?
-//   bool settled(State) const             does no later round change this state?
-// and its compute() may look at edge.source and edge.round alone, of the values that a round sends to a
-// vertex keeping that of the smallest source (lists are ascending, so a pull may stop at the first one).
-//   static constexpr bool kEarliest       optional, true: combine() is the minimum of the two, and what a
-//   round
-//                                         settles is below all that later ones send. A GPU is then several
-//                                         times as fast where rounds are many and have little to do
+//   bool settled(State) const             is this state final for all later rounds?
+// Its compute() may read only edge.source and edge.at.round. Of the values that reach a vertex in one round,
+// combine() keeps that of the smallest source (lists are ascending: a pull may stop at the first active one).
+//   static constexpr bool kEarliest       optional, true: combine() is the minimum, and values of a round are
+//                                         below those of all later rounds. A GPU is then several times as
+//                                         fast where a job has many rounds with little work each
 //
-// An *aggregation* wants all values. It works in levels, from the lowest up: a vertex is active at the level
-// that its state has, which never falls below the one at work. It also says
+// An *aggregation* combines all values. It works in levels, from the lowest up: a vertex is active at the
+// level of its state, which never falls below the current level. It also has
 //   std::uint64_t level(State) const      kNoLevel: never active
-//   static constexpr bool kRepeats        may a vertex send again when its state changed at its level? Values
-//                                         are then bounds (a minimum), not parts of a sum
-//   static constexpr bool kJoins          optional, true, of bounds: what they do does not depend on the
-//                                         level at work. A GPU may then work on several at once where each
-//                                         has few edges; AccRound has the last of them
-//   std::uint64_t last_level() const      optional: levels above it are left alone
-//   State add(State, State) const         of parts of a sum: two of them as one; zero is neutral. combine()
-//                                         takes such a sum as it takes its parts, one after the other
-//   static constexpr bool kAdds           optional, true: add() is the sum of two integers, which is
-//                                         then added at once
-//   static constexpr bool kFalls          optional, true: a state falls by what it receives until it is at
-//                                         the level at work, where it stays, and all that it ever receives is
-//                                         no more than it began with. Ones are then subtracted at once, where
-//                                         thousands of neighbours of a hub would try again and again
+//   static constexpr bool kRepeats        may a vertex send again when its state changes at the current
+//                                         level? Values are then bounds (a minimum), not parts of a sum
+//   static constexpr bool kJoins          optional, true, for bounds: what a value does is independent of
+//                                         the current level. A GPU may then process several levels at once if
+//                                         each has few edges; AccRound has the last of them
+//   std::uint64_t last_level() const      optional: levels above it are not processed
+//   State add(State, State) const         for parts of a sum: adds two of them; zero is neutral. combine() of
+//                                         such a sum equals combine() of its parts, one after the other
+//   static constexpr bool kAdds           optional, true: add() is the sum of two integers, computed by one
+//                                         atomic addition
+//   static constexpr bool kFalls          optional, true: a state falls by each value received, down to the
+//                                         current level, where it stays; the sum of all values received is
+//                                         at most its initial state. Ones are then subtracted by one atomic:
+//                                         thousands of neighbours of a hub would retry compare-and-swap
 //
-//   static constexpr bool kReadsState     optional, false: compute() does not look at edge.state(),
-//                                         which ranks that pull then need not exchange
+//   static constexpr bool kReadsState     optional, false: compute() does not read edge.state(), so that
+//                                         pulling ranks need not exchange states
 //
 // A *merge* joins the ends of edges into trees, in which a state is a vertex nearer to the root (State is
-// Vertex); it has no init(): each vertex begins as a root. Its compute(edge) says whether an edge joins its
-// ends, its combine(a, b) which of two roots stays, and its active(root, largest) whether a vertex of that
-// root still has to look at its edges once `largest` is the root of most vertices.
+// Vertex). It has no init(): each vertex begins as a root. compute(edge) returns whether the edge joins its
+// ends. combine(a, b) returns which of two roots stays. active(root, largest) returns whether vertices of
+// tree `root` still have to process their edges once `largest` is the root of most vertices.
 #pragma once
 
 #include <concepts>
@@ -68,26 +67,26 @@ enum class Combine { vote, aggregation, merge };
 
 inline constexpr std::uint64_t kNoLevel = std::numeric_limits<std::uint64_t>::max();
 
-/// Where the work has come to.
+/// The current round, and level.
 struct AccRound {
   std::uint32_t round = 0;  ///< the first is 1
-  std::uint64_t level = 0;  ///< of an aggregation
+  std::uint64_t level = 0;  ///< current level of an aggregation
 };
 
 #if defined(__CUDACC__)
-/// Sets *at to the smaller of the two; returns what it was.
+/// Atomically sets *at to the smaller of *at and `value`; returns the old value.
 template <class T>
 __device__ T fetch_min(T* at, T value) {
   return static_cast<T>(atomicMin(reinterpret_cast<DeviceWord<T>*>(at), static_cast<DeviceWord<T>>(value)));
 }
 #endif
 
-/// An edge that compute() looks at. Nothing is read that it does not ask for.
+/// The edge passed to compute(). State and weight are read from memory only when compute() asks for them.
 template <class State>
 struct AccEdge {
   Vertex source = 0;
   Vertex target = 0;
-  EdgeIndex position = 0;  ///< in the list that is read
+  EdgeIndex position = 0;  ///< index into the list being read
   AccRound at;
   const State* states = nullptr;
   const float* weights = nullptr;  ///< null: every weight is 1
@@ -96,7 +95,7 @@ struct AccEdge {
   SLUICE_HD float weight() const { return weights == nullptr ? 1.0f : weights[position]; }
 };
 
-/// What the engine asks of every program.
+/// The members that every program must have.
 template <class P>
 concept AccProgram = std::unsigned_integral<typename P::State> &&
                      (sizeof(typename P::State) == 4 || sizeof(typename P::State) == 8) &&
@@ -116,7 +115,7 @@ concept VoteProgram = AccProgram<P> &&
   { program.settled(state) } -> std::same_as<bool>;
 };
 
-/// States alone show what an earlier round has settled.
+/// A vote in which a state alone tells whether an earlier round settled it.
 template <class P>
 concept EarliestVote = VoteProgram<P> && requires {
   requires P::kEarliest;
@@ -129,24 +128,25 @@ concept AggregationProgram = AccProgram<P> && P::kCombine ==
   { program.level(state) } -> std::same_as<std::uint64_t>;
 };
 
-/// What is sent are bounds.
+/// The values sent are bounds.
 template <class P>
 concept BoundProgram = AggregationProgram<P> && P::kRepeats;
 
-/// Levels may be worked on together.
+/// A GPU may process several levels at once.
 template <class P>
 concept JoiningProgram = BoundProgram<P> && requires {
   requires P::kJoins;
 };
 
-/// What is sent are parts of a sum.
+/// The values sent are parts of a sum.
 template <class P>
 concept SumProgram =
     AggregationProgram<P> && !BoundProgram<P> && requires(const P program, typename P::State state) {
   { program.add(state, state) } -> std::same_as<typename P::State>;
 };
 
-/// What a vertex is sent joins before it meets the state, so that the vertex may collect it.
+/// The values for a vertex can be joined before they are combined into its state, so that the vertex may pull
+/// them.
 template <class P>
 concept PullableProgram = BoundProgram<P> || SumProgram<P>;
 
@@ -158,43 +158,43 @@ concept MergeProgram = P::kCombine == Combine::merge&& std::same_as<typename P::
   { program.active(v, v) } -> std::same_as<bool>;
 };
 
-/// Levels whose vertices wait in bins of their own. A program that sends once has none but the level at work.
+/// Number of levels that have bins of their own. If vertices send once, only the current level has a bin.
 template <AggregationProgram P>
 inline constexpr std::uint64_t kLevelBins = P::kRepeats ? 64 : 1;
 
-/// The highest level that an aggregation works on.
+/// The highest level that an aggregation processes.
 template <class P>
 SLUICE_HD std::uint64_t last_level(const P& program) {
   if constexpr (requires { program.last_level(); }) return program.last_level();
   return kNoLevel - 1;
 }
 
-/// What a value made of a state.
+/// The result of combining a value into a state.
 template <class State>
 struct Combined {
-  bool active = false;  ///< and so the vertex is to be worked on
+  bool active = false;  ///< is the vertex active in the next round?
   State now{};
 };
 
-/// Does a state fall by what it receives, down to the level at work?
+/// Does a state fall by the values received, down to the current level?
 template <class P>
 inline constexpr bool kFalls = requires {
   requires P::kFalls;
 };
 
-/// Is a sum of parts one of integers?
+/// Is add() an integer addition?
 template <class P>
 inline constexpr bool kAdds = requires {
   requires P::kAdds;
 };
 
-/// Does an aggregation's compute() look at edge.state()?
+/// Does an aggregation's compute() read edge.state()?
 template <class P>
 inline constexpr bool kReadsState = !requires {
   requires !P::kReadsState;
 };
 
-/// Combines `value` into *at, which no other thread changes meanwhile.
+/// Combines `value` into *at without atomics; no other thread may change *at meanwhile.
 template <AccProgram P>
 SLUICE_HD Combined<typename P::State> combine_alone(const P& program, typename P::State* at,
                                                     typename P::State value, const AccRound& round) {
@@ -204,17 +204,18 @@ SLUICE_HD Combined<typename P::State> combine_alone(const P& program, typename P
   return {program.active(now, before, round), now};
 }
 
-/// Combines `value` into *at, while other threads do the same.
+/// Combines `value` into *at atomically; other threads may do the same.
 template <AccProgram P>
 SLUICE_HD Combined<typename P::State> combine_into(const P& program, typename P::State* at,
                                                    typename P::State value, const AccRound& round) {
   auto before = load(at);
 #if defined(__CUDA_ARCH__)
-  // Host threads are few, and look at states of this round while others work on it (rounds/levels.hpp).
+  // Not on the host: its threads are few, and read states of this round while others change them
+  // (rounds/levels.hpp).
   if constexpr (kFalls<P>) {
     using State = typename P::State;
-    // Threads that meet a state at the level give back what they took. Until then it may be below, but not
-    // below zero, for a vertex at the level receives no more ones than that.
+    // A thread that finds the state already at the level adds its value back. Until then the state may be
+    // below the level, but not below zero: a vertex at the level receives no more ones than that.
     if (value == 1) {
       const auto level = static_cast<State>(round.level);
       if (before <= level) return {false, before};
@@ -234,8 +235,8 @@ SLUICE_HD Combined<typename P::State> combine_into(const P& program, typename P:
   }
 }
 
-/// Combines `value` into the state *at that a rank keeps of another rank's vertex, while other threads do the
-/// same: the least bound so far, or the sum of what has not been sent yet. Is there anything new to send?
+/// Combines `value` atomically into *at, this rank's copy of a remote vertex's state: the least bound so far,
+/// or the sum not sent yet. Returns whether there is a new value to send.
 template <AccProgram P>
 SLUICE_HD bool combine_to_send(const P& program, typename P::State* at, typename P::State value,
                                const AccRound& round) {

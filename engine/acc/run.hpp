@@ -1,9 +1,9 @@
-// Runs an Active-Compute-Combine program (program.hpp says what one is):
+// Runs an Active-Compute-Combine program (program.hpp defines the interface):
 //
 //   AccGraph graph(device, file, {.in_edges = true});
 //   AccResult result = run_acc(graph, MyProgram{...});     // result.states[v]
 //
-// A file compiled as CUDA runs it on a GPU too.
+// To run on a GPU, compile the calling file as CUDA.
 #pragma once
 
 #include <memory>
@@ -36,7 +36,7 @@ struct AccResult {
   AccStats stats;
 };
 
-/// Does a program say all that it takes to run over ranks?
+/// Does a program define all that is needed to run on ranks or in partitions?
 template <class Program>
 inline constexpr bool kTravels = !AggregationProgram<Program> || BoundProgram<Program> || SumProgram<Program>;
 
@@ -54,13 +54,13 @@ auto make_solver(const AccGraph& graph, const Program& program, const AccOptions
 }
 
 #if defined(__CUDACC__)
-/// Rounds in fused kernels, of all but merges, which have few.
+/// Solver that runs rounds in fused kernels. Merges have few rounds and do not use it.
 template <class Program, class Part, bool pulling = false>
 using FusedSolver =
     std::conditional_t<VoteProgram<Program>, CudaVote<Program, Part>, CudaLevels<Program, Part, pulling>>;
 
-/// Of a rank's part, in kernels that send each other what is active. Null, on all ranks, where a GPU
-/// does not hold its rank's lists, or does not reach the memory of another. All ranks call it.
+/// Makes the solver of a rank's part, whose kernels send active vertices to each other. Returns null, on all
+/// ranks, if a GPU lacks its rank's lists or cannot access another GPU's memory. All ranks call it.
 template <class Program>
 auto make_peer_solver(const AccGraph& graph, const Program& program, const AccOptions& options) {
   using Solver = FusedSolver<Program, PeerPart<Program>>;
@@ -72,7 +72,7 @@ auto make_peer_solver(const AccGraph& graph, const Program& program, const AccOp
 
 #endif
 
-inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
+inline namespace SLUICE_BUILD_NAMESPACE {  // the template's code differs in files compiled as CUDA
 
 template <class Program>
 AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program& program,
@@ -82,7 +82,7 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
   result.stats.setup_seconds = graph.setup_seconds();
   result.stats.host_to_device_bytes = graph.uploaded_bytes();
   if (graph.vertices() == 0) return result;
-  // Before slots for partitions take their part of what is left.
+  // Allocated first: slots for partitions take a share of the remaining memory.
   result.states = HostArray<typename Program::State>(graph.vertices(), "results");
   const auto sent = [link = graph.rank_part().link()] { return link != nullptr ? link->bytes_sent() : 0; };
   const auto solve = [&](auto&& make) {
@@ -94,7 +94,7 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
       if constexpr (requires { solver->plan(result.stats); }) solver->plan(result.stats);
       return true;
     }
-    // What a rank waits for the preparations of another is no time of rounds.
+    // The time that a rank waits for others' preparations does not count as compute time.
     graph.rank_part().ranks().barrier("rounds");
     const double ready = seconds_now();
     result.stats.begin_rounds();
@@ -125,9 +125,9 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
         return result;
       }
     }
-    // Levels of ranks whose kernels reach each other push alone. Pulls would take bits of what others send,
-    // and a swap more where bounds count the edges that are left; and on one GPU choosing loses
-    // (docs/papers.md).
+    // Levels over ranks whose kernels access each other's memory only push: pulls would need the bits of
+    // remote active vertices, and for bounds one more exchange to count the remaining edges. On one GPU,
+    // choosing a direction loses time (docs/papers.md).
     const bool must_pull = PullableProgram<Program> && options.direction == AccDirection::pull;
     if constexpr (kTravels<Program> && !MergeProgram<Program>)
       if (!must_pull && solve([&] { return make_peer_solver(graph, program, options); })) return result;

@@ -16,20 +16,20 @@ struct BfsResult {
   AccStats stats;
 };
 
-/// Along out-edges from `source`. Rounds pull where the graph has in-edges and that is less work. Throws
-/// UsageError where a graph with vertices has no such one, and where it has no in-edges but must pull.
+/// Breadth-first search along out-edges from `source`. Rounds pull where the graph has in-edges and a pull is
+/// less work. Throws UsageError if a non-empty graph lacks `source`, or pulls are required without in-edges.
 BfsResult bfs(const AccGraph& graph, Vertex source, const AccOptions& options = {});
 
 struct SsspResult {
   HostArray<double> distances;  ///< [vertices] infinity: unreached
-  double delta = 0;             ///< how wide levels were
+  double delta = 0;             ///< width of levels, as used
   AccStats stats;
 };
 
-/// Least sums of weights along out-edges from `source`, added in double from the source on. `delta` 0: chosen
-/// from the weights; it changes no distance. Where the graph has in-edges, rounds may pull as the options
-/// say. Throws UsageError for a source as bfs() does, for a negative delta, and where it has none but must
-/// pull.
+/// Shortest distances along out-edges from `source`: weights are summed in double, from the source on. With
+/// `delta` 0 a width is chosen from the weights; it changes no distance. Where the graph has in-edges, rounds
+/// may pull as the options say. Throws UsageError for a source as bfs() does, for a negative delta, and if
+/// options require pulls and the graph has no in-edges.
 SsspResult sssp(const AccGraph& graph, Vertex source, double delta = 0,
                 const AccOptions& options = {.direction = AccDirection::push});
 
@@ -38,8 +38,8 @@ struct CoreResult {
   AccStats stats;
 };
 
-/// Core numbers of a graph that was made with AccNeeds::simple. With `k`: k for members of the k-core, less
-/// for the others. It pulls where sssp() would, and refuses to as that.
+/// Core numbers of a graph that was made with AccNeeds::simple. If `k` is not 0: k for members of the k-core,
+/// less for other vertices. Pulls, and throws for a missing direction, as sssp() does.
 CoreResult core_numbers(const AccGraph& graph, std::uint32_t k = 0,
                         const AccOptions& options = {.direction = AccDirection::push});
 
@@ -48,30 +48,30 @@ struct ComponentResult {
   AccStats stats;
 };
 
-/// Weakly connected components. Work is saved where every edge is there in both directions.
+/// Weakly connected components. Less work if every edge is stored in both directions.
 ComponentResult components(const AccGraph& graph, const AccOptions& options = {});
 
-/// What a run would take beside the graph as it was read.
+/// The needs of a run beside the graph as it was read.
 struct AccPlan {
   std::uint64_t device_bytes = 0;   ///< states and worklists, and on a GPU the graph
-  std::uint64_t partitions = 1;     ///< about, of this rank's edges
-  std::uint64_t brought_bytes = 0;  ///< of its lists in a round, at most
+  std::uint64_t partitions = 1;     ///< of this rank's edges, estimated
+  std::uint64_t brought_bytes = 0;  ///< of lists brought in a round, at most
   std::uint64_t state_bytes = 0;
-  std::uint64_t message_bytes = 0;  ///< of this rank's edges, which stay in host memory
-  std::uint64_t scratch_bytes = 0;  ///< these, where scratch files have them
-  std::uint64_t host_bytes = 0;     ///< other forms of the graph while they are made, the result, a check
+  std::uint64_t message_bytes = 0;  ///< of this rank's edges, in host memory
+  std::uint64_t scratch_bytes = 0;  ///< of messages, if in scratch files
+  std::uint64_t host_bytes = 0;     ///< graph conversions, results, verification
   std::uint64_t result_bytes = 0;
-  std::uint64_t given_bytes = 0;  ///< of a model, which is in host memory when the plan is made
+  std::uint64_t given_bytes = 0;  ///< of a model already in host memory
 };
 
-/// What a vertex takes, in bytes: its state, and its results with what these are made from.
+/// Bytes per vertex: of its state, and of its results including what they are computed from.
 struct VertexSize {
   std::uint64_t state = 0, result = 0;
 };
 
-/// What solve(AccGraph), one of the above and perhaps a check (verify.hpp), would take: it is called.
-/// An undirected graph is taken to be simple, unless needs.made; of the simple form the plan says what it
-/// takes at most. Throws UsageError for what the run would refuse.
+/// Plans a job: calls solve(AccGraph), which calls a solver and perhaps a check (verify.hpp), on a device
+/// that only counts memory. An undirected graph is assumed to be simple unless needs.made; if the simple form
+/// is made, its size is an upper bound. Throws UsageError for what the run would refuse.
 template <class Solve>
 AccPlan plan_solver(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place,
                     const VertexSize& vertex, const Solve& solve) {

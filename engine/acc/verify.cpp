@@ -14,10 +14,10 @@ namespace sluice::acc {
 namespace {
 
 constexpr double kUnreached = std::numeric_limits<double>::infinity();
-/// What ranks send each other at a time.
+/// Elements that ranks exchange at a time.
 constexpr std::uint64_t kSentAtOnce = 1u << 16;
 
-/// A bit a vertex, to be set by several threads at once.
+/// One bit for each vertex; several threads may set bits at once.
 class Flags {
  public:
   explicit Flags(std::uint64_t vertices) : words_(words_of(0, vertices), "checked vertices") {
@@ -27,7 +27,7 @@ class Flags {
   bool operator[](std::uint64_t v) const { return has_bit(words_.data(), static_cast<Vertex>(v)); }
   void set(std::uint64_t v) { take_bit(words_.data(), static_cast<Vertex>(v)); }
 
-  /// Sets what is set on any of the ranks. All call it.
+  /// Sets every bit that is set on any rank. All ranks call it.
   void gather(Communicator* ranks) {
     if (ranks == nullptr || ranks->size() == 1) return;
     const std::uint64_t bits = kBitsOfWord * words_.size();
@@ -46,8 +46,9 @@ class Flags {
   HostArray<std::uint32_t> words_;
 };
 
-/// Which vertices does a shortest path reach? Those that an edge reaches from a nearer vertex, if that one
-/// is reached, and so on down to the source; then whatever edges that add nothing lead on to.
+/// Finds vertices reached by a path of their claimed length. An edge from a nearer vertex proves its target:
+/// the nearer vertex is checked likewise, down to the source. Edges that add nothing to the distance then
+/// extend the proof from proven vertices to their targets.
 class HeldVertices {
  public:
   HeldVertices(const Graph& graph, std::span<const double> distances)
@@ -62,7 +63,7 @@ class HeldVertices {
     }
   }
 
-  /// Once all edges were seen. All ranks call it.
+  /// Follows zero-length edges, once take() has seen all edges. All ranks call it.
   void follow(Vertex source, Communicator* ranks) {
     held_.set(source);
     held_.gather(ranks);
@@ -100,8 +101,8 @@ class HeldVertices {
   std::uint64_t last_ = 0;
 };
 
-/// A plain union-find, in which the root of a set is its smallest vertex. Several threads may unite at once:
-/// a parent only ever falls, and a root is hung up by the thread that finds it still one.
+/// A plain union-find, in which the root of a set is its smallest vertex. Several threads may unite sets at
+/// once: a parent only ever decreases, and compare-and-swap attaches a root only while it is still one.
 class Sets {
  public:
   explicit Sets(std::uint64_t vertices) : parent_(vertices, "checked components") {
@@ -114,7 +115,7 @@ class Sets {
       Vertex above = parent.load(std::memory_order_relaxed);
       if (above == v) return v;
       const Vertex next = std::atomic_ref(parent_[above]).load(std::memory_order_relaxed);
-      // Another thread may have made the way shorter still.
+      // May fail, as another thread may have shortened the path further.
       if (next != above) parent.compare_exchange_weak(above, next, std::memory_order_relaxed);
       v = next;
     }
@@ -128,7 +129,7 @@ class Sets {
         return;
     }
   }
-  /// With the sets of all other ranks. All call it.
+  /// Unites with the sets of all other ranks. All ranks call it.
   void unite_all(Communicator* ranks) {
     if (ranks == nullptr || ranks->size() == 1) return;
     HostArray<Vertex> theirs(std::min<std::uint64_t>(kSentAtOnce, parent_.size()), "checked components");

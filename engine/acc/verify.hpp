@@ -1,10 +1,10 @@
-// --verify: is a result right? Each check asks what the meanings of CONTRACT section 4 say, of the graph as
-// it was read, and shares no code with the solvers. All throw RunError ("verify: ...") at the first fault
-// that a thread comes to.
+// Implements --verify. Each check tests the definitions of CONTRACT section 4 on the graph as it was read,
+// and shares no code with the solvers. All throw RunError ("verify: ...") at the first fault that a thread
+// finds.
 //
-// Edges are looked at in memory, or in pieces as they are read from the graph's file. Of several ranks
-// (null: this one is alone) all make the same call, each with the whole result; the failure of one of them
-// is that of all. Where host memory is counted alone a check takes its own, and looks at nothing.
+// Edges are read from memory, or in pieces from the graph's file. With several ranks (null: one process) all
+// ranks make the same call, each with the whole result; a failure on one rank fails on all. In a plan, which
+// only counts host memory, a check allocates its memory and reads nothing.
 #pragma once
 
 #include <cstdint>
@@ -17,34 +17,34 @@
 
 namespace sluice::acc {
 
-/// Graph500's five rules, and that every parent is the smallest possible. Reads every edge once, by one rank;
-/// takes a bit a vertex.
+/// Checks Graph500's five rules, and that every parent is the smallest possible. One rank reads each edge,
+/// once; takes a bit a vertex.
 void verify_bfs(const Graph& graph, Vertex source, std::span<const std::int32_t> depths,
                 std::span<const Vertex> parents, Communicator* ranks = nullptr, unsigned threads = 1);
 
-/// No edge leads to a shorter path, and edges that a shortest path may end with lead from the source to all
-/// that is reached. Reads every edge once, by one rank, and again the lists of vertices with an edge that
-/// adds nothing to their distance; takes two bits and 4 bytes a vertex.
+/// Checks that no edge gives a shorter path, and that edges which fit the distances form a path from the
+/// source to every reached vertex. One rank reads each edge, once. Lists of vertices with an edge that adds
+/// nothing to the distance are read again. Takes two bits and 4 bytes a vertex.
 void verify_sssp(const Graph& graph, Vertex source, std::span<const double> distances,
                  Communicator* ranks = nullptr, unsigned threads = 1);
 
-/// Every vertex has as many neighbours in its core as its core number says, and a plain peeling of those of
-/// one core number, all numbers side by side, leaves none. With `k`, what matters is only which are at least
-/// k. Every rank reads every list twice; takes 8 bytes a vertex, and in-edges where a directed graph in
-/// memory has none. Throws UsageError for a directed graph in a file that does not store in-edges.
+/// Checks that every vertex has as many neighbours in its core as its core number, and that peeling each
+/// core, all core numbers in parallel, leaves no vertex. With `k`, only membership of the k-core matters.
+/// Every rank reads every list twice; takes 8 bytes a vertex, and in-edges if a directed graph in memory has
+/// none. Throws UsageError for a directed graph in a file that does not store in-edges.
 void verify_cores(const Graph& graph, std::uint32_t k, std::span<const std::uint32_t> cores,
                   Communicator* ranks = nullptr, unsigned threads = 1);
 
-/// The components of a plain union-find over all edges. Reads every edge once, by one rank; takes 4 bytes a
-/// vertex.
+/// Compares with a plain union-find over all edges. One rank reads each edge, once; takes 4 bytes a vertex.
 void verify_components(const Graph& graph, std::span<const Vertex> components, Communicator* ranks = nullptr,
                        unsigned threads = 1);
 
-/// Beliefs are products of priors and messages, and another round of messages, by sums and products of plain
-/// doubles, changes none by more than `tolerance`. Each rank looks at its own messages, wherever the edges
-/// are, and all find together that what is sent is what is received. Reads every edge twice, by one rank;
-/// takes 12 bytes a vertex's state. Returns the largest change that another round makes to a belief of the
-/// vertices that this rank looks at. Throws UsageError where messages were not kept.
+/// Checks that beliefs are products of priors and messages, and that another round of messages changes none
+/// by more than `tolerance`; it uses sums and products of plain doubles. Each rank checks its own messages,
+/// wherever edges are stored; all ranks together check that each message sent is the one received. One rank
+/// reads each edge, twice; takes 12 bytes for each state of each vertex. Returns the largest change of a
+/// belief by another round among the vertices that this rank checks. Throws UsageError if messages were not
+/// kept.
 double verify_beliefs(const Graph& graph, const BeliefModel& model, const BeliefResult& result,
                       double tolerance, double damping, Communicator* ranks = nullptr, unsigned threads = 1);
 

@@ -12,18 +12,18 @@ namespace sluice::acc {
 
 namespace {
 
-/// Vertices whose lists are asked for at a time, where all are looked at.
+/// Vertices whose lists are requested at a time when all vertices are checked.
 constexpr std::uint64_t kVerticesAtOnce = 1u << 16;
 /// Lists that a thread takes at a time.
 constexpr std::uint64_t kListsAtOnce = 256;
 
-/// The neighbours of vertices in either direction, wherever the graph has its lists.
+/// The neighbours of vertices in both directions, from lists in memory or in the graph's file.
 class Neighbors {
  public:
   Neighbors(const Graph& graph, unsigned threads)
       : threads_(threads), out_(out_lists(graph, false, threads)), in_(in_lists(graph)) {}
 
-  /// Of some vertices, which are at hand with all between them.
+  /// Lists of the vertices from `from` to `to`, inclusive.
   class Adjacency {
    public:
     Adjacency(const CsrView& out, const CsrView& in, Vertex from, Vertex to)
@@ -34,7 +34,7 @@ class Neighbors {
     template <class Use>
     void each(Vertex v, Use&& use) const {
       const auto a = list(out_, v), b = list(in_, v);
-      // v itself is passed over as if it had been used.
+      // v itself is skipped.
       for (std::size_t i = 0, j = 0; i < a.size() || j < b.size();) {
         const bool of_b = i == a.size() || (j < b.size() && b[j] < a[i]);
         const Vertex u = of_b ? b[j] : a[i];
@@ -54,7 +54,7 @@ class Neighbors {
     Vertex from_, to_;
   };
 
-  /// Calls use(v, adjacency) for every v of the vertices, which ascend, by several threads.
+  /// Calls use(v, adjacency) for every v of `vertices`, which must ascend, on several threads.
   template <class Use>
   void for_each(std::span<const Vertex> vertices, Use&& use) const {
     out_.for_each(vertices, [&](const CsrView& out, std::size_t begin, std::size_t end) {
@@ -96,10 +96,10 @@ class Neighbors {
   ListReader out_, in_;
 };
 
-/// Two proofs that need no order of all vertices. A core number is not too large: within its core every
-/// vertex has that many neighbours. It is not too small: vertices go away one after the other, each when no
-/// more neighbours than its core number are left of its own core; these would all stay if one of them were
-/// in the next core. Who goes first among those that may go changes nothing.
+/// Two proofs that need no global order of vertices. A core number is not too large: within its core every
+/// vertex has that many neighbours. It is not too small: a vertex is removed when at most as many of its
+/// neighbours as its core number are left in its own core. If a vertex were in the next core, it and its
+/// neighbours there would never be removed. The order of removals does not matter.
 class CoreCheck {
  public:
   CoreCheck(const Graph& graph, std::uint32_t k, std::span<const std::uint32_t> cores, unsigned threads)
@@ -131,14 +131,14 @@ class CoreCheck {
   }
 
  private:
-  /// With `k` there are two levels: its members, and the others.
+  /// With `k` there are two levels: members of the k-core, and other vertices.
   std::uint32_t level(Vertex v) const {
     if (k_ == 0) return cores_[v];
     return cores_[v] >= k_ ? k_ : 0;
   }
-  /// Is it to be shown that v is in no higher core?
+  /// Must the check show that v is in no higher core?
   bool goes(Vertex v) const { return k_ == 0 || cores_[v] < k_; }
-  /// With so many neighbours left it is in none.
+  /// With at most this many neighbours left, v is in no higher core.
   std::uint32_t most(Vertex v) const { return k_ == 0 ? cores_[v] : k_ - 1; }
 
   template <class Use>
@@ -151,7 +151,8 @@ class CoreCheck {
     }
   }
 
-  /// Takes v away, and those that then go away and are at hand: so a long chain is not read a link at a time.
+  /// Removes v, and then those removable vertices whose lists are loaded: a long chain is not read one vertex
+  /// at a time.
   void take_away(Vertex v, const Neighbors::Adjacency& adjacency) {
     Vertex at_hand[kAtHand];
     std::size_t waiting = 0;
@@ -176,8 +177,8 @@ class CoreCheck {
   Neighbors neighbors_;
   std::uint32_t k_;
   std::span<const std::uint32_t> cores_;
-  HostArray<std::uint32_t> left_;  ///< neighbours of the same level or above that are still there
-  HostArray<Vertex> going_;        ///< who goes away, in any order of rounds; each comes in once at most
+  HostArray<std::uint32_t> left_;  ///< remaining neighbours of the same level or above
+  HostArray<Vertex> going_;        ///< vertices to remove, round by round; each at most once
   std::atomic<std::uint64_t> last_ = 0, gone_ = 0;
 };
 
@@ -185,7 +186,7 @@ class CoreCheck {
 
 void verify_cores(const Graph& graph, std::uint32_t k, std::span<const std::uint32_t> cores,
                   Communicator* ranks, unsigned threads) {
-  // Who goes away next depends on all vertices: every rank looks at the whole graph.
+  // The next removals depend on all vertices, so every rank checks the whole graph.
   CoreCheck check(graph, k, cores, threads);
   if (host_budget().counts_only()) return;
   check.run();

@@ -1,4 +1,4 @@
-// What checks of results share: how a fault is said, and who looks at which edges.
+// Shared code of result checks: the error message, and loops over the edges that this rank checks.
 #pragma once
 
 #include <fmt/core.h>
@@ -22,14 +22,14 @@ void require(bool right, fmt::format_string<Args...> what, Args&&... args) {
 struct CheckedList {
   Vertex v;
   EdgeIndex begin, end;
-  const Vertex* targets;  ///< by position in the graph
-  const float* weights;   ///< null: 1
+  const Vertex* targets;  ///< indexed by position in the graph
+  const float* weights;   ///< null: all weights are 1
 
   double weight(EdgeIndex e) const { return weights == nullptr ? 1 : static_cast<double>(weights[e]); }
 };
 
-/// Calls use(list) for every list of `own`: from memory, or from the file in pieces. Each of `threads` takes
-/// `at_once` at a time. Lists have no weights where the graph has none, or `weights` is false.
+/// Calls use(list) for every list of `own`, from memory or from the file in pieces. Each of `threads` threads
+/// takes `at_once` lists at a time. Lists have no weights if the graph has none, or `weights` is false.
 template <class Use>
 void for_each_list(const Graph& graph, const OwnRows& own, bool weights, unsigned threads,
                    std::uint64_t at_once, Use&& use) {
@@ -45,7 +45,7 @@ void for_each_list(const Graph& graph, const OwnRows& own, bool weights, unsigne
                  });
 }
 
-/// Calls use(u, v, weight) for every stored edge of these lists, `threads` at a time.
+/// Calls use(u, v, weight) for every stored edge of the lists of `own`, on `threads` threads.
 template <class Use>
 void for_each_edge(const Graph& graph, const OwnRows& own, bool weights, unsigned threads, Use&& use) {
   constexpr std::uint64_t kListsAtOnce = 1u << 12;
@@ -54,7 +54,7 @@ void for_each_edge(const Graph& graph, const OwnRows& own, bool weights, unsigne
   });
 }
 
-/// No rank goes on before all have found their share right, however long that takes.
+/// Waits until all ranks have found their share of the result right, however long that takes.
 inline void wait_for_checks(Communicator* ranks) {
   if (ranks != nullptr) ranks->barrier("the check of results");
 }

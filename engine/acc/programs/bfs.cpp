@@ -17,7 +17,7 @@ BfsResult bfs(const AccGraph& graph, Vertex source, const AccOptions& options) {
   parallel_blocks(graph.device().threads(), graph.vertices(), 1u << 18,
                   [&](std::uint64_t begin, std::uint64_t end, unsigned) {
                     for (std::uint64_t v = begin; v < end; ++v) {
-                      // Unreached has all bits set: depth -1, and no vertex.
+                      // kUnreached has all bits set, which reads as depth -1 and kNoVertex.
                       result.depths[v] = static_cast<std::int32_t>(BreadthFirst::depth(run.states[v]));
                       result.parents[v] = BreadthFirst::parent(run.states[v]);
                     }

@@ -1,5 +1,5 @@
-// Breadth-first search: a vertex takes the first round that reaches it, and of its neighbours there the
-// smallest as parent. Both lie in one word, depth above parent, so that a minimum settles them together.
+// Breadth-first search: a vertex's depth is the first round that reaches it, its parent the smallest
+// neighbour that does so. One word holds both, depth above parent, so that a minimum selects both together.
 #pragma once
 
 #include "engine/acc/program.hpp"

@@ -1,7 +1,7 @@
-// Core numbers by peeling (Matula and Beck, 1983). A state is the number of neighbours that are left; level k
-// takes away the vertices that have k of them, which takes one from each of their neighbours. A number stops
-// at the level at work (SIMD-X's early stop: what has fallen to it falls no further), so that what a vertex
-// ends with is its core number. Lists must hold each neighbour once, and no vertex itself.
+// Core numbers by peeling (Matula and Beck, 1983). A state is the number of remaining neighbours. Level k
+// removes the vertices that have k remaining neighbours, which subtracts one from each of their neighbours. A
+// state never falls below the current level (SIMD-X's early stop), so a vertex's final state is its core
+// number. Lists must hold each neighbour once, and no self-loops.
 #pragma once
 
 #include "engine/acc/program.hpp"
@@ -14,8 +14,8 @@ struct CoreNumbers {
   static constexpr bool kRepeats = false;
   static constexpr bool kFalls = true, kAdds = true, kReadsState = false;
 
-  State least = 0;                       ///< cores below it are not distinguished: they are one level
-  std::uint64_t highest = kNoLevel - 1;  ///< nor are those above it
+  State least = 0;                       ///< smaller core numbers count as this level
+  std::uint64_t highest = kNoLevel - 1;  ///< levels above it are not processed
 
   SLUICE_HD State init(Vertex, std::uint64_t degree) const {
     return degree < least ? least : static_cast<State>(degree);

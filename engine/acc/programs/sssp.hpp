@@ -1,7 +1,7 @@
-// Shortest paths by delta-stepping (Meyer and Sanders, 2003). Distances are non-negative doubles, whose bits
-// are ordered as they are; a level is a range of distances `delta` wide. The sum of a path is taken from its
-// source on, rounded at every edge; such sums never fall, so the least one of each vertex is the same
-// whatever the order in which edges are looked at.
+// Shortest paths by delta-stepping (Meyer and Sanders, 2003). Distances are non-negative doubles, whose bit
+// patterns compare as integers in the same order; a level is a range of distances `delta` wide. Path lengths
+// are summed from the source, rounded at every edge. Such sums never decrease along a path, so each vertex's
+// least sum does not depend on the order in which edges are processed.
 #pragma once
 
 #include "engine/acc/exact_math.hpp"

@@ -1,5 +1,5 @@
-// Weakly connected components. Of two trees that an edge joins, the smaller root stays, so that every vertex
-// ends with the smallest of its component.
+// Weakly connected components. When an edge joins two trees, the smaller root stays, so the final state of a
+// vertex is the smallest vertex of its component.
 #pragma once
 
 #include "engine/acc/program.hpp"
