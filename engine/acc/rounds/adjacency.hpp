@@ -1,6 +1,6 @@
-// The lists of a rank's own vertices in one direction as an executor traverses them: where they begin, where
-// their edges are, and, where these come in partitions, how the next ones are chosen. What a round reads in
-// place (memory/schedule/in_place.hpp) is one launch before all others, so that copies go on beside it.
+// A rank's own lists in one direction, as an executor traverses them: offsets, places of edges, and the
+// choice of the next partitions. All partitions that a round reads in place (memory/schedule/in_place.hpp)
+// share one launch before all others, so that copies overlap with it.
 #pragma once
 
 #include <algorithm>
@@ -19,13 +19,13 @@
 
 namespace sluice::acc {
 
-/// The vertices of a worklist, by the partition that has their lists; those of short lists that stay on the
-/// device behind all others.
+/// Sorts the vertices of a worklist by the partition that has their lists. Vertices whose short lists stay on
+/// the device come last.
 struct ByPartition {
   VertexRange vertices;
-  OwnershipView partitions;                ///< of rows
-  const EdgeIndex* short_lists = nullptr;  ///< [rows + 1] where those begin, if there are any
-  unsigned behind = 0;                     ///< their key
+  OwnershipView partitions;                ///< ranges of rows
+  const EdgeIndex* short_lists = nullptr;  ///< [rows + 1] offsets of short lists, or null
+  unsigned behind = 0;                     ///< key of vertices with short lists
 
   SLUICE_HD std::uint64_t row(std::uint64_t i) const { return vertices[i] - vertices.first; }
   SLUICE_HD unsigned key(std::uint64_t i) const {
@@ -39,13 +39,13 @@ struct ByPartition {
   }
 };
 
-/// How many edges of rows that wants(row) each partition has; for every kBitsOfWord rows.
+/// Counts the edges of rows for which wants(row), by partition; each call takes kBitsOfWord rows.
 template <class Wants>
 struct CountEdges {
   Wants wants;
   std::uint64_t rows;
   const EdgeIndex* offsets;
-  OwnershipView partitions;    ///< of rows
+  OwnershipView partitions;    ///< ranges of rows
   unsigned long long* counts;  ///< [partitions]
 
   template <class Lane>
@@ -68,9 +68,9 @@ struct CountEdges {
 
 class Adjacency {
  public:
-  /// All else that the device is to hold must be there already, but for worklists of `active` vertices in
-  /// order of partitions. Lists take what memory there is, divided by `shares`; where rounds are `many`,
-  /// short ones stay: keep_short_lists() comes before the first. Keeps references.
+  /// All other device memory must be allocated before, except worklists of `active` vertices sorted by
+  /// partition. Lists take the available memory divided by `shares`. With `many` rounds, short lists stay on
+  /// the device; then call keep_short_lists() before the first. Keeps references.
   Adjacency(const Device& device, const RankPart& rows, const SweepRows& lists, std::uint64_t active,
             std::uint64_t shares = 1, bool many = false)
       : device_(device),
@@ -84,7 +84,7 @@ class Adjacency {
     {
       const bool paged = rows.has_pages(lists);
       if (paged) sorted_ = Buffer<Vertex>(device, active, "worklists");
-      // Slots take what a GPU has left: keep memory for what is known once they are there.
+      // Slots take all remaining GPU memory: reserve what is allocated after them.
       const bool keeps = paged && device.is_cuda();
       const Buffer<std::uint64_t> kept(device, keeps ? 3 * (rows.most_partitions() + 1) : 0, "partitions");
       const std::uint64_t most = memory_for_sweep_pages(device) / shares;
@@ -104,7 +104,7 @@ class Adjacency {
     keys_ = {{}, std::vector<std::uint64_t>(keys), counters_.data()};
   }
 
-  /// The lists of a whole graph, in memory that the executor reads.
+  /// For the lists of a whole graph, in memory that the executor reads.
   Adjacency(const Device& device, const CsrView& lists)
       : device_(device), first_(0), offsets_(lists.offsets) {
     lists_.emplace(lists);
@@ -119,8 +119,8 @@ class Adjacency {
   bool paged() const { return lists_->pages() != nullptr; }
   std::uint64_t partitions() const { return pages().size(); }
 
-  /// Does a run of which this is a plan do without `others`, the lists of the other direction? A plan counts
-  /// past the ceiling, so that it does not try that.
+  /// Does the planned run work without `others`, the lists of the other direction? A plan counts beyond the
+  /// ceiling, so an attempt to allocate them would not fail.
   bool plans_without(const CsrView& others) const {
     const std::uint64_t bytes =
         (others.vertices + 1) * sizeof(EdgeIndex) + edge_bytes(others.edges, others.weights != nullptr);
@@ -134,8 +134,8 @@ class Adjacency {
     executor.wait("short lists");
   }
 
-  /// Calls use(vertices, page) for a worklist, in parts whose lists are there or read in place. One of more
-  /// vertices than are active at most goes through the partitions again.
+  /// Calls use(vertices, page) for a worklist, in parts whose lists are on the device or read in place. A
+  /// worklist longer than sorted_ visits the partitions several times.
   template <Executor E, class Use>
   void visit_vertices(E& executor, const Vertex* vertices, std::uint64_t count, Use&& use) {
     if (count == 0) return;
@@ -157,7 +157,7 @@ class Adjacency {
       }));
       if (short_.any()) in_place.push_back(false), with_short_lists = items_of(behind);
       places = InPlaceFirst(keys_.begins, in_place);
-      if (count <= kUnsorted && places.count + with_short_lists == count) {  // these too
+      if (count <= kUnsorted && places.count + with_short_lists == count) {  // short lists in place, too
         places.count = count, with_short_lists = 0;
         places.begins.clear();
       }
@@ -177,8 +177,8 @@ class Adjacency {
     });
   }
 
-  /// How much waits in each partition: `body` makes, of the partitions of rows and counters that are 0, a
-  /// body for `count` items, which adds to those.
+  /// Counts the demand of each partition. body(partitions, counters) returns a body for `count` items, which
+  /// adds to the counters, initially 0; `partitions` are ranges of rows.
   template <Executor E, class MakeBody>
   const std::vector<std::uint64_t>& count(E& executor, std::uint64_t count, MakeBody&& body) {
     executor.fill(counters_.data(), 0, counters_.bytes());
@@ -187,7 +187,7 @@ class Adjacency {
     return keys_.weights;
   }
 
-  /// How many edges of the rows that wants(row).
+  /// Counts the edges of rows for which wants(row), by partition.
   template <Executor E, class Wants>
   const std::vector<std::uint64_t>& count_edges(E& executor, std::uint64_t rows, const Wants& wants) {
     return count(executor, words_of(0, rows),
@@ -196,14 +196,15 @@ class Adjacency {
                  });
   }
 
-  /// Calls use(page) for the partitions in which edges wait, so many in each; `once`: in no other round.
+  /// Calls use(page) for the partitions that have edges to read, waiting[p] in each. `once`: no other round
+  /// reads them.
   template <Executor E, class Use>
   void visit_edges(E& executor, const std::vector<std::uint64_t>& waiting, Use&& use, bool once = true) {
     visit(executor, waiting, once, use, [&](std::uint64_t p) {
       return ListDemand{std::min(waiting[p], pages().end(p) - pages().begin(p)), waiting[p]};
     });
   }
-  /// The same where those rows wait that count(`items`, body) counts, which look at a few of their edges.
+  /// As visit_edges(), for the rows that count(`items`, body) counts; each reads only a few of its edges.
   template <Executor E, class MakeBody, class Use>
   void visit_rows(E& executor, std::uint64_t items, MakeBody&& body, Use&& use) {
     if (!paged()) return use(lists_->whole());
@@ -214,12 +215,12 @@ class Adjacency {
   }
 
  private:
-  /// A worklist that is read in place and no longer than that is not sorted.
+  /// A worklist that is read in place and has at most this many vertices is not sorted.
   static constexpr std::uint64_t kUnsorted = 1024;
-  /// Edges that a row looks at, about: most find one among those of a sector of memory.
+  /// Estimated number of edges that a row reads: most find a hit within one memory sector.
   static constexpr std::uint64_t kLookedAt = 8;
 
-  /// Partitions take `most` bytes, and of slots that are asked for short lists have some.
+  /// Makes the partitions in at most `most` bytes; short lists use some of the slots that the user asked for.
   void place(const RankPart& rows, const SweepRows& lists, std::uint64_t most) {
     std::vector<PageLock> locks;
     auto pages = rows.make_pages(lists, locks, most, short_.bytes());
@@ -242,7 +243,7 @@ class Adjacency {
     bring(executor, waiting, in_place, use);
   }
 
-  /// Calls use(page) for the others.
+  /// Calls use(page) for the partitions that are not read in place.
   template <Executor E, class Use>
   void bring(E& executor, const std::vector<std::uint64_t>& waiting, const std::vector<bool>& in_place,
              Use&& use) {
@@ -257,10 +258,10 @@ class Adjacency {
   std::uint64_t first_;
   const EdgeIndex* offsets_;
   Buffer<EdgeIndex> uploaded_offsets_;
-  Buffer<Vertex> sorted_;  ///< [active] a worklist by partition
+  Buffer<Vertex> sorted_;  ///< [active] a worklist sorted by partition
   ShortLists short_;
   std::optional<SweepLists> lists_;
-  OwnershipView partitions_;  ///< of rows
+  OwnershipView partitions_;  ///< ranges of rows
   Buffer<unsigned long long> counters_;
   KeyCounts keys_;
 };

@@ -1,4 +1,4 @@
-// Sets of vertices as bits, and counters, that many threads change at the same time.
+// Sets of vertices as bits, and counters, that many threads change concurrently.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 
 namespace sluice::acc {
 
-/// Words that have bits of vertices [begin, end).
+/// Number of words with bits of vertices [begin, end).
 SLUICE_HD std::uint64_t words_of(std::uint64_t begin, std::uint64_t end) {
   return begin < end ? (end - 1) / kBitsOfWord - begin / kBitsOfWord + 1 : 0;
 }
@@ -20,7 +20,7 @@ SLUICE_HD bool has_bit(const std::uint32_t* words, Vertex v) {
   return load(words + v / kBitsOfWord) >> (v % kBitsOfWord) & 1;
 }
 
-/// Sets a bit while others are set and taken away. False: it was set.
+/// Sets a bit atomically. Returns false if it was set.
 SLUICE_HD bool take_bit(std::uint32_t* words, Vertex v) {
   std::uint32_t* const word = words + v / kBitsOfWord;
   const std::uint32_t bit = 1u << (v % kBitsOfWord);
@@ -40,7 +40,7 @@ SLUICE_HD void drop_bit(std::uint32_t* words, Vertex v) {
 #endif
 }
 
-/// Those bits of a word that are of vertices [begin, end), of which it has some.
+/// Mask of the bits in `word` that belong to vertices [begin, end); the word must have at least one of them.
 SLUICE_HD std::uint32_t bits_within(std::uint64_t word, std::uint64_t begin, std::uint64_t end) {
   const std::uint64_t from = word * kBitsOfWord;
   std::uint32_t bits = ~0u;

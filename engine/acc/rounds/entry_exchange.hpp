@@ -1,7 +1,6 @@
-// Entries between ranks: where a rank packs those for other ranks' vertices, and where those that have come
-// lie. A round of a long path has next to nothing to say, so all of it goes in one message to every rank:
-// what the round has come to, a few entries, and how many more follow. Many follow by a Router, in pieces, so
-// that what they take is bounded however many there are.
+// Exchange of entries between ranks: buffers for entries to and from other ranks. A round of a long path
+// sends almost nothing, so one message to every rank has all of it: the round's counts, a few entries, and
+// how many more follow. Many entries follow through a Router, in pieces that bound the memory for them.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +18,8 @@
 
 namespace sluice::acc {
 
-/// Values on their way, in the executor's memory. On the host they are in its own budget, not in what bounds
-/// tables.
+/// Values being sent, in the executor's memory. On the host they count against its own budget, not against
+/// the bound of tables.
 template <class T>
 class TravellingValues {
  public:
@@ -39,7 +38,7 @@ class EntryExchange {
  public:
   using Block = EntryBlock<State>;
 
-  /// Keeps references. All ranks make one. So many bytes of entries travel at once.
+  /// Keeps references. All ranks construct it together. `piece_bytes`: bytes of entries sent at once.
   EntryExchange(const Device& device, const RankPart& rows, std::uint64_t piece_bytes = Router::kPieceBytes)
       : ranks_(static_cast<std::size_t>(rows.ranks().size())),
         in_message_(std::clamp(kMessageBytes / ranks_ / kWord * kWord, kLeastInMessage, kMostInMessage)),
@@ -53,13 +52,13 @@ class EntryExchange {
         leaving_(device, ranks_, in_message_, Block::bytes(piece_)),
         arriving_(device, ranks_, in_message_, Block::bytes(piece_)) {}
 
-  /// A round has no entries yet.
+  /// Begins a round without entries.
   void clear() {
     std::ranges::fill(bytes_, 0);
     std::ranges::fill(follow_, 0);
   }
-  /// Where a kernel packs `count` entries for rank r, which the host then sends; nothing where they are so
-  /// many that they follow.
+  /// Returns where a kernel packs `count` entries for rank r, to be sent in the message; nothing if they are
+  /// too many for it, and follow.
   std::optional<Block> open(std::size_t r, std::uint64_t count) {
     if (Block::bytes(count) > in_message_) {
       follow_[r] = count;
@@ -67,12 +66,11 @@ class EntryExchange {
     }
     std::uint64_t* const at = packed_for(r);
     bytes_[r] = Block::bytes(count);
-    at[bytes_[r] / kWord - 1] = 0;  // its end may hold no entry
+    at[bytes_[r] / kWord - 1] = 0;  // padding at the end
     return Block::at(at, count);
   }
 
-  /// The round's end: returns what it has come to on all ranks. All ranks call it, and what follows, with
-  /// what it returns.
+  /// Ends the round: returns the work of all ranks. All ranks call it, and then receive() with its result.
   RoundWork exchange(RoundWork own) {
     own.longest = *std::ranges::max_element(follow_);
     if (ranks_ == 1) return own;
@@ -92,14 +90,14 @@ class EntryExchange {
     }
     return all;
   }
-  /// Has anything come?
+  /// Has any entry arrived, or is any to follow?
   bool any_came() const {
     for (std::size_t r = 0; r < ranks_; ++r)
       if (header_from(r).bytes > 0 || following_[r] > 0) return true;
     return false;
   }
-  /// Calls take(block, count) for what came in messages, and for what follows, where pack(rank, begin, block,
-  /// count) writes entries from `begin` on; both use `stream`.
+  /// Calls take(block, count) for entries that came in messages, and for those that follow. For these,
+  /// pack(rank, begin, block, count) writes this rank's entries from `begin` on. Both use `stream`.
   template <class Pack, class Take>
   void receive(std::uint64_t longest, void* stream, Pack&& pack, Take&& take) {
     std::uint64_t* to = arriving_.in_messages.data();
@@ -124,13 +122,14 @@ class EntryExchange {
  private:
   using Counts = std::vector<std::uint64_t>;  ///< [ranks]
   static constexpr std::size_t kWord = sizeof(std::uint64_t);
-  /// Of the messages of a rank in a round, and of one: MPI hands over so much without asking the receiver.
+  /// Bytes of entries in all messages of a rank in a round, and bounds for one message: MPI sends that much
+  /// without asking the receiver.
   static constexpr std::size_t kMessageBytes = 8192, kLeastInMessage = 192, kMostInMessage = 3840;
 
-  /// Of a message. Its block of entries is behind it.
+  /// Header of a message, followed by its block of entries.
   struct Header {
     RoundWork work;
-    std::uint64_t bytes = 0;  ///< of the block
+    std::uint64_t bytes = 0;  ///< bytes of the block
     std::uint64_t follow = 0;
   };
   static constexpr std::size_t kHeaderWords = sizeof(Header) / kWord;
@@ -146,8 +145,8 @@ class EntryExchange {
     TravellingValues<std::uint64_t> following;
   };
 
-  /// Entries of a rank that travel at once: the same on all, and of all ranks no more than a rank has
-  /// vertices.
+  /// Entries that a rank sends at once: equal on all ranks, and for all ranks together at most as many as a
+  /// rank has vertices.
   static std::uint64_t piece_of(const RankPart& rows, std::uint64_t bytes) {
     std::uint64_t most = 1;
     for (std::uint64_t r = 0; r < rows.owners().size(); ++r) most = std::max(most, rows.owners().count(r));
@@ -156,7 +155,7 @@ class EntryExchange {
     if (ranks > 1) most = std::max<std::uint64_t>(most / (ranks - 1), 1);
     return std::clamp<std::uint64_t>(piece, 1, most);
   }
-  /// Of a message.
+  /// Words of a message.
   std::size_t words() const { return kHeaderWords + in_message_ / kWord; }
   std::uint64_t* packed_for(std::size_t r) const {
     return leaving_.in_messages.data() + r * (in_message_ / kWord);
@@ -175,7 +174,7 @@ class EntryExchange {
     for (std::uint64_t& count : counts) count = Block::bytes(count);
     return counts;
   }
-  /// Blocks lie in order of rank.
+  /// Blocks are in order of rank.
   template <class Use>
   static void for_each_block(std::uint64_t* at, const Counts& counts, Use&& use) {
     for (std::size_t r = 0; r < counts.size(); ++r) {
@@ -184,12 +183,12 @@ class EntryExchange {
     }
   }
 
-  std::size_t ranks_, in_message_;  ///< bytes of entries that travel in a message
+  std::size_t ranks_, in_message_;  ///< bytes of entries in a message
   std::uint64_t piece_;
   const Router& router_;
   std::vector<std::uint64_t> out_, in_;  ///< [ranks][words()] messages
-  Counts bytes_;                         ///< of the block for each rank
-  Counts follow_, following_;            ///< entries for each rank, and of each, behind the messages
+  Counts bytes_;                         ///< bytes of the block for each rank
+  Counts follow_, following_;            ///< entries to and from each rank after the messages
   Side leaving_, arriving_;
 };
 

@@ -1,6 +1,6 @@
-// The rounds of votes and aggregations, of a whole graph or a rank's part, in the executor's memory. The host
-// keeps vertices in bins by level. On a GPU levels are one bin wide: it finds the next one faster by reading
-// the states of own vertices.
+// Rounds of votes and aggregations, for a whole graph or a rank's part, in the executor's memory. The host
+// keeps vertices in bins by level. A GPU has a single bin: it finds the next level faster by reading the
+// states of own vertices.
 #pragma once
 
 #include <algorithm>
@@ -65,7 +65,7 @@ class FrontierRounds {
   const RankPart& rows() const { return rows_; }
   const State* states() const { return states_.data(); }  ///< in the executor's memory
 
-  /// States to begin with; of a vote, the vertices that are active in the first round. All ranks call it.
+  /// Sets initial states, and for a vote the vertices active in the first round. All ranks call it.
   void start() {
     if constexpr (!R::kComplete)
       states_.begin(own_lists_->out().offsets(), view_.program, !SumProgram<Program>);
@@ -85,10 +85,10 @@ class FrontierRounds {
   }
 
   bool can_pull() const { return own_lists_->both(); }
-  /// Own vertices that are active in the round to come of a vote.
+  /// Own vertices that are active in a vote's next round.
   VoteFront front() const { return {front_size_, front_edges_}; }
 
-  /// Active vertices of a vote push.
+  /// A vote's round in which active vertices push.
   RoundWork push(const AccRound& at) {
     if constexpr (kInBits) list_front();
     RoundWork work{.active = front_size_};
@@ -103,11 +103,11 @@ class FrontierRounds {
     return work;
   }
 
-  /// Vertices of a vote that are not settled pull; ranks exchange the bits of active vertices alone.
+  /// A vote's round in which unsettled vertices pull; ranks exchange only the bits of active vertices.
   RoundWork pull(const AccRound& at) {
     RoundWork work{.active = front_size_};
     view_.ballot = all_ballots();
-    // marks_ become the bits of all vertices that are active, on any rank.
+    // Makes marks_ the bits of all active vertices, on any rank.
     if (!in_bits_) executor_.for_each(front_size_, output_, MarkFront{active_.data(), marks_.data()});
     executor_.fill(found_.data(), 0, found_.bytes());
     if (!R::kComplete && ranks_ > 1) {
@@ -136,9 +136,9 @@ class FrontierRounds {
     return work;
   }
 
-  /// Levels that wait in bins of their own.
+  /// The number of levels that have bins of their own.
   std::uint64_t bins() const { return kBinned ? kLevelBins<Program> : 1; }
-  /// The lowest level of own vertices from `least` on, or kNoLevel; all below are done.
+  /// The lowest level of an own vertex that is at least `least`, or kNoLevel; lower levels are done.
   std::uint64_t lowest(std::uint64_t least) {
     if constexpr (kBinned) {
       return executor_.levels().lowest_beyond(least, [&](Vertex v) { return view_.level(v); });
@@ -149,7 +149,7 @@ class FrontierRounds {
       return counts_.lowest();
     }
   }
-  /// After that: makes `level` the first bin's.
+  /// Called after lowest(): makes `level` the level of the first bin.
   void open(std::uint64_t level) {
     if constexpr (kBinned) {
       executor_.levels().open(level, [&](Vertex v) { return view_.level(v); });
@@ -160,9 +160,9 @@ class FrontierRounds {
     }
   }
 
-  /// Vertices of the level at work, which is that bin's, send. Those of a rank push until none is left on it,
-  /// unless a graph is whole or one process chooses directions. `next` is the lowest bin that then waits, on
-  /// this rank or where entries go. All ranks call it.
+  /// Vertices of the current level, in that bin, send. A rank pushes until it has none left, unless the graph
+  /// is whole or one process chooses directions: then once. `next` is the lowest bin that then has vertices,
+  /// on this rank or where its entries go. All ranks call it.
   RoundWork round(const AccRound& at, std::uint64_t bin) {
     RoundWork work;
     const bool once = R::kComplete || (level_pulls_ && ranks_ == 1);
@@ -189,19 +189,19 @@ class FrontierRounds {
     return work;
   }
 
-  /// Did that round pull?
+  /// Did the last round pull?
   bool pulled() const { return level_pulls_ && level_pulls_->pulled(); }
-  /// Were the next worklists of this rank found by their marks?
+  /// Were this rank's next worklists found by a ballot of marks?
   bool balloted() const { return view_.ballot; }
 
-  /// Ends a round in which this rank has come to `own`: entries reach their owners. Returns what all ranks
-  /// have come to. All ranks call it.
+  /// Ends a round in which this rank did `own`: sends entries to their owners. Returns the work of all ranks.
+  /// All ranks call it.
   RoundWork end(const RoundWork& own, const AccRound& at) {
     RoundWork all = own;
     if constexpr (!R::kComplete) {
       all = entries_->exchange(own);
       View listing = view_;
-      listing.ballot = all_ballots();  // else own vertices that are marked are listed already
+      listing.ballot = all_ballots();  // else marked own vertices are already listed
       entries_->receive(
           all.longest, executor_.stream(),
           [&](std::size_t rank, std::uint64_t begin, const Entries& block, std::uint64_t count) {
@@ -211,7 +211,7 @@ class FrontierRounds {
             executor_.for_each(count, output_, TakeEntries<View>{listing, at, block});
           });
       const bool came = entries_->any_came();
-      // Those that were listed before, too, whose edges count once.
+      // The ballot also lists vertices listed before, so their edges must not count twice.
       if (came && all_ballots()) counts_.take(kNextEdges), marked_.list(view_, output_);
       if (VoteProgram<Program> && came) counts_.read();
     }
@@ -220,14 +220,14 @@ class FrontierRounds {
     return all;
   }
 
-  /// Makes all states true on all ranks. All ranks call it.
+  /// Sends every state from its owner to all ranks. All ranks call it.
   void finish(AccStats& stats) {
     executor_.wait("the last round");
     states_.share("the results");
     count(stats);
   }
 
-  /// Charges what rounds take beside what is there, at most: on the host bins of an aggregation's vertices.
+  /// Charges the most memory that rounds allocate: on the host, an aggregation's bins.
   void plan(AccStats& stats) const {
     const std::uint64_t entries = level_pulls_ && ranks_ > 1 ? states_.size() * sizeof(State) : 0;
     if (kBinned)
@@ -243,22 +243,22 @@ class FrontierRounds {
 
   using Entries = EntryBlock<State>;
   using View = FrontierView<Program, R>;
-  /// Bins hold a vertex more than once, and grow by doubling.
+  /// Bins may hold a vertex more than once, and grow by doubling.
   static constexpr std::uint64_t kListsOfBins = 4;
   static constexpr bool kBinned = AggregationProgram<Program> && E::kBinsByLevel;
-  /// Sums of lanes: edges that were looked at, and of a vote those of listed vertices.
+  /// Sums of lanes: edges read, and for a vote the edges of listed vertices.
   static constexpr unsigned kEdges = 0, kNextEdges = 1;
-  /// What a pull finds is the next frontier as bits.
+  /// Pulls write the next frontier as bits.
   static constexpr bool kInBits = VoteProgram<Program> && E::kPullsIntoBits;
   static constexpr bool kBallots = !E::kPullsIntoBits && !R::kComplete;
   static constexpr bool kPullsLevels = PullableProgram<Program>;
-  /// Is every worklist a ballot? Else lanes list what pulls and next levels find, and what other ranks send:
-  /// a ballot is four launches, and the host waits for one.
+  /// Is every worklist made by a ballot? Else lanes list vertices from pulls, next levels and other ranks: a
+  /// ballot is four launches, and the host waits for one.
   bool all_ballots() const { return kBallots && filter_ == AccFilter::ballot; }
 
   std::uint64_t words() const { return words_of(0, states_.size()); }
   std::uint64_t own_rows() const { return rows_.last() - rows_.first(); }
-  /// Words that have bits of own vertices.
+  /// Number of words with bits of own vertices.
   std::uint64_t own_words() const { return words_of(rows_.first(), rows_.last()); }
   /// Rounds pull on all ranks, or on none.
   void agree_on_pulls() {
@@ -267,7 +267,7 @@ class FrontierRounds {
     if (none[0] != 0) level_pulls_.reset();
   }
 
-  /// Own vertices that were listed or pulled, as was read last, are the next frontier.
+  /// Makes own vertices that were listed or pulled, as of the last read, the next frontier.
   void take_front() {
     front_size_ = counts_.listed(own_);
     active_ = {};
@@ -287,18 +287,18 @@ class FrontierRounds {
     executor_.for_each(front_size_, output_, TakeFront<View>{view_, listed, front_.data()});
   }
 
-  /// Makes a list of a frontier that is bits.
+  /// Converts a frontier of bits into a list.
   void list_front() {
     if (!std::exchange(in_bits_, false)) return;
     marked_.list(view_, output_);
     executor_.fill(marks_.data(), 0, marks_.bytes());
     counts_.read();
-    const std::uint64_t edges = front_edges_;  // counted as they were pulled
+    const std::uint64_t edges = front_edges_;  // counted when they were pulled
     take_front();
     front_edges_ = edges;
   }
 
-  /// The same of vertices of the level at work. False: none is left.
+  /// Makes vertices of the current level the frontier. Returns false if none is left.
   bool take_level(std::uint64_t bin) {
     if constexpr (kBinned) {
       executor_.levels().take(bin);
@@ -309,7 +309,7 @@ class FrontierRounds {
     }
     return !active_.empty();
   }
-  /// The level of the first bin, and the first bin, from one on, with vertices.
+  /// The level of the first bin; and the first bin, from `from` on, that has vertices.
   std::uint64_t first_level(const AccRound& at) {
     if constexpr (kBinned) return executor_.levels().window();
     return at.level;
@@ -324,15 +324,15 @@ class FrontierRounds {
     return RoundWork::kNothing;
   }
 
-  /// What a vote's round has found, as was read last.
+  /// Adds the counts of a vote's round, as of the last read.
   void note(RoundWork& work) {
     work.edges = counts_.take(kEdges);
     work.found = counts_.listed(own_);
     work.found_edges = counts_.more(kNextEdges);
   }
 
-  /// Threads may fuse rounds of a bin only where any list is there. Lanes of a GPU list what becomes active
-  /// (online), or mark it alone, and the marks of all own vertices are looked through (ballot).
+  /// Threads may fuse rounds of a bin only if lists are not paged. Lanes of a GPU either list activated
+  /// vertices (online), or only mark them, and then the marks of all own vertices are scanned (ballot).
   void push_front(const AccRound& at, [[maybe_unused]] std::uint64_t bin = 0) {
     if constexpr (kBallots) view_.ballot = wants_ballot(filter_, front_size_, own_rows());
     own_lists_->out().visit_vertices(
@@ -350,11 +350,11 @@ class FrontierRounds {
     if (view_.ballot) marked_.list(view_, output_);
   }
 
-  /// Vertices of another rank that are reached.
+  /// Reached vertices of another rank.
   const Vertex* listed_for(std::size_t rank) const { return lists_.data() + rows_.owners().begin(rank); }
 
-  /// Readies the entries for other ranks' vertices to leave. Returns the lowest level that they may come to:
-  /// of a bound program theirs, else that at work; kNoLevel: there are none.
+  /// Packs the entries for other ranks' vertices. Returns the lowest level that they may activate: for bounds
+  /// the lowest of theirs, else the current level; kNoLevel if there are none.
   std::uint64_t pack(std::uint64_t level = 0) {
     constexpr bool kBounds = BoundProgram<Program>;
     entries_->clear();
@@ -388,11 +388,11 @@ class FrontierRounds {
   MarkedList<E> marked_;
   std::optional<EntryExchange<State>> entries_;
   std::optional<OwnLists<E>> own_lists_;
-  std::optional<LevelPulls<View, E>> level_pulls_;  ///< of an aggregation that may pull
+  std::optional<LevelPulls<View, E>> level_pulls_;  ///< for aggregations that may pull
   LaneOutput output_;
   View view_;
-  std::span<const Vertex> active_;  ///< the frontier, where it is a list
-  bool in_bits_ = false;            ///< it is marks_
+  std::span<const Vertex> active_;  ///< the frontier, if it is a list
+  bool in_bits_ = false;            ///< the frontier is marks_
   std::uint64_t front_size_ = 0, front_edges_ = 0;
 };
 

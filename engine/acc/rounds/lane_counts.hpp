@@ -1,4 +1,4 @@
-// What lanes count (exec/executor.hpp), in the executor's memory, and what the host has last read of it.
+// Counters of lanes (exec/executor.hpp) in the executor's memory, and the values last read by the host.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace sluice::acc {
 template <Executor E>
 class LaneCounts {
  public:
-  /// Of so many lists. Keeps a reference.
+  /// Counters for `lists` lists. Keeps a reference to the executor.
   LaneCounts(const Device& device, E& executor, unsigned lists)
       : executor_(executor),
         lists_(lists),
         counters_(device, lists + LaneOutput::kSums + 1, "counts"),
         read_(counters_.size()) {}
 
-  /// For lanes, whose lists begin at `begins` in `lists`.
+  /// Output for lanes; list i begins at begins[i] in `lists`.
   LaneOutput output(Vertex* lists, const std::uint64_t* begins) const {
     unsigned long long* const sums = counters_.data() + lists_;
     return {lists, begins, counters_.data(), sums, sums + LaneOutput::kSums, lists_};
@@ -34,11 +34,11 @@ class LaneCounts {
   }
   void read() { executor_.read(read_.data(), counters_.data(), read_.size(), "a round's kernels"); }
 
-  // As they were read last:
+  // Values as of the last read():
 
   std::uint64_t listed(unsigned list) const { return read_[list]; }
   std::uint64_t lowest() const { return read_[at_lowest()]; }
-  /// What has come to a sum since take().
+  /// Growth of a sum since its last take().
   std::uint64_t more(unsigned sum) const { return read_[lists_ + sum] - before_[sum]; }
   std::uint64_t take(unsigned sum) {
     return read_[lists_ + sum] - std::exchange(before_[sum], read_[lists_ + sum]);
@@ -49,7 +49,7 @@ class LaneCounts {
 
   E& executor_;
   unsigned lists_;
-  Buffer<unsigned long long> counters_;  ///< as LaneOutput has them, one after the other
+  Buffer<unsigned long long> counters_;  ///< in the order of LaneOutput
   std::vector<std::uint64_t> read_;
   std::uint64_t before_[LaneOutput::kSums] = {};
 };

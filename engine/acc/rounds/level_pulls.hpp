@@ -1,6 +1,6 @@
-// Rounds of an aggregation that pull: own vertices whose states may still change look for active ones, of any
-// rank, in their in-lists (pulled_values.hpp). Ranks exchange the bits of these, and the states that they
-// send. All of them come to the same direction.
+// Rounds of an aggregation that pull: own vertices whose states may still change read their in-lists for
+// active vertices of any rank (pulled_values.hpp). Ranks exchange the bits of active vertices and, if needed,
+// their states. All ranks choose the same direction.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace sluice::acc {
 
-/// Active vertices of the level at work, which bins may hold more than once, and hold some that have left it.
+/// Active vertices of the current level. Bins may hold a vertex twice, or vertices that have left the level.
 template <class View>
 struct LevelFront {
   View view;
@@ -39,7 +39,7 @@ struct MarkSenders : LevelFront<View> {
   }
 };
 
-/// sums[1] is of their edges.
+/// Sums the edges of sending vertices in sums[1].
 template <class View>
 struct CountSent : LevelFront<View> {
   template <class Lane>
@@ -59,7 +59,7 @@ struct MayChange {
   }
 };
 
-/// Of such rows, sums[1] is of edges.
+/// Sums the in-edges of such rows in sums[1].
 template <class View>
 struct CountLeft {
   MayChange<View> changes;
@@ -86,7 +86,7 @@ struct PullRows : PulledValues<typename View::Program> {
 template <class View, Traverser E>
 class LevelPulls {
  public:
-  /// Of `lists` in both directions; `senders` has a bit for every vertex. Keeps references.
+  /// `lists` must have both directions; `senders` has a bit for every vertex. Keeps references.
   LevelPulls(const AccGraph& graph, AccDirection asked, E& executor, LaneCounts<E>& counts,
              OwnLists<E>& lists, std::uint32_t* senders)
       : rows_(graph.rank_part()),
@@ -100,17 +100,17 @@ class LevelPulls {
         asked_(asked),
         left_(graph.edges()) {}
 
-  /// Does the round in which own vertices `front` are active pull? All ranks call it.
+  /// Does the round pull, if own vertices `front` are active? All ranks call it.
   bool chooses(const View& view, const LaneOutput& output, const AccRound& at,
                std::span<const Vertex> front) {
     return pulled_ = asked_ == AccDirection::pull || less_to_read(view, output, at, front);
   }
-  /// Did the last one?
+  /// Did the last round pull?
   bool pulled() const { return pulled_; }
-  /// All ranks have looked at so many edges in a round.
+  /// Ends a round in which all ranks together read `edges`.
   void ended(std::uint64_t edges) { looked_at_ = edges; }
 
-  /// Makes it. All ranks call it.
+  /// Runs a round that pulls. All ranks call it.
   void pull(const View& view, const LaneOutput& output, const AccRound& at, std::span<const Vertex> front) {
     executor_.fill(senders_, 0, words_of(0, vertices_) * sizeof *senders_);
     executor_.for_each(front.size(), output, MarkSenders<View>{{view, at, front.data()}, senders_});
@@ -136,7 +136,7 @@ class LevelPulls {
   using State = typename Program::State;
   static constexpr bool kShares = kReadsState<Program>;
 
-  /// Is a pull less work? It looks at every state as well.
+  /// Is a pull less work? It also reads every state.
   bool less_to_read(const View& view, const LaneOutput& output, const AccRound& at,
                     std::span<const Vertex> front) {
     left_ -= std::min(left_, pulled_ ? front_edges_ : looked_at_);
@@ -145,12 +145,12 @@ class LevelPulls {
     const std::uint64_t sends = Program::kRepeats ? 0 : std::min(left_, front_edges_);
     if (!less_to_pull(front_edges_, left_ - sends, vertices_)) return false;
     if constexpr (!Program::kRepeats) return true;
-    // So many edges have been pushed since the last look that this one costs little beside them.
+    // So many edges were pushed since the last count that this count is cheap beside them.
     executor_.for_each(view.last - view.first, output, CountLeft<View>{{view, at}, in_.offsets()});
     left_ = counted("edges that lead to vertices");
     return less_to_pull(front_edges_, left_, vertices_);
   }
-  /// The second sum of lanes, over ranks.
+  /// Returns the lanes' second sum, added over ranks.
   std::uint64_t counted(const char* label) {
     counts_.read();
     std::array<std::uint64_t, 1> sum{counts_.take(1)};
@@ -158,8 +158,8 @@ class LevelPulls {
     return sum[0];
   }
 
-  /// Makes the bits those of all ranks' active vertices, and their states true. A bound that this rank has
-  /// sent is never below its vertex's state.
+  /// Exchanges the bits of active vertices, and their states if compute() reads them. A bound that this rank
+  /// has sent is never below the vertex's state.
   void share_senders(const View& view, std::span<const Vertex> front) {
     bits_->share(senders_);
     if constexpr (!kShares) return;
@@ -171,7 +171,7 @@ class LevelPulls {
       rows_.router().share(view.states, kLabel, 1, executor_.stream());
     }
   }
-  /// What a rank has of others' states is the sum of what has not been sent: nothing.
+  /// A rank's copies of remote states hold sums not yet sent: here, zero.
   void forget_others(const View& view) {
     executor_.fill(view.states, 0, view.first * sizeof(State));
     executor_.fill(view.states + view.last, 0, (vertices_ - view.last) * sizeof(State));
@@ -182,13 +182,13 @@ class LevelPulls {
   LaneCounts<E>& counts_;
   Adjacency& in_;
   SharedBits<E>* bits_;
-  Router by_hosts_;         ///< of states in host memory
-  std::uint32_t* senders_;  ///< bits
+  Router by_hosts_;         ///< for states in host memory
+  std::uint32_t* senders_;  ///< bits of active vertices
   std::uint64_t vertices_;
   AccDirection asked_;
   bool pulled_ = false;
-  /// Edges of vertices that have not sent, at least. One sends at a single level, and does not change beyond
-  /// it; bounds of the level at work may send again.
+  /// Lower bound of the edges of vertices that have not sent. Parts of a sum are sent once, after which the
+  /// state is final; vertices with bounds at the current level may send again.
   std::uint64_t left_;
   std::uint64_t front_edges_ = 0, looked_at_ = 0;  ///< of the last round
 };

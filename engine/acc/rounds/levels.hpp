@@ -1,5 +1,5 @@
-// Aggregations, level by level. Over ranks a round ends where none has a vertex left at the level at work:
-// until then each works on without the others.
+// Aggregations, level by level. Over ranks, each rank processes its vertices of the current level without the
+// others; the round ends when no rank has such a vertex left.
 #pragma once
 
 #include <utility>
@@ -28,7 +28,7 @@ class Levels : public FrontierRounds<Program, E, R> {
         at.level = least + bin;
         ++at.round;
         const RoundWork all = this->end(this->round(at, bin), at);
-        // What went to other ranks may have changed nothing there.
+        // Entries sent to other ranks may have changed no state there.
         if (all.active > 0) {
           stats.add({.level = at.level,
                      .pull = this->pulled(),

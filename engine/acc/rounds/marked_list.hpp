@@ -1,10 +1,10 @@
-// The list of the own vertices that are marked, in their order and without atomics (SIMD-X's ballot filter):
-// each word of marks is counted, the counts are added up, and the vertices are written behind those before.
-// (Kernels that stay resident make three lists by degree so, with counts in registers: ballots.cuh. A launch
-// takes as long as some of their rounds, and they have no memory of a count for each word.)
+// Lists marked own vertices, ascending and without atomics (SIMD-X's ballot filter): marks are counted by
+// word, a prefix sum places each word, and its vertices are written there. (Persistent kernels make three
+// lists by degree, with counts in registers: ballots.cuh. A launch takes as long as some of their rounds, and
+// they have no memory for a count of each word.)
 //
 // Measured in partitions of Kronecker 22 on an H200 (docs/papers.md): a search takes 23.5 ms by ballots alone
-// and 24.4 by lanes that list, k-core 107 and 76. So few vertices are listed, and many are marked.
+// and 24.4 by lanes that list, k-core 107 and 76. So lanes list few vertices, and ballots find many.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@
 
 namespace sluice::acc {
 
-/// Do lanes mark what a push makes active, for a ballot? With jit where many of the own vertices push. (What
-/// pulls, next levels and other ranks find is a ballot with that filter alone.)
+/// Do lanes only mark vertices that a push activates, for a ballot? With jit, if many own vertices push.
+/// (Vertices activated by pulls, next levels and other ranks are balloted only with filter `ballot`.)
 inline bool wants_ballot(AccFilter filter, std::uint64_t active, std::uint64_t own) {
   constexpr std::uint64_t kFewOfVertices = 8;
   return filter == AccFilter::ballot || (filter == AccFilter::jit && active > own / kFewOfVertices);
 }
 
-/// The own vertices that are marked, of the i-th word that has own ones.
+/// The marked own vertices of the i-th word with own vertices.
 template <class View>
 struct OwnMarks {
   View view;
@@ -47,11 +47,11 @@ struct CountMarked {
   }
 };
 
-/// Where lanes pull into bits, the edges of what they found were counted then.
+/// Lists marked vertices and sums their edges, except where lanes pull into bits: the pull has counted them.
 template <class View>
 struct ListMarked {
   OwnMarks<View> marks;
-  const std::uint64_t* places;  ///< [words + 1] of each word's first vertex on the list
+  const std::uint64_t* places;  ///< [words + 1] place of each word's first vertex on the list
   std::uint64_t words;
   LaneOutput output;
 
@@ -71,16 +71,17 @@ struct ListMarked {
 template <Executor E>
 class MarkedList {
  public:
-  /// Of vertices whose marks are in so many words; none where it is not asked for. Keeps a reference.
+  /// For vertices whose marks are in `words` words; allocates nothing unless `asked`. Keeps a reference to
+  /// the executor.
   MarkedList(const Device& device, E& executor, std::uint64_t words, bool asked)
       : executor_(executor), words_(words), places_(device, asked ? words + 1 : 0, "worklists") {
     if (!asked) return;
     executor_.fill(places_.data(), 0, places_.bytes());
-    executor_.exclusive_sum(places_.data(), words_);  // takes its memory before lists take what is left
+    executor_.exclusive_sum(places_.data(), words_);  // allocates before lists take the remaining memory
   }
 
-  /// Makes the marked vertices of `view` the own list of `output`, which was empty, and of a vote adds their
-  /// edges to sums[1].
+  /// Writes the marked vertices of `view` to the own list of `output`, which must be empty; for a vote it
+  /// adds their edges to sums[1].
   template <class View>
   void list(const View& view, const LaneOutput& output) {
     const OwnMarks<View> marks{view};

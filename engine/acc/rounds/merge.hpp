@@ -1,8 +1,7 @@
-// Merges. Every rank joins the ends of its own edges in trees of all vertices; then ranks take each other's
-// trees, until all have those of all (rank_forests.hpp). Where every edge is there in both directions,
-// vertices of the largest tree are spared, and so are partitions that have no others: an edge out of that
-// tree is also seen from its other end. The largest tree is taken to be the one that holds a hub; the host
-// with the whole graph asks a sample of vertices.
+// Merges. Every rank joins the ends of its own edges, in trees of all vertices; then ranks exchange trees
+// until each has all (rank_forests.hpp). If every edge is stored in both directions, vertices of the largest
+// tree are skipped, and partitions that have no others: an edge out of that tree is also read from its other
+// end. The largest tree is assumed to be that of a hub; on the host with the whole graph, it is sampled.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +20,7 @@
 
 namespace sluice::acc {
 
-/// Pointers are to the executor's memory.
+/// The view of own rows. Pointers are to the executor's memory.
 template <class Program>
 struct MergeRows {
   Program program;
@@ -29,7 +28,7 @@ struct MergeRows {
   const EdgeIndex* offsets = nullptr;  ///< [own vertices + 1]
   Vertex* states = nullptr;            ///< [vertices]
 
-  /// Is this vertex known to be of the tree with that root? Later it may be of another, never less.
+  /// Is v known to be in the tree of `root`? Trees only merge, so this stays true.
   SLUICE_HD bool is_spared(Vertex v, Vertex root) const {
     return root != kNoVertex && !program.active(load(states + v), root);
   }
@@ -40,7 +39,7 @@ struct MergeRows {
   }
 };
 
-/// Every vertex is a root.
+/// Makes every vertex a root.
 struct BeginRoots {
   Vertex* states;
 
@@ -50,8 +49,8 @@ struct BeginRoots {
   }
 };
 
-/// Edges [from, to) of the list of every own vertex that has some there and is not spared: sums[0] counts
-/// these edges, and sums[1] the vertices. `left` not null: edges between roots far away are left, if any.
+/// Joins edges [from, to) of every own vertex's list, except for spared vertices. sums[0] counts these edges,
+/// and sums[1] the vertices. With `left`, edges whose roots are far away are skipped, and *left is set.
 template <class Program>
 struct JoinRange {
   MergeRows<Program> rows;
@@ -78,7 +77,7 @@ struct JoinRange {
   }
 };
 
-/// The same edges once more, if any were left.
+/// Joins the same edges once more, if any were skipped.
 template <class Program>
 struct JoinLeft {
   JoinRange<Program> join;
@@ -90,7 +89,7 @@ struct JoinLeft {
   }
 };
 
-/// The same of vertices that are joined before all others, or of those.
+/// JoinRange for the vertices that are joined first, or for all others.
 template <class Program, bool first>
 struct JoinSome {
   JoinRange<Program> join;
@@ -103,7 +102,7 @@ struct JoinSome {
   }
 };
 
-/// All edges of vertices that are not spared.
+/// Joins the ends of all edges of vertices that are not spared.
 template <class Program>
 struct JoinEdges {
   MergeRows<Program> rows;
@@ -155,14 +154,14 @@ class Merge {
     }
   }
 
-  /// States are true on all ranks already.
+  /// All ranks already have all states.
   void finish(AccStats& stats) {
     if constexpr (R::kComplete) return;
     stats.add_traffic(lists_.lists().traffic());
     stats.kernel_launches = executor_.launches();
   }
 
-  /// In the executor's memory.
+  /// States, in the executor's memory.
   const Vertex* states() const { return states_.data(); }
 
   void plan(AccStats& stats) const { stats.add_traffic(lists_.lists().traffic()); }
@@ -171,7 +170,7 @@ class Merge {
   std::uint64_t own_rows() const { return rows_.last() - rows_.first(); }
 
   void begin_roots() { executor_.for_each(states_.size(), {}, BeginRoots{states_.data()}); }
-  /// Makes the root of every vertex its state.
+  /// Sets every state to the root of the vertex's tree.
   void compress_states() { executor_.for_each(states_.size(), output_, Compress{states_.data()}); }
 
   void join_some(Vertex spared_root, EdgeIndex from, EdgeIndex to) {
@@ -180,7 +179,7 @@ class Merge {
                        JoinRange<Program>{view_, spared_root, from, to, whole.sources, whole.weights});
   }
 
-  /// The sampled edges, so that few lanes at a time change the same words.
+  /// Joins the sampled edges in steps, so that few lanes change the same words at a time.
   void join_sampled() {
     const SweepPage whole = lists_.lists().whole();
     unsigned long long* const left = counters_.data() + LaneOutput::kSums;
@@ -196,7 +195,7 @@ class Merge {
     executor_.for_each(own_rows(), output_, JoinSome<Program, false>{others, own_rows()});
   }
 
-  /// Rounds of one edge of every vertex, and one of all that is left.
+  /// Rounds that join one edge of every vertex, then a round for all remaining edges.
   void run_whole(AccStats& stats) {
     begin_roots();
     LargestTree largest;
@@ -233,9 +232,9 @@ class Merge {
     stats.add({.active = sums[1], .edges = sums[0]});
   }
 
-  /// Finds the vertex, the same on all ranks, in whose tree edges are spared, and returns its root, or
-  /// kNoVertex. Lists begin with small vertices: one of these that every rank has in the tree of most of its
-  /// own by now, or else that of most edges, which may come into it later. All ranks call it.
+  /// Chooses the hub, whose tree's vertices are spared, the same on all ranks; returns its root or kNoVertex.
+  /// It is a small vertex (lists begin with these) that every rank finds in its own largest tree; or else the
+  /// vertex of most edges, which may join that tree later. All ranks call it.
   Vertex find_hub() {
     if (!rows_.symmetric()) return kNoVertex;
     compress_states();
@@ -253,10 +252,10 @@ class Merge {
     return most_hang_from_hub_ && own_rows() > 0 ? root : root_of_hub();
   }
 
-  /// Of some own vertices the one of most edges, or the first of several. In the bits above a vertex's is a
-  /// number that falls with its degree, so that the least of all ranks' has most edges.
+  /// Returns the first vertex of highest degree in a sample of own vertices. The bits above it hold a number
+  /// that falls with its degree, so that the minimum over ranks has the highest degree.
   std::uint64_t most_edges() const {
-    constexpr std::uint64_t kSampled = 64;  // vertices, whose degrees are far from each other
+    constexpr std::uint64_t kSampled = 64;  // vertices, whose degree reads are far apart
     const std::uint64_t stride = own_rows() / kSampled + 1, most = ~std::uint32_t{0};
     std::uint64_t first = ~std::uint64_t{0};
     for (std::uint64_t v = rows_.first(); v < rows_.last(); v += stride)
@@ -264,7 +263,7 @@ class Merge {
     return first;
   }
 
-  /// Makes the root of every vertex its state, and returns the hub's, or kNoVertex.
+  /// Sets every state to its root, and returns the hub's root, or kNoVertex.
   Vertex compress_all() {
     compress_states();
     executor_.wait("joining trees");
@@ -283,13 +282,13 @@ class Merge {
                             output_, JoinEdges<Program>{view_, hub_root, page.sources, page.weights});
   }
 
-  /// In a partition that is here all edges are joined: to look at them costs less than to bring another one.
+  /// Joins all edges of partitions on the device: reading them costs less than bringing another partition.
   void join_waiting(const std::vector<std::uint64_t>& waiting, Vertex hub_root) {
     lists_.visit_edges(executor_, waiting,
                        [&](const SweepPage& page) { join(page, page.in_place ? hub_root : kNoVertex); });
   }
 
-  /// That of the vertex of most edges among some: its tree may spare the others.
+  /// Joins the partition of the highest sampled degree: its tree may spare other partitions.
   void join_first_partition(std::vector<bool>& done) {
     if (own_rows() == 0) return;
     const SweepPages& pages = *lists_.lists().pages();
@@ -300,7 +299,7 @@ class Merge {
     done[p] = true;
   }
 
-  /// A few of the others first: what these have joined may spare more.
+  /// Joins the other partitions, a few at first: the trees joined so far may spare more partitions.
   void join_partitions(std::vector<bool>& done, Vertex hub_root) {
     for (std::uint64_t count = 1;; count *= 2) {
       std::vector<std::uint64_t> waiting = edges_not_spared(hub_root);
@@ -317,7 +316,7 @@ class Merge {
     }
   }
 
-  /// Of every partition.
+  /// Edges of vertices that are not spared, by partition.
   std::vector<std::uint64_t> edges_not_spared(Vertex hub_root) {
     return lists_.count_edges(executor_, own_rows(), NotSpared<Program>{view_, hub_root});
   }
@@ -326,14 +325,14 @@ class Merge {
   const RankPart& rows_;
   E executor_;
   VertexStates<Vertex, E> states_;
-  Buffer<unsigned long long> counters_;  ///< sums, and whether edges were left
+  Buffer<unsigned long long> counters_;  ///< sums, and whether edges were skipped
   SampledRoots sampled_;
   RankForests forests_;
   Adjacency lists_;
   LaneOutput output_;
   MergeRows<Program> view_;
   Vertex hub_ = kNoVertex;
-  bool most_hang_from_hub_ = false;  ///< of every rank's own vertices
+  bool most_hang_from_hub_ = false;  ///< most own vertices of every rank are in the hub's tree
 };
 
 }  // namespace sluice::acc

@@ -16,8 +16,8 @@ namespace sluice::acc {
 template <Executor E>
 class OwnLists {
  public:
-  /// In-lists, and how ranks share bits of vertices, where rounds `pull` and memory holds them. `owners` are
-  /// in the executor's memory. Adjacency() says what `many` is, and what must be there. Keeps references.
+  /// Makes out-lists; if rounds `pull` and memory suffices, also in-lists, and shared vertex bits over ranks.
+  /// `owners` are in the executor's memory. For `many` and required memory see Adjacency(). Keeps references.
   OwnLists(const Device& device, const RankPart& rows, E& executor, const OwnershipView& owners, bool pull,
            bool many) {
     const std::uint64_t own = rows.last() - rows.first();
@@ -30,7 +30,7 @@ class OwnLists {
   bool both() const { return both_; }
   Adjacency& out() { return *out_; }
   Adjacency& in() { return in_ ? *in_ : *out_; }
-  /// Null: one rank is alone.
+  /// Returns null with one rank, or without in-lists.
   SharedBits<E>* bits() { return bits_ ? &*bits_ : nullptr; }
 
   void add_traffic(AccStats& stats) const {
@@ -39,14 +39,14 @@ class OwnLists {
   }
 
  private:
-  /// False: memory holds the lists of one direction alone, or no bits that travel.
+  /// Returns false if memory holds only the lists of one direction, or lacks space for shared bits.
   bool make_both(const Device& device, const RankPart& rows, E& executor, const OwnershipView& owners,
                  std::uint64_t own, bool many) {
     try {
       if (rows.ranks().size() > 1) bits_.emplace(device, rows.router(), executor, owners, "active vertices");
       out_.emplace(device, rows, rows.out(), own, rows.symmetric() ? 1u : 2u, many);
       if (rows.symmetric() || out_->plans_without(rows.in().in)) return true;
-      // Where out-lists are read in place, and these cannot be, pushes are less work.
+      // If out-lists are read in place, but in-lists cannot be, pushes are less work.
       if (out_->paged() || !rows.has_pages(rows.in())) {
         in_.emplace(device, rows, rows.in(), 0);
         return true;
@@ -60,7 +60,7 @@ class OwnLists {
   }
 
   std::optional<SharedBits<E>> bits_;
-  std::optional<Adjacency> out_, in_;  ///< in-lists, where they are others
+  std::optional<Adjacency> out_, in_;  ///< in_: only if in-lists differ from out-lists
   bool both_ = false;
 };
 

@@ -1,5 +1,5 @@
-// Bodies of rounds that pull (traverse/traverser.hpp). In such a round the marks are the bits of all vertices
-// that are active, on any rank. What the host's threads find are bits, too: rows share words, not list
+// Bodies of rounds that pull (traverse/traverser.hpp). In these rounds, marks are the bits of all active
+// vertices, on any rank. Host threads also write the vertices found as bits: rows then share words, not list
 // entries.
 #pragma once
 
@@ -24,7 +24,7 @@ struct SettleUnreachable {
   }
 };
 
-/// The front as bits.
+/// Marks the frontier as bits.
 struct MarkFront {
   const Vertex* front;
   std::uint32_t* marks;
@@ -35,7 +35,7 @@ struct MarkFront {
   }
 };
 
-/// Vertices that are active on another rank need no further value.
+/// Settles vertices that are active on another rank: they need no further value.
 struct SettleMarked {
   const std::uint32_t* marks;
   std::uint32_t* settled;
@@ -46,11 +46,11 @@ struct SettleMarked {
   }
 };
 
-/// How many own vertices of each partition are not settled; for every word that has own vertices.
+/// Counts the unsettled own vertices of each partition; each call takes one word with own vertices.
 template <class View>
 struct CountUnsettled {
   View view;
-  OwnershipView partitions;    ///< of rows
+  OwnershipView partitions;    ///< ranges of rows
   unsigned long long* counts;  ///< [partitions]
 
   template <class Lane>
@@ -69,8 +69,8 @@ struct CountUnsettled {
   }
 };
 
-/// Own vertices that are not settled take the value of the first active vertex in their list (program.hpp
-/// says why that suffices). No other thread touches the state, nor do bits change meanwhile.
+/// Unsettled own vertices take the value of the first active vertex in their list (program.hpp says why that
+/// suffices). No other thread changes the state, and bits do not change meanwhile.
 template <class View>
 struct PullEdges {
   View view;
@@ -98,7 +98,7 @@ struct PullEdges {
     return true;
   }
 
-  // Words of vertices, for lanes that pull into bits. No two of them change the same word.
+  // Words of vertices, for lanes that pull into bits. No two lanes change the same word.
   std::uint64_t word(std::uint64_t row) const { return (view.first + row) / kBitsOfWord; }
   std::uint64_t first_row(std::uint64_t word) const { return word * kBitsOfWord - view.first; }
   std::uint32_t wanted(std::uint64_t word, const RowRange& rows) const {

@@ -1,6 +1,6 @@
-// How the values that a vertex of an aggregation pulls become one, and that its state (traverser.hpp:
-// reduce_rows()): no other thread changes the state meanwhile, so that combining takes no atomics (SIMD-X,
-// section 3). One source for threads of the host and lanes of a GPU.
+// Joins the values that a vertex of an aggregation pulls, and combines the result into its state
+// (traverser.hpp: reduce_rows()). No other thread changes the state meanwhile, so combining needs no atomics
+// (SIMD-X, section 3). Host threads and GPU lanes share this source.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace sluice::acc {
 
-/// Row i is of vertex first + i.
+/// Row i is the list of vertex first + i.
 template <class Program>
 struct PulledValues {
   using State = typename Program::State;
@@ -33,7 +33,7 @@ struct PulledValues {
     before = load(states + vertex(row));
     return may_change(program, before, at);
   }
-  /// Joined with a value it leaves that: of bounds the state itself, of sums nothing.
+  /// The neutral element of join(): for bounds the state itself, for sums zero.
   SLUICE_HD static State none(State before) {
     if constexpr (SumProgram<Program>) return State{};
     return before;
@@ -48,13 +48,14 @@ struct PulledValues {
   SLUICE_HD State result(State before, State total) const {
     return total == none(before) ? before : program.combine(before, total, at);
   }
-  /// Is the rest of the list of no use? (SIMD-X's early stop; of bounds any may be lower.)
+  /// May the rest of the list be skipped? (SIMD-X's early stop; a later bound may always be lower.)
   SLUICE_HD bool stops(State before, State total) const {
     if constexpr (SumProgram<Program>) return !may_change(program, result(before, total), at);
     return false;
   }
 
-  /// What the row's vertex is sent along e.
+  /// Sets `value` to the one that edge e sends to the row's vertex; returns false if its source does not
+  /// send.
   SLUICE_HD bool receives(std::uint64_t row, EdgeIndex e, State& value) const {
     const Vertex u = sources[e];
     if (!is_marked(senders, u)) return false;
@@ -62,7 +63,7 @@ struct PulledValues {
     return true;
   }
 
-  /// Combines what the row's vertex has received into its state.
+  /// Combines the joined values into the state of the row's vertex.
   SLUICE_HD Combined<State> put(std::uint64_t row, State before, State total) const {
     const State now = result(before, total);
     if (now == before) return {false, now};

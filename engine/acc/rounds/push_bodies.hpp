@@ -1,6 +1,6 @@
-// Bodies of rounds that push (traverse/traverser.hpp), for one vertex, edge or entry each. A state that a
-// rank keeps of another rank's vertex holds what was sent there: the smallest bound so far, so that only
-// better ones travel, or the sum of what has not left yet.
+// Bodies of rounds that push (traverse/traverser.hpp), each called for one vertex, edge or entry. A rank's
+// copy of a remote state holds values for that vertex: the smallest bound so far, so that only better ones
+// are sent, or the sum of values not sent yet.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace sluice::acc {
 
-/// A program's vertices. Pointers are to the executor's memory.
+/// The vertices and states of a program. Pointers are to the executor's memory.
 template <class P, Residency R>
 struct FrontierView {
   using Program = P;
@@ -28,16 +28,16 @@ struct FrontierView {
   const EdgeIndex* offsets = nullptr;  ///< [own vertices + 1]
   State* states = nullptr;             ///< [vertices]
   std::uint32_t* marks = nullptr;      ///< bits of vertices that are on a list
-  std::uint32_t* settled = nullptr;    ///< bits of vertices that a vote looks at no more
+  std::uint32_t* settled = nullptr;    ///< bits of vertices that a vote no longer changes
   OwnershipView ranks;
   unsigned own = 0;
-  bool ballot = false;  ///< own vertices that become active are marked alone, not listed
+  bool ballot = false;  ///< activated own vertices are only marked, not listed
 
   SLUICE_HD bool owns(Vertex v) const { return kComplete || v - first < last - first; }
   SLUICE_HD std::uint64_t degree(Vertex v) const { return offsets[v - first + 1] - offsets[v - first]; }
   SLUICE_HD std::uint64_t level(Vertex v) const { return program.level(load(states + v)); }
 
-  /// A vertex of a complete graph takes the state to begin with (vertex_states.hpp: those of others).
+  /// Sets the initial state of a complete graph's vertex (vertex_states.hpp does so for other graphs).
   SLUICE_HD void begin(Vertex v) const {
     if constexpr (kComplete) states[v] = program.init(v, degree(v));
   }
@@ -47,8 +47,8 @@ struct FrontierView {
     return false;
   }
 
-  /// Combines a value into the state of any vertex. An own vertex that becomes active is listed, or goes to
-  /// its level's bin; another rank's is listed for that rank.
+  /// Combines a value into the state of any vertex. An own vertex that becomes active is listed, or added to
+  /// its level's bin; another rank's vertex is listed for that rank.
   template <class Lane>
   SLUICE_HD void reach(Vertex v, State value, const AccRound& at, Lane& lane) const {
     if constexpr (kComplete) {
@@ -69,7 +69,7 @@ struct FrontierView {
     note(v, combine_into(program, states + v, value, at), at, lane);
   }
 
-  /// The same of an own vertex's state that a value has been combined into.
+  /// Lists an own vertex, or adds it to its bin, if the value combined into its state has activated it.
   template <class Lane>
   SLUICE_HD void note(Vertex v, const Combined<State>& is, const AccRound& at, Lane& lane) const {
     if (!is.active) return;
@@ -78,11 +78,11 @@ struct FrontierView {
       if constexpr (Lane::kBinsByLevel) return lane.bin(v, level);
       if (level != at.level) return;
     }
-    // A vote's vertex becomes active once.
+    // In a vote each vertex becomes active only once.
     if ((kComplete && VoteProgram<Program>) || (take_bit(marks, v) && !ballot)) list_own(v, lane);
   }
 
-  /// An own vertex is active in the next round; sums[1] is of the edges of a vote's.
+  /// Lists or marks an own vertex active in the next round; for votes, sums[1] counts the edges.
   template <class Lane>
   SLUICE_HD void list_own(Vertex v, Lane& lane) const {
     if constexpr (!kComplete) {
@@ -93,7 +93,7 @@ struct FrontierView {
   }
 };
 
-/// Of a vote, for every vertex. (In complete graphs vertices begin here, in others before.)
+/// Starts a vote; called for every vertex. (In complete graphs it also sets initial states.)
 template <class View>
 struct StartVote {
   View view;
@@ -107,7 +107,7 @@ struct StartVote {
   }
 };
 
-/// Of an aggregation where lanes keep bins by level, for own vertices: all wait for their level.
+/// Starts an aggregation with bins by level: all own vertices wait for their level.
 template <class View>
 struct StartLevels {
   View view;
@@ -120,7 +120,7 @@ struct StartLevels {
   }
 };
 
-/// The lowest level, from `least` on, of vertices.
+/// Finds the lowest level of `vertices` that is at least `least`.
 template <class View>
 struct LowestLevel {
   View view;
@@ -147,7 +147,7 @@ struct OpenLevel {
   }
 };
 
-/// Takes what was listed of the own vertices to the front.
+/// Copies listed own vertices to the frontier.
 template <class View>
 struct TakeFront {
   View view;
@@ -162,7 +162,7 @@ struct TakeFront {
   }
 };
 
-/// Active vertices send along their edges.
+/// Sends values along the edges of active vertices.
 template <class View>
 struct PushEdges {
   using Program = typename View::Program;
@@ -180,7 +180,7 @@ struct PushEdges {
     __builtin_prefetch(targets + e);
     if (weights != nullptr) __builtin_prefetch(weights + e);
   }
-  /// A vote looks at the target's bit first.
+  /// Aggregations only: a vote reads the target's bit first.
   void prefetch_target(EdgeIndex e) const requires AggregationProgram<Program> {
     __builtin_prefetch(view.states + targets[e]);
   }
@@ -192,7 +192,7 @@ struct PushEdges {
   }
 };
 
-/// Makes a block of entries for another rank's vertices.
+/// Packs a block of entries for another rank's vertices.
 template <class View>
 struct PackEntries {
   using Program = typename View::Program;
@@ -212,7 +212,7 @@ struct PackEntries {
   }
 };
 
-/// Combines what another rank has sent.
+/// Combines entries received from another rank.
 template <class View>
 struct TakeEntries {
   View view;

@@ -1,7 +1,7 @@
-// Merges over ranks: in each step every rank takes the trees that another has so far, twice as many ranks' as
-// in the step before, until all have those of all (dissemination: Hensgen, Finkel, Manber, IJPP'88). Trees
-// may come twice: joins are idempotent. Most vertices hang from one root. A bit says which, and the others
-// follow as pairs; where they are many, all states travel as they are.
+// Merges over ranks. In each step every rank receives another rank's trees, which cover twice as many ranks
+// as before, until all ranks have all trees (dissemination: Hensgen, Finkel, Manber, IJPP'88). Trees may
+// arrive twice: joins are idempotent. Most vertices have one root. A bit marks these, and other vertices
+// follow as pairs; if these are many, all states are sent unpacked.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,7 @@
 
 namespace sluice::acc {
 
-/// Makes the root of every vertex its state. Where the smaller root stays, ways lead to vertices whose turn
-/// has come before.
+/// Sets every state to its root. If the smaller root stays, paths lead to vertices processed earlier.
 struct Compress {
   static constexpr bool kInOrder = true;
 
@@ -29,32 +28,32 @@ struct Compress {
   }
 };
 
-/// A rank's trees on their way. Pointers are to the executor's memory.
+/// A rank's trees, packed for sending. Pointers are to the executor's memory.
 struct PackedTrees {
-  Vertex* root;         ///< [1] from which most vertices hang
-  std::uint32_t* bits;  ///< of those, by vertex
-  Vertex* pairs;        ///< others, each with that from which it hangs
+  Vertex* root;         ///< [1] the root of most vertices
+  std::uint32_t* bits;  ///< bits of the vertices below that root
+  Vertex* pairs;        ///< other vertices, each with its parent
 
-  /// In words, of which there are words_before() before the pairs.
+  /// Places them in `memory`; words_before() words precede the pairs.
   static PackedTrees at(Vertex* memory, std::uint64_t vertices) {
     return {memory, memory + 1, memory + words_before(vertices)};
   }
   static std::uint64_t words_before(std::uint64_t vertices) { return 1 + words_of(0, vertices); }
 };
 
-/// Packs the vertices of a word of bits. No more pairs are packed than `capacity`, though counted.
+/// Packs the vertices of a word of bits. Pairs beyond `capacity` are counted, but not packed.
 struct PackTrees {
   struct alignas(16) Four {
     static constexpr unsigned kSize = 4;
     Vertex of[kSize];
   };
 
-  const Vertex* states;  ///< in an allocation of their own
+  const Vertex* states;  ///< at the start of an allocation
   std::uint64_t vertices;
-  const Vertex* most;  ///< [1] the root from which most of them hang
+  const Vertex* most;  ///< [1] the root of most vertices
   PackedTrees to;
   std::uint64_t capacity;     ///< pairs
-  unsigned long long* count;  ///< [1] of pairs
+  unsigned long long* count;  ///< [1] number of pairs
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t word, Lane&) const {
@@ -68,7 +67,7 @@ struct PackTrees {
       if (above == root && above != first + i) hanging |= bit;
       if (above != root && above != first + i) others |= bit;
     };
-    if (size == kBitsOfWord) {  // lanes read memory that is far apart: four words at a time
+    if (size == kBitsOfWord) {  // lanes read far-apart memory: four words at a time
       for (unsigned i = 0; i < kBitsOfWord; i += Four::kSize) {
         const Four four = reinterpret_cast<const Four*>(states + first)[i / Four::kSize];
         for (unsigned k = 0; k < Four::kSize; ++k) sort(i + k, four.of[k]);
@@ -87,8 +86,7 @@ struct PackTrees {
   }
 };
 
-/// Joins v's tree and that of `root`, which are most often the same already: then all threads read the same
-/// few words of their L1.
+/// Joins the trees of v and `root`, most often already the same: threads then read the same words from L1.
 template <class Program>
 SLUICE_HD void join_most_often(const Program& program, Vertex* states, Vertex v, Vertex root) {
   const Vertex above = load_cached(states + v), top = load_cached(states + root);
@@ -96,7 +94,7 @@ SLUICE_HD void join_most_often(const Program& program, Vertex* states, Vertex v,
   acc::join(program, states, v, root);
 }
 
-/// Vertices that hang from another rank's root are in its tree; for every `stride`th vertex.
+/// Joins vertices marked as below another rank's root to its tree; takes every `stride`th vertex.
 template <class Program>
 struct JoinHanging {
   Program program;
@@ -123,7 +121,7 @@ struct JoinPairs {
   }
 };
 
-/// Vertex begin + i is in the tree of others[i] on another rank, for every `stride`th.
+/// Joins vertex begin + i to the tree of others[i], its state on another rank; takes every `stride`th vertex.
 template <class Program>
 struct JoinTrees {
   Program program;
@@ -139,7 +137,7 @@ struct JoinTrees {
   }
 };
 
-/// Roots of vertices that are spread over others, and behind them those of the first vertices of all.
+/// Samples the roots of `size` equidistant vertices, then the roots of the first vertices of the graph.
 struct SampleRoots {
   const Vertex* states;
   std::uint64_t first, stride, size;
@@ -153,12 +151,13 @@ struct SampleRoots {
 
 class SampledRoots {
  public:
-  /// Of that many first vertices at most.
+  /// The most first vertices that can be sampled.
   static constexpr std::uint64_t kFirst = 64;
 
   explicit SampledRoots(const Device& device) : roots_(device, kSampledRoots + kFirst, "sampled roots") {}
 
-  /// The tree of most of the vertices [first, last), about. And the roots of the first vertices of all.
+  /// Estimates the largest tree among vertices [first, last) from a sample. Also returns the roots of the
+  /// graph's first vertices in `of_first`.
   template <Executor E>
   LargestTree largest(E& executor, const Vertex* states, std::uint64_t first, std::uint64_t last,
                       std::span<std::uint64_t> of_first = {}) {
@@ -178,7 +177,7 @@ class SampledRoots {
 
 class RankForests {
  public:
-  /// Of so many vertices one may be in a pair.
+  /// One in this many vertices may be in a pair.
   static constexpr std::uint64_t kFewPairs = 16;
 
   /// Keeps references.
@@ -194,9 +193,9 @@ class RankForests {
         count_(device, 1, "the trees of ranks"),
         router_(rows.router()) {}
 
-  /// Makes `states` [vertices], in the executor's memory, the roots of all ranks' trees. All ranks call it.
-  /// What a rank sends while it takes others' trees has its own, and some of those. `hub`: a vertex that
-  /// hangs from the root that most do, on all ranks; kNoVertex where none is known.
+  /// Sets `states` [vertices], in the executor's memory, to the roots of all ranks' trees joined. All ranks
+  /// call it. What a rank sends while it receives has at least its own trees. `hub`: a vertex below the root
+  /// of most vertices, on all ranks; kNoVertex if none is known.
   template <Executor E, MergeProgram Program>
   void join(E& executor, const Program& program, Vertex* states, SampledRoots& sampled,
             Vertex hub = kNoVertex) {
@@ -220,8 +219,8 @@ class RankForests {
 
   std::uint64_t words() const { return ranks_ > 1 ? before_ + 2 * capacity_ : 0; }
 
-  /// Calls joins(stride) for vertices far from each other, then for all: otherwise all of a GPU's threads
-  /// would join the same large trees.
+  /// Calls joins(stride) for a few distant vertices, then for all: otherwise all of a GPU's threads would
+  /// join the same large trees.
   template <class Joins>
   static void for_some_first(const Joins& joins) {
     constexpr std::uint64_t kFar = 1u << 12;
@@ -234,7 +233,8 @@ class RankForests {
     executor.for_each(vertices_, {}, Compress{states});
   }
 
-  /// Into leaving_, where most hang from the root of `most`; returns how many words are for other ranks.
+  /// Packs the trees into leaving_, with `most`'s root as the most frequent; returns words to send or
+  /// kTooMany.
   template <Executor E>
   std::uint64_t pack(E& executor, const Vertex* states, Vertex most) {
     executor.fill(count_.data(), 0, count_.bytes());
@@ -278,7 +278,7 @@ class RankForests {
   const Device& device_;
   std::size_t ranks_, rank_;
   std::uint64_t vertices_;
-  std::uint64_t before_, capacity_;              ///< words before the pairs, and pairs
+  std::uint64_t before_, capacity_;              ///< words before the pairs, and maximum of pairs
   TravellingValues<Vertex> leaving_, arriving_;  ///< [words()]
   Buffer<unsigned long long> count_;
   const Router& router_;

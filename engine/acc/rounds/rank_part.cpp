@@ -16,16 +16,16 @@ namespace sluice::acc {
 
 namespace {
 
-/// What a GPU takes beside the lists of a whole graph, at most: a state, worklists by degree of two rounds,
-/// and bins of its threads (resident_cuda/rounds.cuh).
+/// Upper bound of a GPU's memory beside the lists of a whole graph: a state, worklists by degree for two
+/// rounds, and threads' bins (resident_cuda/rounds.cuh).
 constexpr std::uint64_t kWholeVertexBytes = 8 + 6 * sizeof(Vertex) + 1, kWholeBytes = 96u << 20;
 
-/// Weights are looked at in so many places, so many in each.
+/// Number of places where weights are sampled, and weights in each.
 constexpr std::uint64_t kSampledPlaces = 64, kSampledAtOnce = 1024;
 
 constexpr std::uint64_t kListsAtOnce = 1u << 12;
 
-/// Of a vertex, between ranks: a state and who has it, rounded up.
+/// Bytes per vertex that ranks exchange: a state and a vertex, rounded up.
 constexpr std::uint64_t kMostOnTheWay = 16;
 
 constexpr const char* kAllLists = "the lists of all ranks";
@@ -56,9 +56,9 @@ std::span<const Vertex> list_of(const CsrView& csr, std::uint64_t v) {
   return {csr.targets + csr.offsets[v], csr.offsets[v + 1] - csr.offsets[v]};
 }
 
-/// Of some rows, the first of them of vertex `first`, the neighbours in their out- and in-lists, each once,
-/// without self-loops; `in` may be empty. Two passes over the lists: how many neighbours there are, and
-/// which. A plan looks at none: every edge may be there once, and in either direction where it has one.
+/// Makes simple lists: the neighbours in out- and in-lists, each once, without self-loops. Row 0 is vertex
+/// `first`; `in` may be empty. One pass over the lists counts neighbours, a second one writes them. A plan
+/// reads no lists: it assumes all edges to be distinct.
 Csr simple_lists(const CsrView& out, const CsrView& in, std::uint64_t first, unsigned threads) {
   const std::uint64_t n = out.vertices;
   const auto over_lists = [&](auto&& body) {
@@ -87,8 +87,8 @@ Csr simple_lists(const CsrView& out, const CsrView& in, std::uint64_t first, uns
   return csr;
 }
 
-/// Of a directed graph on ranks or in partitions, or of one that stays in its file, no simple form is made.
-/// Throws UsageError where the user asked for that place, else BudgetError.
+/// The simple form of a directed graph on ranks or in partitions, or of a graph in its file, cannot be made.
+/// Throws UsageError if the user asked for ranks or partitions, else BudgetError.
 [[noreturn]] void throw_no_simple_form(const AccPlace& place) {
   const std::string line =
       "kcore in partitions or on ranks needs an undirected graph without self-loops and parallel edges "
@@ -99,7 +99,7 @@ Csr simple_lists(const CsrView& out, const CsrView& in, std::uint64_t first, uns
   throw BudgetError(line);
 }
 
-/// Are the lists free of self-loops and of neighbours that come twice? The first is of vertex `first`.
+/// Are the lists free of self-loops and duplicate neighbours? Row 0 is vertex `first`.
 bool is_simple(const SweepRows& rows, std::uint64_t first, unsigned threads) {
   std::atomic<bool> simple{true};
   for_row_blocks(rows.in, rows.file, true, false, threads, kListsAtOnce,
@@ -115,8 +115,9 @@ bool is_simple(const SweepRows& rows, std::uint64_t first, unsigned threads) {
   return simple;
 }
 
-/// Are lists of so many bytes brought in partitions: asked for, in a file, or more than fits the device
-/// beside `beside` bytes? (Beside its lists the host backend's ceiling bounds slots alone.)
+/// Are lists of `bytes` bytes brought in partitions? They are if the user asked for it, if they are in a
+/// file, or if they do not fit the device beside `beside` other bytes. (On the host, the ceiling bounds slots
+/// alone.)
 bool is_paged(const Device& device, std::uint64_t bytes, std::uint64_t beside, const EdgeSource* file,
               const PagingOptions& paging) {
   if (file != nullptr || paging.partitions > 1 || paging.transport != Transport::automatic) return true;
@@ -124,15 +125,14 @@ bool is_paged(const Device& device, std::uint64_t bytes, std::uint64_t beside, c
   return device.is_cuda() ? bytes + beside > device.memory().available() : bytes > device.memory().ceiling();
 }
 
-/// Does a job work on the graph by ranks or in partitions? Also where the graph does not fit the device
-/// whole.
+/// Does a job use ranks or partitions, also because the graph does not fit the device whole?
 bool is_shared_out(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place) {
   if (place.ranks != nullptr && place.ranks->size() > 1) return true;
   const EdgeSource* const file = graph.edges_elsewhere.get();
   if (needs.whole_bytes > 0) return is_paged(device, needs.whole_bytes, 0, file, place.paging);
   const std::uint64_t lists = edge_bytes(graph.edges(), needs.weights && graph.weighted);
   if (!device.is_cuda()) return is_paged(device, lists, 0, file, place.paging);
-  // Whole, in-edges would lie beside the lists, and worklists by degree.
+  // A whole graph also needs its in-edges, and worklists by degree.
   const bool in_edges = needs.in_edges && graph.directed && !graph.in.offsets.empty();
   const std::uint64_t times = in_edges || (needs.simple && graph.directed) ? 2 : 1;
   const std::uint64_t beside =
@@ -146,7 +146,7 @@ bool has_simple_lists(const Graph& graph, Communicator* ranks, unsigned threads)
   const OwnRows own(graph.out.offsets.span(), ranks);
   const SweepRows rows =
       SweepRows::of(graph.out.view(), graph.edges_elsewhere.get(), false, own.first, own.last);
-  bool simple = true;  // also where there is no memory to look
+  bool simple = true;  // also if memory for the check is lacking
   lack_of_memory([&] { simple = is_simple(rows, own.first, threads); });
   return !any_left(ranks, simple ? 0 : 1, kAllLists);
 }
@@ -197,7 +197,7 @@ void RankPart::make_simple(const Graph& graph, const AccPlace& place) {
 
 double RankPart::mean_weight() const {
   const CsrView& lists = rows_.in;
-  double sums[] = {0, 0};  // weights, and how many
+  double sums[] = {0, 0};  // sum and number of weights
   if (weighted_ && lists.edges > 0) {
     const std::uint64_t at_once = std::min(kSampledAtOnce, lists.edges),
                         places = std::min(kSampledPlaces, lists.edges / at_once);
@@ -221,7 +221,7 @@ double RankPart::mean_weight() const {
 bool RankPart::has_pages(const SweepRows& lists) const {
   if (complete_) return false;
   const std::uint64_t bytes = edge_bytes(lists.in.edges, weighted_);
-  // A GPU takes what is in a file once, where it holds all.
+  // A GPU reads lists from a file once, if it holds all of them.
   return bytes > 0 && is_paged(device_, bytes, 0, device_.is_cuda() ? nullptr : lists.file, paging_);
 }
 

@@ -1,5 +1,6 @@
-// What ranks send each other when a round ends: what it has come to, and entries for each other's vertices, a
-// state and a vertex each. A few travel in the message itself, many after it (entry_exchange.hpp).
+// Round messages, which ranks exchange at the end of a round: the round's counts, and entries (a state and a
+// vertex each) for the receiver's vertices. A few entries travel inside the message, many after it
+// (entry_exchange.hpp).
 #pragma once
 
 #include <algorithm>
@@ -10,19 +11,19 @@
 
 namespace sluice::acc {
 
-/// What a round has come to, on one rank or on all.
+/// Counts of a round, on one rank or on all.
 struct RoundWork {
   static constexpr std::uint64_t kNothing = ~std::uint64_t{0};
 
-  std::uint64_t active = 0;       ///< vertices that were worked on
-  std::uint64_t edges = 0;        ///< looked at
-  std::uint64_t next = kNothing;  ///< what is to be done next, the lowest of all ranks
-  // Of a vote, what is known of the next round when this one's message is written:
-  std::uint64_t found = 0;        ///< own vertices that are active then
+  std::uint64_t active = 0;       ///< vertices that were processed
+  std::uint64_t edges = 0;        ///< edges read
+  std::uint64_t next = kNothing;  ///< next bin to process; the lowest of all ranks
+  // For a vote's next round, when the message is written:
+  std::uint64_t found = 0;        ///< own vertices that are active
   std::uint64_t found_edges = 0;  ///< their out-edges
-  std::uint64_t sent = 0;         ///< entries for other ranks' vertices, which may become active, too
+  std::uint64_t sent = 0;         ///< entries for other ranks' vertices, which may become active
 
-  std::uint64_t longest = 0;  ///< the most entries that follow for any rank
+  std::uint64_t longest = 0;  ///< the most entries that follow for one rank
 
   void join(const RoundWork& part) {
     active += part.active, edges += part.edges;
@@ -32,8 +33,8 @@ struct RoundWork {
   }
 };
 
-/// Entries for one rank, or of one. In a message their vertices are behind their states; such a block is a
-/// multiple of 8 bytes, and begins at one.
+/// Entries to or from one rank. In a message, vertices follow states; a block is 8-byte aligned, also in
+/// size.
 template <class State>
 struct EntryBlock {
   State* states = nullptr;

@@ -13,13 +13,13 @@ namespace {
 
 constexpr std::uint64_t kRowsAtOnce = 1u << 16;
 
-/// Edges of a row's list, if that is short.
+/// Edges of a row's list if it is short, else 0.
 std::uint64_t short_edges(const CsrView& lists, std::uint64_t row) {
   const std::uint64_t degree = lists.offsets[row + 1] - lists.offsets[row];
   return degree <= ShortLists::kLongest ? degree : 0;
 }
 
-/// [blocks of rows + 1] edges of short lists before each.
+/// [blocks of rows + 1] edges of short lists before each block.
 std::vector<EdgeIndex> edges_before(const CsrView& lists, unsigned threads) {
   std::vector<EdgeIndex> before(lists.vertices / kRowsAtOnce + 2);
   parallel_blocks(threads, lists.vertices, kRowsAtOnce, [&](std::uint64_t from, std::uint64_t to, unsigned) {

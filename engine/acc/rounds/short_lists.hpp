@@ -1,9 +1,9 @@
-// Short lists of a GPU that brings its lists in partitions. Most vertices have a few edges, most of the
-// rounds that end a run have few other vertices, and what such a round reads in place lies strewn over all of
-// host memory, of which a GPU makes 0.05 G reads a second (exec/memory/link.hpp). Together these lists are
-// small: in a Kronecker graph those of up to eight edges are 62% of all, and have 4% of the edges. So they
-// stay. sssp of Kronecker 24 with a quarter of its bytes on an H200 took 409 ms, and 312 so, with fewer slots
-// instead.
+// Short lists that stay on a GPU which brings its lists in partitions. Most vertices have few edges, and most
+// late rounds of a run have few other vertices. Such a round reads lists in place all over host memory, where
+// a GPU makes only 0.05 G reads a second (exec/memory/link.hpp). Together, short lists are small: in a
+// Kronecker graph 62% of the lists have at most eight edges, and these have 4% of all edges. So they stay, at
+// the cost of some slots. sssp of Kronecker 24 with a quarter of its bytes on an H200 took 409 ms, and 312 ms
+// with short lists.
 #pragma once
 
 #include <cstdint>
@@ -35,29 +35,29 @@ struct GatherShort {
 
 class ShortLists {
  public:
-  /// Edges that a short list may have.
+  /// The most edges of a short list.
   static constexpr std::uint64_t kLongest = 8;
 
-  /// None.
+  /// No short lists.
   ShortLists() = default;
-  /// Takes memory for those of `lists`, if that is no more than `most` bytes. Throws BudgetError.
+  /// Allocates memory for the short lists of `lists`, if at most `most` bytes. Throws BudgetError.
   ShortLists(const Device& device, const CsrView& lists, bool weighted, std::uint64_t most);
-  /// The same for lists that are brought in partitions, in the place of slots: a quarter of
-  /// `memory` at most, and of so many slots as are asked for. None where lists may not be read in place.
+  /// Short lists for lists that are brought in partitions. They replace slots: at most a quarter of `memory`,
+  /// and of the slots that the user asked for. None if lists may not be read in place.
   static ShortLists of(const Device& device, const RankPart& rows, const SweepRows& lists,
                        std::uint64_t memory);
 
   bool any() const { return !targets_.empty(); }
   std::uint64_t bytes() const { return offsets_.bytes() + targets_.bytes() + weights_.bytes(); }
 
-  /// Copies them, from `all`, where list i begins at offsets[i].
+  /// Copies short lists from `all`, in which list i begins at offsets[i].
   template <Executor E>
   void gather(E& executor, const EdgeIndex* offsets, const SweepPage& all) {
     executor.for_each(rows_, {},
                       GatherShort{offsets, offsets_.data(), all, targets_.data(), weights_.data()});
   }
 
-  /// [rows + 1] where they begin, for kernels; other rows have none.
+  /// [rows + 1] offsets of short lists, for kernels; rows with longer lists are empty.
   const EdgeIndex* offsets() const { return offsets_.data(); }
   SweepPage page() const { return {0, 0, rows_, targets_.data(), weights_.data()}; }
 

@@ -1,4 +1,4 @@
-// A state of every vertex in the executor's memory: how ranks' own begin, and how they become known to all.
+// States of all vertices in the executor's memory: their initial values, and exchange between ranks.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace sluice::acc {
 
-/// An own vertex takes the state to begin with. Pointers are to the executor's memory.
+/// Sets the initial state of own vertices. Pointers are to the executor's memory.
 template <class Program>
 struct BeginState {
   Program program;
@@ -34,8 +34,8 @@ class VertexStates {
   std::uint64_t size() const { return states_.size(); }
   State* data() const { return states_.data(); }
 
-  /// Own vertices, whose lists begin at `offsets`, begin as the program says. Other ranks' states are what
-  /// those say where they are `shared`, else 0. All ranks call it.
+  /// Sets the initial states of own vertices, whose lists begin at `offsets`. Other ranks' states become
+  /// those of their owners if `shared`, else 0. All ranks call it.
   template <class Program>
   void begin(const EdgeIndex* offsets, const Program& program, bool shared) {
     executor_.fill(states_.data(), 0, states_.bytes());
@@ -44,7 +44,7 @@ class VertexStates {
     if (shared) share("the states to begin with");
   }
 
-  /// Makes every state what the vertex's owner has. All ranks call it.
+  /// Copies every state from the vertex's owner. All ranks call it.
   void share(const char* label) {
     executor_.wait(label);
     rows_.router().share(states_.data(), label, 1, executor_.stream());

@@ -21,7 +21,7 @@ class Vote : public FrontierRounds<Program, E, R> {
       const bool pulls = direction.pulls();
       all = this->end(pulls ? this->pull(at) : this->push(at), at);
       direction.choose(all, this->front());
-      // What went to other ranks may have found all vertices settled there.
+      // Entries sent to other ranks may all have met settled vertices.
       if (all.active > 0)
         stats.add({.pull = pulls, .refilled = this->balloted(), .active = all.active, .edges = all.edges});
     }
