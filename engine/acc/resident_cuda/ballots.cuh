@@ -1,10 +1,9 @@
-// Ballots: worklists from the marks of vertices, in their order and without atomics (SIMD-X's ballot filter).
-// A warp takes the same range of words of marks twice: it counts them, then it knows where to write them.
-// count_marked() is the first step; once all of the team have come, place_marked() is the next, and then
-// write_marked(). All of the team call each, and marks do not change meanwhile. A rank has its messages under
-// way between them, so that a ballot takes it no barrier beside those of its swaps. Lanes append what others
-// have sent, and a rank's next level: to sort these takes two more barriers of the grid, of a microsecond
-// each.
+// Ballots: sorted worklists from the marks of vertices, without atomics (SIMD-X's ballot filter). A warp
+// reads its range of words of marks twice: first it counts, then it writes. The steps are count_marked(), a
+// sync of the team, place_marked(), and write_marked(). All threads of the team call each; marks must not
+// change meanwhile. Over ranks, a swap runs between the steps, so that a ballot needs no further barrier.
+// Vertices from other ranks, and a rank's next level, are appended by lanes: sorting them would take two more
+// barriers of the grid, of a microsecond each.
 //
 // Measured on an H200, Kronecker 22, pushes alone: a search takes 2.75 ms by ballots, and 2.97 where lanes
 // append (docs/papers.md, Fig. 12).
@@ -19,8 +18,8 @@ struct WordRange {
   unsigned begin, end;
 };
 
-/// Calls body(v, list) for 32 vertices at a time, of those words that have marks; `list` is kDegreeLists for
-/// a vertex without one.
+/// Calls body(v, list) for 32 vertices at a time, for words that have marks; `list` is kDegreeLists if v is
+/// not marked.
 template <class Body>
 __device__ void over_marked(const WorklistView& view, unsigned parity, const WordRange& words, Body&& body) {
   const unsigned lane = threadIdx.x % cuda::kWarp;
@@ -32,19 +31,20 @@ __device__ void over_marked(const WorklistView& view, unsigned parity, const Wor
   }
 }
 
-/// What warps of a block put on each list, up to each warp; and where the block's own begin.
+/// Vertices that the warps before each warp put on each list; and where the block's parts begin.
 struct SortedPlaces {
   unsigned of_warps[kDegreeLists][cuda::kTeamBlock / cuda::kWarp];
   unsigned begins[kDegreeLists];
 };
 
-/// The block's, in shared memory.
+/// The block's places, in shared memory.
 __device__ __forceinline__ SortedPlaces& sorted_places() {
   __shared__ SortedPlaces of_block;
   return of_block;
 }
 
-/// Of those that have own vertices. (Two registers fewer for a kernel that pushes than in line.)
+/// The warp's range of the words with own vertices. (Not inlined: that saves two registers in pushing
+/// kernels.)
 template <class Team>
 __device__ __noinline__ WordRange words_of_warp(const Team& team, const WorklistView& view) {
   constexpr unsigned kWarps = cuda::kTeamBlock / cuda::kWarp;
@@ -55,13 +55,13 @@ __device__ __noinline__ WordRange words_of_warp(const Team& team, const Worklist
   return {begin, min(last, begin + share)};
 }
 
-/// Calls also(valid, v) for each that is marked, too.
+/// First step: counts marked vertices; also calls also(valid, v) for each.
 template <class Team, class Also = ListOnly>
 __device__ void count_marked(const Team& team, const WorklistView& view, const RoundPlace& place,
                              const Also& also = {}) {
   SortedPlaces& places = sorted_places();
   const unsigned lane = threadIdx.x % cuda::kWarp, warp = threadIdx.x / cuda::kWarp;
-  unsigned count = 0;  // of a list, in its lane
+  unsigned count = 0;  // lane i counts list i
   over_marked(view, place.next, words_of_warp(team, view), [&](Vertex v, unsigned list) {
     for (unsigned i = 0; i < kDegreeLists; ++i) {
       const unsigned lanes = __ballot_sync(~0u, list == i);
@@ -82,12 +82,12 @@ __device__ void count_marked(const Team& team, const WorklistView& view, const R
   }
 }
 
-/// The made lists have their sizes for those that wait for the team once more.
+/// Second step: computes places. The lists' sizes are valid after the team's next sync.
 template <class Team>
 __device__ void place_marked(const Team& team, const WorklistView& view, const RoundPlace& place) {
   const unsigned lane = threadIdx.x % cuda::kWarp, list = threadIdx.x / cuda::kWarp;
   if (list < kDegreeLists) {
-    // The first block has none before it, and adds up all.
+    // The first block has no blocks before it, and computes the total instead.
     const bool first = team.block() == 0;
     const unsigned end = first ? team.blocks() : team.block();
     unsigned sum = 0;
@@ -127,12 +127,13 @@ __device__ void collect_sorted(const Team& team, const WorklistView& view, const
   write_marked(team, view, place);
 }
 
-/// Was a bin full, so that noted vertices are not all?
+/// Must the next lists come from a ballot, by the filter or as a bin overflowed?
 __device__ __forceinline__ bool needs_ballot(const WorklistView& view, const RoundPlace& place) {
   return view.filter == AccFilter::ballot || load(&place.found->overflow) != 0;
 }
 
-/// Makes the next round's lists of a whole graph after one that `pulled` or pushed. All of the team come.
+/// Makes the next round's lists of a whole graph after a round that `pulled` or pushed. All threads of the
+/// team call it.
 template <class Team>
 __device__ void collect(const Team& team, const WorklistView& view, const RoundPlace& place,
                         const Finder& finder, bool pulled) {

@@ -1,6 +1,6 @@
-// A cluster of thread blocks (compute capability 9.0 on): they are resident together on neighbouring
-// processors, wait for each other at a barrier of the hardware's, a quarter of what one of a grid takes, and
-// reach each other's shared memory.
+// A cluster of thread blocks (compute capability 9.0 or higher). They are resident together on neighbouring
+// multiprocessors, and access each other's shared memory. Their hardware barrier takes a quarter of the time
+// of a grid's.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -10,30 +10,30 @@
 
 namespace sluice::acc {
 
-/// As many as there can be, where the portable most is 8: a search's small frontier is as much as their
-/// first-level caches can ask for in a microsecond.
+/// The maximum number of blocks (the portable maximum is 8). A small frontier of a search has as many reads
+/// as their L1 caches can request in a microsecond.
 inline constexpr unsigned kClusterBlocks = 16;
 inline constexpr unsigned kClusterBlock = 1024;
 
 // ---- kernels
 
-/// Only in kernels that launch_cluster() has launched.
+/// For kernels that launch_cluster() launches.
 struct ClusterTeam {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   __device__ unsigned block() const {
     return cooperative_groups::this_cluster().block_rank();
   }
-  /// What threads of the cluster have written before is there for all of them behind it.
+  /// Barrier of the cluster; earlier writes of its threads are visible to all of them after it.
   __device__ void sync() const {
     cooperative_groups::this_cluster().barrier_arrive();
     cooperative_groups::this_cluster().barrier_wait();
   }
-  /// Where a block has what is at `own` in this one's shared memory.
+  /// The address in another block's shared memory that corresponds to `own` in this block's.
   template <class T>
   __device__ T* of(T* own, unsigned block) const {
     return cooperative_groups::this_cluster().map_shared_rank(own, block);
   }
-#else  // never launched there: cluster_fits() says no
+#else  // never launched there: cluster_fits() returns false
   __device__ unsigned block() const {
     return 0;
   }
@@ -69,8 +69,8 @@ class ClusterLaunch {
   cudaLaunchConfig_t config_{};
 };
 
-/// Can this GPU run one cluster of the kernel, a block with so much shared memory? The kernel is then ready
-/// to be launched.
+/// Can this GPU run one cluster of the kernel, with `shared_bytes` of shared memory for each block? If so,
+/// the kernel is ready to be launched.
 template <class... Args>
 bool cluster_fits(void (*kernel)(Args...), std::size_t shared_bytes) {
   if (cuda::gpu_attribute(cudaDevAttrClusterLaunch) == 0) return false;
@@ -83,7 +83,7 @@ bool cluster_fits(void (*kernel)(Args...), std::size_t shared_bytes) {
                     allow(cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)) &&
                     cudaOccupancyMaxActiveClusters(&clusters, kernel, &launch.config()) == cudaSuccess &&
                     clusters > 0;
-  if (!fits) cudaGetLastError();  // it is none, but the next check of a launch would find it
+  if (!fits) cudaGetLastError();  // clears the error, which the next launch check would report
   return fits;
 }
 

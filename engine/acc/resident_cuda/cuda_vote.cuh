@@ -1,5 +1,5 @@
-// Votes on a GPU: their rounds (vote.cuh) inside one persistent kernel, and long runs of rounds with little
-// to do in one cluster; or in kernels as --fusion says. Over ranks one kernel makes all others
+// Votes on a GPU. Rounds (vote.cuh) run inside one persistent kernel, and long runs of small rounds in one
+// cluster; or in kernels as --fusion says. Over ranks, one kernel runs all rounds but a cluster's
 // (peer_vote.cuh).
 #pragma once
 
@@ -31,8 +31,8 @@ __global__ void __launch_bounds__(cuda::kTeamBlock, kRoundBlocks) vote_rounds_ke
     while (now.active > 0 && contains<kPhases>(now.pull)) {
       if constexpr ((kPhases & kPushes) != 0) {
         if (now.blocks == kOneCluster) {
-          // Long lists are no work for four lanes. (All of the grid find the same: this round's lists are
-          // made.)
+          // Long lists are too much work for four lanes. (All threads of the grid read the same sizes: this
+          // round's lists are complete.)
           const unsigned* const sizes = view.work.place(now.round).found->sizes;
           if (load(sizes + 1) + load(sizes + 2) == 0) break;
           now.small_rounds = 0;
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(cuda::kTeamBlock, kRoundBlocks) vote_rounds_ke
 
 template <class View>
 struct VoteKernels {
-  /// Of ranks all wait for each other in one kernel.
+  /// Over ranks, all wait for each other in one kernel.
   static constexpr bool kFuses = View::Peers::kAlone;
   static constexpr unsigned kPhases = kPushes | kPulls;
   template <unsigned kOf>
@@ -61,11 +61,11 @@ struct VoteKernels {
   }
 };
 
-/// (Over ranks states are there already.)
+/// Prepares the first round. (Over ranks, initial states are set before.)
 template <class View>
 __global__ void __launch_bounds__(cuda::kTeamBlock) vote_start_kernel(View view) {
   const cuda::GridTeam grid;
-  const RoundPlace first = view.work.place(0);  // the round before the first: it makes what that reads
+  const RoundPlace first = view.work.place(0);  // the round before the first, whose output that reads
   if (grid.rank() < 3) view.work.counts[grid.rank()] = RoundCounts{};
   for (std::uint64_t w = grid.rank(); w < (view.vertices + 31) / 32; w += grid.size()) view.settled[w] = 0;
   grid.sync();
@@ -119,7 +119,7 @@ class CudaVote : public FusedRounds<View, VoteKernels<View>, Part> {
     using ClusterMemory = SmallFrontierMemory<typename View::Round>;
     constexpr bool kClusters = EarliestVote<Program>;
     if constexpr (kClusters) {
-      // Where ranks share a GPU, their kernels leave no multiprocessors for a cluster.
+      // If ranks share a GPU, their kernels leave no multiprocessors for a cluster.
       view_.clusters = fusion_ == AccFusion::automatic && this->part_.own_blocks(2) == 2 &&
                        cluster_fits(small_frontier_kernel<View>, sizeof(ClusterMemory));
     }

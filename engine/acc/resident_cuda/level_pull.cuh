@@ -1,6 +1,6 @@
-// Rounds of an aggregation that pull, by a grid: vertices whose states may still change look for active ones
-// among their in-neighbours. A lane, a warp or a block takes a vertex, by its degree, and combines what it
-// finds in registers (traverse/reduce_rows.cuh).
+// Rounds of an aggregation that pull, run by a grid: vertices whose states may still change look for active
+// in-neighbours. A lane, a warp or a block takes a vertex, by its degree, and combines values in registers
+// (traverse/reduce_rows.cuh).
 #pragma once
 
 #include "engine/acc/resident_cuda/worklist.cuh"
@@ -10,7 +10,7 @@
 
 namespace sluice::acc {
 
-/// All threads of the team come. Words of marks are a warp's each, and a block's: they take no atomics.
+/// All threads of the team call it. A word of marks belongs to one warp or block, so writes are not atomic.
 template <class View, class Team>
 __device__ void pull_level(const Team& team, const View& view, const AccRound& at, const RoundPlace& place,
                            Finder& finder) {

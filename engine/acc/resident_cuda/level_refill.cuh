@@ -1,6 +1,7 @@
-// Levels of an aggregation on a GPU: what its rounds begin with, and how the next level is found from the
-// states of all vertices, by a ballot. A warp stages what it finds (WarpStage) and looks degrees up together:
-// 42,000 vertices, one by one, waited 60 us a level of Kronecker 24 (commit db922580).
+// Levels of an aggregation on a GPU: the state that rounds begin with, and the *refill*, which finds the next
+// level from the states of all vertices, by a ballot. A warp stages the vertices that it finds (WarpStage)
+// and reads their degrees together: 42,000 vertices, one by one, waited 60 us a level of Kronecker 24 (commit
+// db922580).
 #pragma once
 
 #include <type_traits>
@@ -12,34 +13,35 @@
 
 namespace sluice::acc {
 
-/// What a round begins with; all threads of the grid hold the same.
+/// The state that a round begins with, identical in all threads of the grid.
 struct LevelRound {
   std::uint32_t round = 1;
-  std::uint32_t blocks = 0;    ///< that work on it; 0: all
-  std::uint32_t refilled = 0;  ///< did the worklists come from the states?
+  std::uint32_t blocks = 0;    ///< blocks that run it; 0: all
+  std::uint32_t refilled = 0;  ///< were the worklists found from the states?
   std::uint32_t done = 0;
-  /// Where vertices that were not below the last level are: 0, among all; else list rest_in - 1 of `rest`.
+  /// Where vertices not below the last level are found: 0: among all vertices; else on list rest_in - 1 of
+  /// `rest`.
   std::uint32_t rest_in = 0;
   unsigned long long level = 0;
   unsigned long long active = 0;
-  unsigned long long rest = 0;      ///< how many that list has
-  unsigned long long left = ~0ull;  ///< of vertices that were looked through, those not below the last level
+  unsigned long long rest = 0;      ///< size of that list
+  unsigned long long left = ~0ull;  ///< scanned vertices not below the last level
   // Over ranks:
   unsigned long long all_active = 0;
-  std::uint32_t swap = 1;  ///< the next one
+  std::uint32_t swap = 1;  ///< number of the next swap
 
   __device__ bool goes_on() const { return all_active > 0 && done == 0; }
   bool ended() const { return done != 0; }
 };
 
-/// The same where rounds may pull.
+/// The same if rounds may pull.
 struct DirectedLevelRound : LevelRound {
   std::uint32_t pull = 0;
-  unsigned long long left_edges = 0;   ///< that lead to vertices whose states may change, at least
-  unsigned long long front_edges = 0;  ///< of active vertices
+  unsigned long long left_edges = 0;   ///< lower bound of edges to vertices that may change
+  unsigned long long front_edges = 0;  ///< edges of active vertices
 };
 
-/// The same where levels may be joined: `level` is the last of those at work.
+/// The same if levels may be joined: `level` is the last of the current levels.
 struct JoinedLevelRound : LevelRound {
   LevelWidth width;
 };
@@ -51,8 +53,7 @@ SLUICE_HD std::uint32_t pull_of(const DirectedLevelRound& round) {
   return round.pull;
 }
 
-/// May several levels of a program be worked on at once? What a pull passes over is below the one level at
-/// work.
+/// May several levels be processed at once? Not with pulls, which skip states below the one current level.
 template <class T, bool pulling>
 inline constexpr bool kJoined = !pulling && JoiningProgram<T>;
 
@@ -66,8 +67,8 @@ template <class T, class P, bool pulling>
 struct LevelsView : RoundsView<T, P, LevelRoundOf<T, pulling>> {
   static constexpr bool kMayPull = pulling, kJoins = kJoined<T, pulling>;
 
-  unsigned long long* left_edges = nullptr;  ///< [1] that a count adds up, else 0
-  Vertex* rest[2] = {};                      ///< memory for a half of the vertices, and for a quarter
+  unsigned long long* left_edges = nullptr;  ///< [1] sum of a running count, else 0
+  Vertex* rest[2] = {};                      ///< [own vertices / 2], [own vertices / 4]
 
   __device__ bool refuses(Vertex) const { return false; }
   __device__ bool is_at(typename T::State state, const AccRound& at) const {
@@ -78,7 +79,7 @@ struct LevelsView : RoundsView<T, P, LevelRoundOf<T, pulling>> {
 
 // ---- kernels
 
-/// Puts v behind the `*size` entries of a list, where `valid`; every lane of the warp must come.
+/// Appends v to a list of `*size` entries, if `valid`; every lane of the warp must call it.
 __device__ __forceinline__ void keep(Vertex* list, unsigned* size, bool valid, Vertex v) {
   const unsigned lanes = __ballot_sync(~0u, valid);
   if (lanes == 0) return;
@@ -86,23 +87,23 @@ __device__ __forceinline__ void keep(Vertex* list, unsigned* size, bool valid, V
   if (valid) list[at] = v;
 }
 
-/// Vertices that a warp finds one by one and uses 32 at a time: alone, each would wait for its reads, and for
-/// a place on a list that all warps count.
+/// Collects vertices that a warp finds one by one, to use 32 at a time: alone, each would wait for its reads,
+/// and for a place on a list to which all warps append.
 class WarpStage {
  public:
-  static constexpr unsigned kAtOnce = 2;  ///< may be added before they are used
+  static constexpr unsigned kAtOnce = 2;  ///< warps of vertices that may be added before use_up()
   static constexpr unsigned kMost = (kAtOnce + 1) * cuda::kWarp;
 
-  /// `memory` [kMost] is the warp's own.
+  /// `memory` [kMost] must be private to the warp.
   __device__ explicit WarpStage(Vertex* memory) : vertices_(memory) {}
 
-  /// Adds v, where `valid`; every lane of the warp must come.
+  /// Adds v, if `valid`; every lane of the warp must call it.
   __device__ __forceinline__ void add(bool valid, Vertex v) {
     const unsigned lanes = __ballot_sync(~0u, valid), lane = threadIdx.x % cuda::kWarp;
     if (valid) vertices_[size_ + static_cast<unsigned>(__popc(lanes & ((1u << lane) - 1)))] = v;
     size_ += static_cast<unsigned>(__popc(lanes));
   }
-  /// Calls use(valid, v) for each 32, and where these are `all` for those that are left.
+  /// Calls use(valid, v) for every 32 vertices; with `all`, also for the remaining ones.
   template <class Use>
   __device__ __forceinline__ void use_up(bool all, const Use& use) {
     __syncwarp();
@@ -119,8 +120,8 @@ class WarpStage {
   unsigned size_ = 0;
 };
 
-/// Ranks exchange the vertices that they have found, once the team has come; all of it come.
-/// Returns what all ranks have come to.
+/// Ranks exchange the vertices found; the team must have synchronized since, and all of it calls this.
+/// Returns the work of all ranks.
 template <class View, class Team>
 __device__ PeerWork swap_found(const Team& team, const View& view, const PeerWork& work, LevelRound& next) {
   const PeerWork all = view.peers.swap(team, next.swap++, work);
@@ -129,7 +130,7 @@ __device__ PeerWork swap_found(const Team& team, const View& view, const PeerWor
   return all;
 }
 
-/// What other ranks sent in the last swap is active, too.
+/// Takes the active vertices that other ranks sent in the last swap.
 template <class View, class Team>
 __device__ void receive_found(const Team& team, const View& view, const RoundPlace& place,
                               const LevelRound& next) {
@@ -139,7 +140,7 @@ __device__ void receive_found(const Team& team, const View& view, const RoundPla
   });
 }
 
-/// Edges that lead to vertices whose states may change at `level`. All of the team come.
+/// Counts in-edges of vertices whose states may change at `level`. All threads of the team call it.
 template <class View, class Team>
 __device__ unsigned long long count_left(const Team& team, const View& view, unsigned long long level) {
   unsigned long long edges = 0;
@@ -156,8 +157,8 @@ __device__ unsigned long long count_left(const Team& team, const View& view, uns
   return all;
 }
 
-/// Decides which way the round `next` goes, whose active vertices have so many edges. All of the team come,
-/// and wait for each other before it is asked again.
+/// Chooses the direction of round `next`, whose active vertices have `edges`. All threads of the team call
+/// it, and synchronize before the next call.
 template <class View, class Team>
 __device__ void choose(const Team& team, const View& view, DirectedLevelRound& next,
                        unsigned long long edges) {
@@ -173,28 +174,28 @@ __device__ void choose(const Team& team, const View& view, DirectedLevelRound& n
   }
 }
 
-/// One look through the states of vertices that may not be below the level `least`.
+/// One scan of the states of vertices that may be at level `least` or above.
 struct RefillPass {
   static constexpr unsigned long long kNone = ~0ull;
 
   unsigned long long least;
-  unsigned long long wanted;  ///< vertices of levels up to it become the worklists; kNone: none
-  bool finds;                 ///< the lowest level that is left, and how many vertices are
-  bool lists;                 ///< these vertices
+  unsigned long long wanted;  ///< levels up to it become worklists; kNone: none do
+  bool finds;                 ///< find the lowest remaining level, and count remaining vertices?
+  bool lists;                 ///< list these vertices?
 };
 
-/// What a block finds in it.
+/// Results of a block's scan.
 struct RefillFound {
   unsigned long long lowest, edges;
   unsigned left, active;
 };
 
-/// Adds what the grid finds to that of `place`.
+/// Scans states with the whole grid, and adds the results to the counts of `place`.
 template <unsigned kPhases, class View>
 __device__ void look_through(const cuda::GridTeam& grid, const View& view, const RoundPlace& place,
                              const typename View::Round& now, const RefillPass& pass) {
   constexpr bool kSorted = (kPhases & kSortedLevels) != 0;
-  constexpr unsigned kAtOnce = WarpStage::kAtOnce;  // reads that are under way together
+  constexpr unsigned kAtOnce = WarpStage::kAtOnce;  // reads in flight together
   __shared__ Vertex staged[cuda::kTeamBlock / cuda::kWarp][WarpStage::kMost];
   __shared__ RefillFound of_block;
   if (threadIdx.x == 0) of_block = {RefillPass::kNone, 0, 0, 0};
@@ -238,7 +239,7 @@ __device__ void look_through(const cuda::GridTeam& grid, const View& view, const
       }
       const bool takes = valid && pass.wanted != RefillPass::kNone && levels[k] <= pass.wanted;
       stage.add(takes, vertices[k]);
-      // What this round takes may be of a level that other ranks are not at yet.
+      // Over ranks, vertices taken now may be of a higher level than another rank's lowest.
       if (pass.lists)
         keep(view.rest[now.rest_in % 2], &place.found->rest, valid && !(takes && View::Peers::kAlone),
              vertices[k]);
@@ -265,11 +266,11 @@ __device__ void look_through(const cuda::GridTeam& grid, const View& view, const
   }
 }
 
-/// Finds the lowest level from `least` on, and makes its vertices the worklists that the round of `place` has
-/// made none for; or those of several levels from `least` on. Most often that level is `least`, or one of
-/// these: then it looks through the states once. Once half of the
-/// vertices that it looks through are below, the others are listed for the next time. Each rank lists its own
-/// lowest level, which counts for nothing where another rank's is lower.
+/// Finds the lowest level that is at least `least`, and makes its vertices the worklists that the round of
+/// `place` has left empty; or those of several levels from `least` on. Most often that level is `least`, or
+/// one of these: then one scan of the states suffices. Once half of the scanned vertices are below, the
+/// others are listed for the next time. Each rank lists its own lowest level, which is discarded if another's
+/// is lower.
 template <unsigned kPhases, class View>
 __device__ void refill(const cuda::GridTeam& grid, const View& view, const RoundPlace& place,
                        unsigned long long least, typename View::Round& next) {
@@ -292,7 +293,7 @@ __device__ void refill(const cuda::GridTeam& grid, const View& view, const Round
       next.done = !any;
       if (!any) return;
     }
-    if (any && lowest <= pass.wanted) lowest = pass.wanted;  // all ranks that have one have the same
+    if (any && lowest <= pass.wanted) lowest = pass.wanted;  // equal on all ranks that have such a level
     if (!any || lowest == pass.wanted) break;
     pass = {lowest, lowest, false, false};
   }
@@ -321,7 +322,7 @@ __device__ void refill(const cuda::GridTeam& grid, const View& view, const Round
     choose(grid, view, next, refilled_edges);
   }
   next.blocks = pull_of(next) != 0 ? 0 : blocks_for(view.work, next.all_active, refilled_edges);
-  grid.sync();  // the next round clears what was read here
+  grid.sync();  // the next round clears the counts read here
 }
 
 }  // namespace sluice::acc

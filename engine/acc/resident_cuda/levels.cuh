@@ -1,8 +1,7 @@
-// Aggregations on a GPU, level by level, inside one persistent kernel, or in several as --fusion says. Beyond
-// the level at work the next one is found from the states of all vertices, by a ballot. Ranks publish in
-// every round which of their vertices send.
-// On a grid of 2^20 vertices sssp takes an H200 36.1 ms so, and 99.4 by a launch a round (docs/papers.md,
-// Table 2).
+// Aggregations on a GPU, level by level, inside one persistent kernel, or several as --fusion says. Once the
+// current level is done, a ballot of all states finds the next one. Over ranks, each rank publishes in every
+// round which of its vertices send. On a grid of 2^20 vertices sssp takes an H200 36.1 ms in one kernel, and
+// 99.4 with a launch a round (docs/papers.md, Table 2).
 #pragma once
 
 #include "engine/acc/resident_cuda/level_pull.cuh"
@@ -103,7 +102,7 @@ struct LevelKernels {
   }
 };
 
-/// (Over ranks states are there already.)
+/// Finds the first level. (Over ranks, initial states are set before.)
 template <class View, unsigned kPhases>
 __global__ void __launch_bounds__(cuda::kTeamBlock) level_start_kernel(View view) {
   const cuda::GridTeam grid;
@@ -123,7 +122,7 @@ __global__ void __launch_bounds__(cuda::kTeamBlock) level_start_kernel(View view
 
 // ---- launcher
 
-/// `Part` is a WholePart or a PeerPart; `pulling`, of a WholePart with in-lists: may rounds pull?
+/// `Part` is a WholePart or a PeerPart; `pulling`: may rounds pull? Only for a WholePart with in-lists.
 template <class Program, class Part = WholePart<typename Program::State>, bool pulling = false,
           class View = LevelsView<Program, typename Part::Peers, pulling>>
 class CudaLevels : public FusedRounds<View, LevelKernels<View>, Part> {

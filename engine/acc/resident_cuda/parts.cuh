@@ -1,8 +1,8 @@
-// What a fused solver works on: a whole graph on one GPU, or a rank's part of one, whose kernels send each
-// other the active vertices (peers.cuh). A part's lists are then of all vertices, cut down to what leads to
-// the rank's own.
+// The part of a graph that a fused solver processes: a whole graph on one GPU, or a rank's part, whose
+// kernels send each other active vertices (peers.cuh). A PeerPart has lists of all vertices, but only edges
+// to own vertices.
 //
-// Measured on two H100s, Kronecker 24, beside ranks that send each other what their edges lead to: bfs 1.9 ms
+// Measured on two H100s, Kronecker 24, against ranks that send each other the targets of edges: bfs 1.9 ms
 // and 3.6, sssp 44 and 72, k-core 53 and 98 (commit fde18e4e).
 #pragma once
 
@@ -33,18 +33,18 @@ class WholePart {
   WholePart(const Device& device, const AccGraph& graph, bool = false)
       : out_(graph.out()), in_(graph.in()), states_(device, graph.vertices(), "vertex states") {}
 
-  /// Lists of all vertices that active ones send along: offsets[v] is where that of v begins.
+  /// Lists along which active vertices send; that of v begins at offsets[v].
   const CsrView& out() const { return out_; }
-  /// The same of own vertices' lists, those of all ranks together.
+  /// Offsets of own vertices' complete lists, including edges to other ranks' vertices.
   const EdgeIndex* degrees() const { return out_.offsets; }
-  /// Their in-lists; without offsets where there are none.
+  /// Own vertices' in-lists; offsets are null if there are none.
   const CsrView& in() const { return in_; }
   std::uint64_t vertices() const { return out_.vertices; }
   std::uint64_t first() const { return 0; }
   std::uint64_t own_vertices() const { return out_.vertices; }
   State* states() const { return states_.data(); }
   Peers peers() const { return {}; }
-  /// Of the blocks that a kernel could have.
+  /// The number of blocks to launch, out of `blocks` that could be resident.
   unsigned own_blocks(unsigned blocks) const { return blocks; }
 
   template <class Program>
@@ -61,13 +61,13 @@ struct EdgeRange {
   EdgeIndex begin, end;
 };
 
-/// A rank's lists, and the range of vertices that another rank owns.
+/// This rank's lists, and the range of another rank's vertices.
 struct ListCut {
   CsrView lists;
-  std::uint64_t first;       ///< own vertex
-  std::uint64_t begin, end;  ///< the other rank's
+  std::uint64_t first;       ///< first own vertex
+  std::uint64_t begin, end;  ///< the other rank's vertices
 
-  /// Own vertex i's edges to them. Lists are ascending.
+  /// Own vertex i's edges to the other rank's vertices. Lists are ascending.
   __device__ EdgeRange edges(std::uint64_t i) const {
     const EdgeIndex from = lists.offsets[first + i], to = lists.offsets[first + i + 1];
     const auto below = [&](EdgeIndex at, std::uint64_t bound) {
@@ -78,7 +78,7 @@ struct ListCut {
   }
 };
 
-/// How many they are; and which own vertices have some, where those are `marks`.
+/// Counts a cut's edges of each own vertex; sets bits in `marks`, unless null, for vertices that have any.
 struct CountCut {
   ListCut cut;
   std::uint64_t* sizes;
@@ -91,12 +91,12 @@ struct CountCut {
   }
 };
 
-/// Writes them to the other rank, a warp a vertex.
+/// Copies a cut's edges to the other rank's memory, one warp for each vertex.
 struct CopyCut {
   ListCut cut;
   const std::uint64_t* places;  ///< [own vertices]
-  EdgeIndex base;               ///< of this rank's edges there
-  EdgeIndex* offsets;           ///< there
+  EdgeIndex base;               ///< first place of this rank's edges there
+  EdgeIndex* offsets;           ///< in the other rank's memory
   Vertex* targets;
   float* weights;
 
@@ -116,11 +116,11 @@ template <class Program>
 class PeerPart {
  public:
   using State = typename Program::State;
-  /// A vote's values do not depend on the states of what sends them.
+  /// A vote's values do not depend on the states of the sending vertices.
   using Peers = acc::Peers<State, !VoteProgram<Program>>;
 
-  /// All lists of the rank are on the device, where it `pulls` and they fit in-lists, too. Keeps references.
-  /// Throws BudgetError.
+  /// Uploads all lists of the rank; also in-lists, if it `pulls` and they fit. Keeps references. Throws
+  /// BudgetError.
   PeerPart(const Device& device, const AccGraph& graph, bool pulls = false)
       : device_(device),
         rows_(graph.rank_part()),
@@ -134,12 +134,12 @@ class PeerPart {
     if (lists_.paged())
       throw BudgetError("a GPU has no memory for all lists of its rank beside their states");
     if (pulls && graph.has_in_edges()) make_in_lists();
-    // About as many edges lead to own vertices as leave them.
+    // A plan assumes as many edges to own vertices as from them.
     if (device.plans()) take_memory(rows_.lists().edges);
   }
 
-  /// Connects the ranks. False, on all of them: their GPUs do not reach each other's memory, or have too
-  /// little for the edges that lead to their vertices. All ranks call it.
+  /// Connects the ranks. Returns false, on all ranks, if their GPUs cannot access each other's memory, or
+  /// lack memory for the edges that lead to their vertices. All ranks call it.
   bool connect() {
     *stop_.data() = 0;
     executor_.fill(boundary_.data(), 0, boundary_.bytes());
@@ -168,17 +168,17 @@ class PeerPart {
     view.state = state_.data(), view.stop = stop_.data();
     return view;
   }
-  /// Threads of one process may be ranks on the same GPU: their kernels run side by side.
+  /// Ranks may be threads of one process on the same GPU: their kernels then run side by side.
   unsigned own_blocks(unsigned blocks) const {
     return std::max(blocks / (peers_ ? peers_->sharing() : 1), 1u);
   }
 
-  /// States to begin with. All ranks call it, and what follows.
+  /// Sets initial states. All ranks call it, and the functions below.
   void begin(const Program& program) {
     states_.begin(lists_.offsets(), program, false);
-    executor_.wait("the states to begin with");  // kernels go to another stream
+    executor_.wait("the states to begin with");  // kernels use another stream
   }
-  /// Kernels that wait for those of a rank that has failed are stopped.
+  /// Waits for the stream. If another rank has failed, stops own kernels, which wait for its messages.
   void wait(const cuda::Stream& stream, const char* label) {
     try {
       rows_.link()->wait(stream.get(), label);
@@ -188,7 +188,7 @@ class PeerPart {
       throw;
     }
   }
-  /// Makes all states true on all ranks.
+  /// Sends every state from its owner to all ranks.
   void finish(AccStats& stats) {
     PeerState state;
     copy_to_host(device_, &state, state_.data(), sizeof state);
@@ -202,7 +202,7 @@ class PeerPart {
   }
 
  private:
-  /// Lists in a rank's memory, behind what swaps use.
+  /// Lists in a rank's memory, after the memory of swaps.
   struct Lists {
     EdgeIndex* offsets = nullptr;  ///< [vertices + 1]
     Vertex* targets = nullptr;
@@ -219,7 +219,7 @@ class PeerPart {
     if (rows_.weighted()) lists.weights = reinterpret_cast<float*>(lists.targets + edges);
     return lists;
   }
-  /// For so many edges that lead to own vertices.
+  /// Allocates memory for `edges` edges that lead to own vertices.
   void take_memory(std::uint64_t edges) {
     const std::uint64_t bytes = Peers::bytes(vertices(), ranks()) + (vertices() + 1) * sizeof(EdgeIndex) +
                                 edge_bytes(edges, rows_.weighted());
@@ -232,7 +232,7 @@ class PeerPart {
     return {view_of(lists_, rows_.lists()), rows_.first(), begins[rank], begins[rank + 1]};
   }
 
-  /// Every rank gives each other one its own vertices' edges that lead to that one's.
+  /// Every rank copies its own vertices' edges to the ranks that own their targets.
   bool share_lists() {
     constexpr const char* kLabel = "edges of ranks";
     Communicator& all = rows_.ranks();
@@ -269,14 +269,15 @@ class PeerPart {
     const Lists here = lists_in(memory_.data(), to[own()]);
     executor_.wait(kLabel);
     copy_to_device(device_, here.offsets + vertices(), &to[own()], sizeof to[own()]);
-    // Ranks that share a GPU free nothing once others' kernels wait for theirs: that would wait for those.
+    // Ranks on one GPU must not free memory once another's kernel waits for theirs: that waits for the
+    // kernel.
     places = {};
     all.barrier(kLabel);
     out_ = {vertices(), to[own()], here.offsets, here.targets, here.weights};
     return true;
   }
 
-  /// Where each own vertex's edges to a rank are among all such; returns how many there are.
+  /// Places each own vertex's edges to a rank among all such edges; returns the number of edges.
   std::uint64_t place(unsigned rank, Buffer<std::uint64_t>& places) {
     executor_.for_each(own_vertices(), {},
                        CountCut{cut_for(rank), places.data(), rank == own() ? nullptr : boundary_.data()});
@@ -287,7 +288,7 @@ class PeerPart {
     const SweepPage page = lists.lists().whole();
     return {rows.vertices, rows.edges, lists.offsets() - rows_.first(), page.sources, page.weights};
   }
-  /// Without them rounds push.
+  /// Without in-lists, rounds push.
   void make_in_lists() {
     if (rows_.symmetric()) {
       in_ = view_of(lists_, rows_.lists());

@@ -1,4 +1,4 @@
-// Making a solver of a rank's part whose GPU, and those of all other ranks, reach each other's memory.
+// Makes a solver of a rank's part if the GPUs of all ranks access each other's memory.
 #pragma once
 
 #include <memory>
@@ -10,9 +10,9 @@
 
 namespace sluice::acc {
 
-/// make(device) returns a solver, or throws BudgetError; `purpose` is what it takes memory for. Null, on all
-/// ranks, where a GPU does not hold its rank's lists, or does not reach the memory of another. All ranks call
-/// it. A plan gets none, but charges what one takes.
+/// make(device) returns a solver or throws BudgetError; `purpose` names its memory. Returns null, on all
+/// ranks, if a GPU does not hold its rank's lists or cannot access another's memory. All ranks call it. A
+/// plan charges the solver's memory, but returns null.
 template <class Make>
 auto make_on_peers(const AccGraph& graph, const char* purpose, const Make& make) {
   const Device& device = graph.device();
@@ -25,7 +25,7 @@ auto make_on_peers(const AccGraph& graph, const char* purpose, const Make& make)
       if (!part.has_pages(part.out())) solver = make(on);
     });
   };
-  if (device.plans()) {  // what a run can do without is not asked for
+  if (device.plans()) {  // a plan does not require optional memory
     const std::uint64_t bytes = planned_bytes(device, [&](const Device& counting) {
       make_here(counting);
       solver.reset();

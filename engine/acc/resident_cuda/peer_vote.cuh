@@ -1,5 +1,6 @@
-// Rounds of a vote over ranks, which send each other what they have found (peers.cuh). While one rank alone
-// has active vertices, and reaches no other's, it goes on without a swap, as on a long path: the others wait.
+// Rounds of a vote over ranks, which exchange active vertices by swaps (peers.cuh). If only one rank has
+// active vertices, and they reach no other rank's, that rank runs rounds without swaps, as on a long path;
+// the others wait.
 #pragma once
 
 #include "engine/acc/resident_cuda/vote.cuh"
@@ -10,8 +11,8 @@ __device__ inline AccRound round_of(const PeerVoteRound& now) {
   return {now.round + now.ahead, 0};
 }
 
-/// The round behind one that a cluster has made alone. It is a push, too: whether rounds pull, all ranks
-/// decide.
+/// The round after one that a cluster ran alone. It pushes, too: all ranks decide together whether rounds
+/// pull.
 template <class Program, class Peers>
 __device__ PeerVoteRound after(const VoteView<Program, Peers>& view, const PeerVoteRound& was,
                                const RoundCounts& found) {
@@ -26,7 +27,7 @@ __device__ PeerVoteRound after(const VoteView<Program, Peers>& view, const PeerV
   return next;
 }
 
-/// Sends the other ranks the rounds that this one has made alone, and that were the last.
+/// Reports this rank's rounds alone to the other ranks, if these rounds were the last.
 template <class View, class Team>
 __device__ PeerVoteRound end_alone(const Team& team, const View& view, const PeerVoteRound& now) {
   view.peers.swap(team, now.swap, now.since);
@@ -41,27 +42,27 @@ __device__ bool wants_pull(const View& view, const PeerVoteRound& now, const Pee
   return wants_pull(view, now, all.active, {all.found, all.found_edges}, left);
 }
 
-/// Does what this rank has found make the next round pull, whatever others have found? More that is active,
-/// or has been looked at, only makes it likelier (vote_direction.hpp).
+/// Do this rank's active vertices alone ensure that the next round pulls? More active vertices or edges read
+/// on other ranks only make a pull likelier (vote_direction.hpp).
 template <class View>
 __device__ bool surely_pulls(const View& view, const PeerVoteRound& now, const RoundCounts& found) {
   return wants_pull(view, now, now.active, {found.active, found.active_edges},
                     now.left_edges - min(now.left_edges, now.pull ? now.active_edges : found.edges));
 }
 
-/// What a rank finds alone is what all have found, unless the next round may pull.
+/// May the rank skip the swap after this round? It alone has active vertices, they reached no other rank's
+/// vertices, and the next round does not pull.
 __device__ inline bool stays_alone(const PeerVoteRound& now, const PeerWork& own, bool pulls) {
   return now.alone != 0 && now.pull == 0 && own.sent == 0 && own.found > 0 && !pulls;
 }
 
-/// Are entries of so many vertices fewer bytes than bits of all of the rank's?
+/// Do entries of `found` vertices take fewer bytes than bits of all the rank's vertices?
 template <class View>
 __device__ bool sends_entries(const View& view, unsigned long long found) {
   return found <= (view.work.last - view.work.first) / kBitsOfWord;
 }
 
-/// Vertices of other ranks that these have sent are active: marked where the next round pulls, else
-/// listed.
+/// Vertices received from other ranks are active: marks them if the next round pulls, else lists them.
 template <class View, class Team>
 __device__ void receive_active(const Team& team, const View& view, unsigned swap, const RoundPlace& place,
                                bool pull) {
@@ -78,7 +79,7 @@ __device__ void receive_active(const Team& team, const View& view, unsigned swap
   });
 }
 
-/// Rounds in the trace, by one thread; those that other ranks made alone are one.
+/// Adds rounds to the trace; called by one thread. Rounds that other ranks ran alone are one entry.
 template <class View>
 __device__ void note(const View& view, const PeerVoteRound& now, unsigned long long rounds,
                      unsigned long long active, unsigned long long edges, bool noted) {
@@ -88,8 +89,7 @@ __device__ void note(const View& view, const PeerVoteRound& now, unsigned long l
   view.trace.totals->rounds += rounds - 1;
 }
 
-/// A swap that ends a round, and rounds that this rank has made alone before it. `own.rounds` has all of
-/// them.
+/// Swap at the end of a round, after any rounds that this rank ran alone; own.rounds counts them all.
 template <class View, class Team>
 __device__ PeerWork swap_round(const Team& team, const View& view, const PeerWork& own, bool bits,
                                PeerVoteRound& next) {
@@ -101,8 +101,8 @@ __device__ PeerWork swap_round(const Team& team, const View& view, const PeerWor
   return all;
 }
 
-/// A cluster has sent nothing of what it has found: the other ranks receive that, where it is a
-/// neighbour of theirs, as if a round of the grid had found it.
+/// Sends vertices found by a cluster, which sends none itself. Other ranks receive those that have neighbours
+/// there, as if a round of the grid had found them.
 template <class View>
 __device__ PeerVoteRound send_found(const cuda::GridTeam& grid, const View& view, const PeerVoteRound& now) {
   const RoundPlace place = view.work.place(now.round - 1);
@@ -125,7 +125,7 @@ __device__ PeerVoteRound send_found(const cuda::GridTeam& grid, const View& view
   return next;
 }
 
-/// One round; returns what the next begins with.
+/// Runs one round; returns the state that the next begins with.
 template <class View, class Team>
 __device__ PeerVoteRound peer_round(const Team& team, const View& view, const PeerVoteRound& now) {
   const auto& peers = view.peers;
@@ -137,7 +137,7 @@ __device__ PeerVoteRound peer_round(const Team& team, const View& view, const Pe
   finder.report();
   team.sync();
   const RoundCounts found = *place.found;
-  // Noted vertices are all that a push has marked, unless a bin was full.
+  // After a push, bins hold all marked vertices, unless a bin overflowed.
   const bool noted = !now.pull && !needs_ballot(view.work, place);
   noted ? settle_noted(view, finder) : settle(team, view, place);
   now.pull ? clear_marks(team, view.work, place) : clear_listed(team, view.work, place);
@@ -160,7 +160,7 @@ __device__ PeerVoteRound peer_round(const Team& team, const View& view, const Pe
                .found_edges = found.active_edges,
                .sent = entries ? peers.sent() : found.active};
   PeerWork all = own;
-  unsigned long long looked = own.edges;  // on all ranks
+  unsigned long long looked = own.edges;  // edges read on all ranks
   const bool stays = stays_alone(now, own, pulls);
   if (stays) {
     next.since.rounds += 1, next.since.active += own.active, next.since.edges += own.edges;
@@ -188,7 +188,7 @@ __device__ PeerVoteRound peer_round(const Team& team, const View& view, const Pe
   return next;
 }
 
-/// The round before the first: what starts is found.
+/// Ends the round before the first one, which found the starting vertices.
 template <class View>
 __device__ PeerVoteRound begin_rounds(const cuda::GridTeam& grid, const View& view, const RoundPlace& place) {
   const RoundCounts found = *place.found;

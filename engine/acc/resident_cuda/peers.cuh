@@ -1,12 +1,12 @@
-// What the GPUs of ranks send each other in the middle of their rounds, through memory that kernels of all of
-// them reach (exchange/peer_memory.hpp). Each has all edges that lead to its own vertices, whose states it
-// alone changes; so it is enough that all know which vertices are active. A rank writes those that it has
-// found, and a message, straight into the others' memory, and waits for the messages that come into its own:
-// a swap takes no host and no launch. Two places take turns, for a rank that has all messages of a swap may
-// begin the next one while others still read theirs.
+// Exchange between the GPUs of ranks during their rounds, through memory that kernels of all ranks access
+// (exchange/peer_memory.hpp). Each GPU has all edges that lead to its own vertices, and alone changes their
+// states; so ranks need only exchange active vertices. In a *swap*, a rank writes its active vertices and a
+// message into the others' memory, and waits for the messages that arrive in its own, without host or launch.
+// Two sets of buffers alternate: a rank that has all messages of a swap may begin the next one while others
+// still read theirs.
 //
-// By launches, counts that the host reads and messages of the hosts a round of sssp or k-core took two GPUs
-// 100 to 200 us (commit fed40f9b). A round that swaps so takes 10 us more than on one GPU (docs/goals.md).
+// With launches, counts read by the host and messages between hosts, a round of sssp or k-core took two GPUs
+// 100 to 200 us (commit fed40f9b). With a swap, a round takes 10 us more than on one GPU (docs/goals.md).
 #pragma once
 
 #include "engine/acc/program.hpp"
@@ -18,7 +18,7 @@
 
 namespace sluice::acc {
 
-/// Of a whole graph on one GPU.
+/// For a whole graph on one GPU: nothing to send.
 struct NoPeers {
   static constexpr bool kAlone = true;
 
@@ -28,15 +28,15 @@ struct NoPeers {
 
 static_assert(kMostPeers <= cuda::kWarp, "a lane waits for each");
 
-/// What a rank has come to since the swap before, or what all have.
+/// The work of a rank since the last swap, or of all ranks.
 struct PeerWork {
-  unsigned long long rounds = 0;                  ///< that it has made
-  unsigned long long active = 0, edges = 0;       ///< vertices that sent, and edges that were looked at
-  unsigned long long found = 0, found_edges = 0;  ///< own vertices that are active next, and their edges
-  unsigned long long sent = 0;                    ///< of these, other ranks' neighbours, at most
-  unsigned long long lowest = ~0ull;              ///< of the levels that are left
+  unsigned long long rounds = 0;                  ///< rounds run
+  unsigned long long active = 0, edges = 0;       ///< vertices that sent, and edges read
+  unsigned long long found = 0, found_edges = 0;  ///< own vertices active in the next round, and their edges
+  unsigned long long sent = 0;                    ///< upper bound of those with neighbours on other ranks
+  unsigned long long lowest = ~0ull;              ///< lowest remaining level
 
-  /// Calls use(field) for those that are sums over ranks.
+  /// Calls use(field) for each field that is summed over ranks.
   template <class Work, class Use>
   __device__ static void for_each_sum(Work& work, Use&& use) {
     use(work.rounds), use(work.active), use(work.edges), use(work.found), use(work.found_edges),
@@ -44,55 +44,55 @@ struct PeerWork {
   }
 };
 
-/// Not so many entries, but bits of all vertices of a rank.
+/// In place of a number of entries: bits of all the rank's vertices were sent.
 inline constexpr unsigned long long kBits = ~0ull;
 
-/// In the memory of the rank that it is for.
+/// A message, in the memory of the receiving rank.
 struct PeerMessage {
   PeerWork work;
-  unsigned long long entries = 0;  ///< that came before it; kBits: bits did
-  unsigned long long swap = 0;     ///< which one it belongs to: written last
+  unsigned long long entries = 0;  ///< entries sent before it; kBits: bits instead
+  unsigned long long swap = 0;     ///< the number of its swap, written last
 };
 
-/// What a rank's own kernels share.
+/// State shared by a rank's own kernels.
 struct PeerState {
-  PeerWork all;                               ///< of the last swap
-  unsigned long long received[kMostPeers]{};  ///< entries, by rank; or kBits
+  PeerWork all;                               ///< all ranks' work as of the last swap
+  unsigned long long received[kMostPeers]{};  ///< entries received from each rank, or kBits
   unsigned long long sent = 0;                ///< entries for the next swap
   unsigned long long sent_bytes = 0;          ///< since the first swap
   unsigned stopped = 0;
 };
 
-/// What this GPU's threads have written before, as far as this one knows of it, is so for a thread that sees
-/// on another GPU what this one writes next; and the other way round. (__threadfence_system() is also one of
-/// a single order of all fences, and takes longer.)
+/// Fence between GPUs: writes by this GPU's threads that this thread has observed are visible to a thread on
+/// another GPU that observes this thread's next write; and the reverse. (__threadfence_system() also keeps a
+/// single order of all fences, and takes longer.)
 __device__ __forceinline__ void fence_of_gpus() {
   asm volatile("fence.acq_rel.sys;" ::: "memory");
 }
 
-/// Pointers are to this GPU's memory, but `memory`, which has each rank's. Entries are vertices,
-/// `with_states` also those.
+/// Pointers are to this GPU's memory, except `memory`, which has each rank's. Entries are vertices;
+/// `with_states`: with their states.
 template <class State, bool with_states>
 struct Peers {
   static constexpr bool kAlone = false;
 
   unsigned own = 0, ranks = 1;
-  std::uint64_t first = 0;     ///< own vertex
-  std::uint64_t vertices = 0;  ///< of all ranks
+  std::uint64_t first = 0;     ///< first own vertex
+  std::uint64_t vertices = 0;  ///< vertices of all ranks
   OwnershipView owners;
   std::byte* memory[kMostPeers] = {};
-  const std::uint32_t* boundary = nullptr;  ///< bits of own vertices that have another rank's as neighbour
+  const std::uint32_t* boundary = nullptr;  ///< bits of own vertices with a neighbour on another rank
   PeerState* state = nullptr;
-  const std::uint32_t* stop = nullptr;  ///< in host memory: another rank has failed
+  const std::uint32_t* stop = nullptr;  ///< in host memory; not 0: another rank has failed
 
-  /// What every rank's memory begins with, twice: messages, entries of all ranks, and bits of all vertices,
-  /// in words of each rank's.
+  /// Bytes at the beginning of every rank's memory: two sets of messages, of entries of all ranks, and of
+  /// bits of all vertices, in separate words for each rank.
   SLUICE_HD static std::uint64_t bytes(std::uint64_t vertices, std::uint64_t ranks) {
     return kMessageBytes + 2 * (entry_bytes(vertices, ranks) + bit_bytes(vertices, ranks));
   }
 
-  /// Sends an own vertex to all other ranks, where `valid` and it is a neighbour of one of theirs; every lane
-  /// of the warp must come, and a swap follow.
+  /// Sends an own vertex to all other ranks, if `valid` and it has a neighbour on any of them. Every lane of
+  /// the warp must call it; a swap must follow.
   __device__ void send(unsigned swap, bool valid, Vertex v, const State* states) const {
     const bool sends = valid && has_bit(boundary, v);
     const unsigned lanes = __ballot_sync(~0u, sends);
@@ -106,7 +106,7 @@ struct Peers {
       if constexpr (with_states) block.states[at] = load(states + v);
     }
   }
-  /// So many own vertices, once the team has come.
+  /// The number of own vertices sent, after a sync of the team.
   __device__ unsigned long long sent() const { return load(&state->sent); }
 
   /// Writes the bits of own vertices to all ranks; a swap must follow.
@@ -120,33 +120,33 @@ struct Peers {
     }
   }
 
-  /// Ends what the ranks have come to: all know what they received, as `bits` or not, and what all have come
-  /// to. Ranks whose levels all lie above another's lowest count for nothing. The team has come since it
-  /// sent; all of it come.
+  /// Swap: afterwards all ranks have received the others' vertices, as `bits` or as entries, and know all
+  /// work. Work of ranks whose levels all lie above another's lowest is ignored. The team must have
+  /// synchronized since it sent; all its threads call it.
   template <class Team>
   __device__ PeerWork swap(const Team& team, unsigned number, const PeerWork& work, bool bits = false) const {
     if (team.rank() < cuda::kWarp) swap_messages(number, work, bits);
     team.sync();
     return read(&state->all);
   }
-  /// After a swap of entries, by one thread.
+  /// Called by one thread after a swap of entries.
   __device__ void clear_sent() const {
     state->sent_bytes += state->sent * kEntryBytes * (ranks - 1), state->sent = 0;
   }
-  /// And of bits.
+  /// Called by one thread after a swap of bits.
   __device__ void count_sent_bits() const {
     state->sent_bytes += words_of(own) * sizeof(std::uint32_t) * (ranks - 1);
   }
   __device__ bool stopped() const { return load(&state->stopped) != 0; }
 
-  /// Calls take(valid, v, state) for the entries that came in a swap, by whole warps.
+  /// Calls take(valid, v, state) by whole warps for the entries received in a swap.
   template <class Team, class Take>
   __device__ void receive(const Team& team, unsigned swap, Take&& take) const {
     for (unsigned r = 0; r < ranks; ++r) {
       const unsigned long long count = load(state->received + r);
       if (count == kBits) continue;
       const EntryBlock<State> block = entries(own, swap, r);
-      // Not out of a cache that may still have what was there two swaps ago.
+      // Uncached loads: a cache may still hold the entries of two swaps ago.
       cuda::over_all(team, count, [&](std::uint64_t i, bool valid) {
         const Vertex v = valid ? load(block.vertices + i) : 0;
         State value{};
@@ -155,7 +155,7 @@ struct Peers {
       });
     }
   }
-  /// Calls take(word, bits) for the words of bits that came, by whole warps.
+  /// Calls take(word, bits) by whole warps for the words of bits received.
   template <class Team, class Take>
   __device__ void receive_bits(const Team& team, unsigned swap, Take&& take) const {
     for (unsigned r = 0; r < ranks; ++r) {
@@ -168,18 +168,19 @@ struct Peers {
   }
 
  private:
-  /// So many looks at a message that has not come between two at what the host says.
+  /// Polls of a missing message between two checks of the host's stop flag.
   static constexpr unsigned kLooks = 4096;
 
   static constexpr std::uint64_t kMessageBytes = 2 * kMostPeers * sizeof(PeerMessage);
   static constexpr std::uint64_t kEntryBytes = sizeof(Vertex) + (with_states ? sizeof(State) : 0);
 
   SLUICE_HD static std::uint64_t in_words(std::uint64_t bytes) { return (bytes + 7) / 8 * 8; }
-  /// Of all ranks; those of rank r, which owns the vertices from v on, begin at entry_bytes(v, r).
+  /// Bytes of the entries of all ranks; those of rank r, whose first vertex is v, begin at entry_bytes(v, r).
   SLUICE_HD static std::uint64_t entry_bytes(std::uint64_t vertices, std::uint64_t ranks) {
     return in_words(vertices * kEntryBytes) + 8 * ranks;
   }
-  /// Of all ranks; those of rank r, which owns the vertices from v on, begin at word v / kBitsOfWord + r.
+  /// Bytes of the bits of all ranks; those of rank r, whose first vertex is v, begin at word v / kBitsOfWord
+  /// + r.
   SLUICE_HD static std::uint64_t bit_bytes(std::uint64_t vertices, std::uint64_t ranks) {
     return in_words((vertices / kBitsOfWord + ranks + 1) * sizeof(std::uint32_t));
   }
@@ -193,7 +194,7 @@ struct Peers {
     return EntryBlock<State>::at(at, with_states ? owners.begins[from + 1] - owners.begins[from] : 0);
   }
 
-  /// Words that have bits of a rank's vertices, the first and last shared with others.
+  /// Number of words with bits of a rank's vertices; other ranks may share the first and last.
   __device__ std::uint64_t words_of(unsigned rank) const {
     return acc::words_of(owners.begins[rank], owners.begins[rank + 1]);
   }
@@ -216,7 +217,7 @@ struct Peers {
     store(&at->lowest, work.lowest);
   }
 
-  /// A lane writes to each rank, and waits for it.
+  /// Each lane writes the message to one rank, and waits for that rank's.
   __device__ void swap_messages(unsigned number, const PeerWork& work, bool bits) const {
     const unsigned r = threadIdx.x;
     const bool other = r < ranks && r != own;

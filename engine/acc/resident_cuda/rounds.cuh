@@ -1,8 +1,8 @@
-// What solvers on a GPU share: memory of worklists, launches of persistent kernels until no round is left,
-// and the trace that these leave.
+// Common code of GPU solvers: worklist memory, launches of persistent kernels until no round is left, and the
+// trace of rounds that the kernels write.
 //
-// Measured beside a launch a round of the same code (--fusion none), Kronecker 22 on an H200: bfs 0.46 ms in
-// one kernel and 0.63, sssp 13.4 and 21.4, k-core 18.0 and 46.2 (docs/papers.md, Table 2).
+// Measured against one launch a round of the same code (--fusion none), Kronecker 22 on an H200: bfs 0.46 ms
+// in one kernel and 0.63, sssp 13.4 and 21.4, k-core 18.0 and 46.2 (docs/papers.md, Table 2).
 #pragma once
 
 #include <algorithm>
@@ -18,44 +18,44 @@
 
 namespace sluice::acc {
 
-/// What a kernel of rounds contains (--fusion). What it does not contain takes none of its registers, so that
-/// more of its blocks may be resident.
+/// The kinds of rounds that a kernel contains (--fusion). Code that it lacks takes no registers, so more of
+/// its blocks may be resident.
 enum Phases : unsigned {
   kPushes = 1,        ///< rounds that push
   kPulls = 2,         ///< rounds that pull
-  kOneRound = 4,      ///< one of those; without it all up to one that the kernel does not contain
-  kSortedLevels = 8,  ///< next levels in the order of vertices (the ballot filter's): a barrier more
+  kOneRound = 4,      ///< ends after one round; else at a round that it does not contain
+  kSortedLevels = 8,  ///< next levels in order of vertices (ballot filter); one more barrier
 };
 
-/// Blocks of a kernel of rounds that a multiprocessor holds: what they wait for is memory.
+/// Resident blocks per multiprocessor of a kernel of rounds, which is bound by memory latency.
 inline constexpr unsigned kRoundBlocks = 2;
 
-/// May a kernel make a round that pulls, or pushes?
+/// Does a kernel contain rounds of this direction?
 template <unsigned kPhases>
 __device__ bool contains(std::uint32_t pull) {
   return (kPhases & (pull != 0 ? kPulls : kPushes)) != 0;
 }
 
-/// Does a round that the kernel may make pull?
+/// Does a round that the kernel contains pull?
 template <unsigned kPhases>
 __device__ bool pulls(std::uint32_t pull) {
   if constexpr ((kPhases & kPulls) == 0) return false;
   return (kPhases & kPushes) == 0 || pull != 0;
 }
 
-/// As the device counts rounds.
+/// Totals that the device counts.
 struct TimedTotals : RoundTotals {
-  unsigned long long last = 0;  ///< when the round before ended, in nanoseconds
+  unsigned long long last = 0;  ///< end of the previous round, in nanoseconds
 };
 
 struct TraceView {
   TimedTotals* totals = nullptr;
   AccRoundTrace* rounds = nullptr;  ///< [kTracedRounds]
 
-  /// By one thread, before the first round.
+  /// Called by one thread, before the first round.
   __device__ void begin() const { totals->last = cuda::nanoseconds_now(); }
 
-  /// By one thread, once a round is done.
+  /// Called by one thread, after a round.
   __device__ void add(AccRoundTrace round) const {
     if (totals->rounds < kTracedRounds) {
       const unsigned long long now = cuda::nanoseconds_now();
@@ -67,8 +67,8 @@ struct TraceView {
   }
 };
 
-/// What rounds of a program work on; `R` is what one begins with. A view says of a vertex whether it refuses
-/// what it is sent, and of a state whether is_at() the level at work.
+/// The data of a program's rounds, each of which begins with an `R`. Views also define refuses(v), true if v
+/// takes no more values, and is_at(state, at), true if the state is at the current level.
 template <class T, class P, class R>
 struct RoundsView {
   using Program = T;
@@ -86,13 +86,13 @@ struct RoundsView {
   Peers peers;
 };
 
-/// Active vertices send.
+/// Active vertices send values along their edges.
 template <class View, class Team>
 __device__ void push(const Team& team, const View& view, const AccRound& at, const RoundPlace& place,
                      Finder& finder) {
   using Program = typename View::Program;
-  // What a sum's edges look at is far apart, and should be under way together; bounds have more registers to
-  // keep for each (a fifth slower so, sssp on Kronecker 24).
+  // The edges of a sum read far-apart memory, so their reads should overlap. Bounds need more registers for
+  // each edge (unrolled, sssp on Kronecker 24 is a fifth slower).
   constexpr unsigned kUnrolled = SumProgram<Program> ? 4 : 0;
   cuda::over_edges<kUnrolled>(team, ReadLists{view.work, place}, [&](Vertex u, EdgeIndex e) {
     const Vertex v = view.out.targets[e];
@@ -109,8 +109,8 @@ __device__ void push(const Team& team, const View& view, const AccRound& at, con
   });
 }
 
-/// Makes rounds by the blocks that `now` asks for, until one asks for others or does not go on: round(team,
-/// now) makes one and returns the next. All of the grid come, and know the next when they leave.
+/// Runs rounds on now.blocks blocks, until a round wants another number or none is left: round(team, now)
+/// runs one and returns the next. All blocks of the grid must call it; all return the next round.
 template <class Round, class Body>
 __device__ Round on_few_blocks(const cuda::GridTeam& grid, const WorklistView& work, Round* shared, Round now,
                                Body&& round) {
@@ -126,8 +126,8 @@ __device__ Round on_few_blocks(const cuda::GridTeam& grid, const WorklistView& w
   return now;
 }
 
-/// The kernels of a solver's rounds, one for pushes and one for pulls, or the same for both. `Kernels` has
-/// kPhases, all that rounds may need, and of<phases>(), the kernel that contains these.
+/// The kernels of a solver's rounds, one for pushes and one for pulls, or one for both. `Kernels` has
+/// kPhases, all phases that rounds may need, and of<phases>(), the kernel that contains these.
 template <class Kernels>
 class RoundKernels {
  public:
@@ -142,7 +142,7 @@ class RoundKernels {
   }
 
   auto kernel(bool pull) const { return kernels_[pull]; }
-  /// That are resident at once.
+  /// The number of blocks that are resident at once.
   unsigned blocks(bool pull) const { return blocks_[pull]; }
   unsigned most_blocks() const { return std::max(blocks_[0], blocks_[1]); }
 
@@ -181,7 +181,7 @@ class RoundKernels {
 
 // ---- kernels
 
-/// How many lists are of each degree.
+/// Counts lists by degree class.
 __global__ inline void __launch_bounds__(cuda::kTeamBlock)
     count_lists_kernel(const EdgeIndex* offsets, std::uint64_t vertices, ListSizes* sizes) {
   cuda::over_all(cuda::GridTeam{}, vertices, [&](std::uint64_t v, bool valid) {
@@ -199,7 +199,7 @@ __global__ inline void __launch_bounds__(cuda::kTeamBlock)
 /// Memory of the worklists.
 class WorklistMemory {
  public:
-  /// Of a part, which is to begin() before there is a view.
+  /// For a part; begin() must precede the first view().
   template <class Part>
   WorklistMemory(const Device& device, const Part& part, const AccOptions& options, unsigned blocks,
                  const cuda::Stream& stream)
@@ -231,7 +231,7 @@ class WorklistMemory {
     if constexpr (Part::Peers::kAlone) begin(part, stream);
   }
 
-  /// The part's lists are there.
+  /// Reads the part's lists, which must be on the device.
   template <class Part>
   void begin(const Part& part, const cuda::Stream& stream) {
     const CsrView& out = part.out();
@@ -239,7 +239,7 @@ class WorklistMemory {
     view_.vertices = out.vertices;
     view_.offsets = out.offsets, view_.degrees = part.degrees();
     clear(sizes_, stream, "counting lists");
-    constexpr unsigned kMostBlocks = 1024;  // beyond them blocks take further vertices
+    constexpr unsigned kMostBlocks = 1024;  // with more vertices, blocks loop
     count_lists_kernel<<<std::min(cuda::grid_for(out.vertices, cuda::kTeamBlock), kMostBlocks),
                          cuda::kTeamBlock, 0, stream.get()>>>(out.offsets, out.vertices, sizes_.data());
     cuda::check_launch("counting lists");
@@ -252,14 +252,14 @@ class WorklistMemory {
   const WorklistView& view() const { return view_; }
   TraceView trace() const { return {totals_.data(), trace_.data()}; }
 
-  /// Once the device is done.
+  /// Called once the device has finished.
   void read_trace(const Device& device, AccStats& stats) const {
     TimedTotals totals;
     copy_to_host(device, &totals, totals_.data(), sizeof totals);
     static_cast<RoundTotals&>(stats) = totals;
     stats.trace.resize(std::min<std::uint64_t>(totals.rounds, kTracedRounds));
     copy_to_host(device, stats.trace.data(), trace_.data(), stats.trace.size() * sizeof(AccRoundTrace));
-    // Rounds that another rank made alone.
+    // These entries are rounds that another rank ran alone.
     std::erase_if(stats.trace, [](const AccRoundTrace& round) { return round.active == 0; });
   }
 
@@ -283,24 +283,24 @@ class WorklistMemory {
 
 // ---- launcher
 
-/// Rounds of a solver on a `Part`, which is a WholePart or a PeerPart. A PeerPart is to be connected before
-/// run().
+/// Runs a solver's rounds on a `Part`, a WholePart or a PeerPart. A PeerPart must be connected before run().
 template <class View, class Kernels, class Part>
 class FusedRounds {
  public:
-  /// Of a PeerPart: its ranks. False, on all of them: rounds are not made so. All ranks call it.
+  /// For a PeerPart: connects its ranks. Returns false, on all ranks, if they cannot run rounds this way. All
+  /// ranks call it.
   bool connect() {
     if (!part_.connect()) return false;
     worklists_.begin(part_, stream_);
     return true;
   }
-  /// Makes all states true on all ranks. All ranks call it.
+  /// Sends every state from its owner to all ranks. All ranks call it.
   void finish(AccStats& stats) { part_.finish(stats); }
 
   const typename View::State* states() const { return part_.states(); }
 
  protected:
-  /// Keeps references. `start` makes what the first round begins with.
+  /// Keeps references. Kernel `start` prepares the first round.
   FusedRounds(const Device& device, const AccGraph& graph, const typename View::Program& program,
               const AccOptions& options, void (*start)(View), bool pulls = false)
       : part_(device, graph, pulls),
@@ -317,7 +317,7 @@ class FusedRounds {
     view_.direction = options.direction;
   }
 
-  /// Calls launch_rounds(now) until no round is left; `label` is what the host waits for.
+  /// Calls launch_rounds(now) until no round is left; `label` names what the host waits for.
   template <class Launch>
   void run(AccStats& stats, const char* label, const Launch& launch_rounds) {
     view_.peers = part_.peers();

@@ -1,11 +1,11 @@
-// Rounds of a vote with small frontiers, in one cluster of thread blocks: road graphs have thousands of them,
-// each with so little to do that a grid's barriers and the worklists on the way to them take longer than the
-// work. Here a round is a chain of as few reads as there can be, and one barrier: active vertices and where
-// their lists begin stay in shared memory, four lanes take a vertex's edges, and a minimum settles a target
-// at once (kEarliest in program.hpp), so that there are no marks and nothing to collect or to clear. On an
-// H200 a round of a search over a grid of 4096 x 4096 vertices takes 3.4 us so, and took 15.9 by the whole
-// grid of blocks. Over ranks a cluster makes rounds of a rank that alone has active vertices, none of them a
-// neighbour of another rank's: the others wait in their kernels.
+// Rounds of a vote with small frontiers, in one cluster of thread blocks. Road graphs have thousands of
+// rounds, each with so little work that a grid's barriers and worklists take longer. Here a round is a chain
+// of as few dependent reads as possible, and one barrier. Active vertices and the begins of their lists stay
+// in shared memory, and four lanes take a vertex's edges. A minimum settles a target at once (kEarliest in
+// program.hpp), so there are no marks to collect or clear. On an H200 a round of a search over a grid of 4096
+// x 4096 vertices takes 3.4 us this way, and 15.9 us by the whole grid of blocks. Over ranks, a cluster runs
+// rounds of the only rank with active vertices, none of them a neighbour of another rank's; the others wait
+// in their kernels.
 #pragma once
 
 #include "engine/acc/resident_cuda/cluster.cuh"
@@ -13,13 +13,13 @@
 
 namespace sluice::acc {
 
-/// Lanes that share a vertex: what a road or a mesh has of neighbours.
+/// Lanes that share a vertex: as many as a vertex of a road graph or a mesh has neighbours.
 inline constexpr unsigned kVertexLanes = 4;
-/// A cluster takes rounds up to so many vertices, and so many edges.
+/// The most vertices and edges of a round that a cluster runs.
 inline constexpr unsigned kMostClusterVertices = 16384, kMostClusterEdges = 4 * kMostClusterVertices;
-/// So many vertices are four warps' of one block, which wait for themselves alone.
+/// Up to this many vertices are left to four warps of one block, without barriers of the cluster.
 inline constexpr unsigned kMostBlockVertices = 32, kBlockThreads = kMostBlockVertices * kVertexLanes;
-/// Vertices on a block's list: four times its share, and so many that a block has a processor of its own.
+/// Capacity of a block's list: four times its share, and so large that each block occupies a multiprocessor.
 inline constexpr unsigned kClusterList = 4 * kMostClusterVertices / kClusterBlocks;
 
 /// An active vertex, and its list.
@@ -29,34 +29,34 @@ struct FrontierVertex {
   EdgeIndex begin = 0;
 };
 
-/// What a block has found for the next round.
+/// Counts of vertices that a block has activated for the next round.
 struct FrontierCount {
-  unsigned active = 0;  ///< sent to all: and kTooLarge, where `too_large`
+  unsigned active = 0;  ///< as sent to all blocks: plus kTooLarge if `too_large`
   unsigned edges = 0;
 };
 
 struct CountedFrontier : FrontierCount {
-  unsigned too_large = 0;  ///< is some of it no cluster's work?
+  unsigned too_large = 0;  ///< not 0: too much work for a cluster
 };
 
-/// Above the sum of what all blocks find, and so low that their flags have a sum.
+/// More than all blocks can count, and small enough that the sum of all blocks' flags does not overflow.
 inline constexpr unsigned kTooLarge = 1u << 20;
 
 /// A block's shared memory.
 template <class Round>
 struct SmallFrontierMemory {
-  FrontierVertex lists[2][kClusterList];  ///< what a round reads, and what it makes
-  FrontierCount sent[2][kClusterBlocks];  ///< by all blocks, of those lists
-  CountedFrontier made[3];                ///< by this block so far; of the round after the next, cleared
-  unsigned over[2];                       ///< is the first block through alone, by the round?
-  Round last;                             ///< that the first block has made alone
-  FrontierCount found;                    ///< in it
-  TimedTotals totals;                     ///< the first block's
+  FrontierVertex lists[2][kClusterList];  ///< lists read and written by a round
+  FrontierCount sent[2][kClusterBlocks];  ///< counts sent by all blocks, for those lists
+  CountedFrontier made[3];                ///< of this block; cleared for the round after the next
+  unsigned over[2];                       ///< by round: has the first block ended its rounds alone?
+  Round last;                             ///< last round that the first block ran alone
+  FrontierCount found;                    ///< counts of that round
+  TimedTotals totals;                     ///< of the first block
 };
 
 // ---- kernels
 
-/// A block's part.
+/// One block's part of the rounds.
 template <class View>
 class SmallFrontierRounds {
   using Round = typename View::Round;
@@ -65,7 +65,7 @@ class SmallFrontierRounds {
   __device__ SmallFrontierRounds(const View& view, SmallFrontierMemory<Round>& memory)
       : view_(view), memory_(memory), block_(team_.block()), lane_(threadIdx.x % cuda::kWarp) {}
 
-  /// From a round that has work on, until none is active or a round is none for a cluster.
+  /// Runs rounds until no vertex is active, or a round is too large for a cluster.
   __device__ void run() {
     Round was, now = *view_.state;
     take_lists(now);
@@ -77,11 +77,11 @@ class SmallFrontierRounds {
   }
 
  private:
-  /// The vertices of a round that this block works on: of its own list, or of all lists, one after the other.
+  /// The vertices that this block processes: on its own list, or on all lists, one after the other.
   struct Part {
     bool own = true;
     unsigned first = 0, count = 0;
-    unsigned up_to = 0;  ///< how many the lists up to that of block `lane` have
+    unsigned up_to = 0;  ///< total size of the lists of blocks 0 to `lane`
   };
 
   __device__ FrontierVertex* list(unsigned round) const { return memory_.lists[round % 2]; }
@@ -89,7 +89,7 @@ class SmallFrontierRounds {
 
   __device__ static unsigned share_of(unsigned size) { return (size + kClusterBlocks - 1) / kClusterBlocks; }
 
-  /// Each block takes its share of the worklist, whose vertices are then no longer marked.
+  /// Each block takes its share of the worklist; clears the marks of its vertices.
   __device__ void take_lists(const Round& now) {
     const RoundPlace place = view_.work.place(now.round);
     const unsigned size = place.found->sizes[0], share = share_of(size);
@@ -106,22 +106,22 @@ class SmallFrontierRounds {
     if (threadIdx.x < kClusterBlocks)
       memory_.sent[now.round % 2][threadIdx.x] = {min(share, size - min(threadIdx.x * share, size)), 0};
     team_.sync();
-    if (block_ == 0 && threadIdx.x < 3) view_.work.counts[threadIdx.x] = {};  // all have read sizes
+    if (block_ == 0 && threadIdx.x < 3) view_.work.counts[threadIdx.x] = {};  // all have read the sizes
     team_.sync();
   }
 
-  /// What block `lane` has sent of a round's list.
+  /// The counts that block `lane` has sent for a round.
   __device__ FrontierCount sent(unsigned round) const {
     return lane_ < kClusterBlocks ? memory_.sent[round % 2][lane_] : FrontierCount{};
   }
 
-  /// What this block has found for a round.
+  /// This block's counts for a round.
   __device__ FrontierCount found_for(unsigned round) const {
     const CountedFrontier& count = made(round);
     return {count.active + (count.too_large != 0 ? kTooLarge : 0), count.edges};
   }
 
-  /// The round behind the one that has found so much. Its `blocks` are 0 where it is none for a cluster.
+  /// The round after `was`, which found `all`. Its `blocks` are 0 if it is too large for a cluster.
   __device__ Round next_of(const Round& was, const FrontierCount& all) const {
     RoundCounts found;
     found.active = all.active % kTooLarge, found.active_edges = all.edges;
@@ -143,12 +143,12 @@ class SmallFrontierRounds {
     __syncthreads();
     if (threadIdx.x < kClusterBlocks)
       team_.of(memory_.sent[(now.round + 1) % 2], threadIdx.x)[block_] = found_for(now.round + 1);
-    if (block_ == 0 && threadIdx.x == kClusterBlock - 1) trace(now);  // others have more to do
+    if (block_ == 0 && threadIdx.x == kClusterBlock - 1) trace(now);  // other threads have more work
     team_.sync();
     return next_of(now);
   }
 
-  /// The first block goes on until it has too much for itself; `was` becomes the last round that it made.
+  /// The first block runs rounds alone until one is too large; `was` becomes the last round that it ran.
   __device__ Round alone(Round& was) {
     if (block_ == 0) {
       Round now = was;
@@ -164,7 +164,7 @@ class SmallFrontierRounds {
         if (next.blocks != 0 && next.active <= kMostBlockVertices) {
           now = next;
           part = {true, 0, static_cast<unsigned>(next.active), 0};
-        } else {  // which the other warps see behind one more barrier
+        } else {  // other warps see it after one more barrier
           part = {};
           if (threadIdx.x == 0) memory_.over[(round + 1) % 2] = 1;
         }
@@ -184,7 +184,7 @@ class SmallFrontierRounds {
     return next_of(was);
   }
 
-  /// The sum of what lanes up to this one have.
+  /// Inclusive prefix sum over lanes.
   __device__ unsigned up_to(unsigned of_lane) const {
     for (unsigned step = 1; step < kClusterBlocks; step *= 2) {
       const unsigned more = __shfl_up_sync(~0u, of_lane, step);
@@ -193,7 +193,7 @@ class SmallFrontierRounds {
     return of_lane;
   }
 
-  /// Vertex i of a part, with no edges where it has none; every lane of the warp must come.
+  /// Vertex i of a part, or one without edges if there is none; every lane of the warp must call it.
   __device__ FrontierVertex vertex(unsigned round, const Part& part, unsigned i) const {
     const bool valid = i < part.count;
     if (part.own) return valid ? list(round)[i] : FrontierVertex{};
@@ -217,7 +217,7 @@ class SmallFrontierRounds {
     }
   }
 
-  /// Is v a neighbour of another rank's vertex?
+  /// Has v a neighbour on another rank?
   __device__ bool at_boundary(Vertex v) const {
     if constexpr (View::Peers::kAlone)
       return false;
@@ -229,15 +229,15 @@ class SmallFrontierRounds {
     return __ldg(reinterpret_cast<const unsigned long long*>(view_.work.offsets + v));
   }
 
-  /// Sends along an edge, where `valid`; every lane of the warp must come.
+  /// Sends a value along an edge, if `valid`; every lane of the warp must call it.
   __device__ void look(const Round& now, bool valid, Vertex u, EdgeIndex e) {
     const AccRound at = round_of(now);
     FrontierVertex to;
     bool news = false;
     if (valid) {
-      to.vertex = __ldg(view_.out.targets + e);  // what never changes stays near over barriers
+      to.vertex = __ldg(view_.out.targets + e);  // read-only loads stay in L1 across barriers
       const auto value = view_.program.compute({u, to.vertex, e, at, view_.states, view_.out.weights});
-      // Asked for beside the minimum, for then it is there as soon as that is.
+      // Loaded in parallel with the atomic minimum, to be available at the same time.
       to.begin = offset(to.vertex);
       const EdgeIndex degree = offset(to.vertex + 1ull) - to.begin;
       const auto before = fetch_min(view_.states + to.vertex, value);
@@ -265,7 +265,7 @@ class SmallFrontierRounds {
     }
   }
 
-  /// Puts v where a grid's round looks for it, where `valid`; every lane of the warp must come.
+  /// Puts v on the grid's worklists, if `valid`; every lane of the warp must call it.
   __device__ void hand_over(const RoundPlace& place, bool valid, Vertex v) const {
     if (valid) {
       take_bit(view_.work.bits[place.next], v);
@@ -276,7 +276,7 @@ class SmallFrontierRounds {
     append(view_.work, place, valid, v);
   }
 
-  /// Leaves everything as the grid's rounds do, whose next one `now` is.
+  /// Leaves all state as the grid's rounds expect it; `now` is their next round.
   __device__ void hand_over(Round was, const Round& now) {
     const RoundPlace place = view_.work.place(was.round);
     const unsigned of_block = __shfl_sync(~0u, sent(now.round).active, static_cast<int>(block_)),
@@ -295,7 +295,7 @@ class SmallFrontierRounds {
     *view_.trace.totals = memory_.totals;
   }
 
-  /// By one thread of the first block.
+  /// Called by one thread of the first block.
   __device__ void trace(const Round& now) {
     TraceView{&memory_.totals, view_.trace.rounds}.add({.active = now.active, .edges = now.active_edges});
   }

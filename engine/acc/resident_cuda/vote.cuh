@@ -1,6 +1,5 @@
-// Rounds of a vote by a grid, as on the host (rounds/vote.hpp).
-// A search of a grid of 2^20 vertices takes an H200 25.9 ms in one kernel, and 82.7 by a launch a round
-// (docs/papers.md, Table 2).
+// Rounds of a vote by a grid, as on the host (rounds/vote.hpp). A search of a grid of 2^20 vertices takes an
+// H200 25.9 ms in one kernel, and 82.7 with a launch a round (docs/papers.md, Table 2).
 #pragma once
 
 #include <type_traits>
@@ -12,41 +11,42 @@
 
 namespace sluice::acc {
 
-/// What a round begins with; all threads of the grid hold the same.
+/// The state that a round begins with, identical in all threads of the grid.
 struct VoteRound {
   std::uint32_t round = 1;
   std::uint32_t pull = 0;
-  std::uint32_t blocks = 0;        ///< that work on it; 0: all; or kOneCluster
-  std::uint32_t small_rounds = 0;  ///< in a row up to it
+  std::uint32_t blocks = 0;        ///< blocks that run it; 0: all; or kOneCluster
+  std::uint32_t small_rounds = 0;  ///< consecutive small rounds so far
   unsigned long long active = 0, active_edges = 0, left_edges = 0;
   __device__ bool goes_on() const { return active > 0; }
   bool ended() const { return active == 0; }
 };
 
-/// The same over ranks, whose sums `active` and `active_edges` are; left_edges has this round's, too.
+/// The same over ranks: `active` and `active_edges` are sums over ranks; left_edges still includes this
+/// round's edges.
 struct PeerVoteRound : VoteRound {
-  std::uint32_t swap = 1;    ///< the next one
-  std::uint32_t ahead = 0;   ///< rounds that another rank made alone
-  std::uint32_t alone = 0;   ///< are no vertices of other ranks active, nor neighbours of theirs?
-  std::uint32_t unsent = 0;  ///< has this rank not sent its own that are?
+  std::uint32_t swap = 1;    ///< number of the next swap
+  std::uint32_t ahead = 0;   ///< rounds that other ranks ran alone
+  std::uint32_t alone = 0;   ///< all active vertices are this rank's, without remote neighbours
+  std::uint32_t unsent = 0;  ///< has this rank not sent its active vertices yet?
   unsigned long long own_active = 0;
-  PeerWork since;  ///< what this rank has made alone since the last swap
+  PeerWork since;  ///< work of this rank alone since the last swap
 
-  /// Is nothing active anywhere, but the other ranks do not know yet?
+  /// Is no vertex active on any rank, but the others have not been told yet?
   SLUICE_HD bool ends_alone() const { return active == 0 && since.rounds > 0; }
   bool ended() const { return active == 0 && !ends_alone(); }
 };
 
-/// A cluster in a kernel of its own (resident_cuda/small_frontier.cuh).
+/// The round is run by a cluster, in a kernel of its own (resident_cuda/small_frontier.cuh).
 inline constexpr std::uint32_t kOneCluster = ~0u;
-/// It comes once so many rounds had little to do: a launch takes as long as some of them, and most searches
-/// have no more of them than at their begin.
+/// A cluster takes over after this many small rounds: a launch takes as long as some of them, and most
+/// searches have fewer, at their beginning.
 inline constexpr std::uint32_t kSmallRounds = 8;
 
 template <class T, class P = NoPeers>
 struct VoteView : RoundsView<T, P, std::conditional_t<P::kAlone, VoteRound, PeerVoteRound>> {
   std::uint32_t* settled = nullptr;       ///< bits
-  bool clusters = false;                  ///< may a round be one's?
+  bool clusters = false;                  ///< may clusters run rounds?
   std::uint64_t vertices = 0, edges = 0;  ///< of all ranks
 
   __device__ bool refuses(Vertex v) const { return is_marked(settled, v); }
@@ -55,8 +55,8 @@ struct VoteView : RoundsView<T, P, std::conditional_t<P::kAlone, VoteRound, Peer
 
 // ---- kernels
 
-/// Does the round behind `was`, in which `before` vertices were active, pull? Those that it has found are
-/// `front`, and `left` edges remain. All ranks come to the same.
+/// Does the round after `was` pull? `before` vertices were active in `was`, `front` is active next, and
+/// `left` edges remain. All ranks get the same answer.
 template <class View>
 __device__ bool wants_pull(const View& view, const VoteRound& was, unsigned long long before,
                            const VoteFront& front, unsigned long long left) {
@@ -83,8 +83,8 @@ __device__ VoteRound after(const VoteView<Program>& view, const VoteRound& was, 
   return next;
 }
 
-/// A thread a vertex that still wants a value, which it takes of the first neighbour that is active. No other
-/// lane touches the vertex, nor the word of marks that a warp's vertices share, so neither takes atomics.
+/// One thread for each unsettled vertex, which takes the value of the first active in-neighbour. No other
+/// lane changes the vertex or the word of marks that a warp's vertices share, so neither needs atomics.
 template <class View, class Team>
 __device__ void pull(const Team& team, const View& view, const AccRound& at, const RoundPlace& place,
                      Finder& finder) {
@@ -108,7 +108,7 @@ __device__ void pull(const Team& team, const View& view, const AccRound& at, con
   });
 }
 
-/// What this round has reached is settled from the next on.
+/// Settles the vertices reached in this round.
 template <class View, class Team>
 __device__ void settle(const Team& team, const View& view, const RoundPlace& place) {
   for (std::uint64_t w = view.work.first / 32 + team.rank(); w < (view.work.last + 31) / 32; w += team.size())
@@ -120,7 +120,7 @@ __device__ void settle_noted(const View& view, const Finder& finder) {
   for (unsigned i = 0; i < finder.noted(); ++i) take_bit(view.settled, finder.noted(i));
 }
 
-/// One round; returns what the next begins with.
+/// Runs one round; returns the state that the next begins with.
 template <unsigned kPhases, class Program, class Team>
 __device__ VoteRound vote_round(const Team& team, const VoteView<Program>& view, const VoteRound& now) {
   const RoundPlace place = view.work.place(now.round);
@@ -137,7 +137,7 @@ __device__ VoteRound vote_round(const Team& team, const VoteView<Program>& view,
   noted ? settle_noted(view, finder) : settle(team, view, place);
   pulled ? clear_marks(team, view.work, place) : clear_listed(team, view.work, place);
   if (!pulled || !next.pull) collect(team, view.work, place, finder, pulled);
-  // Counts are read again: kept while lists are made, they would take more registers than pushes have.
+  // Counts are read again: holding them while lists are made would take more registers than pushes have.
   if (const RoundPlace counted = view.work.place(now.round); team.rank() == 0)
     view.trace.add({.pull = pulled,
                     .refilled = pulled ? !next.pull : needs_ballot(view.work, counted),

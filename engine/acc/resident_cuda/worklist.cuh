@@ -1,7 +1,7 @@
-// Just-in-time task management (SIMD-X, section 4). A thread notes what it has made active in a bin of its
-// own (the online filter); bins become three worklists by degree. Where a bin overflows, the marks of all
-// vertices are looked through instead, which sorts the worklists (the ballot filter). The batch filter, the
-// baseline, writes something for every edge and filters that.
+// Just-in-time task management (SIMD-X, section 4). A thread notes vertices that it activates in its own bin
+// (the online filter); bins become three worklists by degree. If a bin overflows, the marks of all vertices
+// are scanned instead, which also sorts the worklists (the ballot filter). The batch filter, the baseline,
+// writes an entry for every edge and filters those.
 //
 // Measured on an H200 (docs/papers.md, Fig. 12): on a grid of 2^20 vertices a search takes 4.7 ms by bins and
 // 40.0 by ballots alone. By pushes on Kronecker 22 it takes 3.1 ms by bins, 2.75 by ballots alone, and 99 by
@@ -19,57 +19,58 @@
 
 namespace sluice::acc {
 
-/// What a round has found, of all threads.
+/// Counts of a round, over all threads.
 struct RoundCounts {
-  unsigned long long active = 0;        ///< vertices for the next round
-  unsigned long long active_edges = 0;  ///< and their edges
-  unsigned long long edges = 0;         ///< looked at
-  unsigned long long lowest = ~0ull;    ///< of the levels that are left
-  unsigned long long batched = 0;       ///< places of the batch that are taken
+  unsigned long long active = 0;        ///< vertices active in the next round
+  unsigned long long active_edges = 0;  ///< their edges
+  unsigned long long edges = 0;         ///< edges read
+  unsigned long long lowest = ~0ull;    ///< lowest remaining level
+  unsigned long long batched = 0;       ///< used entries of the batch
   unsigned long long refilled = 0;      ///< vertices of the next level
   unsigned long long refilled_edges = 0;
-  unsigned long long left = 0;        ///< vertices of this or a later level
-  unsigned rest = 0;                  ///< those of later ones that were listed
-  unsigned overflow = 0;              ///< a bin was full
-  unsigned sizes[kDegreeLists] = {};  ///< of the worklists that this round reads
+  unsigned long long left = 0;        ///< vertices of this level or later ones
+  unsigned rest = 0;                  ///< vertices of later levels that were listed
+  unsigned overflow = 0;              ///< not 0: a bin overflowed
+  unsigned sizes[kDegreeLists] = {};  ///< sizes of the worklists that this round reads
 };
 
-/// What a round uses. Lists and marks are there twice: what it reads, and what it makes. Counts are there
-/// three times: what the round before has found is done with, and is cleared for the round after the next.
+/// The buffers of a round. Lists and marks have two copies: one that the round reads, one that it writes.
+/// Counts have three: those of the previous round are no longer needed, and are cleared for the round after
+/// the next.
 struct RoundPlace {
-  unsigned now = 0, next = 1;    ///< which lists and marks
-  RoundCounts* found = nullptr;  ///< what this round finds; its sizes are of the lists it reads
-  RoundCounts* made = nullptr;   ///< its sizes are of the lists it makes
+  unsigned now = 0, next = 1;    ///< indices of lists and marks
+  RoundCounts* found = nullptr;  ///< counts of this round; `sizes` are of the lists it reads
+  RoundCounts* made = nullptr;   ///< its `sizes` are of the lists it writes
   RoundCounts* spare = nullptr;
 };
 
-/// What worklists have a vertex for.
+/// Number of vertices for each worklist.
 struct ListSizes {
-  unsigned of[kDegreeLists] = {};  ///< vertices whose lists are of each degree
+  unsigned of[kDegreeLists] = {};  ///< vertices by degree class
 };
 
-/// Of a whole graph's vertices, or of a rank's own and of those that lead to them. Pointers are to device
-/// memory.
+/// Worklists of a whole graph, or of a rank: of its own vertices and those with edges to them. Pointers are
+/// to device memory.
 struct WorklistView {
   std::uint64_t first = 0, last = 0;   ///< own vertices
   std::uint64_t vertices = 0;          ///< of all ranks
-  const EdgeIndex* offsets = nullptr;  ///< offsets[v] is where the list of v begins that is here
-  const EdgeIndex* degrees = nullptr;  ///< the same of own vertices' lists, those of all ranks together
-  ListSizes begins;                    ///< of each worklist in `lists`
+  const EdgeIndex* offsets = nullptr;  ///< offsets[v]: begin of v's list on this device
+  const EdgeIndex* degrees = nullptr;  ///< offsets of own vertices' lists on all ranks
+  ListSizes begins;                    ///< begin of each worklist in `lists`
   Vertex* lists[2] = {};               ///< [vertices]
-  std::uint32_t* bits[2] = {};         ///< of active ones, by vertex
+  std::uint32_t* bits[2] = {};         ///< bits of active vertices
   Vertex* bins = nullptr;              ///< [bin][threads]
   unsigned bin = 0;
   std::uint64_t bin_stride = 0;
   Vertex* batch = nullptr;        ///< [edges], batch filter alone
   RoundCounts* counts = nullptr;  ///< [3]
-  unsigned* of_blocks = nullptr;  ///< [kDegreeLists][blocks] what each puts on a list
-  unsigned* arrived = nullptr;    ///< at barriers of a few blocks
+  unsigned* of_blocks = nullptr;  ///< [kDegreeLists][blocks] vertices that each block lists
+  unsigned* arrived = nullptr;    ///< arrivals at barriers of a few blocks
   AccFilter filter = AccFilter::jit;
   bool few_blocks = true;
 
   __device__ std::uint64_t degree(Vertex v) const { return offsets[v + 1ull] - offsets[v]; }
-  /// Of an own vertex, on all ranks.
+  /// Edges of an own vertex on all ranks.
   __device__ std::uint64_t edges(Vertex v) const { return degrees[v + 1ull] - degrees[v]; }
   __device__ Vertex* list(unsigned parity, unsigned which) const { return lists[parity] + begins.of[which]; }
   __device__ RoundPlace place(std::uint32_t round) const {
@@ -78,7 +79,7 @@ struct WorklistView {
   }
 };
 
-/// The worklists that a round reads, as loops over edges ask for them.
+/// The worklists that a round reads, in the form that loops over edges need.
 struct ReadLists {
   const WorklistView& view;
   const RoundPlace& place;
@@ -88,28 +89,28 @@ struct ReadLists {
   __device__ EdgeIndex begin(std::uint64_t v) const { return view.offsets[v]; }
 };
 
-/// One thread's part of a round: what it has found so far.
+/// One thread's counts and bin in a round.
 class Finder {
  public:
   __device__ Finder(const WorklistView& view, std::uint64_t rank, const RoundPlace& place)
       : view_(view), rank_(rank), place_(place) {}
 
-  unsigned long long edges = 0;  ///< looked at
+  unsigned long long edges = 0;  ///< edges read
 
-  /// Is it news that v is active in the next round?
+  /// Marks v active in the next round; returns whether it was not yet marked.
   __device__ bool mark(Vertex v) {
     if (!take_bit(view_.bits[place_.next], v)) return false;
     count(v);
     return true;
   }
 
-  /// v is active in the next round, and marked as such.
+  /// Counts v, which is active in the next round and marked.
   __device__ void count(Vertex v) {
     ++active_;
     active_edges_ += view_.edges(v);
   }
 
-  /// Notes v, which was marked.
+  /// Adds v, which must be marked, to the bin.
   __device__ void note(Vertex v) {
     if (view_.filter == AccFilter::ballot || view_.filter == AccFilter::batch) return;
     if (noted_ < view_.bin) {
@@ -122,7 +123,7 @@ class Finder {
     }
   }
 
-  /// Adds what was found since the last time to the round's counts; every lane of the warp must come.
+  /// Adds the counts since the last call to the round's counts; every lane of the warp must call it.
   __device__ void report() {
     RoundCounts& counts = *place_.found;
     const auto active = cuda::warp_sum(active_), active_edges = cuda::warp_sum(active_edges_),
@@ -147,7 +148,7 @@ class Finder {
   unsigned long long active_ = 0, active_edges_ = 0;
 };
 
-/// Puts v on the list of its degree, where `valid`; every lane of the warp must come.
+/// Appends v to the list of its degree class, if `valid`; every lane of the warp must call it.
 __device__ __forceinline__ void append(const WorklistView& view, const RoundPlace& place, bool valid,
                                        Vertex v) {
   const unsigned which = valid ? list_of_degree(view.degree(v)) : kDegreeLists;
@@ -159,7 +160,8 @@ __device__ __forceinline__ void append(const WorklistView& view, const RoundPlac
   }
 }
 
-/// Calls body(v, valid) for the vertices; all lanes of a warp come equally often, to those of a word of bits.
+/// Calls body(v, valid) for own vertices. All lanes of a warp call it equally often, for the vertices of one
+/// word of bits.
 template <class Team, class Body>
 __device__ void over_vertices(const Team& team, const WorklistView& view, Body&& body) {
   for (std::uint64_t base = view.first / 32 * 32; base < view.last; base += team.size()) {
@@ -168,12 +170,12 @@ __device__ void over_vertices(const Team& team, const WorklistView& view, Body&&
   }
 }
 
-/// What else is done with vertices that are put on lists, by whole warps: nothing.
+/// Default for `also` below: does nothing beyond listing a vertex.
 struct ListOnly {
   __device__ void operator()(bool, Vertex) const {}
 };
 
-/// The next round's lists from what threads have noted; also(valid, v) for each.
+/// Makes the next round's lists from threads' bins; warps call also(valid, v) for each vertex.
 template <class Also = ListOnly>
 __device__ __forceinline__ void collect_bins(const WorklistView& view, const RoundPlace& place,
                                              const Finder& finder, const Also& also = {}) {
@@ -185,7 +187,7 @@ __device__ __forceinline__ void collect_bins(const WorklistView& view, const Rou
   }
 }
 
-/// The next round's lists from what was written for every edge.
+/// Makes the next round's lists from the batch, which has an entry for every edge.
 template <class Team>
 __device__ void collect_batch(const Team& team, const WorklistView& view, const RoundPlace& place) {
   cuda::over_all(team, load(&place.found->batched), [&](std::uint64_t i, bool valid) {
@@ -194,7 +196,7 @@ __device__ void collect_batch(const Team& team, const WorklistView& view, const 
   });
 }
 
-/// Unmarks what was active in a round that had worklists.
+/// Unmarks the vertices of this round's worklists.
 template <class Team>
 __device__ void clear_listed(const Team& team, const WorklistView& view, const RoundPlace& place) {
   for (unsigned which = 0; which < kDegreeLists; ++which) {
@@ -210,10 +212,9 @@ __device__ void clear_marks(const Team& team, const WorklistView& view, const Ro
     view.bits[place.now][w] = 0;
 }
 
-/// How many blocks work on a round: one or a few where they are done sooner than a grid waits for itself; 0:
-/// all. (It is asked before the worklists are complete, since a block that is ahead may already change what
-/// it would be asked of later.) Other filters than the usual one look through all marks, which is a grid's
-/// work.
+/// The number of blocks for a round: one or a few if they finish sooner than a grid's barrier would take; 0:
+/// all. (It is computed before the worklists are complete, as a faster block may already change the data that
+/// a later call would read.) Filters other than jit scan all marks, which needs the grid.
 __device__ __forceinline__ unsigned blocks_for(const WorklistView& view, unsigned long long active,
                                                unsigned long long edges) {
   if (view.filter != AccFilter::jit || !view.few_blocks) return 0;
