@@ -40,7 +40,7 @@ std::unique_ptr<BeliefSolver> make_solver(const AccGraph& graph, const BeliefMod
 
 constexpr std::uint64_t kCopiedAtOnce = 1u << 20;
 
-/// Brings beliefs to the host, as results have them.
+/// Copies beliefs to the host and rounds them to float, as in results.
 void round_beliefs(const Device& device, const Buffer<double>& beliefs, float* rounded) {
   HostArray<double> some(std::min<std::uint64_t>(beliefs.size(), kCopiedAtOnce), "results");
   if (device.plans()) return;
@@ -52,7 +52,7 @@ void round_beliefs(const Device& device, const Buffer<double>& beliefs, float* r
   }
 }
 
-/// A message as a part of 1.
+/// A message's value, of messages that sum to 1.
 double message_part(const BeliefPropagation& program, std::int64_t message) {
   return message == BeliefPropagation::kZero ? 0.0 : exact::power2(program.real(message));
 }
@@ -74,7 +74,7 @@ class MessagesInMemory final : public KeptMessages {
   }
 
  private:
-  BeliefPropagation program_;  ///< only how numbers are kept
+  BeliefPropagation program_;  ///< used only to convert numbers
   std::function<MessagePlaces(EdgeIndex)> places_;
 };
 

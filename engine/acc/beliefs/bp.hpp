@@ -1,10 +1,10 @@
 // Belief propagation: sum-product messages on a pairwise Markov random field (Pearl, 1988; loopy: Murphy,
-// Weiss, Jordan, 1999). What u sends v is, for every state y of v,
-//   sum over x of prior(u, x) C(x, y)^w times what all others but v have sent u of x.
-// Messages are kept as fixed-point logarithms: the product of what a vertex received is a sum of integers,
-// from which v's own message is taken away exactly. So no order of multiplication can change a bit, a hub
-// costs what its edges cost, and nothing under- or overflows. A message of zero (the coupling may hold zeros)
-// is counted beside the sums.
+// Weiss, Jordan, 1999). The message from u to v is, for every state y of v,
+//   sum over x of prior(u, x) C(x, y)^w times the messages for x that u received from all but v.
+// Messages are stored as fixed-point logarithms. The product of the messages that a vertex received is then a
+// sum of integers, from which v's own message can be subtracted exactly. So no order of multiplication can
+// change a bit, the cost of a hub is linear in its edges, and nothing under- or overflows. A message of zero
+// (the coupling may have zeros) is counted beside the sums.
 #pragma once
 
 #include <cstdint>
@@ -18,24 +18,25 @@
 namespace sluice::acc {
 
 inline constexpr unsigned kMostBeliefStates = 32;
-/// Smaller parts of a message or of a prior than 2^-1000 count as that, unless they are zero.
+/// Parts of a message or prior below 2^-1000 count as 2^-1000, unless they are zero.
 inline constexpr double kLeastLog = -1000;
 
-/// The product of what a vertex received of one of its states.
+/// The product of the messages that a vertex received for one of its states.
 struct LogProduct {
   std::int64_t log = 0;    ///< in units of 2^-shift
-  std::int64_t zeros = 0;  ///< factors of zero
+  std::int64_t zeros = 0;  ///< number of zero factors
 
   SLUICE_HD void multiply(const LogProduct& other) { log += other.log, zeros += other.zeros; }
   SLUICE_HD void divide(const LogProduct& other) { log -= other.log, zeros -= other.zeros; }
 };
 
-/// Trivially copyable; pointers are all to host or all to device memory. Edge e is a position in lists of an
-/// undirected graph, in which the edge that leads back stands at reverse[e]: e for a self-loop. Those of the
-/// other ends of some edges may be on another rank: then copies of their messages stand behind the others.
+/// Trivially copyable; all pointers are to host, or all to device memory. Edge e is a position in the lists
+/// of an undirected graph, and reverse[e] is the edge in the other direction: e for a self-loop. If the
+/// target is on another rank, reverse[e] is the place of a copy of that edge's message, after the rank's own
+/// messages.
 ///
-/// Where `kStates` is not 0 it is the number of states, said to the compiler: what is then kept in registers
-/// goes through memory otherwise.
+/// If `kStates` is not 0, it is the number of states as a compile-time constant: arrays then stay in
+/// registers instead of local memory.
 struct BeliefPropagation {
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   static constexpr std::int64_t kZero = std::numeric_limits<std::int64_t>::min();
@@ -43,12 +44,12 @@ struct BeliefPropagation {
   unsigned states = 2;
   int shift = 40;
   double damping = 0;
-  const double* coupling = nullptr;    ///< [states][states] log2, of the largest entry at most 0; -inf: zero
-  const float* weights = nullptr;      ///< [edges], or null: 1
+  const double* coupling = nullptr;    ///< [states][states] log2, at most 0; -inf: zero
+  const float* weights = nullptr;      ///< [edges], or null: all 1
   const EdgeIndex* reverse = nullptr;  ///< [edges]
   const LogProduct* priors = nullptr;  ///< [vertices][states]
   const LogProduct* before = nullptr;  ///< [vertices][states] products of priors and messages
-  const std::int64_t* received = nullptr;  ///< [edges][states] what the neighbour at e has sent, or kZero
+  const std::int64_t* received = nullptr;  ///< [edges][states] message from the neighbour at e, or kZero
   LogProduct* after = nullptr;
   std::int64_t* incoming = nullptr;
   double* beliefs = nullptr;  ///< [vertices][states]
@@ -73,7 +74,7 @@ struct BeliefPropagation {
 
   SLUICE_HD static bool is_zero(double log) { return !(log > -1e300); }
 
-  /// Compute: what u sends along the edge at e of the list of v. False: it has no state left.
+  /// Compute: the message of u along edge e of v's list. Returns false if u has no state left.
   template <unsigned kStates>
   SLUICE_HD bool compute(Vertex u, EdgeIndex e) const {
     const unsigned count = kStates != 0 ? kStates : states;
@@ -81,8 +82,8 @@ struct BeliefPropagation {
                          received + e * count, incoming + e * count);
   }
 
-  /// What a vertex of these products, which receives `back` along an edge of this weight, sends along it. It
-  /// has sent `was` before; `is` may be the same place.
+  /// Writes to `is` the message of a vertex with these products, which received `back` along the same edge.
+  /// `was` is its previous message; `is` may be the same place.
   template <unsigned kStates>
   SLUICE_HD bool send(const LogProduct* products, const std::int64_t* back, double weight,
                       const std::int64_t* was, std::int64_t* is) const {
@@ -112,9 +113,9 @@ struct BeliefPropagation {
     return true;
   }
 
-  /// Combine: all that v received along the edges of its list, [begin, end), and what it thinks itself.
-  /// Returns what finish() does, to the group's first lane. Products are sums of integers: lanes may share a
-  /// list. `message_of(e)` is the place among `incoming` of what e has brought.
+  /// Combine: multiplies v's prior and the messages along its edges [begin, end). Returns finish() to the
+  /// group's first lane, 0 to others. Products are sums of integers: lanes may share a list. `message_of(e)`
+  /// is the index in `incoming` of e's message.
   template <class Group, class MessageOf>
   SLUICE_HD double combine(const Group& group, Vertex v, EdgeIndex begin, EdgeIndex end,
                            MessageOf&& message_of) const {
@@ -129,13 +130,13 @@ struct BeliefPropagation {
     }
     return group.rank() == 0 ? finish(v) : 0;
   }
-  /// The same where messages stand in order of the lists.
+  /// The same with messages in order of the lists.
   template <class Group>
   SLUICE_HD double combine(const Group& group, Vertex v, EdgeIndex begin, EdgeIndex end) const {
     return combine(group, v, begin, end, [](EdgeIndex e) { return e; });
   }
 
-  /// Renews v's beliefs from its products; returns the largest change, or -1 where no state is left.
+  /// Updates v's beliefs from its products; returns the largest change, or -1 if v has no state left.
   SLUICE_HD double finish(Vertex v) const {
     const LogProduct* products = after + std::uint64_t{v} * states;
     double* current = beliefs + std::uint64_t{v} * states;
@@ -159,7 +160,7 @@ struct BeliefPropagation {
     return product.zeros == 0 ? exact::power2(real(product.log - most)) : 0;
   }
 
-  /// The sum over x, in units of the highest term; what is not zero stays above zero.
+  /// The sum over x, in units of the highest term; a nonzero sum stays above zero.
   template <unsigned kStates>
   SLUICE_HD double weighted_sum(const double* others, double highest, unsigned y, double weight) const {
     const unsigned count = kStates != 0 ? kStates : states;
@@ -193,7 +194,7 @@ struct BeliefPropagation {
   SLUICE_HD double undamped() const { return exact::add(1, -damping); }
 };
 
-/// Calls use(std::integral_constant<unsigned, kStates>).
+/// Calls use(std::integral_constant<unsigned, kStates>), with kStates 0 beyond 4 states.
 template <class Use>
 void with_states(unsigned states, Use&& use) {
   switch (states) {

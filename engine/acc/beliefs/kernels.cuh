@@ -1,5 +1,5 @@
-// Belief propagation on a GPU: what vertices make of messages, by a lane, a warp or a block, by the length of
-// their lists; of a whole graph, or of a part of it.
+// Belief propagation on a GPU: combining the messages of vertices, of a whole graph or a part. A lane, a warp
+// or a block takes a vertex, by the length of its list.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,14 @@
 
 namespace sluice::acc {
 
-/// A message keeps dozens of doubles in registers.
+/// Threads of a block; computing a message keeps dozens of doubles in registers.
 inline constexpr unsigned kBeliefBlock = 256;
 
 using HubGroup = BlockGroup<kBeliefBlock>;
 
-/// What a round comes to.
+/// The result of a round.
 struct BeliefTotals {
-  unsigned long long change = 0;  ///< the largest of a belief: bits of a positive double, ordered as it is
+  unsigned long long change = 0;  ///< largest change of a belief: bits of a double >= 0
   unsigned impossible = 0;        ///< not 0: a vertex has no state left
 
   __device__ void take(double by) {
@@ -34,13 +34,13 @@ struct BeliefTotals {
   }
 };
 
-inline constexpr unsigned kMostBeliefBlocks = 1u << 16;  ///< beyond them blocks take further edges
+inline constexpr unsigned kMostBeliefBlocks = 1u << 16;  ///< with more edges, blocks loop
 
 inline unsigned belief_blocks(std::uint64_t count) {
   return std::min(cuda::grid_for(count, kBeliefBlock), kMostBeliefBlocks);
 }
 
-/// Of vertices: of few, so many that a warp has one or a few.
+/// Blocks for vertices: for few vertices, so many that a warp has one or a few.
 inline unsigned vertex_blocks(std::uint64_t vertices) {
   constexpr unsigned kFew = 512;
   return std::max(belief_blocks(vertices), std::min(belief_blocks(vertices * cuda::kWarp), kFew));
@@ -53,8 +53,8 @@ __device__ __forceinline__ std::uint64_t lanes_of_grid() {
   return std::uint64_t{gridDim.x} * kBeliefBlock;
 }
 
-/// All but hubs, by a grid. The lanes of a warp take a vertex each, and those with longer lists together; of
-/// few vertices a warp takes fewer. `Program` is a BeliefPropagation of all vertices, or a BeliefPart.
+/// Combines messages of all vertices but hubs. The lanes of a warp take a vertex each, and share those with
+/// longer lists; if vertices are few, a warp takes fewer. `Program` is a BeliefPropagation or BeliefPart.
 template <class Program>
 __device__ void combine_all(const Program& program, const EdgeIndex* offsets, std::uint64_t vertices,
                             BeliefTotals* totals) {
@@ -85,7 +85,7 @@ __device__ void combine_all(const Program& program, const EdgeIndex* offsets, st
   if (impossible) totals->take(-1);
 }
 
-/// Of so many hubs each by a block. The first vertex of `program` is number `first` among hubs.
+/// Combines messages of hubs, one block for each. Hubs are row numbers; vertex 0 of `program` is row `first`.
 template <class Program>
 __device__ void combine_hubs(const Program& program, const EdgeIndex* offsets, const Vertex* hubs,
                              unsigned count, Vertex first, BeliefTotals* totals) {
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(kBeliefBlock)
 
 // ---- kernel launchers
 
-/// What all vertices make of messages, with those hubs among them; returns how many launches that takes.
+/// Combines messages of all vertices, including `hubs`; returns the number of launches.
 template <class Program>
 unsigned launch_combine(const cuda::Stream& stream, const Program& program, const EdgeIndex* offsets,
                         std::uint64_t vertices, std::span<const Vertex> hubs, Vertex first,

@@ -23,7 +23,7 @@ std::span<Byte> bytes_at(T* messages, std::uint64_t count) {
   return {reinterpret_cast<Byte*>(messages), count * sizeof(T)};
 }
 
-/// Of scratch files, where messages need any.
+/// The folder of scratch files, or empty if messages fit in host memory.
 std::string folder_for(const RankPart& rows, unsigned states) {
   const CsrView& lists = rows.lists();
   const std::uint64_t needed = MessageParts::bytes(lists.edges, states), left = host_budget().available();
@@ -51,9 +51,9 @@ MessageParts::MessageParts(const Device& device, const RankPart& rows, unsigned 
 
 bool MessageParts::fit(std::uint64_t left, std::uint64_t rows, std::uint64_t edges, unsigned states,
                        bool weighted) {
-  // Priors, also while they are made; products; beliefs, given and found; and who receives next.
+  // Priors, also during their computation; products; beliefs, given and computed; and `next` of arrive().
   const std::uint64_t vertex = states * (3 * sizeof(LogProduct) + 2 * sizeof(double)) + sizeof(EdgeIndex);
-  // Slots for weights are given half of what is left, of which tables take some (memory/sweep_pages.cpp).
+  // Slots for weights get half of the remaining memory, and tables part of that (memory/sweep_pages.cpp).
   constexpr std::uint64_t kTableBytes = 64u << 10;
   const std::uint64_t slots = weighted ? 2 * (edges * sizeof(float) + kTableBytes) : 0;
   return bytes(edges, states) + rows * vertex + slots <= left;
@@ -91,7 +91,7 @@ void MessageParts::share_parts() {
   }
   constexpr const char* kLabel = "the parts of all ranks";
   const std::uint64_t parts = size();
-  if (host_budget().counts_only()) {  // another rank may have no plan, and waits for none
+  if (host_budget().counts_only()) {  // other ranks may not plan, so nothing is exchanged
     for (int rank = 0; rank <= rows_.ranks().size(); ++rank)
       first_parts_.push_back(static_cast<std::uint64_t>(rank) * parts);
     return;
@@ -104,14 +104,14 @@ void MessageParts::share_parts() {
   all_parts_ = Ownership(std::move(begins));
 }
 
-/// As many edges must lead from a part to another as back.
+/// Requires equal numbers of edges between two parts in both directions.
 void MessageParts::require_same_counts() {
   const std::uint64_t all = all_parts();
   const auto count = [&](std::uint64_t part, std::uint64_t to) {
     return blocks_[part * (all + 1) + to + 1] - blocks_[part * (all + 1) + to];
   };
   const std::size_t ranks = first_parts_.size() - 1;
-  std::vector<std::uint64_t> leaving, back, values;  // to parts of a rank, from there, and how many
+  std::vector<std::uint64_t> leaving, back, values;  // to a rank's parts, from them, and numbers
   for (std::size_t r = 0; r < ranks; ++r) {
     const std::uint64_t first = first_parts_[r], last = first_parts_[r + 1];
     for (std::uint64_t part = 0; part < size(); ++part)
@@ -125,7 +125,7 @@ void MessageParts::require_same_counts() {
   require_on_all_ranks(arriving == back);
 }
 
-/// Calls use(sent, received) with what goes from and to every other rank, in order of sender and receiver.
+/// Calls use(sent, received) with the blocks to and from every other rank, in order of sender and receiver.
 template <class Sent, class Received, class Use>
 void MessageParts::with_blocks(Use&& use) {
   const std::size_t ranks = first_parts_.size() - 1;
@@ -150,7 +150,7 @@ void MessageParts::with_blocks(Use&& use) {
 }
 
 void MessageParts::make_exchange() {
-  if (host_budget().counts_only()) {  // all that is sent goes to other ranks, at most
+  if (host_budget().counts_only()) {  // at most all sent messages go to other ranks
     const auto ranks = static_cast<std::size_t>(rows_.ranks().size());
     const std::uint64_t each = sent_.size() / std::max<std::size_t>(ranks - 1, 1) + 1;
     exchange_ = std::make_unique<BlockExchange>(
@@ -163,8 +163,7 @@ void MessageParts::make_exchange() {
   });
 }
 
-/// Calls use(sent, received, size) for the messages from every own part to every other, in pieces enough for
-/// all threads.
+/// Calls use(sent, received, size) for the messages between all own parts, in enough pieces for all threads.
 template <class Use>
 void MessageParts::between_own_parts(Use&& use) {
   const std::uint64_t own = first_parts_[static_cast<std::size_t>(rows_.ranks().rank())],
@@ -192,7 +191,7 @@ void MessageParts::recall() {
   between_own_parts([](std::int64_t* sent, const std::int64_t* received, std::uint64_t size) {
     std::copy_n(received, size, sent);
   });
-  exchange_.reset();  // its buffers
+  exchange_.reset();  // frees its buffers
   with_blocks<std::byte, const std::byte>([&](auto sent, auto received) {
     BlockExchange(rows_.ranks(), std::move(received), std::move(sent))("messages");
   });
@@ -203,7 +202,7 @@ void MessageParts::say_nothing(std::int64_t uniform) {
     std::fill(sent_.data() + begin, sent_.data() + end, uniform);
     std::fill(received_.data() + begin, received_.data() + end, uniform);
   });
-  // Self-loops send nothing: their factors count with the prior.
+  // Self-loops send nothing: their factors are part of the prior.
   pool_.blocks(strips_.size(), 1, [&](std::uint64_t first, std::uint64_t last, unsigned) {
     for (std::uint64_t i = first; i < last; ++i) {
       const Strip& strip = strips_[i];
@@ -218,7 +217,7 @@ void MessageParts::say_nothing(std::int64_t uniform) {
   });
 }
 
-/// All ranks end alike.
+/// Throws on all ranks unless `good` on all.
 void MessageParts::require_on_all_ranks(bool good) const {
   if (any_left(&rows_.ranks(), good ? 0 : 1, "the edges of all ranks")) throw InputError(kNoReverse);
 }

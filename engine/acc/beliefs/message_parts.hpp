@@ -1,6 +1,6 @@
-// The messages of a rank's edges where belief propagation works in parts: in host memory, or in scratch
-// files, by part, and how they come from senders to receivers. Sent messages lie by the part that receives
-// them, received ones by their sender. So blocks move from part to part, and from rank to rank, as they are.
+// The messages of a rank's edges for belief propagation in parts: their storage by part, in host memory or
+// scratch files, and their delivery from senders to receivers. Sent messages are ordered by the receiving
+// part, received ones by their sender. So blocks move from part to part, and from rank to rank, unchanged.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace sluice::acc {
 
-/// An array in host memory, page-locked for a GPU; or, where a folder is named, in a scratch file there.
+/// An array in host memory, page-locked for a GPU; or in a scratch file, if `folder` is not empty.
 template <class T>
 class MessageArray {
  public:
@@ -40,16 +40,16 @@ class MessageArray {
 
 class MessageParts {
  public:
-  /// Takes memory: in host memory, or, where that does not hold them, in scratch files. Parts are worked on
-  /// one after the other, so that few pages of a file are wanted at a time. Keeps references. Throws
-  /// BudgetError where host memory does not suffice and no folder for scratch files is named.
+  /// Allocates messages in host memory, or in scratch files if they exceed it. Parts are processed one after
+  /// the other, so that few pages of a file are needed at a time. Keeps references. Throws BudgetError if
+  /// host memory does not suffice and no folder for scratch files is given.
   MessageParts(const Device& device, const RankPart& rows, unsigned states);
 
-  /// Pieces of the rank's lists, the first of them of this row, as they pass by.
+  /// Called for pieces of the rank's lists as they are read; row 0 of `lists` is `first_row`.
   using UseLists = std::function<void(const CsrView& lists, std::uint64_t first_row)>;
-  /// Cuts the rank's rows into `parts`, finds out where every edge's messages depart and arrive, and makes
-  /// all of them `uniform`. Throws InputError where an edge has no reverse of the same weight. All ranks call
-  /// it. Of a run that is only planned it takes the memory for that, as if all ranks had as many parts.
+  /// Cuts the rank's rows into `parts`, computes every edge's departure and arrival, and sets all messages to
+  /// `uniform`. Throws InputError if an edge has no reverse of the same weight. All ranks call it. A plan
+  /// allocates memory only, as if all ranks had as many parts.
   void lay_out(Ownership parts, std::int64_t uniform, const UseLists& use);
 
   std::uint64_t size() const { return parts_.size(); }
@@ -58,10 +58,10 @@ class MessageParts {
   std::uint64_t end(std::uint64_t part) const { return parts_.end(part); }
   EdgeIndex first_edge(std::uint64_t part) const { return first_edge_ + edges_.begin(part); }
   std::uint64_t edges(std::uint64_t part) const { return edges_.count(part); }
-  /// [edges][states] by departure, and by arrival.
+  /// [edges][states] ordered by departure, and by arrival.
   std::int64_t* sent(std::uint64_t part) const { return sent_.data() + chunk(part) * states_; }
   std::int64_t* received(std::uint64_t part) const { return received_.data() + chunk(part) * states_; }
-  /// Of the rank's edges, from its first on.
+  /// Departures and arrivals of the rank's edges, from its first on.
   const std::uint32_t* arrivals() const { return arrivals_.data(); }
   const std::uint32_t* departures() const { return departures_.data(); }
 
@@ -70,22 +70,22 @@ class MessageParts {
   /// The part of the edge at this position.
   std::uint64_t part_of(EdgeIndex e) const { return edges_.owner(e - first_edge_); }
 
-  /// Delivers what was sent. All ranks call it.
+  /// Delivers the sent messages. All ranks call it.
   void deliver();
-  /// Makes what was sent what was received, whatever was sent since. All ranks call it, once no more is
-  /// delivered.
+  /// Restores the sent messages to those that were received, discarding any sent since. All ranks call it,
+  /// and deliver nothing afterwards.
   void recall();
 
-  /// Of a rank with so many edges, without what is cut and counted.
+  /// Bytes for a rank with `edges` edges, without the bookkeeping of blocks.
   static std::uint64_t bytes(std::uint64_t edges, unsigned states) {
     return edges * (2 * states * sizeof(std::int64_t) + 2 * sizeof(std::uint32_t));
   }
-  /// Does `left` memory hold them, beside states of vertices and slots for weights?
+  /// Do messages fit in `left` bytes, beside states of vertices and slots for weights?
   static bool fit(std::uint64_t left, std::uint64_t rows, std::uint64_t edges, unsigned states,
                   bool weighted);
 
  private:
-  /// Rows of one part that a thread looks through.
+  /// Rows of one part that a thread processes.
   struct Strip {
     std::uint64_t part, begin, end;
   };
@@ -117,17 +117,17 @@ class MessageParts {
   const RankPart& rows_;
   CsrView lists_;
   unsigned states_;
-  std::string folder_;  ///< of scratch files; empty: messages are in memory
+  std::string folder_;  ///< for scratch files; empty: messages are in memory
   EdgeIndex first_edge_ = 0;
   ThreadPool pool_;
   MessageArray<std::int64_t> sent_, received_;         ///< [edges][states]
   MessageArray<std::uint32_t> arrivals_, departures_;  ///< [edges]
-  Ownership parts_, edges_;                            ///< rows of the parts, and the rank's edges
-  Ownership all_parts_;                                ///< of all ranks: vertices
-  std::vector<std::uint64_t> first_parts_;             ///< [ranks + 1] among all parts
+  Ownership parts_, edges_;                            ///< rows and edges of this rank's parts
+  Ownership all_parts_;                                ///< vertices of all ranks' parts
+  std::vector<std::uint64_t> first_parts_;             ///< [ranks + 1] first part of each rank
   std::vector<Strip> strips_;
   HostArray<std::uint64_t> tallies_;  ///< [strips][all parts]
-  HostArray<std::uint64_t> blocks_;   ///< [parts][all parts + 1] where blocks begin in a chunk
+  HostArray<std::uint64_t> blocks_;   ///< [parts][all parts + 1] begins of blocks
   std::unique_ptr<BlockExchange> exchange_;
 };
 

@@ -1,5 +1,5 @@
-// Finding out where the messages of edges depart and arrive: every vertex sends its own id and the target's
-// along its edges. This happens once, so that rounds do not read the lists again.
+// Computes departures and arrivals of edges' messages: every vertex sends its own id and the target's along
+// its edges. This happens once, so that rounds need not read the lists again.
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -13,7 +13,7 @@ namespace sluice::acc {
 
 namespace {
 
-/// Sender and receiver.
+/// Sender and receiver in one word.
 std::int64_t pair_of(std::uint64_t from, std::uint64_t to) {
   return static_cast<std::int64_t>(from << 32 | to);
 }
@@ -24,7 +24,7 @@ std::int64_t bits_of(const float* weights, EdgeIndex e) {
 
 }  // namespace
 
-/// A part for every thread, or as many strips of parts.
+/// Cuts parts into strips, enough for all threads.
 void MessageParts::make_strips() {
   const std::uint64_t wanted = size() == 0 ? 0 : (pool_.size() + size() - 1) / size();
   for (std::uint64_t part = 0; part < size(); ++part) {
@@ -35,7 +35,7 @@ void MessageParts::make_strips() {
   }
 }
 
-/// Calls body(lists, first_row, strip) for every strip of every piece of the lists.
+/// Calls body(lists, first_row, strip) for every strip and every piece of the lists.
 template <class Body>
 void MessageParts::over_lists(bool weights, Body&& body) {
   for_each_piece(
@@ -48,13 +48,13 @@ void MessageParts::over_lists(bool weights, Body&& body) {
       });
 }
 
-/// Calls use(vertex, e, part of the target) for the edges of a piece that are of a strip.
+/// Calls use(vertex, e, part of the target) for the edges of a piece that belong to a strip.
 template <class UseEdge>
 void MessageParts::over_targets(const CsrView& lists, std::uint64_t first_row, const Strip& strip,
                                 UseEdge&& use) const {
   for (std::uint64_t row = std::max(first_row, strip.begin);
        row < std::min(first_row + lists.vertices, strip.end); ++row) {
-    std::uint64_t part = 0, behind = 0;  // where the part of the last target ends
+    std::uint64_t part = 0, behind = 0;  // `behind`: end of the last target's part
     for (EdgeIndex e = lists_.offsets[row]; e < lists_.offsets[row + 1]; ++e) {
       const Vertex target = lists.targets[e];
       if (target >= behind) {
@@ -71,7 +71,7 @@ void MessageParts::depart() {
     over_targets(lists, first_row, strips_[strip],
                  [&](std::uint64_t, EdgeIndex, std::uint64_t to) { ++tally(strip, to); });
   });
-  // Every strip's messages to a part stand behind those of the part's strips before it.
+  // A strip's messages to a part follow those of the earlier strips of its own part.
   for (std::uint64_t part = 0, strip = 0, end; part < size(); ++part, strip = end) {
     for (end = strip; end < strips_.size() && strips_[end].part == part;) ++end;
     std::uint64_t at = 0;
@@ -93,8 +93,8 @@ void MessageParts::depart() {
   });
 }
 
-/// Messages come in order of senders, and a list's targets ascend: so those that a vertex receives stand in
-/// the order of its list.
+/// Messages arrive in order of senders, and a list's targets ascend. So the messages that a vertex receives
+/// are in the order of its list.
 void MessageParts::arrive(HostArray<EdgeIndex> next) {
   std::copy_n(lists_.offsets, lists_.vertices, next.begin());
   std::atomic<bool> good{true};

@@ -1,6 +1,6 @@
-// Belief propagation in parts: a part of the vertices, and the messages that it sends and receives. A
-// vertex's owner works out what it sends, from its own products and from what it has received along the edge;
-// so a part needs nothing of other parts' vertices.
+// Belief propagation in parts: a part has some vertices, and the messages that they send and receive. The
+// owner of a vertex computes its messages from its products and from the messages received along the same
+// edges; so a part needs no data of other parts' vertices.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace sluice::acc {
 
-/// Trivially copyable; pointers are all to host or all to device memory. A part has a slot for every edge of
-/// its lists among what it sends, by part of the target and then in order of the lists (its departure), and
-/// one among what it receives, by the vertex that sends and then by the one that receives (its arrival):
-/// blocks of messages travel from part to part as they are.
+/// Trivially copyable; all pointers are to host, or all to device memory. A part has two places for every
+/// edge of its lists: the *departure*, among messages that it sends, ordered by the target's part, then as in
+/// the lists; and the *arrival*, among messages that it receives, ordered by sender, then by receiver. So
+/// blocks of messages move from part to part unchanged.
 struct BeliefPart {
-  /// Beside a departure: a self-loop, which sends nothing. Its factor counts with the prior.
+  /// Flag in a departure: a self-loop, which sends nothing. Its factor is part of the prior.
   static constexpr std::uint32_t kLoop = 1u << 31;
   static constexpr std::uint64_t kMostEdges = kLoop;
 
-  /// Priors, products (`after`) and beliefs are those of the rows; `incoming` is by arrival.
+  /// Priors, products (`after`) and beliefs are of this part's rows; `incoming` is ordered by arrival.
   BeliefPropagation program;
   std::uint64_t rows = 0;
   const EdgeIndex* offsets = nullptr;         ///< [rows + 1] positions in the whole graph
@@ -37,7 +37,7 @@ struct BeliefPart {
   /// The row whose list holds e.
   SLUICE_HD std::uint64_t row_of(EdgeIndex e) const { return count_below(offsets, rows + 1, e + 1) - 1; }
 
-  /// What the vertex of a row sends along e next. False: it has no state left.
+  /// Computes the next message of a row's vertex along e. Returns false if it has no state left.
   template <unsigned kStates>
   SLUICE_HD bool send(std::uint64_t row, EdgeIndex e) const {
     const std::uint32_t departure = departures[e];

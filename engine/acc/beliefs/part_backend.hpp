@@ -1,5 +1,5 @@
-// Where the parts of beliefs are worked on: by the host's cores, where messages lie (beliefs/parts_host.cpp),
-// or by a GPU, which they are brought to (beliefs/parts_cuda.cu).
+// Backends that process the parts of belief propagation: host threads, on messages in place
+// (beliefs/parts_host.cpp), or a GPU, to which parts are copied (beliefs/parts_cuda.cu).
 #pragma once
 
 #include <algorithm>
@@ -15,49 +15,49 @@
 
 namespace sluice::acc {
 
-/// What a round comes to on this rank.
+/// The result of a round on this rank.
 struct BeliefRound {
-  double change = 0;          ///< the largest of a belief
-  bool no_state = false;      ///< a vertex has none left
-  bool nothing_sent = false;  ///< or none left to send a neighbour
+  double change = 0;          ///< largest change of a belief
+  bool no_state = false;      ///< a vertex has no state left
+  bool nothing_sent = false;  ///< a vertex has no state to send to a neighbour
 };
 
 class BeliefPartBackend {
  public:
   virtual ~BeliefPartBackend() = default;
-  /// The rows of parts.
+  /// The rows of each part.
   virtual Ownership parts() const = 0;
-  /// Every vertex combines what it has received, and, where `sends`, sends to all its neighbours.
+  /// Every vertex combines the messages that it has received and, if `sends`, sends to all neighbours.
   /// `program` has the vertex states of all rows.
   virtual BeliefRound round(const BeliefPropagation& program, bool sends) = 0;
-  /// Adds what it took.
+  /// Adds the backend's statistics.
   virtual void count(AccStats& stats) const = 0;
 };
 
-/// Makes what it holds while messages are laid out beside it. Both keep references to all.
+/// Makes a backend before messages are laid out. Both functions keep references to all arguments.
 std::unique_ptr<BeliefPartBackend> make_host_belief_parts(const Device& device, const RankPart& rows,
                                                           const MessageParts& messages);
-/// Takes what the device has left for parts that come and go. Throws BudgetError where two do not fit.
+/// Uses the device's remaining memory for slots of parts. Throws BudgetError if two parts do not fit.
 std::unique_ptr<BeliefPartBackend> make_cuda_belief_parts(const Device& device, const RankPart& rows,
                                                           const MessageParts& messages, unsigned states,
                                                           bool damped);
 
-/// Into how many parts the host cuts a rank's edges where these are not brought in partitions.
+/// The number of parts of a rank's edges on the host, if lists are not brought in partitions.
 inline std::uint64_t host_belief_parts(const PagingOptions& paging, std::uint64_t edges) {
   return std::max(paging.partitions, edges / (BeliefPart::kMostEdges / 2) + 1);
 }
 
-/// What a GPU holds of an edge while its part is there.
+/// Bytes per edge of a part in a GPU's slot.
 inline std::uint64_t belief_slot_bytes(unsigned states, bool weighted) {
   return MessageParts::bytes(1, states) + (weighted ? sizeof(float) : 0);
 }
-/// Parts that a GPU can hold two of, or as many as were asked for, where everything else is there already.
-/// Throws BudgetError where two do not fit.
+/// Cuts rows into parts of which two (or the slots that the user asked for) fit a GPU, or into as many parts
+/// as asked for. All other memory must be allocated before. Throws BudgetError if two do not fit.
 PartitionPlan cut_for_slots(const Device& device, const RankPart& rows, unsigned states);
-/// How many are there at once.
+/// The number of parts on a GPU at once.
 std::uint64_t belief_slots(const RankPart& rows, const PartitionPlan& plan);
 
-/// Part `part` of the rows; its messages are where the host has them.
+/// Makes the view of part `part`, with its messages in host memory.
 BeliefPart belief_part(const BeliefPropagation& program, const RankPart& rows, const MessageParts& messages,
                        std::uint64_t part);
 

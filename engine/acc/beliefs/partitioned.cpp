@@ -1,6 +1,6 @@
-// Belief propagation in parts, of which a whole graph on the host is one: every rank has the messages of its
-// own vertices' edges, and works out what these vertices send. Messages are integers and the largest change
-// is a maximum, so that every rank finds what one process would.
+// Belief propagation in parts (a whole graph on the host is one part): every rank has the messages of its own
+// vertices' edges, and computes what these vertices send. Messages are integers and the largest change is a
+// maximum, so every rank gets the results of a single process.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -28,7 +28,7 @@ class PartitionedBeliefs final : public VertexBeliefs {
   }
 
   void go_on(std::uint32_t most, double, std::vector<double>& changes) override {
-    if (std::exchange(first_, false)) round(true);  // by priors alone
+    if (std::exchange(first_, false)) round(true);  // from priors alone
     if (nothing_sent_) possible(-1);
     messages_->deliver();
     changes.push_back(round(most > 1));
@@ -62,7 +62,7 @@ class PartitionedBeliefs final : public VertexBeliefs {
 
   void begin(const BeliefModel& model, double damping) {
     const std::vector<double> logs = coupling_logs(model);
-    if (!device_.plans()) begin_program(logs, damping);  // all ranks, before one may lack memory
+    if (!device_.plans()) begin_program(logs, damping);  // before any rank may run out of memory
     HostArray<LogProduct> priors(priors_.size(), "priors");
     HostArray<double> beliefs(beliefs_.size(), "beliefs");
     if (device_.plans()) return messages_->lay_out(backend_->parts(), 0, {});
@@ -85,7 +85,7 @@ class PartitionedBeliefs final : public VertexBeliefs {
     copy_to_device(device_, beliefs_.data(), beliefs.data(), beliefs_.bytes());
   }
 
-  /// Vertices receive, and send what is received in the next round. The largest change of all ranks.
+  /// Vertices receive messages, and send those of the next round. Returns the largest change on all ranks.
   double round(bool sends) {
     const BeliefRound own = backend_->round(program_, sends);
     std::array<double, 3> all{own.change, own.no_state ? 1.0 : 0.0, own.nothing_sent ? 1.0 : 0.0};

@@ -1,9 +1,9 @@
-// Parts of beliefs on a GPU: vertex states stay there, and a part comes with its messages, and takes what it
-// sends back to the host. While one is worked on, the next one is on its way.
+// Parts of belief propagation on a GPU: vertex states stay there; a part is copied in with its messages, and
+// those that it sends are copied back to the host. While one part is processed, the next one is copied.
 //
-// Slots are no PartitionCache's, whose columns come once and never change. Of an edge and state 8 bytes come
-// in every round and 8 go, beside those of the parts before and behind; what stays in a slot is 8 bytes an
-// edge, or 12.
+// Slots do not use PartitionCache, whose columns are copied once and never change. For each edge and state, 8
+// bytes are copied in and 8 out every round, overlapping with the work on other parts. 8 bytes an edge stay
+// in a slot, or 12.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -20,7 +20,7 @@
 
 namespace sluice::acc {
 
-/// What the vertices of a part send next.
+/// Computes the messages that a part's vertices send next.
 template <unsigned kStates>
 __global__ void __launch_bounds__(kBeliefBlock)
     part_messages_kernel(BeliefPart part, EdgeIndex first, EdgeIndex edges, BeliefTotals* totals) {
@@ -35,7 +35,7 @@ namespace sluice::acc {
 
 namespace {
 
-/// A part's place on the device, and the stream that all its work is on.
+/// A part's memory on the device, and the stream for all its work.
 struct Slot {
   static constexpr std::uint64_t kNothing = ~std::uint64_t{0};
 
@@ -46,12 +46,12 @@ struct Slot {
         departures(device, edges, "the places of a partition's messages"),
         weights(device, weighted ? edges : 0, "a partition's weights"),
         read(device, in_file ? weights.size() : 0, "reading weights") {}
-  ~Slot() { cudaStreamSynchronize(stream.get()); }  // what is under way uses the buffers
+  ~Slot() { cudaStreamSynchronize(stream.get()); }  // pending work uses the buffers
 
   Buffer<std::int64_t> received, sent;
   Buffer<std::uint32_t> arrivals, departures;
   Buffer<float> weights;
-  Staging<float> read;  ///< from a file
+  Staging<float> read;  ///< for weights from a file
   std::uint64_t part = kNothing;
   cuda::Stream stream;
 };
@@ -109,7 +109,7 @@ class CudaBeliefParts final : public BeliefPartBackend {
   }
 
  private:
-  /// Of what vertices make up their minds to, and of what they send.
+  /// Totals of combining messages, and of sending them.
   static constexpr std::uint64_t kTotals = 2;
 
   template <class T>

@@ -1,4 +1,4 @@
-// Parts of beliefs by the host's threads: messages are where they lie, weights come in partitions where they
+// Parts of belief propagation on host threads. Messages are used in place; weights come in partitions if they
 // are not in memory. A whole graph is one part.
 #include <algorithm>
 #include <mutex>
@@ -15,15 +15,15 @@ namespace sluice::acc {
 
 namespace {
 
-/// A thread takes rows of about equally many edges: short lists together, and ranges enough that none waits
-/// long for the last.
+/// A thread takes ranges of rows with about equally many edges: at least kLeastEdges, and enough ranges that
+/// no thread waits long for the last.
 constexpr std::uint64_t kRangesPerThread = 16, kLeastEdges = 1024;
 
 class HostBeliefParts final : public BeliefPartBackend {
  public:
   HostBeliefParts(const Device& device, const RankPart& rows, const MessageParts& messages)
       : rows_(rows), messages_(messages), pool_(device.threads()) {
-    // Once it is known where messages go, targets are not looked at any more.
+    // Once departures and arrivals are known, targets are not read any more.
     if (rows.weighted()) pages_ = rows.make_pages(rows.out(), locks_);
   }
 

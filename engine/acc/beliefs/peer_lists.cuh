@@ -1,7 +1,6 @@
-// The lists of ranks whose GPUs reach each other's memory, in which the others look up where edges lead back;
-// and how many edges lead from rank to rank.
-// Ten rounds of Kronecker 24 with messages on GPUs take two H200s 176 ms, 1.82 times as fast as one
-// (docs/performance.md). Messages that go through hosts were not measured beside them.
+// The lists of ranks whose GPUs access each other's memory, in which other ranks find reverse edges; and the
+// numbers of edges between ranks. Ten rounds of Kronecker 24 with messages on GPUs take two H200s 176 ms,
+// 1.82 times as fast as one (docs/performance.md). Messages through hosts were not measured for comparison.
 #pragma once
 
 #include <cstddef>
@@ -22,10 +21,10 @@
 
 namespace sluice::acc {
 
-/// Numbers own vertices' edges to another rank, a warp a vertex.
+/// Numbers own vertices' edges to another rank, one warp for each vertex.
 struct NumberCut {
   ListCut cut;
-  const std::uint64_t* before;  ///< [own vertices] edges of the vertices before
+  const std::uint64_t* before;  ///< [own vertices] such edges of all vertices before
   std::uint32_t* places;
 
   __device__ void operator()(std::uint64_t thread, cuda::CudaLane&) const {
@@ -38,7 +37,8 @@ struct NumberCut {
 
 class PeerLists {
  public:
-  /// Where copies of this rank's messages begin among a rank's messages, and how many of all kinds it has.
+  /// For another rank's messages: where the copies of this rank's begin, and how many it has, with all
+  /// copies.
   struct Copies {
     EdgeIndex begin, edges;
   };
@@ -56,7 +56,8 @@ class PeerLists {
                 std::max<std::uint64_t>(bytes_of(rows_, edges_, part.weighted()), PeerMemory::kLeastBytes),
                 "lists of ranks") {}
 
-  /// False, on all ranks: GPUs do not reach each other's memory. All ranks call it, and what follows.
+  /// Returns false, on all ranks, if GPUs cannot access each other's memory, or cannot number all edges. All
+  /// ranks call it, and the functions below.
   bool connect() {
     bring_lists();
     peers_ = PeerMemory::open(part_.ranks(), memory_.data());
@@ -77,7 +78,7 @@ class PeerLists {
     return true;
   }
 
-  /// Calls use(ReverseLists) for every rank, whose lists are here until it returns. Throws BudgetError.
+  /// Calls use(ReverseLists) for every rank; its lists are valid until use() returns. Throws BudgetError.
   template <class Use>
   void for_each_rank(Use&& use) {
     EdgeIndex copies = edges_;
@@ -93,24 +94,24 @@ class PeerLists {
       cuda::check(cudaMemcpyAsync(copy.data(), peers_->of_ranks()[r], copy.bytes(), cudaMemcpyDeviceToDevice,
                                   executor_.queue().get()),
                   "lists of another rank");
-      executor_.wait("lists of another rank");  // kernels go to another stream
+      executor_.wait("lists of another rank");  // the kernels use another stream
       use(lists_in(copy.data(), rows, all_edges_[r], first, copies));
       copies += count(r, own());
     }
   }
 
-  /// Once no rank looks up edges any more. Then memory may be freed.
+  /// Called when no rank reads others' lists any more. Memory may then be freed.
   void close() {
     part_.ranks().barrier("edges of ranks");
     peers_.reset();
     part_.ranks().barrier("edges of ranks");
   }
 
-  /// Of own vertices, from row 0 and edge 0 on.
+  /// Lists of own vertices, from row 0 and edge 0 on.
   CsrView lists() const { return lists_in(memory_.data(), rows_, edges_, 0, 0).lists; }
   const std::uint32_t* places() const { return lists_in(memory_.data(), rows_, edges_, 0, 0).places; }
   OwnershipView owners() const { return owners_.view(); }
-  /// From all other ranks to this one's vertices, and as many back.
+  /// Edges from all other ranks to own vertices, and as many in the other direction.
   EdgeIndex edges_to_own() const {
     EdgeIndex edges = 0;
     for (unsigned r = 0; r < ranks(); ++r) edges += count(r, own());
@@ -163,7 +164,7 @@ class PeerLists {
                    });
   }
 
-  /// Own edges to a rank: how many there are.
+  /// Numbers own edges to a rank; returns how many there are.
   std::uint64_t number(unsigned rank) {
     const ListCut cut{lists(), 0, part_.owners().begin(rank), part_.owners().end(rank)};
     executor_.for_each(rows_, {}, CountCut{cut, before_.data(), nullptr});
@@ -173,8 +174,8 @@ class PeerLists {
     return edges;
   }
 
-  /// Whether as many edges lead from every rank to another as lead back, and numbers hold them. The same on
-  /// all ranks.
+  /// Do 32-bit numbers suffice? The same on all ranks. Throws InputError unless equal numbers of edges lead
+  /// between two ranks in both directions.
   bool can_number() const {
     for (unsigned from = 0; from < ranks(); ++from) {
       for (unsigned to = 0; to < ranks(); ++to) {

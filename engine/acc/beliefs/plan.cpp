@@ -1,5 +1,5 @@
-// What belief propagation would take: its run, on a device whose memory only counts (MemoryPlan). And the
-// partitions that a GPU has memory for.
+// Plans belief propagation, by a run on a device that only counts memory (MemoryPlan); and cuts partitions
+// that fit a GPU.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,12 +18,12 @@ namespace sluice::acc {
 
 namespace {
 
-/// As far as plans look at it.
+/// A model with only the members that plans use.
 BeliefModel outline(unsigned states) {
   return {states, {}, std::vector<double>(std::uint64_t{states} * states, 1)};
 }
 
-/// What a GPU takes for a whole graph.
+/// Bytes that a GPU needs for a whole graph.
 std::uint64_t whole_bytes([[maybe_unused]] const Device& device, [[maybe_unused]] const Graph& graph,
                           [[maybe_unused]] unsigned states) {
 #if defined(SLUICE_HAVE_CUDA)

@@ -1,13 +1,13 @@
-// Beliefs in the memory of GPUs: a whole graph's on one, or of ranks whose GPUs reach each other's memory
-// each the messages to its own vertices. Rounds share a launch where they are short, and the graph is whole;
-// else a round takes three, of which the host reads two numbers. As parts (parts_cuda.cu) the host would lay
-// messages out and hold them: 16 bytes a state and 8 more an edge.
+// Belief propagation in GPU memory: of a whole graph on one GPU, or over ranks whose GPUs access each other's
+// memory, each with the messages to its own vertices. If rounds are short and the graph is whole, rounds
+// share a launch; else a round takes three launches, after which the host reads two numbers. In parts
+// (parts_cuda.cu), the host would order and store messages: for each edge 16 bytes a state, and 8 more.
 //
-// The owner of the vertex that receives works a message out: it needs the sender's products, of which every
-// rank has all, and what went the other way in the round before. That is a message to another rank's vertex
-// where the sender is one; so its owner sends copies of such messages, while it goes on working others out.
-// (That senders write messages to where the edge leads back took an H100 twice as long: 17.9 ms a round
-// instead of 9.0 for 128 M edges.)
+// The owner of the receiving vertex computes a message. It needs the sender's products, which every rank has
+// for all vertices, and the previous round's message along the reverse edge. If the sender is on another
+// rank, so is that message; therefore each owner sends copies of such messages, while it computes others. (If
+// senders write messages at the reverse edges instead, an H100 takes twice as long: 17.9 ms a round instead
+// of 9.0 for 128 M edges.)
 #include <algorithm>
 #include <cstddef>
 #include <exception>
@@ -27,7 +27,7 @@ namespace sluice::acc {
 
 namespace {
 
-/// What every edge has brought, and which edge leads back.
+/// Host copies of the messages along every edge, and of the reverse edges.
 struct CopiedMessages {
   HostArray<std::int64_t> messages;
   HostArray<EdgeIndex> reverse;
@@ -36,7 +36,7 @@ struct CopiedMessages {
 template <class Edges>
 class ResidentBeliefs final : public VertexBeliefs {
  public:
-  /// Keeps references. Throws BudgetError. Of several ranks all make one.
+  /// Keeps references. Throws BudgetError. All ranks construct it together.
   ResidentBeliefs(const Device& device, const AccGraph& graph, const BeliefModel& model, AccFusion fusion)
       : VertexBeliefs(device, graph),
         graph_(graph),
@@ -52,24 +52,24 @@ class ResidentBeliefs final : public VertexBeliefs {
       take_memory(0);
     } else {
       peer_lists_ = std::make_unique<PeerLists>(device_, rows_);
-      if (device_.plans()) take_memory(edges_);  // about half of them, or more on more ranks
+      if (device_.plans()) take_memory(edges_);  // copies are about half the edges, or more on more ranks
     }
   }
 
   ~ResidentBeliefs() override {
-    cudaStreamSynchronize(stream_.get());  // what is under way uses the buffers
+    cudaStreamSynchronize(stream_.get());  // pending work uses the buffers
     if (!peers_) return;
     peers_.reset();
-    // Others close what they have of this memory before it is freed, unless they have failed.
+    // Other ranks close their mappings of this memory before it is freed, unless the job has failed.
     if (std::uncaught_exceptions() > 0) return;
     try {
       ranks().barrier("messages");
-    } catch (...) {  // what follows will say so
+    } catch (...) {  // a later call reports the error
     }
   }
 
-  /// False, on all ranks: GPUs do not reach each other's memory, or have too little. All ranks call it, and
-  /// what follows.
+  /// Returns false, on all ranks, if GPUs cannot access each other's memory, or lack memory. All ranks call
+  /// it, and the functions below.
   bool connect() {
     if constexpr (Edges::kAlone) {
       lists_ = graph_.out();
@@ -77,7 +77,7 @@ class ResidentBeliefs final : public VertexBeliefs {
     } else {
       if (!peer_lists_->connect()) return false;
       lists_ = peer_lists_->lists();
-      // First what is there for a while alone.
+      // Temporary memory is allocated first.
       const bool fits = all_have_memory(ranks(), "memory for messages", [&] {
         peer_lists_->for_each_rank([&](const ReverseLists& others) { find_reverse(others); });
         take_memory(peer_lists_->edges_to_own());
@@ -92,7 +92,7 @@ class ResidentBeliefs final : public VertexBeliefs {
     return true;
   }
 
-  /// Reverse edges, priors and messages as they begin, and what vertices believe by these.
+  /// Sets initial priors and messages, and computes the vertices' first beliefs from them.
   void begin(const BeliefModel& model, const BeliefOptions& options) {
     const std::vector<Vertex> hubs = rows_.long_rows(kLongDegree);
     hub_count_ = static_cast<unsigned>(hubs.size());
@@ -160,9 +160,9 @@ class ResidentBeliefs final : public VertexBeliefs {
   }
 
  private:
-  /// So many share a launch: what it has come to is known after it.
+  /// Rounds that share a launch; the host reads their results afterwards.
   static constexpr std::uint32_t kRoundsAtOnce = 64;
-  /// Of a graph with so many states of messages rounds take longer than launches.
+  /// From this many edges * states on, rounds take longer than launches.
   static constexpr std::uint64_t kLongRound = 1u << 22;
 
   static bool fuses(AccFusion fusion, std::uint64_t message_states) {
@@ -173,7 +173,7 @@ class ResidentBeliefs final : public VertexBeliefs {
   Communicator& ranks() const { return rows_.ranks(); }
   std::uint64_t all_ranks() const { return static_cast<std::uint64_t>(ranks().size()); }
 
-  /// For messages, and so many copies of other ranks'.
+  /// Allocates memory for messages, and for `copies` copies of other ranks' messages.
   void take_memory(EdgeIndex copies) {
     copies_ = copies;
     const std::uint64_t bytes = BeliefMemory::bytes(graph_.vertices(), edges_ + copies_, program_.states);
@@ -189,7 +189,7 @@ class ResidentBeliefs final : public VertexBeliefs {
     return start;
   }
 
-  /// Of own edges to the vertices of these lists.
+  /// Finds the reverse edges of own edges to the vertices of `others`.
   void find_reverse(const ReverseLists& others) {
     cuda::check(cudaMemsetAsync(lacks_reverse_.data(), 0, lacks_reverse_.bytes(), stream_.get()), "clearing");
     reverse_kernel<<<belief_blocks((edges_ + kEdgesOfWarp - 1) / kEdgesOfWarp * cuda::kWarp), kBeliefBlock, 0,
@@ -210,7 +210,7 @@ class ResidentBeliefs final : public VertexBeliefs {
     cuda::check(cudaMemsetAsync(totals_.data(), 0, totals_.bytes(), stream_.get()), "clearing totals");
   }
 
-  /// Step `step` reads what the one before has left, and leaves its own.
+  /// Selects the buffers of step `step`, which reads those of the step before.
   void bind(std::uint64_t step) {
     own().bind(program_, step, rows_.first());
     if constexpr (!Edges::kAlone) {
@@ -224,7 +224,7 @@ class ResidentBeliefs final : public VertexBeliefs {
     }
   }
 
-  /// In one launch.
+  /// Runs up to `most` rounds in one launch.
   void make_rounds(std::uint32_t most, double tolerance, std::vector<double>& changes) {
     clear_totals();
     with_states(program_.states, [&](auto states) {
@@ -252,7 +252,7 @@ class ResidentBeliefs final : public VertexBeliefs {
     stream_.wait("a round of messages");
   }
 
-  /// Every rank gets the products of this one's vertices.
+  /// Copies the products of this rank's vertices to every other rank.
   void share_products() {
     for (unsigned r = 0; r < all_ranks(); ++r) {
       if (r == static_cast<unsigned>(ranks().rank())) continue;
@@ -262,7 +262,7 @@ class ResidentBeliefs final : public VertexBeliefs {
     }
   }
 
-  /// The largest change of a belief, on all ranks.
+  /// Combines messages; returns the largest change of a belief on all ranks.
   double combine() {
     launches_ += launch_combine(stream_, program_, lists_.offsets, own_rows_,
                                 std::span(hubs_.data(), hub_count_), 0, totals_.data());
@@ -270,28 +270,28 @@ class ResidentBeliefs final : public VertexBeliefs {
     read_totals();
     const BeliefTotals& totals = *totals_here_.data();
     double most[] = {exact::of_bits(totals.change), totals.impossible != 0 ? 1.0 : 0.0};
-    // Then all ranks have what the others have sent.
+    // After this reduction, all ranks have the others' products and copies.
     if constexpr (!Edges::kAlone) ranks().all_reduce(most, Reduce::max, "a round of messages");
     return possible(most[1] > 0 ? -1 : most[0]);
   }
 
   const AccGraph& graph_;
   EdgeIndex edges_, copies_ = 0;
-  CsrView lists_;  ///< of own vertices
+  CsrView lists_;  ///< lists of own vertices
   cuda::Stream stream_;
-  Buffer<Vertex> hubs_;  ///< rows
+  Buffer<Vertex> hubs_;  ///< rows of hubs
   unsigned hub_count_ = 0;
-  Buffer<unsigned> lacks_reverse_;  ///< not 0: an edge has none
+  Buffer<unsigned> lacks_reverse_;  ///< not 0: an edge has no reverse
   bool fused_;
-  Buffer<BeliefTotals> totals_;  ///< by round of a launch
+  Buffer<BeliefTotals> totals_;  ///< [rounds of a launch]
   Staging<BeliefTotals> totals_here_;
   Buffer<EdgeIndex> reverse_;
   Buffer<std::byte> memory_;  ///< BeliefMemory
   std::unique_ptr<PeerLists> peer_lists_;
   std::unique_ptr<PeerMemory> peers_;
-  LogProduct* products_of_ranks_[kMostPeers] = {};  ///< where those of own vertices go
+  LogProduct* products_of_ranks_[kMostPeers] = {};  ///< own vertices' products on each rank
   Edges all_;
-  bool missing_ = false;  ///< an edge that leads back
+  bool missing_ = false;  ///< an edge has no reverse
   std::uint64_t steps_ = 0, launches_ = 0;
   unsigned registers_ = 0;
 };

@@ -1,5 +1,5 @@
-// Kernels of beliefs that lie in the memory of GPUs (beliefs/resident_cuda.cu): where the edges of a graph,
-// or of several ranks, are, and what is done to each.
+// Kernels of belief propagation in GPU memory (beliefs/resident_cuda.cu), for the edges of a whole graph or
+// of several ranks.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -14,15 +14,15 @@
 
 namespace sluice::acc {
 
-/// Lists in which those edges of a rank are looked up that lead to their vertices.
+/// Lists in which a rank finds the reverse edges of its edges to their vertices.
 struct ReverseLists {
   CsrView lists;
-  Vertex first = 0;                       ///< the vertex of the first list
-  const std::uint32_t* places = nullptr;  ///< [edges] of another rank's lists, as PeerEdges has them
-  EdgeIndex copies = 0;                   ///< and where copies of that one's messages begin
+  Vertex first = 0;                       ///< vertex of row 0
+  const std::uint32_t* places = nullptr;  ///< [edges] as PeerEdges::places, of another rank; else null
+  EdgeIndex copies = 0;                   ///< begin of the copies of that rank's messages
 };
 
-/// A whole graph.
+/// The edges of a whole graph.
 struct OwnEdges {
   static constexpr bool kAlone = true;
 
@@ -30,18 +30,17 @@ struct OwnEdges {
   __device__ void send_copy(EdgeIndex, Vertex, const std::int64_t*, unsigned) const {}
 };
 
-/// The part of a rank, whose kernels reach the memory of others. What its vertices receive from those of
-/// another rank, that one needs to know as well: it has copies of these messages, which lie in the order of
-/// this one's lists.
+/// The edges of a rank, whose kernels access the memory of others. Messages that its vertices receive from
+/// another rank's vertices are also copied to that rank, in the order of this rank's lists.
 struct PeerEdges {
   static constexpr bool kAlone = false;
 
   unsigned own = 0;
   OwnershipView owners;
-  const std::uint32_t* places = nullptr;  ///< [own edges] among those to vertices of the same rank
-  std::int64_t* copies[kMostPeers] = {};  ///< of own messages, in the memory of each other rank
+  const std::uint32_t* places = nullptr;  ///< [own edges] index among edges to the same rank
+  std::int64_t* copies[kMostPeers] = {};  ///< copies of own messages in each other rank's memory
 
-  /// Neighbouring lanes write to neighbouring places, 16 bytes at a time where they can.
+  /// Neighbouring lanes write neighbouring places, 16 bytes at a time if there are two states.
   template <unsigned kStates>
   __device__ void send_copy(EdgeIndex e, Vertex target, const std::int64_t* message, unsigned states) const {
     const unsigned rank = owners.owner(target);
@@ -55,7 +54,7 @@ struct PeerEdges {
   }
 };
 
-/// Products and messages of two rounds, which take turns.
+/// Products and messages, in double buffers that alternate between rounds.
 struct BeliefMemory {
   LogProduct* products[2];    ///< [vertices][states]
   std::int64_t* messages[2];  ///< [edges and copies][states]
@@ -69,7 +68,8 @@ struct BeliefMemory {
     messages[1] = messages[0] + aligned(edges * states);
   }
 
-  /// Round `round` reads what the one before has left, and leaves its own, of vertices from `first` on.
+  /// Selects the buffers of round `round`, which reads those of the round before and writes its own, for
+  /// vertices from `first` on.
   SLUICE_HD void bind(BeliefPropagation& program, std::uint64_t round, std::uint64_t first) const {
     const bool odd = round % 2 != 0;
     program.before = odd ? products[0] : products[1];
@@ -82,7 +82,7 @@ struct BeliefMemory {
   static std::uint64_t aligned(std::uint64_t words) { return (words + 1) / 2 * 2; }  // to 16 bytes
 };
 
-/// All edges' messages, by a grid.
+/// Computes all edges' messages with a grid.
 template <unsigned kStates, class Edges>
 __device__ void compute_all(const BeliefPropagation& program, const Vertex* targets, EdgeIndex edges,
                             const Edges& all, BeliefTotals* totals) {
@@ -96,10 +96,10 @@ __device__ void compute_all(const BeliefPropagation& program, const Vertex* targ
 
 // ---- kernels
 
-/// Edges that a warp takes one behind the other: it looks up the row of the first.
+/// Consecutive edges of a warp, which searches for the row of the first.
 inline constexpr EdgeIndex kEdgesOfWarp = 1024;
 
-/// The row whose list holds e, which is no row before `row`.
+/// The row whose list contains e; it must be at least `row`.
 __device__ inline std::uint64_t row_from(const CsrView& lists, std::uint64_t row, EdgeIndex e) {
   std::uint64_t step = 1;
   for (; row + step < lists.vertices && lists.offsets[row + step] <= e; step *= 2) row += step;
@@ -130,8 +130,8 @@ inline __global__ void __launch_bounds__(kBeliefBlock)
   }
 }
 
-/// Messages that say nothing, and their copies behind the `edges`. Self-loops send nothing: their factors
-/// count with the prior.
+/// Sets uniform messages, and their copies after the `edges`. Self-loops send nothing: their factors are part
+/// of the prior.
 inline __global__ void __launch_bounds__(kBeliefBlock)
     begin_messages_kernel(const EdgeIndex* reverse, EdgeIndex edges, EdgeIndex copies, unsigned states,
                           std::int64_t uniform, std::int64_t* messages, std::int64_t* next_messages) {
@@ -153,8 +153,8 @@ __global__ void __launch_bounds__(kBeliefBlock)
   compute_all<kStates>(program, targets, edges, all, totals);
 }
 
-/// Rounds from `first` on in one launch, by a grid that waits for itself: so many, or up to one in which no
-/// belief of a whole graph changes by more than `tolerance`.
+/// Runs rounds from `first` on in one launch of a whole graph, with grid barriers: `rounds` rounds, or until
+/// no belief changes by more than `tolerance`.
 template <unsigned kStates>
 __global__ void __launch_bounds__(kBeliefBlock)
     belief_rounds_kernel(BeliefPropagation program, BeliefMemory memory, CsrView lists, const Vertex* hubs,

@@ -1,6 +1,6 @@
-// Belief propagation, round by round: in the memory of one GPU, or of the GPUs of ranks that reach each other
-// (beliefs/resident_cuda.cu), or in parts that the host's threads or a GPU work on, one part or several, on
-// one rank or several (beliefs/partitioned.cpp). All find the same bits.
+// Solvers of belief propagation, round by round. One works in the memory of a GPU, or of ranks' GPUs that
+// access each other's memory (beliefs/resident_cuda.cu). The other works in parts, on host threads or a GPU,
+// on one rank or several (beliefs/partitioned.cpp). Both produce the same bits.
 #pragma once
 
 #include <functional>
@@ -17,18 +17,19 @@ namespace sluice::acc {
 class BeliefSolver {
  public:
   virtual ~BeliefSolver() = default;
-  /// Every vertex sends and receives once, or where rounds share a launch up to `most` times, until no belief
-  /// changes by more than `tolerance`; it ends after `most`. Appends the largest change of each round.
+  /// Runs one round, in which every vertex sends and receives once; or several if rounds share a launch,
+  /// until no belief changes by more than `tolerance`. The run ends after `most` rounds. Appends the largest
+  /// change of each.
   virtual void go_on(std::uint32_t most, double tolerance, std::vector<double>& changes) = 0;
-  /// Adds what it took.
+  /// Adds the solver's statistics.
   virtual void count(AccStats& stats) const = 0;
-  /// Of all vertices. On every rank.
+  /// Returns the beliefs of all vertices, on every rank.
   virtual HostArray<float> beliefs() = 0;
-  /// The messages that beliefs() stand on. It takes no more steps then. All ranks call it.
+  /// Returns the messages that beliefs() result from; go_on() must not follow. All ranks call it.
   virtual std::shared_ptr<const KeptMessages> keep_messages() = 0;
 };
 
-/// What solvers have of a rank's own vertices, in the device's memory.
+/// Data of a rank's own vertices, in the device's memory, shared by the solvers.
 class VertexBeliefs : public BeliefSolver {
  public:
   HostArray<float> beliefs() final;
@@ -41,9 +42,9 @@ class VertexBeliefs : public BeliefSolver {
         vertices_(graph.vertices()),
         own_rows_(rows_.last() - rows_.first()) {}
 
-  /// Takes memory. Throws BudgetError.
+  /// Allocates memory. Throws BudgetError.
   void take_vertices(const BeliefModel& model);
-  /// Once it is there; `coupling` is. All ranks call it.
+  /// Sets up program_ after take_vertices(); `coupling` has logarithms. All ranks call it.
   void begin_program(const std::vector<double>& coupling, double damping);
 
   const Device& device_;
@@ -55,27 +56,27 @@ class VertexBeliefs : public BeliefSolver {
   BeliefPropagation program_;
 };
 
-/// Both keep references to the graph and the model's coupling alone.
-/// Null, on all ranks, where a GPU does not hold its rank's messages, or does not reach the memory of
-/// another. All ranks call it.
+/// Both keep references to the graph and the model's coupling alone. The first returns null, on all ranks, if
+/// a GPU does not hold its rank's messages, or cannot access the memory of another GPU. All ranks call it.
 std::unique_ptr<BeliefSolver> make_resident_beliefs(const AccGraph& graph, const BeliefModel& model,
                                                     const BeliefOptions& options);
 std::unique_ptr<BeliefSolver> make_partitioned_beliefs(const AccGraph& graph, const BeliefModel& model,
                                                        const BeliefOptions& options);
 
-/// Logarithms of the coupling, of the largest entry 0: a common factor of all entries changes no belief.
+/// Logarithms of the coupling, scaled so that the largest is 0: a common factor changes no belief.
 std::vector<double> coupling_logs(const BeliefModel& model);
-/// The finest unit in which no sum can overflow: a function of the graph alone. All ranks call it.
+/// The shift of the finest unit in which no sum can overflow; it depends on the graph alone. All ranks call
+/// it.
 int message_shift(const RankPart& part);
-/// A message that says nothing.
+/// The uniform message, the initial value of all messages.
 std::int64_t uniform_message(const BeliefPropagation& program);
-/// Where host memory has what was received along an edge, and what was sent: [states].
+/// Where host memory has the messages received and sent along an edge: [states].
 struct MessagePlaces {
   const std::int64_t *received, *sent;
 };
 std::shared_ptr<const KeptMessages> kept_messages(const BeliefPropagation& program,
                                                   std::function<MessagePlaces(EdgeIndex)> places);
-/// `change`, unless it is negative: a vertex has no state left. Throws InputError.
+/// Returns `change`. Throws InputError if it is negative: a vertex has no state left.
 double possible(double change);
 
 }  // namespace sluice::acc

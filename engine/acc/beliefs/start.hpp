@@ -1,5 +1,5 @@
-// How belief propagation begins, an edge or a vertex at a time: what vertices think themselves, on either
-// backend, and, where GPUs hold the graph, where reverse edges stand.
+// Initialization of belief propagation, for one edge or vertex at a time: the priors of vertices, on both
+// backends, and the positions of reverse edges, if GPUs hold the graph.
 #pragma once
 
 #include <cstdint>
@@ -20,18 +20,17 @@ SLUICE_HD double log_ratio(double value, double most) {
   return ratio >= 0x1p-1022 ? exact::log2(ratio) : kLeastLog;
 }
 
-/// Trivially copyable; pointers are all to host or all to device memory.
+/// Trivially copyable; all pointers are to host, or all to device memory.
 struct BeliefStart {
   static constexpr EdgeIndex kNoEdge = ~EdgeIndex{0};
 
-  BeliefPropagation program;  ///< its `beliefs` hold the priors as they were given
+  BeliefPropagation program;  ///< its `beliefs` hold the given priors
   CsrView lists;
-  std::uint64_t first = 0;       ///< the vertex of the first list
+  std::uint64_t first = 0;       ///< vertex of row 0
   LogProduct* priors = nullptr;  ///< [vertices][states]
 
-  /// Of e in the list of a row: the position of the edge that leads back, in the target's list, which is row
-  /// `target_row` of `others`. kNoEdge: there is none of the same weight. The copies of an edge between two
-  /// vertices stand in the same order in both lists.
+  /// For edge e of a row, returns the position of its reverse edge in the target's list, row `target_row` of
+  /// `others`, or kNoEdge if none has the same weight. Parallel edges are in the same order in both lists.
   SLUICE_HD EdgeIndex reverse_of(std::uint64_t row, EdgeIndex e, const CsrView& others,
                                  std::uint64_t target_row) const {
     const auto v = static_cast<Vertex>(first + row);
@@ -40,14 +39,14 @@ struct BeliefStart {
     const EdgeIndex copies = again ? e - first_edge(lists, row, target) : 0;
     const EdgeIndex back = first_edge(others, target_row, v) + copies;
     if (back >= others.offsets[target_row + 1] || others.targets[back] != v) return kNoEdge;
-    // Of one state there is nothing to send.
+    // With a single state, messages carry no information.
     const bool same =
         program.states == 1 || lists.weights == nullptr || others.weights[back] == lists.weights[e];
     return same ? back : kNoEdge;
   }
 
-  /// The prior of the vertex of a row, of the largest entry 1, with the factors of self-loops; it believes
-  /// nothing yet.
+  /// Computes the prior of a row's vertex, scaled to a largest entry of 1, with the factors of self-loops.
+  /// Its beliefs become 0.
   SLUICE_HD void begin_vertex(std::uint64_t row) const {
     const unsigned states = program.states;
     const auto v = static_cast<Vertex>(first + row);
@@ -65,7 +64,7 @@ struct BeliefStart {
   }
 
  private:
-  /// The first edge of a row that leads to `to` or behind it.
+  /// The first edge of a row whose target is at least `to`.
   SLUICE_HD static EdgeIndex first_edge(const CsrView& lists, std::uint64_t row, Vertex to) {
     const EdgeIndex begin = lists.offsets[row];
     return begin + count_below(lists.targets + begin, lists.offsets[row + 1] - begin, to);

@@ -16,14 +16,14 @@ namespace sluice::acc {
 
 namespace {
 
-/// What rounding to f32 and to a message's fixed point may cost.
+/// Tolerance for rounding to float and to the fixed point of messages.
 constexpr double kRounding = 1e-5;
-/// A message that is not zero is no smaller (bp.hpp).
+/// The least logarithm of a nonzero message (bp.hpp).
 constexpr double kLeast = kLeastLog;
-/// Numbers of messages that a thread looks at together, and lists that it takes at a time.
+/// Numbers of messages that a thread reads at once, and lists that it takes at a time.
 constexpr std::uint64_t kNumbersAtOnce = 2048, kListsAtOnce = 64;
 
-/// A product of numbers for every state: the logarithm of those that are not zero, and how many are.
+/// A product for every state: the sum of logarithms of nonzero factors, and the number of zero factors.
 struct Product {
   double log[kMostBeliefStates] = {};
   std::uint32_t zeros[kMostBeliefStates] = {};
@@ -37,7 +37,7 @@ struct Product {
   }
 };
 
-/// log2 of what one state gets, and of what all get together, 0.
+/// Scales logarithms so that their values sum to 1.
 void normalise(double* logs, unsigned states) {
   const double most = *std::max_element(logs, logs + states);
   double sum = 0;
@@ -103,7 +103,7 @@ class BeliefCheck {
     return all;
   }
 
-  /// Calls use(e, received, sent) for the edges of a list that are no loops.
+  /// Calls use(e, received, sent) for the edges of a list except self-loops.
   template <class Use>
   void over_messages(const CheckedList& list, Use&& use) const {
     double received[kNumbersAtOnce], sent[kNumbersAtOnce];
@@ -117,7 +117,7 @@ class BeliefCheck {
     }
   }
 
-  /// What v received, and from whom.
+  /// Multiplies the messages that v received, and traces senders and receivers.
   void receive(const CheckedList& list) {
     Product all = own(list);
     std::uint64_t differs = 0, copy = 0;
@@ -134,8 +134,8 @@ class BeliefCheck {
     differs_ += differs;
   }
 
-  /// A message from u to v, along one of several edges, as one of 2^64 numbers. Over all that is sent and all
-  /// that is received their sums are equal where nothing has gone astray on the way, and else hardly ever.
+  /// A hash of a message from u to v, along the copy-th of parallel edges. Its sums over all sent and all
+  /// received messages are equal if none was misdelivered, and otherwise almost never.
   std::uint64_t trace(Vertex u, Vertex v, std::uint64_t copy, const double* message) const {
     const auto mix = [](std::uint64_t x) {  // SplitMix64 (Steele, Lea, Flood, 2014)
       x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
@@ -147,7 +147,7 @@ class BeliefCheck {
     return all;
   }
 
-  /// Every rank gets what all vertices received.
+  /// Sends every rank the products of all vertices.
   void share() {
     if (ranks_ == nullptr || ranks_->size() == 1) return;
     const Router router(*ranks_, own_.owners);
@@ -163,7 +163,7 @@ class BeliefCheck {
     return all;
   }
 
-  /// What v would believe if all neighbours sent it again what they conclude from what others sent them.
+  /// The product of v's prior and the messages that its neighbours would send it in another round.
   Product another_round(const CheckedList& list, double damping) const {
     Product all = own(list);
     over_messages(list, [&](EdgeIndex e, const double* received, const double* sent) {
@@ -185,7 +185,7 @@ class BeliefCheck {
     return all;
   }
 
-  /// log2 of the message of a vertex with these products along an edge.
+  /// Computes log2 of the message of a vertex with these products.
   void send(const Product& others, double weight, double* message) const {
     constexpr double kNothing = -std::numeric_limits<double>::infinity();
     for (unsigned y = 0; y < states_; ++y) {
@@ -200,7 +200,7 @@ class BeliefCheck {
     normalise(message, states_);
   }
 
-  /// Returns by how much a belief is off, at most.
+  /// Returns the largest deviation of a belief; fails if it exceeds `tolerance`.
   double require_near(Vertex v, const Product& expected, double tolerance, const char* by) const {
     double parts[kMostBeliefStates], largest = 0;
     for (unsigned x = 0; x < states_; ++x)
@@ -222,10 +222,10 @@ class BeliefCheck {
   Communicator* ranks_;
   unsigned threads_, states_;
   OwnRows own_;
-  std::vector<double> coupling_;            ///< [states][states] log2, of the largest entry 0
-  HostArray<double> logs_;                  ///< [vertices][states] of priors and what was received
+  std::vector<double> coupling_;            ///< [states][states] log2, scaled so that the largest is 0
+  HostArray<double> logs_;                  ///< [vertices][states] of priors and received messages
   HostArray<std::uint32_t> zeros_;          ///< [vertices][states]
-  std::atomic<std::uint64_t> differs_ = 0;  ///< traces of all that was received, less of all that was sent
+  std::atomic<std::uint64_t> differs_ = 0;  ///< sum of received messages' hashes less that of sent ones'
 };
 
 }  // namespace
