@@ -1,6 +1,6 @@
-// Rows by class of length on a GPU (degree_class.hpp): a row is worked on by a thread, a tile of a warp, a
-// warp or a block, or it is cut among blocks. Sweeps of static PageRank and iterations of dynamic PageRank
-// alike add up what the lanes of a row find, and what the threads of a block did.
+// Rows by length class on a GPU (degree_class.hpp). A thread, a tile of a warp, a warp or a block handles a
+// row, or several blocks share it. Static sweeps and dynamic iterations both use the sums here: over the
+// lanes of a row, and over the threads of a block.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -18,10 +18,10 @@
 namespace sluice::pagerank {
 
 inline constexpr unsigned kTileLanes = 8, kWarpLanes = 32;
-inline constexpr unsigned kRowBlock = 256;  ///< eight warps: enough to hide gathers, few registers each
+inline constexpr unsigned kRowBlock = 256;  ///< eight warps hide the latency of gathers; few registers each
 
-/// Threads that work together, `Block` of them: a block, or one of the several teams of a larger block, whose
-/// threads then meet at a barrier of their own.
+/// A team of `Block` threads that work together: a whole block, or one of `kTeams` teams in a larger block.
+/// Teams of a larger block synchronise at named barriers, one a team.
 template <unsigned Block = kRowBlock, unsigned kTeams = 1>
 struct Teams {
   static constexpr unsigned kInBlock = kTeams, kWarps = Block / kWarpLanes;
@@ -41,7 +41,7 @@ struct Teams {
 
 // ---- totals
 
-/// Joins the totals of a warp's lanes, then of a team's warps; its thread 0 has them.
+/// Joins the totals of each warp's lanes, then of the team's warps; thread 0 of the team gets the result.
 template <class Team = Teams<>, class Totals>
 __device__ void join_totals(Totals& totals, RankNorm norm) {
   struct Words {
@@ -52,7 +52,7 @@ __device__ void join_totals(Totals& totals, RankNorm norm) {
     for (std::uint32_t& word : words.word) word = __shfl_xor_sync(~0u, word, stride);
     totals.join(__builtin_bit_cast(Totals, words), norm);
   }
-  // Raw bytes: shared memory takes no constructors.
+  // Raw bytes, since shared variables have no constructors.
   __shared__ alignas(Totals) unsigned char workspace[Team::kInBlock * Team::kWarps * sizeof(Totals)];
   auto* const by_warp = reinterpret_cast<Totals*>(workspace) + Team::in_block() * Team::kWarps;
   const unsigned thread = Team::thread();
@@ -63,7 +63,7 @@ __device__ void join_totals(Totals& totals, RankNorm norm) {
   }
 }
 
-/// The totals of `count` parts, by one block of kRowBlock threads; thread 0 has them.
+/// Joins `count` partial totals in one block of kRowBlock threads; thread 0 gets the result.
 template <class Totals>
 __device__ Totals fold_parts(const Totals* partial, unsigned count, RankNorm norm) {
   Totals sum;
@@ -72,7 +72,7 @@ __device__ Totals fold_parts(const Totals* partial, unsigned count, RankNorm nor
   return sum;
 }
 
-/// One block adds `count` parts to `totals`, or makes them the totals.
+/// One block joins `count` partial totals, with `*totals` if `adds`, and stores the result in `*totals`.
 template <class Totals>
 __global__ void __launch_bounds__(kRowBlock)
     fold_totals_kernel(const Totals* partial, unsigned count, RankNorm norm, bool adds, Totals* totals) {
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(kRowBlock)
 
 // ---- rows
 
-/// The sum over as many lanes of a warp, in all of them.
+/// The sum over `Lanes` neighbouring lanes of a warp; each of them gets it.
 template <unsigned Lanes>
 __device__ std::uint64_t sum_lanes(std::uint64_t value) {
   for (unsigned stride = Lanes / 2; stride > 0; stride /= 2) {
@@ -93,7 +93,7 @@ __device__ std::uint64_t sum_lanes(std::uint64_t value) {
   return value;
 }
 
-/// The sum over a team, in its thread 0; all of it come, and meet before they return.
+/// The sum over a team, in its thread 0. All threads of the team call it; it ends with a barrier.
 template <class Team>
 __device__ std::uint64_t sum_team(std::uint64_t value) {
   __shared__ std::uint64_t workspace[Team::kInBlock * Team::kWarps];
@@ -108,12 +108,12 @@ __device__ std::uint64_t sum_team(std::uint64_t value) {
   return value;
 }
 
-/// Calls visit(i, lanes) for every i below `count`, by `Lanes` lanes each and all blocks. All lanes of a warp
-/// go round equally often, for they may add up together: some with an i that is not below `count`.
+/// Calls visit(i, lanes) for every i below `count`, with `Lanes` lanes a row, by all blocks. All lanes of a
+/// warp make equally many calls, since they may sum together; in some calls i is not below `count`.
 template <unsigned Lanes, class Visit>
 __device__ void over_rows(std::uint64_t count, const Visit& visit) {
   using Group = std::conditional_t<Lanes == 1, SingleLane, Tile<std::max(Lanes, 2u)>>;
-  constexpr unsigned kRows = kRowBlock / Lanes;  // a block's
+  constexpr unsigned kRows = kRowBlock / Lanes;  // of a block at once
   for (std::uint64_t base = std::uint64_t{blockIdx.x} * kRows; base < count;
        base += std::uint64_t{gridDim.x} * kRows)
     visit(base + threadIdx.x / Lanes, Group{});

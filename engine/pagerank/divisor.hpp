@@ -1,4 +1,4 @@
-// Among how much a source splits its rank.
+// The divisor of a source: the out-degree or sum of out-weights by which it divides its rank.
 #pragma once
 
 #include "engine/core/macros.hpp"
@@ -9,17 +9,17 @@
 
 namespace sluice::pagerank {
 
-/// A vertex without a loop, with one in its lists, and with one that `self_loop` gave it.
+/// The self-loop of a vertex: none, one stored in its list, or one that Dangling::self_loop added.
 enum class Loop : std::uint8_t { none, stored, added };
 
-/// Among how much a source splits its rank, and its loop.
+/// The divisor and the self-loop of a source.
 struct RankSource {
   double divisor = 0;
   Loop loop = Loop::none;
 };
 
-/// The out-degree of a row, or the sum of its out-weights, in the order of the list: a list is never cut, so
-/// the sum is the same everywhere.
+/// The out-degree of a row, or the sum of its out-weights in list order. A list is never cut, so the sum is
+/// the same everywhere.
 SLUICE_HD double out_weight(const CsrView& out, std::uint64_t row, bool weighted) {
   if (!weighted) return static_cast<double>(out.offsets[row + 1] - out.offsets[row]);
   double sum = 0;
@@ -27,8 +27,8 @@ SLUICE_HD double out_weight(const CsrView& out, std::uint64_t row, bool weighted
   return sum;
 }
 
-/// Whether the list of v, row `row`, holds v itself. A loop that carries nothing is none: its vertex could
-/// have nowhere to leave its rank.
+/// Whether the list of v, row `row`, contains v itself. A self-loop of weight 0 does not count: a vertex with
+/// no other edge could not pass on its rank.
 SLUICE_HD bool has_loop(const CsrView& rows, std::uint64_t row, Vertex v) {
   const EdgeIndex first = rows.offsets[row], last = rows.offsets[row + 1];
   EdgeIndex loop = first + count_below(rows.targets + first, last - first, v);
@@ -38,7 +38,7 @@ SLUICE_HD bool has_loop(const CsrView& rows, std::uint64_t row, Vertex v) {
   return false;
 }
 
-/// Of v, whose out-edges are row `row`.
+/// The divisor and the self-loop of v, whose out-edges are row `row`.
 SLUICE_HD RankSource source_of(CsrView out, std::uint64_t row, Vertex v, bool weighted, Dangling dangling) {
   if (!weighted) out.weights = nullptr;
   const RankSource source{out_weight(out, row, weighted), has_loop(out, row, v) ? Loop::stored : Loop::none};

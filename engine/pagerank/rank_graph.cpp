@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kVerticesAtOnce = 1u << 14;
 
-/// By in-edges of the whole graph, from out-lists that every rank has; of a plan, by out-edges.
+/// Ranges with equally many in-edges, counted in out-lists that every rank has; a plan takes out-edges.
 Ownership owners_by_in_edges(const Csr& out, unsigned threads, std::uint64_t ranks) {
   HostArray<EdgeIndex> offsets(out.vertices() + 1, "in-degrees");
   if (host_budget().counts_only()) return balanced_ranges(out.offsets.span(), ranks);

@@ -1,5 +1,5 @@
-// What a sweep needs to know of the graph: who points at a vertex, and among how many edges each source
-// splits its rank. Of several ranks each knows it of the vertices that it renews.
+// The graph as a sweep reads it: in-edges, and the divisor of each source (divisor.hpp). With several ranks,
+// each holds those of the vertices that it updates.
 #pragma once
 
 #include <cstdint>
@@ -18,27 +18,27 @@
 namespace sluice::pagerank {
 
 /// In-edges and divisors of a contiguous range of vertices, [first(), first() + in().vertices). In-edges are
-/// the graph's own where it stores them or is undirected, in memory or in its file, else its transpose, made
-/// here.
+/// the graph's own, in memory or in its file, if it stores them or is undirected; else the constructor builds
+/// the transpose.
 class RankGraph {
  public:
-  /// Keeps a reference to the graph and the ranks, which cut the vertices among them by in-edges. Throws
-  /// UsageError where weights are wanted that there are not, or in-edges of a graph whose edges stay in a
-  /// file that does not store them; BudgetError where the transpose does not fit host memory. Where host
-  /// memory is counted alone, for a plan, no edge is looked at: out-lists stand for what is to be made.
-  /// A plan may be of the graph with `added` vertices more, which are the last rank's.
+  /// Keeps a reference to the graph and the ranks, which divide the vertices by in-edges. Throws UsageError
+  /// if options.weighted is set and the graph has no weights, or if the edges of a directed graph stay in a
+  /// file that does not store in-edges; BudgetError if the transpose does not fit host memory. A plan only
+  /// counts memory and reads no edges: out-lists stand for the transpose. A plan may add `added` vertices to
+  /// the graph, which belong to the last rank.
   RankGraph(const Graph& graph, const Options& options, unsigned threads, Communicator& ranks,
             std::uint64_t added = 0);
 
-  /// Of the whole graph.
+  /// Vertices and edges of the whole graph.
   std::uint64_t vertices() const { return owners_.vertices(); }
   std::uint64_t edges() const { return edges_; }
-  /// Which rank renews which vertices.
+  /// The rank that updates each vertex.
   const Ownership& owners() const { return owners_; }
   std::uint64_t first() const { return first_; }
-  /// This rank's vertices: row i is vertex first() + i, and its list, targets[offsets[i]] and on, holds its
-  /// sources. Offsets need not begin at 0. Weights only where ranks are split by them; targets and weights
-  /// null where they are read from `file()`.
+  /// In-lists of this rank's vertices. Row i is vertex first() + i; its in-neighbours begin at
+  /// targets[offsets[i]]. Offsets need not begin at 0. Weights are null unless options.weighted; targets and
+  /// weights are null if they are read from `file()`.
   const CsrView& in() const { return in_; }
   const EdgeSource* file() const { return file_; }
   SweepRows lists() const {
@@ -47,21 +47,20 @@ class RankGraph {
     rows.longest = longest_;
     return rows;
   }
-  /// Calls use(begin, end) for ranges of a whole graph's in-edges, all of them, by so many threads: where
-  /// they are still to come (Graph::to_come), as they do.
+  /// Calls use(begin, end) for ranges that cover all in-edges of a whole graph, on `threads` threads. Edges
+  /// that are not in memory yet (Graph::to_come) are passed as they arrive.
   void as_edges_come(unsigned threads, const std::function<void(EdgeIndex, EdgeIndex)>& use) const;
-  /// What reads those that are still to come; else null.
+  /// The reader of edges that may not be in memory yet; null if the graph has none.
   EdgesToCome* to_come() const { return to_come_; }
-  /// They come now.
+  /// Reads the edges that are not in memory yet.
   void settle(unsigned threads) const {
     if (to_come_) to_come_->read(threads);
   }
-  /// Whether in-degrees are out-degrees too.
+  /// Whether in-degrees equal out-degrees: the graph is undirected.
   bool symmetric() const { return symmetric_; }
-  /// [in().vertices] Out-degree or sum of out-weights, with the self-loop that the vertex was given; 0:
-  /// dangling.
+  /// [in().vertices] Out-degree or sum of out-weights, including an added self-loop; 0 for a dangling vertex.
   const double* divisors() const { return divisors_.data(); }
-  /// [in().vertices] Where a vertex was given a self-loop of weight 1, it is in no list; null: none was.
+  /// [in().vertices] An added self-loop has weight 1 and is in no list. Null unless Dangling::self_loop.
   const Loop* loops() const { return loops_.empty() ? nullptr : loops_.data(); }
 
  private:
@@ -75,21 +74,21 @@ class RankGraph {
   EdgesToCome* to_come_ = nullptr;
   bool symmetric_ = false;
   std::uint64_t edges_ = 0, first_ = 0;
-  std::uint64_t longest_ = 0;  ///< as of SweepRows
-  std::uint64_t added_ = 0;    ///< of this rank's vertices, those of which a plan has no offsets
+  std::uint64_t longest_ = 0;  ///< see SweepRows
+  std::uint64_t added_ = 0;    ///< vertices that a plan adds to this rank; they have no offsets
   Ownership owners_;
   HostArray<double> divisors_;
   HostArray<Loop> loops_;
 };
 
-/// Among how much vertices from `first` on split their rank, and their loops if that is not empty.
+/// Finds the divisors of the vertices from `first` on, and their self-loops unless `loops` is empty.
 void find_sources(const Graph& graph, const Options& options, std::uint64_t first, unsigned threads,
                   std::span<double> divisors, std::span<Loop> loops);
 
-/// What all in-edges of these vertices take in the graph's file; 0 where they are in host memory.
+/// Bytes of these vertices' in-edges in the graph's file; 0 if they are in host memory.
 std::uint64_t bytes_in_file(const RankGraph& graph, bool weighted);
 
-/// Throws UsageError where the edges stay in a file that does not store in-edges which are wanted.
+/// Throws UsageError if the edges of a directed graph stay in a file that does not store in-edges.
 void require_stored_in_edges(const Graph& graph);
 
 }  // namespace sluice::pagerank

@@ -1,4 +1,4 @@
-// What a source offers along its edges, in the three forms that are gathered.
+// The contribution of a source to its out-neighbours, in the three forms in which it is stored.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ struct EvenShare {
   SLUICE_HD static FixedRank carried(Stored stored, float) { return stored; }
 };
 
-/// The same with 24 significant bits: 4 bytes a source. An integer rounded to a float is an integer still (a
-/// power of two scales it), so sums stay exact; each share errs by 2^-24 of itself once, when it is stored.
-/// So ranks err in L1 by at most d 2^-24 / (1 - d), 3.4e-7 for d = 0.85.
+/// An equal part with 24 significant bits: 4 bytes a source. An integer rounded to a float is still an
+/// integer (scaled by a power of two), so sums stay exact. Each share is rounded once, when it is stored,
+/// with a relative error of 2^-24. So ranks err in L1 by at most d 2^-24 / (1 - d), 3.4e-7 for d = 0.85.
 struct EvenShare32 {
   using Stored = float;
   static constexpr bool kWeighted = false;
@@ -44,20 +44,20 @@ struct WeightedShare {
   }
 };
 
-/// Calls make(share) with the form that a run gathers.
+/// Calls make(share) with the form that `options` select.
 template <class Make>
 auto with_share(const Options& options, Make&& make) {
   if (options.weighted) return make(WeightedShare{});
   return options.precision == RankPrecision::f32 ? make(EvenShare32{}) : make(EvenShare{});
 }
 
-/// What dangling vertices offer: nothing.
+/// The contribution of a vertex; 0 for a dangling one.
 template <class Share>
 SLUICE_HD typename Share::Stored share_of(FixedRank rank, double divisor) {
   return divisor > 0 ? Share::of(rank, divisor) : typename Share::Stored{0};
 }
 
-/// What the sources at `sources` give to one vertex, the part of one of `lanes` lanes.
+/// Lane `lane`'s part of the contributions that the `count` sources at `sources` give to one vertex.
 template <class Share>
 SLUICE_HD FixedRank pull(const typename Share::Stored* shares, const Vertex* sources, const float* weights,
                          std::uint64_t count, std::uint64_t lane = 0, std::uint64_t lanes = 1) {

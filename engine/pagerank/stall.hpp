@@ -1,4 +1,4 @@
-// When changes no longer shrink.
+// Detects that the changes of iterations no longer shrink.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,19 @@
 
 namespace sluice::pagerank {
 
-/// Watches the residuals.
+/// Watches the residuals of a run.
 class Stall {
  public:
-  /// Takes the bounds of share.hpp and fixed_rank.hpp on what rounding alone can keep changing, in L1. Above
-  /// it changes shrink whatever the last iterations did (linf may grow for a while, as rank gathers).
+  /// Computes the L1 change that rounding alone can sustain, from the bounds of share.hpp and fixed_rank.hpp.
+  /// Above it changes still shrink, whatever the last iterations did (linf may grow for a while as rank
+  /// gathers).
   Stall(const Options& options, std::uint64_t edges, std::uint64_t vertices) {
     const double per_share = options.precision == RankPrecision::f32 ? 0x1p-24 : 0;
     const double iteration = per_share + static_cast<double>(edges + vertices) * 0x1p-63 + 0x1p-51;
     floor_ = 2 * iteration / (1 - options.damping);
   }
 
-  /// Above so large a change no iteration is one that has stalled.
+  /// The L1 change above which no iteration counts as stalled.
   double floor() const { return floor_; }
 
   bool seen(double residual, double l1) {
@@ -32,10 +33,9 @@ class Stall {
   }
 
  private:
-  /// Iterations without a change smaller than all before, after which no smaller one is expected. With exact
-  /// arithmetic the L1 norm of the change shrinks by the damping in every iteration, and the others follow
-  /// it; so what no longer shrinks is rounding, which a finer tolerance than the precision allows never gets
-  /// below.
+  /// After this many iterations without a new smallest residual, none is expected. In exact arithmetic the L1
+  /// norm of the change shrinks by the damping in every iteration, and the other norms follow. So a change
+  /// that no longer shrinks is rounding, and a tolerance finer than the precision is never reached.
   static constexpr std::uint32_t kTimeout = 32;
 
   double floor_;

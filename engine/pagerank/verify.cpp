@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t kVerticesAtOnce = 1u << 10;
 
-/// Rounding of one iteration and of the doubles here, in L1: the bounds of fixed_rank.hpp and share.hpp.
+/// Bound on the rounding of one iteration and of the doubles here, in L1 (fixed_rank.hpp, share.hpp).
 double rounding(const Graph& graph, const Options& options) {
   const double sums = static_cast<double>(graph.vertices() + graph.edges()) * 0x1p-62 + 1e-12;
   return options.precision == RankPrecision::f32 ? sums + 0x1p-23 : sums;
@@ -27,7 +27,7 @@ double weight_of(const CsrView& lists, EdgeIndex e) {
   return lists.weights != nullptr ? lists.weights[e] : 1.0;
 }
 
-/// What a vertex gives away in one iteration.
+/// One iteration that pushes ranks along out-edges.
 class Push {
  public:
   Push(const Options& options, std::span<const double> ranks)
@@ -37,8 +37,8 @@ class Push {
     if (!host_budget().counts_only()) std::fill(next_.begin(), next_.end(), 0.0);
   }
 
-  /// v's list is that of a row. Several threads may push at once. Returns what a vertex without out-edges
-  /// keeps back.
+  /// Pushes the rank of v, whose list is row `row` of `lists`. Several threads may push at once. Returns the
+  /// rank of v if it is dangling, else 0.
   double operator()(Vertex v, const CsrView& lists, std::uint64_t row) {
     const EdgeIndex begin = lists.offsets[row], end = lists.offsets[row + 1];
     double total = 0;
@@ -57,7 +57,7 @@ class Push {
     std::atomic_ref(dangling_).fetch_add(dangling, std::memory_order_relaxed);
   }
 
-  /// By how much ranks change, once all ranks of the job have pushed.
+  /// The L1 change of the ranks, after all ranks of the job have pushed.
   double change(const Options& options, Communicator* peers) {
     if (peers != nullptr) {
       peers->all_reduce(next_.span(), Reduce::sum, "verified ranks");
@@ -152,7 +152,7 @@ double verify_followed(const Graph& graph, const Options& options, const Dynamic
   if (graph.vertices() == 0) return 0;
   const RankCheck check = check_ranks(graph, options, ranks, peers, threads);
   const double allowed = allowed_change(graph, options, dynamic, result, before);
-  // Normalised with `uniform`; else the sum is 1 less what is missing in an iteration, by 1 - d.
+  // With `uniform` ranks are normalised; else their sum may be off by the allowed change / (1 - d).
   const double off = options.dangling == Dangling::uniform ? rounding(graph, options) : allowed;
   require_sum(check.sum, off / (1 - options.damping));
   require_change(check, allowed, result.last_l1);
