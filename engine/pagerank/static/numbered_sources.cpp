@@ -13,10 +13,10 @@ namespace sluice::pagerank {
 
 namespace {
 
-/// Powers of two that out-degrees, or sums of weights, are classed by.
+/// Classes of vertices by out-degree, or sum of out-weights: one a power of two.
 constexpr int kClasses = 64;
 
-/// The class of a vertex; 0 is that of most out-edges.
+/// The class of a vertex; class 0 has the most out-edges.
 int class_of(double divisor) {
   if (!(divisor > 0)) return kClasses - 1;
   return std::clamp(kClasses / 2 - 1 - std::ilogb(divisor), 0, kClasses - 1);
@@ -37,7 +37,7 @@ NumberedSources::NumberedSources(const Device& device, const RankGraph& graph)
 void NumberedSources::number(unsigned threads, std::span<const double> divisors) {
   constexpr std::uint64_t kLeast = 1 << 16, kBlocks = 256;
   const std::uint64_t grain = std::max(kLeast, divisors.size() / kBlocks);
-  // The next number of each class in each block of vertices: at first, how many the block has.
+  // The next number of each class in each block of vertices; at first, the number of such vertices.
   std::vector<std::array<std::uint64_t, kClasses>> next(divisors.size() / grain + 1);
   const auto over_blocks = [&](const auto& body) {
     parallel_blocks(threads, divisors.size(), grain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {

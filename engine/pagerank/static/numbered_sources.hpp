@@ -1,5 +1,5 @@
-// The sources of all lists by number instead of vertex. Vertices with most out-edges have the first numbers,
-// so that what is gathered most often lies together and stays in a core's cache.
+// In-lists that hold numbers of sources instead of vertices. Vertices with the most out-edges have the first
+// numbers, so that the contributions gathered most often are adjacent and stay in a core's cache.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,7 @@ namespace sluice::pagerank {
 
 class NumberedSources {
  public:
-  /// Of a whole graph, whose in-edges are in memory. Throws BudgetError where memory cannot hold
-  /// bytes_of().
+  /// For a whole graph whose in-edges are in memory. Throws BudgetError if memory cannot hold bytes_of().
   NumberedSources(const Device& device, const RankGraph& graph);
 
   static std::uint64_t bytes_of(const RankGraph& graph) {
@@ -22,7 +21,7 @@ class NumberedSources {
   }
 
   const Vertex* numbers() const { return numbers_.data(); }  ///< [vertices]
-  const Vertex* sources() const { return sources_.data(); }  ///< [in().edges] where in().targets has vertices
+  const Vertex* sources() const { return sources_.data(); }  ///< [in().edges] the numbers of in().targets
 
  private:
   void number(unsigned threads, std::span<const double> divisors);

@@ -30,7 +30,7 @@ std::unique_ptr<Sweep> make_sweep(const Device& device, const RankGraph& graph, 
   return make_host_sweep(device, graph, options, place, ranks);
 }
 
-/// All that a run takes, in the order in which it takes it.
+/// All memory of a run, in the order of its allocation.
 struct Taken {
   Taken(const Device& device, const Graph& graph, const Options& options, const RankPlace& place,
         Communicator& ranks, std::uint64_t added = 0)
@@ -39,7 +39,7 @@ struct Taken {
         sweep(make_sweep(device, edges, options, place, ranks)) {}
 
   RankGraph edges;
-  HostArray<double> result;  ///< before slots take their part of what is left
+  HostArray<double> result;  ///< allocated before slots take their part of what is left
   std::unique_ptr<Sweep> sweep;
 };
 
@@ -111,7 +111,7 @@ Plan plan_pagerank(const Device& device, const Graph& graph, const Options& opti
   plan.host_bytes = memory.host_needed();
   plan.partitions = traffic.partitions;
   if (plan.partitions > 1) plan.brought_bytes = edge_bytes(run.edges.in().edges, options.weighted);
-  // Where in-edges are made, the ranks' ranges are made with them: an even share stands for them.
+  // A transpose decides the ranks' ranges, which a plan does not know: it assumes an even share.
   plan.exact_on_ranks = !(graph.directed ? graph.in : graph.out).offsets.empty();
   return plan;
 }

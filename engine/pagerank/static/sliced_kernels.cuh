@@ -1,6 +1,6 @@
 // The sweep over sliced rows: one launch for rows of any length. Blocks take hubs first; then every warp
-// claims work, the longest rows first, until nothing is left. A warp sums up to 32 rows before it renews
-// them, a row a lane, for what a renewal computes would else be computed by one lane while 31 wait.
+// claims tasks, the longest rows first, until none is left. A warp sums up to 32 rows before it updates them,
+// a row a lane; else one lane would compute each update while 31 wait.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -16,12 +16,12 @@
 
 namespace sluice::pagerank {
 
-/// Entries that a lane reads before it gathers for the first of them.
+/// Entries that a lane reads before it gathers the contribution of the first.
 inline constexpr unsigned kInFlight = 8;
-/// Blocks of an SM: 64 registers a thread.
+/// Blocks of a multiprocessor: 64 registers a thread.
 inline constexpr unsigned kSlicedBlocks = 4;
 
-/// An entry that is read once an iteration leaves its place in L1 to contributions.
+/// Reads an entry without caching it in L1: it is read once an iteration, and L1 is left to contributions.
 template <class T>
 __device__ T read_past_l1(const T* from) {
   static_assert(sizeof(T) == 4);
@@ -34,8 +34,8 @@ __device__ T read_past_l1(const T* from) {
   }
 }
 
-/// A sweep as the rows below are worked on. `kFused`: contributions were made by the same kernel, so that
-/// they are not read through the cache of what no kernel changes.
+/// The sweep as the functions below use it. `kFused`: the same kernel wrote the contributions, so they are
+/// not read through the read-only cache.
 template <class Share, bool kFused = false>
 struct SlicedSweepView {
   static constexpr bool kWeighted = Share::kWeighted;
@@ -47,7 +47,7 @@ struct SlicedSweepView {
   }
 };
 
-/// What entries start, start + stride, ... give to a row, `count` of them.
+/// The sum of contributions along `count` entries of a row: start, start + stride, ...
 template <class View>
 __device__ FixedRank gather_entries(const View& view, const SlicedView& rows, std::uint64_t start,
                                     std::uint64_t count, unsigned stride) {
@@ -71,7 +71,7 @@ __device__ FixedRank gather_entries(const View& view, const SlicedView& rows, st
   return sum;
 }
 
-/// The totals of all ranks.
+/// Joins the totals of all ranks.
 inline __global__ void join_ranks_kernel(const SweepTotals* by_rank, int ranks, RankNorm norm,
                                          SweepTotals* totals) {
   SweepTotals sum;
@@ -79,7 +79,7 @@ inline __global__ void join_ranks_kernel(const SweepTotals* by_rank, int ranks, 
   *totals = sum;
 }
 
-/// Rows [0, hubs), a team each.
+/// Sweeps rows [0, hubs), a team a row.
 template <class Team, class View>
 __device__ void sweep_hubs(const View& view, const SlicedView& rows, SweepTotals& totals) {
   const unsigned thread = Team::thread();
@@ -91,7 +91,7 @@ __device__ void sweep_hubs(const View& view, const SlicedView& rows, SweepTotals
   }
 }
 
-/// Rows [first, end), no more than 32, of those that warps read one by one.
+/// Sweeps rows [first, end), at most 32, row by row with one warp.
 template <class View>
 __device__ void sweep_lists(const View& view, const SlicedView& rows, std::uint64_t first, std::uint64_t end,
                             unsigned lane, SweepTotals& totals) {
@@ -105,7 +105,7 @@ __device__ void sweep_lists(const View& view, const SlicedView& rows, std::uint6
   if (first + lane < end) view.sweep.renew(rows.number(first + lane), own_sum, totals);
 }
 
-/// One slice.
+/// Sweeps one slice, a row a lane.
 template <class View>
 __device__ void sweep_slice(const View& view, const SlicedView& rows, std::uint64_t slice, unsigned lane,
                             SweepTotals& totals) {
@@ -116,7 +116,7 @@ __device__ void sweep_slice(const View& view, const SlicedView& rows, std::uint6
   view.sweep.renew(rows.number(row), gather_entries(view, rows, start + lane, width, kSlice), totals);
 }
 
-/// Rows that are their own first ones, as SlicedPieces has them.
+/// One piece, with the interface of SlicedPieces.
 struct FirstOfAll {
   __device__ static constexpr unsigned size() { return 1; }
   __device__ const SlicedView& operator[](unsigned) const { return rows; }
@@ -124,8 +124,8 @@ struct FirstOfAll {
   const SlicedView& rows;
 };
 
-/// The rows of more than kListMost in-edges of all pieces in `ahead`, then the other rows of `rows`; by all
-/// blocks, of so many teams each. `claimed` is 0 before.
+/// Sweeps the rows with more than kListMost in-edges of all pieces in `ahead`, then the other rows of `rows`.
+/// All blocks call it, with `kTeams` teams each. `*claimed` is 0 before.
 template <unsigned kTeams, class View, class Ahead>
 __device__ void sweep_sliced(const View& view, const Ahead& ahead, const SlicedView& rows,
                              unsigned long long* claimed, SweepTotals& totals) {
@@ -135,7 +135,7 @@ __device__ void sweep_sliced(const View& view, const Ahead& ahead, const SlicedV
     longs += ahead[p].long_tasks();
   }
   const unsigned lane = threadIdx.x % kWarpLanes;
-  // Tasks: those of long lists, of lists, of slices.
+  // Tasks in this order: long rows, other rows outside slices, slices.
   const std::uint64_t lists = longs + rows.list_tasks(), slices = rows.slices(),
                       tasks = lists + rows.slice_tasks();
   for (;;) {
@@ -160,7 +160,7 @@ __device__ void sweep_sliced(const View& view, const Ahead& ahead, const SlicedV
   __syncwarp();
 }
 
-/// All rows.
+/// Sweeps all rows of the only piece.
 template <class View>
 __device__ void sweep_sliced(const View& view, const SlicedView& rows, unsigned long long* claimed,
                              SweepTotals& totals) {
@@ -178,19 +178,19 @@ __global__ void __launch_bounds__(kRowBlock, kSlicedBlocks)
   if (threadIdx.x == 0) partial[blockIdx.x] = totals;
 }
 
-/// Iterations in one kernel.
+/// What a kernel of several iterations reads and writes.
 struct FusedSweeps {
-  unsigned most = 0;                      ///< iterations
-  double tolerance = 0;                   ///< a smaller change is the last one
-  double careful = 0;                     ///< behind one so small in L1 the host may want no more
-  unsigned long long* claimed = nullptr;  ///< [2], 0 before
+  unsigned most = 0;                      ///< iterations of the kernel
+  double tolerance = 0;                   ///< stops at this change or a smaller one
+  double careful = 0;                     ///< at an L1 change of at most this the host decides
+  unsigned long long* claimed = nullptr;  ///< [2], 0 at the start
   SweepTotals* partial = nullptr;         ///< [blocks]
   SweepTotals* totals = nullptr;          ///< [most]; `before` may be one of them
-  unsigned* made = nullptr;               ///< iterations; not 0 where no further one is to be made
-  unsigned long long* times = nullptr;    ///< [most + 1] when the first began, and when each has ended
+  unsigned* made = nullptr;               ///< iterations made; 0 until the kernel is to stop
+  unsigned long long* times = nullptr;    ///< [most + 1] the start, and the end of each iteration
 };
 
-/// Iterations see the state in turns, the first as `even` has it. (Blocks are resident together.)
+/// Iterations alternate between the two views, beginning with `even`. All blocks must be resident at once.
 template <class Share>
 __global__ void __launch_bounds__(kRowBlock, kSlicedBlocks)
     fused_sweeps_kernel(SlicedSweepView<Share, true> even, SlicedSweepView<Share, true> odd, SlicedView rows,
@@ -222,8 +222,8 @@ __global__ void __launch_bounds__(kRowBlock, kSlicedBlocks)
   }
 }
 
-/// One piece, behind the long rows of others. A block of kSlicedBlocks teams has a multiprocessor to itself,
-/// so that a smaller grid leaves others whole.
+/// Sweeps one piece, after the long rows of those in `ahead`. A block of kSlicedBlocks teams fills a
+/// multiprocessor, so that a smaller grid leaves whole multiprocessors free.
 template <class Share, unsigned kTeams>
 __global__ void __launch_bounds__(kTeams* kRowBlock, kSlicedBlocks / kTeams)
     sweep_piece_kernel(SlicedSweepView<Share> view, __grid_constant__ const SlicedPieces ahead,

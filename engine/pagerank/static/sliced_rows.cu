@@ -25,12 +25,12 @@ __device__ std::uint64_t thread() {
   return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
 }
 
-/// Keys that sort degrees falling.
+/// Sort keys for degrees from high to low.
 __host__ __device__ constexpr std::uint32_t falling(std::uint64_t degree) {
   return ~static_cast<std::uint32_t>(degree < 0xffffffffu ? degree : 0xffffffffu);
 }
 
-/// By what sources give: their out-degree, or the sum of their out-weights.
+/// Keys of sources by out-degree, or by the sum of out-weights.
 __global__ void __launch_bounds__(kBlock)
     key_sources_kernel(const double* divisors, std::uint64_t count, std::uint32_t* keys, Vertex* vertices) {
   const std::uint64_t v = thread();
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(kBlock)
   vertices[v] = static_cast<Vertex>(v);
 }
 
-/// By the in-degree of row i: of vertex order[i], or of vertex i.
+/// Keys of rows by in-degree: row i is vertex order[i], or vertex i if `order` is null.
 __global__ void __launch_bounds__(kBlock)
     key_rows_kernel(const EdgeIndex* offsets, const Vertex* order, std::uint64_t count, std::uint32_t* keys,
                     std::uint32_t* rows) {
@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(kBlock)
   rows[i] = static_cast<std::uint32_t>(i);
 }
 
-/// numbers[order[i]] = first + i, through rows[i] if given.
+/// numbers[order[i]] = first + i, with rows[i] in place of i on the left if `rows` is given.
 __global__ void __launch_bounds__(kBlock)
     invert_kernel(const Vertex* order, const std::uint32_t* rows, std::uint64_t count, std::uint64_t first,
                   std::uint32_t* numbers) {
@@ -58,13 +58,13 @@ __global__ void __launch_bounds__(kBlock)
   if (i < count) numbers[order[rows == nullptr ? i : rows[i]]] = static_cast<std::uint32_t>(first + i);
 }
 
-/// How many of the rows, by falling in-degree, have more in-edges than each class of rows. A thread a class.
+/// How many rows, by falling in-degree, have more in-edges than the limit of a class. A thread a class.
 __global__ void find_borders_kernel(const std::uint32_t* keys, std::uint64_t count, std::uint64_t* borders) {
   constexpr std::uint64_t kMost[] = {kLongMost, kListMost, kSliceMost};
   borders[threadIdx.x] = count_below(keys, count, std::uint32_t{falling(kMost[threadIdx.x])});
 }
 
-/// What row i costs, but for long ones, which are swept before all pieces.
+/// The work of row i; 0 for long rows, which are swept before all pieces.
 __global__ void __launch_bounds__(kBlock)
     work_kernel(const std::uint32_t* keys, std::uint64_t count, std::uint64_t* work) {
   const std::uint64_t i = thread();
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kBlock)
   work[i] = degree > kListMost ? 0 : degree + kEdgesPerVertex;
 }
 
-/// Entries of list or slice i.
+/// Entries of list or slice i, with padding.
 __global__ void __launch_bounds__(kBlock)
     size_kernel(const std::uint32_t* keys, std::uint64_t lists, std::uint64_t slices, std::uint64_t* sizes) {
   const std::uint64_t i = thread();
@@ -83,14 +83,14 @@ __global__ void __launch_bounds__(kBlock)
   sizes[i] = i < lists ? (degree + kSlice - 1) / kSlice * kSlice : degree * kSlice;
 }
 
-/// Sources by number instead of vertex.
+/// Replaces sources by their numbers.
 __global__ void __launch_bounds__(kBlock)
     renumber_kernel(std::uint32_t* sources, std::uint64_t count, const std::uint32_t* number_of) {
   for (std::uint64_t i = thread(); i < count; i += std::uint64_t{gridDim.x} * kBlock)
     sources[i] = number_of[sources[i]];
 }
 
-/// Rows [begin, end) of the graph, whose entries are here from position `first` on, to where they belong. A
+/// Copies rows [begin, end) to their places. `sources` and `weights` are indexed by position in the graph. A
 /// warp a row.
 __global__ void __launch_bounds__(kBlock)
     fill_kernel(const EdgeIndex* offsets, std::uint64_t begin, std::uint64_t end,
@@ -123,14 +123,14 @@ __global__ void __launch_bounds__(kBlock)
 
 }  // namespace
 
-/// In-edges of some rows, which come while those of another chunk are rewritten.
+/// In-edges of some rows, copied to the device while another chunk is rewritten.
 struct SlicedRows::Chunk {
   Buffer<std::uint32_t> sources, sorted;
   Buffer<float> weights, sorted_weights;
   Buffer<unsigned char> scratch;
 };
 
-/// What is needed while the rows are made.
+/// State that only the construction of the rows needs.
 struct SlicedRows::Making {
   Making(const Device& on, const RankGraph& graph, bool with_weights, const cuda::Stream& made_on)
       : beside(graph.to_come(), on.threads()),
@@ -147,9 +147,9 @@ struct SlicedRows::Making {
     offsets = Buffer<EdgeIndex>(device, n + 1, "offsets of in-edges");
     uploads.to_device(offsets.data(), in.offsets, offsets.bytes());
   }
-  ~Making() { cudaStreamSynchronize(stream.get()); }  // what is under way uses the buffers
+  ~Making() { cudaStreamSynchronize(stream.get()); }  // running kernels use the buffers
 
-  EdgesBeside beside;  ///< while rows are sorted, too
+  EdgesBeside beside;  ///< reads edges to come, also while rows are sorted
   const Device& device;
   const RankGraph& from;
   const CsrView& in;
@@ -158,7 +158,7 @@ struct SlicedRows::Making {
   std::uint64_t n;
   Buffer<std::uint32_t> keys, sorted_keys;
   Buffer<std::uint32_t> number_of;  ///< [vertices]
-  Buffer<std::uint32_t> row_of;     ///< [n] by row of the graph
+  Buffer<std::uint32_t> row_of;     ///< [n] position of each row of the graph
   Buffer<EdgeIndex> offsets;
   Buffer<unsigned char> scratch;
   ThreadedCopies uploads;
@@ -272,7 +272,7 @@ void SlicedRows::cut(Making& m) {
   std::uint64_t entries = 0;
   copy_to_host(device_, &entries, starts_.data() + items, sizeof entries);
   m.keys = {}, m.sorted_keys = {};
-  entries = std::max<std::uint64_t>(entries, 1);  // a graph without edges
+  entries = std::max<std::uint64_t>(entries, 1);  // for a graph without edges
   sources_ = Buffer<std::uint32_t>(device_, entries, "in-edges");
   if (m.weighted) weights_ = Buffer<float>(device_, entries, "weights of in-edges");
   for (SlicedView& piece : pieces_) {
@@ -299,7 +299,7 @@ void SlicedRows::fill(Making& m) {
   m.stream.wait("rewriting in-edges");
 }
 
-/// Rows [begin, end). Columns are indexed by position in the whole graph.
+/// Rewrites rows [begin, end). Columns are indexed by position in the whole graph.
 void SlicedRows::fill_some(Making& m, std::uint64_t begin, std::uint64_t end, const Vertex* sources,
                            const float* weights) {
   const cudaStream_t on = m.stream.get();
@@ -329,14 +329,14 @@ void SlicedRows::fill_some(Making& m, std::uint64_t begin, std::uint64_t end, co
   m.chunks.end(m.stream);
 }
 
-/// A sum, and no run that counts: how much is padded is known once a GPU has sorted the rows.
+/// A formula instead of a counting run: the padding is known only once a GPU has sorted the rows.
 std::uint64_t SlicedRows::most_bytes(const RankGraph& graph, bool weighted, const SweepPieces& pieces) {
   const CsrView& in = graph.in();
   const std::uint64_t n = graph.vertices(), m = in.edges, edge = edge_bytes(1, weighted);
   const std::uint64_t largest = longest_list({in.offsets, in.vertices + 1}, usable_cores());
-  // Lists are padded by less than a half of their own entries, slices by less than a piece's largest row's.
+  // Lists are padded by less than half of their own entries, a piece's slices by less than its largest one.
   const std::uint64_t padded = m + m / 2 + kSlice * kSliceMost * pieces.count;
-  // Two chunks; sorting takes about as much again as what is sorted.
+  // Two chunks; sorting takes about as much memory again.
   const std::uint64_t way = 2 * 4 * edge * std::min(m, std::max(kEdgesAtOnce, largest));
   return padded * edge + way + n * (6 * sizeof(std::uint32_t) + 3 * sizeof(std::uint64_t)) + (1u << 20);
 }

@@ -1,10 +1,9 @@
-// The sweep over in-edges that all fit the GPUs: see sliced_rows.cuh for how they lie there. Vertex state is
-// kept by number and only ranks that are handed out go back to their vertices. An iteration is started before
-// the last is known to have converged, and ranks are kept twice, as in static/sweep_cuda.cu; or one kernel
-// makes several, and ends where the last may have been. Several ranks
-// gather all ranks' contributions and totals from GPU to GPU, so that no host is waited for there either:
-// piece by piece (sweep_pieces.hpp), on a stream of their own, while the next piece is swept by all
-// multiprocessors but those that NCCL takes.
+// The sweep over in-edges that all fit the GPUs, as sliced rows (sliced_rows.cuh). Vertex state is ordered by
+// number; only reported ranks are put back in vertex order. An iteration starts before the last is known to
+// have converged, and ranks are kept twice, as in static/sweep_cuda.cu. Or one kernel makes several
+// iterations, and stops after one that may be the last. Several ranks gather all contributions and totals
+// from GPU to GPU, without waiting for a host. They gather piece by piece (sweep_pieces.hpp), on a separate
+// stream, while all multiprocessors but those that NCCL uses sweep the next piece.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -26,19 +25,19 @@ namespace {
 
 constexpr std::uint64_t kAhead = 2;
 
-/// Multiprocessors that NCCL has while a piece is swept beside it. Of all of an H200's, 100 sweep a piece in
-/// 2% more time than 116, and what is sent crosses in a fifth less with 32 than with 16.
+/// Multiprocessors left to NCCL while a piece is swept. On an H200, 100 multiprocessors sweep a piece in 2%
+/// more time than 116, and transfers take a fifth less time with 32 than with 16.
 constexpr unsigned kExchangeBlocks = 32;
 
-/// Iterations of a fused kernel, and up to how many entries and rows of a graph they are fused: beyond, what
-/// lies between two of them is nothing beside an iteration.
+/// Iterations of a fused kernel, and the most edges and vertices of a graph whose iterations are fused. In
+/// larger graphs the time between two iterations is negligible.
 constexpr unsigned kFusedAtOnce = 64;
 constexpr std::uint64_t kFusedMost = 1u << 26;
 
-/// Looked at on the host.
+/// Divisors that the host reads at a time.
 constexpr std::uint64_t kDivisorsAtOnce = 1u << 16;
 
-/// Of vertices by number; to[v] is that of vertex v.
+/// Normalises `ranks`, which are by number; to[v] is the rank of vertex v.
 __global__ void __launch_bounds__(kRowBlock)
     hand_out_kernel(const FixedRank* ranks, const Vertex* order, FixedRank total, std::uint64_t count,
                     double* to) {
@@ -84,7 +83,7 @@ class SlicedSweep final : public Sweep {
     }
     for (auto& rank : rank_) rank = Buffer<FixedRank>(device, n_, "ranks");
     for (auto& shares : shares_) {
-      shares = Buffer<Stored>(device, graph.vertices() + 1, "contributions");  // the last is no vertex's: 0
+      shares = Buffer<Stored>(device, graph.vertices() + 1, "contributions");  // the last is for padding: 0
       cuda::check(cudaMemsetAsync(shares.data(), 0, shares.bytes(), stream_.get()), "clearing contributions");
     }
     start();
@@ -92,7 +91,7 @@ class SlicedSweep final : public Sweep {
 
   ~SlicedSweep() override {
     router_.abort_if_unwinding();
-    cudaStreamSynchronize(exchange_.get());  // what is under way uses the buffers
+    cudaStreamSynchronize(exchange_.get());  // running work uses the buffers
     cudaStreamSynchronize(stream_.get());
   }
 
@@ -110,7 +109,7 @@ class SlicedSweep final : public Sweep {
 
   void read_ranks(std::span<double> ranks) override {
     if (fused_blocks_ == 0) totals_of(launched_);
-    // What is ahead of the last iteration is wanted no more, and its memory holds ranks by vertex.
+    // Iterations after the last returned one are not needed; their memory takes the ranks by vertex.
     auto* const by_vertex = reinterpret_cast<double*>(rank_[(returned_ + 1) % 2].data());
     static_assert(sizeof(*by_vertex) == sizeof(FixedRank));
     hand_out_kernel<<<cuda::grid_for(n_, kRowBlock), kRowBlock, 0, stream_.get()>>>(
@@ -137,15 +136,15 @@ class SlicedSweep final : public Sweep {
  private:
   using Stored = typename Share::Stored;
   static constexpr unsigned kWarps = kRowBlock / kWarpLanes;
-  static constexpr unsigned kTeams = kSlicedBlocks;  ///< of blocks that have a multiprocessor each
+  static constexpr unsigned kTeams = kSlicedBlocks;  ///< of a block that fills a multiprocessor
 
   static unsigned blocks_beside_exchange() {
     const unsigned all = cuda::blocks_at_once(sweep_piece_kernel<Share, kTeams>, kTeams * kRowBlock, 0);
     return std::max(1u, all - std::min(kExchangeBlocks, all / 2));
   }
 
-  /// What each rank gives in each piece: without the last numbers of those that have no out-edges. Their
-  /// contributions stay 0.
+  /// The contributions that each rank sends for each piece. The last numbers, of vertices without out-edges,
+  /// are left out: their contributions stay 0.
   void agree_on_ranges() {
     std::vector<ElementRange> own;
     const std::uint64_t some = last_source();
@@ -159,7 +158,7 @@ class SlicedSweep final : public Sweep {
     for (std::size_t i = 0; i < all.size(); ++i) ranges_[i % own.size()].push_back(all[i]);
   }
 
-  /// The number behind that of the last own vertex with out-edges, most of which have the first numbers.
+  /// One past the number of the last own vertex with out-edges. Most of these have the first numbers.
   std::uint64_t last_source() const {
     std::vector<double> divisors(std::min(n_, kDivisorsAtOnce));
     for (std::uint64_t end = n_; end > 0;) {
@@ -176,7 +175,7 @@ class SlicedSweep final : public Sweep {
     return fusion == RankFusion::all || size <= kFusedMost;
   }
 
-  /// Of so many, those for which the one piece has a hub, or claims for all warps.
+  /// How many of `most` blocks get a hub, or claims for all their warps, in the only piece.
   unsigned busy_blocks(unsigned most) const {
     const SlicedView& rows = pieces_[0];
     const std::uint64_t claims = rows.long_tasks() + rows.list_tasks() + rows.slice_tasks();
@@ -184,7 +183,7 @@ class SlicedSweep final : public Sweep {
         std::clamp<std::uint64_t>(std::max(rows.hubs, (claims + kWarps - 1) / kWarps), 1, most));
   }
 
-  /// Several iterations are made at once, but none behind the one that may be the last.
+  /// A launch makes several iterations, but none after one that may be the last.
   RankChange fused_step() {
     if (returned_ == launched_) launch_fused();
     return (last_ = come_[returned_++ - before_fused_]).change;
@@ -221,7 +220,7 @@ class SlicedSweep final : public Sweep {
     launched_ += made;
   }
 
-  /// As iteration `iteration` sees the state.
+  /// The state as iteration `iteration` reads and writes it.
   SweepView<Share> view(std::uint64_t iteration) const {
     return {nullptr,
             divisors_.data(),
@@ -259,7 +258,7 @@ class SlicedSweep final : public Sweep {
     end(iteration);
   }
 
-  /// Renews the rows of a piece. Returns how many totals it leaves at `partial`.
+  /// Sweeps the rows of a piece. Returns how many totals it writes to `partial`.
   unsigned sweep(std::uint64_t iteration, std::size_t p, SweepTotals* partial) {
     const SlicedSweepView<Share> state{view(iteration)};
     const FixedRank* const dangling = totals_.dangling(iteration - 1);
@@ -272,28 +271,28 @@ class SlicedSweep final : public Sweep {
       return blocks;
     }
     if (p + 1 == pieces_.size()) {
-      // Long rows of all pieces, for at the end of a small one all ranks would wait for them.
+      // With the long rows of all pieces: at the end of a small piece all ranks would wait for them.
       sweep_piece_kernel<Share, 1><<<blocks_, kRowBlock, 0, stream_.get()>>>(
           state, SlicedPieces(pieces_), pieces_[p], dangling, claimed_.data() + p, partial);
       cuda::check_launch("sweep_piece_kernel");
       return blocks_;
     }
     if (pieces_[p].count == pieces_[p].longs) return 0;
-    // What the piece before gave is on its way meanwhile.
+    // The contributions of the piece swept before are sent meanwhile.
     sweep_piece_kernel<Share, kTeams><<<beside_exchange_, kTeams * kRowBlock, 0, stream_.get()>>>(
         state, SlicedPieces(), pieces_[p], dangling, claimed_.data() + p, partial);
     cuda::check_launch("sweep_piece_kernel");
     return beside_exchange_ * kTeams;
   }
 
-  /// After the rows of a piece were renewed: what they give goes to all ranks, while the next piece is swept.
+  /// Sends the contributions of a swept piece to all ranks, while the next piece is swept.
   void exchange(std::uint64_t iteration, std::size_t p) {
     exchange_.follow(stream_);
     router_.begin_gather_ranges(shares_[iteration % 2].data(), ranges_[p], exchange_.get());
   }
 
-  /// After all own rows were renewed and all they give is on its way: the totals of all ranks. Whatever
-  /// follows on the stream finds contributions of all.
+  /// Joins the totals of all ranks, after all own rows were swept and their contributions are being sent.
+  /// Later work on the stream finds the contributions of all ranks.
   void end(std::uint64_t iteration) {
     if (!router_.alone()) {
       SweepTotals* const totals = totals_.on_device(iteration);
@@ -315,18 +314,18 @@ class SlicedSweep final : public Sweep {
   }
 
   const Device& device_;
-  std::unique_ptr<DeviceRanks> link_;  ///< null: alone
+  std::unique_ptr<DeviceRanks> link_;  ///< null if there is one rank
   Router router_;
   std::uint64_t n_, first_;                        ///< this rank's rows, and their first vertex
-  std::vector<std::vector<ElementRange>> ranges_;  ///< [pieces][ranks] vertices, by number; empty: alone
+  std::vector<std::vector<ElementRange>> ranges_;  ///< [pieces][ranks] by number; empty if there is one rank
   Options options_;
   RankUpdate update_;
   cuda::Stream stream_;
-  cuda::UrgentStream exchange_;  ///< what goes from GPU to GPU
+  cuda::UrgentStream exchange_;  ///< transfers from GPU to GPU
   SlicedRows rows_;
   std::vector<SlicedView> pieces_;  ///< of the rows
-  unsigned blocks_;                 ///< of a sweep that has all multiprocessors
-  unsigned beside_exchange_;        ///< of one that leaves some to NCCL
+  unsigned blocks_;                 ///< of a sweep on all multiprocessors
+  unsigned beside_exchange_;        ///< of a sweep that leaves some to NCCL
   TotalsInFlight totals_;
   Buffer<SweepTotals> by_rank_;
   Buffer<unsigned long long> claimed_;
@@ -336,21 +335,21 @@ class SlicedSweep final : public Sweep {
   std::array<Buffer<Stored>, 2> shares_;
   std::uint64_t read_bytes_;
   std::uint64_t launched_ = 0, returned_ = 0;
-  std::uint64_t launches_ = 0;  ///< of kernels of iterations, where there is one piece
+  std::uint64_t launches_ = 0;  ///< of kernels of iterations, if there is one piece
   SweepTotals last_;            ///< of the iteration that was returned last
-  // Of fused iterations:
-  unsigned fused_blocks_ = 0;  ///< 0: they are not
+  // For fused iterations:
+  unsigned fused_blocks_ = 0;  ///< 0: iterations are not fused
   double careful_ = 0;         ///< see FusedSweeps
   Buffer<SweepTotals> fused_totals_;
   Buffer<unsigned long long> fused_claims_;
   Buffer<unsigned> made_;
   Buffer<unsigned long long> fused_times_;
-  std::vector<SweepTotals> come_;  ///< of the last kernel's
+  std::vector<SweepTotals> come_;  ///< totals of the last kernel's iterations
   std::vector<unsigned long long> times_;
-  std::uint64_t before_fused_ = 0;  ///< iterations before that
+  std::uint64_t before_fused_ = 0;  ///< iterations before that kernel
 };
 
-/// Ranks twice, divisors and loops, and contributions twice: bytes a vertex.
+/// Bytes a vertex: of ranks twice, divisors and loops; and of contributions twice.
 constexpr std::uint64_t kRowBytes = 3 * 8 + 1, kShareBytes = 2 * 8;
 
 bool fits(const Device& device, const RankGraph& graph, const Options& options, const SweepPieces& pieces) {

@@ -1,4 +1,4 @@
-// A sweep over in-edges that were rewritten for it, where the GPUs have memory for that.
+// A sweep over in-edges rewritten as sliced rows (sliced_rows.cuh), if the GPUs have memory for them.
 #pragma once
 
 #include <memory>
@@ -9,16 +9,16 @@
 
 namespace sluice::pagerank {
 
-/// By `ranks` that have a GPU each and a link between them, or alone (null), in these pieces. All ranks call
-/// it. Keeps a reference to the device.
+/// A sweep by `ranks` that have a GPU each, connected by `link`, or by one rank (`link` null), in these
+/// pieces. All ranks call it. Keeps a reference to the device.
 std::unique_ptr<Sweep> sweep_sliced_rows(const Device& device, const RankGraph& graph, const Options& options,
                                          const SweepPieces& pieces, std::unique_ptr<DeviceRanks> link,
                                          Communicator& ranks, RankFusion fusion = RankFusion::none);
 
-/// Null, on all ranks, where rows are to be listed, or may be and in-edges do not fit while they are
-/// rewritten too, or ranks cannot reach each other's GPU. `possible`: all of this rank's in-edges shall be
-/// on its GPU. All ranks call it. Throws UsageError where sliced rows are asked for and
-/// cannot be, or too many `pieces` (sweep_pieces()). Keeps a reference to the device.
+/// Returns null on all ranks if place.rows is `listed`, or if it is `automatic` and the in-edges, with those
+/// being rewritten, do not fit, or the ranks' GPUs cannot be connected. `possible`: all of this rank's
+/// in-edges can be on its GPU. All ranks call it. Throws UsageError if sliced rows are asked for but not
+/// possible, or for too many pieces (sweep_pieces()). Keeps a reference to the device.
 std::unique_ptr<Sweep> make_sliced_sweep(const Device& device, const RankGraph& graph, const Options& options,
                                          bool possible, const RankPlace& place, Communicator& ranks);
 

@@ -1,9 +1,9 @@
-// The sweep on a GPU. Alone and with all in-edges there, iteration k + 1 is started before iteration k is
-// known to have converged: its totals come to page-locked memory meanwhile, and ranks are kept twice, so that
-// those of iteration k are still whole. With partitions or several ranks, an iteration ends on the host
-// before the next: ranks' totals meet there. Their contributions go from GPU to GPU, all of them: what
-// changed alone would save no bytes of a Kronecker graph's, 12% of an R-MAT's and a half of a grid's (scale
-// 16, two ranks), and take a look at all of them, and a message that says how many there are.
+// The sweep on a GPU. With one rank and all in-edges on the GPU, iteration k + 1 starts before iteration k is
+// known to have converged. Meanwhile the totals of iteration k are copied to page-locked memory; ranks are
+// kept twice, so that those of iteration k remain. With partitions or several ranks, the host ends an
+// iteration before the next starts, and sums the ranks' totals. All contributions are sent from GPU to GPU.
+// To send only changed ones would save no bytes on a Kronecker graph, 12% on an R-MAT graph and half on a
+// grid (scale 16, two ranks), and take a scan of all of them and a message with their number.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -23,7 +23,7 @@ namespace sluice::pagerank {
 
 namespace {
 
-/// Rows by partition and class, ascending within a class.
+/// Rows by partition and class, in ascending order within a class.
 class ClassedRows {
  public:
   ClassedRows(const Device& device, const RankGraph& graph, const Ownership& partitions)
@@ -80,7 +80,7 @@ class CudaSweep final : public Sweep {
     start();
   }
 
-  ~CudaSweep() override { cudaStreamSynchronize(stream_.get()); }  // what is under way uses the buffers
+  ~CudaSweep() override { cudaStreamSynchronize(stream_.get()); }  // running work uses the buffers
 
   RankChange step() override {
     const std::uint64_t ahead = lists_->pages() != nullptr || !router_.alone() ? 1 : 2;
@@ -127,7 +127,7 @@ class CudaSweep final : public Sweep {
       if (paging.transport == Transport::automatic) coded_ = code_lists(device_, lists, graph_.vertices());
       lists.coded = coded_ ? &*coded_ : nullptr;
       if (!coded_) locks = lock_lists(device_, lists);
-      // The rows by class are allocated after the slots, which take what is left: keep their memory free.
+      // Rows by class are allocated after the slots, which take all memory left: reserve theirs meanwhile.
       Buffer<std::uint32_t> kept(device_, rows_, "rows by in-degree");
       pages = std::make_unique<SweepPages>(device_, lists, options_.weighted, paging);
       partitions = pages->plan().ranges();
@@ -136,7 +136,7 @@ class CudaSweep final : public Sweep {
     classes_.emplace(device_, graph_, partitions);
   }
 
-  /// As iteration `iteration` sees the state.
+  /// The state as iteration `iteration` reads and writes it.
   SweepView<Share> view(std::uint64_t iteration) const {
     const bool alone = router_.alone();
     return {offsets_.data(),
@@ -183,7 +183,7 @@ class CudaSweep final : public Sweep {
     end(iteration);
   }
 
-  /// After all own rows were renewed: the totals, and what every rank needs for the next iteration.
+  /// Ends an iteration after all own rows were updated: exchanges totals and contributions.
   void end(std::uint64_t iteration) {
     totals_.send(iteration, stream_);
     if (router_.alone()) return;
@@ -208,12 +208,12 @@ class CudaSweep final : public Sweep {
   Buffer<double> divisors_;
   Buffer<Loop> loops_;
   std::array<Buffer<FixedRank>, 2> rank_;
-  std::array<Buffer<Stored>, 2> shares_;  ///< on several ranks of all vertices, and what own ones offer next
+  std::array<Buffer<Stored>, 2> shares_;  ///< on several ranks: of all vertices, and own next ones
   TotalsInFlight totals_;
   std::unique_ptr<DeviceRanks> own_link_;
   Router router_;
-  std::uint64_t linked_before_ = router_.bytes_linked();  ///< by others, where the link was given
-  std::optional<CodedGraph> coded_;  ///< in-edges, where partitions of them come in fewer bytes
+  std::uint64_t linked_before_ = router_.bytes_linked();  ///< bytes sent by others on a given link
+  std::optional<CodedGraph> coded_;  ///< in-edges in the coded layout, if partitions are copied in it
   std::optional<SweepLists> lists_;
   std::optional<ClassedRows> classes_;
   SweepTotals agreed_;
@@ -225,7 +225,7 @@ class CudaSweep final : public Sweep {
 std::unique_ptr<Sweep> make_cuda_sweep(const Device& device, const RankGraph& graph, const Options& options,
                                        const RankPlace& place, Communicator& ranks) {
   const bool resident = !needs_sweep_pages(device, graph.lists(), options.weighted, place.paging);
-  // A plan says the least: sliced rows are for memory that is there.
+  // A plan reports the least memory; sliced rows are used only if more is available.
   if (!device.plans()) {
     if (auto sliced = make_sliced_sweep(device, graph, options, resident, place, ranks)) return sliced;
   }

@@ -1,5 +1,5 @@
-// The sweep on the host: threads claim some rows at a time. Where one process has all in-edges in memory, and
-// can hold them once more, contributions lie by number.
+// The sweep on the host: threads claim some rows at a time. If one process has all in-edges in memory, and
+// can hold them once more, contributions are ordered by number (numbered_sources.hpp).
 #include <algorithm>
 #include <optional>
 
@@ -16,7 +16,7 @@ namespace sluice::pagerank {
 
 namespace {
 
-/// So few that a thread which meets hubs and cache misses is not waited for.
+/// Rows of a claim: few, so that threads do not wait for one with hubs and cache misses.
 constexpr std::uint64_t kRowsAtOnce = 1024;
 
 template <class Share>
@@ -103,7 +103,7 @@ class HostSweep final : public Sweep {
     finish(totals);
   }
 
-  /// After all own vertices were renewed: what every rank needs for the next iteration.
+  /// Ends an iteration after all own vertices were updated: exchanges totals and contributions.
   RankChange finish(const SweepTotals& own) {
     const SweepTotals totals = total_of(ranks_, own, options_.norm);
     if (ranks_.size() == 1) {
@@ -116,7 +116,7 @@ class HostSweep final : public Sweep {
     return totals.change;
   }
 
-  /// Every rank comes to know the contributions of all vertices, most of which may be as they were.
+  /// Sends this rank's changed contributions to all ranks; most may be unchanged.
   void share_contributions() {
     ChargedVector<Vertex> changed;
     for (std::uint64_t i = 0; i < next_shares_.size(); ++i) {
@@ -129,7 +129,7 @@ class HostSweep final : public Sweep {
     router_.share_changed(shares_.data(), changed, "changed contributions");
   }
 
-  /// Calls body(row, totals) for rows [begin, end), and adds what threads came to to `totals`.
+  /// Calls body(row, totals) for rows [begin, end), and joins the threads' totals to `totals`.
   template <class Body>
   void over_rows(std::uint64_t begin, std::uint64_t end, SweepTotals& totals, const Body& body) {
     executor_.reduce(

@@ -1,6 +1,6 @@
-// The kernels of a sweep. Rows are sorted into classes by in-degree, and a row is renewed by one thread, a
-// tile of a warp, a warp or a block, so that no lane waits for a hub; each row is written by one thread, and
-// nothing is atomic: blocks leave their totals side by side, and one block adds them up.
+// The kernels of a sweep. Rows are classed by in-degree, and a thread, a tile of a warp, a warp or a block
+// updates a row, so that no lane waits for a hub. One thread writes each row, without atomics; blocks write
+// partial totals, which one block joins.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,23 +14,24 @@
 
 namespace sluice::pagerank {
 
-inline constexpr unsigned kMostBlocks = 4096;  ///< beyond them blocks take further rows; totals stay few
+inline constexpr unsigned kMostBlocks = 4096;  ///< blocks loop over more rows, so partial totals stay few
 
-/// Threads that gather for a hub.
+/// Threads of the block that gathers for a hub.
 template <class Sources>
 inline constexpr unsigned kHubBlock = kRowBlock;
-/// A lane decodes what it gathers, so more of them do. With 256 the longest row of a partition took 0.58 ms
-/// of an H200, all others 0.18 (Kronecker 24).
+/// More of them for coded lists, since each lane decodes what it gathers. With 256 the longest row of a
+/// partition took 0.58 ms on an H200, all others 0.18 (Kronecker 24).
 template <>
 inline constexpr unsigned kHubBlock<CodedSources> = 1024;
 
-/// Blocks of an SM, so that registers leave room for as many gathers: 40 a thread, or 48 where it decodes.
+/// Blocks of a multiprocessor: 40 registers a thread, or 48 for coded lists, so that many gathers are in
+/// flight.
 template <class Sources>
 inline constexpr unsigned kSweepBlocks = 6;
 template <>
 inline constexpr unsigned kSweepBlocks<CodedSources> = 5;
 
-/// Rows of one partition, in memory of the device: those of class c are rows[begin[c] .. begin[c + 1]).
+/// Rows of one partition, in device memory: those of class c are rows[begin[c] .. begin[c + 1]).
 struct RowClasses {
   const std::uint32_t* rows = nullptr;
   std::uint64_t begin[kListClasses + 1] = {};
@@ -38,7 +39,7 @@ struct RowClasses {
 
 // ---- kernels
 
-/// `Lanes` lanes a row.
+/// Sweeps the rows of one class, `Lanes` lanes a row.
 template <unsigned Lanes, class Share, class Sources>
 __global__ void __launch_bounds__(kRowBlock, kSweepBlocks<Sources>)
     sweep_rows_kernel(SweepView<Share> view, const FixedRank* dangling, const std::uint32_t* rows,
@@ -55,7 +56,7 @@ __global__ void __launch_bounds__(kRowBlock, kSweepBlocks<Sources>)
   if (threadIdx.x == 0) partial[blockIdx.x] = totals;
 }
 
-/// A block a row.
+/// Sweeps hubs, a block a row.
 template <class Share, class Sources>
 __global__ void __launch_bounds__(kHubBlock<Sources>)
     sweep_hubs_kernel(SweepView<Share> view, const FixedRank* dangling, const std::uint32_t* rows,
@@ -68,10 +69,10 @@ __global__ void __launch_bounds__(kHubBlock<Sources>)
         view, rows[i], Tile<kWarpLanes>{}, threadIdx.x / kWarpLanes, Team::kWarps));
     if (threadIdx.x == 0) view.renew(rows[i], sum, totals);
   }
-  if (threadIdx.x == 0) partial[blockIdx.x] = totals;  // it alone has any
+  if (threadIdx.x == 0) partial[blockIdx.x] = totals;  // the only thread with totals
 }
 
-/// Every row begins with `rank`.
+/// Sets every row to `rank`.
 template <class Share>
 __global__ void __launch_bounds__(kRowBlock)
     put_rows_kernel(SweepView<Share> view, FixedRank rank, std::uint64_t count, SweepTotals* partial) {
@@ -94,7 +95,7 @@ inline unsigned sweep_grid(std::uint64_t rows, unsigned rows_a_block) {
 /// The most partial totals.
 inline constexpr unsigned kPartials = kListClasses * kMostBlocks;
 
-/// Renews the rows of a partition and adds what they come to, to `totals`.
+/// Sweeps the rows of a partition and joins their totals to `totals`.
 template <class Share, class Sources>
 void sweep_rows(const SweepView<Share>& view, const FixedRank* dangling, const RowClasses& classes,
                 const Sources& sources, SweepTotals* partial, SweepTotals* totals,

@@ -9,8 +9,8 @@ namespace sluice::pagerank {
 
 namespace {
 
-/// Edges that a GPU gathers along in the time in which one contribution comes from another GPU while both
-/// sweep: 130 G edges a second, and 8 bytes at about 95 GB/s (H200s; alone they would come faster).
+/// Edges that a GPU gathers along in the time in which it receives one contribution from another GPU: 130 G
+/// edges a second, and 8 bytes at about 95 GB/s (H200s, both sweeping; transfers alone would be faster).
 constexpr std::uint64_t kEdgesACrossing = 11;
 constexpr std::uint64_t kLeastRatio = 2, kMostRatio = 16;
 
@@ -21,7 +21,7 @@ SweepPieces sweep_pieces(unsigned wanted, std::uint64_t vertices, std::uint64_t 
   if (wanted > kMostPieces)
     throw UsageError("pieces of a sweep: " + std::to_string(kMostPieces) + " at most");
   const unsigned count = wanted == 0 ? kUsualPieces : wanted;
-  // A rank sweeps edges / ranks, and receives what all vertices but its own give.
+  // A rank sweeps edges / ranks, and receives the contributions of all vertices but its own.
   const std::uint64_t crossing = kEdgesACrossing * vertices * (static_cast<std::uint64_t>(ranks) - 1);
   return {count, std::clamp(edges / std::max<std::uint64_t>(crossing, 1), kLeastRatio, kMostRatio)};
 }

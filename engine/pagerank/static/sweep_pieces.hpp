@@ -1,11 +1,11 @@
-// In which pieces a rank sweeps its rows, so that what the rows of one give is sent to the other ranks while
-// the next is swept.
+// The pieces in which a rank sweeps its rows. The contributions of one piece are sent to the other ranks
+// while the next piece is swept.
 //
-// Rows lie by falling degree, so the last ones have most of what is sent and few of the edges. Pieces are
-// swept from the last to the first, and each has a fraction of the work of the one before: what the first of
-// them gives crosses while the others are swept, and what the last one gives, for which all ranks wait, is
-// little: a tenth of all or less on Kronecker graphs. Long rows of all pieces are swept with the first: the
-// longest takes as long as a small piece, and all ranks would wait for it at its end.
+// Rows are in order of falling degree, so the last rows have most contributions to send and few edges. Pieces
+// are swept from the last to the first, and each has a fraction of the work of the one before. So most
+// contributions are sent while other pieces are swept. Those of the piece that is swept last, for which all
+// ranks wait, are few: a tenth of all or less on Kronecker graphs. Long rows of all pieces are swept with the
+// first one: the longest takes as long as a small piece, and at the end of one all ranks would wait for it.
 #pragma once
 
 #include <algorithm>
@@ -16,26 +16,26 @@
 
 namespace sluice::pagerank {
 
-/// Pieces at most; by themselves so many.
+/// The most pieces, and the default number.
 inline constexpr unsigned kMostPieces = 8, kUsualPieces = 2;
 
 struct SweepPieces {
   unsigned count = 1;
-  std::uint64_t ratio = 1;  ///< how many times the work of piece p piece p + 1 has, which is swept before it
+  std::uint64_t ratio = 1;  ///< work of piece p + 1, which is swept first, over that of piece p
 };
 
-/// For all of `ranks` alike; of a graph of so many vertices and edges. `wanted` pieces; 0: as many as pay.
-/// Throws UsageError where more than kMostPieces are wanted.
+/// Pieces for a graph with so many vertices and edges, the same on all of `ranks`. `wanted` pieces; 0: as
+/// many as pay. Throws UsageError if more than kMostPieces are wanted.
 SweepPieces sweep_pieces(unsigned wanted, std::uint64_t vertices, std::uint64_t edges, int ranks);
 
-/// [pieces.count + 1] Piece p is rows [cuts[p], cuts[p + 1]), which may be none. work_before(row) is that of
-/// rows [0, row), for `row` up to `rows`; it never falls. Beside the last piece, which is swept before all
-/// others, `beside` as much work is done that belongs to none; where that is most of it, the others have half
-/// of the rest.
+/// [pieces.count + 1] The cuts: piece p is rows [cuts[p], cuts[p + 1]), which may be empty. work_before(row)
+/// is the work of rows [0, row), for `row` up to `rows`; it never falls. With the last piece, which is swept
+/// first, work `beside` is done that belongs to no piece. If that is most of the work, the other pieces have
+/// half of the work of rows.
 template <class WorkBefore>
 std::vector<std::uint64_t> cut_rows(std::uint64_t rows, const SweepPieces& pieces, std::uint64_t beside,
                                     const WorkBefore& work_before) {
-  std::vector<std::uint64_t> parts{0};  // of the work, before each piece, in units of piece 0
+  std::vector<std::uint64_t> parts{0};  // work before each piece, in units of that of piece 0
   for (std::uint64_t part = 1; parts.size() <= pieces.count; part *= pieces.ratio)
     parts.push_back(parts.back() + part);
   using Wide = unsigned __int128;

@@ -1,4 +1,4 @@
-// What an iteration leaves behind beside the ranks, and how ranks of a job add it up.
+// The totals of an iteration, and their sum over the ranks of a job.
 #pragma once
 
 #include <array>
@@ -11,8 +11,8 @@ namespace sluice::pagerank {
 
 struct SweepTotals {
   RankChange change;
-  FixedRank rank = 0;      ///< of all vertices; 1 but for rounding
-  FixedRank dangling = 0;  ///< of those without out-edges
+  FixedRank rank = 0;      ///< summed over all vertices; 1 but for rounding
+  FixedRank dangling = 0;  ///< summed over dangling vertices
 
   SLUICE_HD void join(const SweepTotals& other, RankNorm norm) {
     change.join(other.change, norm);
@@ -21,11 +21,11 @@ struct SweepTotals {
   }
 };
 
-/// The change on all ranks; three counts are added up along with it.
+/// The change over all ranks of the job; `counts` are summed along with it.
 inline RankChange total_of(Communicator& ranks, const RankChange& own, RankNorm norm,
                            std::array<std::uint64_t, 3>& counts) {
   RankChange all;
-  // 128 bits in limbs of 32, so that no sum over the ranks carries into the next limb and is lost.
+  // 128 bits in limbs of 32 bits, one a 64-bit word, so that no sum over the ranks overflows.
   std::array<std::uint64_t, 8> sums{own.sum, counts[0], counts[1], counts[2]};
   for (unsigned limb = 0; limb < 4; ++limb)
     sums[4 + limb] = static_cast<std::uint32_t>(own.value >> (32 * limb));
@@ -43,7 +43,7 @@ inline RankChange total_of(Communicator& ranks, const RankChange& own, RankNorm 
   return all;
 }
 
-/// The totals of all ranks.
+/// The totals over all ranks of the job.
 inline SweepTotals total_of(Communicator& ranks, const SweepTotals& own, RankNorm norm) {
   if (ranks.size() == 1) return own;
   std::array<std::uint64_t, 3> counts{own.rank, own.dangling};

@@ -1,4 +1,4 @@
-// What an iteration does to one vertex: the same source on both backends.
+// The update of one vertex in an iteration: one source for both backends.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@
 
 namespace sluice::pagerank {
 
-/// Where the contributions of a row's vertex are.
+/// Position of a row's contribution: by vertex, or by number (numbered_sources.hpp).
 struct ByVertex {
   SLUICE_HD std::uint64_t operator()(std::uint64_t row) const { return row; }
 };
 struct ByNumber {
-  const Vertex* numbers = nullptr;  ///< [rows], which are all vertices
+  const Vertex* numbers = nullptr;  ///< [rows]; rows are all vertices
 
   SLUICE_HD std::uint64_t operator()(std::uint64_t row) const { return numbers[row]; }
 };
 
-/// In-edges as they are: what a row's sources give it, of which one of `groups` groups gathers a part, and
-/// each of its lanes a part of that.
+/// In-edges in CSR. gather() sums contributions to a row: each of `groups` groups takes a part of the list,
+/// and each of its lanes a part of that.
 struct PlainSources {
-  const Vertex* sources = nullptr;  ///< indexed as offsets say
+  const Vertex* sources = nullptr;  ///< indexed by the offsets of rows
   const float* weights = nullptr;
 
   template <class Share, class View, class Group>
@@ -37,9 +37,8 @@ struct PlainSources {
   }
 };
 
-/// The same of in-edges in fewer bits and without weights, whose sources are below `vertices`. With a quarter
-/// of the lists' bytes on an H200 an iteration makes 34.4 G edges/s so, 17.7 from lists as they are
-/// (Kronecker 24).
+/// In-edges in the coded layout, without weights; sources are below `vertices`. If an H200 holds a quarter of
+/// the lists' bytes, an iteration makes 34.4 G edges/s, and 17.7 with plain lists (Kronecker 24).
 struct CodedSources {
   CodedLists lists;
   std::uint64_t vertices = 0;
@@ -57,15 +56,15 @@ struct CodedSources {
   }
 };
 
-/// Pointers to the state of the rows that are renewed here (RankGraph::in()), in the memory of one device.
-/// Trivially copyable.
+/// Pointers to the state of this rank's rows (RankGraph::in()), in the memory of one device. Trivially
+/// copyable.
 template <class Share, class Place = ByVertex>
 struct SweepView {
   using Stored = typename Share::Stored;
 
   const EdgeIndex* offsets = nullptr;  ///< [rows + 1]
   const double* divisors = nullptr;    ///< [rows]
-  const Loop* loops = nullptr;         ///< [rows], or null: no vertex was given a self-loop
+  const Loop* loops = nullptr;         ///< [rows], or null if no self-loop was added
   const FixedRank* before = nullptr;   ///< [rows]
   FixedRank* after = nullptr;          ///< [rows]; may be `before`
   const Stored* shares = nullptr;      ///< [vertices] of the graph
@@ -77,7 +76,7 @@ struct SweepView {
 
   SLUICE_HD std::uint64_t degree(std::uint64_t row) const { return offsets[row + 1] - offsets[row]; }
 
-  /// Ends the iteration for a row whose sources gave `sum` in all.
+  /// Updates the rank of a row whose sources contribute `sum`.
   SLUICE_HD void renew(std::uint64_t row, FixedRank sum, SweepTotals& totals) const {
     if (loops != nullptr && loops[row] == Loop::added) sum += Share::carried(shares[first + place(row)], 1);
     const FixedRank was = before[row], is = update(sum);
@@ -85,7 +84,7 @@ struct SweepView {
     put(row, is, totals);
   }
 
-  /// Sets a rank, and what the vertex offers in the next iteration.
+  /// Sets the rank of a row, and its contribution for the next iteration.
   SLUICE_HD void put(std::uint64_t row, FixedRank rank, SweepTotals& totals) const {
     const double divisor = divisors[row];
     const Stored share = share_of<Share>(rank, divisor);

@@ -1,4 +1,4 @@
-// What iterations come to, on its way from the device while the next iteration runs.
+// The totals of iterations, copied from the device while the next iteration runs.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -13,12 +13,12 @@
 
 namespace sluice::pagerank {
 
-/// Totals of the iterations in flight: made on the device, read on the host once they have come.
+/// Totals of the iterations in flight: written on the device, read on the host after the copy.
 class TotalsInFlight {
  public:
-  static constexpr unsigned kMost = 3;  ///< the last that was read, and two on their way
+  static constexpr unsigned kMost = 3;  ///< the last one read, and two in flight
 
-  /// `blocks` leave their totals side by side.
+  /// `blocks` write partial totals side by side.
   TotalsInFlight(const Device& device, std::size_t blocks)
       : device_(device, kMost, "totals"),
         host_(device, kMost, "totals on their way"),
@@ -38,12 +38,12 @@ class TotalsInFlight {
                 "copying totals");
     sent_[iteration % kMost].record(stream);
   }
-  /// Waits for them; work behind them goes on.
+  /// Waits for the totals of an iteration; later work on the stream continues.
   const SweepTotals& receive(std::uint64_t iteration) {
     return receive(
         iteration, [] {}, cuda::kDeviceTimeout);
   }
-  /// The same, where meanwhile throw_if_failed() may end the wait.
+  /// Calls throw_if_failed() while it waits, which may end the wait by an exception.
   template <class ThrowIfFailed>
   const SweepTotals& receive(std::uint64_t iteration, const ThrowIfFailed& throw_if_failed, Timeout timeout) {
     const auto come = [&] {
@@ -53,7 +53,7 @@ class TotalsInFlight {
     wait_until(come, "an iteration", timeout);
     return host_.data()[iteration % kMost];
   }
-  /// Makes them what all ranks have together.
+  /// Replaces an iteration's totals, on host and device, by those of all ranks.
   void replace(std::uint64_t iteration, const SweepTotals& totals, const cuda::Stream& stream) {
     host_.data()[iteration % kMost] = totals;
     cuda::check(cudaMemcpyAsync(on_device(iteration), host_.data() + iteration % kMost, sizeof totals,
