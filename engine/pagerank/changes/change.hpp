@@ -1,5 +1,5 @@
-// How much ranks changed in an iteration, in the norm that decides when to stop. Integers: the same whatever
-// is added first.
+// The change of ranks in an iteration, in the norm that decides when to stop. It is an integer, so that the
+// order of additions does not matter.
 #pragma once
 
 #include <cmath>
@@ -15,7 +15,7 @@ namespace sluice::pagerank {
 /// Changes sum to less than 4, their squares to less than 16: 64 and 128 bits hold them.
 struct RankChange {
   unsigned __int128 value = 0;
-  std::uint64_t sum = 0;  ///< of the changes, whatever the norm: what an iteration is known to shrink
+  std::uint64_t sum = 0;  ///< of the changes, for any norm: each iteration is known to shrink it
 
   SLUICE_HD void add(FixedRank before, FixedRank after, RankNorm norm) {
     const FixedRank change = after > before ? after - before : before - after;
@@ -31,7 +31,7 @@ struct RankChange {
     sum += other.sum;
   }
 
-  /// The norm itself.
+  /// The norm as a double.
   SLUICE_HD double norm(RankNorm kind) const {
     const double high = static_cast<double>(static_cast<std::uint64_t>(value >> 64));
     const double low = static_cast<double>(static_cast<std::uint64_t>(value));

@@ -9,28 +9,28 @@ namespace sluice::pagerank {
 
 namespace {
 
-constexpr unsigned kBlock = kPackedChanges;  // one of changes, one of threads
-/// A piece takes less than half as long to bring as lists to rewrite by it. So each is twice as long as the
-/// one before: the first is short, and the rewriting waits for no other.
+constexpr unsigned kBlock = kPackedChanges;  // a block of threads takes a block of changes
+/// To copy a piece takes less than half as long as to rewrite lists by it. So each piece is twice as long as
+/// the one before: the first one is short, and rewriting waits for no other.
 constexpr unsigned kMostPieces = 4;
 constexpr std::uint64_t kPieceGrowth = 2;
-/// Blocks of changes in the first of several pieces, at least.
+/// The fewest blocks of changes in the first of several pieces.
 constexpr std::uint64_t kLeastBlocks = 256;
-/// So few bytes are read where they are in less time than a copy takes to begin: up to 0.7 ms on an H100
-/// where the GPU did other work before.
+/// So few bytes are read in place in less time than a copy takes to begin: up to 0.7 ms on an H100 if the GPU
+/// did other work before.
 constexpr std::uint64_t kFewBytes = std::uint64_t{1} << 20;
 
 // ---- kernels
 
-/// Where unpacked changes go.
+/// The destination of unpacked changes.
 struct Unpacked {
   EdgeChange* changes;
-  std::uint64_t* first_weights;  ///< null: not wanted
+  std::uint64_t* first_weights;  ///< null: weights are not wanted
   EditBuffers edits;
 };
 
-/// A thread a change; blocks [first, first + gridDim.x) of those that begin at `packed`, and behind which
-/// their words begin.
+/// Unpacks blocks [first, first + gridDim.x) of changes, a thread a change. The headers of all `blocks` begin
+/// at `packed`, and the words of their records follow.
 __global__ void __launch_bounds__(kBlock)
     unpack_kernel(const PackedBlock* packed, std::uint64_t blocks, std::uint64_t first, std::uint64_t count,
                   Unpacked to, unsigned long long* cleared) {
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(kBlock)
   to.changes[i] = change;
   to.edits.edits[i] = {placed.begin, change.source, change.inserted};
   to.edits.shifts[i] = shift;
-  // The next block says the same, if there is one, but it may not be here yet.
+  // The next block, if any, has the same value, but may not have been copied yet.
   if (threadIdx.x == kBlock - 1 || i + 1 == count) to.edits.shifts[i + 1] = shift + growth;
 }
 

@@ -1,4 +1,4 @@
-// The changes of a batch on their way to a GPU, packed as the host found them, and unpacked there.
+// The upload of a batch of changes to a GPU: packed on the host (packed_changes.hpp), unpacked on the GPU.
 #pragma once
 
 #include <cstddef>
@@ -12,20 +12,19 @@
 
 namespace sluice::pagerank {
 
-/// Sends a large batch in pieces, so that lists can be rewritten up to where the next piece begins while it
-/// travels. Copies run beside the GPU's work where the packed changes are page-locked; few of them are read
-/// there, and not copied.
+/// Sends a large batch in pieces: while a piece is copied, lists are rewritten up to where it begins. Copies
+/// overlap the GPU's work if the packed changes are page-locked; a few of these are read in place instead.
 class ChangeUpload {
  public:
   explicit ChangeUpload(const Device& device) : device_(device) {}
 
-  /// Takes memory for a batch, whose weights are wanted where `weighted`. The work of the batch before has
-  /// ended; the changes stay where they are until that of this one has.
+  /// Allocates memory for a batch, with weights if `weighted`. The work of the previous batch must have
+  /// ended, and `changes` must stay in place until the work of this one has.
   void begin(const PackedChanges& changes, bool weighted);
   unsigned pieces() const { return pieces_; }
-  /// Begins to send a piece. The first one brings along what all blocks have in common.
+  /// Begins to copy a piece. The first one includes the headers of all blocks, and weights.
   void send(unsigned piece, cudaStream_t stream) const;
-  /// Unpacks a piece: changes, and edits of out-lists. The first one sets *cleared to 0.
+  /// Unpacks a piece into changes and edits of out-lists. The first piece also sets *cleared to 0.
   void unpack(unsigned piece, const EditBuffers& edits, unsigned long long* cleared,
               cudaStream_t stream) const;
   /// How far lists can be rewritten once pieces up to this one are unpacked.
@@ -38,7 +37,7 @@ class ChangeUpload {
   const PackedChanges* packed_ = nullptr;
   std::uint64_t count_ = 0;
   bool weighted_ = false;
-  bool in_place_ = false;  ///< read where the host has them
+  bool in_place_ = false;  ///< kernels read them in host memory
   unsigned pieces_ = 0;
   std::vector<std::uint64_t> first_blocks_;  ///< [pieces_ + 1]
   Buffer<std::byte> bytes_;

@@ -10,12 +10,12 @@ namespace sluice::pagerank {
 namespace {
 
 constexpr unsigned kBlock = 128;
-constexpr unsigned kEach = 8;  // entries of a thread: as many reads are under way at once
+constexpr unsigned kEach = 8;  // entries of a thread, and its reads in flight
 constexpr unsigned kTile = kBlock * kEach;
-constexpr std::uint64_t kSlackPart = 64;  // capacity of columns beyond what they hold
+constexpr std::uint64_t kSlackPart = 64;  // columns get capacity for this part more
 
-/// Values in shared memory that hold from a place of a tile up to the next one that has one. All threads of a
-/// block call clear() and settle().
+/// Values in shared memory for a tile. Each holds from its place up to the next place with a value. All
+/// threads of a block call clear() and settle().
 class Tile {
   static constexpr unsigned kWords = kTile / 32;
   static_assert(kWords % 32 == 0, "a warp takes the words of a tile 32 at a time");
@@ -25,16 +25,16 @@ class Tile {
     for (unsigned w = threadIdx.x; w < kWords; w += kBlock) bits_[w] = 0;
     __syncthreads();
   }
-  /// Once for a place at most.
+  /// At most once for each place.
   __device__ void put(unsigned place, std::uint64_t value) {
     values_[place] = value;
     atomicOr(&bits_[place / 32], 1u << place % 32);
   }
-  /// After all are put; `before` holds from the tile's beginning.
+  /// After the last put(). `before` holds from the tile's beginning.
   __device__ void settle(std::uint64_t before) {
     __syncthreads();
     const unsigned lane = threadIdx.x % 32;
-    int top = -1;  // the last place of the words so far
+    int top = -1;  // last place with a value, in the words so far
     for (unsigned w = lane; threadIdx.x < 32 && w < kWords; w += 32) {
       int last = bits_[w] != 0 ? static_cast<int>(w * 32 + 31 - __clz(bits_[w])) : -1;
       for (unsigned step = 1; step < 32; step *= 2) {
@@ -49,7 +49,7 @@ class Tile {
     }
     __syncthreads();
   }
-  /// A warp asks for the 32 places of a word.
+  /// The value that holds at a place. A warp asks for the 32 places of a word.
   __device__ std::uint64_t at(unsigned place) const {
     const unsigned w = place / 32, below = bits_[w] & ~0u >> (31 - place % 32);
     return below != 0 ? values_[w * 32 + 31 - __clz(below)] : before_[w];
@@ -61,11 +61,11 @@ class Tile {
   std::uint64_t values_[kTile];
 };
 
-/// Edits that are known.
+/// The edits that are known so far.
 struct EditView {
   const ListEdit* edits;
   const std::uint64_t* shifts;  ///< [count + 1]
-  const std::uint32_t* order;   ///< changes in the order of edits; null: they are
+  const std::uint32_t* order;   ///< the change of each edit; null: the same index
   std::uint64_t count;
 
   __device__ std::uint64_t place(std::uint64_t i) const { return edits[i].begin + shifts[i]; }
@@ -74,8 +74,8 @@ struct EditView {
 
 // ---- kernels
 
-/// How many of `count` in order are below, as below(i) says, with three looked at at once: what looking up
-/// takes is the time of reads.
+/// How many of `count` ordered items are below, by below(i). A step tests three at once, since latency of
+/// reads bounds the search.
 template <class Below>
 __device__ std::uint64_t count_below(std::uint64_t count, Below&& below) {
   std::uint64_t low = 0, high = count;  // all before low are below, none from high on is
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(kBlock)
   if (row < old.vertices) {
     begin = old.offsets[row];
     const Vertex* const entries = old.targets + begin;
-    // What goes away is replaced; else new entries come behind those that are there.
+    // Inserted entries replace removed ones; else they follow the entries of the same pair.
     const std::uint64_t bound = std::uint64_t{column} + (change.removed > 0 ? 0 : 1);
     begin += count_below(old.offsets[row + 1] - begin, [&](std::uint64_t e) { return entries[e] < bound; });
   }
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(kBlock)
   growth[i] = std::uint64_t{change.inserted} - change.removed;
 }
 
-/// Cuts of tiles [from, to]: of entries, by their place; of offsets, by the first that edits move.
+/// Finds the cuts of tiles [from, to]: of entries by the place of edits, of offsets by the first moved one.
 __global__ void __launch_bounds__(kBlock)
     cut_kernel(EditView view, std::uint64_t entry_from, std::uint64_t entry_to, std::uint64_t row_from,
                std::uint64_t row_to, TileCut* by_place, TileCut* by_row) {
@@ -124,19 +124,19 @@ __global__ void __launch_bounds__(kBlock)
   (rows ? by_row : by_place)[tile] = {before, view.shifts[before]};
 }
 
-/// An entry, of 4 bytes, of a place in a tile. `source`: where the tile's first place would have it from.
+/// The entry of 4 bytes for a place of a tile. `source` is the address for the first place of the tile.
 __device__ std::uint32_t read_entry(std::uint64_t source, unsigned place) {
   return __ldg(reinterpret_cast<const std::uint32_t*>(source) + place);
 }
 
-/// What is inserted: the other end of a change, or weights.
+/// Inserted entries: the other vertex of a change, or weights.
 struct InsertedView {
   const EdgeChange* changes;
   bool reversed;
   const std::uint64_t* first_weights;  ///< null: the column of targets
   const float* weights;
 
-  /// Where the value of a change's entry `k` is.
+  /// The address of the value of a change's entry `k`.
   __device__ std::uint64_t address(std::uint64_t change, std::uint64_t k) const {
     const void* value = reversed ? &changes[change].source : &changes[change].target;
     if (first_weights != nullptr) value = weights + first_weights[change] + k;
@@ -144,7 +144,7 @@ struct InsertedView {
   }
 };
 
-/// A column of the lists, as it was and as it becomes.
+/// A column of the lists, old and new.
 struct ColumnView {
   const std::uint32_t* old;
   std::uint64_t old_size;
@@ -154,8 +154,8 @@ struct ColumnView {
   bool repeats;
 };
 
-/// A tile of a column. An entry is read where its source says, which is an address less that of its place:
-/// entries between two edits have one, and inserted ones have one each.
+/// Rewrites a tile of a column. An entry is read at its source plus its place in the tile. Entries between
+/// two edits have the same source, and each inserted entry has its own.
 __device__ void rewrite_column(const ColumnView& to, const EditView& view, const TileCut* cuts,
                                std::uint64_t tile, Tile& sources) {
   const std::uint64_t begin = tile * kTile, end = std::min(begin + kTile, to.size);
@@ -167,7 +167,7 @@ __device__ void rewrite_column(const ColumnView& to, const EditView& view, const
     return reinterpret_cast<std::uint64_t>(to.old) + (begin - shift) * sizeof(*to.old);
   };
   const std::uint64_t before = source_behind(cut.shift);
-  // Of several entries some may come to lie in the next tile.
+  // Entries that the last edit before the tile inserts may reach into it.
   if (to.repeats && first > 0) --first;
   std::uint32_t values[kEach];
   if (first == last) {
@@ -176,7 +176,7 @@ __device__ void rewrite_column(const ColumnView& to, const EditView& view, const
       if (place < entries) values[k] = read_entry(before, place);
     }
   } else {
-    // About what will be read, while it is found out.
+    // Prefetches about what will be read, while the sources are found.
     const std::uint64_t near = begin - cut.shift + threadIdx.x * 32;
     if (threadIdx.x < kTile / 32 && near < to.old_size)
       asm volatile("prefetch.global.L2 [%0];" ::"l"(to.old + near));
@@ -188,7 +188,7 @@ __device__ void rewrite_column(const ColumnView& to, const EditView& view, const
         const std::uint64_t value = to.inserted.address(view.change(i), at - from);
         sources.put(static_cast<unsigned>(at - begin), value - (at - begin) * sizeof(*to.old));
       }
-      // Of edits at one place the last one says what is behind them.
+      // Of edits at one place, the last one decides the source of the entries after them.
       if (until < next && until >= begin && until < end)
         sources.put(static_cast<unsigned>(until - begin), source_behind(view.shifts[i + 1]));
     }
@@ -204,7 +204,7 @@ __device__ void rewrite_column(const ColumnView& to, const EditView& view, const
   }
 }
 
-/// A tile of offsets [0, size): list r begins behind the edits of all rows before r.
+/// Rewrites a tile of the offsets [0, size): list r begins after the edits of all rows before r.
 __device__ void rewrite_offsets(const CsrView& old, EdgeIndex* offsets, std::uint64_t size,
                                 const EditView& view, const TileCut* cuts, std::uint64_t tile, Tile& shifts,
                                 unsigned long long* longest) {
@@ -240,7 +240,7 @@ __device__ void rewrite_offsets(const CsrView& old, EdgeIndex* offsets, std::uin
   if (threadIdx.x % 32 == 0 && most > known) atomicMax(longest, most);
 }
 
-/// Tiles from row_first and entry_first on: blocks take those of offsets first.
+/// Rewrites tiles of offsets from row_first on, then tiles of entries from entry_first on, a block a tile.
 __global__ void __launch_bounds__(kBlock, cuda::kThreadsAtOnce / kBlock)
     rewrite_kernel(CsrView old, EdgeIndex* offsets, std::uint64_t size, std::uint64_t row_first,
                    std::uint64_t row_tiles, ColumnView column, std::uint64_t entry_first, EditView view,
@@ -289,7 +289,7 @@ void ListRewriter::find(const ChangeView& changes, const std::uint32_t* order, c
 }
 
 void ListRewriter::cut(const RewriteReach& reach, cudaStream_t stream) {
-  // Tiles that end where the next edit begins, or before.
+  // Only tiles that end at or before the next edit.
   const Tiles from = cut_;
   cut_ = {std::min(reach.place / kTile, all_.entries), std::min(reach.row / kTile, all_.rows)};
   if (reach.edits == count_) cut_ = all_;

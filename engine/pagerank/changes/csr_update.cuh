@@ -1,4 +1,4 @@
-// Lists in memory of a GPU, and the one pass that makes the changed lists from the old ones.
+// The CSR update: lists in GPU memory, and the single pass that makes changed lists from the old ones.
 #pragma once
 
 #include <cstdint>
@@ -10,30 +10,29 @@
 
 namespace sluice::pagerank {
 
-/// One pair whose entries change, as the lists of one direction see it. Edits are in order of row and column.
+/// The edit of one pair's entries in the lists of one direction. Edits are in order of row and column.
 struct alignas(16) ListEdit {
-  EdgeIndex begin;  ///< in the old lists
+  EdgeIndex begin;  ///< position in the old lists
   Vertex row;
   std::uint32_t inserted;  ///< entries
 };
 
-/// Edits of some lists, and where they come to lie.
+/// Edits of lists, and how far they move entries.
 struct EditBuffers {
-  ListEdit* edits;  ///< [count]
-  std::uint64_t*
-      shifts;  ///< [count + 1] by how much entries before an edit move, modulo 2^64; and at the end
+  ListEdit* edits;        ///< [count]
+  std::uint64_t* shifts;  ///< [count + 1] how far entries before an edit move, modulo 2^64; and at the end
 };
 
-/// The changes of a batch in device memory, by (source, target).
+/// The changes of a batch in device memory, in order of (source, target).
 struct ChangeView {
   const EdgeChange* changes = nullptr;  ///< [count]
   std::uint64_t count = 0;
-  const std::uint64_t* first_weights = nullptr;  ///< [count] of a change, among `weights`
+  const std::uint64_t* first_weights = nullptr;  ///< [count] index of a change's first weight
   const float* weights = nullptr;                ///< of inserted entries
 };
 
-/// How far lists can be rewritten while edits are still to come: `edits` are known, and the next one is in
-/// list `row` and comes to lie at `place`.
+/// How far lists can be rewritten while more edits are to come: the first `edits` are known, and the next one
+/// is in list `row`, at `place` in the new columns.
 struct RewriteReach {
   std::uint64_t edits, place, row;
 
@@ -43,10 +42,10 @@ struct RewriteReach {
 /// Edits before a tile.
 struct alignas(16) TileCut {
   std::uint64_t edits;
-  std::uint64_t shift;  ///< of entries behind them
+  std::uint64_t shift;  ///< of entries after them
 };
 
-/// Lists of one direction. Columns have capacity beyond what they hold.
+/// Lists of one direction. Columns have capacity for more than they hold.
 struct DeviceRows {
   Buffer<EdgeIndex> offsets;
   Buffer<Vertex> targets;
@@ -55,12 +54,12 @@ struct DeviceRows {
 
   CsrView view() const { return {vertices, edges, offsets.data(), targets.data(), weights.data()}; }
   std::uint64_t bytes() const { return offsets.bytes() + targets.bytes() + weights.bytes(); }
-  /// Takes memory for so many vertices and edges, and somewhat more, so that a graph that grows seldom asks
-  /// for new memory, which takes a GPU longer to get than to rewrite the lists. What was there is lost.
+  /// Allocates memory for so many vertices and edges, and somewhat more, so that a growing graph seldom
+  /// allocates: on a GPU that takes longer than to rewrite the lists. The contents are lost.
   void reserve(const Device& device, std::uint64_t vertices, std::uint64_t edges, bool weighted);
 };
 
-/// Takes memory for so many entries of a batch that the next batches of about this size fit.
+/// Allocates memory for `size` entries of a batch, and for later batches of about this size.
 template <class T, class Memory>
 void reserve_for_batch(ChargedArray<T, Memory>& memory, const Device& device, std::uint64_t size,
                        const char* purpose) {
@@ -69,23 +68,23 @@ void reserve_for_batch(ChargedArray<T, Memory>& memory, const Device& device, st
   memory.reserve(device, size + size / 8 < kLeast ? kLeast : size + size / 8, purpose);
 }
 
-/// Rewrites lists. The new ones are cut into tiles of equally many entries, or offsets; a block takes a tile,
-/// puts down where edits are in it, and then every entry finds the edit that decides where it comes from in a
-/// word of bits. Lists may be rewritten step by step: cut() says how far, rewrite() goes there.
+/// Rewrites lists. The new columns are cut into tiles of equally many entries, or offsets. A block marks the
+/// places of edits in its tile in words of bits; by these every entry finds the edit that decides its source.
+/// Lists may be rewritten in steps: cut() sets how far, and rewrite() does the work.
 class ListRewriter {
  public:
   explicit ListRewriter(const Device& device) : device_(device) {}
 
-  /// Takes memory for `count` edits, which lead from `old` to `to`.
+  /// Allocates memory for `count` edits, which lead from the lists `old` to `to`.
   void begin(std::uint64_t count, const CsrView& old, const DeviceRows& to);
-  /// For edits that are known.
+  /// Where a caller that knows the edits writes them.
   EditBuffers buffers() const { return {edits_.data(), shifts_.data()}; }
-  /// Else: looks up the changes of targets in the old lists; `order` is theirs by (target, source).
+  /// Otherwise finds the edits in the old in-lists; `order` has the changes by (target, source).
   void find(const ChangeView& changes, const std::uint32_t* order, cudaStream_t stream);
-  /// Which edits the tiles begin with, up to where lists can be rewritten.
+  /// Finds how many edits precede each tile, up to where lists can be rewritten.
   void cut(const RewriteReach& reach, cudaStream_t stream);
-  /// Rewrites what has been cut since. `reversed`: lists of targets. `repeats`: a change may insert more than
-  /// one entry. Where `longest` is not null, *longest becomes the length of the longest list if that is more.
+  /// Rewrites the tiles cut since the last call. `reversed`: in-lists. `repeats`: a change may insert more
+  /// than one entry. If `longest` is not null, *longest is raised to the length of the longest list.
   void rewrite(DeviceRows& to, const ChangeView& changes, bool reversed, bool repeats, bool weighted,
                unsigned long long* longest, const cuda::Stream& stream);
 
@@ -96,8 +95,8 @@ class ListRewriter {
 
   const Device& device_;
   CsrView old_;
-  std::uint64_t count_ = 0;  ///< of edits
-  std::uint64_t known_ = 0;  ///< of these
+  std::uint64_t count_ = 0;  ///< edits
+  std::uint64_t known_ = 0;  ///< of these, those known so far
   const std::uint32_t* order_ = nullptr;
   Tiles all_, cut_, done_;
   Buffer<ListEdit> edits_;

@@ -36,10 +36,10 @@ DeviceGraph::DeviceGraph(const Device& device, const Graph& graph, bool weighted
       measured_(device, 1, "the longest list"),
       longest_(device, 1, "the longest list") {
   copy_lists(out_, graph.out);
-  // In-edges that are yet to be made are as many.
+  // In-edges that a plan has not made are as many as out-edges.
   if (graph.directed) copy_lists(in_, device.plans() && graph.in.offsets.empty() ? graph.out : graph.in);
   set_views();
-  // A graph that can be held but not rewritten is refused at once.
+  // Refuses a graph at once if it fits, but not while it is rewritten.
   make_spare(graph);
   if (!device.plans()) *longest_.data() = longest_list(graph.out.offsets.span(), usable_cores());
 }
@@ -87,7 +87,7 @@ void DeviceGraph::apply(const Graph& graph, const EdgeChanges& changes, const cu
 void DeviceGraph::rewrite_out(const Graph& graph, const PackedChanges& changes, const cuda::Stream& stream) {
   make_spare(graph);
   out_rewriter_.begin(changes.count, out_.view(), spare_);
-  // What comes in one piece needs no other stream.
+  // A batch of one piece needs no second stream.
   const bool at_once = upload_.pieces() == 1;
   const cudaStream_t beside = at_once ? stream.get() : beside_.get();
   for (unsigned piece = 0; piece < upload_.pieces(); ++piece) {
@@ -95,7 +95,7 @@ void DeviceGraph::rewrite_out(const Graph& graph, const PackedChanges& changes, 
     upload_.unpack(piece, out_rewriter_.buffers(), measured_.data(), beside);
     out_rewriter_.cut(upload_.reach(piece), beside);
     if (!at_once) beside_.lead(stream);
-    if (at_once && !in_.offsets.empty()) beside_.follow(stream);  // to find in-lists' edits meanwhile
+    if (at_once && !in_.offsets.empty()) beside_.follow(stream);  // to find edits of in-lists meanwhile
     if (piece == 0) rewriting_.start(stream);
     out_rewriter_.rewrite(spare_, upload_.view(), false, changes.repeats, weighted_, measured_.data(),
                           stream);
@@ -124,7 +124,7 @@ void DeviceGraph::order_by_target(std::uint64_t vertices, cudaStream_t stream) {
   cuda::check_launch("list_targets_kernel");
   const auto bits = static_cast<unsigned>(std::bit_width(vertices));
   reserve_for_batch(scratch_, device_, cuda::sort_scratch_bytes(count, bits), "scratch of sorts");
-  // Stable: changes of one target stay in order of their sources.
+  // The sort is stable: changes of one target stay in order of their sources.
   cuda::sort_by_key(device_, keys_.data(), sorted_keys_.data(), places_.data(), order_.data(), count, bits,
                     scratch_, stream);
 }
