@@ -14,7 +14,7 @@ namespace sluice::pagerank {
 
 namespace {
 
-/// How far the sum of given ranks may be above 1: somebody else's may be single-precision ones.
+/// How far the sum of given ranks may exceed 1: other programs may compute them in single precision.
 constexpr double kSumSlack = 1e-3;
 
 RankSources sources_of(const Graph& graph, const Options& options, std::uint64_t first, std::uint64_t last,

@@ -1,4 +1,5 @@
-// What the backends of dynamic PageRank have in common: where they begin, and how iterations end.
+// The parts of dynamic PageRank that are the same for all backends: construction, and the totals of
+// iterations.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +15,11 @@
 
 namespace sluice::pagerank {
 
-/// Ranks in some place.
+/// The implementation of DynamicRanks by one backend.
 class DynamicRanks::State {
  public:
   virtual ~State() = default;
-  /// Throws UsageError for what follow() cannot do here.
+  /// Throws UsageError for options that follow() does not support on this backend.
   virtual void validate(const DynamicRankOptions& options) const = 0;
   virtual DynamicRankResult follow(const Graph& graph, const EdgeChanges& changes,
                                    const DynamicRankOptions& options, const RankObserver& observer) = 0;
@@ -26,29 +27,28 @@ class DynamicRanks::State {
   virtual std::uint64_t vertices() const = 0;
   virtual std::uint64_t first() const = 0;
   virtual std::uint64_t own() const = 0;
-  /// Of a run that is only planned: charges what follow() would, with a batch of this size, and says how
-  /// lists come.
+  /// In a plan: charges the memory that follow() would take for a batch of this size, and completes `plan`.
   virtual void plan(const Graph& graph, const UpdateSize& batch, Plan& plan) = 0;
 };
 
-/// Makes ranks of `graph` at `place`, from `ranks` that were given.
+/// Makes ranks of `graph` at `place`, beginning with the given `ranks`.
 using MakeDynamicRanks = std::unique_ptr<DynamicRanks::State>(const Device& device, const Graph& graph,
                                                               std::span<const double> ranks,
                                                               const Options& options, const RankPlace& place);
-/// Where it suits.
+/// By the backend that suits device, graph and place.
 MakeDynamicRanks make_dynamic_ranks;
-/// On a GPU, or on every rank's, that keeps a copy of the graph; the same bits.
+/// On a GPU, or on the GPU of every rank, that keeps a copy of the graph; the same bits.
 MakeDynamicRanks make_whole_cuda_ranks;
-/// What such a copy takes of the GPU, with ranks; and the space beside it for batches and new vertices,
-/// which are not known when ranks begin.
+/// GPU memory of such a copy and its ranks; and the memory beside it for batches and new vertices, whose size
+/// is not known at the beginning.
 std::uint64_t whole_cuda_bytes(const Device& device, const Graph& graph, const Options& options);
 constexpr std::uint64_t space_for_batches(std::uint64_t whole_bytes) {
   return whole_bytes / 12 + (std::uint64_t{1} << 20);
 }
-/// On a GPU that has the graph in partitions, or the part of its rank; the same bits.
+/// On a GPU that brings partitions of the graph, or of its rank's part; the same bits.
 MakeDynamicRanks make_part_cuda_ranks;
 
-/// What a store is asked for, and what follows from it.
+/// The options of a store and of the current batch, and what follows from them.
 struct BatchState {
   explicit BatchState(const Options& given) : options(given) {}
 
@@ -63,58 +63,58 @@ struct BatchState {
   FixedRank total = 0;         ///< the sum of all ranks
 };
 
-/// What all ranks did in an iteration.
+/// The totals of an iteration over all ranks of the job.
 Settled total_of(const Router& peers, const Settled& own, RankNorm norm);
 
-/// The in-edges, or their offsets where they are in a file; throws UsageError where a directed graph does not
-/// store them. In a plan, where they are yet to be made, out-edges stand for them.
+/// The in-edges, or only their offsets if they are in a file. Throws UsageError if a directed graph does not
+/// store them. In a plan, out-edges stand for in-edges that are not made yet.
 CsrView in_edges_of(const Graph& graph, bool weighted);
-/// Those of vertices [first, last), and where they are.
+/// The in-edges of vertices [first, last), in memory or in a file.
 SweepRows in_rows_of(const Graph& graph, bool weighted, std::uint64_t first, std::uint64_t last);
 
-/// What is known of vertices [first, last) of a graph with their out-edges.
+/// Divisors and self-loops of vertices [first, last), which their out-edges determine.
 struct RankSources {
-  HostArray<double> divisors;  ///< [last - first] among how much a vertex splits its rank
+  HostArray<double> divisors;  ///< [last - first] see RankSource
   HostArray<Loop> loops;       ///< [last - first]
 };
-/// Where `known` are those of vertices [first, first + some) of the graph before, and the others are new.
+/// For vertices [first, last), of which the first are `known` from the graph before; finds the others.
 RankSources grown_sources(RankSources known, const Graph& graph, const Options& options, std::uint64_t first,
                           std::uint64_t last, unsigned threads);
 
-/// [vertices] 1 where a vertex has nowhere to leave its rank and every rank depends on that
-/// (Dangling::uniform), by the divisors of some vertices, the first of which is `first`.
+/// [vertices] With Dangling::uniform 1 for a dangling vertex, else empty. `divisors` are of some vertices,
+/// from `first` on; flags of others are not set.
 HostArray<std::uint8_t> dangling_flags(const Options& options, std::uint64_t vertices, std::uint64_t first,
                                        std::span<const double> divisors);
 
-/// From normalised ranks of all vertices to those of [first, last) that are solved for. Throws InputError for
-/// ranks that are none.
+/// Converts normalised ranks of all vertices to the vector that is solved for (y of dynamic.hpp), for [first,
+/// last). Throws InputError for invalid ranks.
 HostArray<FixedRank> starting_ranks(std::span<const double> given, std::span<const std::uint8_t> dangling,
                                     const Options& options, std::uint64_t first, std::uint64_t last);
 
 FixedRank sum_of(std::span<const FixedRank> ranks);
 
-/// Of vertices whose lists changed, which ascend.
+/// Divisors and self-loops of vertices whose lists changed, in ascending order.
 std::vector<RankSource> sources_of(const Graph& graph, const Options& options,
                                    std::span<const Vertex> vertices, unsigned threads);
-/// The own ones among the sources of changes, each once.
+/// This rank's vertices among the sources of changes, each once.
 std::vector<Vertex> changed_sources(std::span<const EdgeChange> changes, const Router& peers);
 
-/// What ranks that sum to `total` are divided by at the end.
+/// The divisor that normalises ranks which sum to `total`.
 SLUICE_HD double rank_scale(Dangling dangling, FixedRank total) {
   return dangling == Dangling::uniform && total > 0 ? from_fixed(total) : 1;
 }
 
-/// Of an iteration that left ranks which sum to `total`.
+/// The residual of an iteration after which ranks sum to `total`.
 SLUICE_HD double residual_of(const Settled& settled, RankNorm norm, Dangling dangling, FixedRank total) {
   return settled.change.norm(norm) / rank_scale(dangling, total);
 }
 
-/// A rank as it is handed out.
+/// The reported rank.
 inline double scaled_rank(FixedRank rank, double scale) {
   return from_fixed(to_fixed(from_fixed(rank) / scale));
 }
 
-/// More vertices: all ranks shrink with 1 / n; new ones begin as if nothing pointed at them.
+/// Ranks after vertices were added: old ranks shrink with 1 / n; new ones begin as if they had no in-edges.
 struct RankGrowth {
   std::uint64_t before = 0;
   double ratio = 1, base = 0;

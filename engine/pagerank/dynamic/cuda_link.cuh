@@ -1,10 +1,10 @@
-// Edges and other ranks on a GPU that does not hold the graph (part_store.hpp). In-edges come in partitions.
-// The host has the out-edges: it sends those of the vertices whose change spreads, cut to those that lead to
-// own vertices. GPUs of ranks exchange contributions (device_shares.cuh).
+// The link of PartStore on a GPU that does not hold the graph (part_store.hpp). In-edges come in partitions.
+// The host has the out-edges: it sends those of vertices whose change spreads, if they lead to own vertices.
+// GPUs of ranks exchange contributions (device_shares.cuh).
 //
-// Where few edges lead from vertices whose change spreads, hosts exchange the ids of these, for hosts look up
-// their edges. By way of the GPUs, where a round takes 15 us, each would copy down those of all ranks. Where
-// many edges do, GPUs exchange bits, and no out-list is looked up (PartStore::mark_by_in_lists).
+// If few edges lead from vertices whose change spreads, hosts exchange the ids of these, since hosts look up
+// their edges. Through the GPUs, where a round takes 15 us, each host would copy the ids of all ranks from
+// its GPU. If many edges do, GPUs exchange bits, and no out-list is looked up (PartStore::mark_by_in_lists).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -42,18 +42,18 @@ class CudaLink {
         state_(state),
         parcels_(device, std::max(graph.vertices(), graph.edges())),
         shares_(device, peers, state) {}
-  ~CudaLink() { cudaStreamSynchronize(stream().get()); }  // what is under way uses buffers
+  ~CudaLink() { cudaStreamSynchronize(stream().get()); }  // running work uses the buffers
 
-  /// To this GPU.
+  /// Bytes sent to this GPU.
   std::uint64_t bytes_sent() const { return parcels_.bytes_sent(); }
 
-  /// Takes the offsets of own edges.
+  /// Copies the offsets of own edges to the GPU.
   void see(const Graph& graph) {
-    state_.executor.wait("the last batch");  // its last list is made by the offsets that it had
+    state_.executor.wait("the last batch");  // its last list is made with the old offsets
     const CsrView in = in_edges_of(graph, state_.options.weighted), out = graph.out.view();
     state_.in = {in.vertices, 0, take(in_offsets_, in), nullptr, nullptr};
     state_.out_offsets = in.offsets == out.offsets ? state_.in.offsets : take(out_offsets_, out);
-    const std::uint64_t last = std::min(peers_.last(), in.vertices);  // of a plan, vertices that come later
+    const std::uint64_t last = std::min(peers_.last(), in.vertices);  // a plan adds vertices without edges
     if (peers_.first() < last) state_.in.edges = in.offsets[last] - in.offsets[peers_.first()];
   }
 
@@ -68,7 +68,7 @@ class CudaLink {
         [&](const Columns& at, std::uint64_t size) { meet(at, size, ParcelUse::vertices); });
   }
 
-  /// Goes along lists that are in host memory.
+  /// Sends the edges of `all` in lists in host memory, and traverses them on the GPU.
   void spread(const CsrView& out, std::span<const Vertex> all, bool pushes) {
     const ParcelUse use = !pushes            ? ParcelUse::vertices
                           : Share::kWeighted ? ParcelUse::weights
@@ -90,8 +90,8 @@ class CudaLink {
     }
   }
 
-  /// Entries that have come: vertices become members; with sources, who are the ends of edges from them, by
-  /// differences.
+  /// Handles entries that were received. Their vertices become members; with sources, differences along the
+  /// edges are added to their sums.
   void meet(const ParcelColumns<typename Share::Stored>& at, std::uint64_t size, ParcelUse use) {
     const Spread spread = use == ParcelUse::vertices ? Spread::marks : Spread::pushes;
     const CsrView edges{0, 0, nullptr, at.vertices, at.weights};
@@ -104,9 +104,9 @@ class CudaLink {
     });
   }
 
-  // ---- what vertices offer
+  // ---- contributions
 
-  /// As DeviceShares.
+  /// See DeviceShares.
   void send(std::span<const Vertex> changed, std::span<const Vertex> /*all_sources*/) {
     shares_.send(changed);
   }
@@ -118,7 +118,7 @@ class CudaLink {
 
   const cuda::Stream& stream() const { return state_.executor.queue(); }
 
-  /// Own offsets of `lists`, by id.
+  /// Copies own offsets of `lists` to `offsets`. Returns them, indexed by id.
   const EdgeIndex* take(Buffer<EdgeIndex>& offsets, const CsrView& lists) {
     const std::uint64_t own = peers_.last() - peers_.first();
     offsets.reserve(device_, own + 1, "offsets of edges");
@@ -135,7 +135,7 @@ class CudaLink {
                     });
   }
 
-  /// Writes the edges that are sent in places [from, until).
+  /// Writes the edges that have places [from, until) among those sent.
   void pack(const CsrView& out, std::span<const Vertex> sources, ParcelUse use, const Columns& to,
             std::uint64_t from, std::uint64_t until) const {
     const auto place = [&](auto it) { return static_cast<std::uint64_t>(it - places_.begin()); };
@@ -158,8 +158,8 @@ class CudaLink {
   State& state_;
   RankParcels<Stored> parcels_;
   DeviceShares<Share> shares_;
-  Buffer<EdgeIndex> in_offsets_, out_offsets_;  ///< [own + 1]; of an undirected graph the first alone
-  std::vector<EdgeIndex> begins_, places_;  ///< of sources' edges in their lists, and among what is sent
+  Buffer<EdgeIndex> in_offsets_, out_offsets_;  ///< [own + 1]; an undirected graph has only the first
+  std::vector<EdgeIndex> begins_, places_;      ///< of sources' edges, in lists and among those sent
 };
 
 }  // namespace sluice::pagerank

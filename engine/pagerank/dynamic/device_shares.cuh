@@ -1,5 +1,5 @@
-// What vertices offer, between ranks with GPUs (changed_rows.hpp). Hosts tell each other how many rows of
-// each rank changed.
+// Exchange of contributions between ranks' GPUs (changed_rows.hpp). Hosts exchange the counts of changed
+// rows.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -17,7 +17,7 @@
 
 namespace sluice::pagerank {
 
-/// `rows` and what they offer go to `entries`.
+/// Writes `rows` and their contributions to `entries`.
 template <class Share>
 void pack_shares(const RankState<Share, cuda::CudaExecutor>& state, const Vertex* rows,
                  const ParcelColumns<typename Share::Stored>& entries, std::uint64_t size) {
@@ -27,7 +27,8 @@ void pack_shares(const RankState<Share, cuda::CudaExecutor>& state, const Vertex
   });
 }
 
-/// What other ranks' vertices offer now; what they did is what their out-neighbours received before.
+/// Stores received contributions of other ranks' vertices. The old ones, which out-neighbours have received,
+/// go to `sent`.
 template <class Share>
 void take_shares(const RankState<Share, cuda::CudaExecutor>& state,
                  const ParcelColumns<typename Share::Stored>& entries, std::uint64_t size) {
@@ -51,8 +52,8 @@ class DeviceShares {
         capacity_(entries_at_once(peers.owners().vertices())),
         entries_(device, peers.alone() ? 0 : peers.size() * capacity_, kLabel) {}
 
-  /// Sends the other ranks what own vertices offer, of which those of `changed`, in the GPU's memory, are
-  /// others than before, and receives theirs. All ranks call it.
+  /// Sends the other ranks the contributions of own vertices, and receives theirs. Those of `changed`, in GPU
+  /// memory, have changed. All ranks call it.
   void send(std::span<const Vertex> changed) {
     if (peers_.alone()) return;
     const std::uint64_t own = peers_.template sends_all<Stored>(changed.size()) ? kAllRows : changed.size();
@@ -65,7 +66,7 @@ class DeviceShares {
     }
   }
 
-  /// The same of all own vertices.
+  /// The same for all own vertices.
   void send_all() { gather_rows(ranges_of(peers_.owners())); }
 
  private:
@@ -78,7 +79,7 @@ class DeviceShares {
 
   const cuda::Stream& stream() const { return state_.executor.queue(); }
 
-  /// Entries of a rank lie as those of a parcel do.
+  /// The entries of a rank, in the layout of a parcel.
   Columns columns_at(const ElementRange& place) const {
     return Columns(entries_.data()[place.begin].bytes, place.end - place.begin);
   }
@@ -91,7 +92,7 @@ class DeviceShares {
   }
 
   void gather_rows(std::span<const ElementRange> rows) {
-    if (all_empty(rows) || host_budget().counts_only()) return;  // a plan has none
+    if (all_empty(rows) || host_budget().counts_only()) return;  // a plan has no rows
     Stored* const shares = state_.shares.data();
     for_others(rows, [&](const ElementRange& range) {
       cuda::check(cudaMemcpyAsync(state_.sent.data() + range.begin, shares + range.begin,
@@ -102,7 +103,7 @@ class DeviceShares {
     peers_.share_ranges(shares, rows, kLabel, stream().get());
   }
 
-  /// As many of `changed` as this rank has places.
+  /// Exchanges as many of `changed` as this rank has places.
   void gather_entries(std::span<const Vertex> changed, std::span<const ElementRange> places) {
     const ElementRange& own = places[peers_.own()];
     pack_shares(state_, changed.data(), columns_at(own), own.end - own.begin);
@@ -115,7 +116,7 @@ class DeviceShares {
   const Router& peers_;
   State& state_;
   std::uint64_t capacity_;
-  Buffer<Entry> entries_;  ///< [ranks][capacity] changed rows and what they offer
+  Buffer<Entry> entries_;  ///< [ranks][capacity] changed rows and their contributions
 };
 
 }  // namespace sluice::pagerank

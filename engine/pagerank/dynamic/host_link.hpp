@@ -1,4 +1,4 @@
-// Edges and other ranks on the host (part_store.hpp): all lie in its memory, or come there in partitions.
+// The link of PartStore on the host: edges are in host memory, or are brought there in partitions.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ class HostLink {
     expand_sources(state_, out, sources, pushes ? Spread::pushes : Spread::marks, state_.grown());
   }
 
-  /// What sources of other ranks offer is what they sent before, once theirs come.
+  /// Exchanges changed contributions with the other ranks; `sent` keeps the old ones of their sources.
   void send(std::span<const Vertex> changed, std::span<const Vertex> all_sources) {
     for (const Vertex v : all_sources)
       if (!peers_.owns(v)) state_.sent.data()[v] = state_.shares.data()[v];

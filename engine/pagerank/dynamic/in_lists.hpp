@@ -1,6 +1,6 @@
-// The in-edges of affected vertices: whole in memory, or brought in partitions. A vertex that is not affected
-// reads no list, so a partition without affected vertices stays where it is. Members are sorted by partition,
-// and by class within, so that each is looked at when its list is there.
+// The in-edges of affected vertices: all in memory, or brought in partitions. Only affected vertices read
+// their lists, so a partition without any is not brought. Members (affected vertices) are sorted by
+// partition, and by class within, so that each is handled while its list is present.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace sluice::pagerank {
 
-/// Members by partition and class, and how many edges are read of each.
+/// Sorts members by partition and class; weights are the edges that are read of each.
 template <class Share>
 struct MembersByPartition {
   DynamicView<Share> view;
@@ -32,10 +32,10 @@ struct MembersByPartition {
   SLUICE_HD std::uint64_t weight(std::uint64_t i) const { return view.reads_of(item(i)); }
 };
 
-/// Which vertices that are no members have an in-neighbour with its bit among `bits`.
+/// Finds vertices that are no members and have an in-neighbour whose bit in `bits` is set.
 template <class Share>
 struct FindByInList {
-  DynamicView<Share> view;  ///< with the lists that are here
+  DynamicView<Share> view;  ///< with the lists that are present
   const std::uint32_t* bits;
   std::uint8_t* found;  ///< [own]
   std::uint64_t begin;  ///< the first row, among own ones
@@ -58,23 +58,23 @@ struct FindByInList {
 
 class InLists {
  public:
-  /// Of the vertices [first, last). Slots take what the device has left; a GPU has them in any case. Keeps
-  /// references. Throws BudgetError where two partitions do not fit.
+  /// For the vertices [first, last). Slots take the device memory that is left; a GPU always has slots. Keeps
+  /// references. Throws BudgetError if two partitions do not fit.
   InLists(const Device& device, const Graph& graph, bool weighted, std::uint64_t first, std::uint64_t last,
           const PagingOptions& paging);
 
-  /// Whether lists are there only while they are gathered.
+  /// Whether lists come in partitions, and may be present only while they are gathered.
   bool come_and_go() const { return pages_ != nullptr; }
-  /// Do lists stay where the executor reads them, once they have come?
+  /// Whether lists stay where the executor reads them, once they were brought.
   bool stay() const { return pages_ == nullptr || pages_->all_stay(); }
-  /// What was brought; of the partitions those count that were wanted in some iteration.
+  /// Traffic of the lists; and how many partitions were needed in some iteration.
   Traffic traffic() const { return pages_ ? pages_->traffic() : Traffic{}; }
   std::uint64_t partitions_read() const {
     return pages_ ? static_cast<std::uint64_t>(std::count(ever_.begin(), ever_.end(), 1)) : 1;
   }
 
-  /// The sums of all members that are not known, and the new ranks of those with a loop in their list, where
-  /// the method wants them in closed form.
+  /// Finds the sums of members that are not known. If the method computes ranks in closed form, it also finds
+  /// the next ranks of members with a stored self-loop.
   template <class State, class Share>
   void gather(const State& state, const DynamicView<Share>& view) {
     const VertexList members = state.members(state.now());
@@ -94,8 +94,8 @@ class InLists {
                      });
   }
 
-  /// Vertices that are no members and have an in-neighbour with its bit among `bits` are 1 in `found`, [own],
-  /// then. Reads all lists, but a few edges of most where many bits are set.
+  /// Sets `found`, [own], to 1 for vertices that are no members and have an in-neighbour whose bit in `bits`
+  /// is set. Brings all lists, but reads few edges of most if many bits are set.
   template <class State>
   void find_by_bits(const State& state, const std::uint32_t* bits, std::uint8_t* found) {
     auto view = state.view();
@@ -123,7 +123,7 @@ class InLists {
     return keys_.begins.data() + partition * kListClasses;
   }
 
-  /// Members of partitions that stay away, whose lists are empty or not read.
+  /// Handles members of partitions that are not brought: their lists are empty or not read.
   template <class State, class Share>
   void gather_unread(const State& state, const DynamicView<Share>& view, Vertex* sorted) const {
     for (std::size_t p = 0, end; p < waiting_.size(); p = end + 1) {
@@ -146,10 +146,10 @@ class InLists {
     state.renew_loops(view, members, sizes);
   }
 
-  std::vector<PageLock> locks_;  // before what reads them
+  std::vector<PageLock> locks_;  // outlive the pages that read them
   std::unique_ptr<SweepPages> pages_;
-  std::vector<std::uint8_t> ever_;      ///< [partitions] 1 where it was wanted
-  std::vector<std::uint64_t> waiting_;  ///< [partitions] edges that are read
+  std::vector<std::uint8_t> ever_;      ///< [partitions] 1 if some iteration needed it
+  std::vector<std::uint64_t> waiting_;  ///< [partitions] edges to be read
   Buffer<unsigned long long> counters_;
   KeyCounts keys_;
 };

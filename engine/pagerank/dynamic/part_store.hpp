@@ -1,11 +1,11 @@
-// The store of the vertices of one rank, or of all (solver.hpp), on the host or on a GPU that does not hold
-// the graph. The host has the graph, or reads it from its file. A link says how lists of edges and what other
-// ranks offer come to the executor's memory: HostLink (host_link.hpp), where they lie there, or CudaLink
+// The store (solver.hpp) of all vertices, or of one rank's, on the host or on a GPU that does not hold the
+// graph. The host has the graph, or reads it from its file. A link brings lists of edges, and contributions
+// of other ranks, to the executor's memory: HostLink (host_link.hpp) on the host, or CudaLink
 // (cuda_link.cuh).
 //
-// Whom a change spreads to, out-lists say where few edges lead from what changed. Else every vertex looks
-// among its in-neighbours for one that changed: a graph in partitions has in-lists where they are needed, and
-// out-lists in the host's memory or in a file.
+// If few edges lead from vertices whose change spreads, their out-lists give the vertices affected next. Else
+// every vertex searches its in-list for one whose change spreads: a graph in partitions has in-lists where
+// they are needed, and out-lists in host memory or in a file.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ class PartStore : public RankState<Share, typename Link::Executor> {
 
   std::uint64_t bytes_sent() const { return link_.bytes_sent(); }
 
-  /// Sends the other ranks what own vertices offer: those that were learned, or all.
+  /// Sends contributions of own vertices to the other ranks: of those passed to learn(), or of all.
   void send_learned() { link_.send({learned_.data(), learned_count_}, {}); }
   void send_all() { link_.send_all(); }
 
@@ -45,7 +45,7 @@ class PartStore : public RankState<Share, typename Link::Executor> {
 
   void see(const Graph& graph) { link_.see(graph); }
 
-  /// More vertices, some of them own ones. Returns the sum of own ranks.
+  /// Adds vertices, some of which this rank may own. Returns the sum of own ranks.
   FixedRank grow(const Graph& graph, const RankGrowth& growth) {
     RankSources known{this->divisors_on_host(), HostArray<Loop>(this->own, "self-loops")};
     copy_to_host(device_, known.loops.data(), this->loops.data(), known.loops.bytes());
@@ -54,7 +54,7 @@ class PartStore : public RankState<Share, typename Link::Executor> {
     return this->grow_ranks(moved(old.data(), this->first), growth);
   }
 
-  /// Among how much changed own vertices split their ranks now.
+  /// Sets divisors, self-loops and contributions of changed own vertices.
   void learn(std::span<const Vertex> changed, std::span<const RankSource> sources) {
     learned_count_ = changed.size();
     learned_.reserve(device_, changed.size(), "changed sources");
@@ -74,15 +74,15 @@ class PartStore : public RankState<Share, typename Link::Executor> {
 
   void add(std::span<const Vertex> vertices) { link_.meet(vertices); }
 
-  /// Vertices that became members since the last call.
+  /// Vertices that became members (affected vertices) since the last call.
   std::vector<Vertex> new_members() {
     if (this->list_new_members() == 0) return {};
     this->read_grown();
     return listed(kSources);
   }
 
-  /// Own out-neighbours of the sources of all ranks become members; if it `pushes`, their sums get the
-  /// differences.
+  /// Makes own out-neighbours of `all`, the sources of all ranks, members. `pushes`: adds differences to
+  /// sums.
   void spread(const ListReader& reader, std::span<const Vertex> all, bool pushes) {
     reader.for_each(all, [&](const CsrView& lists, std::size_t begin, std::size_t end) {
       link_.spread(lists, all.subspan(begin, end - begin), pushes);
@@ -92,7 +92,7 @@ class PartStore : public RankState<Share, typename Link::Executor> {
 
   // ---- an iteration
 
-  /// Renews all members, and lists those of the next iteration that are known by now.
+  /// Updates all members, and lists those that stay members in the next iteration.
   Settled settle(Lists& lists) {
     const unsigned next = this->next();
     this->clear_lists();
@@ -111,13 +111,13 @@ class PartStore : public RankState<Share, typename Link::Executor> {
   /// Own vertices whose change spreads, after an iteration.
   std::vector<Vertex> spreading() const { return listed(kSources); }
 
-  /// Shall the out-neighbours of these be found by mark_by_in_lists() where so many edges of all ranks lead
-  /// to them? `stay`: in-lists stay where the executor reads them, on all ranks.
+  /// Whether mark_by_in_lists() should find the next members, if `pushed` edges of all ranks lead from
+  /// vertices whose change spreads. `stay`: on all ranks, in-lists stay where the executor reads them.
   bool marks_by_in_lists(const Graph& graph, std::uint64_t pushed, bool stay) const {
     if (this->out.offsets != nullptr && !graph.edges_elsewhere) return false;
     return pushed > graph.edges() / part_for_in_lists(graph.edges_elsewhere != nullptr, stay);
   }
-  /// Own out-neighbours of the vertices of all ranks whose change spreads become members, as by spread().
+  /// Makes own out-neighbours of all ranks' vertices whose change spreads members, as spread() does.
   void mark_by_in_lists(Lists& lists) {
     std::uint32_t* const bits = spreading_.data();
     this->executor.fill(bits, 0, spreading_.bytes());
@@ -150,7 +150,7 @@ class PartStore : public RankState<Share, typename Link::Executor> {
   template <class T>
   using Column = typename State::template Column<T>;
 
-  /// State of the vertices of a graph, of which the first ones are `known`.
+  /// Allocates the state of a graph's vertices; the divisors and self-loops of the first ones are `known`.
   void make_vertices(const Graph& graph, RankSources known) {
     const RankSources sources = grown_sources(std::move(known), graph, this->options, peers_.first(),
                                               peers_.last(), device_.threads());
@@ -162,17 +162,17 @@ class PartStore : public RankState<Share, typename Link::Executor> {
     copy_to_device(device_, this->loops.data(), sources.loops.data(), sources.loops.bytes());
   }
 
-  /// Part of all edges from which on in-lists take less time. Kronecker 24, a batch of 1e-4, an H200: with
-  /// out-lists in the host's memory an iteration took 21 ms where 9 did by in-lists that the GPU has, and
-  /// another with fewer sources 12 and 13; with out-lists in a file 74 ms to 1.3 s, and 15 to 49 by in-lists
-  /// (two ranks on it). In-lists that do not stay come at 55 GB/s, where a GPU's memory gives 4,200.
+  /// In-lists take less time if more than one in so many edges leads from sources. Kronecker 24, a batch of
+  /// 1e-4, an H200: with out-lists in host memory an iteration took 21 ms, by in-lists on the GPU 9; another
+  /// with fewer sources 12 and 13. With out-lists in a file it took 74 ms to 1.3 s, by in-lists 15 to 49 ms
+  /// (two ranks on the GPU). In-lists that do not stay come at 55 GB/s, where a GPU's memory gives 4,200.
   static std::uint64_t part_for_in_lists(bool out_lists_in_file, bool stay) {
     if (State::kOnHost) return 64;
     if (out_lists_in_file) return stay ? 65536 : 64;
     return stay ? 32 : 4;
   }
 
-  /// What mark_by_in_lists() needs.
+  /// Allocates the state of mark_by_in_lists().
   void make_marks(const Graph& graph) {
     if (State::kOnHost && !graph.edges_elsewhere) return;
     constexpr const char* kLabel = "vertices whose change spreads";
@@ -185,7 +185,7 @@ class PartStore : public RankState<Share, typename Link::Executor> {
     this->executor.fill(found_.data(), 0, found_.bytes());
   }
 
-  /// Of a list, all of whose work has ended. All are of one class: the host has the out-edges.
+  /// The size of a list whose work has ended. Its vertices have one class, since the host has the out-edges.
   std::uint64_t count_of(RankList list) const { return this->counted().lists[list].count[0]; }
   std::vector<Vertex> listed(RankList list) const {
     std::vector<Vertex> vertices(count_of(list));
@@ -195,15 +195,15 @@ class PartStore : public RankState<Share, typename Link::Executor> {
 
   const Device& device_;
   Router& peers_;
-  Column<FixedRank> renewed_;  ///< [own] of vertices with a loop in their list
+  Column<FixedRank> renewed_;  ///< [own] see DynamicView
   Column<Vertex> learned_;     ///< own changed sources of the last batch, and how many
   std::uint64_t learned_count_ = 0;
   Column<RankSource> learned_sources_;
-  DeviceOwnership owners_;           ///< ranks
+  DeviceOwnership owners_;           ///< the ranks' ranges
   Column<std::uint32_t> spreading_;  ///< bits of all vertices
   Column<std::uint8_t> found_;       ///< [own] InLists::find_by_bits()
   std::optional<SharedBits<typename Link::Executor>> shared_;
-  Link link_;                            ///< the last: what is under way ends before what it uses
+  Link link_;  ///< the last: its work ends before what it uses is freed
 };
 
 }  // namespace sluice::pagerank

@@ -1,4 +1,4 @@
-// Ranks on a GPU that does not hold the graph, or on one of several (part_store.hpp).
+// Dynamic ranks on a GPU, or on the GPUs of several ranks, that do not hold the graph (part_store.hpp).
 #include "engine/pagerank/dynamic/cuda_link.cuh"
 #include "engine/pagerank/dynamic/part_store.hpp"
 #include "engine/pagerank/dynamic/solver.hpp"

@@ -1,4 +1,4 @@
-// What dynamic PageRank would take: its run, on a device whose memory only counts (MemoryPlan).
+// Plans dynamic PageRank by constructing its run on a device whose memory is only counted (MemoryPlan).
 #include "engine/pagerank/dynamic/plan.hpp"
 
 #include "engine/pagerank/dynamic/backend.hpp"
@@ -8,7 +8,7 @@ namespace sluice::pagerank {
 
 namespace {
 
-/// In-edges that a directed graph in memory does not store: they are made once, and stay.
+/// In-edges that a directed graph in memory does not store; they are made once and kept.
 Csr make_in_edges(const Graph& graph) {
   if (!graph.directed || !graph.in.offsets.empty() || graph.edges_elsewhere) return {};
   return transpose(graph.out);

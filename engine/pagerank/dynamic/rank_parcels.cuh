@@ -1,5 +1,5 @@
-// Entries of vertices on their way to a GPU: targets of edges whose sources are worked on. The host packs so
-// many at a time while kernels work on the ones before. No router is meant: nothing here leaves the rank.
+// Entries of vertices that the host sends to its GPU: targets of edges from expanded sources. The host packs
+// a parcel while kernels work on the one before. Nothing here leaves the rank: no router is involved.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,13 @@
 
 namespace sluice::pagerank {
 
-/// Entries side by side. Of the last three columns there are `values` (device_shares.cuh), or the other two.
+/// Columns of entries: `vertices`, and either `values` (device_shares.cuh) or `sources` and `weights`.
 template <class Stored>
 struct ParcelColumns {
   Vertex* vertices = nullptr;
-  Stored* values = nullptr;   ///< what vertices offer
+  Stored* values = nullptr;   ///< contributions of vertices
   Vertex* sources = nullptr;  ///< of edges to `vertices`
-  float* weights = nullptr;   ///< of the same
+  float* weights = nullptr;   ///< of the same edges
   static_assert(sizeof(Stored) == sizeof(Vertex) + sizeof(float));
 
   ParcelColumns(std::byte* memory, std::uint64_t capacity)
@@ -30,9 +30,9 @@ struct ParcelColumns {
 };
 
 enum class ParcelUse {
-  vertices,  ///< them alone
-  sources,   ///< and the sources of the edges to them
-  weights,   ///< and the weights of these
+  vertices,  ///< vertices alone
+  sources,   ///< also the sources of the edges to them
+  weights,   ///< also the weights of these edges
 };
 
 template <class Stored>
@@ -49,7 +49,7 @@ class RankParcels {
   }
 
   /// Sends `count` entries: pack(columns, begin, end) writes entries [begin, end), and work(columns, size)
-  /// launches what is done with them on the device, on `stream`.
+  /// launches the kernels for them on `stream`.
   template <class Pack, class Work>
   void send(std::uint64_t count, ParcelUse use, const cuda::Stream& stream, Pack&& pack, Work&& work) {
     for (std::uint64_t begin = 0; begin < count; begin += capacity_) {

@@ -1,5 +1,5 @@
-// What all stores have in common, on the host and on a GPU, of all vertices or of those of one rank: ranks,
-// what vertices offer, and lists of affected vertices. Each says where its lists of edges are.
+// The state of every store, on the host and on a GPU, of all vertices or of one rank's: ranks, contributions,
+// and lists of affected vertices (members). Each store decides where its lists of edges are.
 #pragma once
 
 #include <algorithm>
@@ -17,33 +17,33 @@
 
 namespace sluice::pagerank {
 
-/// A list of more than this part of all vertices is made anew in order of id, so that neighbouring state is
-/// read together: a look at all flags then costs less than what is saved.
+/// A list of more than one in so many vertices is rebuilt in order of id, so that adjacent state is read
+/// together, which saves more than a scan of all flags costs.
 inline constexpr std::uint64_t kManyPart = 16;
 
-/// Blocks of a launch whose totals are added up, at most.
+/// Most blocks of a launch whose totals are joined.
 inline constexpr unsigned kMostParts = 2048;
 
-/// The lists that lanes append to: two of members in turns, with the sources between them, so that either
-/// can be cleared along with these; vertices that offer something else; and those that were ever affected by
-/// the batch, which a GPU only counts.
+/// The lists that lanes append to. Two lists of members alternate, with the sources between them, so that
+/// either can be cleared with the sources. The others: vertices whose contribution changed, and vertices that
+/// the batch ever affected, which a GPU only counts.
 enum RankList : unsigned { kMembers, kSources, kOtherMembers, kChanged, kEverAffected, kRankLists };
 
-/// What lanes count, and the host reads.
+/// Counters that lanes update and the host reads.
 struct RankCounters {
   ListSizes lists[kRankLists];
   unsigned long long sums[LaneOutput::kSums];  ///< of ranks
   Settled settled;
 };
 
-/// Ranks of the vertices [first, first + own). Work goes through `executor`, and has ended after read().
+/// State of the vertices [first, first + own). Work runs on `executor`, and has ended after read().
 template <class Share, class E>
 class RankState : public BatchState {
  public:
   using Stored = typename Share::Stored;
   using Lane = typename E::Lane;
   static constexpr bool kOnHost = std::is_same_v<E, HostExecutor>;
-  /// What is charged to a device's budget only where that has memory of its own.
+  /// An array that is charged to the device's budget only if the device has memory of its own.
   template <class T>
   using Column = ChargedArray<T, std::conditional_t<kOnHost, StagingMemory, DeviceMemory>>;
 
@@ -61,7 +61,7 @@ class RankState : public BatchState {
   /// Members of the list that was read last.
   std::uint64_t affected() const { return all_of(sizes); }
   bool all_ever() const { return all_ever_; }
-  /// Of own vertices that were ever affected by the batch.
+  /// How many own vertices the batch has ever affected.
   std::uint64_t ever() const { return all_ever_ ? own : counted_.lists[kEverAffected].count[0]; }
 
   DynamicView<Share> view() const {
@@ -86,7 +86,7 @@ class RankState : public BatchState {
 
   RankCounters* counters() const { return counters_.data(); }
   Settled* partial() const { return partial_.data(); }
-  /// As they were read last.
+  /// The counters, as they were read last.
   const RankCounters& counted() const { return counted_; }
   VertexList list(unsigned number) const {
     const ChargedList& memory = long_[number];
@@ -95,7 +95,7 @@ class RankState : public BatchState {
   }
   VertexList members(unsigned which) const { return list(which == 0 ? kMembers : kOtherMembers); }
   VertexList sources() const { return list(kSources); }
-  /// Where lanes write.
+  /// Where lanes write their output.
   LaneOutput output() const {
     return {few_.data(),      begins_.data(), counters()->lists[0].count,
             counters()->sums, nullptr,        static_cast<unsigned>(begins_.size())};
@@ -108,7 +108,8 @@ class RankState : public BatchState {
     executor.for_each(count, output(), body);
   }
 
-  /// Members with a loop in their list, which is there, are renewed: it is no part of their sums.
+  /// Computes next ranks of members with a stored self-loop, which the closed form reads in the present
+  /// lists.
   void renew_loops(const DynamicView<Share>& all, const VertexList& listed, const ListSizes& known) const {
     if (!drops() || all.renews_all) return;
     over(all_of(known), [=] SLUICE_BODY(std::uint64_t i, Lane&) {
@@ -119,7 +120,7 @@ class RankState : public BatchState {
 
   // ---- vertices
 
-  /// State of `count` vertices from `from` on, of `all`; what it was is lost.
+  /// Allocates the state of `count` of `all` vertices, from `from` on; the previous state is lost.
   void make_vertices(std::uint64_t from, std::uint64_t count, std::uint64_t all, bool on_ranks) {
     first = from, own = count, vertices_ = all;
     ranks = Buffer<FixedRank>(device_, own, "ranks");
@@ -137,21 +138,21 @@ class RankState : public BatchState {
     for (unsigned i = 0; i < begins_.size(); ++i) begins_[i] = i / kListClasses * own;
     executor.fill(flags_.data(), 0, flags_.bytes());
     executor.fill(known_.data(), 0, known_.bytes());
-    if (kOnHost) {  // or else batches would wait for their pages
+    if (kOnHost) {  // so that batches do not wait for page faults
       executor.fill(sums_.data(), 0, sums_.bytes());
       executor.fill(sent.data(), 0, sent.bytes());
     }
     waiting_ = all_ever_ = knows_ = false;
   }
 
-  /// Own vertices begin with `given`.
+  /// Sets the ranks and contributions of own vertices.
   void begin(std::span<const FixedRank> given) {
     copy_to_device(device_, ranks.data(), given.data(), given.size_bytes());
     const auto all = view();
     over(own, [=] SLUICE_BODY(std::uint64_t i, Lane&) { all.at.share(static_cast<Vertex>(all.first + i)); });
   }
 
-  /// Ranks of own vertices from those before, `old`, which is indexed by id. Returns their sum.
+  /// Computes ranks of own vertices from the ranks before, `old`, indexed by id. Returns their sum.
   FixedRank grow_ranks(const FixedRank* old, const RankGrowth& growth) {
     executor.fill(counters(), 0, sizeof(RankCounters));
     const auto all = view();
@@ -165,15 +166,15 @@ class RankState : public BatchState {
     return counted_.sums[0];
   }
 
-  /// Of own vertices.
+  /// The divisors of own vertices.
   HostArray<double> divisors_on_host() const {
     HostArray<double> values(own, "out-degrees");
-    executor.wait("out-degrees");  // copies to the host do not wait for it
+    executor.wait("out-degrees");  // copies to the host do not wait for the executor
     copy_to_host(device_, values.data(), divisors.data(), values.bytes());
     return values;
   }
 
-  /// Ranks of `count` of these vertices, from `from` on.
+  /// Reads the reported ranks of `count` of these vertices, from `from` on.
   void read_ranks(std::uint64_t from, std::uint64_t count, std::span<double> to) const {
     executor.wait("the ranks");
     HostArray<FixedRank> fixed(count, "ranks");
@@ -186,23 +187,23 @@ class RankState : public BatchState {
 
   // ---- the affected vertices
 
-  /// The list of members that the next iteration works on, the one that it makes, and the one that vertices
-  /// are added to: the first, but while a batch is marked.
+  /// The list of members that the next iteration reads, the one that it makes, and the one that vertices are
+  /// added to, which is the first one except while a batch is marked.
   unsigned now() const { return now_; }
   unsigned next() const { return drops() ? 1 - now_ : now_; }
   VertexList grown() const { return members(grown_); }
-  /// The list that iterations go on with.
+  /// Sets the list of members that the next iteration reads.
   void go_on_with(unsigned list) { now_ = grown_ = list; }
   void read_grown() { read(grown_); }
 
-  /// The list of sources and the list that an iteration makes are empty.
+  /// Clears the list of sources and the list that an iteration makes.
   void clear_lists() const {
     ListSizes* const lists = counters()->lists;
     if (!drops()) return executor.fill(lists + kSources, 0, sizeof(ListSizes));
     executor.fill(lists + (next() == 0 ? kMembers : kSources), 0, 2 * sizeof(ListSizes));
   }
 
-  /// The counters as they are once all work has ended, and the sizes of a list of members among them.
+  /// Waits for all work, reads the counters, and takes from them the sizes of a list of members.
   void read(unsigned which) {
     executor.read(reinterpret_cast<std::uint64_t*>(&counted_),
                   reinterpret_cast<const unsigned long long*>(counters()),
@@ -210,7 +211,7 @@ class RankState : public BatchState {
     sizes = counted_.lists[which == 0 ? kMembers : kOtherMembers];
   }
 
-  /// Begins to mark the vertices that a batch affects, in a list that holds none that wait.
+  /// Begins to mark the vertices that a batch affects, in the list of members that holds no waiting ones.
   void begin_marks() {
     if (!residual()) forget();
     grown_ = waiting_ ? 1 - now_ : now_;
@@ -223,8 +224,8 @@ class RankState : public BatchState {
     knows_ = residual();
   }
 
-  /// Members that received changes in the last iteration of the last batch join the marked ones, which are
-  /// the members then. Their sums are up to date where they are known.
+  /// Makes the marked vertices the members, with those that received changes in the last iteration of the
+  /// last batch (waiting members). The sums of these are up to date if known.
   void end_marks() {
     if (waiting_) {
       const ListSizes waiting = waiting_sizes_;
@@ -238,10 +239,10 @@ class RankState : public BatchState {
     reserve(now_ == 0 ? kOtherMembers : kMembers, in.edges);
   }
 
-  /// After a batch: whether its last list holds vertices that no iteration has looked at.
+  /// After a batch: on residuals its last list holds waiting members, which no iteration has updated.
   void end_batch() { waiting_ = residual(); }
 
-  /// All vertices are members, and were affected.
+  /// Makes all vertices members, which counts them as affected.
   void add_all() {
     executor.fill(flags_.data(), kMember | kEver, flags_.bytes());
     if (kOnHost) {
@@ -256,13 +257,13 @@ class RankState : public BatchState {
     all_ever_ = true;
   }
 
-  /// All pull.
+  /// Makes all vertices members, and all of them pull.
   void pull_all() {
     if (knows_) executor.fill(known_.data(), 0, known_.bytes());
     add_all();
   }
 
-  /// Makes sources of the members that joined since the last call, and says how many.
+  /// Lists the members that joined since the last call as sources, and returns their number.
   std::uint64_t list_new_members() {
     const std::uint64_t count = affected() - all_of(listed_);
     executor.fill(counters()->lists + kSources, 0, sizeof(ListSizes));
@@ -279,14 +280,14 @@ class RankState : public BatchState {
     return count;
   }
 
-  /// Puts many members about in order of id, but where the host sees that they are.
+  /// Rebuilds a long list of members about in order of id, unless the host finds it in order.
   void order_members() {
     if (affected() <= own / kManyPart) return;
     if (kOnHost && std::is_sorted(grown().few, grown().few + affected())) return;
     list_by_id();
   }
 
-  /// No vertex was affected yet. On the host a batch costs what it affects, not what the graph has.
+  /// Clears all flags. On the host it costs what the last batch affected, not what the graph has.
   void clear_flags() {
     if (kOnHost && !all_ever_ && !device_.plans()) {
       const VertexList affected_once = list(kEverAffected);
@@ -299,37 +300,37 @@ class RankState : public BatchState {
     all_ever_ = false;
   }
 
-  /// About in order of id; members are the same, and so are the sizes.
+  /// Rebuilds the list of members about in order of id; its sizes stay the same.
   void list_by_id() const {
     executor.fill(grown().sizes, 0, sizeof(ListSizes));
     list_members(*this, grown());
   }
 
   mutable E executor;
-  CsrView in;   ///< offsets of own vertices; targets and weights where lists are there to stay
-  CsrView out;  ///< none where only the host has it
-  const EdgeIndex* out_offsets = nullptr;  ///< of own vertices at least
-  std::uint64_t longest_out = 0;           ///< edges of its longest list
+  CsrView in;                              ///< offsets of own vertices; targets and weights if all lists stay
+  CsrView out;                             ///< empty if only the host has it
+  const EdgeIndex* out_offsets = nullptr;  ///< may be unset outside own vertices
+  std::uint64_t longest_out = 0;           ///< edges of the longest out-list
   std::uint64_t first = 0, own = 0;
   ListSizes sizes;          ///< of the list that was read last
   Buffer<FixedRank> ranks;  ///< [own] unnormalised with Dangling::uniform
-  Buffer<Stored> shares;    ///< [vertices] what out-neighbours have received
-  Column<Stored> sent;      ///< [vertices]
+  Buffer<Stored> shares;    ///< [vertices] contributions, as out-neighbours received them
+  Column<Stored> sent;      ///< [vertices] see DynamicView
   Column<double> divisors;  ///< [own]
   Column<Loop> loops;       ///< [own]
-  /// Of kernels, but those of the lists of a GPU's graph.
+  /// Kernel launches, except those that rewrite the lists of a GPU's graph.
   mutable std::uint32_t launches = 0;
 
  private:
   using ChargedList = Column<Vertex>;
 
-  /// No sum is known any more.
+  /// Marks all sums as unknown, and drops waiting members.
   void forget() {
     if (knows_) executor.fill(known_.data(), 0, known_.bytes());
     waiting_ = false;
   }
 
-  /// Room for the long rows of `edges`; the host's lists are of one class.
+  /// Reserves capacity for the long rows of `edges`; the host's lists have one class.
   void reserve(unsigned number, std::uint64_t edges) {
     if (!kOnHost)
       long_[number].reserve(device_, std::min(own, edges / kLineDegree + 1), "lists of affected vertices");
@@ -337,10 +338,10 @@ class RankState : public BatchState {
 
   const Device& device_;
   std::uint64_t vertices_ = 0;
-  Column<FixedRank> sums_;              ///< [own] of what in-neighbours have sent, by lists
+  Column<FixedRank> sums_;              ///< [own] of contributions received along lists
   Column<std::uint8_t> flags_, known_;  ///< [own]
   Column<Vertex> few_, long_[kRankLists];
-  std::array<std::uint64_t, kRankLists * kListClasses> begins_{};  ///< of the lists among few_, on the host
+  std::array<std::uint64_t, kRankLists * kListClasses> begins_{};  ///< of lists in few_, on the host
   Column<RankCounters> counters_;
   Column<Settled> partial_;  ///< [kMostParts] on a GPU
   RankCounters counted_{};
@@ -348,7 +349,7 @@ class RankState : public BatchState {
   ListSizes listed_;       ///< members that were made sources while a batch was marked
   bool all_ever_ = false;  ///< whether all vertices were affected at once
   bool knows_ = false;     ///< whether some sum may be known
-  /// Whether the list of the last batch holds vertices that no iteration has looked at, and how many.
+  /// Whether the list of the last batch holds waiting members (end_batch()), and how many.
   bool waiting_ = false;
   ListSizes waiting_sizes_;
 };

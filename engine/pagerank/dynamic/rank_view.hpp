@@ -1,5 +1,5 @@
-// What an iteration does to one vertex, source or edge, in the memory of one device: the bodies of executors
-// and of the kernels by degree (rows_host.hpp, rows_cuda.cuh).
+// The operations of an iteration on one vertex, source or edge, in the memory of one device. Executors run
+// them, and kernels by degree class (rows_host.hpp, rows_cuda.cuh).
 #pragma once
 
 #include <atomic>
@@ -12,53 +12,54 @@
 
 namespace sluice::pagerank {
 
+/// Flags of a vertex: affected now (a member), ever affected by the batch, out-neighbours affected.
 enum AffectedFlag : std::uint8_t { kMember = 1, kEver = 2, kExpanded = 4 };
 
-/// All that an iteration works on. Arrays of a rank's own vertices are indexed by the ids of the graph, but
-/// for the flags.
+/// The state that an iteration reads and writes. Arrays of own vertices are indexed by vertex id, except
+/// flags.
 template <class Share>
 struct DynamicView : DynamicRankOptions {
   using Stored = typename Share::Stored;
 
   RankNorm norm = RankNorm::linf;
   RankVertices<Share> at;
-  CsrView out;                    ///< none where the host has it; weights only where ranks are split by them
-  const EdgeIndex* out_offsets = nullptr;  ///< of out-edges, wherever these are
-  std::uint64_t longest_out = 0;           ///< edges of its longest list
-  Stored* sent = nullptr;         ///< what vertices that push a change had sent before
+  CsrView out;  ///< empty if only the host has it; weights only for a WeightedShare
+  const EdgeIndex* out_offsets = nullptr;  ///< also if only the host has the out-edges
+  std::uint64_t longest_out = 0;           ///< edges of the longest out-list
+  Stored* sent = nullptr;                  ///< previous contribution of vertices that push a change
   FixedRank* sums = nullptr;
-  /// New ranks that were found while lists were there: of all members on the host, elsewhere of those with a
-  /// loop in lists that come and go.
+  /// Next ranks computed while lists were present: of all members on the host; on a GPU with in-lists in
+  /// partitions, of members with a stored self-loop.
   FixedRank* renewed = nullptr;
   bool renews_all = false;
-  VertexList changed;  ///< vertices that offer something else, where other ranks are to receive it
+  VertexList changed;  ///< vertices whose contribution changed, if other ranks receive it
   std::uint8_t* flags = nullptr;
-  std::uint64_t first = 0;        ///< the vertex whose flags come first
-  std::uint8_t* known = nullptr;  ///< 1 where differences keep the sum up to date; on residuals only
+  std::uint64_t first = 0;        ///< the vertex of flags[0]
+  std::uint8_t* known = nullptr;  ///< 1 if differences keep the sum up to date (residuals)
   VertexList ever;                ///< vertices that were ever affected
   RankUpdate update;
-  /// Do the GPUs of ranks that all hold the graph share out the sums of members, and also which
-  /// out-neighbours become members? Each works on its own vertices then, else on all.
+  /// Whether the GPUs of ranks that all hold the graph divide the sums of members, and also the marking of
+  /// out-neighbours. Each then handles its own vertices, else all.
   bool shares = false, shares_marks = false;
   std::uint64_t shared_first = 0, shared_count = ~std::uint64_t{0};
 
   SLUICE_HD std::uint64_t out_degree(Vertex v) const { return out_offsets[v + 1] - out_offsets[v]; }
   SLUICE_HD std::uint8_t& flags_of(Vertex v) const { return flags[v - first]; }
-  /// By what it takes to find the sum.
+  /// Degree class for finding the sum of v.
   SLUICE_HD unsigned class_of(Vertex v) const {
     return split == RankSplit::none || known[v] ? 0 : list_class(at.in_degree(v));
   }
-  /// By what it takes to go along its out-edges. Where the host has these, it looks at all sources.
+  /// Degree class for traversing the out-edges of v; 0 if only the host has them.
   SLUICE_HD unsigned class_of_source(Vertex v) const {
     return split == RankSplit::in_out && out.offsets != nullptr ? list_class(out_degree(v)) : 0;
   }
   SLUICE_HD bool works_on(Vertex v) const { return v - shared_first < shared_count; }
-  /// Edges of its in-list that an iteration reads: where the sum is known, for a loop in it alone.
+  /// Edges of its in-list that an iteration reads; if the sum is known, only for a stored self-loop.
   SLUICE_HD std::uint64_t reads_of(Vertex v) const {
     return known[v] ? at.loops[v] == Loop::stored : at.in_degree(v);
   }
 
-  /// Makes v a member; `pulls`: its sum is not known any more.
+  /// Makes v a member; `pulls`: its sum is no longer known.
   template <class Lane>
   SLUICE_HD void meet(Vertex v, bool pulls, const VertexList& members, Lane& lane) const {
     if (is_member(v)) return;
@@ -69,7 +70,7 @@ struct DynamicView : DynamicRankOptions {
     members.append(v, class_of(v), lane);
   }
 
-  /// Whether the next rank of v was found while its list was there.
+  /// Whether the next rank of v was computed while its list was present.
   SLUICE_HD bool is_renewed(Vertex v) const {
     return renewed != nullptr && (renews_all || (drops_members(method) && at.loops[v] == Loop::stored));
   }
@@ -78,7 +79,7 @@ struct DynamicView : DynamicRankOptions {
   }
 
  private:
-  /// Others may make it one meanwhile.
+  /// Other threads may make it a member meanwhile.
   SLUICE_HD bool is_member(Vertex v) const {
 #if defined(__CUDA_ARCH__)
     return flags_of(v) & kMember;
@@ -106,15 +107,14 @@ struct DynamicView : DynamicRankOptions {
   }
 };
 
-/// What sources do to their out-neighbours: these become members, or of ranks that share out the marks those
-/// that this one works on; on residuals members by what they receive; or nothing, where all vertices are to
-/// pull.
+/// What sources do to their out-neighbours: mark them as members; mark only those that this rank handles;
+/// push differences, which makes them members (residuals); or nothing, if all vertices are to pull.
 enum class Spread { marks, shared_marks, pushes, nothing };
 
-/// Ranks exchange marks where so large a part of all edges leads from sources; with fewer each makes all.
+/// Ranks divide and exchange marks if more than one in so many edges leads from sources; else each makes all.
 inline constexpr std::uint64_t kManyMarks = 64;
 
-/// `pushed` null: nothing has settled yet.
+/// `pushed` is null before the first iteration.
 template <class Share>
 SLUICE_HD Spread spread_of(const DynamicView<Share>& view, const std::uint64_t* pushed) {
   if (pushed == nullptr) return Spread::marks;
@@ -123,7 +123,7 @@ SLUICE_HD Spread spread_of(const DynamicView<Share>& view, const std::uint64_t* 
   return view.shares_marks && *pushed > view.out.edges / kManyMarks ? Spread::shared_marks : Spread::marks;
 }
 
-/// What a source pushes along its edges: how its contribution changed.
+/// The change of a source's contribution, which it pushes along its edges.
 template <class Share>
 struct Difference {
   typename Share::Stored before{}, after{};
@@ -131,13 +131,13 @@ struct Difference {
   SLUICE_HD Difference(const DynamicView<Share>& view, Vertex source, Spread spread) {
     if (spread == Spread::pushes) before = view.sent[source], after = view.at.shares[source];
   }
-  /// Modulo 2^64: a smaller contribution takes away.
+  /// Modulo 2^64, since a contribution may shrink.
   SLUICE_HD FixedRank carried(float weight) const {
     return Share::carried(after, weight) - Share::carried(before, weight);
   }
 };
 
-/// Goes along one edge of `lists`. The sum of a vertex that has not pulled yet is not read.
+/// Traverses one edge of `lists`. A push to a vertex that has not pulled has no effect: its sum is not read.
 template <class Share, class Lane>
 SLUICE_HD void expand_edge(const DynamicView<Share>& view, const CsrView& lists, EdgeIndex edge,
                            Spread spread, const Difference<Share>& difference, const VertexList& next,
@@ -149,7 +149,7 @@ SLUICE_HD void expand_edge(const DynamicView<Share>& view, const CsrView& lists,
   view.meet(v, !pushes, next, lane);
 }
 
-/// Goes along every `stride`-th of the edges [edge, end) of a source.
+/// Traverses every `stride`-th of the edges [edge, end) of a source.
 template <class Share, class Lane>
 SLUICE_HD void expand_source(const DynamicView<Share>& view, const CsrView& lists, Vertex source,
                              EdgeIndex edge, EdgeIndex end, std::uint64_t stride, Spread spread,

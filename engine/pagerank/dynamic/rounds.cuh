@@ -1,11 +1,9 @@
-// Several iterations in one launch: a grid that waits for itself between gather, settle and expand
-// (cooperative groups), and goes on for as long as the host would. What each iteration came to is left in a
-// log.
+// Several iterations in one launch: a grid that synchronises between gather, settle and expand (cooperative
+// groups), and goes on for as long as the host would. A log receives the totals of each iteration.
 //
-//   few        affected vertices so few that a launch and a wait on the host would take longer than their
-//   work;
-//              any method
-//   in phases  however many, from all vertices on residuals: they all pull while much changes, and push
+//   few        so few affected vertices that a launch and a wait on the host would take longer than their
+//              work; any method
+//   in phases  any number of affected vertices, from all on residuals: all pull while much changes, and push
 //              differences once little does. A kernel each, or one for both (SIMD-X's fusion of kernels)
 #pragma once
 
@@ -25,28 +23,28 @@
 
 namespace sluice::pagerank {
 
-/// Iterations of a launch at most, of which the host takes note: with few members, and in phases.
+/// Most iterations of a launch, all of which it logs: with few members, and in phases.
 inline constexpr unsigned kRoundsAtOnce = 32, kRoundsOfPhases = 512;
 
-/// What iterations came to, one by one.
+/// The totals of each iteration.
 struct RoundLog {
   struct Entry {
     Settled settled;
-    std::uint64_t pushed;  ///< as `settled` has it, while the blocks add it up
-    ListSizes next;        ///< of the list that it leaves
+    std::uint64_t pushed;  ///< settled.pushed, while the blocks add it up
+    ListSizes next;        ///< of the next list of members
   };
   unsigned rounds;
-  bool ends;  ///< the host must look at the last one
+  bool ends;  ///< the host must check the last one
   Entry entries[kRoundsOfPhases];
 
-  /// Of a log of so many iterations.
+  /// Bytes of a log of so many iterations.
   static constexpr std::size_t bytes(unsigned rounds) {
     return offsetof(RoundLog, entries) + rounds * sizeof(Entry);
   }
 };
 
-/// Members that one launch had better work on: at most so many, and whether long rows may be among them, of
-/// which a block here takes one where a launch of their own cuts them among blocks.
+/// The members for which iterations share a launch: at most so many, and whether long rows may be among them.
+/// Here one block takes a long row, which a launch of its own would cut among blocks.
 struct Few {
   std::uint64_t most = 0;
   bool long_rows = false;
@@ -57,16 +55,16 @@ struct Few {
   }
 };
 
-/// When a launch hands over to the host.
+/// When a launch returns to the host.
 struct RoundLimits {
-  unsigned rounds = 0;   ///< iterations
+  unsigned rounds = 0;   ///< most iterations
   Few few;               ///< members of an iteration
   double tolerance = 0;  ///< of the residual
-  double best = 0;       ///< the smallest residual so far: once they no longer shrink the host decides
-  FixedRank total = 0;   ///< of all ranks
+  double best = 0;       ///< smallest residual so far; the host decides once they no longer shrink
+  FixedRank total = 0;   ///< sum of all ranks
   Dangling dangling = Dangling::uniform;
-  bool pulls = false;  ///< all vertices, first
-  /// The L1 change above which residuals that no longer shrink do not matter.
+  bool pulls = false;  ///< all vertices pull in the first iteration
+  /// The L1 change above which a residual that no longer shrinks is no reason to return.
   double careful = std::numeric_limits<double>::infinity();
 };
 
@@ -74,7 +72,7 @@ inline __device__ void clear_sizes(const VertexList& list) {
   for (unsigned c = 0; c < kListClasses; ++c) list.sizes[c] = 0;
 }
 
-/// Leaves what the threads of a block did.
+/// Writes the totals of a block.
 inline __device__ void leave_totals(Settled& done, RankNorm norm, Settled* partial, RoundLog::Entry& entry) {
   join_totals(done, norm);
   if (threadIdx.x != 0) return;
@@ -82,7 +80,8 @@ inline __device__ void leave_totals(Settled& done, RankNorm norm, Settled* parti
   if (done.pushed > 0) fetch_add(&entry.pushed, done.pushed);
 }
 
-/// One block notes what all did, and whether the host must look at it. Its thread 0 keeps `limits`.
+/// One block logs the totals of all blocks, and whether the host must check them. Its thread 0 updates
+/// `limits`.
 inline __device__ void note_round(const Settled* partial, RankNorm norm, RoundLimits& limits, RoundLog* log,
                                   RoundLog::Entry& entry) {
   const Settled sum = fold_parts(partial, gridDim.x, norm);
@@ -94,11 +93,11 @@ inline __device__ void note_round(const Settled* partial, RankNorm norm, RoundLi
   limits.best = min(limits.best, change);
 }
 
-/// What a kernel of iterations contains: few members, of any method; or, on residuals, all vertices, which
-/// pull, and members that differences are pushed to. What it does not contain takes none of its registers.
+/// The phases that a kernel of iterations contains: few members, of any method; or, on residuals, pulls by
+/// all vertices, and pushes of differences to members. Phases that it does not contain take no registers.
 enum RankPhase : unsigned { kFew = 0, kPulls = 1, kPushes = 2 };
 
-/// Blocks of such a kernel that a multiprocessor holds: one more and registers would be spilled.
+/// Blocks of such a kernel on a multiprocessor: with one more, registers would be spilled.
 template <unsigned kPhases>
 inline constexpr unsigned kPhaseBlocks = kPhases == kPulls ? 3 : 2;
 
@@ -112,7 +111,7 @@ __device__ void gather_few(const GatheredRows<Share>& rows) {
   over_all_rows(rows, {{blockIdx.x, gridDim.x}, {0, 1}});
 }
 
-/// Finds the sums of all vertices, which are listed.
+/// Finds the sums of all vertices, which are on the list `all`.
 template <class Share>
 __device__ void pull_rows(const cooperative_groups::grid_group& grid, const DynamicView<Share>& view,
                           const VertexList& all, const ListSizes& sizes) {
@@ -123,7 +122,7 @@ __device__ void pull_rows(const cooperative_groups::grid_group& grid, const Dyna
   over_all_rows(GatheredRows<Share>{view, all, sizes}, LongRowParts::by_turns());
 }
 
-/// Renews listed members, which on residuals never stay.
+/// Updates the listed members, which on residuals never stay.
 template <unsigned kPhases, class Share>
 __device__ Settled settle_listed(const DynamicView<Share>& view, const ListedMembers& now,
                                  const VertexList& next, const VertexList& sources) {
@@ -141,10 +140,10 @@ __device__ Settled settle_listed(const DynamicView<Share>& view, const ListedMem
   return done;
 }
 
-/// Iterations from the members of `first`, whose next are in `second`, then in `first` again, and so on where
-/// the method drops members. In phases, from all vertices if the first one pulls, else from those of known
-/// sums; between two kernels the host makes the last pushes, or lists all vertices. Counts of sources and of
-/// next members are 0.
+/// Makes iterations, from the members in `first`. If the method drops members, the next ones are in `second`,
+/// then in `first` again, and so on. In phases they begin with all vertices if the first one pulls, else with
+/// members of known sums; between two kernels the host makes the last pushes, or lists all vertices. The
+/// counts of sources and of next members are 0 before.
 template <class Share, unsigned kPhases>
 __global__ void __launch_bounds__(kRowBlock, kPhaseBlocks<kPhases>)
     rounds_kernel(DynamicView<Share> view, VertexList first, VertexList second, VertexList sources,
@@ -172,7 +171,7 @@ __global__ void __launch_bounds__(kRowBlock, kPhaseBlocks<kPhases>)
     const Spread spread = spread_of(view, &entry.pushed);
     const bool pulled = pulls;
     pulls = spread == Spread::nothing;
-    const bool stays = kInPhases && pulls && pulled;  // the list: of all vertices
+    const bool stays = kInPhases && pulls && pulled;  // the list of all vertices
     if constexpr (kPhases == (kPulls | kPushes)) {
       if (pulls && !stays) list_all_rows(view, next);
     }
@@ -182,7 +181,7 @@ __global__ void __launch_bounds__(kRowBlock, kPhaseBlocks<kPhases>)
         over_all_rows(rows, kInPhases ? LongRowParts::by_turns() : LongRowParts::one_group());
       }
     }
-    if (drops && !stays && leads) clear_sizes(now);  // the list after the next one; all know how long it was
+    if (drops && !stays && leads) clear_sizes(now);  // the list after the next; all threads have its sizes
     grid.sync();
 
     if (!stays)
@@ -196,7 +195,7 @@ __global__ void __launch_bounds__(kRowBlock, kPhaseBlocks<kPhases>)
   }
 }
 
-/// Iterations that have been made, and are handed out one by one.
+/// Makes iterations together, and returns them one by one.
 class RankRounds {
  public:
   explicit RankRounds(const Device& device)
@@ -204,14 +203,14 @@ class RankRounds {
         log_(device, 1, "a log of iterations"),
         read_(device, 1, "a log of iterations") {}
 
-  /// For a batch: at most so many iterations.
+  /// Begins a batch of at most so many iterations.
   void begin(std::uint32_t most) {
     left_ = most, given_ = made_ = 0, pulls_ = true;
     best_ = std::numeric_limits<double>::infinity();
   }
 
-  /// The next iteration, if it was made already or can be made together with others; its next members are
-  /// those of the state then. Otherwise it is for the caller to make.
+  /// The next iteration, if it was made already or can be made together with others; the state then has its
+  /// next members. Else nothing: the caller makes the iteration.
   template <class Share>
   std::optional<Settled> next(RankState<Share, cuda::CudaExecutor>& state) {
     if (given_ == made_) {
@@ -230,7 +229,7 @@ class RankRounds {
     return entry.settled;
   }
 
-  /// Has every iteration that was made been handed out?
+  /// Whether every iteration that was made has been returned.
   bool all_given() const { return given_ == made_; }
 
   /// The registers of a thread of the largest kernel that pushes, and that pulls.
@@ -255,7 +254,7 @@ class RankRounds {
     }
   }
 
-  /// Takes note of an iteration of either kind, before its growth is in the state's total.
+  /// Records an iteration of either kind, before its growth is in the state's total.
   template <class Share>
   void saw(const RankState<Share, cuda::CudaExecutor>& state, const Settled& settled) {
     --left_;
@@ -265,13 +264,13 @@ class RankRounds {
   }
 
  private:
-  /// Of how many members, at most, iterations are made together: a thread for each on most GPUs.
+  /// Most members for which iterations are made together: a thread for each on most GPUs.
   static constexpr std::uint64_t kMembersTogether = std::uint64_t{1} << 16;
-  /// Blocks wait for each other the shorter the fewer they are: so many at least, and so many threads a
-  /// member, before the launch ends for want of threads.
+  /// Fewer blocks synchronise faster. A launch has at least so many blocks, and so many threads a member,
+  /// since it ends when members outnumber threads.
   static constexpr std::uint64_t kFewestBlocks = 32, kThreadsOfMember = 8;
 
-  /// Of an edge, in the L2: its source, and what that gives.
+  /// Bytes of an edge in the L2: its source, and that vertex's contribution.
   static constexpr std::uint64_t kEdgeBytes = sizeof(Vertex) + sizeof(double);
 
   template <class Share>
@@ -323,13 +322,13 @@ class RankRounds {
     launch<kPhases>(state, blocks, limits);
   }
 
-  /// Of a launch of at most so many iterations.
+  /// The limits of a launch of at most so many iterations.
   template <class Share>
   RoundLimits limits_of(const RankState<Share, cuda::CudaExecutor>& state, unsigned most) const {
     return {std::min(left_, most), {}, state.options.tolerance, best_, state.total, state.options.dangling};
   }
 
-  /// Makes iterations, from an empty log and empty lists of what they find, and reads the log.
+  /// Makes iterations, with an empty log and empty lists for their results, and reads the log.
   template <unsigned kPhases, class Share>
   void launch(RankState<Share, cuda::CudaExecutor>& state, unsigned blocks, const RoundLimits& limits) {
     const cudaStream_t stream = state.executor.queue().get();
@@ -346,15 +345,15 @@ class RankRounds {
     given_ = 0, made_ = read_.data()->rounds;
   }
 
-  /// A graph of no more edges lies in the L2 as a whole: neither a list's order nor a long row matters. Of an
-  /// H100 or H200 they are 2^22.
+  /// A graph of no more edges fits the L2 as a whole: neither a list's order nor a long row matters. On an
+  /// H100 or H200 it is 2^22.
   std::uint64_t few_edges_;
   Buffer<RoundLog> log_;
   Staging<RoundLog> read_;
   std::uint32_t left_ = 0;
   double best_ = 0;
   unsigned given_ = 0, made_ = 0;
-  bool pulls_ = true;  ///< all vertices, in the next iteration
+  bool pulls_ = true;  ///< whether all vertices pull in the next iteration
 };
 
 }  // namespace sluice::pagerank

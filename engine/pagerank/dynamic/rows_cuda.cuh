@@ -1,11 +1,10 @@
-// The kernels of an iteration over affected vertices: gather, settle, expand (rank_view.hpp). A vertex's sum
-// is found by the lanes of its class (class_rows.cuh), its rank by one thread; what changed enough is
-// appended to a list by out-degree, whose out-neighbours the lanes of a class flag and append to the next
-// list. Only integers are added by several threads, so nothing depends on who comes first but the order of
-// the lists.
+// The kernels of an iteration over affected vertices: gather, settle, expand (rank_view.hpp). The lanes of a
+// vertex's class find its sum (class_rows.cuh), and one thread its rank. Vertices that changed enough are
+// appended to a list by out-degree; the lanes of a class flag their out-neighbours and append them to the
+// next list. Threads add only integers together, so that only the order of lists depends on timing.
 //
-// They are launched here, beside CudaExecutor, which has no lists by degree: `--split` measures these against
-// their absence (DF-P's partitioning of the work), and several iterations share a launch (rounds.cuh).
+// They are launched here, and not by CudaExecutor, which has no lists by degree: `--split` measures these
+// against their absence (DF-P's division of work), and several iterations share a launch (rounds.cuh).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -22,12 +21,12 @@
 
 namespace sluice::pagerank {
 
-inline constexpr unsigned kListBlocks = kMostParts;  ///< beyond them blocks take further entries
-inline constexpr unsigned kSlices = 32;              ///< of a long row, for as many blocks
-/// So many vertices are settled by one block sooner than by several whose totals a second kernel adds up.
+inline constexpr unsigned kListBlocks = kMostParts;  ///< blocks loop over more entries
+inline constexpr unsigned kSlices = 32;              ///< of a long row, a block each
+/// Up to so many vertices, one block settles faster than several whose totals a second kernel joins.
 inline constexpr unsigned kOneBlock = 4 * kRowBlock;
 
-/// A part of the blocks, by turns: part `at` of `of`.
+/// Part `at` of `of` interleaved parts.
 struct BlockPart {
   unsigned at, of;
 };
@@ -36,16 +35,16 @@ struct BlockPart {
 struct LongRowParts {
   BlockPart row, slice;
 
-  /// All, by all blocks together.
+  /// All blocks take each row together.
   __device__ static LongRowParts one_group() { return {{0, 1}, {blockIdx.x, gridDim.x}}; }
-  /// By turns groups of at most kSlices blocks. The grid is one group, or whole ones.
+  /// Groups of at most kSlices blocks take rows in turn. The grid is one group, or several whole groups.
   __device__ static LongRowParts by_turns() {
     const unsigned slices = min(kSlices, gridDim.x);
     return {{blockIdx.x / slices, gridDim.x / slices}, {blockIdx.x % slices, slices}};
   }
 };
 
-/// Members whose sums are to be found, but for those that are known.
+/// The rows of members, to find the sums that are not known.
 template <class Share>
 struct GatheredRows {
   static constexpr unsigned kMostCut = kListBlocks;  ///< rows that are cut at the same time
@@ -56,11 +55,11 @@ struct GatheredRows {
 
   __device__ bool begin() const { return true; }
   __device__ std::uint64_t count(unsigned c) const { return sizes.count[c]; }
-  /// Before long rows are cut.
+  /// Clears the sum of a long row, before rows are cut.
   __device__ void clear_long(std::uint64_t i) const {
     if (const Vertex v = members.at(3, i); !view.known[v]) view.sums[v] = 0;
   }
-  /// Row i of a class, if it is `valid`, as one of `groups` groups; the sums of several are added up.
+  /// Row i of a class, if it is `valid`, by one of `groups` groups, whose sums are added up.
   template <class Group>
   __device__ void visit(unsigned c, std::uint64_t i, bool valid, const Group& lanes, unsigned group,
                         unsigned groups) const {
@@ -78,7 +77,7 @@ struct GatheredRows {
   }
 };
 
-/// Sources, whose out-neighbours become members of `next`.
+/// The rows of sources, whose out-neighbours become members and are appended to `next`.
 template <class Share>
 struct ExpandedRows {
   static constexpr unsigned kMostCut = kListBlocks / kSlices;
@@ -88,7 +87,7 @@ struct ExpandedRows {
   const std::uint64_t* pushed;
   Spread spread;
 
-  /// False: there is nothing to do.
+  /// Returns false if there is nothing to do.
   __device__ bool begin() {
     spread = spread_of(view, pushed);
     return spread != Spread::nothing;
@@ -105,7 +104,7 @@ struct ExpandedRows {
   }
 };
 
-/// Rows of the class that `Lanes` lanes take, by all blocks.
+/// Visits the rows of the class of `Lanes` lanes, by all blocks.
 template <unsigned Lanes, class Rows>
 __device__ void over_class(const Rows& rows) {
   constexpr unsigned kClass = Lanes == 1 ? 0 : Lanes == kTileLanes ? 1 : 2;
@@ -114,7 +113,7 @@ __device__ void over_class(const Rows& rows) {
       count, [&](std::uint64_t i, const auto& lanes) { rows.visit(kClass, i, i < count, lanes, 0, 1); });
 }
 
-/// Long rows, whose sums begin at 0: they are dealt out, and every one is cut, as `parts` has it.
+/// Visits long rows, whose sums begin at 0. `parts` says which rows a block takes, and which slice of each.
 template <class Rows>
 __device__ void over_cut_rows(const Rows& rows, const LongRowParts& parts) {
   const auto [row, slice] = parts;
@@ -125,7 +124,7 @@ __device__ void over_cut_rows(const Rows& rows, const LongRowParts& parts) {
                slice.of * kWarps);
 }
 
-/// All rows, the longest first.
+/// Visits all rows, the longest first.
 template <class Rows>
 __device__ void over_all_rows(const Rows& rows, const LongRowParts& parts) {
   over_cut_rows(rows, parts);
@@ -142,13 +141,13 @@ __global__ void __launch_bounds__(kRowBlock, cuda::kThreadsAtOnce / kRowBlock) r
   if (rows.begin()) over_class<Lanes>(rows);
 }
 
-/// Long rows, dealt out to columns of blocks, each of which cuts its own.
+/// Long rows: blockIdx.x selects rows, blockIdx.y a slice of each.
 template <class Rows>
 __global__ void __launch_bounds__(kRowBlock) cut_rows_kernel(Rows rows) {
   if (rows.begin()) over_cut_rows(rows, {{blockIdx.x, gridDim.x}, {blockIdx.y, gridDim.y}});
 }
 
-/// Few members, as they are listed.
+/// Members from their list, if they are few.
 struct ListedMembers {
   VertexList list;
   ListSizes sizes;
@@ -157,21 +156,22 @@ struct ListedMembers {
   __device__ Vertex operator()(std::uint64_t i) const { return list.at(sizes, i); }
 };
 
-/// Many members, as they are flagged: state of those side by side is read together.
+/// Members from their flags, if they are many: adjacent state is read together.
 struct FlaggedMembers {
   const std::uint8_t* flags;
   std::uint64_t first, own;
 
   __device__ std::uint64_t places() const { return own; }
-  /// kNoVertex: none.
+  /// kNoVertex if vertex i is no member.
   __device__ Vertex operator()(std::uint64_t i) const {
     return (flags[i] & kMember) != 0 ? static_cast<Vertex>(first + i) : kNoVertex;
   }
 };
 
-/// Appends all members, which member(i) gives, to lists, by all blocks: keys_of(v, keys) gives the class of v
-/// on each that it goes to, beside the number of that list. A block takes places for some members a thread at
-/// a time. (Those that warps took were most of the 0.76 ms in which Kronecker 24 settled on an H200.)
+/// Appends all members, which member(i) returns, to lists, by all blocks. keys_of(v, keys) sets keys[k], for
+/// each list k that v goes to, to its number plus v's class. A block reserves places for some members a
+/// thread at a time. (Places reserved warp by warp were most of the 0.76 ms in which Kronecker 24 settled on
+/// an H200.)
 template <unsigned kTo, class Members, class KeysOf>
 __device__ void append_members(std::uint64_t places, const Members& member, const VertexList (&lists)[kTo],
                                const KeysOf& keys_of) {
@@ -196,8 +196,8 @@ __device__ void append_members(std::uint64_t places, const Members& member, cons
   }
 }
 
-/// The next ranks of members whose sums are known: those that this rank works on, or all `others`. Members
-/// that stay go to `next`, those whose change spreads to `sources`.
+/// Updates members whose sums are known: those that this rank handles, or, if `others`, all others. Appends
+/// members that stay to `next`, and those whose change spreads to `sources`.
 template <class Share, class Members>
 __global__ void __launch_bounds__(kRowBlock)
     settle_kernel(DynamicView<Share> view, Members members, bool others, VertexList next, VertexList sources,
@@ -214,7 +214,7 @@ __global__ void __launch_bounds__(kRowBlock)
   if (threadIdx.x == 0) partial[blockIdx.x] = done;
 }
 
-/// Puts all members on `to`, about in order of id.
+/// Appends all members to `to`, about in order of id.
 template <class Share>
 __global__ void __launch_bounds__(kRowBlock)
     list_members_kernel(DynamicView<Share> view, FlaggedMembers members, VertexList to) {
@@ -222,7 +222,7 @@ __global__ void __launch_bounds__(kRowBlock)
                     [&](Vertex v, std::uint32_t* keys) { keys[0] = to.number + view.class_of(v); });
 }
 
-/// Puts all vertices on `to`, which is empty, about in order of id. No sum counts as known.
+/// Appends all vertices to `to`, which is empty, about in order of id. No sum counts as known.
 template <class Share>
 __device__ void list_all_rows(const DynamicView<Share>& view, const VertexList& to) {
   const auto vertex = [](std::uint64_t i) { return static_cast<Vertex>(i); };
@@ -233,13 +233,13 @@ __device__ void list_all_rows(const DynamicView<Share>& view, const VertexList& 
 
 // ---- launchers
 
-/// Blocks for `count` entries of `lanes` lanes each, never none.
+/// Blocks for `count` entries of `lanes` lanes each, at least one.
 inline unsigned list_grid(std::uint64_t count, unsigned lanes = 1) {
   const std::uint64_t blocks = (count * lanes + kRowBlock - 1) / kRowBlock;
   return static_cast<unsigned>(std::clamp<std::uint64_t>(blocks, 1, kListBlocks));
 }
 
-/// Rows of each class, of which there are at most `most`; the longest first.
+/// Launches the kernels for the rows of each class, at most `most` of them; the longest first.
 template <class Share, class Rows>
 void launch_rows(const RankState<Share, cuda::CudaExecutor>& state, const Rows& rows, const ListSizes& most) {
   const auto launch = [&](std::uint64_t count, dim3 grid, auto kernel) {
@@ -256,7 +256,7 @@ void launch_rows(const RankState<Share, cuda::CudaExecutor>& state, const Rows& 
   launch(few, list_grid(few), rows_kernel<1, Rows>);
 }
 
-/// The sums of all members whose lists are there, and that are not known.
+/// Finds the sums of members that are not known, and whose lists are present.
 template <class Share>
 void gather_members(const RankState<Share, cuda::CudaExecutor>& state, const DynamicView<Share>& view,
                     const VertexList& members, const ListSizes& sizes) {
@@ -272,12 +272,12 @@ FlaggedMembers flagged_members(const RankState<Share, cuda::CudaExecutor>& state
   return {state.view().flags, state.first, state.own};
 }
 
-/// Renews members that this rank works on, or then all `others`; those that stay go to the next list.
+/// Updates members that this rank handles, or, if `others`, all others; those that stay go to the next list.
 template <class Share>
 void settle_part(const RankState<Share, cuda::CudaExecutor>& state, const DynamicView<Share>& view,
                  bool others, cudaStream_t stream) {
   const std::uint64_t count = state.affected();
-  // Fewer are listed about in order, and to look at all flags costs more than that gains.
+  // Fewer members are listed about in order; a scan of all flags would cost more than it saves.
   const bool many = count > state.own / 2, at_once = count <= kOneBlock && !others;
   const unsigned grid = at_once ? 1 : list_grid(many ? state.own : count);
   Settled *const settled = &state.counters()->settled, *const parts = at_once ? settled : state.partial();
@@ -294,10 +294,10 @@ void settle_part(const RankState<Share, cuda::CudaExecutor>& state, const Dynami
 }
 template <class Share>
 void settle_members(const RankState<Share, cuda::CudaExecutor>& state, const DynamicView<Share>& view) {
-  settle_part(state, view, false, state.executor.queue().get());  // the rank works on all of them
+  settle_part(state, view, false, state.executor.queue().get());  // this rank handles all members
 }
 
-/// Puts all members on `to`, which is empty, about in order of id.
+/// Appends all members to `to`, which is empty, about in order of id.
 template <class Share>
 void list_members(const RankState<Share, cuda::CudaExecutor>& state, const VertexList& to) {
   list_members_kernel<<<list_grid(state.own), kRowBlock, 0, state.executor.queue().get()>>>(
@@ -306,11 +306,11 @@ void list_members(const RankState<Share, cuda::CudaExecutor>& state, const Verte
   ++state.launches;
 }
 
-/// Out-neighbours of the sources, of which there are at most `most`, become members of `next`.
+/// Makes out-neighbours of the sources, at most `most` of these, members, and appends them to `next`.
 template <class Share>
 void expand_sources(const RankState<Share, cuda::CudaExecutor>& state, const DynamicView<Share>& view,
                     std::uint64_t most, const std::uint64_t* pushed, const VertexList& next) {
-  // A launch costs as much as a small frontier: none for classes that no source is of.
+  // A launch costs as much as a small frontier, so classes that no source can have get none.
   const unsigned last = view.split == RankSplit::in_out ? list_class(view.longest_out) : 0;
   ListSizes sizes{{most}};
   for (unsigned c = 1; c <= last; ++c) sizes.count[c] = most;

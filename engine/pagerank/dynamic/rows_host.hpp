@@ -1,6 +1,5 @@
-// An iteration over affected vertices on the host (rank_view.hpp): a thread takes some rows at a time.
-// Launches alone are this file's; their counterparts on a GPU, by lists of rows by degree, are
-// rows_cuda.cuh's.
+// An iteration over affected vertices on the host (rank_view.hpp): a thread takes some rows at a time. This
+// file has only the launches; rows_cuda.cuh has those of a GPU, for lists by degree class.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +12,10 @@
 
 namespace sluice::pagerank {
 
-/// Rows, and sources, that one thread works on at a time; fewer are not worth a thread's start.
+/// Rows, and sources, that a thread takes at a time; fewer are not worth the start of a thread.
 inline constexpr std::uint64_t kRowsAtOnce = 1024, kSourcesAtOnce = 512;
 
-/// The out-edges of v that lead to vertices [first, last): lists ascend, so they lie side by side.
+/// The out-edges of v that lead to vertices [first, last). They are adjacent, since lists ascend.
 inline std::pair<EdgeIndex, EdgeIndex> edges_into(const CsrView& out, Vertex v, std::uint64_t first,
                                                   std::uint64_t last) {
   const EdgeIndex begin = out.offsets[v], end = out.offsets[v + 1];
@@ -27,8 +26,8 @@ inline std::pair<EdgeIndex, EdgeIndex> edges_into(const CsrView& out, Vertex v, 
   return {first == 0 ? begin : below(first), below(last)};
 }
 
-/// The new ranks of all members, whose lists are there but where their sum is known. They are found at once,
-/// while the next lists are on their way from memory; only residuals keep sums.
+/// Computes the next ranks of all members, whose lists are present unless their sums are known. Each rank is
+/// computed right after its sum, while the next lists are read from memory; only residuals keep sums.
 template <class Share>
 void gather_members(const RankState<Share, HostExecutor>& state, const DynamicView<Share>& view,
                     const VertexList& members, const ListSizes& sizes) {
@@ -45,7 +44,7 @@ void gather_members(const RankState<Share, HostExecutor>& state, const DynamicVi
       kRowsAtOnce);
 }
 
-/// Renews all members; those that stay go to the next list.
+/// Updates all members; those that stay are appended to the next list.
 template <class Share>
 void settle_members(const RankState<Share, HostExecutor>& state, const DynamicView<Share>& view) {
   Settled& settled = state.counters()->settled = {};
@@ -59,7 +58,7 @@ void settle_members(const RankState<Share, HostExecutor>& state, const DynamicVi
       [norm = view.norm](Settled& total, const Settled& part) { total.join(part, norm); }, kRowsAtOnce);
 }
 
-/// Puts all members on `to`, which is empty, in order of id.
+/// Appends all members to `to`, which is empty, in order of id.
 template <class Share>
 void list_members(const RankState<Share, HostExecutor>& state, const VertexList& to) {
   const auto view = state.view();
@@ -69,7 +68,7 @@ void list_members(const RankState<Share, HostExecutor>& state, const VertexList&
   });
 }
 
-/// Out-neighbours of `sources` in the state's range become members of `next`.
+/// Makes out-neighbours of `sources` in the state's range members, and appends them to `next`.
 template <class Share>
 void expand_sources(const RankState<Share, HostExecutor>& state, const CsrView& out,
                     std::span<const Vertex> sources, Spread spread, const VertexList& next) {

@@ -1,22 +1,21 @@
-// What an iteration does to an affected vertex whose next rank is known.
+// The update of an affected vertex whose sum is known.
 //
-// Naive-dynamic and Dynamic Traversal only renew it. Dynamic Frontier affects its out-neighbours where its
-// rank changed enough, and with Pruning it leaves where its rank hardly changed. Where such vertices are the
-// sources of most edges, pruning affects all vertices without looking which (vertex.hpp): more than the
-// paper's frontier, so no less exact, and in no more time.
+// Naive-dynamic and Dynamic Traversal only update its rank. Dynamic Frontier marks its out-neighbours as
+// affected if its rank changed enough; with Pruning, the vertex leaves if its rank hardly changed. If most
+// edges lead from vertices that changed enough, Pruning affects all vertices without marks (vertex.hpp): more
+// than the paper's frontier, so no less exact, and in no more time.
 //
-// Dynamic Frontier on residuals is ours: a vertex knows the sum of what its in-neighbours have sent, and
-// pushes to its out-neighbours anew only when its contribution is off by more than the frontier tolerance.
-// The published frontiers pull along all in-edges of every affected vertex. On graphs with hubs a small batch
-// affects some hub at once, and all its in-edges are read to learn that it hardly changed, in every
-// iteration. Here only differences travel, along the out-edges of vertices that did change. Since
-// contributions are integers, a sum kept up by differences is the sum that a pull would find, to the bit,
-// whatever their order: it never drifts, and threads change nothing. A vertex pulls once, when it is first
-// affected.
+// Dynamic Frontier on residuals is ours. A vertex keeps the sum of the contributions that its in-neighbours
+// have sent. It pushes to its out-neighbours again only when its contribution is off by more than the
+// frontier tolerance. The published frontiers pull along all in-edges of every affected vertex. On graphs
+// with hubs a small batch soon affects some hub, and every iteration reads all its in-edges to find that it
+// hardly changed. Here only differences travel, along the out-edges of vertices that did change.
+// Contributions are integers, so a sum kept up by differences equals the sum of a pull to the bit, in any
+// order of threads: it never drifts. A vertex pulls once, when it is first affected.
 //
-// What residuals leave out is bounded, too: at any time every contribution that a vertex counts with is
-// within the frontier tolerance t of the one that its source would give, relatively. So a solution errs, in
-// L1, by at most t d / (1 - d) and what the tolerance on changes leaves, after any number of batches.
+// The error of residuals is bounded, too. At any time every contribution in a sum is within a relative t, the
+// frontier tolerance, of the one that its source would give. So after any number of batches a solution errs
+// in L1 by at most t d / (1 - d) and what the tolerance on changes leaves.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +25,14 @@
 
 namespace sluice::pagerank {
 
-/// What becomes of a member: does it stay one, and does its change spread?
+/// Whether a vertex stays a member, and whether its change spreads.
 struct Outcome {
   bool stays = false, spreads = false;
 };
 
 namespace detail {
 
-/// On residuals: does the vertex push its change?
+/// The outcome on residuals: the vertex leaves, and pushes its change if that is large enough.
 template <class Share>
 SLUICE_HD Outcome settle_residual(const DynamicView<Share>& view, Vertex v, FixedRank rank, Settled& done) {
   if (!view.known[v]) {
@@ -48,7 +47,7 @@ SLUICE_HD Outcome settle_residual(const DynamicView<Share>& view, Vertex v, Fixe
   return {false, true};
 }
 
-/// Of the published methods: does it stay, and does its change spread?
+/// The outcome of the published methods.
 template <class Share, class Lane>
 SLUICE_HD Outcome settle_pulled(const DynamicView<Share>& view, Vertex v, FixedRank before, FixedRank after,
                                 Settled& done, Lane& lane) {
@@ -74,7 +73,7 @@ SLUICE_HD Outcome settle_pulled(const DynamicView<Share>& view, Vertex v, FixedR
 
 }  // namespace detail
 
-/// Renews member v, whose sum is known.
+/// Updates member v, whose sum is known.
 template <class Share, class Lane>
 SLUICE_HD Outcome settle_member(const DynamicView<Share>& view, Vertex v, Settled& done, Lane& lane) {
   const FixedRank before = view.at.ranks[v];
@@ -86,7 +85,7 @@ SLUICE_HD Outcome settle_member(const DynamicView<Share>& view, Vertex v, Settle
   return detail::settle_pulled(view, v, before, after, done, lane);
 }
 
-/// The same; v goes to `next` where it stays, and to `sources` where its change spreads.
+/// The same; v is appended to `next` if it stays, and to `sources` if its change spreads.
 template <class Share, class Lane>
 SLUICE_HD void settle_member(const DynamicView<Share>& view, Vertex v, const VertexList& next,
                              const VertexList& sources, Settled& done, Lane& lane) {

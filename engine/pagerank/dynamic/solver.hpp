@@ -1,14 +1,14 @@
-// The orchestration of dynamic PageRank, once for all places: which vertices a batch affects, iterations
-// until ranks stand still, and what the ranks of a job exchange in between. A store keeps ranks, what
-// vertices offer and the lists of affected vertices in the memory of a device, and works on them there:
+// The driver of dynamic PageRank, one for all backends. It marks the vertices that a batch affects, iterates
+// until ranks no longer change, and exchanges results between the ranks of a job. A store keeps ranks,
+// contributions and lists of affected vertices (members) in a device's memory, and updates them there:
 //
 //   PartStore (part_store.hpp)       a range of vertices; the host has the edges, in memory or in a file
 //   CudaWholeStore (whole_store.cu)  a GPU that holds the graph
 //
-// The last one holds the batch, too (kHoldsGraph), and is an exception for speed: it marks, iterates and
-// spreads in launches that follow each other without the host, which waits once an iteration, or once for
-// several (rounds.cuh). On several ranks each does all of it, but for the sums of many members, which the
-// GPUs share out. The other waits before it spreads, since ranks exchange sources then.
+// CudaWholeStore also holds the batch (kHoldsGraph), and is an exception for speed: it marks, iterates and
+// spreads in successive launches without the host, which waits once an iteration, or once for several
+// (rounds.cuh). Each of several ranks does all of it, except that GPUs divide the sums of many members.
+// PartStore waits before it spreads, since ranks then exchange sources.
 #pragma once
 
 #include <algorithm>
@@ -70,7 +70,7 @@ class DynamicSolver final : public DynamicRanks::State {
   DynamicRankResult follow(const Graph& graph, const EdgeChanges& changes, const DynamicRankOptions& dynamic,
                            const RankObserver& observer) override {
     validate(dynamic);
-    in_edges_of(graph, store_.options.weighted);  // are there
+    in_edges_of(graph, store_.options.weighted);  // must be stored
     store_.dynamic = dynamic;
     DynamicRankResult result;
     if constexpr (Store::kHoldsGraph) update(graph, changes, result);
@@ -135,21 +135,21 @@ class DynamicSolver final : public DynamicRanks::State {
     return place.ranks != nullptr ? *place.ranks : *alone_;
   }
 
-  /// Of what stores count: one that holds the graph counts what all ranks do.
+  /// A store's count, over all ranks; a store that holds the graph counts for all ranks already.
   std::uint64_t of_all_ranks(std::uint64_t count, const char* label) const {
     return Store::kHoldsGraph ? count : peers_.sum(count, label);
   }
 
   // ---- the graph
 
-  /// Makes the store's copy of the graph what the batch made of the graph.
+  /// Applies the batch to the store's copy of the graph.
   void update(const Graph& graph, const EdgeChanges& changes, DynamicRankResult& result) {
     const double begin = seconds_now();
     result.rewrite_seconds = store_.update(graph, changes);
     result.update_seconds = seconds_now() - begin;
   }
 
-  /// Goes over to the graph as it is after `changes`. Returns own changed sources whose loop is in no list.
+  /// Switches to the graph after `changes`. Returns own changed sources with an added self-loop.
   std::vector<Vertex> adopt(const Graph& graph, std::span<const EdgeChange> changes) {
     const RankGrowth growth(vertices(), graph.vertices(), store_.options.damping);
     peers_.grow(graph.vertices());
@@ -179,9 +179,9 @@ class DynamicSolver final : public DynamicRanks::State {
 
   // ---- which vertices are affected
 
-  /// Initially affected: targets of deletions, new vertices, sources whose own loop carries a part that
-  /// depends on their degree, and the out-neighbours of every source whose list changed. Out-neighbours
-  /// before the batch are those after it and the targets of deletions.
+  /// Marks the initially affected vertices: targets of deletions, new vertices, changed sources with an added
+  /// self-loop (its part depends on the degree), and out-neighbours of changed sources. Out-neighbours before
+  /// the batch are those after it and the targets of deletions.
   void mark(const Graph& graph, std::span<const EdgeChange> changes, std::vector<Vertex> given_loops,
             std::uint64_t old_vertices) {
     store_.begin_marks();
@@ -225,14 +225,14 @@ class DynamicSolver final : public DynamicRanks::State {
     store_.order_members();
   }
 
-  /// Makes own out-neighbours of `sources` members; on residuals, if `pushes`, with the differences.
+  /// Makes own out-neighbours of `sources` members; `pushes` (residuals): adds differences to their sums.
   void spread(const Graph& graph, std::span<const Vertex> sources, bool pushes) {
     const ListReader out = out_lists(graph, store_.options.weighted, device_.threads());
     store_.spread(out, sources, pushes);
     lists_read_ += out.bytes_read();
   }
 
-  /// What all ranks bring, in an order that lists are read in.
+  /// The vertices of all ranks, in order of id if lists are read from a file.
   std::vector<Vertex> everywhere(std::vector<Vertex> own, const Graph& graph) {
     std::vector<Vertex> all = peers_.gather(std::move(own), kAffected);
     if (graph.edges_elsewhere) std::sort(all.begin(), all.end());
@@ -243,7 +243,8 @@ class DynamicSolver final : public DynamicRanks::State {
 
   // ---- iterations
 
-  /// Makes iterations until ranks stand still.
+  /// Iterates until no vertex is affected, the residual is within the tolerance or stalls, or the limit is
+  /// reached.
   void iterate(const Graph& graph, Lists& lists, DynamicRankResult& result, const RankObserver& observer) {
     const Options& options = store_.options;
     Stall stall(options, graph.edges(), vertices());
@@ -271,7 +272,7 @@ class DynamicSolver final : public DynamicRanks::State {
     }
   }
 
-  /// One iteration with the affected vertices, which leaves those of the next.
+  /// One iteration over the affected vertices, which also finds those of the next one.
   Settled step(const Graph& graph, Lists& lists) {
     Settled settled;
     if constexpr (Store::kHoldsGraph) {
@@ -284,7 +285,7 @@ class DynamicSolver final : public DynamicRanks::State {
     return settled;
   }
 
-  /// Sends the other ranks what is new, and finds out which vertices are affected next.
+  /// Sends changed contributions to the other ranks, and finds the vertices that are affected next.
   void spread_changes(const Graph& graph, Lists& lists, Settled& settled) {
     const bool residual = store_.residual();
     const bool all_next = all_are_next(store_.dynamic, settled.pushed, graph.edges());
@@ -312,7 +313,7 @@ class DynamicSolver final : public DynamicRanks::State {
   std::uint64_t affected_ = 0;    ///< members on all ranks, when they were counted last
   std::uint64_t lists_read_ = 0;  ///< bytes of out-lists that came from a file
   std::uint32_t in_list_iterations_ = 0;
-  bool lists_stay_ = true;  ///< in-lists, where executors read them, on all ranks
+  bool lists_stay_ = true;  ///< whether in-lists stay where executors read them, on all ranks
 };
 
 /// The solver for weighted or even shares.
@@ -320,7 +321,7 @@ template <template <class Share> class Store>
 std::unique_ptr<DynamicRanks::State> make_dynamic_solver(const Device& device, const Graph& graph,
                                                          std::span<const double> ranks,
                                                          const Options& options, const RankPlace& place) {
-  in_edges_of(graph, options.weighted);  // are there
+  in_edges_of(graph, options.weighted);  // must be stored
   if (options.weighted)
     return std::make_unique<DynamicSolver<Store<WeightedShare>>>(device, graph, ranks, options, place);
   return std::make_unique<DynamicSolver<Store<EvenShare>>>(device, graph, ranks, options, place);

@@ -1,6 +1,6 @@
-// Lists of vertices without repeats. On a GPU they are by degree, so that a vertex is worked on by one
-// thread, a tile of a warp, a warp, or several blocks, and appending takes one atomic sum a warp and class.
-// The host's are of one class, and its lanes append some tens of vertices at once.
+// Lists of vertices without repeats. On a GPU they are by degree class, so that one thread, a tile of a warp,
+// a warp or several blocks handle a vertex; to append takes one atomic sum a warp and class. On the host they
+// have one class, and a lane appends some tens of vertices at once.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace sluice::pagerank {
 
-/// How many of a list are in each class.
+/// How many vertices of a list are in each class.
 struct ListSizes {
   unsigned long long count[kListClasses] = {};
 };
@@ -23,19 +23,19 @@ SLUICE_HD std::uint64_t all_of(const ListSizes& sizes) {
   return sizes.count[0] + sizes.count[1] + sizes.count[2] + sizes.count[3];
 }
 
-/// About how many edges they have: as many as lie in the middle of their classes, by orders of magnitude.
+/// An estimate of their edges: each class counts with a degree from its middle, on a logarithmic scale.
 SLUICE_HD std::uint64_t about_edges(const ListSizes& sizes) {
   return sizes.count[0] + 16 * sizes.count[1] + 360 * sizes.count[2] + 2 * kLongDegree * sizes.count[3];
 }
 
-/// A list in memory of the device; trivially copyable. Short and long rows have an array each, which two
-/// classes fill from both ends.
+/// A list in device memory; trivially copyable. Short and long rows have an array each, which two classes
+/// fill from both ends.
 struct VertexList {
   Vertex* few = nullptr;
   Vertex* many = nullptr;
   std::uint64_t capacity = 0, capacity_many = 0;
   unsigned long long* sizes = nullptr;  ///< [kListClasses]
-  unsigned number = 0;                  ///< of the list among those that lanes append to
+  unsigned number = 0;                  ///< of its class 0, among all classes that lanes append to
 
   /// Entry i of a class.
   SLUICE_HD Vertex& at(unsigned of_class, std::uint64_t i) const {

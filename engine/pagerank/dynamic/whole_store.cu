@@ -1,15 +1,15 @@
 // The store of a GPU that holds the graph in both directions, and the batch (solver.hpp). Many iterations
-// with few affected vertices run in one launch (rounds.cuh); others end on the host, which reads a few
-// counters and decides whether there is another.
+// with few affected vertices run in one launch (rounds.cuh). Others end on the host, which reads a few
+// counters and decides whether another follows.
 //
-// GPUs of several ranks hold the same, and do the same. Of members with many edges, whose sums take most of
-// an iteration, each finds those of its own range, and then they exchange sums: integers, so that all go on
-// with the same bits. Where edges are few, that would take longer than to find all. Marks of many
-// out-neighbours are shared out, too.
+// GPUs of several ranks hold the same state and do the same work. If members (affected vertices) have many
+// edges, their sums take most of an iteration. Then each GPU finds the sums of its own range, and they
+// exchange sums: integers, so that all go on with the same bits. With few edges the exchange would take
+// longer than to find all sums. The marking of many out-neighbours is divided, too.
 //
-// Measured on Kronecker 24, batches of 1e-4: one H200 takes 94 ms and two take 66. Where no member was renewed
-// while sums travelled, these took 68. A part store (part_store_cuda.cu) that has all in-lists on one takes 153,
-// of which 45 bring them.
+// Measured on Kronecker 24, batches of 1e-4: one H200 takes 94 ms and two take 66. Without updates of members
+// while sums were exchanged, two took 68. A part store (part_store_cuda.cu) with all in-lists on one GPU
+// takes 153, of which 45 bring the lists.
 #include <tuple>
 #include <utility>
 
@@ -24,7 +24,7 @@ __device__ bool opens_source(const EdgeChange* changes, std::uint64_t i) {
   return i == 0 || changes[i - 1].source != changes[i].source;
 }
 
-/// Lists that are there to stay.
+/// In-lists that stay on the GPU.
 struct ResidentLists {
   ResidentLists(const Device&, const Graph&, bool, std::uint64_t, std::uint64_t, const PagingOptions&) {}
   Traffic traffic() const { return {}; }
@@ -41,23 +41,23 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
   using Lists = ResidentLists;
   static constexpr bool kHoldsGraph = true;
 
-  /// Keeps a reference to the ranks.
+  /// Keeps a reference to `peers`.
   CudaWholeStore(const Device& device, const Graph& graph, const Options& given, const Router& peers)
       : State(device, given), peers_(peers), graph_(device, graph, given.weighted), rounds_(device) {
     see(graph);
     make_vertices(graph.vertices());
   }
 
-  ~CudaWholeStore() {  // what is under way uses the buffers
+  ~CudaWholeStore() {  // running work uses the buffers
     cudaStreamSynchronize(beside_.get());
     cudaStreamSynchronize(this->executor.queue().get());
   }
 
   std::uint64_t list_bytes() const { return graph_.bytes(); }
-  std::uint64_t bytes_sent() const { return 0; }  // but for the batch
+  std::uint64_t bytes_sent() const { return 0; }  // the batch is not counted
   void send_all() {}
 
-  /// Returns the seconds of the GPU's work on the lists once it had the changes.
+  /// Applies a batch. Returns the GPU's seconds of rewriting lists once it had the changes.
   double update(const Graph& graph, const EdgeChanges& changes) {
     graph_.apply(graph, changes, this->executor.queue());
     this->executor.wait("a batch");
@@ -79,7 +79,7 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
     return this->grow_ranks(old.data(), growth);
   }
 
-  /// Changed sources offer what they have now.
+  /// Updates divisors, self-loops and contributions of changed sources.
   void learn_changed() {
     const EdgeChange* const changes = graph_.changes();
     const Dangling dangling = this->options.dangling;
@@ -91,8 +91,8 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
     });
   }
 
-  /// Targets of deletions, sources whose own loop carries a part that depends on their degree, and new
-  /// vertices; then the out-neighbours of all changed sources.
+  /// Marks targets of deletions, changed sources with an added self-loop, whose part depends on their degree,
+  /// and new vertices; then the out-neighbours of all changed sources.
   void mark_changed(std::uint64_t old_vertices) {
     const EdgeChange* const changes = graph_.changes();
     const VertexList members = this->grown(), sources = this->sources();
@@ -111,7 +111,7 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
     this->read_grown();
   }
 
-  /// The out-neighbours of the members that joined since the last call become members; false: none joined.
+  /// Makes the out-neighbours of members that joined since the last call members; false if none joined.
   bool spread_new_members() {
     const std::uint64_t fresh = this->list_new_members();
     if (fresh == 0) return false;
@@ -157,7 +157,7 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
   }
 
  private:
-  /// A launch for every part of an iteration.
+  /// One iteration, with a launch for each of its parts.
   Settled step_alone() {
     const unsigned next = this->next();
     const std::uint64_t before = this->affected();
@@ -180,25 +180,25 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
     return settled;
   }
 
-  /// Does an iteration read so many edges that ranks had better share them out?
+  /// Whether an iteration reads so many edges that ranks should divide them.
   bool has_many_edges() const { return about_edges(this->sizes) > kManyEdges * this->own; }
-  /// What ranks share out of an iteration.
+  /// The view of an iteration, with the work that ranks divide.
   DynamicView<Share> shared_view() const {
     DynamicView<Share> view = this->view();
     view.shares = !peers_.alone() && has_many_edges();
     if (!view.shares) return view;
     view.shared_first = peers_.first(), view.shared_count = peers_.last() - peers_.first();
-    // Else all ranks must count how many vertices are affected for the first time.
+    // Else every rank must count the vertices that are affected for the first time.
     view.shares_marks = view.method == RankMethod::pruned_frontier && this->all_ever();
     return view;
   }
-  /// What this rank has worked on reaches the others, and what they have this one.
+  /// Sends this rank's own range of a column to the others, and receives theirs.
   template <class T>
   void share(T* column, const char* label) const {
     peers_.share(column, label, 1, this->executor.queue().get());
   }
-  /// Members whose sums this rank found are renewed while sums travel, and then all others. Between GPUs
-  /// the caller waits for that.
+  /// Updates members whose sums this rank found while sums are exchanged, and then all others. If GPUs are
+  /// connected, the caller waits for the exchange.
   void settle_shared(const DynamicView<Share>& view) {
     const cuda::Stream& queue = this->executor.queue();
     beside_.follow(queue);
@@ -209,8 +209,8 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
     settle_part(*this, view, true, queue.get());
   }
 
-  /// In-edges of members for each vertex, from which on ranks share out sums. (Kronecker 24, two H200s: they
-  /// exchange sums in 0.3 ms, and one pulls along 8 edges a vertex in 0.8.)
+  /// Ranks divide sums if members have more in-edges than this for each vertex. (Kronecker 24, two H200s:
+  /// they exchange sums in 0.3 ms, and one pulls along 8 edges a vertex in 0.8.)
   static constexpr std::uint64_t kManyEdges = 8;
   static constexpr const char* kSums = "sums of affected vertices";
 
@@ -218,8 +218,8 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
   DeviceGraph graph_;
   std::uint64_t changes_ = 0;  ///< of the batch
   cuda::Timer gathering_;
-  double shared_seconds_ = 0;  ///< DynamicRankResult
-  bool marks_shared_ = false;  ///< in the last iteration: its next list has those of this rank alone
+  double shared_seconds_ = 0;  ///< see DynamicRankResult
+  bool marks_shared_ = false;  ///< in the last iteration: its next list has only this rank's marks
   cuda::SideStream beside_;
   RankRounds rounds_;
 };
