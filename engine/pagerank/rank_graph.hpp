@@ -22,7 +22,7 @@ namespace sluice::pagerank {
 /// the transpose.
 class RankGraph {
  public:
-  /// Keeps a reference to the graph and the ranks, which divide the vertices by in-edges. Throws UsageError
+  /// Keeps pointers into the graph. `ranks` divide the vertices by in-edges. Throws UsageError
   /// if options.weighted is set and the graph has no weights, or if the edges of a directed graph stay in a
   /// file that does not store in-edges; BudgetError if the transpose does not fit host memory. A plan only
   /// counts memory and reads no edges: out-lists stand for the transpose. A plan may add `added` vertices to

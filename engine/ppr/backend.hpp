@@ -44,8 +44,8 @@ class Backend {
   virtual void rest() = 0;
   /// Ends the requests of this rank. Other ranks may still need its lists; returns once none does.
   virtual void finish() {}
-  /// Of a device that only counts: what so many queries would take, beside the least (plan_ppr). What this
-  /// holds is then that of another query.
+  /// On a device that only counts memory: sets what so many queries would take beyond the minimum (plan_ppr).
+  /// Replaces the workspaces that this backend holds.
   virtual void plan(std::uint64_t queries, Plan& plan) = 0;
   /// Traffic of lists so far.
   virtual ListTraffic traffic() const { return {}; }

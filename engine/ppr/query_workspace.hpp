@@ -1,6 +1,6 @@
-// The memory in which a group of threads answers one query: a block on a GPU, one thread on the host. Its
-// size is fixed before the query begins; one that reaches more vertices than fit is abandoned, and asked
-// again in a larger workspace. What a query finds does not depend on its workspace.
+// The memory in which a block of a GPU answers one query (the host's is host_workspace.hpp). Its size is
+// fixed before the query begins. A query that reaches more vertices than fit is abandoned, and asked again in
+// a larger workspace. The result of a query does not depend on its workspace.
 #pragma once
 
 #include <algorithm>

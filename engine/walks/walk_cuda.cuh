@@ -112,8 +112,8 @@ WalkTotals totals_of(const Device& device, const Buffer<WalkCounters>& counters)
 using LaunchWalks = FunctionRef<void(Instance first, std::uint64_t count, std::uint64_t pitch, Vertex* paths,
                                      WalkCounters* counters, cudaStream_t stream)>;
 
-/// Runs batches of walks and streams them to the sink: while a batch is computed, the one before it is
-/// copied to page-locked memory, and the one before that is written.
+/// Runs batches of walks and streams them to the sink: the previous batch is written while one is computed
+/// and copied to page-locked memory.
 void run_walk_batches(const InstanceRun<WalkSink, Options>& run, const LaunchWalks& launch);
 
 template <class Program>

@@ -189,7 +189,7 @@ class RankFeeder final : public ListFeeder {
   }
 
   void look_up(std::span<const Vertex> questions, const std::vector<std::uint64_t>& asked_by) {
-    /// Calls use(i) for the questions that fall on rows [begin, end); each rank asked in order.
+    /// Calls use(from, to) for each rank: its requests [from, to) are for rows [begin, end).
     const auto for_each_asked = [&](std::uint64_t begin, std::uint64_t end, auto&& use) {
       std::uint64_t at = 0;
       for (const std::uint64_t count : asked_by) {

@@ -301,7 +301,7 @@ bool make_resident(const QueuedRun& run, WalkMode mode, std::unique_ptr<DeviceRa
     together(&ranks, [&] { walks.emplace(run, *std::move(plan), link.get(), mode); });
   } catch (const BudgetError&) {
     walks.reset();
-    if (link) link->abort();  // one rank's is gone
+    if (link) link->abort();  // the failed rank has left it
     link.reset();             // on all ranks: WalkMode::brought needs less memory
   }
   return false;
