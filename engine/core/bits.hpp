@@ -1,4 +1,4 @@
-// Bits of words of 32, fields of a few of them side by side, and the width of a number: for host and device.
+// Bit operations for host and device: bits and packed fields in arrays of 32-bit words, and bit widths.
 #pragma once
 
 #include <bit>
@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-/// Bits that a number takes; none for 0.
+/// The number of bits that `value` needs; 0 for 0.
 SLUICE_HD std::uint32_t bit_width(std::uint32_t value) {
 #if defined(__CUDA_ARCH__)
   return 32 - static_cast<std::uint32_t>(__clz(static_cast<int>(value)));
@@ -35,12 +35,13 @@ SLUICE_HD unsigned count_bits(std::uint32_t word) {
 
 inline constexpr unsigned kBitsOfWord = 32;
 
-/// Is the bit of i among `words`? No thread changes them meanwhile, or old bits will do.
+/// Whether bit i of `words` is set. The read is not atomic: for words that no thread is changing, or where a
+/// stale bit is acceptable.
 SLUICE_HD bool is_marked(const std::uint32_t* words, std::uint64_t i) {
   return (words[i / kBitsOfWord] >> (i % kBitsOfWord) & 1) != 0;
 }
 
-/// The place of the lowest bit; there is one.
+/// The position of the lowest set bit; `word` must not be 0.
 SLUICE_HD unsigned lowest_bit(std::uint32_t word) {
 #if defined(__CUDA_ARCH__)
   return static_cast<unsigned>(__ffs(static_cast<int>(word)) - 1);
@@ -49,8 +50,8 @@ SLUICE_HD unsigned lowest_bit(std::uint32_t word) {
 #endif
 }
 
-/// The field of 1 to 32 bits that begins at `bit`. To read two words in any case costs registers: node2vec's
-/// kernel spilled 24 bytes instead of 8.
+/// The field of 1 to 32 bits that begins at `bit`. The second word is read only if the field reaches into it:
+/// reading it always costs registers, and node2vec's kernel spilled 24 bytes instead of 8.
 SLUICE_HD std::uint32_t field_at(const std::uint32_t* words, std::uint64_t bit, std::uint32_t bits) {
   const std::uint32_t shift = bit % 32;
   std::uint64_t both = words[bit / 32];
@@ -58,12 +59,12 @@ SLUICE_HD std::uint32_t field_at(const std::uint32_t* words, std::uint64_t bit, 
   return static_cast<std::uint32_t>(both >> shift) & (~0u >> (32 - bits));
 }
 
-/// Field i of fields of as many bits.
+/// Field i of an array of fields of `bits` bits each.
 SLUICE_HD std::uint32_t packed_field(const std::uint32_t* words, std::uint32_t i, std::uint32_t bits) {
   return field_at(words, std::uint64_t{i} * bits, bits);
 }
 
-/// Writes a field where all its bits are zero.
+/// Writes a field whose bits are all zero so far.
 inline void put_field_at(std::uint32_t* words, std::uint64_t bit, std::uint32_t value) {
   const std::uint64_t moved = std::uint64_t{value} << bit % 32;
   words[bit / 32] |= static_cast<std::uint32_t>(moved);

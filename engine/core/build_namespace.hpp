@@ -1,6 +1,5 @@
-// A template that runs on either backend has other code in a file compiled as CUDA than in one compiled by
-// the host compiler alone. Each variant has a name of its own, so that the linker never takes one for the
-// other.
+// A template that runs on either backend compiles to different code in a CUDA file and in a file of the host
+// compiler alone. Each variant is in a namespace of its own, so that the linker never confuses the two.
 #pragma once
 
 #if defined(__CUDACC__)

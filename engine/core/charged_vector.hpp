@@ -10,11 +10,12 @@
 
 namespace sluice {
 
-/// Throws BudgetError, naming the list's purpose, where the ceiling would be passed.
+/// Allocator that charges the host budget. Throws BudgetError, which names the purpose, if an allocation
+/// would exceed the ceiling.
 template <class T>
 struct ChargedAllocator {
   using value_type = T;
-  using is_always_equal = std::true_type;  // any of them may give back what another one took
+  using is_always_equal = std::true_type;  // any instance may free what another allocated
   using propagate_on_container_move_assignment = std::true_type;
   using propagate_on_container_swap = std::true_type;
 

@@ -1,5 +1,5 @@
-// A reference to something callable: what code that is compiled once calls of code that is compiled for every
-// sampler or program. Two pointers, which the compiler makes in far less time than a std::function.
+// A non-owning reference to a callable. With it, code that is compiled once calls code that is compiled for
+// every sampler or program. It holds two pointers and compiles in far less time than a std::function.
 #pragma once
 
 #include <concepts>
@@ -11,7 +11,7 @@ namespace sluice {
 template <class Signature>
 class FunctionRef;
 
-/// Does not own what it calls, which must live as long.
+/// Does not own the callable, which must outlive this reference.
 template <class Result, class... Args>
 class FunctionRef<Result(Args...)> {
  public:

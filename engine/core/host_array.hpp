@@ -14,8 +14,8 @@
 namespace sluice {
 
 /// Move-only array of trivially copyable T whose elements start uninitialised (a std::vector would write each
-/// page once for nothing). The bytes are charged to `host_budget()` under `purpose`; where it counts alone,
-/// there are none.
+/// page once for nothing). The bytes are charged to `host_budget()` under `purpose`; if that budget only
+/// counts (MemoryPlan), no memory is allocated and data() is null.
 template <class T>
 class HostArray {
  public:
@@ -24,11 +24,11 @@ class HostArray {
     host_budget().charge(bytes(), purpose);
     charged_ = bytes();
     if (host_budget().counts_only()) return;
-    // An empty one has an address as well: null is what was never made.
+    // An array of size 0 has an address too: null means that none was allocated.
     data_.reset(static_cast<T*>(allocate_aligned(std::max<std::size_t>(bytes(), 1))));
     std::uninitialized_default_construct_n(data_.get(), size);
   }
-  /// Elements that lie in `storage`, which the array keeps. `charged` bytes are this process's to pay for.
+  /// An array of `size` elements at `data` in `storage`, which it keeps alive. Charges `charged` bytes.
   HostArray(std::shared_ptr<void> storage, T* data, std::size_t size, std::size_t charged,
             const char* purpose)
       : size_(size) {
@@ -48,7 +48,7 @@ class HostArray {
   const T* data() const { return data_.get(); }
   std::size_t size() const { return size_; }
   std::size_t bytes() const { return size_ * sizeof(T); }
-  /// What of it is this process's to pay for.
+  /// Bytes charged to this process's host budget.
   std::size_t charged() const { return charged_; }
   bool empty() const { return size_ == 0; }
   T& operator[](std::size_t i) { return data_[i]; }
@@ -61,7 +61,7 @@ class HostArray {
   std::span<const T> span() const { return {data(), size_}; }
 
  private:
-  /// Elements of its own go away with the array, borrowed ones with their storage.
+  /// Frees the array's own elements; borrowed elements are freed with their storage.
   struct Release {
     std::shared_ptr<void> storage;
     void operator()(T* data) const {

@@ -11,7 +11,8 @@
 
 namespace sluice {
 
-/// A charge that lasts as long as this lives. What throws BudgetError charges nothing, and names the purpose.
+/// A charge to the host budget, released on destruction. A call that throws BudgetError, which names the
+/// purpose, charges nothing.
 class HostCharge {
  public:
   explicit HostCharge(const char* purpose) : purpose_(purpose) {}
@@ -28,11 +29,11 @@ class HostCharge {
     host_budget().charge(bytes, purpose_);
     bytes_ += bytes;
   }
-  /// No less than `bytes` in all.
+  /// Raises the whole charge to at least `bytes`.
   void cover(std::uint64_t bytes) {
     if (bytes > bytes_) add(bytes - bytes_);
   }
-  /// Appends to a list whose memory is charged here, and nowhere else.
+  /// Appends to a vector whose memory is charged by this object alone.
   template <class T>
   void push(std::vector<T>& list, T value) {
     if (list.size() == list.capacity()) grow(list, std::max<std::size_t>(64, 2 * list.size()));
@@ -40,7 +41,7 @@ class HostCharge {
   }
 
  private:
-  /// Both memories stand while the one is copied to the other.
+  /// Old and new memory exist at once during the copy, and both are charged.
   template <class T>
   void grow(std::vector<T>& list, std::size_t size) {
     const std::uint64_t before = list.capacity() * sizeof(T);

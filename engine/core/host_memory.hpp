@@ -1,4 +1,4 @@
-// Where large arrays come from when they do not belong to one process alone.
+// An allocator of large host arrays, which several processes may share.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace sluice {
 
-/// Stands for memory that is only counted. No process has an address from here on: a touch faults.
+/// A placeholder address for memory that is counted but not allocated. No process has memory at or above it:
+/// an access faults.
 inline void* no_memory() {
   return reinterpret_cast<void*>(std::uintptr_t{1} << 63);
 }
@@ -18,14 +19,14 @@ class HostMemory {
   virtual ~HostMemory() = default;
 
   struct Block {
-    std::shared_ptr<void> storage;  ///< keeps the memory
+    std::shared_ptr<void> storage;  ///< keeps the memory alive
     void* data = nullptr;
-    std::uint64_t charged = 0;  ///< what of it is this process's to pay for
+    std::uint64_t charged = 0;  ///< bytes of it that are charged to this process
   };
   virtual Block allocate(std::uint64_t bytes, const char* purpose) = 0;
 };
 
-/// An array from `memory`, or of this process's own where that is null.
+/// Allocates an array from `memory`, or an array private to this process if `memory` is null.
 template <class T>
 HostArray<T> make_host_array(HostMemory* memory, std::size_t size, const char* purpose) {
   if (!memory) return HostArray<T>(size, purpose);

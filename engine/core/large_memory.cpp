@@ -8,8 +8,8 @@
 namespace sluice {
 
 void* allocate_aligned(std::size_t bytes) {
-  // In pages of their own: where these are page-locked, a copy to a GPU of memory that begins in the last of
-  // them and goes on beyond would fail.
+  // A page-locked block must share no page with other memory: a copy to a GPU fails if its source begins in
+  // the block's last page and continues beyond it.
   constexpr std::size_t kPage = 4096, kHugePage = 2u << 20;
   const std::size_t alignment = bytes < 2 * kHugePage ? kPage : kHugePage;
   const std::size_t size = (bytes + alignment - 1) / alignment * alignment;

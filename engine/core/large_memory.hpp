@@ -1,13 +1,13 @@
-// Memory from the system in which random reads are fast.
+// Allocation of host memory for fast random reads.
 #pragma once
 
 #include <cstddef>
 
 namespace sluice {
 
-/// Uninitialised bytes in pages of their own, which may be page-locked. Large ones ask for huge pages: random
-/// reads of small ones spend their time in the TLB, and a process that ends gives back 8 GB of them a second.
-/// std::free() releases them. Throws std::bad_alloc.
+/// Uninitialised bytes that share no page with other memory, so that they can be page-locked. Large blocks
+/// use huge pages: with small pages TLB misses dominate random reads, and a process that ends frees 8 GB a
+/// second. std::free() releases the block. Throws std::bad_alloc.
 void* allocate_aligned(std::size_t bytes);
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// What lets one source serve host and device: the function qualifiers.
+// Function qualifiers that let one source compile for host and device.
 #pragma once
 
 #if defined(__CUDACC__)
@@ -7,8 +7,8 @@
 #define SLUICE_HD inline
 #endif
 
-// A body of an executor as a lambda: [=] SLUICE_BODY(std::uint64_t i, Lane& lane) { ... }. One source file is
-// compiled for one kind of executor.
+// Qualifies a lambda that is an executor's body: [=] SLUICE_BODY(std::uint64_t i, Lane& lane) { ... }. A
+// source file is compiled for one kind of executor only.
 #if defined(__CUDACC__)
 #define SLUICE_BODY __device__
 #else

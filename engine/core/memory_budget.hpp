@@ -1,5 +1,5 @@
-// Budgets are accounted, not hoped for: every large allocation of a rank is charged here first. The budget
-// lies in core, not in exec, because partition and io charge host memory to it too.
+// Memory budgets: every large allocation of a rank is charged here before it is made. The budget is in core,
+// not in exec, because partition and io charge host memory to it too.
 #pragma once
 
 #include <algorithm>
@@ -18,26 +18,26 @@ class MemoryBudget {
   explicit MemoryBudget(std::string name, std::uint64_t ceiling = std::numeric_limits<std::uint64_t>::max())
       : name_(std::move(name)), ceiling_(ceiling) {}
 
-  /// Charges `bytes` for `purpose`; throws BudgetError, charging nothing, if a ceiling would be passed.
+  /// Charges `bytes` for `purpose`; throws BudgetError, charging nothing, if a ceiling would be exceeded.
   void charge(std::uint64_t bytes, const char* purpose);
-  /// Takes back an earlier charge.
+  /// Undoes an earlier charge.
   void release(std::uint64_t bytes) noexcept;
-  /// Of memory that is needed for a while.
+  /// Charges and releases at once: it checks the ceiling and raises the peak, for memory needed for a while.
   void charge_and_release(std::uint64_t bytes, const char* purpose) {
     charge(bytes, purpose);
     release(bytes);
   }
 
   void set_ceiling(std::uint64_t bytes) { ceiling_ = bytes; }
-  /// From now on what is charged here is charged to `other` too, which must outlive this budget. Within one
-  /// that counts alone, this one does.
+  /// Nests this budget in `other`, which must outlive it: from now on each charge is made to `other` too. If
+  /// `other` only counts, so does this budget.
   void lie_within(MemoryBudget& other) { within_ = &other, counts_only_ = other.counts_only_; }
   std::uint64_t ceiling() const { return ceiling_; }
   std::uint64_t used() const { return used_.load(); }
   std::uint64_t peak() const { return peak_.load(); }
-  /// Are charges counted alone, past the ceiling too (MemoryPlan)? Then there is no memory behind them.
+  /// Whether charges are only counted, even beyond the ceiling (MemoryPlan), and no memory is allocated.
   bool counts_only() const { return counts_only_; }
-  /// What may still be charged.
+  /// Bytes that may still be charged.
   std::uint64_t available() const {
     const auto u = used();
     const std::uint64_t own = u < ceiling_ ? ceiling_ - u : 0;
@@ -46,7 +46,7 @@ class MemoryBudget {
 
  private:
   friend class MemoryPlan;
-  /// Adds to what is in use, here and where this lies within, whatever the ceiling.
+  /// Adds to the use of this budget and of the one around it, whatever the ceiling.
   void count(std::uint64_t bytes) noexcept;
   void raise_peak(std::uint64_t used) noexcept;
 
@@ -61,28 +61,28 @@ class MemoryBudget {
 /// The budget of this process's host memory (`--host-memory`).
 MemoryBudget& host_budget();
 
-/// The budget of a run that is only planned: it counts what the run would be charged, past the ceiling too,
-/// so that a plan states the whole need. Where `planned` lies within the host's budget, so does this, and
-/// what is left of either is what the run would find. The host's peak stays as it was before.
+/// The budget of a run that is only planned. It counts the run's charges, even beyond the ceiling, so that a
+/// plan states the whole need. If `planned` is nested in the host's budget, so is this one: available() of
+/// both is what the run would find. The host's peak is restored at the end.
 class MemoryPlan final : public MemoryBudget {
  public:
-  /// Host memory that is charged meanwhile: is it taken, or counted alone as well (HostArray)?
+  /// Whether host memory charged during the plan is allocated, or only counted as well (HostArray).
   enum class Host { taken, counted };
 
-  /// Begins with what `planned` is charged already.
+  /// Starts from the current use of `planned`.
   explicit MemoryPlan(const MemoryBudget& planned, Host host = Host::taken);
   MemoryPlan(const MemoryPlan&) = delete;
   MemoryPlan& operator=(const MemoryPlan&) = delete;
   ~MemoryPlan();
 
-  /// The most that the run would take at once.
+  /// The most bytes that the run would have charged at once.
   std::uint64_t needed() const { return peak() - begin_; }
-  /// The same of host memory that is counted alone, with what of the device's lies there.
+  /// The most host bytes charged at once, when host memory is only counted; includes a host device's memory.
   std::uint64_t host_needed() const { return host_budget().peak() - host_begin_; }
 
  private:
   std::uint64_t begin_, host_begin_, host_peak_;
-  bool host_counted_;  ///< before: plans may lie within each other
+  bool host_counted_;  ///< whether the host's budget only counted before: plans may nest
 };
 
 }  // namespace sluice

@@ -7,7 +7,7 @@ namespace sluice {
 
 namespace {
 
-/// Buckets an owner: with more of them, fewer owners share one.
+/// With more buckets per owner, fewer owners share a bucket.
 constexpr std::uint64_t kBucketsPerOwner = 8;
 
 }  // namespace

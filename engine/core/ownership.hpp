@@ -1,5 +1,5 @@
-// Which partition or rank owns a vertex: contiguous ranges of vertices, one behind the other. Rows, edges and
-// partitions have owners in the same way.
+// Which partition or rank owns a vertex. Each owner has one contiguous range of vertices, in ascending order.
+// Rows, edges and partitions are assigned to owners in the same way.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace sluice {
 
-/// The ranges as kernels see them; trivially copyable, pointers to the memory of one device.
+/// A view of the ranges for kernels; trivially copyable, with pointers into the memory of one device.
 struct OwnershipView {
   const std::uint64_t* begins = nullptr;  ///< [owners + 1] owner i has vertices [begins[i], begins[i + 1])
   const std::uint32_t* firsts = nullptr;  ///< [buckets + 1] the owner of the first vertex of each bucket
   unsigned shift = 0;                     ///< a bucket is 2^shift vertices
 
-  /// The owner of v, which some range holds. Constant time: the table of buckets names the first and last
-  /// owner of each bucket, which are one or two unless ranges are far smaller than usual.
+  /// The owner of v, which must be in some range. Constant time: the bucket table gives the first and the
+  /// last owner of each bucket. A bucket has one or two owners unless ranges are far smaller than usual.
   template <class Id>
   SLUICE_HD std::uint32_t owner(Id v) const {
     const std::uint64_t bucket = v >> shift;
@@ -34,20 +34,20 @@ struct OwnershipView {
   }
 };
 
-/// The ranges in host memory.
+/// Owns the ranges, in host memory.
 class Ownership {
  public:
-  /// No owner, no vertex.
+  /// No owners and no vertices.
   Ownership() : Ownership(std::vector<std::uint64_t>{0}) {}
   /// `begins`: [owners + 1], ascending from 0 to the number of vertices; ranges may be empty.
   explicit Ownership(std::vector<std::uint64_t> begins);
-  /// Shares out `items` over `owners`, which differ by one item at most; owners > 0.
+  /// Splits `items` among `owners`, whose counts differ by at most one; owners > 0.
   static Ownership even(std::uint64_t items, std::uint64_t owners);
 
-  /// New vertices go to the last owner, of which there is one at least.
+  /// Raises the number of vertices to `vertices`; the last owner gets the new ones. Needs at least one owner.
   void grow(std::uint64_t vertices);
 
-  /// How many owners, and how many vertices they have.
+  /// The number of owners, and of vertices.
   std::uint64_t size() const { return begins_.size() - 1; }
   std::uint64_t vertices() const { return begins_.back(); }
   /// Owner i has vertices [begin(i), end(i)).
@@ -60,12 +60,12 @@ class Ownership {
     return view().owner(v);
   }
 
-  // Views of a temporary would outlive it.
+  // A view of a temporary would dangle.
   OwnershipView view() const& { return {begins_.data(), firsts_.data(), shift_}; }
   OwnershipView view() const&& = delete;
   std::span<const std::uint64_t> begins() const& { return begins_; }
   std::span<const std::uint64_t> begins() const&& = delete;
-  /// The table of buckets, and one entry behind the last.
+  /// The bucket table, with one entry after the last bucket: [buckets + 1].
   std::span<const std::uint32_t> firsts() const& { return firsts_; }
   std::span<const std::uint32_t> firsts() const&& = delete;
   std::uint64_t bytes() const { return begins().size_bytes() + firsts().size_bytes(); }

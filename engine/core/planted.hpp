@@ -9,14 +9,14 @@ namespace sluice {
 
 enum class Fault {
   none,
-  modulo_bias,          ///< an index by remainder of few bits
+  modulo_bias,          ///< an index is the remainder of few random bits
   off_by_one,           ///< the neighbour after the one drawn
   reused_counter,       ///< two steps of a walk share their random numbers
-  reused_pick,          ///< two picks of a sample from one list share them
-  reused_slot,          ///< two vertices of a sample share them
+  reused_pick,          ///< two picks of a sample from one list share their random numbers
+  reused_slot,          ///< two vertices of a sample share their random numbers
   dropped_last,         ///< the last neighbour is never drawn
   search_off_by_one,    ///< a region of a CTPS has the next region's first point
-  search_dropped_last,  ///< the search of a CTPS leaves the last region out
+  search_dropped_last,  ///< the search of a CTPS never finds the last region
   published_bipartite,  ///< C-SAW's rescaling as published (DESIGN section 2)
 };
 

@@ -1,5 +1,5 @@
-// Binary search in code that a GPU runs too. (The standard library's upper_bound, called there by way of
-// constexpr, was seen to return one entry too few on sm_90, CUDA 13.0.)
+// Binary search for host and device. (std::upper_bound, called on the device as a constexpr function, was
+// seen to return one entry too few on sm_90, CUDA 13.0.)
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace sluice {
 
-/// How many numbers from 0 on, at most `count`, come before the first for which `holds` is false; it is for
-/// all that follow. Lanes of a warp do not diverge: nothing but the number of steps depends on what is found.
+/// The lowest i below `count` for which `holds` is false, or `count`. If `holds` is false for an i, it must
+/// be false for all larger ones. Lanes of a warp do not diverge: they differ in the number of steps alone.
 template <class Index, class Holds>
 SLUICE_HD Index count_while(Index count, const Holds& holds) {
   Index low = 0;

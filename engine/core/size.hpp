@@ -8,7 +8,7 @@
 namespace sluice {
 
 /// Parses `512MiB`, `4GiB`, `2G`, `100MB`, `65536`. K, M, G, T and KiB... are powers of 1024; KB, MB, GB, TB
-/// of 1000. Throws UsageError naming `option` where it is no size.
+/// of 1000. Throws UsageError naming `option` if `text` is not a size.
 std::uint64_t parse_size(std::string_view text, std::string_view option);
 
 /// `1.50 GiB` and the like.

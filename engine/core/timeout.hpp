@@ -1,4 +1,4 @@
-// Waiting for what may never come: with a deadline and a label, so that a job which hangs says where.
+// Waiting with a deadline and a label, so that a job that hangs reports where.
 #pragma once
 
 #include <algorithm>
@@ -11,18 +11,18 @@
 
 namespace sluice {
 
-/// How long somebody waits before what is waited for is taken for lost.
+/// How long a wait may last before it fails.
 using Timeout = std::chrono::seconds;
-/// Where something else ends a wait in vain: another rank may work for hours.
+/// For waits that something else ends if they are in vain: another rank may compute for hours.
 inline constexpr Timeout kNoTimeout = Timeout::max();
 
-/// Time for which this process has waited itself. A job that was suspended overnight has not waited.
+/// The time that this process has waited while it ran: hours for which a job is suspended do not count.
 class AwakeTime {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Adds what passed since the last call, and returns the sum. Between two calls pass a few milliseconds,
-  /// unless the process was stopped.
+  /// Adds the time since the last call, at most 100 ms, and returns the sum. Calls are a few milliseconds
+  /// apart unless the process was stopped.
   Clock::duration pass() {
     constexpr Clock::duration kMost = std::chrono::milliseconds(100);
     const Clock::time_point now = Clock::now(), before = std::exchange(last_, now);
@@ -34,8 +34,8 @@ class AwakeTime {
   Clock::duration passed_{};
 };
 
-/// Asks done() until it says yes, at first as fast as it can, then after pauses that are short beside what
-/// was waited already. Throws what done() throws, and RunError where timeout ends.
+/// Calls done() until it returns true: for 2 ms as fast as possible, then with pauses of at most 1 ms that
+/// are short beside the time waited so far. Throws what done() throws, and RunError after `timeout`.
 template <class Done>
 void wait_until(const Done& done, const char* label, Timeout timeout) {
   using Duration = AwakeTime::Clock::duration;

@@ -1,4 +1,4 @@
-// The integers everything is counted in.
+// The integer types of vertices, edges and instances.
 #pragma once
 
 #include <cstdint>

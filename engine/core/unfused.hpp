@@ -1,5 +1,5 @@
-// Products, sums and quotients of doubles that a compiler may not fuse, so that a stated sequence of them is
-// equal to the bit on every machine. For the host, files that use them are compiled with -ffp-contract=off.
+// Products, sums and quotients of doubles that the compiler must not fuse, so that a given sequence of them
+// has the same bits on every machine. Host files that use them are compiled with -ffp-contract=off.
 #pragma once
 
 #include "engine/core/macros.hpp"
