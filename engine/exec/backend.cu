@@ -11,12 +11,12 @@ namespace sluice::cuda {
 
 namespace {
 
-int opened_device = 0;  ///< of this process: a rank has one GPU
+int opened_device = 0;  ///< the GPU of this process: a rank has one
 
-/// All files are compiled for the same GPUs, so one kernel speaks for every other.
+/// All files are compiled for the same GPUs: if this kernel can be launched, so can every other.
 __global__ void probe_kernel() {}
 
-/// Why the probe cannot be launched.
+/// Says why the probe cannot be launched.
 std::string probe_failure(int index, cudaError_t status) {
   const std::string said = cudaGetErrorString(status);
   const bool foreign = status == cudaErrorNoKernelImageForDevice ||
@@ -58,7 +58,7 @@ GpuState gpu_state(int index) {
   if (status == cudaSuccess) status = cudaSetDevice(index);
   if (status == cudaSuccess) status = cudaFuncGetAttributes(&attributes, probe_kernel);
   if (status == cudaSuccess) return {true, {}};
-  cudaGetLastError();  // the next check of a launch would find it
+  cudaGetLastError();  // clears the error, which the next check of a launch would report
   return {true, probe_failure(index, status)};
 }
 
@@ -85,7 +85,7 @@ void* allocate(std::size_t bytes) {
   void* memory = nullptr;
   const cudaError_t status = cudaMalloc(&memory, bytes);
   if (status == cudaErrorMemoryAllocation) {
-    cudaGetLastError();  // the next check of a launch would find it
+    cudaGetLastError();  // clears the error, which the next check of a launch would report
     return nullptr;
   }
   check(status, "cudaMalloc");
@@ -112,8 +112,8 @@ void release_pinned(void* memory) noexcept {
 
 void copy_to_device(void* to, const void* from, std::size_t bytes) {
   check(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "copy to the device");
-  // From pageable memory the call may return before the last bytes are there, and streams that do not wait
-  // for the default one would read what was there before.
+  // From pageable memory the call may return before the last bytes have arrived. Streams that do not wait for
+  // the default stream would then read old contents.
   wait_stream(nullptr, "a copy to the device");
 }
 
@@ -159,7 +159,7 @@ bool stream_done(void* stream, const char* label) {
     check(status, label);
     return true;
   }
-  cudaGetLastError();  // it is none, but the next check of a launch would find it
+  cudaGetLastError();  // not an error, but the next check of a launch would report it
   return false;
 }
 

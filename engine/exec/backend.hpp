@@ -1,6 +1,6 @@
-// What `exec` needs of the CUDA runtime, as plain functions; device.cpp and buffer.cpp call nothing else, so
-// that a build without CUDA replaces this one file (no_cuda.cpp). No other folder calls the CUDA runtime for
-// memory.
+// The part of the CUDA runtime that `exec` uses, as plain functions. device.cpp and buffer.cpp use CUDA only
+// through them, so that a build without CUDA replaces one file, backend.cu, by no_cuda.cpp. No other folder
+// calls the CUDA runtime for memory.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace sluice::cuda {
 
-/// No launch and no copy takes an hour, unless it reads a large graph in host memory edge by edge.
+/// Deadline of a wait: no launch or copy takes an hour, unless it reads a large graph in host memory by edge.
 inline constexpr Timeout kDeviceTimeout{3600};
 
 struct DeviceFacts {
@@ -22,45 +22,45 @@ struct DeviceFacts {
   unsigned multiprocessors = 1;
 };
 
-/// What identifies each GPU that this process sees, whatever number it has here; none if CUDA is not usable.
+/// The UUID of each GPU that this process sees, by index; empty if CUDA is not usable.
 std::vector<std::string> device_ids();
-/// Whether a GPU can be worked on.
+/// Whether a GPU is present and usable.
 struct GpuState {
   bool present = false;
-  std::string unusable;  ///< why not, in a few words; empty: it can
+  std::string unusable;  ///< why it cannot be used, in a few words; empty if it can
 };
 
-/// Asks the runtime, down to whether this build has code that the GPU runs; takes the GPU for the calling
-/// thread, as open_device() does.
+/// Queries the runtime, and whether this build has code for the GPU. Selects the GPU for the calling thread,
+/// as open_device() does.
 GpuState gpu_state(int index);
-/// Opens a GPU for the calling thread; other threads take it by bind_thread().
+/// Opens a GPU for the calling thread; other threads select it by bind_thread().
 DeviceFacts open_device(int index);
 std::string version();
 
-/// Null: there is none left.
+/// Returns null if the GPU has no memory left.
 void* allocate(std::size_t bytes);
 void release(void* memory) noexcept;
-/// Waits for whatever the GPU was given; an error of it surfaces later.
+/// Waits for all work of the GPU; a later call reports its errors.
 void settle() noexcept;
 void* allocate_pinned(std::size_t bytes);
 void release_pinned(void* memory) noexcept;
 void copy_to_device(void* to, const void* from, std::size_t bytes);
 void copy_to_host(void* to, const void* from, std::size_t bytes);
 
-/// Makes the calling thread use the GPU that was opened: a thread's own default is the first.
+/// Makes the calling thread use the opened GPU: by default a thread uses the first one.
 void bind_thread();
-/// Page-locks memory that exists already, so that the GPU copies from it at full speed and can read it.
+/// Page-locks existing memory, so that the GPU copies from it at full speed and can read it in place.
 void register_host(const void* memory, std::size_t bytes);
 void unregister_host(const void* memory) noexcept;
-/// A stream (cudaStream_t) of its own.
+/// Creates a stream (cudaStream_t) that does not wait for the default stream.
 void* open_stream();
 void close_stream(void* stream) noexcept;
-/// Between device and page-locked memory.
+/// Starts a copy between device and page-locked memory.
 void copy_async(void* to, const void* from, std::size_t bytes, void* stream);
-/// Whether all work of a stream is done; an error of it surfaces here, under `label`.
+/// Whether all work of a stream is done; throws RunError with `label` if the work failed.
 bool stream_done(void* stream, const char* label);
-/// Blocks until all work of a stream is done (null: the default one); an error of it surfaces here, under
-/// `label`, and RunError where timeout ends. The one way to wait for a GPU.
+/// Blocks until all work of a stream is done (null: the default stream). Throws RunError with `label` if the
+/// work failed or `timeout` has passed. The one way to wait for a GPU.
 void wait_stream(void* stream, const char* label, Timeout timeout = kDeviceTimeout);
 
 }  // namespace sluice::cuda

@@ -1,4 +1,4 @@
-// A block of lanes as a group, for work that would hold one warp too long. The lanes meet in shared memory.
+// A thread block as a group, for work that takes one warp too long. Its lanes exchange data in shared memory.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class BlockGroup {
   static constexpr unsigned kWarps = Size / 32;
   static_assert(Size % 32 == 0 && Size <= 1024);
 
-  /// What the lanes exchange; in shared memory.
+  /// Shared memory through which the lanes exchange values.
   struct Workspace {
     unsigned long long lanes[kSize];
     unsigned long long warps[kWarps];
@@ -26,7 +26,7 @@ class BlockGroup {
   // Every collective ends with a barrier, so that the next may write to the workspace at once.
   __device__ __forceinline__ unsigned rank() const { return threadIdx.x; }
   __device__ __forceinline__ void sync() const { __syncthreads(); }
-  /// One more than the lowest rank whose predicate holds, 0 where none does: what first() undoes.
+  /// One more than the lowest rank whose predicate holds, or 0 if none does; first() returns that rank.
   __device__ __forceinline__ std::uint32_t ballot(bool predicate) const {
     const std::uint32_t lanes = warp_.ballot(predicate);
     if (warp_.rank() == 0) workspace_->warps[warp()] = lanes == 0 ? 0 : warp() * 32 + warp_.first(lanes) + 1;
@@ -89,7 +89,7 @@ class BlockGroup {
 
  private:
   __device__ __forceinline__ unsigned warp() const { return threadIdx.x / 32; }
-  /// Shows the value of each warp's last lane to all.
+  /// Makes the value of each warp's last lane visible to the whole block.
   template <class T>
   __device__ __forceinline__ void share_by_warp(T value) const {
     if (warp_.rank() == 31) workspace_->warps[warp()] = static_cast<unsigned long long>(value);

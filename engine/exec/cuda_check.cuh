@@ -20,7 +20,7 @@ inline void check_launch(const char* kernel) {
   check(cudaGetLastError(), kernel);
 }
 
-/// Blocks for `count` items, never zero.
+/// The number of blocks of `block` threads for `count` items, never zero.
 inline unsigned grid_for(std::size_t count, unsigned block) {
   const std::size_t blocks = (count + block - 1) / block;
   return static_cast<unsigned>(blocks == 0 ? 1 : blocks);

@@ -1,4 +1,4 @@
-// A GPU's executor (executor.hpp): a kernel for each operation.
+// The executor of a GPU (executor.hpp): each operation launches kernels.
 #pragma once
 
 #include <algorithm>
@@ -32,8 +32,8 @@ __global__ void __launch_bounds__(kTeamBlock)
   lane.report();
 }
 
-/// The lanes of a warp whose items have the same key, which go to its counters together: few keys would have
-/// all lanes wait for them.
+/// The lanes of a warp whose items have the same key. They update the key's counters together: with few keys,
+/// the atomics of all lanes would wait for each other.
 struct KeyPeers {
   unsigned lanes;
 
@@ -42,7 +42,7 @@ struct KeyPeers {
     return threadIdx.x % kWarp == static_cast<unsigned>(__ffs(static_cast<int>(lanes))) - 1;
   }
   __device__ unsigned size() const { return static_cast<unsigned>(__popc(lanes)); }
-  /// Of values below 2^52.
+  /// The sum over these lanes of values below 2^52.
   __device__ unsigned long long sum(std::uint64_t value) const {
     constexpr unsigned kHalf = 26;
     const unsigned low = __reduce_add_sync(lanes, static_cast<unsigned>(value & ((1u << kHalf) - 1)));
@@ -50,12 +50,12 @@ struct KeyPeers {
   }
 };
 
-/// How many items each key has, and their weights.
+/// Counts the items of each key and adds up their weights.
 template <class Items>
 struct CountKeys {
   Items items;
   unsigned keys;
-  unsigned long long* counts;  ///< [2][keys]
+  unsigned long long* counts;  ///< [2][keys] items, then weights
 
   __device__ void operator()(std::uint64_t i, CudaLane&) const {
     const unsigned key = items.key(i);
@@ -71,7 +71,7 @@ struct CountKeys {
 template <class Items>
 struct ScatterByKey {
   Items items;
-  unsigned long long* places;  ///< [keys] where the next item goes
+  unsigned long long* places;  ///< [keys] the position of the next item
   Vertex* sorted;
 
   __device__ void operator()(std::uint64_t i, CudaLane&) const {
@@ -95,7 +95,7 @@ class CudaExecutor {
   }
   CudaExecutor(const CudaExecutor&) = delete;
   CudaExecutor& operator=(const CudaExecutor&) = delete;
-  ~CudaExecutor() { cudaStreamSynchronize(stream_.get()); }  // what is under way uses buffers
+  ~CudaExecutor() { cudaStreamSynchronize(stream_.get()); }  // running kernels use the buffers
 
   template <class Body>
   void for_each(std::uint64_t count, const LaneOutput& output, const Body& body) {
@@ -193,7 +193,7 @@ class CudaExecutor {
     if (bytes > 0 && !device_.plans())
       check(cudaMemsetAsync(at, byte, bytes, stream_.get()), "clearing memory");
   }
-  /// Copies behind all that was asked for, and waits.
+  /// Copies after all operations before it, and waits.
   void read(std::uint64_t* to, const unsigned long long* from, std::uint64_t count, const char* label) {
     if (device_.plans()) return static_cast<void>(std::fill_n(to, count, 0));
     for (std::uint64_t done = 0; done < count;) {
@@ -208,9 +208,9 @@ class CudaExecutor {
   }
   void wait(const char* label) { stream_.wait(label); }
   void* stream() const { return stream_.get(); }
-  /// Where all is put, for kernels of a caller's own.
+  /// The stream of all operations, for a caller's own kernels.
   const Stream& queue() const { return stream_; }
-  /// What order_by_key() and groups have taken for themselves.
+  /// Bytes that order_by_key() and groups have allocated.
   std::uint64_t order_bytes() const {
     return keys_.bytes() + sorted_keys_.bytes() + items_.bytes() + scratch_.bytes() + left_.bytes();
   }
@@ -218,7 +218,7 @@ class CudaExecutor {
   std::uint64_t launches() const { return launches_; }
 
  protected:
-  static constexpr unsigned kMostBlocks = 1024;  ///< beyond them blocks take further vertices
+  static constexpr unsigned kMostBlocks = 1024;  ///< threads loop over further vertices
 
   static unsigned grid(std::uint64_t count) { return std::min(grid_for(count, kTeamBlock), kMostBlocks); }
   void launched() {
@@ -231,10 +231,10 @@ class CudaExecutor {
 
   void reserve_left(Groups groups, std::uint64_t count) {
     if (groups != Groups::warps_then_blocks) return;
-    if (count > left_.size()) wait("groups");  // what is under way uses the list
+    if (count > left_.size()) wait("groups");  // running kernels use the list
     left_.reserve(device_, count, "work left to blocks");
   }
-  /// By `most` blocks at most.
+  /// Launches at most `most` blocks per kernel.
   template <class Counters, class Body>
   void launch_groups(const Stream& stream, std::uint64_t count, Groups groups, const Body& body,
                      LeftIndices left, unsigned most = ~0u) {
@@ -259,14 +259,14 @@ class CudaExecutor {
 
   const Device& device_;
   Stream stream_;
-  Buffer<unsigned long long> sums_, left_counts_;     ///< of groups; [kGroupSums] and [SideStreams::kMost]
+  Buffer<unsigned long long> sums_, left_counts_;     ///< [kGroupSums] of groups, [SideStreams::kMost]
   Buffer<std::uint64_t> left_;                        ///< indices that warps left to blocks
   Buffer<std::uint32_t> keys_, sorted_keys_, items_;  ///< of order_by_key()
   Buffer<std::uint64_t> begins_;
   Buffer<unsigned char> scratch_;
   Staging<std::uint64_t> read_;
   std::uint64_t launches_ = 0;
-  SideStreams sides_;  // last: they end before what they use
+  SideStreams sides_;  // the last member: its kernels end before the memory that they use
 };
 
 static_assert(Executor<CudaExecutor>);

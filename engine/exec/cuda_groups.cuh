@@ -1,6 +1,6 @@
-// Kernels of CudaExecutor that give each index to a group of lanes: a warp, or a block where a warp is known
-// to be too small or turns out to be. A warp whose body returns false leaves its index to a block, which
-// does the work anew.
+// Kernels of CudaExecutor in which a group of lanes processes each index: a warp, or a block if a warp is
+// known or found to be too small. A warp whose body returns false leaves its index to a block, which repeats
+// the work from the start.
 #pragma once
 
 #include <algorithm>
@@ -14,18 +14,18 @@
 namespace sluice::cuda {
 
 inline constexpr unsigned kGroupBlock = 128;  ///< four warps; small, since indices differ in work
-inline constexpr unsigned kWideBlock = 256;   ///< eight times a warp, and barriers stay cheap
+inline constexpr unsigned kWideBlock = 256;   ///< eight warps, whose barriers are still cheap
 
-/// Blocks of the kernels below that a multiprocessor holds at once, about.
+/// About how many blocks of the kernels below a multiprocessor runs at once.
 inline constexpr unsigned kGroupBlocksAtOnce = 8;
 
-/// Indices that warps left to blocks; their number is not known to the host.
+/// Indices that warps left to blocks; the host does not know their number.
 struct LeftIndices {
   std::uint64_t* indices = nullptr;
   unsigned long long* count = nullptr;
 };
 
-/// Adds what the lanes of a group counted; one lane a group writes.
+/// Adds the counters of a group's lanes to `sums`; one lane of the group writes.
 template <class Group, class Counters>
 __device__ __forceinline__ void add_counters(const Group& group, const Counters& counters,
                                              unsigned long long* sums) {
@@ -36,7 +36,7 @@ __device__ __forceinline__ void add_counters(const Group& group, const Counters&
   }
 }
 
-/// One warp an index below `count`, and further ones where there are fewer warps.
+/// One warp per index below `count`; if there are fewer warps, each takes several indices.
 template <class Counters, class Body>
 __global__ void __launch_bounds__(kGroupBlock)
     warps_kernel(std::uint64_t count, Body body, LeftIndices left, unsigned long long* sums) {
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(kGroupBlock)
   }
 }
 
-/// One block an index: those that were left, or where there is no list, all below `count`.
+/// One block per index: the indices in `left`, or all below `count` if `left` is null.
 template <class Counters, class Body>
 __global__ void __launch_bounds__(kWideBlock)
     blocks_kernel(std::uint64_t count, Body body, LeftIndices left, unsigned long long* sums) {
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(kWideBlock)
   add_counters(block, counters, sums);
 }
 
-/// The key of an item, and the item itself; those without a key come behind all `keys`.
+/// Writes the key of each item, and the item itself; items without a key get `keys`, behind all keys.
 template <class KeyOf>
 struct KeyItems {
   KeyOf key_of;
@@ -81,7 +81,7 @@ struct KeyItems {
   }
 };
 
-/// Where the items of each key begin among sorted ones.
+/// Finds where the items of each key begin among the sorted keys.
 struct FindKeys {
   const std::uint32_t* sorted;
   std::uint64_t items;

@@ -13,14 +13,14 @@ class CudaLane {
 
   __device__ explicit CudaLane(const LaneOutput& output) : output_(output) {}
 
-  /// Lanes of a warp that come together take their places together.
+  /// Active lanes of a warp that append to the same list add to its size together.
   __device__ void append(unsigned list, Vertex v) {
     output_.lists[output_.begins[list] + take_place(output_.sizes, list)] = v;
   }
   __device__ void lowest(unsigned long long value) { lowest_ = value < lowest_ ? value : lowest_; }
   __device__ void add(unsigned sum, unsigned long long value) { sums_[sum] += value; }
 
-  /// Adds its sums to those of all; every lane of the warp must come.
+  /// Combines this lane's sums and lowest value into the output; every lane of the warp must call it.
   __device__ void report() {
     const unsigned long long lowest = warp_min(lowest_);
     const bool first = threadIdx.x % kWarp == 0;

@@ -15,19 +15,19 @@ enum class DeviceChoice { automatic, host, cuda };
 struct DeviceOptions {
   DeviceChoice choice = DeviceChoice::automatic;  ///< automatic: a GPU if one is usable
   unsigned threads = 0;                           ///< host backend; 0: the cores this process may use
-  std::uint64_t device_memory = 0;                ///< ceiling in bytes; 0: what is free, with a margin
-  int gpu = 0;                                    ///< which of the GPUs that this process sees
+  std::uint64_t device_memory = 0;                ///< ceiling in bytes; 0: the free memory less a margin
+  int gpu = 0;                                    ///< index among the GPUs that this process sees
   int gpu_ranks = 1;                              ///< processes that share it, and its memory by default
 };
 
 /// One rank's processor and its memory budget. Immovable: buffers keep a pointer to it.
 class Device {
  public:
-  /// Opens the host or the GPU. Throws UsageError where CUDA is asked for and there is none (or it was not
+  /// Opens the host or the GPU. Throws UsageError if CUDA is requested but no GPU is usable (or CUDA was not
   /// built).
   explicit Device(const DeviceOptions& options = {});
-  /// As `other`, for a run that is only planned: its memory is charged to `plan`, and is not there.
-  /// Both must outlive it.
+  /// A copy of `other` for a run that is only planned: memory is charged to `plan` but not allocated.
+  /// Both must outlive the copy.
   Device(const Device& other, MemoryPlan& plan);
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
@@ -35,12 +35,12 @@ class Device {
   DeviceKind kind() const { return kind_; }
   bool is_cuda() const { return kind_ == DeviceKind::cuda; }
   unsigned threads() const { return threads_; }
-  /// Of the GPU; 0 on the host.
+  /// Multiprocessors of the GPU; 0 on the host.
   unsigned multiprocessors() const { return multiprocessors_; }
-  /// Budget of device memory; on the host backend it bounds tables and queues in the same way, and they are
+  /// Budget of device memory. On the host backend it bounds tables and queues in the same way, which are then
   /// charged to the host's budget too.
   MemoryBudget& memory() const { return *memory_; }
-  /// Is the run only planned? Then it makes all choices and charges, and ends before its first batch.
+  /// Whether the run is only planned: it makes all choices and charges, and ends before its first batch.
   bool plans() const { return memory_->counts_only(); }
   /// `NVIDIA H200` or `host, 2 threads`.
   const std::string& name() const { return name_; }
@@ -59,7 +59,7 @@ class Device {
   MemoryBudget* memory_ = &own_memory_;
 };
 
-/// What `make(device)` takes at most, of the memory of a device like this one.
+/// The most bytes that `make(device)` has allocated at once on a device like this one; allocates none.
 template <class Make>
 std::uint64_t planned_bytes(const Device& device, Make&& make) {
   MemoryPlan memory(device.memory());
@@ -71,11 +71,11 @@ std::uint64_t planned_bytes(const Device& device, Make&& make) {
 /// Versions of the CUDA runtime and driver for `--version`: "13.0 (driver 13.0)" or "not built".
 std::string cuda_version();
 
-/// The cores this process may use (its affinity mask, not the machine's), and a word that names the set.
+/// The number of cores this process may use (its affinity mask, not the machine's), and a name of that set.
 unsigned usable_cores();
 std::string usable_core_set();
 
-/// What identifies each GPU that this process sees, in CUDA's order.
+/// The UUID of each GPU that this process sees, in CUDA's order.
 std::vector<std::string> visible_gpus();
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// The time on a GPU: one clock for all its processors, which ticks once in a microsecond or faster.
+// The clock of a GPU: one for all its multiprocessors, which advances at least once a microsecond.
 #pragma once
 
 namespace sluice::cuda {

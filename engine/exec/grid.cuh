@@ -1,6 +1,6 @@
-// Threads that go through rounds together: a grid, which waits for itself at a barrier of cooperative groups
-// and so must be resident as a whole, or one or a few blocks of it, whose barriers cost far less, for rounds
-// with little to do.
+// Teams of threads that run rounds together. A whole grid synchronizes at a cooperative-groups barrier, so
+// all its blocks must be resident. A team of one or a few of its blocks has far cheaper barriers, for rounds
+// with little work.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -13,8 +13,8 @@ namespace sluice::cuda {
 
 inline constexpr unsigned kTeamBlock = 512;  ///< four blocks fill an SM, each with enough warps to hide reads
 inline constexpr unsigned kWarp = 32;
-/// Of a team of a few blocks, where the grid has as many: as many threads as a small frontier has vertices,
-/// such as a road graph's. A power of two, for barriers are counted modulo 2^32.
+/// Blocks of a FewTeam, if the grid has that many: as many threads as a small frontier, such as a road
+/// graph's, has vertices. A power of two, because arrivals at barriers are counted modulo 2^32.
 inline constexpr unsigned kFewBlocks = 16;
 
 struct GridTeam {
@@ -25,8 +25,8 @@ struct GridTeam {
   __device__ void sync() const { cooperative_groups::this_grid().sync(); }
 };
 
-/// The first blocks of a resident grid. `arrived` was zero at first; of several members there are always as
-/// many.
+/// The first `members` blocks of a resident grid. `arrived` must be zero at first. All teams of more than one
+/// block on it must have the same number of members.
 struct FewTeam {
   unsigned members = 1;
   unsigned* arrived = nullptr;
@@ -36,7 +36,7 @@ struct FewTeam {
   __device__ unsigned block() const { return blockIdx.x; }
   __device__ unsigned blocks() const { return members; }
   __device__ void sync() const {
-    __threadfence();  // what one lane writes through an atomic another may hold in its cache
+    __threadfence();  // a lane may hold in its cache what another changed atomically
     __syncthreads();
     if (members == 1) return;
     if (threadIdx.x == 0) {

@@ -1,6 +1,6 @@
-// The group: who works together on one selection. One lane on the host, a tile of lanes of a warp on the GPU
-// (group.cuh), or a block (block_group.cuh). Selection code is written once over this interface; results
-// never depend on a group's size.
+// A group: the lanes that work together on one selection. It is one lane on the host; on a GPU, a tile of
+// lanes of a warp (group.cuh) or a block (block_group.cuh). Selection code is written once over this
+// interface; results never depend on a group's size.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct SingleLane {
 
   SLUICE_HD unsigned rank() const { return 0; }
   SLUICE_HD void sync() const {}
-  /// 0 where no lane's predicate holds; else what first() takes.
+  /// 0 if no lane's predicate holds, else an argument for first().
   SLUICE_HD std::uint32_t ballot(bool predicate) const { return predicate; }
   template <class T>
   SLUICE_HD T broadcast(T value, unsigned) const {
@@ -33,17 +33,17 @@ struct SingleLane {
   SLUICE_HD T inclusive_scan(T value) const {
     return value;
   }
-  /// Does a lane of lower rank hold the same value?
+  /// Whether a lane of lower rank has the same value.
   template <class T>
   SLUICE_HD bool equals_lower(T) const {
     return false;
   }
-  /// Rank of the lowest lane in a ballot that is not empty.
+  /// Rank of the lowest lane whose predicate held; the ballot must not be 0.
   SLUICE_HD unsigned first(std::uint32_t) const { return 0; }
 };
 
-/// Calls put(k, i) for the k-th of those i below `count` for which keep(i) holds; returns how many there are.
-/// A lane has keep() and put() called for the same i, one after the other.
+/// Calls put(k, i) for the k-th i below `count` for which keep(i) holds, and returns their number. The same
+/// lane calls keep() and put() for an i, one after the other.
 template <class Group, class Keep, class Put>
 SLUICE_HD std::uint32_t keep_in_order(const Group& group, std::uint32_t count, const Keep& keep,
                                       const Put& put) {
@@ -58,8 +58,8 @@ SLUICE_HD std::uint32_t keep_in_order(const Group& group, std::uint32_t count, c
   return kept;
 }
 
-/// Where a running sum passes a limit: at the value of `lane`, index() of all. Each lane has its own value
-/// and the sum up to it.
+/// Where a running sum exceeds a limit: at the value of lane `lane`, which is number index() of all values.
+/// `value` is each lane's own, and `sum` the sum up to it.
 template <class Index, class Sum>
 struct PassedLimit {
   Index base;
@@ -69,7 +69,7 @@ struct PassedLimit {
   SLUICE_HD Index index() const { return base + lane; }
 };
 
-/// The first of `count` values with which their running sum is above `limit`; the sum of all is.
+/// Finds the first of `count` values whose running sum exceeds `limit`; the sum of all must exceed it.
 template <class Group, class Index, class Sum, class ValueAt>
 SLUICE_HD PassedLimit<Index, Sum> first_sum_above(const Group& group, Index count, Sum limit,
                                                   const ValueAt& value_at) {

@@ -1,6 +1,6 @@
-// The host's executor (executor.hpp): threads that claim blocks of the work. A thread appends to a buffer of
-// its own for each list, so that an atomic is paid for some tens of vertices at once, and adds to sums of its
-// own, which go to those of all when the operation ends.
+// The host's executor (executor.hpp): threads claim blocks of the work. Each thread has its own buffer for
+// each list, so that one atomic serves some tens of vertices. It also has its own sums, which are added to
+// the output's when the operation ends.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace sluice {
 /// One thread's output.
 class alignas(64) HostLane {
  public:
-  // Bodies are compiled for devices too, where they never meet this lane.
+  // Bodies are compiled for devices too, where they never run with this lane.
   [[gnu::always_inline]] SLUICE_HD void append(unsigned list, Vertex v) {
 #if !defined(__CUDA_ARCH__)
     AppendBuffer& buffer = buffers_[list];
@@ -30,7 +30,7 @@ class alignas(64) HostLane {
     if (buffer.size == kBuffered) flush(list);
 #endif
   }
-  /// The list has so many vertices more, which the body keeps elsewhere.
+  /// Adds to the size of a list alone: the body stores these vertices elsewhere.
   void count(unsigned list, int vertices) {
     buffers_[list].counted += static_cast<std::uint64_t>(vertices);
   }
@@ -47,7 +47,7 @@ class alignas(64) HostLane {
   }
   unsigned long long group_sums[kGroupSums] = {};
 
-  /// Writes what is buffered.
+  /// Writes the buffered vertices, and combines sizes, sums and the lowest value into the output.
   void end() {
     for (unsigned list = 0; list < output_.number; ++list) {
       if (buffers_[list].size > 0) flush(list);
@@ -73,7 +73,7 @@ class alignas(64) HostLane {
     std::array<Vertex, kBuffered> vertices;
   };
 
-  // Out of line, so that append() is in line: a body appends for most of what it looks at.
+  // Not inlined, so that append() is: a body appends for most of the entries that it reads.
   [[gnu::noinline]] void flush(unsigned list) {
     AppendBuffer& buffer = buffers_[list];
     const auto at = std::atomic_ref(output_.sizes[list]).fetch_add(buffer.size, std::memory_order_relaxed);
@@ -88,7 +88,7 @@ class alignas(64) HostLane {
   unsigned long long lowest_ = ~0ull;
 };
 
-/// `L` is a HostLane, or has more.
+/// `L` is HostLane or derived from it.
 template <class L>
 class HostExecutorOf {
  public:
@@ -97,17 +97,17 @@ class HostExecutorOf {
   explicit HostExecutorOf(const Device& device)
       : device_(device), pool_(device.threads()), lanes_(pool_.size()) {}
 
-  /// A thread claims `at_once` items: few where each is a row.
+  /// A thread claims `at_once` items at a time: few if each item is a row.
   template <class Body>
   void for_each(std::uint64_t count, const LaneOutput& output, const Body& body,
                 std::uint64_t at_once = kItemsAtOnce) {
     blocks(count, at_once, output, [&](std::uint64_t begin, std::uint64_t end, Lane& lane) {
-      const Body local = body;  // no store through a pointer can change it
+      const Body local = body;  // no store through a pointer can change the copy
       for (std::uint64_t i = begin; i < end; ++i) local(i, lane);
     });
   }
 
-  /// Calls body(i, part, lane) for every i below `count`, and join(total, part) for what threads came to.
+  /// Calls body(i, part, lane) for every i below `count`, and join() to merge the threads' parts in `total`.
   template <class Total, class Body, class Join>
   void reduce(std::uint64_t count, const LaneOutput& output, Total& total, const Body& body, Join&& join,
               std::uint64_t at_once) {
@@ -121,7 +121,7 @@ class HostExecutorOf {
     for (const Total& part : parts) join(total, part);
   }
 
-  /// In one thread: the items of a round are few beside their edges.
+  /// Runs in one thread: a round has few items beside their edges.
   template <class Items, class Place = PlaceInOrder>
   void sort_by_key(const Items& items, std::uint64_t count, Vertex* sorted, KeyCounts& keys,
                    const Place& place = {}) {
@@ -154,7 +154,7 @@ class HostExecutorOf {
     });
   }
   unsigned group_blocks() const { return pool_.size(); }
-  /// All threads have each.
+  /// Runs one i after the other, each on all threads.
   template <class Counters, class BodyOf>
   std::vector<double> for_each_group_aside(std::span<const std::uint64_t> counts, Groups groups,
                                            const BodyOf& body_of, std::span<const unsigned> = {}) {
@@ -201,7 +201,7 @@ class HostExecutorOf {
     device_.plans() ? std::fill_n(to, count, 0) : std::copy_n(from, count, to);
   }
   void wait(const char*) {}
-  /// In whose order work is done; null: at once.
+  /// The stream of all operations: null, because each call completes its work.
   void* stream() const { return nullptr; }
   std::uint64_t order_bytes() const { return 0; }
   std::uint64_t launches() const { return 0; }
@@ -227,7 +227,7 @@ class HostExecutorOf {
   std::vector<Lane> lanes_;  ///< [threads]
 
  private:
-  std::vector<std::uint64_t> next_;  ///< by key, where the next item goes
+  std::vector<std::uint64_t> next_;  ///< by key, the position of the next item
   std::vector<unsigned> key_of_;     ///< [items]
 };
 

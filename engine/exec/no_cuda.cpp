@@ -1,4 +1,4 @@
-// The backend's face in a build without CUDA.
+// The backend interface (backend.hpp) in a build without CUDA.
 #if !defined(SLUICE_HAVE_CUDA)
 
 #include <cstring>

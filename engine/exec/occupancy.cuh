@@ -1,4 +1,4 @@
-// How much of a GPU a kernel can fill, and the launch of one whose blocks wait for each other.
+// How many blocks of a kernel a GPU runs at once, and the launch of kernels whose blocks wait for each other.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace sluice::cuda {
 
-/// Threads that a multiprocessor runs at once, of the GPUs that code is compiled for (CUDA C++ Programming
-/// Guide, "Compute Capabilities"): kernels whose registers shall let it be full are bounded by it.
+/// Threads that a multiprocessor of the target GPU runs at once (CUDA C++ Programming Guide, "Compute
+/// Capabilities"). Kernels that must be able to fill it bound their registers by it.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
 inline constexpr unsigned kThreadsAtOnce = 1024;
 #elif defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || __CUDA_ARCH__ == 890 || \
@@ -20,7 +20,7 @@ inline constexpr unsigned kThreadsAtOnce = 1536;
 inline constexpr unsigned kThreadsAtOnce = 2048;
 #endif
 
-/// What the calling thread's GPU says of itself.
+/// An attribute of the calling thread's GPU.
 inline unsigned gpu_attribute(cudaDeviceAttr which) {
   int device = 0, value = 0;
   check(cudaGetDevice(&device), "cudaGetDevice");
@@ -31,7 +31,7 @@ inline unsigned multiprocessors() {
   return std::max(1u, gpu_attribute(cudaDevAttrMultiProcessorCount));
 }
 
-/// Blocks of a kernel that run at the same time, one at least.
+/// The number of blocks of a kernel that the GPU runs at once, at least one.
 template <class... Args>
 unsigned blocks_at_once(void (*kernel)(Args...), unsigned block, std::size_t shared_bytes) {
   int each = 0;
@@ -40,8 +40,8 @@ unsigned blocks_at_once(void (*kernel)(Args...), unsigned block, std::size_t sha
   return multiprocessors() * static_cast<unsigned>(std::max(1, each));
 }
 
-/// Launches a persistent kernel: all of its blocks run at the same time, with so much shared memory beside
-/// what they always have.
+/// Launches a persistent kernel: all of its blocks run at the same time. Each gets `shared_bytes` of dynamic
+/// shared memory.
 template <class... Args>
 void launch_together(void (*kernel)(Args...), unsigned blocks, unsigned block, std::size_t shared_bytes,
                      cudaStream_t stream, std::type_identity_t<Args>... args) {

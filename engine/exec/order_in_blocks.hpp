@@ -1,5 +1,5 @@
-// Items in order of a small key, stably, by the host's threads: blocks of items are counted, and then put in
-// their places, each by one thread.
+// A stable sort of items by a small key, on the host's threads. Blocks of items are counted, and then written
+// to their positions, each block by one thread.
 #pragma once
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 
 namespace sluice {
 
-/// Puts items [0, count) where those of their key are, from place begins[0] on; `begins`, [keys + 1], says
-/// then where each key's begin. parallel(count, grain, body(from, to, thread)) claims blocks for threads.
-/// visit(from, to, see) calls see(item, key) for those of [from, to) that have a place, in order; both times
-/// the same. put(place, item, key) is called once for each.
+/// Sorts items [0, count) by key into positions from begins[0] on, and sets `begins`, [keys + 1], to where
+/// the items of each key begin. parallel(count, grain, body(from, to, thread)) lets threads claim blocks.
+/// visit(from, to, see) calls see(item, key), in order, for the items of [from, to) to be sorted. It is
+/// called twice and must see the same items. put(position, item, key) is called once for each.
 template <class Parallel, class Visit, class Put>
 void order_in_blocks(unsigned threads, std::uint64_t count, std::span<std::uint64_t> begins,
                      Parallel&& parallel, Visit&& visit, Put&& put) {
-  constexpr std::uint64_t kItemsPerCount = 16;  // so that counting costs more than adding the counts up
+  constexpr std::uint64_t kItemsPerCount = 16;  // so that adding up the counts costs less than counting
   const std::uint64_t keys = begins.size() - 1;
   const std::uint64_t blocks =
       std::clamp<std::uint64_t>(count / (kItemsPerCount * keys), 1, std::uint64_t{4} * threads);

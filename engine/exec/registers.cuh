@@ -1,11 +1,11 @@
-// What a kernel was compiled to.
+// The resources of a compiled kernel.
 #pragma once
 
 #include "engine/exec/cuda_check.cuh"
 
 namespace sluice::cuda {
 
-/// Registers of a thread.
+/// Registers per thread.
 template <class... Args>
 unsigned registers_of(void (*kernel)(Args...)) {
   cudaFuncAttributes attributes{};

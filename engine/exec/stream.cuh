@@ -1,4 +1,4 @@
-// Streams, events and the time between them.
+// CUDA streams, events, and timers of the work between two events.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -20,7 +20,7 @@ class Stream {
   ~Stream() { cudaStreamDestroy(stream_); }
 
   cudaStream_t get() const { return stream_; }
-  /// Blocks until all work is done; an error of a kernel surfaces here, under `label`, and a deadline.
+  /// Blocks until all work is done; throws RunError with `label` if a kernel failed or `timeout` has passed.
   void wait(const char* label, Timeout timeout = kDeviceTimeout) const {
     wait_stream(stream_, label, timeout);
   }
@@ -40,14 +40,14 @@ class Event {
   ~Event() { cudaEventDestroy(event_); }
 
   cudaEvent_t get() const { return event_; }
-  /// Whether the work before it is done; an error of it surfaces here, under `label`.
+  /// Whether the work before the event is done; throws RunError with `label` if it failed.
   bool passed(const char* label) const {
     const cudaError_t status = cudaEventQuery(event_);
     if (status != cudaErrorNotReady) {
       check(status, label);
       return true;
     }
-    cudaGetLastError();  // it is none, but the next check of a launch would find it
+    cudaGetLastError();  // not an error, but the next check of a launch would report it
     return false;
   }
   void record(const Stream& stream) { check(cudaEventRecord(event_, stream.get()), "cudaEventRecord"); }
@@ -56,17 +56,17 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-/// A stream beside another, which it leaves and joins.
+/// A stream that forks from another and joins it again.
 class SideStream : public Stream {
  public:
   SideStream() = default;
 
-  /// What is put here from now on begins after what is on `stream`.
+  /// Work queued here from now on begins after all work queued on `stream` so far.
   void follow(const Stream& stream) {
     other_.record(stream);
     check(cudaStreamWaitEvent(get(), other_.get(), 0), "cudaStreamWaitEvent");
   }
-  /// What is put on `stream` from now on begins after what is here.
+  /// Work queued on `stream` from now on begins after all work queued here so far.
   void lead(const Stream& stream) {
     own_.record(*this);
     check(cudaStreamWaitEvent(stream.get(), own_.get(), 0), "cudaStreamWaitEvent");
@@ -79,8 +79,8 @@ class SideStream : public Stream {
   Event other_, own_;
 };
 
-/// One whose blocks go before those of others that have not begun, for work that waits more than it moves
-/// beside work that moves much.
+/// A stream of the highest priority: its blocks start before waiting blocks of other streams. For work bound
+/// by latency that runs beside work bound by bandwidth.
 class UrgentStream : public SideStream {
  public:
   UrgentStream() : SideStream(open()) {}
@@ -111,16 +111,16 @@ class Timer {
   Event begin_, end_;
 };
 
-/// Kernels side by side: a stream for each, and how long it took.
+/// Streams for concurrent kernels, each with a timer.
 class SideStreams {
  public:
-  /// Streams that many works share; a caller may take more.
+  /// How many streams a large number of kernels shares; a caller may use more.
   static constexpr std::size_t kMost = 32;
 
   SideStreams() = default;
   SideStreams(const SideStreams&) = delete;
   SideStreams& operator=(const SideStreams&) = delete;
-  /// Where an error ends the work, kernels are still under way: declare it behind the memory that they use.
+  /// After an error kernels may still run: declare this object after the memory that they use.
   ~SideStreams() {
     for (const auto& side : sides_) cudaStreamSynchronize(side->stream.get());
   }
@@ -129,17 +129,17 @@ class SideStreams {
     while (sides_.size() <= i) sides_.push_back(std::make_unique<Side>());
     return sides_[i]->stream;
   }
-  /// What comes to stream i from now on, until stop(), is timed.
+  /// Times the work queued on stream i from now on, until stop().
   void start(std::size_t i) {
     const Stream& stream = (*this)[i];
     sides_[i]->timer.start(stream);
   }
   void stop(std::size_t i) { sides_[i]->timer.stop(sides_[i]->stream); }
-  /// Until all is done.
+  /// Blocks until all streams are done; throws as Stream::wait().
   void wait(const char* label, Timeout timeout = kDeviceTimeout) const {
     for (const auto& side : sides_) side->stream.wait(label, timeout);
   }
-  /// Of the first `count` streams, once they have been waited for.
+  /// The seconds of each of the first `count` streams; they must have been waited for.
   std::vector<double> seconds(std::size_t count) const {
     std::vector<double> all;
     for (std::size_t i = 0; i < count; ++i) all.push_back(sides_[i]->timer.seconds());

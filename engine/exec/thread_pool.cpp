@@ -9,7 +9,7 @@
 
 namespace sluice {
 
-/// A thread that runs one task after the other. It outlives everything: the process ends it.
+/// A thread that runs one task after the other, until the process ends.
 class HostThread {
  public:
   HostThread() {
@@ -33,19 +33,19 @@ class HostThread {
     for (;;) {
       busy_.wait(0, std::memory_order_acquire);
       task_();
-      task_ = nullptr;  // with what it holds, such as the memory of a batch
+      task_ = nullptr;  // frees what the task holds, such as the memory of a batch
       busy_.store(0, std::memory_order_release);
       busy_.notify_one();
     }
   }
 
   std::function<void()> task_;
-  std::atomic<std::uint32_t> busy_{0};  ///< a word, on which the system lets threads wait
+  std::atomic<std::uint32_t> busy_{0};  ///< 32 bits, on which the system lets threads wait
 };
 
 namespace {
 
-/// The threads of the process that no pool has.
+/// The threads of the process that nothing has borrowed.
 class IdleThreads {
  public:
   HostThread* borrow() {
@@ -70,7 +70,7 @@ class IdleThreads {
   std::vector<HostThread*> idle_;
 };
 
-/// Never destroyed: threads may still look at it when statics go.
+/// Never destroyed: threads may still use it while static objects are destroyed.
 IdleThreads& idle_threads() {
   static IdleThreads& all = *new IdleThreads;
   return all;

@@ -1,5 +1,5 @@
-// The host's threads. The process keeps those that were ever started: a pool borrows some of them, works in
-// any number of short rounds, and gives them back, for starting a thread costs more than most rounds.
+// The host's threads. The process keeps every thread that it starts, because a start costs more than most
+// rounds. A pool borrows some of them, works in any number of short rounds, and gives them back.
 #pragma once
 
 #include <algorithm>
@@ -16,26 +16,27 @@ namespace sluice {
 
 class HostThread;
 
-/// Threads of the process for as long as it lives. Throws RunError where the system starts no more.
+/// Threads borrowed from the process as long as this object lives. Throws RunError if the system starts no
+/// more.
 class BorrowedThreads {
  public:
   explicit BorrowedThreads(unsigned count);
   BorrowedThreads(const BorrowedThreads&) = delete;
   BorrowedThreads& operator=(const BorrowedThreads&) = delete;
-  /// Waits, and gives them back.
+  /// Waits for the threads, and gives them back.
   ~BorrowedThreads();
 
-  /// Calls task(i) once on thread i of each, and returns at once. `task` is kept, and must not throw.
+  /// Calls task(i) once on each thread i, and returns at once. `task` is copied, and must not throw.
   void begin(const std::function<void(unsigned)>& task);
-  /// Returns when all have ended what they began.
+  /// Returns when all threads have ended their tasks.
   void wait() const;
 
  private:
   std::vector<HostThread*> threads_;
 };
 
-/// Calls body(begin, end) for blocks of [0, count) that `next` says are free, of at most `grain`. After an
-/// exception none is.
+/// Claims blocks of [0, count), of at most `grain`, by advancing `next`, and calls body(begin, end) for each.
+/// After an exception no further block is claimed.
 template <class Body>
 void claim_blocks(std::atomic<std::uint64_t>& next, std::uint64_t count, std::uint64_t grain, Body&& body) {
   for (std::uint64_t begin; (begin = next.fetch_add(grain, std::memory_order_relaxed)) < count;) {
@@ -60,7 +61,7 @@ class FirstFailure {
       if (!failure_) failure_ = std::current_exception();
     }
   }
-  /// Throws it, once.
+  /// Throws the exception if there was one, once.
   void rethrow() {
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
@@ -73,7 +74,7 @@ class FirstFailure {
 /// A thread that works beside the caller, on one task at a time.
 class Background {
  public:
-  /// Waits for the task before, whose exception is thrown here.
+  /// Starts `task` after the task before has ended; throws what that one threw.
   template <class Task>
   void begin(Task task) {
     wait();
@@ -87,13 +88,13 @@ class Background {
 
  private:
   FirstFailure failure_;
-  BorrowedThreads thread_{1};  ///< the last: it ends before what it uses
+  BorrowedThreads thread_{1};  ///< the last member: the thread ends before what it uses
 };
 
-/// Threads for many short rounds: between two of them they wait for the next.
+/// Threads for many short rounds; between rounds they wait.
 class ThreadPool {
  public:
-  /// The caller is one of the threads. Throws RunError where the system starts no more.
+  /// The caller is one of the threads. Throws RunError if the system starts no more.
   explicit ThreadPool(unsigned threads);
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
@@ -110,8 +111,8 @@ class ThreadPool {
   }
 
   /// Calls body(begin, end, thread) over [0, count) in blocks of at most `grain`, which threads claim: no
-  /// thread waits for a slow one. One block is the caller's own, and wakes no other thread. The first
-  /// exception ends the loop and is thrown here.
+  /// thread waits for a slow one. If there is only one block, the caller runs it and wakes no thread. The
+  /// first exception ends the loop and is thrown here.
   template <class Body>
   void blocks(std::uint64_t count, std::uint64_t grain, Body&& body) {
     if (count <= grain) {
@@ -139,7 +140,7 @@ class ThreadPool {
   std::atomic<std::uint32_t> round_{0};
   std::atomic<unsigned> working_{0};
   FirstFailure failure_;
-  BorrowedThreads others_;  ///< the last: they end before what they use
+  BorrowedThreads others_;  ///< the last member: the threads end before what they use
 };
 
 }  // namespace sluice

@@ -7,8 +7,8 @@
 
 namespace sluice {
 
-// One round, after which the threads go: a pool would wake them once more to dismiss them, which costs as
-// much as many a loop.
+// The threads run one round and are given back. A ThreadPool would wake them once more to dismiss them, which
+// costs as much as many a loop.
 void parallel_blocks(unsigned threads, std::uint64_t count, std::uint64_t grain,
                      void (*block)(void*, std::uint64_t, std::uint64_t, unsigned), void* body) {
   grain = std::max<std::uint64_t>(grain, 1);

@@ -1,5 +1,5 @@
-// Places for entries behind what counters count, where many threads want them at once: the atomic sums of
-// warps would wait for each other, a nanosecond each.
+// Positions of appended entries, taken from counters by many threads at once. Warps and blocks add for all
+// their lanes together: atomics on one counter wait for each other, a nanosecond each.
 #pragma once
 
 #include <cstddef>
@@ -9,16 +9,16 @@
 
 namespace sluice::cuda {
 
-/// Keys up to which a block counts in shared memory.
+/// With at most so many keys, a block counts in shared memory.
 inline constexpr std::uint32_t kSharedKeys = 2048;
 
-/// Of shared memory for place_behind().
+/// Bytes of shared memory that place_behind() needs.
 constexpr std::size_t place_bytes(std::uint32_t keys) {
   return keys <= kSharedKeys ? keys * (sizeof(unsigned long long) + sizeof(unsigned)) : 0;
 }
 
-/// A place behind *next for each of these `lanes` of a warp, by one sum. Of those that `come`, which all call
-/// it, others have none.
+/// Returns a position for each lane in the mask `lanes`, by one addition to *next. All lanes in the mask
+/// `come` call it; those that are not in `lanes` get no position.
 template <class Count>
 __device__ __forceinline__ Count take_places(Count* next, unsigned lanes, unsigned come) {
   const unsigned lane = threadIdx.x % kWarp,
@@ -29,23 +29,23 @@ __device__ __forceinline__ Count take_places(Count* next, unsigned lanes, unsign
   return place + static_cast<Count>(__popc(lanes & ((1u << lane) - 1)));
 }
 
-/// The same behind places[key], for lanes that come with the same key together.
+/// Returns a position from the counter places[key]; active lanes with the same key add together.
 template <class Count>
 __device__ __forceinline__ Count take_place(Count* places, std::uint32_t key) {
   const unsigned peers = __match_any_sync(__activemask(), key);
   return take_places(places + key, peers, peers);
 }
 
-/// The same for whole warps, of which some lanes may not take part.
+/// The same for whole warps. Lanes that do not take part must have a key that no other lane has.
 template <class Count>
 __device__ __forceinline__ Count take_place(Count* places, std::uint32_t key, bool takes_part) {
   const unsigned peers = __match_any_sync(~0u, key);
   return take_places(places + key, takes_part ? peers : 0, ~0u);
 }
 
-/// A place behind next[key] for each of a thread's entries, in places[i] for of[i]; one without says `keys`.
-/// Up to kSharedKeys, entries of a block and a key lie side by side, warps in any order. Whole blocks call
-/// it; `shared`: place_bytes(keys).
+/// Sets places[i] to a position from the counter next[of[i]], for each of a thread's entries; an entry whose
+/// key of[i] is `keys` gets none. With at most kSharedKeys keys, a block's entries of one key get consecutive
+/// positions, its warps in any order. Whole blocks call it; `shared` has place_bytes(keys).
 template <unsigned kEntries>
 __device__ __forceinline__ void places_behind(unsigned long long* next, const std::uint32_t (&of)[kEntries],
                                               std::uint32_t keys, unsigned long long* shared,
@@ -70,7 +70,7 @@ __device__ __forceinline__ void places_behind(unsigned long long* next, const st
     if (of[i] < keys) places[i] += shared[of[i]];
 }
 
-/// The same of one entry a thread.
+/// The same for one entry per thread; returns its position.
 __device__ __forceinline__ unsigned long long place_behind(unsigned long long* next, std::uint32_t key,
                                                            std::uint32_t keys, unsigned long long* shared) {
   const std::uint32_t of[] = {key};

@@ -10,9 +10,9 @@ void exclusive_sum(const Device& device, const std::uint64_t* counts, std::uint6
                    Buffer<unsigned char>& scratch, void* stream) {
   const auto on = static_cast<cudaStream_t>(stream);
   std::size_t bytes = 0;
-  // Scanning one element more gives the total; what that element holds does not matter.
+  // The scan of one more element gives the total; the value of that element does not matter.
   check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, counts, sums, size + 1, on), "measuring a scan");
-  // Somewhat more, so that sizes that differ little need no new memory.
+  // An eighth more than needed, so that a slightly larger scan needs no new memory.
   if (bytes > scratch.size()) scratch.reserve(device, bytes + bytes / 8, "scratch of prefix sums");
   if (device.plans()) return;
   check(cub::DeviceScan::ExclusiveSum(scratch.data(), bytes, counts, sums, size + 1, on), "a prefix sum");

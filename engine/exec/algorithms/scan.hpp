@@ -1,4 +1,4 @@
-// Prefix sums over device memory. CUB stays behind this function: its headers are compiled once.
+// Prefix sums in device memory. Only scan.cu includes CUB, so that its headers are compiled once.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace sluice::cuda {
 
-/// Exclusive sums of counts[0 .. size) into sums[0 .. size], sums[size] being the total. In place is allowed
-/// if counts holds size + 1. `scratch` grows as needed, which is all that a plan does. `stream` is a
-/// cudaStream_t.
+/// Writes the exclusive prefix sums of counts[0 .. size) to sums[0 .. size]; sums[size] is the total. The two
+/// may be the same array if it holds size + 1 entries. `scratch` grows as needed; a planned run does nothing
+/// else. `stream` is a cudaStream_t.
 void exclusive_sum(const Device& device, const std::uint64_t* counts, std::uint64_t* sums, std::uint64_t size,
                    Buffer<unsigned char>& scratch, void* stream);
 

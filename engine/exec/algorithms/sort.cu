@@ -31,8 +31,8 @@ void sort_by_key(const Device& device, const std::uint32_t* keys_from, std::uint
 
 namespace {
 
-constexpr std::uint64_t kCountAligned = 256;         // the count of keys lies in front of CUB's own scratch
-constexpr std::uint64_t kMostSelected = 1ull << 30;  // at a time: older versions of CUB count in 31 bits
+constexpr std::uint64_t kCountAligned = 256;         // bytes for the count of keys, before CUB's scratch
+constexpr std::uint64_t kMostSelected = 1ull << 30;  // keys per call: older versions of CUB count in 31 bits
 
 std::size_t keys_scratch(std::uint64_t size, unsigned bits) {
   std::size_t bytes = 0;
@@ -71,7 +71,7 @@ DistinctKeys sort_distinct(const Device& device, std::uint64_t* keys, std::uint6
   const std::uint64_t* const from = sorted.Current();
   DistinctKeys distinct{sorted.Alternate(), 0};
   for (std::uint64_t begin = 0; begin < size; begin += kMostSelected) {
-    // A later piece begins with the key before it, which is the last of those that are there.
+    // A later piece begins one key early, with the last key written so far, and overwrites it.
     const std::uint64_t again = begin > 0, count = std::min(kMostSelected, size - begin) + again;
     bytes = select_scratch(size);
     check(cub::DeviceSelect::Unique(own, bytes, from + begin - again, distinct.keys + distinct.size - again,

@@ -14,7 +14,7 @@ namespace sluice {
 
 namespace {
 
-/// Of the process's GPU. Never destroyed: whatever is static may still hold a buffer.
+/// The kept memory of the process's GPU. Never destroyed: static objects may still hold buffers.
 KeptMemory& kept_memory() {
   static KeptMemory* const memory = new KeptMemory({cuda::allocate, cuda::release, cuda::settle});
   return *memory;
@@ -26,7 +26,7 @@ void* allocate_on_gpu(const Device& device, std::size_t bytes) {
   return memory;
 }
 
-/// Charged first, so that memory beyond the ceiling is never taken.
+/// Charges before it allocates, so that memory beyond the ceiling is never allocated.
 template <class Allocate>
 void* allocate_charged(MemoryBudget& budget, std::size_t bytes, const char* purpose,
                        const Allocate& allocate) {

@@ -1,4 +1,4 @@
-// The one way to allocate device memory: a buffer on a Device, charged to its budget before it exists.
+// The one way to allocate device memory: a buffer on a Device, charged to its budget before it is allocated.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct StagingMemory {
   static void release(const Device& device, void* memory, std::size_t bytes) noexcept;
 };
 
-/// Blocking copies between host and device memory; none for a run that is only planned.
+/// Blocking copies between host and device memory; a run that is only planned copies nothing.
 void copy_to_device(const Device& device, void* to, const void* from, std::size_t bytes);
 void copy_to_host(const Device& device, void* to, const void* from, std::size_t bytes);
 
@@ -51,7 +51,7 @@ class ChargedArray {
   std::size_t bytes() const { return size_ * sizeof(T); }
   bool empty() const { return size_ == 0; }
 
-  /// Takes memory for at least `size` elements; what was there is lost.
+  /// Makes room for at least `size` elements; if that needs new memory, the contents are lost.
   void reserve(const Device& device, std::size_t size, const char* purpose) {
     if (size <= size_) return;
     *this = ChargedArray();

@@ -26,7 +26,7 @@ void CopyLane::wait(const char* label) {
 }
 
 PageLock::PageLock(const Device& device, const void* memory, std::size_t bytes) {
-  // What is page-locked anyway stays so for longer.
+  // Memory that is page-locked already stays locked longer than this object lives.
   if (!device.is_cuda() || device.plans() || bytes == 0 || cuda::is_page_locked(memory)) return;
   cuda::register_host(memory, bytes);
   memory_ = memory;

@@ -1,5 +1,4 @@
-// Copies between host and device that go on beside other work: a thread that makes some has a lane of its
-// own.
+// Copies between host and device that overlap with other work. Each copying thread has its own lane.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +7,7 @@
 
 namespace sluice {
 
-/// One stream of copies, used by one thread, the one that made it.
+/// One stream of copies, used only by the thread that created it.
 class CopyLane {
  public:
   explicit CopyLane(const Device& device);
@@ -16,10 +15,10 @@ class CopyLane {
   CopyLane& operator=(const CopyLane&) = delete;
   ~CopyLane();
 
-  /// Starts a copy between page-locked and device memory (host backend: does it), which must stay until
-  /// `wait`.
+  /// Starts a copy between page-locked and device memory (host backend: copies at once). Both must stay valid
+  /// until wait().
   void copy(void* to, const void* from, std::size_t bytes);
-  /// Blocks until all copies are done; an error surfaces here, under `label`.
+  /// Blocks until all copies are done; throws RunError with `label` if one failed.
   void wait(const char* label);
 
  private:
@@ -27,16 +26,16 @@ class CopyLane {
   void* stream_ = nullptr;
 };
 
-/// Fewer bytes are copied before memory is page-locked.
+/// Bytes from which page-locking pays: a copy of fewer ends before their memory is page-locked.
 inline constexpr std::size_t kWorthLocking = std::size_t{1} << 20;
 
 namespace cuda {
-/// Is memory page-locked in any way? `memory` is its first byte.
+/// Whether memory is page-locked, by whatever call. `memory` is its first byte.
 bool is_page_locked(const void* memory);
 }  // namespace cuda
 
-/// Memory that exists already, and is in the host's budget, page-locked for as long as this lives; nothing on
-/// the host backend.
+/// Page-locks existing memory, which is charged to the host's budget already, as long as this object lives.
+/// Does nothing on the host backend.
 class PageLock {
  public:
   PageLock() = default;

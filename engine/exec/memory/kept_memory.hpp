@@ -1,5 +1,5 @@
-// GPU memory that was released and not given back yet. The driver takes a tenth of a millisecond and more to
-// allocate or free, and a run takes what the run before it released.
+// Released GPU memory that is kept for reuse, instead of being freed. The driver takes a tenth of a
+// millisecond or more to allocate or free, and a run reuses what the run before it released.
 #pragma once
 
 #include <cstddef>
@@ -8,27 +8,27 @@
 
 namespace sluice {
 
-/// Where memory comes from.
+/// The functions that allocate and free memory.
 struct MemorySource {
-  void* (*allocate)(std::size_t bytes);  ///< null: there is none left
+  void* (*allocate)(std::size_t bytes);  ///< returns null if none is left
   void (*release)(void* memory) noexcept;
-  void (*settle)() noexcept;  ///< waits for all that still uses memory
+  void (*settle)() noexcept;  ///< waits for all work that may use memory
 };
 
-/// Pieces of memory by size. Thread-safe. What is kept when the program ends is the driver's to free.
+/// Kept pieces of memory, by size. Thread-safe. The driver frees what is still kept when the program ends.
 class KeptMemory {
  public:
-  /// Smaller pieces share the driver's pages, and cost little; they are not kept.
+  /// Smaller pieces are not kept: they share the driver's pages and cost little.
   static constexpr std::size_t kSmallest = 1u << 20;
-  /// What the driver allocates at once: sizes are rounded up to it, for that much is taken anyway.
+  /// The driver's unit of allocation. Sizes are rounded up to it, since the driver takes that much anyway.
   static constexpr std::size_t kPage = 2u << 20;
 
   explicit KeptMemory(const MemorySource& source) : source_(source) {}
 
-  /// A kept piece of that size, or a new one. `free` bytes of the budget are left beside this piece: what is
-  /// kept takes no more. Null: there is no memory, not even once all that was kept is given back.
+  /// A kept piece of that size, or a new one. `free` bytes of the budget are left beside this piece: kept
+  /// pieces must not take more. Returns null if there is no memory even after all kept pieces are freed.
   void* allocate(std::size_t bytes, std::size_t free);
-  /// Keeps a piece of allocate(bytes, ...), once nothing uses it any more.
+  /// Keeps a piece of allocate(bytes, ...), after waiting for all work that may use it.
   void release(void* memory, std::size_t bytes) noexcept;
 
  private:

@@ -8,7 +8,7 @@ namespace sluice {
 
 LinkRates measure_link(const Device& device, std::span<const std::uint32_t> in_place) {
   if (!device.is_cuda()) {
-    // Host memory is the device's own: nothing is gained by a copy.
+    // Host memory is the device's own memory: a copy gains nothing.
     return {1, std::numeric_limits<double>::infinity()};
   }
   if (in_place.empty()) return {};

@@ -29,7 +29,7 @@ LinkRates measure_link(const Device& device, std::span<const std::uint32_t> in_p
   Stream stream;
   Timer timer;
   LinkRates rates;
-  for (int turn = 0; turn < 2; ++turn) {  // the first warms up
+  for (int turn = 0; turn < 2; ++turn) {  // the first turn is a warm-up
     timer.start(stream);
     check(cudaMemcpyAsync(on_device.data(), on_host.data(), kBytes, cudaMemcpyHostToDevice, stream.get()),
           "measuring the link");
@@ -37,7 +37,7 @@ LinkRates measure_link(const Device& device, std::span<const std::uint32_t> in_p
     stream.wait("measuring the link");
     rates.copied_bytes = static_cast<double>(kBytes) / timer.seconds();
     timer.start(stream);
-    // Elsewhere than in the turn before, of which the GPU's cache may hold everything.
+    // Reads other places than the turn before, all of which the GPU's cache may hold.
     read_kernel<<<kReads / kBlock, kBlock, 0, stream.get()>>>(in_place.data(), in_place.size(), turn * kReads,
                                                               on_device.data());
     check_launch("read_kernel");

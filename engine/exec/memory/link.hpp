@@ -1,4 +1,4 @@
-// What the way between host memory and the device carries.
+// Transfer rates of the link between host memory and the device.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 namespace sluice {
 
 struct LinkRates {
-  double copied_bytes = 55e9;  ///< a second, page-locked, in large pieces
-  double mapped_reads = 43e6;  ///< a second, random, of 4 bytes in host memory by the device
+  double copied_bytes = 55e9;  ///< bytes a second: large copies of page-locked memory
+  double mapped_reads = 43e6;  ///< reads a second: 4 bytes at random in host memory, by the device
 };
 
-/// What to expect without measuring, where `in_place` bytes of host memory are read at random. A GPU's
-/// translations reach about that far (DESIGN section 7): beyond it, reads are ten times slower, in pages of
-/// 2 MiB too.
+/// The rates to expect without a measurement, if `in_place` bytes of host memory are read at random. A GPU's
+/// address translations cover about kReach bytes (DESIGN section 7): beyond that, reads are ten times slower,
+/// even with pages of 2 MiB.
 inline LinkRates expected_link(std::uint64_t in_place) {
   constexpr std::uint64_t kReach = 640u << 20;
   LinkRates rates;
@@ -23,8 +23,8 @@ inline LinkRates expected_link(std::uint64_t in_place) {
   return rates;
 }
 
-/// Measures both within milliseconds; where the budget cannot hold that, expects them. `in_place` is the
-/// page-locked memory that would be read: the more there is, the slower random reads of it are.
+/// Measures both rates within milliseconds; returns the expected ones if the budget cannot hold its buffers.
+/// `in_place` is the page-locked memory that would be read: the larger it is, the slower random reads are.
 LinkRates measure_link(const Device& device, std::span<const std::uint32_t> in_place);
 
 namespace cuda {

@@ -16,7 +16,7 @@ namespace sluice {
 
 namespace {
 
-/// `error` 0: the file holds less than is read.
+/// `error` is an errno value; 0 means that the file holds fewer bytes than are read.
 [[noreturn]] void fail(const std::string& folder, std::string_view what, int error) {
   throw RunError(fmt::format("{}: {} ({}; choose another --scratch)", folder, what,
                              error != 0 ? std::generic_category().message(error) : "it ends too early"));
@@ -61,9 +61,9 @@ ScratchMemory::ScratchMemory(const std::string& folder, std::uint64_t bytes) {
   const auto refuse = [&](int error) {
     fail(folder, fmt::format("no scratch file of {}", format_size(bytes)), error);
   };
-  const OpenFile file = open_nameless(folder + "/.sluice-scratch");  // what is mapped keeps it
+  const OpenFile file = open_nameless(folder + "/.sluice-scratch");  // the mapping keeps it
   if (file.get() < 0) refuse(errno);
-  // All of it now: a page that the full disk cannot hold later would end the process.
+  // Allocates the whole file now: on a full disk, a later write to a page would kill the process.
   if (const int error = ::posix_fallocate(file.get(), 0, static_cast<off_t>(bytes)); error != 0)
     refuse(error);
   memory_ = map_file(file.get(), bytes);

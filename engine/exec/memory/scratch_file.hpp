@@ -1,5 +1,5 @@
-// Files for what no memory holds, written and read by position or mapped. They have no name, so that nothing
-// is left behind however the process ends.
+// Files for data that exceeds memory, accessed by position or mapped. They have no name, so that no file
+// remains however the process ends.
 #pragma once
 
 #include <cstddef>
@@ -11,26 +11,27 @@
 
 namespace sluice {
 
-/// A new file that had a name with this beginning until it was open. None: errno says why.
+/// Creates a file whose name begins with `name`, and unlinks it at once. If that fails, the result has no
+/// file, and errno says why.
 OpenFile open_nameless(std::string name);
 
-/// Nothing of it counts as host memory. Several threads may read and write.
+/// A scratch file, which is not charged as host memory. Several threads may read and write.
 class ScratchFile {
  public:
   ScratchFile() = default;
-  /// Throws RunError naming the folder where it cannot be written.
+  /// Throws RunError naming the folder if no file can be created there.
   explicit ScratchFile(const std::string& folder);
 
-  /// Bytes from position `at` on. Both throw RunError naming the folder: the disk is full, or nothing is
-  /// there.
+  /// Write and read bytes from position `at` on. Both throw RunError naming the folder if the system call
+  /// fails, such as on a full disk, or if the file ends too early.
   void write(std::uint64_t at, std::span<const std::byte> bytes) const;
   void read(std::uint64_t at, std::span<std::byte> bytes) const;
-  /// The same behind all that was appended before, by one thread at a time.
+  /// Writes behind all bytes appended before; one thread at a time may call it.
   void append(std::span<const std::byte> bytes) {
     write(size_, bytes);
     size_ += bytes.size();
   }
-  std::uint64_t size() const { return size_; }  ///< appended
+  std::uint64_t size() const { return size_; }  ///< bytes appended
 
  private:
   std::string folder_;
@@ -38,12 +39,12 @@ class ScratchFile {
   std::uint64_t size_ = 0;
 };
 
-/// Such a file as memory beyond what a budget allows, charged to none: the system brings its pages and writes
-/// them back as they are used. All zeros at first.
+/// A scratch file mapped as memory, for what exceeds a budget; it is charged to none. The system reads its
+/// pages and writes them back as they are used. All bytes are zero at first.
 class ScratchMemory {
  public:
   ScratchMemory() = default;
-  /// Throws RunError naming the folder where it cannot be written or cannot hold so many bytes.
+  /// Throws RunError naming the folder if it cannot be written or cannot hold `bytes` bytes.
   ScratchMemory(const std::string& folder, std::uint64_t bytes);
 
   void* data() const { return memory_.get(); }

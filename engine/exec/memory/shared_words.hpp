@@ -1,5 +1,5 @@
-// Words that many threads, or lanes of a GPU, read and change at the same time; nothing is said of the order
-// of what they do to different words.
+// Relaxed atomic operations on words that many host threads, or lanes of a GPU, read and change at once. They
+// do not order accesses to different words.
 #pragma once
 
 #include <atomic>
@@ -9,11 +9,11 @@
 
 namespace sluice {
 
-/// What a GPU's instructions take a word of 32 or 64 bits for.
+/// The type that CUDA's atomic functions take for a word of 32 or 64 bits.
 template <class T>
 using DeviceWord = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
 
-/// On a GPU words change in the L2, so reads go there too.
+/// Reads a word. On a GPU, atomics change words in the L2 cache, so reads go there too.
 template <class T>
 SLUICE_HD T load(const T* at) {
 #if defined(__CUDA_ARCH__)
@@ -23,8 +23,8 @@ SLUICE_HD T load(const T* at) {
 #endif
 }
 
-/// The same where a value that the word had earlier in this kernel does as well: a GPU reads what many threads
-/// ask for from its L1 then.
+/// Reads a word for uses where a value from earlier in this kernel is acceptable too: a GPU then reads words
+/// that many threads ask for from its L1 cache.
 template <class T>
 SLUICE_HD T load_cached(const T* at) {
 #if defined(__CUDA_ARCH__)
@@ -43,7 +43,7 @@ SLUICE_HD void store(T* at, std::type_identity_t<T> value) {
 #endif
 }
 
-/// Adds, modulo 2 to the bits of a word; returns what was there before.
+/// Adds modulo 2^bits, for the bits of a word; returns the old value.
 template <class T>
 SLUICE_HD T fetch_add(T* at, std::type_identity_t<T> more) {
 #if defined(__CUDA_ARCH__)
@@ -53,7 +53,7 @@ SLUICE_HD T fetch_add(T* at, std::type_identity_t<T> more) {
 #endif
 }
 
-/// Sets bits; returns what was there before.
+/// Sets bits; returns the old value.
 template <class T>
 SLUICE_HD T fetch_or(T* at, std::type_identity_t<T> bits) {
 #if defined(__CUDA_ARCH__)
@@ -63,7 +63,7 @@ SLUICE_HD T fetch_or(T* at, std::type_identity_t<T> bits) {
 #endif
 }
 
-/// Sets *at to `now` if it is `before`; else `before` becomes what it is.
+/// Compare and exchange: sets *at to `now` if it equals `before`, else sets `before` to the value of *at.
 template <class T>
 SLUICE_HD bool exchange(T* at, T& before, T now) {
 #if defined(__CUDA_ARCH__)

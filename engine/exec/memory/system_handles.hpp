@@ -1,4 +1,4 @@
-// What the system gives a process, and gets back: an open file, and memory that is mapped to one.
+// Owners of system resources: an open file, and memory that is mapped to a file.
 #pragma once
 
 #include <sys/mman.h>
@@ -23,7 +23,7 @@ class OpenFile {
     if (file_ >= 0) ::close(file_);
   }
 
-  /// Below 0: none.
+  /// The file descriptor; below 0 if there is none.
   int get() const { return file_; }
   int release() { return std::exchange(file_, -1); }
 
@@ -37,7 +37,7 @@ struct Unmap {
 };
 using MappedMemory = std::unique_ptr<void, Unmap>;
 
-/// The beginning of a file, shared with all that map it. Null: errno says why.
+/// Maps the first `bytes` of a file, shared with all others that map it. On failure null; errno says why.
 inline MappedMemory map_file(int file, std::uint64_t bytes, int protection = PROT_READ | PROT_WRITE) {
   void* const mapped = ::mmap(nullptr, bytes, protection, MAP_SHARED, file, 0);
   return {mapped == MAP_FAILED ? nullptr : mapped, {bytes}};

@@ -1,4 +1,4 @@
-// Two places for what is on its way to a GPU: the host fills one while kernels work on the other.
+// Double buffering of data for a GPU: the host fills one buffer, a Place, while kernels use the other.
 #pragma once
 
 #include "engine/core/timeout.hpp"
@@ -9,16 +9,16 @@ namespace sluice::cuda {
 template <class Place>
 class TakeTurns {
  public:
-  /// The next place, once the work on it is done; an error of that surfaces here, under `label`.
+  /// Returns the next buffer, once the work on it is done; throws RunError with `label` if that work failed.
   Place& begin(const char* label) {
     turn_ = 1 - turn_;
     wait_until([&] { return used_[turn_].passed(label); }, label, kDeviceTimeout);
     return places_[turn_];
   }
-  /// Behind the last work on this place.
+  /// Marks the end of the work on this buffer; called after the last of it is queued on `stream`.
   void end(const Stream& stream) { used_[turn_].record(stream); }
 
-  /// For each place, before the first turn.
+  /// Calls make(place) for both buffers; before the first turn.
   template <class Make>
   void make(Make&& make) {
     for (Place& place : places_) make(place);

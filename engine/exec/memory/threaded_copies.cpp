@@ -13,11 +13,11 @@ namespace sluice {
 
 namespace {
 
-constexpr std::size_t kPiece = 2u << 20;          // bytes at a time, by each
+constexpr std::size_t kPiece = 2u << 20;          // bytes that a thread copies at a time
 constexpr std::size_t kWorthThreads = 64u << 20;  // bytes
 constexpr const char* kPieces = "copies by threads";
 
-/// How many threads copy: none where their pieces do not pay, or memory is short.
+/// How many threads copy: 0 if their pieces do not pay, or if host memory is short.
 unsigned copying_threads(const Device& device, std::size_t bytes, unsigned most) {
   constexpr std::uint64_t kPartOfBudget = 16;
   const unsigned threads = std::min(device.threads(), most);
@@ -30,12 +30,12 @@ unsigned copying_threads(const Device& device, std::size_t bytes, unsigned most)
 struct ThreadedCopies::Piece {
   Piece(const Device& device, std::size_t bytes) : lane(device), memory(device, bytes, kPieces) {}
 
-  /// Brings to the device what is in the first bytes.
+  /// Copies the first bytes of the piece to the device.
   void send(void* to, std::size_t bytes) {
     lane.copy(to, memory.data(), bytes);
     lane.wait("a copy to the device");
   }
-  /// The other way.
+  /// Copies from the device to the first bytes of the piece.
   void receive(const void* from, std::size_t bytes) {
     lane.copy(memory.data(), from, bytes);
     lane.wait("a copy to the host");
@@ -52,7 +52,7 @@ ThreadedCopies::ThreadedCopies(const Device& device, std::size_t bytes, unsigned
 
 ThreadedCopies::~ThreadedCopies() = default;
 
-/// Page-locked memory needs no pieces.
+/// Whether threads copy `host`: page-locked memory needs no pieces.
 bool ThreadedCopies::by_threads(const void* host) const {
   return threads_ > 0 && !cuda::is_page_locked(host);
 }
@@ -81,7 +81,7 @@ void ThreadedCopies::to_host(void* to, const void* from, std::size_t bytes) {
   if (bytes == 0 || device_.plans()) return;
   if (!device_.is_cuda()) return static_cast<void>(std::memcpy(to, from, bytes));
   if (!by_threads(to)) return cuda::copy_to_host(to, from, bytes);
-  cuda::wait_stream(nullptr, "a copy to the host");  // which lanes do not
+  cuda::wait_stream(nullptr, "a copy to the host");  // CopyLanes do not wait for it
   parallel_blocks(threads_, bytes, kPiece, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
     Piece& own = piece_of(thread, kPiece);
     own.receive(static_cast<const std::byte*>(from) + begin, end - begin);
@@ -103,7 +103,7 @@ void ThreadedCopies::to_device_by(unsigned thread, void* to, const void* from, s
 }
 
 ThreadedCopies::Piece& ThreadedCopies::piece_of(unsigned thread, std::size_t bytes) {
-  cuda::bind_thread();  // the pool's threads may have served another device
+  cuda::bind_thread();  // a thread of the process may have used another device before
   auto& own = pieces_[thread];
   if (!own || own->memory.size() < bytes) own = std::make_unique<Piece>(device_, bytes);
   return *own;

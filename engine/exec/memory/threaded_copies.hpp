@@ -1,5 +1,5 @@
-// Copies between pageable memory, or a file, and a GPU by several threads, each by way of a page-locked piece
-// of its own: CUDA by itself uses one thread, which brings 6 GB/s where eight bring 24.
+// Copies between pageable memory, or a file, and a GPU by several threads, each through its own page-locked
+// piece. CUDA by itself uses one thread, which copies 6 GB/s where eight copy 24.
 #pragma once
 
 #include <cstddef>
@@ -11,24 +11,25 @@
 
 namespace sluice {
 
-/// Copies of one after the other, which use the same pieces.
+/// A sequence of copies that use the same pieces.
 class ThreadedCopies {
  public:
-  /// For about `bytes` in all, which decide whether threads pay. Pieces are charged to the host budget.
+  /// `bytes`: about how much is copied in all, which decides whether threads pay. Pieces are charged to the
+  /// host budget.
   ThreadedCopies(const Device& device, std::size_t bytes, unsigned most_threads = kMostThreads);
   ThreadedCopies(const ThreadedCopies&) = delete;
   ThreadedCopies& operator=(const ThreadedCopies&) = delete;
   ~ThreadedCopies();
 
-  /// As copy_to_device, which waits until all is there.
+  /// As copy_to_device(): returns when all bytes have arrived.
   void to_device(void* to, const void* from, std::size_t bytes);
-  /// The same by the caller alone, who is thread `thread` of at most `most_threads` that copy side by side.
+  /// The same by the calling thread alone: number `thread` of at most `most_threads` that copy concurrently.
   void to_device_by(unsigned thread, void* to, const void* from, std::size_t bytes);
-  /// The same of what fill(piece, begin, end) puts into page-locked memory: bytes [begin, end), where both
-  /// are multiples of 64, or the end. Threads call it side by side.
+  /// The same for bytes that fill(piece, begin, end) writes to page-locked memory: bytes [begin, end), where
+  /// both are multiples of 64, or the end. Threads call `fill` concurrently.
   void bring(void* to, std::size_t bytes,
              FunctionRef<void(std::byte* piece, std::size_t begin, std::size_t end)> fill);
-  /// As copy_to_host: behind what was begun in the default stream.
+  /// As copy_to_host(): after all work begun on the default stream.
   void to_host(void* to, const void* from, std::size_t bytes);
 
  private:
