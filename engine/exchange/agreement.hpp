@@ -1,4 +1,4 @@
-// What ranks agree on before they go on.
+// Agreement between ranks: whether any of them has work left, or lacks memory.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 
 namespace sluice {
 
-/// Has any of `ranks` work left? Null: has this one?
+/// Whether any of `ranks` has work `left`; if `ranks` is null, whether this one has.
 bool any_left(Communicator* ranks, std::uint64_t left, const char* label);
 
-/// Calls `body`, which may find too little memory. Then all of `ranks` throw BudgetError, not this one alone;
-/// null: this one is alone.
+/// Calls `body`. If it throws BudgetError on one of `ranks`, all of them throw BudgetError. If `ranks` is
+/// null, this rank is alone.
 void together(Communicator* ranks, const std::function<void()>& body);
 
-/// The BudgetError that `body` ends with, or null.
+/// Calls `body` and returns the BudgetError that it throws, or null.
 std::exception_ptr lack_of_memory(const std::function<void()>& body);
-/// Calls `body`; false, on all of `ranks`, where one ends with BudgetError. All of them call it.
+/// Calls `body`. Returns false, on all of `ranks`, if it throws BudgetError on one. All ranks call it.
 bool all_have_memory(Communicator& ranks, const char* label, const std::function<void()>& body);
-/// Throws `own`, or where that is null and another rank `lacks` memory, BudgetError.
+/// Throws `own`, or BudgetError if `own` is null and another rank `lacks` memory.
 void throw_if_lacking(const std::exception_ptr& own, bool lacks);
 
 }  // namespace sluice

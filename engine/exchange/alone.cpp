@@ -1,4 +1,4 @@
-// One rank, or of several the one that is planned: every collective is done as soon as it is asked for.
+// The communicator of a job of one rank, or of the one rank that is planned: collectives return at once.
 #include <algorithm>
 #include <cstdlib>
 

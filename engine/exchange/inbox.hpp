@@ -1,4 +1,4 @@
-// What ranks receive from each other lies in memory that is charged before it is taken.
+// A receive buffer for messages between ranks, charged to the budget before it is allocated.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,16 @@
 
 namespace sluice {
 
-/// The bytes that came in one exchange, in order of rank. Their memory is charged to the host's budget, and
-/// stays for the next exchange: it grows to the most that came at once.
+/// The bytes received in one exchange, in order of rank. Their memory is charged to the host's budget and
+/// kept for the next exchange: it grows to the most bytes received at once.
 class Inbox {
  public:
-  /// Where to write what comes, sizes[r] bytes of it from rank r. What was here is lost. Throws BudgetError.
+  /// Returns memory for sizes[r] bytes from each rank r. The contents so far are lost. Throws BudgetError.
   std::byte* open(std::span<const std::uint64_t> sizes, const char* purpose) {
     const std::uint64_t bytes = std::reduce(sizes.begin(), sizes.end());
     sizes_.clear();
     if (bytes > memory_.size()) {
-      memory_ = {};  // first: there may be no memory for both
+      memory_ = {};  // freed first: there may be no memory for both
       memory_ = HostArray<std::byte>(bytes, purpose);
     }
     sizes_.assign(sizes.begin(), sizes.end());
@@ -30,7 +30,7 @@ class Inbox {
   std::span<const std::byte> bytes() const {
     return {memory_.data(), std::reduce(sizes_.begin(), sizes_.end())};
   }
-  /// Calls use(rank, bytes) for every rank that something came from.
+  /// Calls use(rank, bytes) for every rank that sent any bytes.
   template <class Use>
   void for_each(Use&& use) const {
     const std::byte* at = memory_.data();

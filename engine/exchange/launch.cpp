@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-/// A launcher's variables. Those of Slurm come last: they are there under every other launcher too.
+/// A launcher's environment variables. Slurm's come last: they are set under every other launcher too.
 struct Launcher {
   const char* rank;
   const char* size;
@@ -36,7 +36,7 @@ constexpr const char* kRemedy =
 
 Launch detect_launch(const Environment& environment) {
   Launch launch;
-  // At most what fits the clock, in nanoseconds.
+  // At most what the clock can count in nanoseconds.
   constexpr std::uint64_t kLeast = 1, kMost = 1'000'000'000;
   const auto seconds = static_cast<std::uint64_t>(launch.timeout.count());
   launch.timeout = Timeout(std::clamp(number_in(environment("SLUICE_PATIENCE"), seconds), kLeast, kMost));

@@ -1,5 +1,5 @@
-// How this process was started: alone, or as one of many by mpirun or srun. MPI is asked only then, so that a
-// plain `sluice` works wherever MPI does not.
+// How this process was started: alone, or as one of many by mpirun or srun. Only the latter initialises MPI,
+// so that a plain `sluice` works where MPI does not.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace sluice {
 struct Launch {
   bool can_connect = false;  ///< the launcher gave what MPI needs to find the other processes
   std::uint64_t size = 1;    ///< processes, as far as the launcher says
-  std::uint64_t rank = 0;    ///< which of them, as far as it says
-  std::string launcher;      ///< the variable that said so, for messages; empty: none
+  std::uint64_t rank = 0;    ///< this process's rank, as far as it says
+  std::string launcher;      ///< the variable that was found, for messages; empty: none
   Timeout timeout{300};      ///< for ranks that show no sign of life
 };
 
@@ -26,12 +26,12 @@ using Environment = std::function<const char*(const char*)>;
 /// SLUICE_PATIENCE is in seconds.
 Launch detect_launch(const Environment& environment);
 
-/// The ranks that `launch` speaks of, or one. Throws UsageError where several processes were started that
-/// cannot find each other: each would do the whole job, and all would write the same output.
+/// Connects the ranks of `launch`, or makes a job of one. Throws UsageError if several processes were started
+/// that cannot find each other: each would do the whole job, and all would write the same output.
 std::unique_ptr<Communicator> connect(const Launch& launch);
 
-/// Rank `rank` of `ranks`, for a plan, where no others are there: they are taken to bring what this one does,
-/// and send it nothing.
+/// Rank `rank` of `ranks` for a plan, without the other ranks. They are assumed to contribute what this one
+/// does, and to send it nothing.
 std::unique_ptr<Communicator> make_planned(int rank, int ranks);
 
 }  // namespace sluice

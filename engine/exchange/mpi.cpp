@@ -1,5 +1,5 @@
-// The communicator over MPI. Everything that blocks is a non-blocking call and one wait function, which also
-// looks whether another rank has failed.
+// The communicator over MPI. Every blocking operation is a non-blocking call and one wait function, which
+// also checks whether another rank has failed.
 #if defined(SLUICE_HAVE_MPI)
 
 #define OMPI_SKIP_MPICXX 1
@@ -22,9 +22,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kDataTag = 1, kFailureTag = 2, kSwapTag = 3;
-/// How long a rank that must give up waits for messages that are under way in memory of its caller.
+/// How long an operation that is given up waits for pending messages in memory of its caller.
 constexpr auto kDrain = std::chrono::seconds(1);
-/// Work that fails on all ranks alike may take this rank so much longer to come to the same end.
+/// If work fails on all ranks alike, this rank may take so much longer until it fails too.
 constexpr auto kGrace = std::chrono::milliseconds(200);
 
 void check(int status, const char* label) {
@@ -35,7 +35,7 @@ void check(int status, const char* label) {
   throw RunError(fmt::format("MPI failed in {}: {}", label, std::string_view(text, length)));
 }
 
-/// First give the core to the rank that may be waited for, then sleep longer and longer.
+/// First yields the core, perhaps to the rank that is waited for; then sleeps longer and longer.
 void back_off(unsigned round) {
   constexpr unsigned kYields = 200, kLongest = 6;
   if (round < kYields) return std::this_thread::yield();
@@ -46,7 +46,7 @@ MPI_Op operation(Reduce how) {
   return how == Reduce::sum ? MPI_SUM : how == Reduce::min ? MPI_MIN : MPI_MAX;
 }
 
-/// A communicator of its own for each purpose, so that a collective that was given up disturbs no other.
+/// An MPI communicator for one purpose, so that a collective that was given up disturbs no other.
 class Channel {
  public:
   Channel() {
@@ -59,11 +59,11 @@ class Channel {
   MPI_Comm id_ = MPI_COMM_NULL;
 };
 
-/// Requests with the memory they use. If they are given up it stays until the process ends, because a
-/// collective cannot be taken back.
+/// Requests with the memory they use. If they are given up, it is kept until the process ends, because a
+/// collective cannot be cancelled.
 struct Pending {
   std::vector<MPI_Request> requests;
-  std::size_t receives = 0;  ///< so many of them, the first, write to memory of the caller
+  std::size_t receives = 0;  ///< so many of the first requests write to the caller's memory
   std::vector<std::byte> memory;
 
   MPI_Request* add() { return &requests.emplace_back(MPI_REQUEST_NULL); }
@@ -93,7 +93,7 @@ class Mpi final : public Communicator {
 
   void broadcast(std::span<std::byte> bytes, int root, const char* label) override {
     Timed timed(*this);
-    // In no budget, and so little. Longer pieces leave the caches.
+    // Small, because it is not charged to a budget. Longer pieces exceed the caches.
     constexpr std::uint64_t kCopied = 8u << 20;
     while (!bytes.empty()) {
       const auto piece = bytes.first(std::min({kCopied, piece_, std::uint64_t{bytes.size()}}));
@@ -190,7 +190,7 @@ class Mpi final : public Communicator {
   }
 
  private:
-  /// Adds the time of an operation to what the report says.
+  /// Adds the time of an operation to seconds().
   class Timed {
    public:
     explicit Timed(Mpi& owner) : owner_(owner) {}
@@ -201,10 +201,10 @@ class Mpi final : public Communicator {
     Clock::time_point begin_ = Clock::now();
   };
 
-  /// The one wait. Returns the memory of the requests once all are complete. The failure of a rank that has
-  /// not done its part ends it: what has been waited for by all can be completed, so that what fails on all
-  /// ranks alike, right behind a collective, is every rank's own failure. With `last` no failure does; the
-  /// others are waited for so long from when one is known.
+  /// The one wait function. Returns the memory of the requests once all are complete. Throws PeerFailed if a
+  /// rank failed before it did its part. A collective that all ranks have reached is completed: so if all
+  /// ranks fail alike right after it, each reports its own failure. With `last`, a failure does not end the
+  /// wait; the wait then lasts for at most `last` after a failure is known.
   std::vector<std::byte> wait(std::unique_ptr<Pending> pending, const char* label,
                               std::optional<Timeout> last = {}) {
     AwakeTime since_failure;
@@ -229,7 +229,7 @@ class Mpi final : public Communicator {
     }
   }
 
-  /// What is under way in memory that the caller owns ends soon or is taken back; the rest is kept for good.
+  /// Cancels receives in the caller's memory and waits a while for all requests; keeps them for good.
   void give_up(std::unique_ptr<Pending> pending) {
     auto& requests = pending->requests;
     for (std::size_t i = 0; i < pending->receives; ++i) {
@@ -244,7 +244,7 @@ class Mpi final : public Communicator {
     given_up_.push_back(std::move(pending));
   }
 
-  /// Takes in what ranks that failed have sent.
+  /// Receives the announcements of failed ranks; returns whether there is any.
   bool look_for_failure() {
     for (int arrived = 1; arrived != 0;) {
       MPI_Status status;
@@ -260,7 +260,7 @@ class Mpi final : public Communicator {
     return failed_.has_value();
   }
 
-  /// Whether a rank has failed before it did its part of what this one has come to.
+  /// Whether a rank failed before it did its part of a collective that this rank has reached.
   bool is_behind() const { return fewest_parts_ < parts_; }
 
   template <class T>
@@ -277,7 +277,7 @@ class Mpi final : public Communicator {
     bytes_sent_ += size() > 1 ? memory.size() : 0;
   }
 
-  /// Every rank learns how much comes from which, and then that.
+  /// Exchanges the sizes first, and then the bytes.
   std::vector<std::string> gather(const Channel& channel, const std::string& bytes, const char* label,
                                   std::optional<Timeout> last = {}) {
     const auto ranks = static_cast<std::size_t>(size());
@@ -290,7 +290,7 @@ class Mpi final : public Communicator {
           label);
     const auto memory = wait(std::move(sizes), label, last);
 
-    // Short texts, and the last words of ranks that have no memory left: they are charged nowhere.
+    // Not charged to a budget: these are short texts, and the last words of ranks without memory.
     std::vector<std::string> all(ranks);
     std::vector<std::span<std::byte>> receive;
     for (std::size_t r = 0; r < ranks; ++r) {
@@ -303,7 +303,7 @@ class Mpi final : public Communicator {
     return all;
   }
 
-  /// All pieces go at once.
+  /// Sends all pieces at once, without a collective: both ends know the sizes.
   void exchange_known(const Channel& channel, std::span<const std::span<const std::byte>> send,
                       std::span<const std::span<std::byte>> receive, const char* label,
                       std::optional<Timeout> last = {}) {
@@ -345,8 +345,8 @@ class Mpi final : public Communicator {
   std::uint64_t piece_;
   Channel work_, control_, last_;
   bool announced_ = false, closed_ = false;
-  /// Collectives that this rank has done its part of, and the same when it announced that it failed; of the
-  /// ranks that did so, the fewest. All ranks come to the same ones in the same order.
+  /// The number of collectives that this rank has done its part of; that number when it announced its
+  /// failure; the least such number of all failed ranks. All ranks call the same ones in the same order.
   std::uint64_t parts_ = 0, parts_sent_ = 0, fewest_parts_ = ~std::uint64_t{0};
   std::optional<int> failed_;
   Clock::time_point failure_seen_{};

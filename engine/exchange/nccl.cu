@@ -22,7 +22,7 @@ namespace sluice {
 
 namespace {
 
-/// What is used of the library; `loaded` is false where it is not there.
+/// The functions of NCCL that are used; `loaded` is false if the library or one of them is missing.
 struct Nccl {
   bool loaded = false;
   decltype(&ncclGetVersion) get_version = nullptr;
@@ -75,7 +75,7 @@ void check(ncclResult_t status, const char* what) {
     throw RunError(std::string("NCCL: ") + what + ": " + nccl().error_string(status));
 }
 
-std::atomic<std::uint64_t> most_taken{0};  ///< by NCCL for itself
+std::atomic<std::uint64_t> most_taken{0};  ///< bytes, by NCCL for itself
 
 std::uint64_t free_bytes() {
   std::size_t free = 0, total = 0;
@@ -92,7 +92,7 @@ class NcclRanks final : public DeviceRanks {
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     if (most_blocks > 0) {
       config.maxCTAs = static_cast<int>(most_blocks);
-      config.cgaClusterSize = 0;  // a cluster would have to find its multiprocessors in one place
+      config.cgaClusterSize = 0;  // a cluster would need free multiprocessors close together
     }
     check(nccl().init_rank(&comm_, size_, id, rank_, &config), "ncclCommInitRankConfig");
   }
@@ -106,8 +106,8 @@ class NcclRanks final : public DeviceRanks {
     if (before > 0 && after > before) most_taken = std::max(most_taken.load(), after - before);
   }
 
-  /// NCCL connects GPUs where an operation first needs it, for short messages otherwise than for long ones,
-  /// which takes half a second: not in the first round.
+  /// Connects the GPUs before the first round. NCCL connects them when an operation first needs it, in
+  /// different ways for short and long messages, which takes half a second.
   void connect() {
     constexpr std::size_t kLong = std::size_t{4} << 20, kAll = std::size_t{64} << 20;
     const auto size = static_cast<std::size_t>(size_);
@@ -194,7 +194,7 @@ class NcclRanks final : public DeviceRanks {
   ncclComm_t comm_ = nullptr;
 };
 
-/// This rank's GPU, among those of all machines.
+/// A name of this rank's GPU that is unique among all machines.
 std::string name_of_gpu(const Communicator& ranks) {
   int gpu = 0;
   cuda::check(cudaGetDevice(&gpu), "cudaGetDevice");

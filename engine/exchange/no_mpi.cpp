@@ -1,4 +1,4 @@
-// The communicator's face in a build without MPI.
+// The MPI functions of communicator.hpp in a build without MPI.
 #if !defined(SLUICE_HAVE_MPI)
 
 #include "engine/exchange/communicator.hpp"

@@ -14,7 +14,7 @@ namespace sluice {
 
 namespace {
 
-/// What a rank sends the others of its memory.
+/// What a rank sends the others about its memory.
 struct Shared {
   long node = 0, process = 0;
   int gpu = 0;
@@ -37,12 +37,12 @@ Shared shared(const Communicator& ranks, void* own) {
   std::memcpy(part.gpu_id.data(), properties.uuid.bytes, part.gpu_id.size());
   part.memory = static_cast<std::byte*>(own);
   part.has_handle = cudaIpcGetMemHandle(&part.handle, own) == cudaSuccess;
-  if (!part.has_handle) cudaGetLastError();  // the next check would find it
+  if (!part.has_handle) cudaGetLastError();  // clears the error, which the next check would report
   return part;
 }
 
-/// Do links carry atomics, as NVLink does and PCIe does not? Of a GPU that this process does not see, its
-/// memory opens or not.
+/// Whether the link between two GPUs carries atomics, as NVLink does and PCIe does not. True for a GPU that
+/// this process does not see: opening its memory then succeeds or fails.
 bool carries_atomics(const Shared& here, const Shared& there) {
   int gpus = 0;
   cuda::check(cudaGetDeviceCount(&gpus), "cudaGetDeviceCount");
@@ -58,7 +58,7 @@ bool carries_atomics(const Shared& here, const Shared& there) {
   return true;
 }
 
-/// Another GPU's memory of the same process.
+/// Enables access to the memory of another GPU of the same process; returns whether it is enabled.
 bool enable_access(int gpu) {
   const cudaError_t status = cudaDeviceEnablePeerAccess(gpu, 0);
   cudaGetLastError();

@@ -10,25 +10,25 @@
 
 namespace sluice {
 
-/// Ranks, at most, whose memory kernels have pointers to.
+/// The most ranks whose memory kernels have pointers to.
 inline constexpr unsigned kMostPeers = 32;
 
 class PeerMemory {
  public:
-  /// An allocation of its own is no smaller: a handle stands for a whole one, which others may share.
+  /// Least size of an allocation that shares its memory with no other; a handle opens a whole allocation.
   static constexpr std::size_t kLeastBytes = std::size_t{2} << 20;
 
-  /// `own` is what this rank gives, an allocation of at least kLeastBytes. Null on all ranks where a GPU does
-  /// not reach another's memory, atomics included, or processes share one. All ranks call it, and close what
-  /// it returns before any frees its memory.
+  /// Shares `own`, this rank's allocation of at least kLeastBytes. Returns null on all ranks if a GPU cannot
+  /// access another's memory, atomics included, or if processes share a GPU. All ranks call it, and destroy
+  /// the result before any rank frees its memory.
   static std::unique_ptr<PeerMemory> open(Communicator& ranks, void* own);
   PeerMemory(const PeerMemory&) = delete;
   PeerMemory& operator=(const PeerMemory&) = delete;
   ~PeerMemory();
 
-  /// Of each rank, as this one's kernels reach it.
+  /// The memory of each rank, by the addresses that this rank's kernels use.
   const std::vector<std::byte*>& of_ranks() const { return memory_; }
-  /// Ranks of this process on this GPU.
+  /// The number of this process's ranks on this GPU.
   unsigned sharing() const { return sharing_; }
 
  private:

@@ -10,7 +10,7 @@ namespace sluice {
 
 namespace {
 
-/// In all buffers of one kind together.
+/// Bytes of all pieces in one direction together, and at least of one piece.
 constexpr std::uint64_t kBufferBytes = 32u << 20, kLeastPiece = 64u << 10;
 
 template <class Byte>
@@ -20,12 +20,12 @@ std::uint64_t bytes_of(const std::vector<std::span<Byte>>& blocks) {
   return bytes;
 }
 
-/// To one rank.
+/// Bytes of a piece to one rank.
 std::uint64_t piece_bytes(std::uint64_t ranks) {
   return std::max(kBufferBytes / ranks, kLeastPiece);
 }
 
-/// Of the pieces that travel at once, to or from all ranks, the most.
+/// The most bytes of the pieces that are sent, or received, at once.
 template <class Byte>
 std::uint64_t bytes_at_once(const RankBlocks<Byte>& blocks_of_ranks) {
   std::uint64_t all = 0;
@@ -34,15 +34,15 @@ std::uint64_t bytes_at_once(const RankBlocks<Byte>& blocks_of_ranks) {
   return all;
 }
 
-/// Pieces of the blocks of all ranks, one after the other; `buffer` null: of one block each, in their place.
+/// Splits the blocks of all ranks into pieces. If `buffer` is null, each piece is of one block, in place.
 template <class Byte>
 class Pieces {
  public:
   Pieces(const RankBlocks<Byte>& blocks, std::uint64_t piece, std::byte* buffer)
       : blocks_(blocks), places_(blocks.size()), spans_(blocks.size()), piece_(piece), buffer_(buffer) {}
 
-  /// Where the next piece of each rank is on its way. Calls copy(in the buffer, in its place) for all that
-  /// has a place in the buffer.
+  /// The memory of each rank's next piece. If there is a buffer, calls copy(bytes in the buffer, bytes of a
+  /// block) for each part of a block in these pieces.
   template <class Copy>
   std::span<const std::span<Byte>> next(Copy&& copy) {
     std::byte* at = buffer_;
@@ -64,7 +64,7 @@ class Pieces {
     std::size_t block = 0, at = 0;
   };
 
-  /// What is next of a block, of `most` bytes.
+  /// The next part, of at most `most` bytes, of a rank's current block.
   std::span<Byte> take(std::size_t rank, std::uint64_t most) {
     Place& place = places_[rank];
     const std::span<Byte> rest = blocks_[rank][place.block].subspan(place.at);
@@ -87,7 +87,7 @@ void exchange_in_pieces(Communicator& ranks, const RankBlocks<const std::byte>& 
                         const PieceBuffers& buffers, const char* label) {
   Pieces<const std::byte> leaving(send, piece, buffers.leaving);
   Pieces<std::byte> arriving(receive, piece, buffers.arriving);
-  std::vector<std::pair<const std::byte*, std::span<std::byte>>> copies;  // from the buffer
+  std::vector<std::pair<const std::byte*, std::span<std::byte>>> copies;  // from the buffer to blocks
   for (std::uint64_t done = 0; done < longest; done += std::min(piece, longest - done)) {
     const auto out = leaving.next([&](std::byte* to, std::span<const std::byte> part) {
       buffers.device != nullptr ? copy_to_host(*buffers.device, to, part.data(), part.size())

@@ -1,4 +1,4 @@
-// How long messages travel through short buffers: a piece to and from every rank at a time.
+// Exchange of long messages through short buffers: one piece to and from every rank at a time.
 #pragma once
 
 #include <cstddef>
@@ -12,41 +12,40 @@
 
 namespace sluice {
 
-/// By rank, in the order in which they travel. Both ends must agree on how many bytes those of a rank are.
+/// Blocks by rank, in the order in which they are sent. Both ends must agree on the bytes of a rank's blocks.
 template <class Byte>
 using RankBlocks = std::vector<std::vector<std::span<Byte>>>;
 
-/// Where a piece of all ranks lies on its way, in each direction; null: a rank's one block travels from
-/// its place to its place.
+/// Buffers for one piece of all ranks, in each direction. Null: every rank has one block, which is sent and
+/// received in place.
 struct PieceBuffers {
   std::byte* leaving = nullptr;
   std::byte* arriving = nullptr;
-  const Device* device = nullptr;  ///< whose memory blocks are in; null: the host's
+  const Device* device = nullptr;  ///< the blocks are in its memory; null: in the host's
 };
 
-/// Block by block what `send` has for rank r becomes what `receive` of rank r has for this one. At most
-/// `piece` bytes a rank travel at once, until `longest` have, of all ranks' blocks. All ranks call it, with
-/// the same two.
+/// Copies the blocks of `send` for rank r to the blocks that rank r's `receive` has for this rank. At most
+/// `piece` bytes per rank are sent at once. `longest` is the most bytes that any rank sends to another. All
+/// ranks call it, with the same `longest` and `piece`.
 void exchange_in_pieces(Communicator& ranks, const RankBlocks<const std::byte>& send,
                         const RankBlocks<std::byte>& receive, std::uint64_t longest, std::uint64_t piece,
                         const PieceBuffers& buffers, const char* label);
 
-/// Blocks of host memory that ranks hand each other again and again. What the own rank has there is left
-/// alone.
+/// Blocks of host memory that ranks send each other repeatedly. A rank's blocks for itself are not copied.
 class BlockExchange {
  public:
-  /// All ranks make one; a plan takes the memory alone. Keeps a reference to the ranks, and the blocks.
-  /// Throws BudgetError, on this rank alone, where its host memory cannot hold the buffers.
+  /// All ranks construct one; a plan only allocates. Keeps a reference to the ranks, and the blocks. Throws
+  /// BudgetError, on this rank alone, if its host memory cannot hold the buffers.
   BlockExchange(Communicator& ranks, RankBlocks<const std::byte> send, RankBlocks<std::byte> receive);
 
-  /// Every rank's blocks become what the others have for it. All ranks call it.
+  /// Sends all blocks once. All ranks call it.
   void operator()(const char* label);
 
  private:
   Communicator& ranks_;
   RankBlocks<const std::byte> send_;
   RankBlocks<std::byte> receive_;
-  std::uint64_t longest_ = 0;  ///< of all ranks' blocks
+  std::uint64_t longest_ = 0;  ///< bytes, from any rank to another
   HostArray<std::byte> leaving_, arriving_;
 };
 

@@ -6,7 +6,7 @@
 namespace sluice {
 namespace {
 
-/// Ranks before `rank` on its machine that agree with it, and all that do.
+/// The number of ranks on a rank's machine that agree with it: those before it, and all.
 struct Company {
   std::size_t before = 0, all = 0;
 };
@@ -36,7 +36,7 @@ Placement place_rank(const std::vector<RankView>& views, int rank_number) {
   Placement placement;
   const Company cores =
       company_of(views, rank, [&](std::size_t other) { return views[other].cores == own.cores; });
-  // The first ones take what cannot be divided.
+  // The first ranks take the remainder.
   const std::size_t share = own.core_count / cores.all + (cores.before < own.core_count % cores.all);
   placement.threads = static_cast<unsigned>(std::max<std::size_t>(share, 1));
   if (own.gpus.empty()) return placement;

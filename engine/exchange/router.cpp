@@ -13,7 +13,7 @@ namespace sluice {
 
 namespace {
 
-constexpr std::uint64_t kLeastPiece = 64;             // several values of any column
+constexpr std::uint64_t kLeastPiece = 64;             // bytes: several values of any column
 constexpr std::uint64_t kAtOnce = ~std::uint64_t{0};  // a piece that holds everything
 constexpr std::uint64_t kFailed = ~std::uint64_t{0};  // a rank that lacks memory sends it instead of a count
 
@@ -48,7 +48,7 @@ std::vector<std::uint64_t> Router::counts_after(const std::function<void()>& bod
 
 namespace {
 
-/// Columns have one block for each rank.
+/// Splits a column into one block for each rank.
 template <class Byte>
 RankBlocks<Byte> blocks_of(Byte* column, std::span<const std::uint64_t> counts, std::size_t value_bytes) {
   RankBlocks<Byte> blocks;
@@ -93,12 +93,12 @@ void Router::wait(void* stream, const char* label) const {
   try {
     link_->wait(stream, label);
   } catch (...) {
-    link_->abort();  // what it was to fill can be given back then
+    link_->abort();  // then the memory that it would fill can be freed
     throw;
   }
 }
 
-/// All at once, or in pieces that are the same on all ranks.
+/// Columns of host memory are sent at once, others in pieces of the same size on all ranks.
 void Router::send_by_hosts(std::span<const RoutedColumn> columns, std::span<const std::uint64_t> send,
                            std::span<const std::uint64_t> receive, const char* label) const {
   std::uint64_t most = *std::ranges::max_element(send);

@@ -13,7 +13,7 @@
 
 namespace sluice {
 
-/// Words of which ranks have a part each: that of rank r, whose first row is begins[r], is in parts[r].
+/// Joins words with rows of several ranks: parts[r] is rank r's part of the word of its first row begins[r].
 struct JoinFirstWords {
   const std::uint64_t* begins;
   const std::uint32_t* parts;
@@ -30,7 +30,7 @@ struct JoinFirstWords {
 template <Executor E>
 class SharedBits {
  public:
-  /// `owners` are the router's in the executor's memory. Keeps references, and `label`. Throws BudgetError.
+  /// `owners`: the router's, in the executor's memory. Keeps references, and `label`. Throws BudgetError.
   SharedBits(const Device& device, const Router& router, E& executor, const OwnershipView& owners,
              const char* label)
       : router_(router),
@@ -39,7 +39,7 @@ class SharedBits {
         first_words_(device, router.alone() ? 0 : router.size(), label),
         label_(label) {}
 
-  /// `words` have bits of own rows alone, and then those of all. All ranks call it.
+  /// Gives `words`, which has bits of own rows only, the bits of all ranks' rows. All ranks call it.
   void share(std::uint32_t* words) {
     const std::uint64_t rows = router_.owners().vertices();
     if (router_.alone() || rows == 0) return;

@@ -1,4 +1,4 @@
-// A few values that each rank brings, and all come to know.
+// Gathers a few values of each rank on all ranks.
 #pragma once
 
 #include <cstring>
@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-/// What each of `ranks` brought, one rank's behind the other's; null: this one's.
+/// Returns the values of all `ranks`, in order of rank; if `ranks` is null, this rank's.
 template <class T>
 std::vector<T> values_of_ranks(Communicator* ranks, std::span<const T> own, const char* label) {
   if (!ranks) return {own.begin(), own.end()};

@@ -12,12 +12,12 @@
 namespace sluice {
 namespace {
 
-/// When a process began, in clock ticks; nothing if it has ended, though its parent may not know yet.
+/// Start time of a process, in clock ticks; nothing if it has ended, even if its parent does not know yet.
 std::optional<std::uint64_t> birth_of(pid_t process) {
   std::ifstream file(fmt::format("/proc/{}/stat", process));
   std::string text;
   if (!std::getline(file, text)) return std::nullopt;
-  // The name, in brackets, may hold anything; behind it come the state and, 19 fields later, the birth.
+  // The name, in brackets, may hold anything; after it come the state and, 19 fields later, the start time.
   std::istringstream rest(text.substr(std::min(text.rfind(')') + 1, text.size())));
   std::string state, skipped;
   rest >> state;
@@ -30,7 +30,7 @@ std::optional<std::uint64_t> birth_of(pid_t process) {
 
 }  // namespace
 
-/// What the ranks of a machine show each other without a message. It begins as zeros.
+/// The state that the ranks of a machine share without messages; all zeros at first.
 struct NodeWatch::Board {
   static constexpr std::size_t kRanks = 4096;
   static std::size_t place_of(int node_rank);
@@ -60,7 +60,7 @@ NodeWatch::NodeWatch(Communicator& ranks, Timeout timeout)
     const bool seen = birth_of(other.peer.process) == other.born;
     if (rank != ranks.rank() && seen) watched_.push_back(other);
   }
-  // Where a rank cannot see the others' board it has one of its own, and may say what they say too.
+  // A rank that cannot open the leader's board has its own, and may print what the others print too.
   if (node_rank_ != 0) {
     try {
       memory_ = SharedMemory(board_address, sizeof(Board));
@@ -70,9 +70,9 @@ NodeWatch::NodeWatch(Communicator& ranks, Timeout timeout)
     }
   }
   beat();
-  // The leader may end, and its board with it, only when all have opened it.
+  // The leader may end only when all have opened its board, which ends with it.
   ranks.barrier("the processes of all ranks");
-  // Of a peer that could not, nothing would ever be seen here.
+  // The beats of a peer that could not open the board would never be seen here.
   std::erase_if(watched_,
                 [&](const Watched& other) { return board().beats[Board::place_of(other.node_rank)] == 0; });
 }

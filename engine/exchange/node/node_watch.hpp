@@ -22,23 +22,23 @@ class NodeWatch {
     pid_t process = 0;
   };
 
-  /// All ranks make one. Peers whose processes cannot be seen from here are not watched. One that shows no
-  /// sign of life for `timeout` is silent.
+  /// All ranks construct one. Peers whose processes this one cannot see are not watched. A peer without a
+  /// beat for `timeout` is silent.
   NodeWatch(Communicator& ranks, Timeout timeout);
 
-  /// This rank's sign of life, from a thread that does nothing else: several a second, however long the rank
-  /// works or waits.
+  /// This rank's sign of life. A thread that does nothing else calls it several times a second, however long
+  /// the rank works or waits.
   void beat();
-  /// A peer that ended without leave(), if there is one. From any thread.
+  /// A peer that ended without leave(), if there is one. Any thread may call it.
   std::optional<Peer> lost() const;
-  /// A peer that is stopped, if there is one. From the thread that beats, as often.
+  /// A peer that is stopped, if there is one. The thread that beats calls it, equally often.
   std::optional<Peer> silent();
   /// After this call peers do not report this rank's exit as a failure.
   void leave();
-  /// This rank ends because it was asked to stop; it is not lost then, nor are those that end with it.
+  /// Notes that this rank ends because it was asked to stop: neither it nor ranks that end with it are lost.
   void note_stop();
   bool stop_noted() const;
-  /// What is known of the job's results on this machine; it only grows.
+  /// What this machine's ranks know about the job's results; the value only grows.
   enum class Results : std::uint8_t { none, perhaps, written };
   void note(Results results);
   Results results() const;
@@ -50,8 +50,8 @@ class NodeWatch {
     Peer peer;
     int node_rank = 0;
     std::uint64_t born = 0;           ///< distinguishes a process from a later one of the same id
-    std::uint32_t beats = 0;          ///< that were seen last
-    AwakeTime::Clock::duration at{};  ///< when they were others than before
+    std::uint32_t beats = 0;          ///< the number seen last
+    AwakeTime::Clock::duration at{};  ///< when that number last changed
   };
   struct Board;
   Board& board() const;

@@ -18,7 +18,8 @@ namespace {
   throw RunError(fmt::format("shared memory cannot be {}: {}", what, std::generic_category().message(errno)));
 }
 
-/// A name that no other memory of this machine has: process ids come again, and are others in each container.
+/// A name that no other memory of this machine has. Process ids would not do: they are reused, and every
+/// container has its own.
 std::string fresh_name() {
   static std::random_device random;
   return fmt::format("sluice-{:08x}{:08x}", random(), random());
@@ -57,7 +58,7 @@ void SharedMemory::map() {
   if (bytes_ == 0) return;
   memory_ = map_file(file_.get(), bytes_);
   if (memory_ == nullptr) fail("mapped");
-  // A wish: whether shared memory gets large pages is the system's choice (shmem_enabled).
+  // Only advice: the system decides whether shared memory gets huge pages (shmem_enabled).
   ::madvise(memory_.get(), bytes_, MADV_HUGEPAGE);
 }
 

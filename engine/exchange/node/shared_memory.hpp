@@ -1,5 +1,5 @@
-// Memory that the ranks of one machine share: made by one of them, opened by the others. It has no name in
-// any folder, so nothing is left behind however the ranks end, and /dev/shm may be as small as it likes.
+// Memory that the ranks of one machine share: one creates it, the others open it. It has no name in any
+// folder, so nothing is left behind however the ranks end, and the size of /dev/shm does not matter.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,13 @@ class SharedMemory {
   SharedMemory() = default;
   /// New memory, all zeros. Throws RunError.
   explicit SharedMemory(std::uint64_t bytes);
-  /// The memory that another process of this machine has made. Throws RunError where it cannot be seen (in
+  /// The memory that another process of this machine has created. Throws RunError if it is not visible (in
   /// another container, or of another user).
   SharedMemory(const std::string& address, std::uint64_t bytes);
 
   void* data() const { return memory_.get(); }
   std::uint64_t bytes() const { return bytes_; }
-  /// What another process needs to open it, for as long as this one keeps it.
+  /// The address by which another process can open it, as long as this one keeps it.
   const std::string& address() const { return address_; }
 
  private:
