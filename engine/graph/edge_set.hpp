@@ -1,6 +1,6 @@
-// A graph's edges as a set: one read says whether there is an edge, where a search of a list makes several,
-// each after the one before. Exact: a key is an edge's two vertices, mixed by a function that can be undone;
-// its bucket and the tag that is kept there say together which key it is.
+// A hash table of a graph's edges: one read says whether there is an edge, where a search of a list makes
+// several dependent ones. It is exact: a key is an edge's two vertices, mixed by an invertible function; its
+// bucket and the tag that is stored there together determine the key.
 #pragma once
 
 #include <algorithm>
@@ -13,36 +13,36 @@
 
 namespace sluice {
 
-/// Is an edge there?
-enum class Answer { no, yes, absent /**< the list that says it is not here */ };
+/// Whether there is an edge.
+enum class Answer { no, yes, absent /**< unknown: no list here tells */ };
 
-/// The set as kernels see it; trivially copyable. An undirected graph has each edge once.
+/// A view of the set for kernels; trivially copyable. Each edge of an undirected graph is stored once.
 struct EdgeSet {
   static constexpr unsigned kTags = 8;
-  /// A sector of a GPU's memory.
+  /// One sector of a GPU's memory.
   struct alignas(32) Bucket {
     std::uint32_t tags[kTags];
   };
   static constexpr unsigned kTagBits = 31;
-  // No tags. The last one of a bucket with more edges than tags says so: lists know them.
+  // Not tags. kOverflowed, in the last place, marks a bucket with more edges than tags: lists decide then.
   static constexpr std::uint32_t kFree = ~0u, kOverflowed = ~0u - 1;
 
   const Bucket* buckets = nullptr;
-  std::uint64_t size = 0;         ///< buckets; 0: there is no set
-  std::uint32_t vertex_bits = 1;  ///< of a key
+  std::uint64_t size = 0;         ///< number of buckets; 0: no set
+  std::uint32_t vertex_bits = 1;  ///< bits per vertex in a key
   bool undirected = false;
-  Vertex begin = 0, end = 0;  ///< whose lists are in it
+  Vertex begin = 0, end = 0;  ///< vertices whose lists are in it
 
-  /// That of the lists of the vertices [begin, end) of a graph in host memory; it has no memory yet. Half of
-  /// the tags stay free: of buckets as full as that, one in fifty overflows.
+  /// The set for the lists of vertices [begin, end) of a graph in host memory; it has no memory yet. Half of
+  /// the tags stay free: at that load, one bucket in fifty overflows.
   static EdgeSet of(const GraphView& graph, std::uint64_t begin, std::uint64_t end) {
     constexpr std::uint64_t kEdgesOfBucket = kTags / 2;
     const std::uint64_t edges = graph.csr.offsets[end] - graph.csr.offsets[begin];
     const double share = static_cast<double>(edges) / static_cast<double>(graph.edges() | 1);
-    // Of an undirected edge between two of these vertices, both have one.
+    // Both lists have an undirected edge between two of these vertices.
     const double keys = static_cast<double>(edges) * (graph.undirected ? 1 - share / 2 : 1);
     const unsigned bits = bit_width(graph.vertices() | 1);
-    // With fewer, two keys of a bucket could have one tag.
+    // With fewer buckets, two keys of a bucket could have the same tag.
     const unsigned exact = 2 * bits > kTagBits ? 2 * bits - kTagBits : 0;
     return {
         .size = std::max(static_cast<std::uint64_t>(keys) / kEdgesOfBucket + 1, std::uint64_t{1} << exact),
@@ -55,7 +55,7 @@ struct EdgeSet {
 
   SLUICE_HD bool has_list(Vertex v) const { return v >= begin && v < end; }
 
-  /// Where an edge belongs.
+  /// The bucket and the tag of an edge.
   struct Place {
     std::uint64_t bucket;
     std::uint32_t tag;
@@ -63,7 +63,7 @@ struct EdgeSet {
   SLUICE_HD Place place(Vertex u, Vertex v) const {
     const bool swap = undirected && v < u;
     const std::uint64_t from = swap ? v : u, to = swap ? u : v;
-    // Products by odd numbers and shifts onto itself, all modulo 2^(2 vertex_bits), can be undone.
+    // Products by odd numbers and xor-shifts, all modulo 2^(2 vertex_bits), are invertible.
     constexpr std::uint64_t kFirst = 0x9e3779b97f4a7c15, kSecond = 0xd1342543de82ef95;
     const unsigned unused = 64 - 2 * vertex_bits;
     std::uint64_t key = (from << vertex_bits | to) * kFirst << unused >> unused;
@@ -73,10 +73,10 @@ struct EdgeSet {
     return {static_cast<std::uint64_t>(spread >> 64), static_cast<std::uint32_t>(rest >> (64 - kTagBits))};
   }
 
-  /// What has_edge() reads.
+  /// The bucket that has_edge() reads.
   const Bucket* bucket(Vertex u, Vertex v) const { return buckets + place(u, v).bucket; }
 
-  /// Absent: the list of neither is here, or the bucket has overflowed.
+  /// Returns `absent` if no list of the edge is in the set, or if its bucket has overflowed.
   SLUICE_HD Answer has_edge(Vertex u, Vertex v) const {
     if (!has_list(u) && !(undirected && has_list(v))) return Answer::absent;
     const Place at = place(u, v);

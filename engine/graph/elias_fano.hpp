@@ -1,7 +1,7 @@
-// Sorted lists in about 2 + log2(n / d) bits a target, any of which can be read alone (Elias, JACM 21, 1974;
-// Fano, 1971; as lists of neighbours: Vigna, "Quasi-succinct indices", WSDM'13). The low bits of every target
-// stand side by side; the high bits are a unary code, in which the i-th one stands at position (high part +
-// i), found from a sample for every 64th. All sizes follow from n and d alone, so that a plan needs no edges.
+// Sorted lists of d targets below n in about 2 + log2(n / d) bits a target, with random access (Elias, JACM
+// 21, 1974; Fano, 1971; as lists of neighbours: Vigna, "Quasi-succinct indices", WSDM'13). The low bits of
+// all targets are an array. The high bits are a unary code, whose i-th 1 bit is at position (high part + i);
+// every 64th position is sampled. All sizes follow from n and d alone, so that a plan needs no edges.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +14,22 @@
 
 namespace sluice {
 
-/// How a list of `degree` > 0 targets below `vertices` lies in words of 32 bits: samples, high bits, and low
-/// bits right behind these.
+/// The layout of a list of `degree` > 0 targets below `vertices` in words of 32 bits: samples, high bits, and
+/// low bits directly after these.
 struct EliasFano {
-  /// Ones between two samples.
+  /// 1 bits per sample.
   static constexpr std::uint32_t kSampled = 64;
-  /// Longer lists are not coded: positions of bits stay below 2^32.
+  /// Longer lists are not coded, so that bit positions stay below 2^32.
   static constexpr std::uint32_t kMostTargets = 1u << 27;
 
   std::uint32_t degree;
   std::uint32_t low_bits;
-  std::uint32_t samples;  ///< sample k is the position of one 64 (k + 1)
+  std::uint32_t samples;  ///< sample k is the position of 1 bit 64 (k + 1)
   std::uint32_t high_bits;
 
   SLUICE_HD static EliasFano of(std::uint64_t vertices, std::uint32_t degree) {
-    // Of floor(log2(n / d)) and one more the cheaper: it trades a low bit of each target for half of the
-    // zeros. Without a division, which a GPU makes of many instructions.
+    // floor(log2(n / d)) low bits or one more, whichever takes less: one more adds a low bit per target and
+    // halves the zeros. There is no division, which takes a GPU many instructions.
     const auto n = static_cast<std::uint32_t>(vertices), last = static_cast<std::uint32_t>(vertices - 1);
     const std::uint32_t wide = bit_width(n), own = bit_width(degree), about = wide > own ? wide - own : 0;
     const std::uint32_t floor = about > 0 && n >> about < degree ? about - 1 : about;
@@ -55,9 +55,9 @@ struct EliasFano {
     return high_part << low_bits | low(words, i);
   }
 
-  /// Calls use(target) for one of `parts` parts of the list at `words`, about as long as the others; a group
-  /// of lanes calls it together. A lane has a word of high bits at a time, and a few of its
-  /// targets, so that what is read of these is under way together.
+  /// Calls use(target) for the targets of one of `parts` parts, about equally long, of the list at `words`. A
+  /// group of lanes calls it together. A lane decodes one word of high bits at a time, and a few of its
+  /// targets together, so that their reads overlap.
   template <class Group, class Use>
   SLUICE_HD void for_each(const Group& group, const std::uint32_t* words, unsigned part, unsigned parts,
                           Use&& use) const {
@@ -91,7 +91,7 @@ struct EliasFano {
     }
   }
 
-  /// Is `target` in the list at `words`?
+  /// Whether `target` is in the list at `words`.
   SLUICE_HD bool contains(const std::uint32_t* words, Vertex target) const {
     const std::uint32_t* const high = words + sample_words();
     const std::uint32_t block = count_while(samples, [&](std::uint32_t k) {
@@ -101,7 +101,7 @@ struct EliasFano {
     const std::uint32_t start = block == 0 ? 0 : sample(words, block - 1), wanted = target >> low_bits;
     std::uint32_t i = block * kSampled, at = start / 32;
     std::uint32_t ones = high[at] & ~0u << start % 32;
-    // Entries of a high part stand behind as many zeros. In the last word low bits stand behind them.
+    // Entries with high part h come after h zeros. In the last word, low bits follow the high bits.
     for (std::uint32_t found = count_bits(ones);
          (at + 1) * 32 < high_bits && (at + 1) * 32 - i - found < wanted; found = count_bits(ones)) {
       i += found;
@@ -117,7 +117,7 @@ struct EliasFano {
     return false;
   }
 
-  /// Codes a sorted list of `degree` targets into words() words that are zero. False: it is not sorted.
+  /// Codes a sorted list of `degree` targets into words() zero words. Returns false if it is not sorted.
   bool write(std::span<const Vertex> targets, std::uint32_t* words) const {
     std::uint32_t* const high = words + sample_words();
     Vertex last = 0;
@@ -139,7 +139,7 @@ struct EliasFano {
  private:
   static constexpr std::uint32_t kTogether = 4;
 
-  /// Position of the one that `rest` ones stand before.
+  /// The position of the 1 bit that has `rest` 1 bits before it.
   SLUICE_HD static std::uint32_t select(std::uint32_t bits, std::uint32_t rest) {
     std::uint32_t position = 0;
     for (std::uint32_t half = 16; half > 0; half /= 2) {
@@ -152,7 +152,7 @@ struct EliasFano {
     return position;
   }
 
-  /// Do samples take a word each, or half of one?
+  /// Whether a sample takes a word, and not half of one.
   SLUICE_HD bool wide_samples() const { return high_bits > 1u << 16; }
   SLUICE_HD std::uint32_t sample_words() const { return wide_samples() ? samples : (samples + 1) / 2; }
   /// The bit where low bits begin.
@@ -167,23 +167,23 @@ struct EliasFano {
   }
 };
 
-/// Where a vertex's coded list lies, in one read.
+/// The position and the degree of a vertex's coded list, in one read.
 struct alignas(8) CodedRow {
-  std::uint32_t begin = 0;  ///< in words
+  std::uint32_t begin = 0;  ///< its first word
   std::uint32_t degree = 0;
 };
 
-/// Sorted lists of a graph or of a part of it, coded.
+/// The coded lists of a graph or of a part of it.
 struct CodedLists {
   const CodedRow* rows = nullptr;        ///< by vertex
-  const std::uint32_t* words = nullptr;  ///< null: lists are as they are
+  const std::uint32_t* words = nullptr;  ///< null: lists are not coded
 
-  /// Entry `index` of a vertex's list, in a graph of so many vertices.
+  /// Entry `index` of a vertex's list, in a graph of `vertices` vertices.
   SLUICE_HD Vertex target(std::uint64_t vertices, Vertex v, std::uint32_t index) const {
     const CodedRow row = rows[v];
     return EliasFano::of(vertices, row.degree).read(words + row.begin, index);
   }
-  /// Has a vertex's list this target? It is not empty.
+  /// Whether a vertex's list, which must not be empty, has this target.
   SLUICE_HD bool contain(std::uint64_t vertices, Vertex v, Vertex target) const {
     const CodedRow row = rows[v];
     return EliasFano::of(vertices, row.degree).contains(words + row.begin, target);

@@ -1,4 +1,4 @@
-// What a sampler may ask of the graph, on host and device alike.
+// The interface through which samplers read a graph, the same on host and device.
 #pragma once
 
 #include <bit>
@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-/// Where a vertex's list lies.
+/// The position and the length of a vertex's list.
 struct Row {
   EdgeIndex offset = 0;
   std::uint32_t degree = 0;
@@ -64,7 +64,7 @@ SLUICE_HD std::uint64_t quantise_weight(float weight, int exponent) {
   return rounded == 0 ? 1 : rounded;
 }
 
-/// The graph as samplers see it; trivially copyable, pointers to the memory of one device.
+/// A view of a graph for samplers; trivially copyable, with pointers into the memory of one device.
 struct GraphView {
   CsrView csr;
   const std::int16_t* exponents =
@@ -73,7 +73,7 @@ struct GraphView {
   const Vertex* hubs = nullptr;  ///< GPU: vertices of more than kHubDegree edges
   std::uint32_t hub_count = 0;
 
-  /// Lists longer than this are worked on by a whole block of lanes where a whole list is worked on.
+  /// Work on a whole list takes a block of lanes if the list is longer than this.
   static constexpr std::uint32_t kHubDegree = 4096;
 
   SLUICE_HD std::uint64_t vertices() const { return csr.vertices; }
@@ -97,7 +97,7 @@ struct GraphView {
     return count_while(list.degree, [&](std::uint32_t i) { return csr.targets[list.offset + i] < target; });
   }
 
-  /// Is v in N(u)? Where the graph is undirected, the shorter of the two lists is searched.
+  /// Whether v is in N(u). In an undirected graph the shorter of the two lists is searched.
   SLUICE_HD bool has_edge(Vertex u, Vertex v) const {
     return has_edge(u, row(u), v, undirected ? row(v) : Row{});
   }

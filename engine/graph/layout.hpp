@@ -2,8 +2,8 @@
 
 namespace sluice {
 
-/// How edges lie in memory. `wide`: an edge carries its target's offset and degree. `coded`, in partitions:
-/// lists in fewer bits. Never changes a draw.
+/// The form of edges in memory. `wide`: an edge carries its target's offset and degree. `coded`, in
+/// partitions: lists in Elias-Fano code, with fewer bits. It never changes a draw.
 enum class Layout { automatic, csr, wide, coded };
 
 }  // namespace sluice

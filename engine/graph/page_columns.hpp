@@ -1,4 +1,4 @@
-// The columns of a partition's edges that a run brings to the device.
+// The columns of a partition's edges that a run transfers to the device.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@ namespace sluice {
 
 struct CodedRow;
 
-/// Which columns a run reads of its edges.
+/// Which columns of edges a run reads.
 struct PageColumns {
-  /// Lists in fewer bits (EliasFano) instead of targets, and nothing beside them but alias slots in fewer
-  /// bits (CodedSlots).
+  /// Coded lists (EliasFano) instead of targets; the only column beside them may be coded alias slots
+  /// (CodedSlots).
   bool coded = false;
-  const CodedRow* rows = nullptr;  ///< [vertices + 1] where codes lie, if that is known already
+  const CodedRow* rows = nullptr;  ///< [vertices + 1] of the coded lists, if known already
   bool weights = false;
   bool cumulative = false;
   bool alias = false;

@@ -1,4 +1,4 @@
-// Partitions as kernels see them: which slot holds a vertex's list, and the slot's columns.
+// A view of partitions for kernels: which slot holds a vertex's list, and the slot's columns.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace sluice {
 
-/// A pointer that is indexed by positions in the whole graph; `memory` holds them from `first` on.
+/// A pointer that is indexed by positions in the whole graph; `memory` holds those from `first` on.
 template <class T>
 T* moved(T* memory, EdgeIndex first) {
   return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(memory) - first * sizeof(T));
@@ -24,29 +24,29 @@ T* moved(T* memory, EdgeIndex first) {
 /// Columns of one partition's edges. Each pointer is moved so that it is indexed by an edge's position in the
 /// whole graph; only positions of the partition may be read. Null: a column that this run does not use.
 struct PageView {
-  Vertex* targets = nullptr;  ///< of lists that are coded: in host memory, like their weights
+  Vertex* targets = nullptr;  ///< if lists are coded: in host memory, as are their weights
   float* weights = nullptr;
   std::uint64_t* cumulative = nullptr;  ///< CTPS
   std::uint64_t* thresholds = nullptr;  ///< alias slots
   std::uint32_t* others = nullptr;
   WideAlias* wide_alias = nullptr;
-  CodedLists coded;  ///< words of the partition, by word of the whole graph, and rows of all vertices
+  CodedLists coded;  ///< words indexed as in the whole graph, and rows of all vertices
 };
 
 struct PageMap {
   static constexpr std::uint32_t kNoSlot = ~0u;
 
   OwnershipView owners;
-  const std::uint32_t* slot_of = nullptr;  ///< [partitions], kNoSlot where it is not here
-  const PageView* pages = nullptr;         ///< [slots], and one of all that is read in place
+  const std::uint32_t* slot_of = nullptr;  ///< [partitions], kNoSlot if it is in no slot
+  const PageView* pages = nullptr;         ///< [slots], and one for all partitions read in place
   std::uint32_t in_place = kNoSlot;        ///< the slot of partitions that are read in place
-  const CodedRow* rows = nullptr;          ///< of all lists, where these are coded
+  const CodedRow* rows = nullptr;          ///< of all lists, if these are coded
 
   SLUICE_HD std::uint32_t owner(Vertex v) const { return owners.owner(v); }
   SLUICE_HD std::uint32_t slot(Vertex v) const { return slot_of[owners.owner(v)]; }
 
-  /// Searches whichever of the two lists is here; in a directed graph only that of u will do. Bytes that are
-  /// read in place are added to `read`.
+  /// Searches the list of u if a slot holds it, or else that of v, but not in a directed graph. Adds the
+  /// bytes that are read in place to `read`.
   SLUICE_HD Answer has_edge(const GraphView& graph, Vertex u, Vertex v, std::uint64_t& read) const {
     const Row list_u = row(graph, u);
     if (list_u.degree == 0) return Answer::no;
@@ -58,18 +58,18 @@ struct PageMap {
     return Answer::absent;
   }
 
-  /// What a search of a list looks at that slot `at` holds, if that is read in place.
+  /// Bytes that a search of a list in slot `at` reads in place; 0 if that slot is not read in place.
   SLUICE_HD std::uint32_t search_bytes(std::uint32_t at, std::uint32_t degree) const {
     if (at != in_place) return 0;
     return pages[at].coded.words ? coded_search_bytes(degree) : searched(degree) * kTargetBytes;
   }
 
  private:
-  /// Coded lists want no offset, which would be a second read.
+  /// Coded lists need no offset, which would be a second read.
   SLUICE_HD Row row(const GraphView& graph, Vertex v) const {
     return rows ? Row{0, rows[v].degree} : graph.row(v);
   }
-  /// Has the list of v, which slot `at` holds, the wanted vertex?
+  /// Whether the list of v, in slot `at`, has the wanted vertex.
   SLUICE_HD Answer search(const GraphView& graph, std::uint32_t at, Vertex v, const Row& list, Vertex wanted,
                           std::uint64_t& read) const {
     const PageView& page = pages[at];
@@ -81,7 +81,7 @@ struct PageMap {
   }
 };
 
-/// Answers from the partitions that are here, and counts what is read in place.
+/// Answers from the edge set and the partitions in slots, and counts the bytes that are read in place.
 struct PagedAnswers {
   const PageMap& map;
   EdgeSet set;

@@ -1,5 +1,4 @@
-// Residency of a graph's lists, a policy that is chosen at compile time: nothing else knows whether a list is
-// here.
+// Residency of a graph's lists, a policy chosen at compile time: nothing else knows which are resident.
 #pragma once
 
 #include <concepts>
@@ -10,7 +9,7 @@
 
 namespace sluice {
 
-/// This process reaches all lists in place: it owns every vertex, sends nothing, and waits for no partition.
+/// This process reads all lists in place: it owns every vertex, sends nothing, and waits for no partition.
 struct Whole {
   static constexpr bool kComplete = true;
 
@@ -23,14 +22,14 @@ struct Whole {
   }
 };
 
-/// A rank reaches those of its own vertices, perhaps in partitions that are brought.
+/// A rank reads the lists of its own vertices, perhaps in partitions that are transferred to the device.
 struct Partitioned {
   static constexpr bool kComplete = false;
 
   PageMap map;
   EdgeSet set = {};  ///< of the edges of this rank, if there is one
 
-  /// Answers from the set and the partitions that are here; what is read in place is added to `read`.
+  /// Answers from the set and the partitions in slots; adds the bytes that are read in place to `read`.
   SLUICE_HD PagedAnswers answers(std::uint64_t& read) const { return {map, set, read}; }
 };
 

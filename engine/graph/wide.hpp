@@ -28,9 +28,8 @@ struct alignas(16) WideEdge {
   std::uint32_t unused = 0;
 };
 
-/// The same in 8 bytes, where target, offset and degree fit: less memory is read at random faster. A degree
-/// that its bits cannot hold is looked up; such a vertex has a row that is read all the time, and so lies in
-/// a cache.
+/// The same in 8 bytes, if target, offset and degree fit: random reads of a smaller array are faster. A
+/// degree that its bits cannot hold is looked up; such a row is read so often that a cache holds it.
 struct EdgePacking {
   std::uint32_t vertex_bits = 0;
   std::uint32_t offset_bits = 0;
