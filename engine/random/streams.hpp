@@ -1,4 +1,4 @@
-// Which counter a draw has (CONTRACT section 5). The layout is part of the format version: changing it
+// The counter of each draw (CONTRACT section 5). The layout is part of the format version: changing it
 // changes every sample ever made. Streams are one enumeration, unique by construction.
 #pragma once
 
@@ -11,13 +11,13 @@
 
 namespace sluice {
 
-/// What is drawn. A new stream goes to the end; none is ever renumbered.
+/// What is drawn. New streams are added at the end; none is ever renumbered.
 ///
 /// The table states which random word serves which decision. No word serves two. A block has 128 bits, two
-/// words: low and high. "Word j" counts two words a block.
+/// words: low and high. "Word j" is word j of a sequence with two words per block.
 ///
-///   select     walks: low: index, alias slot or point of the CTPS; high: alias threshold, or `update` where
-///                the table leaves the word over (without `update`: `redirect`)
+///   select     walks: low: index, alias slot or point of the CTPS; high: alias threshold, or `update` if
+///                the table does not use the word (without `update`: `redirect`)
 ///              pools: block k: entry k of the step: low: which; high: its first neighbour
 ///              samples: distinct: word j: first choice j. With replacement: word j; alias: block j, low:
 ///                slot, high: threshold
@@ -29,12 +29,12 @@ namespace sluice {
 ///   fallback   walks: block 0, all 128 bits: point of the list's CTPS
 ///              samples: block j, low
 ///   redraw     samples: word r: redraw r of this expansion, over all its picks
-///   update     walks: block 0: `redirect` where `select` leaves no word (high: whether; low: where to)
-///              block 1 (0 without `redirect`), high: `update` where `select` leaves no word
+///   update     walks: block 0: `redirect` if `select` leaves no word (high: whether; low: where to)
+///              block 1 (0 without `redirect`), high: `update` if `select` leaves no word
 ///              block 2: `redirect` of a dead end
 ///   burn       samples: word i: success or failure of neighbour i
 ///   start      word i: random seed i of the instance
-///   one_pass   samples: block 0 of draw i (in the vertex's place), low
+///   one_pass   samples: block 0 of draw i (which replaces the vertex in the counter), low
 ///   end_point  personalized PageRank, walk j of a query: block j of each step, high: whether it continues;
 ///                low: the neighbour, or where a dead end leads; step 0, low: the seed
 ///   neighbor   pools: word k(N-1) + j-1: neighbour j > 0 of the N of the step's entry k
@@ -61,7 +61,7 @@ enum class Stream : std::uint32_t {
 
 inline constexpr std::uint32_t kDrawBits = 24;
 inline constexpr std::uint32_t kMaxDraws = 1u << kDrawBits;
-/// Words of a stream that draw_at reads: beyond, the first would come again.
+/// Words of a stream that draw_at() can read: beyond them, it would read the first ones again.
 inline constexpr std::uint32_t kMaxWords = 2 * kMaxDraws;
 
 /// First counter word: {draw | stream << 24}.

@@ -39,8 +39,8 @@ SLUICE_HD unsigned __int128 uniform_index(std::uint64_t high, std::uint64_t low,
   return static_cast<Wide>(high) * size_high + (middle1 >> 64) + (middle2 >> 64) + carry;
 }
 
-/// A probability as a 64-bit threshold: an event of probability p happens where random < threshold.
-/// p = 1 cannot be expressed so; `certain` carries it.
+/// A probability as a 64-bit threshold: an event of probability p happens if random < threshold.
+/// No threshold expresses p = 1; `certain` does.
 struct Probability {
   std::uint64_t threshold = 0;
   bool certain = false;
