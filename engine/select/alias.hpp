@@ -1,6 +1,6 @@
 // Alias tables of integer biases (Walker 1977; Vose 1991), built by a sweep over light and heavy entries in
-// index order: a pure function of the biases, the same wherever and whenever it is built. Any entry x gets a
-// share of exactly bias(x) / total up to 2^-64, the resolution of a threshold.
+// index order. A table is a pure function of the biases, the same wherever and whenever it is built. Every
+// entry x gets a share of exactly bias(x) / total up to 2^-64, the resolution of a threshold.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@ namespace sluice {
 
 /// A slot of the plain layout.
 struct AliasSlot {
-  std::uint64_t threshold;  ///< the slot's own entry where random < threshold
+  std::uint64_t threshold;  ///< the slot's own entry if random < threshold
   std::uint32_t other;  ///< index in the list otherwise; kNoVertex: no entry of the list has positive bias
 };
 
-/// floor(part * 2^64 / whole) for parts < whole, by a reciprocal of the whole: one division for all of them
+/// floor(part * 2^64 / whole) for parts < whole, by a reciprocal of `whole`: one division for all parts
 /// (Moeller and Granlund, "Improved Division by Invariant Integers", IEEE Trans. Computers 60(2), 2011).
 class AliasThresholds {
  public:
-  /// Of a whole > 0.
+  /// `whole` must be > 0.
   SLUICE_HD explicit AliasThresholds(std::uint64_t whole)
       : shift_(64 - bit_width(whole)), whole_(whole << shift_) {
     const Wide last = static_cast<Wide>(~whole_) << 64 | ~std::uint64_t{0};
@@ -44,7 +44,7 @@ class AliasThresholds {
   std::uint64_t reciprocal_;  ///< floor((2^128 - 1) / whole_) - 2^64
 };
 
-/// The light entries of a list, or the heavy ones, in index order, as a sweep reaches them.
+/// Iterates over the light entries of a list, or the heavy ones, in index order.
 template <class BiasOf, bool kHeavy>
 class AliasEntries {
  public:
@@ -70,8 +70,8 @@ class AliasEntries {
   std::uint32_t degree_, index_ = 0;
 };
 
-/// Builds the slots of one list: `bias(i)` for i < degree, `emit(i, AliasSlot)` once for every i.
-/// A full slot names itself. With n entries of sum W, entry i is light if bias(i) * n <= W.
+/// Builds the slots of one list from bias(i), i < degree; calls emit(i, AliasSlot) once for every i.
+/// A full slot has its own index as `other`. With n entries of sum W, entry i is light if bias(i) * n <= W.
 template <template <class, bool> class Entries = AliasEntries, class BiasOf, class Emit>
 SLUICE_HD void build_alias(std::uint32_t degree, std::uint64_t total, const BiasOf& bias, const Emit& emit) {
   if (total == 0) {
@@ -79,19 +79,19 @@ SLUICE_HD void build_alias(std::uint32_t degree, std::uint64_t total, const Bias
     return;
   }
   const AliasThresholds threshold(total);
-  using Wide = unsigned __int128;  // bias * degree may pass 2^64 where degrees are the bias
+  using Wide = unsigned __int128;  // bias * degree may exceed 2^64 if biases are degrees
   Entries<BiasOf, false> light(degree, total / degree, bias);
   Entries<BiasOf, true> heavy(degree, total / degree, bias);
-  Wide rest = heavy ? static_cast<Wide>(heavy.bias()) * degree : 0;  // what the heavy entry has left
+  Wide rest = heavy ? static_cast<Wide>(heavy.bias()) * degree : 0;  // what is left of the heavy entry
   while (heavy) {
     const std::uint32_t giver = heavy.index();
-    for (; rest > total; light.next()) {  // it fills up light entries' slots, which cannot run out before
+    for (; rest > total; light.next()) {  // fills up slots of light entries, which cannot run out first
       const Wide own = static_cast<Wide>(light.bias()) * degree;
       emit(light.index(), own == total ? AliasSlot{~std::uint64_t{0}, light.index()}
                                        : AliasSlot{threshold(static_cast<std::uint64_t>(own)), giver});
       rest -= total - own;
     }
-    // What is left goes into its own slot, and the next heavy entry fills that up.
+    // The rest goes into the heavy entry's own slot, and the next heavy entry fills that up.
     heavy.next();
     const bool full = rest == total || !heavy;
     emit(giver, full ? AliasSlot{~std::uint64_t{0}, giver}

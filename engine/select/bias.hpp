@@ -1,4 +1,4 @@
-// Biases of candidates: what a sampler may say of them, and the fixed ones that have names.
+// Biases of candidates: how a sampler may define them, and the fixed biases that have names.
 #pragma once
 
 #include <concepts>

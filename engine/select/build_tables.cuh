@@ -1,6 +1,6 @@
-// Makes tables of a fixed bias on the GPU, by the same bodies as the host (build_tables.hpp). Short lists are
-// worked on by one warp each; lists of more than GraphView::kHubDegree by a block each, so that a hub does
-// not hold up the others.
+// Builds tables of a fixed bias on the GPU, by the same bodies as the host (build_tables.hpp). A warp builds
+// each short list; a block builds each list of more than GraphView::kHubDegree edges, so that a hub does not
+// delay the others.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ inline constexpr unsigned kTableBlock = 256;  ///< eight warps: enough for laten
 
 // ---- kernels
 
-/// One warp a list of the range: body(warp, vertex, row). Hubs are left to hub_kernel.
+/// One warp per list of the range: body(warp, vertex, row). Hubs are left to hub_kernel.
 template <class Body>
 __global__ void __launch_bounds__(kTableBlock) list_kernel(GraphView graph, ListRange range, Body body) {
   const std::uint64_t warps = static_cast<std::uint64_t>(gridDim.x) * (kTableBlock / 32);
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(kTableBlock) list_kernel(GraphView graph, List
   }
 }
 
-/// One block a hub: body(block, vertex, row).
+/// One block per hub: body(block, vertex, row).
 template <class Body>
 __global__ void __launch_bounds__(kHubBlock) hub_kernel(GraphView graph, Body body) {
   __shared__ typename BlockGroup<kHubBlock>::Workspace workspace;
@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(kHubBlock) hub_kernel(GraphView graph, Body bo
   body(BlockGroup<kHubBlock>(workspace), v, graph.row(v));
 }
 
-/// Alias slots by the sweep of build_alias, one lane a list of the range: the sweep is sequential.
+/// Alias slots by the sweep of build_alias, one lane per list of the range: the sweep is sequential.
 template <class BiasOf, class Emit>
 __global__ void __launch_bounds__(kTableBlock)
     alias_kernel(GraphView graph, ListRange range, BiasOf bias, Emit emit) {
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(kTableBlock)
   list_alias(graph, bias, vertex, row, [&](std::uint32_t i, AliasSlot slot) { emit(row, i, slot); });
 }
 
-/// Positions of edges.
+/// Positions [begin, end) of edges.
 struct EdgeRange {
   EdgeIndex begin, end;
 };
@@ -76,10 +76,10 @@ static __global__ void __launch_bounds__(kTableBlock)
 
 // ---- launchers
 
-/// Of a range that is not all, `graph` names the hubs that are in it.
+/// Calls body(group, vertex, row) for the lists of `range`; `graph` must name the hubs in that range.
 template <class Body>
 void for_each_list(const GraphView& graph, const Body& body, ListRange range = {}) {
-  constexpr unsigned kBlocks = 8;  // of a multiprocessor
+  constexpr unsigned kBlocks = 8;  // per multiprocessor
   range.end = std::min(range.end, graph.vertices());
   list_kernel<<<multiprocessors() * kBlocks, kTableBlock>>>(graph, range, body);
   check_launch("list_kernel");
@@ -101,8 +101,8 @@ void for_each_alias(const Device& device, const GraphView& graph, std::uint32_t 
   wait_stream(nullptr, "building alias tables");
 }
 
-/// In two passes, so that the sequential sweep waits for no random read: the sweep leaves the other entry's
-/// position in other_row, then every slot looks up both targets and their rows. `edges` are those of `range`.
+/// Two passes, so that the sequential sweep waits for no random read. The sweep stores the other entry's
+/// position in other_row; then every slot looks up both targets and their rows. `edges`: those of `range`.
 template <class BiasOf>
 void build_wide_alias(const Device& device, const GraphView& graph, std::uint32_t max_degree,
                       const BiasOf& bias, WideAlias* slots, EdgeRange edges, ListRange range = {}) {

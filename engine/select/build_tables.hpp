@@ -1,6 +1,6 @@
-// Tables of a fixed bias, each made list by list by a body over a group of lanes: one on the host, a warp or
+// Tables of a fixed bias, built list by list by a body over a group of lanes: one lane on the host, a warp or
 // a block on the GPU (build_tables.cuh). Every entry is a pure integer function of the list's biases, so the
-// tables are the same by any lanes and on any number of threads.
+// tables are the same for any group and any number of threads.
 #pragma once
 
 #include <algorithm>
@@ -15,21 +15,21 @@
 
 namespace sluice {
 
-/// What an entry of a hub's list takes while its alias slots are made: a sum, and an index.
+/// Scratch bytes per entry of a hub's list while its alias slots are built: a sum, and an index.
 inline constexpr std::uint64_t kHubScratchEntry = 16 + sizeof(std::uint32_t);
-/// Blocks of a GPU that make them, one a multiprocessor, or as many as half of the memory that is left has
-/// scratch for: each has that for the largest list.
+/// Blocks of a GPU that build the alias slots of hubs: one per multiprocessor and no more than hubs, or as
+/// many as half of the available memory has scratch for. Each has scratch for the largest list.
 inline unsigned hub_blocks(const Device& device, std::uint64_t hubs, std::uint64_t max_degree) {
   const std::uint64_t each = std::max<std::uint64_t>(max_degree * kHubScratchEntry, 1);
   return static_cast<unsigned>(std::clamp<std::uint64_t>(
       device.memory().available() / 2 / each, 1, std::min<std::uint64_t>(device.multiprocessors(), hubs)));
 }
-/// What these blocks take.
+/// Scratch bytes of these blocks.
 inline std::uint64_t hub_scratch_bytes(const Device& device, std::uint64_t hubs, std::uint64_t max_degree) {
   return hubs == 0 ? 0 : hub_blocks(device, hubs, max_degree) * max_degree * kHubScratchEntry;
 }
 
-/// Sums of a list's biases.
+/// Inclusive prefix sums of a list's biases.
 template <class BiasOf>
 struct MakeCtps {
   GraphView graph;
@@ -84,7 +84,7 @@ struct MakeExponents {
       const float own = graph.weight(row.offset + i);
       largest = own > largest ? own : largest;
     }
-    const int exponent = group.maximum(weight_exponent(largest));  // blocks exchange integers
+    const int exponent = group.maximum(weight_exponent(largest));  // block groups exchange integers only
     if (group.rank() == 0) exponents[v] = static_cast<std::int16_t>(exponent);
   }
 };
@@ -102,7 +102,7 @@ SLUICE_HD void list_alias(const GraphView& graph, const BiasOf& bias, Vertex v, 
   build_alias<Entries>(row.degree, total, bias_at, emit);
 }
 
-/// Puts the slots of an alias table where they belong.
+/// Writes the slots of an alias table to the two arrays of the plain layout.
 struct PutAliasSlots {
   std::uint64_t* thresholds;
   std::uint32_t* others;
@@ -138,13 +138,13 @@ void for_each_list(unsigned threads, const GraphView& graph, const Body& body, c
 
 inline constexpr std::uint64_t kRowsAhead = 32;
 
-/// The row of an edge's target is on its way to the cache from here on; there may be no such edge.
+/// Starts to load the row of an edge's target into the cache; does nothing if there is no such edge.
 inline void prefetch_row(const GraphView& graph, EdgeIndex edge) {
   if (edge < graph.edges()) __builtin_prefetch(graph.csr.offsets + graph.target(edge));
 }
 
-/// AliasEntries, looked for some at a time by a loop that does not branch: a core guesses wrongly at every
-/// other entry whether it is light, and tables took 1.3 to 1.6 times as long.
+/// AliasEntries, found several at a time by a loop without branches. With branches, a core mispredicts at
+/// every other entry whether it is light, and tables took 1.3 to 1.6 times as long.
 template <class BiasOf, bool kHeavy>
 class BufferedAliasEntries {
  public:

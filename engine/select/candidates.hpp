@@ -1,4 +1,4 @@
-// A list of candidates as a CTPS: regions side by side on [0, total), region i as wide as candidate i's bias.
+// A list of candidates as a CTPS: adjacent regions of [0, total), region i as wide as candidate i's bias.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@
 
 namespace sluice {
 
-/// First entry of ascending sums[0..size) above x; the last entry must be.
+/// Index of the first of the ascending sums[0..size) that is above x; the last one must be.
 SLUICE_HD std::uint32_t upper_bound(const std::uint64_t* sums, std::uint32_t size, std::uint64_t x) {
   if (planted(Fault::search_off_by_one) && x > 0) --x;
   if (planted(Fault::search_dropped_last) && size > 1) --size;
   return count_while(size - 1, [&](std::uint32_t i) { return sums[i] <= x; });
 }
 
-/// The same, searched outwards from a guess: near a good one all reads lie in a few sectors, and a bad one
-/// costs no more than twice the binary search.
+/// The same, searched outwards from a guess: with a good one, all reads are in a few sectors; a bad one costs
+/// at most twice the binary search.
 SLUICE_HD std::uint32_t upper_bound_near(const std::uint64_t* sums, std::uint32_t size, std::uint64_t x,
                                          std::uint32_t guess) {
   if (planted(Fault::search_off_by_one) || planted(Fault::search_dropped_last))
     return upper_bound(sums, size, x);
   constexpr std::uint32_t kFirstStride = 4;  // a sector holds four sums
-  std::uint32_t low = 0, high = size - 1;    // the answer lies in [low, high]
+  std::uint32_t low = 0, high = size - 1;    // the answer is in [low, high]
   std::uint32_t stride = kFirstStride;
   if (sums[guess] <= x) {
     low = guess + 1;

@@ -1,6 +1,6 @@
-// Alias slots beside a coded list (EliasFano), any of which can be read alone: the first bits of a threshold,
-// and the other index in as many bits as the list's length has. Where random bits equal a threshold's first
-// bits, the whole one decides, which is looked up elsewhere: the same draws in a fifth of the bytes.
+// Alias slots of a coded list (EliasFano), with random access: the first bits of a threshold, and the other
+// index in as many bits as the list's length has. If the random bits equal the threshold's first bits, the
+// whole threshold decides, which is stored elsewhere: the same draws in a fifth of the bytes.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@
 
 namespace sluice {
 
-/// How the slots of a list of `degree` > 0 targets lie in words of 32 bits.
+/// The layout of the slots of a list of `degree` > 0 targets in words of 32 bits.
 struct CodedSlots {
-  /// One draw in 2^8 looks elsewhere.
+  /// One draw in 2^8 reads the whole threshold.
   static constexpr std::uint32_t kHeadBits = 8;
   /// A slot of a longer list would take more than a word.
   static constexpr std::uint32_t kMostSlots = (1u << 24) - 1;
 
   struct Slot {
-    std::uint32_t head;   ///< of the threshold
+    std::uint32_t head;   ///< first bits of the threshold
     std::uint32_t other;  ///< index in the list; the list's length: no entry of it has positive bias
   };
 
   std::uint32_t degree;
-  std::uint32_t bits;  ///< of a slot
+  std::uint32_t bits;  ///< per slot
 
   SLUICE_HD static CodedSlots of(std::uint32_t degree) { return {degree, kHeadBits + bit_width(degree)}; }
   SLUICE_HD static std::uint32_t head(std::uint64_t threshold) {
@@ -40,7 +40,7 @@ struct CodedSlots {
     return {slot & ((1u << kHeadBits) - 1), slot >> kHeadBits};
   }
 
-  /// Codes slot i into words() words that are zero.
+  /// Codes slot i into words() words that were zero before the first slot.
   void write(std::uint32_t* words, std::uint32_t i, const AliasSlot& slot) const {
     const std::uint32_t other = slot.other == kNoVertex ? degree : slot.other;
     pack_field(words, i, bits, other << kHeadBits | head(slot.threshold));

@@ -1,17 +1,17 @@
-// Selection without replacement: successive draws, each proportional to bias among what is left.
+// Selection without replacement: successive draws, each proportional to bias among the remaining candidates.
 //
-// Three techniques of one law (C-SAW section IV.B). All draw a first choice in [0, total); where that region
+// Three techniques of one law (C-SAW section IV.B). All draw a first choice in [0, total); if that region
 // is taken,
 //   repeated   draws again from the whole space;
-//   updated    never meets a taken region: it draws from the space without all picks so far;
+//   updated    never hits a taken region: it draws from the space without all picks so far;
 //   bipartite  draws from the space without the regions that this pick has hit.
 // As published, bipartite search rescales the number that hit the taken region, whose image is not the whole
 // remaining space. Here the second draw takes fresh bits; every draw is then uniform on a space that contains
 // all free regions whole, so that the first free region hit has the right law, and each further hit shrinks
 // the space.
 //
-// First choices of many picks are made side by side; clashes are settled in the order of picks. The result is
-// that of making the picks one after the other, for any size of group.
+// First choices of many picks are drawn in parallel; collisions are resolved in the order of picks. The
+// result is that of picks made one after the other, for any size of group.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@
 
 namespace sluice {
 
-/// Redraws of one pick after which `repeated` goes on as `bipartite`: a region may hold nearly all of the
+/// Redraws of one pick after which `repeated` continues as `bipartite`: a region may cover nearly all of the
 /// space.
 inline constexpr std::uint32_t kMaxRedraws = 1000;
 
@@ -34,7 +34,7 @@ class DistinctPicker {
  public:
   using Index = typename Candidates::Index;
 
-  /// `picks` and `excluded` hold as many elements as picks will be made, in memory that all lanes see.
+  /// `picks` and `excluded` have room for as many elements as there will be picks, in memory of all lanes.
   SLUICE_HD DistinctPicker(const Group& group, const Candidates& candidates, const Draws& draws,
                            Select technique, const Taken<Index>& taken, Index* picks, Index* excluded)
       : group_(group),
@@ -46,9 +46,9 @@ class DistinctPicker {
         excluded_(excluded),
         total_(candidates.total()) {}
 
-  /// Makes `count` picks; there must be that many candidates of positive bias. False: the redraws have used
-  /// up their stream, and the picks are void. Up to 4096 picks never do: each redraws at most kMaxRedraws
-  /// times, and then once for each pick before it.
+  /// Makes `count` picks; there must be that many candidates of positive bias. Returns false if the redraws
+  /// have used up their stream; the picks are then void. Up to 4096 picks never do: each redraws at most
+  /// kMaxRedraws times, and then once for each pick before it.
   SLUICE_HD bool pick(std::uint32_t count, PickCounters& counters) {
     std::uint32_t made = 0;
     while (made < count && redraws_ <= kMaxWords) {
@@ -66,7 +66,7 @@ class DistinctPicker {
   SLUICE_HD void pick_side_by_side(std::uint32_t base, std::uint32_t lanes, PickCounters& counters) {
     const unsigned rank = group_.rank();
     const bool active = rank < lanes;
-    Index choice = ~static_cast<Index>(rank);  // what no candidate is, and every idle lane's own
+    Index choice = ~static_cast<Index>(rank);  // no candidate, and another value in each idle lane
     std::uint64_t point = 0;
     bool clash = false;
     if (active) {
@@ -75,7 +75,7 @@ class DistinctPicker {
       choice = candidates_.find(point);
       clash = base > 0 && taken_.has(choice, base, counters);
     }
-    std::uint32_t settled = 0;  // lanes below have their final choice, and have stored it
+    std::uint32_t settled = 0;  // lanes below this have stored their final choice
     while (true) {
       counters.searches += active && rank > settled;
       const bool repeated = group_.equals_lower(choice);
@@ -110,7 +110,7 @@ class DistinctPicker {
     }
   }
 
-  /// A candidate that none of the first `count` picks took, after `hit` (at `point`) was found taken.
+  /// Draws a candidate that is not among the first `count` picks, after `hit` (at `point`) was found taken.
   SLUICE_HD Index redraw(Index hit, std::uint64_t point, std::uint32_t count, PickCounters& counters) {
     std::uint64_t rest = total_;
     std::uint32_t excluded = 0;

@@ -1,4 +1,4 @@
-// A set and a sort for one group of lanes in memory of its own; on the host the group is one lane.
+// A hash set and a sort for one group of lanes, in memory of its own; on the host the group is one lane.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct GroupSet {
       if (slots[at] == kEmpty) return false;
     }
   }
-  /// Puts in a key that is not there. Lanes may insert different keys side by side.
+  /// Inserts a key that is not in the set. Lanes may insert different keys at the same time.
   SLUICE_HD void insert(Key key) const {
     std::uint64_t at = first_slot(key);
     while (!claim(slots + at, key)) at = (at + 1) & (capacity - 1);
@@ -60,7 +60,7 @@ SLUICE_HD std::uint64_t set_capacity(std::uint64_t keys) {
   return capacity;
 }
 
-/// Sorts ascending. Bitonic in its all-ascending form; entries beyond `size` stand for infinity.
+/// Sorts ascending, on GPUs by a bitonic sort in its all-ascending form; entries beyond `size` are infinite.
 template <class Group, class T>
 SLUICE_HD void group_sort(const Group& group, T* data, std::uint64_t size) {
 #if !defined(__CUDA_ARCH__)

@@ -22,13 +22,13 @@
 //   depth                   required            required               rounds; of others, the run's length
 //   update         may have may have   may have may have               where a selected edge leads
 //
-// The headers of the shapes say how a hook is called, and have those of one shape only:
+// The headers of the shapes say how a hook is called, and define the hooks of one shape only:
 // engine/walks/sampler.hpp, engine/samples/traversal.hpp, engine/samples/pool/sampler.hpp,
 // engine/samples/layer/sampler.hpp, engine/samples/one_pass/one_pass.hpp.
 //
 // A hook that would never be called does not compile: neither a name that belongs to other shapes, nor one
-// that the shape would call with other arguments, or with another kBias. These names are not free for a
-// sampler's data.
+// that the shape would call with other arguments, or with another kBias. A sampler must not give these names
+// to its own data.
 #pragma once
 
 #include <cstdint>
@@ -73,7 +73,7 @@ struct HookSet {
   constexpr HookSet without(HookSet others) const { return {bits & ~others.bits}; }
 };
 
-/// These hooks.
+/// The set of these hooks.
 template <class... Hooks>
 constexpr HookSet hooks(Hooks... all) {
   HookSet set;
@@ -81,8 +81,8 @@ constexpr HookSet hooks(Hooks... all) {
   return set;
 }
 
-// A second member of the name makes a member's name ambiguous, whatever the member is: data, a function, a
-// template.
+// Detects a member by its name: a second member of that name makes the name ambiguous, whatever the member is
+// (data, a function, a template).
 #define SLUICE_HOOK(hook)      \
   struct SecondMember_##hook { \
     int hook;                  \
@@ -104,7 +104,7 @@ constexpr HookSet names_of() {
   return set;
 }
 
-/// Those that are one member each, whose constraints hold.
+/// The hooks whose names denote one member each of the sampler, whose constraints hold.
 template <class Sampler>
 constexpr HookSet members_of() {
   HookSet set;
@@ -116,8 +116,8 @@ constexpr HookSet members_of() {
   return set;
 }
 
-/// What a shape never calls of a sampler: `names` are the hooks that the shape has, `called` those that it
-/// calls of this sampler.
+/// The hooks of a sampler that a shape never calls: `names` are the hooks that the shape has, `called` those
+/// that it calls of this sampler.
 template <class Sampler>
 constexpr HookSet never_called(HookSet names, HookSet called) {
   const HookSet foreign = names_of<Sampler>().without(names);

@@ -1,10 +1,10 @@
-// Alias slots of hubs: the sweep of build_alias in parallel, one block a hub.
+// Alias slots of hubs: the sweep of build_alias in parallel, one block per hub.
 //
 // Let the light entries' deficits (total - own) and the heavy entries' excesses (own - total) be summed in
-// index order. The sweep gives a light entry the heavy one that is current when its turn comes: the first
-// whose summed excess is above the deficits before. It closes a heavy entry at the first light entry before
-// which the deficits reach its summed excess; what is left to it then is total + excess - deficits. So every
-// slot follows from two prefix sums.
+// index order. The sweep pairs a light entry with the current heavy one: the first whose summed excess is
+// above the deficits before the light entry. A heavy entry ends at the first light entry before which the
+// deficits reach its summed excess; it then has total + excess - deficits left. So every slot follows from
+// two prefix sums.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 
 namespace sluice::cuda {
 
-inline constexpr unsigned kHubBlock = 1024;  ///< one hub at a time wants all the lanes a block can have
+inline constexpr unsigned kHubBlock = 1024;  ///< the largest block, since it takes one hub at a time
 
 /// Inclusive scan over a block of kHubBlock threads; every thread must call it.
 template <class T>
@@ -40,7 +40,7 @@ __device__ __forceinline__ T block_scan(T value, T* shared) {
 
 /// Light entries from the front, heavy ones from the back, each in index order with its prefix sum.
 struct HubScratch {
-  unsigned __int128* sums;  ///< light: deficits before it; heavy: excesses up to and with it
+  unsigned __int128* sums;  ///< light: deficits before it; heavy: excesses up to and including it
   std::uint32_t* indices;
 };
 
@@ -116,8 +116,7 @@ __global__ void __launch_bounds__(kHubBlock)
         // First light entry before which the deficits reach `at`.
         const std::uint64_t low = count_while(lights, [&](std::uint64_t i) { return sums[i] < at; });
         const Wide rest = total + at - (low < lights ? sums[low] : deficits);
-        const bool full =
-            rest == total || k == lights;  // the last heavy entry lies right behind the light ones
+        const bool full = rest == total || k == lights;  // the last heavy entry is right after the light ones
         emit(row, i,
              full ? AliasSlot{~std::uint64_t{0}, i}
                   : AliasSlot{threshold(static_cast<Word>(rest)), indices[k - 1]});

@@ -1,4 +1,4 @@
-// What a user may ask of a draw (CONTRACT section 4).
+// The options of a draw that a user may choose (CONTRACT section 4).
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,10 @@
-// How a candidate is proposed from a list: one small reference type a technique, passed to kernels by value.
-// A table splits a pick in two, so that the host can prefetch between the halves and the GPU can overlap:
-//   locate(view, v, row, block, probe)   random bits -> where to look; false: no candidate has positive bias
-//   resolve(view, probe)                 read it -> the edge and its target's row
-// and, where a graph in partitions can be drawn from,
-//   read_bytes(row)                      what both look at of the list
+// How a candidate is proposed from a list: one small reference type per technique, passed to kernels by
+// value. A table splits a pick in two, so that the host can prefetch between the halves and a GPU can overlap
+// its reads:
+//   locate(view, v, row, block, probe)   random bits -> where to read; false: no candidate has positive bias
+//   resolve(view, probe)                 reads there -> the edge and its target's row
+// and, if it can draw from a graph in partitions,
+//   read_bytes(row)                      the bytes that both read of the list
 #pragma once
 
 #include <cstdint>
@@ -20,10 +21,10 @@
 
 namespace sluice {
 
-/// Where to look for the candidate.
+/// Where to read the candidate.
 struct Probe {
   EdgeIndex position = 0;
-  Vertex target = kNoVertex;  ///< a table that reads it first keeps it here
+  Vertex target = kNoVertex;  ///< the target, if locate() has read it already
   std::uint64_t random = 0;   ///< second word of the block
 };
 
@@ -42,7 +43,7 @@ SLUICE_HD void prefetch(const void* address) {
 #endif
 }
 
-/// Plain CSR: the target, then its row.
+/// Plain CSR: reads the target, then its row.
 struct CsrEdges {
   SLUICE_HD void prefetch_at(const GraphView& view, EdgeIndex position) const {
     prefetch(view.csr.targets + position);
@@ -53,7 +54,7 @@ struct CsrEdges {
   }
 };
 
-/// Wide edges: both in one read.
+/// Wide edges: target and row in one read.
 struct WideEdges {
   const WideEdge* edges = nullptr;
 
@@ -70,7 +71,7 @@ struct WideEdges {
   }
 };
 
-/// Packed wide edges: both in one read of half the size.
+/// Packed wide edges: target and row in one read of half the size.
 struct PackedEdges {
   const std::uint64_t* edges = nullptr;
   EdgePacking packing;
@@ -82,10 +83,10 @@ struct PackedEdges {
   }
 };
 
-/// What draws that find a position have in common: what is there is read as the lists lie.
+/// The common part of tables whose locate() gives a position: resolve() reads the edge there by `Edges`.
 template <class Edges>
 struct PositionTable {
-  static constexpr bool kSpareWord = true;  ///< the block's high word is left for the sampler
+  static constexpr bool kSpareWord = true;  ///< the block's high word is free for the sampler
   Edges edges;
 
   SLUICE_HD void prefetch_probe(const GraphView& view, const Probe& probe) const {
@@ -108,11 +109,11 @@ struct IndexTable : PositionTable<Edges> {
   SLUICE_HD static std::uint32_t read_bytes(const Row&) { return kTargetBytes; }
 };
 
-/// What draws over coded lists have in common: the target is read with the place.
+/// The common part of tables over coded lists: locate() reads the target too.
 struct CodedTable {
   CodedLists lists;
 
-  /// One read, which locate() makes too, where nothing wants the offset.
+  /// If the offset is unused, only one read, which locate() makes too.
   SLUICE_HD Row row(const GraphView& view, Vertex v) const {
     return {view.csr.offsets[v], lists.rows[v].degree};
   }
@@ -182,7 +183,7 @@ struct AliasTable {
 /// Alias slots beside coded lists (CodedSlots).
 struct CodedAliasTable : CodedTable {
   static constexpr bool kSpareWord = false;
-  const std::uint64_t* thresholds = nullptr;  ///< [edges] whole, in host memory: of one draw in 256
+  const std::uint64_t* thresholds = nullptr;  ///< [edges] whole, in host memory; one draw in 256 reads it
 
   SLUICE_HD bool locate(const GraphView& view, Vertex v, const Row& row, const PhiloxBlock& block,
                         Probe& probe) const {
@@ -200,7 +201,7 @@ struct CodedAliasTable : CodedTable {
     probe.target = code.read(words, picked);
     return true;
   }
-  /// A whole threshold is not counted: it is read wherever the list is.
+  /// A whole threshold is not counted: it is read from host memory wherever the list is.
   SLUICE_HD static std::uint32_t read_bytes(const Row&) { return kCodedBytes + kCodedSlotBytes; }
 };
 
@@ -220,7 +221,7 @@ struct WideAliasTable {
     prefetch(slots + probe.position);
   }
   SLUICE_HD static std::uint32_t read_bytes(const Row&) { return sizeof(WideAlias); }
-  /// The position is the slot's: what was picked lies there or elsewhere in the list.
+  /// The position is the slot's; the picked edge is there or elsewhere in the list.
   SLUICE_HD Hop resolve(const GraphView&, const Probe& probe) const {
 #if defined(__CUDA_ARCH__)
     const uint4* raw = reinterpret_cast<const uint4*>(slots + probe.position);

@@ -1,5 +1,5 @@
 // How a pick finds out that its candidate was taken already (C-SAW section IV.B, "collision"): by comparing
-// with all picks so far, or by one bit a candidate. Which one changes counters and speed, never a draw.
+// with all picks so far, or by one bit per candidate. The choice changes counters and speed, never a draw.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 
 namespace sluice {
 
-/// Of few picks, comparing is quickest.
+/// `automatic` is `linear`: with few picks, comparing is fastest.
 SLUICE_HD Collision technique_of(Collision asked) {
   return asked == Collision::automatic ? Collision::linear : asked;
 }
 
-/// What a selection did, for the ablation: C-SAW figures 10 to 12.
+/// Counts of a selection's work, for the ablation: C-SAW figures 10 to 12.
 struct PickCounters {
   std::uint32_t iterations = 0;  ///< first choices and redraws
   std::uint32_t searches = 0;    ///< comparisons or bit probes
   std::uint64_t read = 0;        ///< bytes of lists that were read in place
 
-  // As groups report them (exec/executor.hpp).
+  // The interface of group counters (exec/executor.hpp).
   static constexpr unsigned kSums = 3;
   SLUICE_HD std::uint64_t value(unsigned sum) const {
     return sum == 0 ? iterations : sum == 1 ? searches : read;
@@ -35,9 +35,9 @@ struct Taken {
   std::uint32_t* words;
   std::uint32_t word_count;
   const Index* picks;
-  bool exact = true;  ///< has every candidate a bit of its own? Else one that is set has picks compared
+  bool exact = true;  ///< every candidate has its own bit; if not, a set bit means that picks are compared
 
-  /// Is `value` among the first `count` picks? Each lane may ask for another value.
+  /// Whether `value` is among the first `count` picks. Each lane may ask for another value.
   SLUICE_HD bool has(Index value, std::uint32_t count, PickCounters& counters) const {
     if (collision != Collision::linear) {
       ++counters.searches;
@@ -51,7 +51,7 @@ struct Taken {
     return false;
   }
 
-  /// The same by a group of lanes that all ask for one value; no lane goes on before all have looked.
+  /// The same by a group of lanes that all ask for the same value; no lane continues before all have read.
   template <class Group>
   SLUICE_HD bool group_has(const Group& group, Index value, std::uint32_t count,
                            PickCounters& counters) const {
@@ -82,7 +82,7 @@ struct Taken {
     if (collision != Collision::linear) words[place_of(value).word] = 0;
   }
 
-  /// For memory that was never cleared.
+  /// Clears all words, for memory that was never cleared.
   template <class Group>
   SLUICE_HD void clear_all(const Group& group) const {
     if (collision == Collision::linear) return;
@@ -100,7 +100,7 @@ struct Taken {
     return words[place.word] >> place.bit & 1;
   }
 
-  // The strided bitmap puts neighbouring candidates into different words, so that lanes seldom meet in one.
+  // The strided bitmap puts neighbouring candidates into different words, so that lanes seldom share one.
   SLUICE_HD Place place_of(Index value) const {
     if (collision == Collision::bitmap)
       return {static_cast<std::uint32_t>(value / 32 % word_count), static_cast<std::uint32_t>(value % 32)};
