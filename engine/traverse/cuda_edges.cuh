@@ -1,6 +1,6 @@
-// Kernels of CudaTraverser over edges. A lane traverses short lists alone, a warp longer ones together, and
-// blocks the pieces of those of hubs, in a second kernel. Lists in mapped host memory are a warp's from the
-// first edge on: a lane alone would fetch each sector over the link by itself. So are those of few vertices.
+// Kernels of CudaTraverser over edges. A lane traverses a short list, a warp a longer one, and blocks
+// traverse pieces of hubs' lists, in a second kernel. Warps also traverse all lists in mapped host memory, of
+// which a lane alone would fetch each sector over the link by itself, and the lists of few vertices.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@
 
 namespace sluice::cuda {
 
-/// kGridDegree edges of a hub's list, the last one those behind them too: a block's work. (Where every block
-/// looked at every hub, sssp of Kronecker 24 read lists in place at 27 GB/s over a link of 55, and at 48 so.)
+/// A block's work: kGridDegree edges of a hub's list, in the last piece also the rest. (When every block went
+/// through every hub, sssp of Kronecker 24 read lists in place at 27 GB/s over a link of 55; now at 48.)
 struct HubPiece {
   Vertex vertex;
   std::uint32_t number;
 };
 
-/// What the next kernel is to take.
+/// The pieces for hub_edges_kernel.
 struct Hubs {
   HubPiece* pieces = nullptr;  ///< [edges / kGridDegree]
   unsigned long long* count = nullptr;
 
   __device__ __forceinline__ static EdgeIndex pieces_of(EdgeIndex degree) { return degree / kGridDegree; }
-  /// Notes the list of a hub; one lane does.
+  /// Appends the pieces of a hub's list; one lane calls it.
   __device__ __forceinline__ void note(Vertex u, EdgeIndex degree) const {
     const auto size = static_cast<std::uint32_t>(pieces_of(degree));
     const unsigned long long at = atomicAdd(count, static_cast<unsigned long long>(size));
@@ -64,26 +64,25 @@ __global__ void __launch_bounds__(kTeamBlock)
   out.report();
 }
 
-/// Edges in a line of memory, which is what a warp reads at once.
+/// Edges in a line of memory (128 bytes), which a warp reads at once.
 inline constexpr unsigned kEdgesOfLine = 128 / sizeof(Vertex);
 
-/// From the first edge of the line that has edge `begin` on, lanes reach lists in mapped memory line by line.
-/// Weights lie as targets do, where both begin behind the same number of bytes in a line; else they take one
-/// more line. Lists elsewhere begin where they begin.
+/// The first edge of the line that has edge `begin`: from there, lanes read a list in mapped memory line by
+/// line. Weights are aligned alike if both arrays begin at the same byte of a line; else they take one more
+/// line. For lists elsewhere it is `begin`.
 __device__ __forceinline__ EdgeIndex line_begin(const VertexRange& vertices, EdgeIndex begin) {
   if (vertices.mapped == nullptr) return begin;
   const auto at = reinterpret_cast<std::uintptr_t>(vertices.mapped + begin) / sizeof(Vertex) % kEdgesOfLine;
   return begin - min(begin, EdgeIndex{at});
 }
 
-/// At most so many warps, a block's, share a list. Each of its lines in mapped memory takes a warp
-/// microseconds.
+/// The most warps, those of a block, that share a list. Each line in mapped memory takes a warp microseconds.
 inline constexpr std::uint64_t kSharers = kTeamBlock / kWarp;
 
-/// Of vertices that are few, or whose lists are in mapped host memory. A warp takes a vertex at a time, so
-/// that all those at work are neighbours in the worklist: the link's translations reach only so far
-/// (exec/memory/link.hpp). Where vertices are fewer than warps, some warps share each: one that stops to send
-/// meanwhile need not.
+/// For few vertices, or lists in mapped host memory. A warp takes one vertex at a time, so that all vertices
+/// in work are neighbours in the worklist: the link's address translations cover limited memory
+/// (exec/memory/link.hpp). With fewer vertices than warps, several warps share each vertex, but need not
+/// traverse one that stops sending meanwhile.
 template <class Body>
 __global__ void __launch_bounds__(kTeamBlock)
     warp_edges_kernel(VertexRange vertices, LaneOutput output, Hubs hubs, Body body) {
@@ -95,7 +94,7 @@ __global__ void __launch_bounds__(kTeamBlock)
   for (std::uint64_t i = grid.rank() / kWarp; i < vertices.count * sharers; i += warps) {
     const Vertex u = vertices[i / sharers];
     const auto part = static_cast<unsigned>(i % sharers);
-    // One lane says it for all: the state may change meanwhile.
+    // One lane decides for the warp: the state may change meanwhile.
     if (__shfl_sync(~0u, lane == 0 && body.sends(u), 0) == 0) continue;
     const EdgeIndex begin = vertices.list(u)[0], end = vertices.list(u)[1];
     const bool first = part == 0 && lane == 0;
@@ -128,10 +127,10 @@ __global__ void __launch_bounds__(kTeamBlock)
   out.report();
 }
 
-/// The first edge of a lane's row [e, end) for which hits(edge) is true, or `end`. `edges` grows by those
-/// that were looked at; every lane of the warp comes. A lane looks at the beginning of its row alone, at a
-/// few edges at a time, so that what it reads of them is under way together; long rows that have found none
-/// go to the warp (collaborative early termination).
+/// The first edge of a lane's row [e, end) for which hits(edge) is true, or `end`. Adds the number of edges
+/// tested to `edges`. Every lane of the warp must call it. A lane tests the beginning of its row alone, a few
+/// edges at a time, so that their reads overlap; the warp tests the rest of long rows without a hit
+/// (collaborative early termination).
 template <class Hits>
 __device__ __forceinline__ EdgeIndex first_hit(EdgeIndex e, EdgeIndex end, unsigned long long& edges,
                                                const Hits& hits) {

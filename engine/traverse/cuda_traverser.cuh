@@ -1,4 +1,4 @@
-// A GPU's traverser (traverser.hpp): a kernel for each operation, and one more for lists of hubs.
+// The traverser of a GPU (traverser.hpp): a kernel for each operation, and one more for hubs' lists.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,10 @@ class CudaTraverser : public CudaExecutor {
   /// A GPU finds the next level faster by reading the states of all vertices.
   static constexpr bool kBinsByLevel = false, kPullsIntoBits = false;
 
-  /// `edges`: of all lists that for_each_edge() traverses.
+  /// `edges`: the number of edges of all lists that for_each_edge() traverses.
   CudaTraverser(const Device& device, std::uint64_t edges)
       : CudaExecutor(device), hubs_(device, edges / kGridDegree + 1, "hubs"), hub_count_(device, 1, "hubs") {}
-  ~CudaTraverser() { cudaStreamSynchronize(queue().get()); }  // what is under way uses the list of hubs
+  ~CudaTraverser() { cudaStreamSynchronize(queue().get()); }  // running kernels use the list of hubs
 
   template <class Body>
   void for_each_edge(const VertexRange& vertices, const LaneOutput& output, const Body& body) {
@@ -54,9 +54,9 @@ class CudaTraverser : public CudaExecutor {
   }
 
  private:
-  /// Vertices that are no more than warps are a warp's each; else 32 of them are one warp's, whatever their
-  /// lists. A round of k-core on Kronecker 21, of 5,856 vertices with 11.6 M edges, took 48 ms so where some
-  /// partitions were in slots, and 2.1 ms where a warp took each over the link.
+  /// Up to this many vertices, the number of warps, a warp takes one vertex; else 32, whatever their lists. A
+  /// round of k-core on Kronecker 21, of 5,856 vertices with 11.6 M edges, took 48 ms with 32 per warp and
+  /// some partitions in slots, and 2.1 ms with one per warp over the link.
   static constexpr std::uint64_t kFewVertices = kMostBlocks * (kTeamBlock / kWarp);
 
   Buffer<HubPiece> hubs_;

@@ -1,5 +1,5 @@
-// The host's traverser (traverser.hpp). Lists of edges lie anywhere, so that each is prefetched while those
-// before it are worked on. Vertices may wait in bins by level.
+// The host's traverser (traverser.hpp). Lists are scattered in memory, so each is prefetched while earlier
+// ones are processed. Vertices may wait in bins by level.
 #pragma once
 
 #include <algorithm>
@@ -31,8 +31,8 @@ class LevelLane : public HostLane {
   void use_bins(LevelBins& levels, unsigned thread) {
     levels_ = &levels, bins_ = &levels.of(thread);
   }
-  /// Calls work(vertices) for what lies in this thread's bin, again and again, as long as that is little: to
-  /// wait for the other threads would take longer.
+  /// Calls work(vertices) repeatedly for the vertices in this thread's bin, as long as they are few: waiting
+  /// for the other threads would take longer.
   template <class Work>
   void fuse(std::uint64_t bin, Work&& work) {
     LevelBins::List& waiting = bins_->levels[bin];
@@ -59,11 +59,11 @@ class HostTraverser : public HostExecutorOf<LevelLane> {
     for (unsigned thread = 0; thread < lanes_.size(); ++thread) lanes_[thread].use_bins(levels_, thread);
   }
 
-  /// Vertices that wait, by level.
+  /// The waiting vertices, by level.
   LevelBins& levels() { return levels_; }
 
-  /// `fused_bin`: a thread also traverses the lists of vertices that the body puts in its bin there, as long
-  /// as they are few. `edges`: no more than these have, where that is known.
+  /// `fused_bin`: a thread also traverses the lists of the vertices that the body puts in this bin of it, as
+  /// long as they are few. `edges`: a bound on the edges of `vertices`, if known.
   template <class Body>
   void for_each_edge(const VertexRange& vertices, const LaneOutput& output, const Body& body,
                      std::uint64_t fused_bin = LevelBins::kNone, std::uint64_t edges = ~std::uint64_t{0}) {
@@ -77,8 +77,9 @@ class HostTraverser : public HostExecutorOf<LevelLane> {
     });
   }
 
-  /// Threads claim words of rows, a bit each: body.wanted(word, rows) says which are wanted, and those of
-  /// which body.take() is true go to body.found(word, bits, lane). A word begins at body.first_row(word).
+  /// Threads claim words with a bit for each row. body.wanted(word, rows) returns the wanted rows; those for
+  /// which body.take() is true are passed to body.found(word, bits, lane). body.first_row(word) is the first
+  /// row of a word.
   template <class Body>
   void first_edge(const RowRange& rows, const LaneOutput& output, const Body& body) {
     if (rows.begin == rows.end) return;
@@ -100,12 +101,12 @@ class HostTraverser : public HostExecutorOf<LevelLane> {
     });
   }
 
-  /// A thread takes the whole of a row.
+  /// A thread reduces whole rows.
   template <class Body>
   void reduce_rows(const RowRange& rows, const LaneOutput& output, const Body& body) {
     blocks(rows.end - rows.begin, kRowsAtOnce, output,
            [&](std::uint64_t begin, std::uint64_t end, Lane& lane) {
-             const Body local = body;  // no store through a pointer can change it
+             const Body local = body;  // no store through a pointer can change the copy
              std::uint64_t edges = 0;
              for (std::uint64_t row = rows.begin + begin; row < rows.begin + end; ++row) {
                typename Body::Value before{};
@@ -120,16 +121,16 @@ class HostTraverser : public HostExecutorOf<LevelLane> {
 
  private:
   static constexpr std::uint64_t kListsAtOnce = 64, kWordsAtOnce = 128, kRowsAtOnce = 256;
-  /// Fewer edges are the caller's own: it would wait longer for other threads to wake.
+  /// The caller traverses fewer edges alone: waking other threads would take longer.
   static constexpr std::uint64_t kAlone = 2048;
-  /// So far ahead are lists prefetched, and what a body reads of targets: as much as a core can wait for.
+  /// Prefetch distances for lists, and for what a body reads of targets: as many reads as a core overlaps.
   static constexpr std::uint64_t kListsAhead = 8, kTargetsAhead = 32;
 
-  /// Returns how many edges there were. (It prefetches lists itself: GCC drops calls of functions that do
+  /// Returns the number of edges. (It prefetches lists itself, because GCC drops calls of functions that do
   /// nothing else.)
   template <class Body>
   static std::uint64_t traverse(const VertexRange vertices, const Body& body, Lane& lane) {
-    const Body local = body;  // no store through a pointer can change it
+    const Body local = body;  // no store through a pointer can change the copy
     std::uint64_t edges = 0;
     for (std::uint64_t i = 0; i < vertices.count; ++i) {
       if constexpr (requires { local.prefetch(EdgeIndex{}); }) {
@@ -151,7 +152,7 @@ class HostTraverser : public HostExecutorOf<LevelLane> {
     return edges;
   }
 
-  /// Has the row an edge that the body takes? `edges` grows by those that were looked at.
+  /// Whether the row has an edge that the body takes. Adds the number of edges tested to `edges`.
   template <class Body>
   static bool search(const RowRange& rows, std::uint64_t row, const Body& body, std::uint64_t& edges,
                      Lane& lane) {

@@ -1,6 +1,6 @@
-// The vertices that wait to be worked on, by level: threads note them in bins, one a level (the online
-// filter; GAPBS's delta-stepping is the model). Bins cover a window of levels; what lies beyond it waits in
-// one more, whose vertices are sorted into bins by their states once the window is worked off.
+// The vertices that wait to be processed, by level: threads note them in bins, one per level (the online
+// filter; GAPBS's delta-stepping is the model). Bins cover a window of levels. Vertices beyond it wait in one
+// more bin, and are sorted into bins by their states once the window is done.
 #pragma once
 
 #include <algorithm>
@@ -19,19 +19,19 @@ class LevelBins {
  public:
   using List = ChargedVector<Vertex>;
   static constexpr std::uint64_t kMostBins = 64;
-  /// The lowest level of no vertex.
+  /// The lowest level if there is no vertex.
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
-  /// One thread's.
+  /// The bins of one thread.
   struct alignas(64) ThreadBins {
     std::array<List, kMostBins> levels;
-    List beyond;  ///< the window
+    List beyond;  ///< vertices beyond the window
     std::uint64_t lowest = 0;
   };
 
   explicit LevelBins(ThreadPool& pool) : pool_(pool), bins_(pool.size()) {}
 
-  /// Levels of the window, kMostBins at most.
+  /// The number of levels in the window, at most kMostBins.
   std::uint64_t size() const { return size_; }
   void resize(std::uint64_t size) { size_ = size; }
   ThreadBins& of(unsigned thread) { return bins_[thread]; }
@@ -41,7 +41,7 @@ class LevelBins {
   }
   void note_beyond(ThreadBins& bins, Vertex v) const { bins.beyond.push_back(v); }
 
-  /// The first bin's level; all below are done.
+  /// The level of the first bin; all lower levels are done.
   std::uint64_t window() const { return window_; }
   std::uint64_t waiting(std::uint64_t bin) const {
     std::uint64_t all = 0;
@@ -49,14 +49,14 @@ class LevelBins {
     return all;
   }
 
-  /// Makes one list of all threads' bins. False: they are empty.
+  /// Moves the vertices in all threads' bins to front(). Returns false if there are none.
   bool take(std::uint64_t bin) {
     return take_lists([&](ThreadBins& bins) -> List& { return bins.levels[bin]; });
   }
   std::span<const Vertex> front() const { return {front_.data(), front_size_}; }
 
-  /// The lowest level, from `least` on, of what waits beyond the window, or kNone. level_of(v) says a
-  /// vertex's level.
+  /// The lowest level, from `least` on, of the vertices beyond the window, or kNone. level_of(v) is the level
+  /// of a vertex.
   template <class LevelOf>
   std::uint64_t lowest_beyond(std::uint64_t least, LevelOf&& level_of) {
     take_lists([](ThreadBins& bins) -> List& { return bins.beyond; });
@@ -75,7 +75,7 @@ class LevelBins {
     return lowest;
   }
 
-  /// After that: puts the window at `window` and fills its bins.
+  /// After lowest_beyond(): moves the window to `window` and fills its bins.
   template <class LevelOf>
   void open(std::uint64_t window, LevelOf&& level_of) {
     window_ = window;

@@ -1,5 +1,5 @@
-// What the edges of a row come to (traverser.hpp: reduce_rows()), by a lane, a warp or a block, as long as
-// the row is. A lane has a row of its own, and those of a block are neighbours.
+// Reduces the edges of rows (traverser.hpp: reduce_rows()): by a lane, a warp or a block, depending on the
+// row's length. Each lane has one row, and the rows of a block are consecutive.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace sluice::cuda {
 
-/// What a block shares about its long rows.
+/// The long rows of a block, in shared memory.
 template <class Value>
 struct LongRows {
   unsigned count;
-  std::uint16_t lanes[kTeamBlock];  ///< that have them
+  std::uint16_t lanes[kTeamBlock];  ///< lanes with long rows
   Value parts[kTeamBlock / kWarp];
 };
 
@@ -32,7 +32,7 @@ class RowOfLane {
     size_ = wants ? list_of_degree(end_ - begin_) : kDegreeLists;
   }
 
-  /// Calls done(before, total) for the lane's row, unless that is a block's; every lane of the warp comes.
+  /// Calls done(before, total) for the lane's row, unless it needs a block; every lane of the warp calls it.
   template <class Done>
   __device__ void by_warp(unsigned long long& edges, const Done& done) const {
     if (size_ == 0) done(before_, reduce_edges(body_, row_, before_, begin_, end_, edges));
@@ -45,8 +45,8 @@ class RowOfLane {
     }
   }
 
-  /// Calls done(row, before, total) in one thread for each row of the block's lanes that is a block's; all of
-  /// the block come.
+  /// Calls done(row, before, total) in one thread for each row of the block's lanes that needs a block; all
+  /// threads of the block call it.
   template <class Done>
   __device__ void by_block(LongRows<Value>& rows, unsigned long long& edges, const Done& done) const {
     if (threadIdx.x == 0) rows.count = 0;
@@ -71,7 +71,7 @@ class RowOfLane {
     return value;
   }
 
-  /// By a warp; all of its lanes know the total.
+  /// Reduces a row by a warp; all of its lanes get the total.
   __device__ Value together(std::uint64_t row, Value before, EdgeIndex begin, EdgeIndex end,
                             unsigned long long& edges) const {
     Value total = body_.none(before);
@@ -87,7 +87,7 @@ class RowOfLane {
     return total;
   }
 
-  /// By a block; its first thread knows the total.
+  /// Reduces a row by a block; its first thread gets the total.
   __device__ Value share(LongRows<Value>& rows, std::uint64_t row, Value before,
                          unsigned long long& edges) const {
     Value total = body_.none(before), value{};

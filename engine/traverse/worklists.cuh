@@ -1,5 +1,5 @@
-// Active vertices by degree, for the threads of kernels that stay resident (exec/grid.cuh): a thread, a warp
-// or a block takes a vertex.
+// Worklists of active vertices by degree, for kernels that stay resident (exec/grid.cuh): a thread, a warp or
+// a block takes a vertex.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace sluice::cuda {
 
-/// Calls body(v, valid) for every v below `count`; all lanes of a warp come equally often.
+/// Calls body(v, valid) for every v below `count`; all lanes of a warp call it equally often.
 template <class Team, class Body>
 __device__ void over_all(const Team& team, std::uint64_t count, Body&& body) {
   for (std::uint64_t base = 0; base < count; base += team.size()) {
@@ -19,8 +19,8 @@ __device__ void over_all(const Team& team, std::uint64_t count, Body&& body) {
   }
 }
 
-/// Calls body(v, marked) for the 32 vertices of each word that has marks, where every lane of a warp has one
-/// of neighbouring words: `word`, or one without marks.
+/// Calls body(v, marked) for the 32 vertices of each word that has marks. Every lane of a warp gives one of
+/// neighbouring words, number `word`, whose `marks` may be 0.
 template <class Body>
 __device__ void over_words(unsigned word, std::uint32_t marks, Body&& body) {
   const unsigned lane = threadIdx.x % kWarp;
@@ -31,7 +31,7 @@ __device__ void over_words(unsigned word, std::uint32_t marks, Body&& body) {
   }
 }
 
-/// Calls visit(e) for every `step`th edge, `unrolled` at a time; 0: as the compiler thinks.
+/// Calls visit(e) for every `step`th edge, `unrolled` at a time; 0: the compiler decides.
 template <unsigned unrolled, class Visit>
 __device__ __forceinline__ void over_list(EdgeIndex e, EdgeIndex end, unsigned step, const Visit& visit) {
   if constexpr (unrolled == 0) {
@@ -42,8 +42,8 @@ __device__ __forceinline__ void over_list(EdgeIndex e, EdgeIndex end, unsigned s
   }
 }
 
-/// Those of the worklist of warps. Each takes its share of it, up to 32 vertices at a time, whose lists its
-/// lanes look up together: one after the other, that would be two reads before those of each list's edges.
+/// Traverses the worklist of warps. Each warp takes its share, up to 32 vertices at a time, whose lists its
+/// lanes look up together: otherwise two dependent reads would precede the edges of each list.
 template <unsigned unrolled, class Team, class Lists, class Visit>
 __device__ __forceinline__ void take_by_warps(const Team& team, const Lists& lists, const Visit& visit) {
   const unsigned lane = threadIdx.x % kWarp;
@@ -63,7 +63,7 @@ __device__ __forceinline__ void take_by_warps(const Team& team, const Lists& lis
   }
 }
 
-/// Calls visit(u, e) for the edges of the worklists: a thread, a warp or a block takes a vertex.
+/// Calls visit(u, e) for every edge of the vertices in worklists: a thread, a warp or a block takes a vertex.
 template <unsigned unrolled, class Team, class Lists, class Visit>
 __device__ void over_edges(const Team& team, const Lists& lists, Visit&& visit) {
   const auto take = [&](unsigned which, std::uint64_t worker, std::uint64_t workers, unsigned first,
