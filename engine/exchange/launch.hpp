@@ -23,7 +23,7 @@ struct Launch {
 using Environment = std::function<const char*(const char*)>;
 
 /// Reads the launchers' variables. SLUICE_ALONE=1 hides them: each process is then a job of its own.
-/// SLUICE_PATIENCE is in seconds.
+/// SLUICE_PATIENCE is the timeout in seconds.
 Launch detect_launch(const Environment& environment);
 
 /// Connects the ranks of `launch`, or makes a job of one. Throws UsageError if several processes were started

@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kDataTag = 1, kFailureTag = 2, kSwapTag = 3;
 /// How long an operation that is given up waits for pending messages in memory of its caller.
 constexpr auto kDrain = std::chrono::seconds(1);
-/// If work fails on all ranks alike, this rank may take so much longer until it fails too.
+/// If work fails on all ranks alike, this rank may fail this much later than the first.
 constexpr auto kGrace = std::chrono::milliseconds(200);
 
 void check(int status, const char* label) {
@@ -63,7 +63,7 @@ class Channel {
 /// collective cannot be cancelled.
 struct Pending {
   std::vector<MPI_Request> requests;
-  std::size_t receives = 0;  ///< so many of the first requests write to the caller's memory
+  std::size_t receives = 0;  ///< how many requests, the first ones, write to the caller's memory
   std::vector<std::byte> memory;
 
   MPI_Request* add() { return &requests.emplace_back(MPI_REQUEST_NULL); }
@@ -229,7 +229,8 @@ class Mpi final : public Communicator {
     }
   }
 
-  /// Cancels receives in the caller's memory and waits a while for all requests; keeps them for good.
+  /// Cancels receives in the caller's memory, and waits at most kDrain for requests that use it; keeps the
+  /// requests and their own memory for good.
   void give_up(std::unique_ptr<Pending> pending) {
     auto& requests = pending->requests;
     for (std::size_t i = 0; i < pending->receives; ++i) {

@@ -44,7 +44,7 @@ class DeviceRanks {
   /// the others are lost.
   virtual void reduce_scatter_min(std::uint32_t* values, std::uint64_t each, void* stream) = 0;
   /// Blocks until all work of the stream is done, however long another rank works before it does its part.
-  /// Throws as Communicator if another rank has failed, and RunError if a link or a rank is lost.
+  /// Throws PeerFailed if another rank has failed, and RunError if a link or a rank is lost.
   void wait(void* stream, const char* label);
   /// Throws as wait(); for code that waits by other means.
   virtual void throw_if_failed(const char* label) = 0;

@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(kWideBlock)
   add_counters(block, counters, sums);
 }
 
-/// Writes the key of each item, and the item itself; items without a key get `keys`, behind all keys.
+/// Writes the key of each item, and the item itself; items without a key get `keys`, after all keys.
 template <class KeyOf>
 struct KeyItems {
   KeyOf key_of;

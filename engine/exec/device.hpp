@@ -59,7 +59,7 @@ class Device {
   MemoryBudget* memory_ = &own_memory_;
 };
 
-/// The most bytes that `make(device)` has allocated at once on a device like this one; allocates none.
+/// The most bytes that `make(device)` would allocate at once on a device like this one; allocates none.
 template <class Make>
 std::uint64_t planned_bytes(const Device& device, Make&& make) {
   MemoryPlan memory(device.memory());

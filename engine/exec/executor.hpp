@@ -57,7 +57,7 @@ struct LaneOutput {
 /// Results of sort_by_key() by key, in host memory, and the counters that it needs, in the executor's memory.
 struct KeyCounts {
   std::vector<std::uint64_t> begins;       ///< [keys + 1] where the items of a key begin
-  std::vector<std::uint64_t> weights;      ///< [keys]
+  std::vector<std::uint64_t> weights;      ///< [keys] sum of its items' weights
   unsigned long long* counters = nullptr;  ///< [3 * keys]
 
   unsigned size() const { return static_cast<unsigned>(weights.size()); }

@@ -16,8 +16,7 @@ namespace sluice {
 
 class HostThread;
 
-/// Threads borrowed from the process as long as this object lives. Throws RunError if the system starts no
-/// more.
+/// Threads borrowed from the process while this object lives. Throws RunError if the system starts no more.
 class BorrowedThreads {
  public:
   explicit BorrowedThreads(unsigned count);

@@ -76,7 +76,7 @@ struct EdgeSet {
   /// The bucket that has_edge() reads.
   const Bucket* bucket(Vertex u, Vertex v) const { return buckets + place(u, v).bucket; }
 
-  /// Returns `absent` if no list of the edge is in the set, or if its bucket has overflowed.
+  /// Returns `absent` if no list that could have the edge is in the set, or if its bucket has overflowed.
   SLUICE_HD Answer has_edge(Vertex u, Vertex v) const {
     if (!has_list(u) && !(undirected && has_list(v))) return Answer::absent;
     const Place at = place(u, v);

@@ -45,8 +45,8 @@ struct PageMap {
   SLUICE_HD std::uint32_t owner(Vertex v) const { return owners.owner(v); }
   SLUICE_HD std::uint32_t slot(Vertex v) const { return slot_of[owners.owner(v)]; }
 
-  /// Searches the list of u if a slot holds it, or else that of v, but not in a directed graph. Adds the
-  /// bytes that are read in place to `read`.
+  /// Searches the list of u if a slot holds it, else that of v if the graph is undirected and a slot holds
+  /// it. Adds the bytes that are read in place to `read`.
   SLUICE_HD Answer has_edge(const GraphView& graph, Vertex u, Vertex v, std::uint64_t& read) const {
     const Row list_u = row(graph, u);
     if (list_u.degree == 0) return Answer::no;

@@ -12,9 +12,8 @@ namespace sluice {
 
 /// From here on a tile: 8 lanes read one sector of 32 bytes at once. A thread reads fewer edges one by one.
 inline constexpr std::uint64_t kTileDegree = 5;
-/// From here on a warp, and a block, if lanes change states by atomics (SIMD-X's small, medium and large
-/// worklists; its 32 and 128 were up to a tenth slower: sssp 15.8 instead of 14.4 ms, Kronecker scale 22,
-/// H200).
+/// From here on a warp, and a block, if states change by atomics (SIMD-X's small, medium and large worklists;
+/// its 32 and 128 were up to a tenth slower: sssp 15.8 instead of 14.4 ms, Kronecker scale 22, H200).
 inline constexpr std::uint64_t kWarpDegree = 16;
 inline constexpr std::uint64_t kBlockDegree = 512;
 /// From here on a warp, in loops that also have tiles: it reads one line at once.

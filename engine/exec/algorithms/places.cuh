@@ -9,7 +9,7 @@
 
 namespace sluice::cuda {
 
-/// With at most so many keys, a block counts in shared memory.
+/// With at most this many keys, a block counts in shared memory.
 inline constexpr std::uint32_t kSharedKeys = 2048;
 
 /// Bytes of shared memory that place_behind() needs.
@@ -36,7 +36,7 @@ __device__ __forceinline__ Count take_place(Count* places, std::uint32_t key) {
   return take_places(places + key, peers, peers);
 }
 
-/// The same for whole warps. Lanes that do not take part must have a key that no other lane has.
+/// The same for whole warps. A lane that does not take part must have a key of no lane that does.
 template <class Count>
 __device__ __forceinline__ Count take_place(Count* places, std::uint32_t key, bool takes_part) {
   const unsigned peers = __match_any_sync(~0u, key);

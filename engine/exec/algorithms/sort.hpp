@@ -14,7 +14,7 @@ void sort_by_key(const Device& device, const std::uint32_t* keys_from, std::uint
                  unsigned bits, Buffer<unsigned char>& scratch, void* stream);
 
 /// Sorts each list by its keys: list i has entries [offsets[i], offsets[i + 1]), where keys_from[0] is entry
-/// `first`. All lists have `size` entries. values_from may be null. Inputs and outputs must differ.
+/// `first`. The lists have `size` entries in all. values_from may be null. Inputs and outputs must differ.
 void sort_segments(const Device& device, const std::uint32_t* keys_from, std::uint32_t* keys_to,
                    const float* values_from, float* values_to, std::uint64_t first, std::uint64_t size,
                    const std::uint64_t* offsets, std::uint64_t lists, Buffer<unsigned char>& scratch,

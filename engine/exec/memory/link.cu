@@ -37,7 +37,7 @@ LinkRates measure_link(const Device& device, std::span<const std::uint32_t> in_p
     stream.wait("measuring the link");
     rates.copied_bytes = static_cast<double>(kBytes) / timer.seconds();
     timer.start(stream);
-    // Reads other places than the turn before, all of which the GPU's cache may hold.
+    // Reads other addresses than the turn before, whose data the GPU's cache may hold.
     read_kernel<<<kReads / kBlock, kBlock, 0, stream.get()>>>(in_place.data(), in_place.size(), turn * kReads,
                                                               on_device.data());
     check_launch("read_kernel");

@@ -26,7 +26,7 @@ class ScratchFile {
   /// fails, such as on a full disk, or if the file ends too early.
   void write(std::uint64_t at, std::span<const std::byte> bytes) const;
   void read(std::uint64_t at, std::span<std::byte> bytes) const;
-  /// Writes behind all bytes appended before; one thread at a time may call it.
+  /// Writes after all bytes appended before; one thread at a time may call it.
   void append(std::span<const std::byte> bytes) {
     write(size_, bytes);
     size_ += bytes.size();
