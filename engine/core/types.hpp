@@ -9,7 +9,7 @@ namespace sluice {
 using Vertex = std::uint32_t;
 /// A position in `/out/indices`: an edge's id.
 using EdgeIndex = std::uint64_t;
-/// An instance: one walk, or one sample grown from its own seeds.
+/// An instance: one walk, one query, or one sample grown from its own seeds.
 using Instance = std::uint64_t;
 
 /// "No vertex": written as -1 in files.

@@ -1,5 +1,5 @@
-// Device memory of every rank that kernels of all ranks' GPUs read and write, over NVLink or PCIe: ranks of
-// one host whose GPUs reach each other.
+// Device memory of every rank that kernels of all ranks' GPUs read and write over NVLink: ranks of one host
+// whose GPUs reach each other, with native atomics.
 #pragma once
 
 #include <cstddef>

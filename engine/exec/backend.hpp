@@ -1,6 +1,6 @@
 // The part of the CUDA runtime that `exec` uses, as plain functions. device.cpp and buffer.cpp use CUDA only
-// through them, so that a build without CUDA replaces one file, backend.cu, by no_cuda.cpp. No other folder
-// calls the CUDA runtime for memory.
+// through them, so that a build without CUDA replaces one file, backend.cu, by no_cuda.cpp. Other folders
+// take memory by Buffer (memory/buffer.hpp).
 #pragma once
 
 #include <cstddef>
@@ -60,7 +60,7 @@ void copy_async(void* to, const void* from, std::size_t bytes, void* stream);
 /// Whether all work of a stream is done; throws RunError with `label` if the work failed.
 bool stream_done(void* stream, const char* label);
 /// Blocks until all work of a stream is done (null: the default stream). Throws RunError with `label` if the
-/// work failed or `timeout` has passed. The one way to wait for a GPU.
+/// work failed or `timeout` has passed. Runs wait for a GPU in no other way.
 void wait_stream(void* stream, const char* label, Timeout timeout = kDeviceTimeout);
 
 }  // namespace sluice::cuda

@@ -1,4 +1,4 @@
-// Every CUDA call goes through here: a failure is a RunError that names the call.
+// Turns a failed CUDA call into a RunError that names the call.
 #pragma once
 
 #include <cuda_runtime.h>

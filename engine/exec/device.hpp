@@ -44,7 +44,7 @@ class Device {
   bool plans() const { return memory_->counts_only(); }
   /// `NVIDIA H200` or `host, 2 threads`.
   const std::string& name() const { return name_; }
-  /// Bytes of the CUDA context itself, reported beside the peak; 0 on the host.
+  /// Device bytes in use when the GPU was opened: the CUDA context, and other processes. 0 on the host.
   std::uint64_t baseline_bytes() const { return baseline_; }
 
  private:

@@ -53,7 +53,7 @@ struct GroupSet {
   }
 };
 
-/// Smallest power of two that leaves more than half of the slots unused.
+/// Smallest power of two, at least 16, that leaves more than half of the slots unused.
 SLUICE_HD std::uint64_t set_capacity(std::uint64_t keys) {
   std::uint64_t capacity = 16;
   while (capacity < 2 * keys + 2) capacity *= 2;

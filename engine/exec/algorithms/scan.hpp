@@ -7,8 +7,8 @@
 
 namespace sluice::cuda {
 
-/// Writes the exclusive prefix sums of counts[0 .. size) to sums[0 .. size]; sums[size] is the total. The two
-/// may be the same array if it holds size + 1 entries. `scratch` grows as needed; a planned run does nothing
+/// Writes the exclusive prefix sums of counts[0 .. size) to sums[0 .. size]; sums[size] is the total. Both
+/// arrays have size + 1 entries, and may be the same. `scratch` grows as needed; a planned run does nothing
 /// else. `stream` is a cudaStream_t.
 void exclusive_sum(const Device& device, const std::uint64_t* counts, std::uint64_t* sums, std::uint64_t size,
                    Buffer<unsigned char>& scratch, void* stream);

@@ -1,4 +1,4 @@
-// The one way to allocate device memory: a buffer on a Device, charged to its budget before it is allocated.
+// How a run allocates device memory: a buffer on a Device, charged to its budget before it is allocated.
 #pragma once
 
 #include <cstddef>
