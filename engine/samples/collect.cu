@@ -14,12 +14,12 @@ namespace sluice::samples::cuda {
 
 namespace {
 
-/// An edge of a level to its place in its instance.
+/// Writes an edge of a level to its place among the edges of its instance.
 struct PlaceSampled {
   GraphView graph;
   LevelView level;
   std::int32_t depth;
-  const std::uint64_t* bases;  ///< [instances] edges of those before
+  const std::uint64_t* bases;  ///< [instances] edges of earlier instances
   Vertex *source, *target;
   std::int32_t* depths;
   EdgeIndex* position;

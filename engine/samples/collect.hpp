@@ -1,4 +1,4 @@
-// The size of a batch of samples on a GPU, and its way to the host.
+// Chooses the size of a GPU's batches of samples, and copies a grown batch to the host.
 #pragma once
 
 #include <cstdint>
@@ -18,23 +18,23 @@ namespace sluice::samples::cuda {
 
 using sluice::cuda::CudaExecutor;
 
-/// Brings a grown batch to the host, in order of instance, depth, frontier order, position: `levels`, but the
-/// last, which has no edges yet.
+/// Copies the edges of a grown batch to the host, in order of instance, depth, frontier entry, position. The
+/// last of `levels` has no edges yet.
 void collect_samples(const Device& device, CudaExecutor& executor, const GraphView& graph,
                      std::span<const SampleLevel> levels, Instance first, std::uint64_t count,
                      SampleStore& out, RunStats& stats);
 
-/// Edges that an instance makes at most, or 0 if that is not known beforehand.
+/// The most edges that an instance with one seed selects, or 0 if that is not known beforehand.
 std::uint64_t expected_edges(const Options& options);
 
-/// How many instances a batch holds. Where an instance's size is not known, batches begin small and double.
+/// How many instances a batch holds. If an instance's size is not known, batches begin small and double.
 class BatchSizer {
  public:
   BatchSizer(std::uint64_t free_bytes, std::uint64_t expected, bool with_sink, std::uint64_t instances);
 
   std::uint64_t batch() const { return batch_; }
   void halve() { limit_ = batch_ = batch_ > 1 ? batch_ / 2 : 1; }
-  /// A batch has ended, of which so many bytes leave.
+  /// Adapts the batch size after a batch whose results take `staged` bytes.
   void learn(std::uint64_t staged);
 
  private:

@@ -1,5 +1,5 @@
-// The list of one expansion of a sample, once for host and device. Of a dynamic bias nothing is tabled but
-// the fixed part, so that the list is measured, and its CTPS made, when the vertex is expanded.
+// The list of one expansion of a sample, for host and device alike. Tables hold only the fixed part of a
+// dynamic bias, so its lists are measured, and their CTPS built, when the vertex is expanded.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace sluice::samples {
 
-/// What a list's biases come to.
+/// The result of a scan of a list's biases.
 struct ListMeasure {
-  std::uint32_t candidates = 0;  ///< of positive bias
-  bool fits = true;              ///< they add up to less than 2^64
+  std::uint32_t candidates = 0;  ///< edges of positive bias
+  bool fits = true;              ///< the biases sum to less than 2^64
 };
 
-/// The list of one expansion whose bias is tabled.
+/// The list of one expansion whose bias is uniform or fixed: candidates and draws come from tables.
 template <class Program>
 class TabledList {
  public:
@@ -55,7 +55,7 @@ class DynamicList {
 
   SLUICE_HD bool is_candidate(std::uint32_t index) const { return bias(index) > 0; }
 
-  /// Adds the list up; `sums`, unless null, becomes its CTPS, for all lanes to see.
+  /// Sums the list's biases, and writes its CTPS to `sums` unless null; all lanes may then read it.
   template <class Group>
   SLUICE_HD ListMeasure measure(const Group& group, std::uint64_t* sums) const {
     Wide below = 0;
@@ -72,7 +72,7 @@ class DynamicList {
     return {group.sum(lane_sum), below < kLimit};
   }
 
-  /// Index in the list of pick `j` of independent draws; `sums` is its CTPS, not needed by rejection.
+  /// Index in the list of pick `j` of independent draws; `sums` is its CTPS, which rejection does not read.
   SLUICE_HD std::uint32_t draw_one(const SampleDraws& random, std::uint32_t j, const std::uint64_t* sums,
                                    PickCounters& counters) const {
     if constexpr (HasBound<decltype(Program::sampler)>) {
@@ -81,7 +81,7 @@ class DynamicList {
     ++counters.iterations;
     return inverse_transform(sums, row_.degree, draw_at(random, Stream::select, j));
   }
-  /// `count` distinct picks into scratch.picks by the CTPS in scratch.sums; false: see DistinctPicker::pick.
+  /// Writes `count` distinct picks to scratch.picks, by the CTPS in scratch.sums; false: see DistinctPicker.
   template <class Group>
   SLUICE_HD bool draw_distinct(const Group& group, const SampleDraws& random, std::uint32_t count,
                                const PickScratch& scratch, PickCounters& counters) const {
@@ -97,14 +97,14 @@ class DynamicList {
     return {at_.vertex, program_.graph.target(row_.offset + index), row_.offset + index};
   }
 
-  /// 2^64 stands for all that is more, so that no sum over a list passes 128 bits.
+  /// The edge's bias, at most 2^64, so that no sum over a list exceeds 128 bits.
   SLUICE_HD Wide bias(std::uint32_t index) const {
     Wide bias = program_.sampler.dynamic_bias(program_.graph, at_, edge(index));
     if constexpr (HasEdgeBias<Sampler>) bias *= program_.sampler.edge_bias(program_.graph, edge(index));
     return bias < kLimit ? bias : kLimit;
   }
 
-  /// A proposal by the fixed part, accepted by the dynamic part below its bound.
+  /// Proposes an edge by the fixed part of the bias and accepts it with probability dynamic part / bound.
   SLUICE_HD std::uint32_t reject(const SampleDraws& random, std::uint32_t j, PickCounters& counters) const {
     for (std::uint32_t trial = j * Program::kTrials; trial < (j + 1) * Program::kTrials; ++trial) {
       ++counters.iterations;
@@ -123,7 +123,7 @@ class DynamicList {
     return transform_by_scan(random.block(Stream::fallback, j).low());
   }
 
-  /// Inverse transform without a CTPS.
+  /// Inverse transform by two scans of the list, without a CTPS.
   SLUICE_HD std::uint32_t transform_by_scan(std::uint64_t word) const {
     std::uint64_t total = 0;
     for (std::uint32_t i = 0; i < row_.degree; ++i) total += static_cast<std::uint64_t>(bias(i));

@@ -1,5 +1,5 @@
-// The host's way to expand one frontier entry: which edges of its list it selects. EntryList makes the draws,
-// as it does for kernels; a thread's scratch grows with the list, where a warp's is a part of what was taken.
+// The host's expansion of one frontier entry: which edges of its list it selects. EntryList makes the draws,
+// as it does for kernels. A thread's scratch grows with the list; a GPU warp has a fixed part of a buffer.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +15,13 @@
 
 namespace sluice::samples::host {
 
-/// Selects for one entry after the other, in scratch of its own; one a thread.
+/// Selects for one entry after another, with its own scratch; each thread has one.
 template <class Program>
 class EntrySelector {
  public:
   using At = decltype(Program().expansion({}, 1));
 
-  /// Candidates of an entry's list; a dynamic bias reads the list for it.
+  /// Number of candidates of an entry's list; with a dynamic bias this reads the list.
   std::uint32_t available(const Program& program, const At& at) {
     const Row row = program.graph.row(at.vertex);
     return measure(EntryList<Program>(program, at, row), program, at, row, false);
@@ -40,7 +40,7 @@ class EntrySelector {
   }
 
  private:
-  /// Candidates of a list, and where asked its CTPS into sums_.
+  /// Number of candidates of a list; `makes_ctps`: writes its CTPS to sums_.
   std::uint32_t measure(const EntryList<Program>& list, const Program& program, const At& at, const Row& row,
                         bool makes_ctps) {
     if constexpr (Program::kDynamic) {

@@ -1,4 +1,4 @@
-// What a sample may ask of one list that cannot be had, in one line each.
+// Errors of samples that ask more of a list or layer than can be drawn.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,19 @@
 
 namespace sluice::samples {
 
-/// More draws than there are random words for them.
+/// One list has more draws than its random stream has words.
 inline UsageError too_many_draws(std::uint64_t wanted, std::uint64_t most) {
   return UsageError("a sample draws " + std::to_string(wanted) + " edges of one list, but at most " +
                     std::to_string(most) + " can be drawn: select fewer, or all");
 }
 
-/// More redraws of one list, or one layer, than there are random words for them.
+/// One list, or one layer, needs more redraws than its random stream has words.
 inline UsageError too_many_redraws() {
   return UsageError(
       "a sample's picks clash too often: select fewer edges, or all of a list, or use --select updated");
 }
 
-/// Dynamic biases whose sums do not fit 64 bits.
+/// The dynamic biases of a vertex's list sum to 2^64 or more.
 inline UsageError biases_too_large(Vertex vertex) {
   return UsageError("the sampler's biases of the edges of vertex " + std::to_string(vertex) +
                     " add up to 2^64 or more: scale them down");

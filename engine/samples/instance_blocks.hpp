@@ -1,5 +1,5 @@
-// The host's batches of samples: blocks of instances on all threads. A batch that does not fit the host's
-// memory is made again in smaller ones.
+// The host's batches of samples: threads grow blocks of instances. A batch that does not fit host memory is
+// grown again in smaller batches.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct BlockCounters {
   }
 };
 
-/// A job of run_batches: grow(thread, instance, store, counters) makes an instance, in order within a block.
+/// A job of run_batches: grow(thread, instance, store, counters) grows an instance, in order within a block.
 template <class Run, class Grow>
 class BlockJob {
  public:
@@ -55,7 +55,7 @@ class BlockJob {
     });
   }
 
-  /// The batch before may be what takes the memory, while it leaves.
+  /// A batch of one instance is tried again too if the writer still holds the memory of the previous batch.
   bool smaller(std::uint64_t count, const BatchWriter& writer) {
     instances_ = (count + 1) / 2;
     return count > 1 || !writer.idle();
@@ -68,13 +68,13 @@ class BlockJob {
 
  private:
   static constexpr std::uint64_t kMostInBlock = 64, kMostInBatch = kMostInBlock << 16;
-  static constexpr std::uint64_t kBatchBytes = 64u << 20;  // of results; what an instance makes is learned
+  static constexpr std::uint64_t kBatchBytes = 64u << 20;  // of results; ran() adapts the batch size to it
 
   const Device& device_;
   SampleSink* sink_;
   RunStats& stats_;
   const Grow& grow_;
-  // One batch leaves while the next is made, in vectors that grow by doubling.
+  // One batch is written while the next grows, in vectors that double.
   const std::uint64_t batch_bytes_ = std::min(kBatchBytes, host_budget().available() / 8);
   const std::uint64_t blocks_ = std::uint64_t{4} * device_.threads();
   std::uint64_t instances_ = blocks_ * kMostInBlock, bytes_ = 0;

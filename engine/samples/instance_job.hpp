@@ -1,7 +1,7 @@
-// What the kinds have in common whose instance one group grows whole (layer, node, edge, multidimensional):
-// which instances a run makes, how many at once, and on which executor. On a GPU the group is a warp, or a
-// block where a warp is too small: one that meets a hub whose list it would have to walk leaves its instance
-// to a block, which grows it anew. No draw depends on the size of a group.
+// Shared by the kinds in which one group grows a whole instance (layer, node, edge, multidimensional): which
+// instances a run makes, how many at once, and on which executor. On a GPU the group is a warp. A warp that
+// would have to scan the list of a hub leaves its instance to a block, which grows it from the start. No draw
+// depends on the size of the group.
 #pragma once
 
 #include <algorithm>
@@ -22,14 +22,14 @@
 
 namespace sluice::samples {
 
-/// How many instances of `bytes` each fit at once: all that are wanted, or what half of the free memory
-/// holds. Where a run is only planned, it takes what one needs.
+/// How many instances of `bytes` each run at once: `wanted`, or as many as fit half of the free memory. A
+/// plan charges one instance only. Throws BudgetError if not one fits.
 inline std::uint64_t instances_at_once(const Device& device, std::uint64_t bytes, std::uint64_t wanted) {
   if (device.plans()) {
     device.memory().charge_and_release(2 * bytes, "an instance");
     return 1;
   }
-  constexpr std::uint64_t kEnough = 1u << 16;  // warps; the GPU runs some 8,000 side by side
+  constexpr std::uint64_t kEnough = 1u << 16;  // warps; the GPU runs some 8,000 concurrently
   const std::uint64_t fit = device.memory().available() / 2 / std::max<std::uint64_t>(bytes, 1);
   if (fit == 0) {
     throw BudgetError("device memory: one instance needs " + format_size(bytes) + " beside the graph, but " +
@@ -38,7 +38,7 @@ inline std::uint64_t instances_at_once(const Device& device, std::uint64_t bytes
   return std::max<std::uint64_t>(std::min({fit, wanted, kEnough}), 1);
 }
 
-/// Elements [from, from + size) of a buffer, in host memory.
+/// Copies elements [from, from + size) of a buffer to host memory.
 template <class T>
 std::vector<T> bring(const Device& device, const Buffer<T>& buffer, std::uint64_t from, std::uint64_t size,
                      RunStats& stats) {
@@ -48,9 +48,9 @@ std::vector<T> bring(const Device& device, const Buffer<T>& buffer, std::uint64_
   return host;
 }
 
-inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
+inline namespace SLUICE_BUILD_NAMESPACE {  // templates have different code in files compiled as CUDA
 
-/// A job is an InstanceRun that adds its program, and run<Executor>().
+/// Runs a job on its device's executor. `Job` is an InstanceRun with a program and run<Executor>().
 template <class Job>
 void run_instances(const Job& job) {
   job.stats.instances = job.instances();

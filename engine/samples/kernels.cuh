@@ -1,4 +1,4 @@
-// Kernels of traversal-based samples: a round of all instances of a batch.
+// Kernels of traversal-based samples: one depth of all instances of a batch.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@
 namespace sluice::samples::cuda {
 
 using namespace sluice::cuda;  // groups and checks of a GPU
-using sluice::cuda::Stream;    // not that of random numbers
+using sluice::cuda::Stream;    // not the enumeration of random streams
 
 inline constexpr unsigned kSampleBlock = 256;
-inline constexpr unsigned kTilePicks = 32;  ///< the largest selection that a tile keeps in shared memory
+inline constexpr unsigned kTilePicks = 32;  ///< the largest selection for which a tile uses shared memory
 
 __device__ __forceinline__ std::uint64_t thread_index() {
   return static_cast<std::uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 
-/// What one entry selects.
+/// How many edges one entry selects.
 struct EntrySize {
   std::uint64_t size;
-  bool whole;  ///< all candidates, nothing is drawn
+  bool whole;  ///< the entry takes all candidates; nothing is drawn
 };
 
 template <class Program>
@@ -41,8 +41,8 @@ __device__ __forceinline__ EntrySize size_of(const Program& program, const Front
   return {size, size > 0 && program.takes_all(size, at, random, available)};
 }
 
-/// With replacement: does every entry draw as many edges as the first? Then nothing else need be known of
-/// their sizes.
+/// With replacement: tests whether every entry draws as many edges as the first. If so, `facts->uneven` stays
+/// 0 and `facts->largest` is the size of all.
 template <class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     even_kernel(Program program, LevelView level, std::uint32_t depth, LevelFacts* facts) {
@@ -54,12 +54,12 @@ __global__ void __launch_bounds__(kSampleBlock)
   if (own_size.size != first.size || own_size.whole) facts->uneven = 1;
 }
 
-/// Raises one of LevelFacts.
+/// Sets a fact to at least `value`.
 __device__ __forceinline__ void raise(unsigned long long* fact, unsigned long long value) {
   if (value > *reinterpret_cast<volatile unsigned long long*>(fact)) atomicMax(fact, value);
 }
 
-/// How many edges each entry selects, the largest of these numbers, and whether any takes a whole list.
+/// Computes how many edges each entry selects, their maximum, and whether any entry takes its whole list.
 template <class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     size_kernel(Program program, LevelView level, std::uint32_t depth, std::uint64_t* sizes,
@@ -81,8 +81,7 @@ __global__ void __launch_bounds__(kSampleBlock)
   }
 }
 
-/// The candidates of each entry and how many edges it selects, where the bias is dynamic: a warp measures its
-/// list.
+/// Dynamic bias: a warp per entry measures the list, for its candidates and how many edges the entry selects.
 template <class Turns, class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     measure_kernel(Program program, LevelView level, Turns turns, std::uint32_t depth, std::uint64_t* sizes,
@@ -110,7 +109,7 @@ __global__ void __launch_bounds__(kSampleBlock)
   });
 }
 
-/// Adds what a warp did; every lane that is active must call it.
+/// Adds a warp's counters to `totals`; every active lane must call it.
 __device__ __forceinline__ void count_picks(PickTotals* totals, unsigned selections,
                                             const PickCounters& counters) {
   const unsigned active = __activemask();
@@ -125,8 +124,8 @@ __device__ __forceinline__ void count_picks(PickTotals* totals, unsigned selecti
   }
 }
 
-/// With replacement, at most `lanes` <= 32 draws an entry, none of which takes its whole list: a warp holds
-/// as many whole entries as it has lanes for, one draw a lane. `totals`: where entries are listed.
+/// With replacement, at most `lanes` <= 32 draws per entry, no entry takes its whole list: a lane makes one
+/// draw, and a warp serves 32 / `lanes` entries. `totals` is used for listed entries only.
 template <class Turns, class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     draw_kernel(Program program, LevelView level, Turns turns, std::uint32_t depth, std::uint32_t lanes,
@@ -139,7 +138,7 @@ __global__ void __launch_bounds__(kSampleBlock)
     std::uint64_t at = 0;
     FrontierEntry entry;
     Row row;
-    std::uint32_t index = ~0u;  // behind all that are drawn
+    std::uint32_t index = ~0u;  // sorts behind all drawn indices
     bool drawn = false;
     PickCounters counters;
     if (active) {
@@ -150,7 +149,7 @@ __global__ void __launch_bounds__(kSampleBlock)
                              : program.candidates(entry.vertex, row) > 0;
       if (drawn) index = program.draw_one(program.draws(entry), entry.vertex, row, draw, counters);
     }
-    std::uint32_t rank = 0;  // edges leave in order of position
+    std::uint32_t rank = 0;  // an entry's edges are stored in order of position
     for (std::uint32_t other = 0; other < lanes; ++other) {
       const std::uint32_t theirs = __shfl_sync(~0u, index, slot * lanes + other);
       rank += theirs < index || (theirs == index && other < draw);
@@ -164,9 +163,9 @@ __global__ void __launch_bounds__(kSampleBlock)
   });
 }
 
-/// Without replacement, at most `lanes` <= 32 picks an entry: the first choices of as many whole entries as a
-/// warp has lanes for. Where they differ they are the picks; entries whose choices clash are listed for
-/// select_kernel, which makes all of their picks again.
+/// Without replacement, at most `lanes` <= 32 picks per entry: a lane makes one first choice, and a warp
+/// serves 32 / `lanes` entries. Distinct first choices are the picks. Entries whose choices clash are listed
+/// for select_kernel, which makes all of their picks again.
 template <class Turns, class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     first_choice_kernel(Program program, LevelView level, Turns turns, std::uint32_t lanes,
@@ -178,7 +177,7 @@ __global__ void __launch_bounds__(kSampleBlock)
   const std::uint32_t slot = lane / lanes, draw = lane - slot * lanes;
   const std::uint64_t entries_a_block = kSampleBlock / 32 * entries_a_warp;
   turns.each(blockIdx.x * entries_a_block, gridDim.x * entries_a_block, [&](std::uint64_t first) {
-    if constexpr (Turns::kListed) __syncthreads();  // the list has left
+    if constexpr (Turns::kListed) __syncthreads();  // `listed` is copied out
     if (threadIdx.x == 0) listed_count = 0;
     __syncthreads();
     const std::uint64_t turn = first + threadIdx.x / 32 * entries_a_warp + slot;
@@ -222,7 +221,7 @@ __global__ void __launch_bounds__(kSampleBlock)
   });
 }
 
-/// All candidates of an entry's list, which `is_candidate` decides, from the level's edge `begin` on.
+/// Stores all edges of an entry's list that are candidates, from edge `begin` of the level on.
 template <class Turns, class Group, class Program, class IsCandidate>
 __device__ __forceinline__ void put_all(const Group& group, const Program& program, const LevelView& level,
                                         std::uint64_t begin, std::uint64_t at, Vertex v, const Row& row,
@@ -232,7 +231,7 @@ __device__ __forceinline__ void put_all(const Group& group, const Program& progr
   });
 }
 
-/// What tiles of a block keep of the selections that they make.
+/// Scratch of a block's tiles in shared memory.
 template <unsigned Size>
 struct TilePicks {
   static constexpr unsigned kTiles = kSampleBlock / Size;
@@ -240,7 +239,7 @@ struct TilePicks {
   std::uint32_t picks[kTiles][Size], excluded[kTiles][Size], words[kTiles][Size];
 };
 
-/// Any selection of at most `Size` edges, by a tile.
+/// Makes any selection of at most `Size` edges by one tile.
 template <class Turns, unsigned Size, class Program>
 __device__ __forceinline__ void select_by_tile(const Tile<Size>& tile, const Program& program,
                                                const LevelView& level, std::uint64_t at, std::uint32_t depth,
@@ -264,7 +263,7 @@ __device__ __forceinline__ void select_by_tile(const Tile<Size>& tile, const Pro
   } else {
     kept.words[own][rank] = 0;
     tile.sync();
-    // So few picks never use up their random words.
+    // The result is ignored: so few picks never use up their random words.
     program.draw_distinct(tile, program.draws(entry), row, static_cast<std::uint32_t>(size),
                           {kept.picks[own], kept.excluded[own], kept.words[own], nullptr, Size}, counters);
   }
@@ -281,7 +280,7 @@ __device__ __forceinline__ void select_by_tile(const Tile<Size>& tile, const Pro
   count_picks(totals, rank == 0 ? static_cast<unsigned>(size) : 0, counters);
 }
 
-/// One tile an entry, of those listed or of all.
+/// One tile per entry: of the listed entries, or of all if `listed` is null.
 template <unsigned Size, class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     select_kernel(Program program, LevelView level, std::uint32_t depth, const std::uint32_t* listed,
@@ -292,8 +291,8 @@ __global__ void __launch_bounds__(kSampleBlock)
   select_by_tile<AllEntries>(Tile<Size>(), program, level, listed ? listed[turn] : turn, depth, kept, totals);
 }
 
-/// The same where the host does not know how many are listed, or a grid has a share of the device. (With one
-/// kernel for both a whole level's samples were a tenth slower.)
+/// As select_kernel, if the host does not know how many entries are listed, or the grid has only a share of
+/// the device. (One kernel for both made samples of a whole level a tenth slower.)
 template <unsigned Size, class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     select_listed_kernel(Program program, LevelView level, ListedEntries turns, std::uint32_t depth,
@@ -302,7 +301,7 @@ __global__ void __launch_bounds__(kSampleBlock)
   const Tile<Size> tile;
   turns.each(thread_index() / Size, std::uint64_t{gridDim.x} * kSampleBlock / Size, [&](std::uint64_t turn) {
     select_by_tile<ListedEntries>(tile, program, level, turns[turn], depth, kept, totals);
-    tile.sync();  // the next entry's picks
+    tile.sync();  // the next entry overwrites `kept`
   });
 }
 

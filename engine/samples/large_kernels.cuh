@@ -1,5 +1,5 @@
-// Kernels of selections that no tile keeps: large ones, and all whose bias is dynamic. One warp makes each,
-// in scratch of its own in global memory, and one lane copies each edge of a whole list.
+// Kernels of selections that do not fit a tile: large ones, and all with a dynamic bias. One warp makes each
+// selection, in its own scratch in global memory. Whole lists are copied with one lane per edge.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,12 @@
 
 namespace sluice::samples::cuda {
 
-/// How many warps work, and how many elements of scratch each has.
+/// The number of warps that work, and the elements of scratch of each.
 struct LargeScratch {
   std::uint64_t warps = 1, sums = 0, picks = 0, words = 0;
   PickScratch all = {};  ///< of the first warp
 
-  /// Elements of 8 bytes that hold a warp's.
+  /// Scratch of one warp, in elements of 8 bytes.
   std::uint64_t warp_size() const { return std::max<std::uint64_t>(1, sums + (2 * picks + words + 1) / 2); }
   __device__ __forceinline__ PickScratch of(std::uint64_t warp) const {
     return {all.picks + warp * picks, all.excluded + warp * picks, all.words + warp * words,
@@ -25,13 +25,13 @@ struct LargeScratch {
   }
 };
 
-/// Which part of all scratch, and of the warps that use it, a launch has: so many units from `begin` on.
+/// A launch's part of the scratch, and of the warps that use it: `units` units from `begin` on.
 struct ScratchPart {
-  unsigned begin = 0, units = ~0u;  ///< ~0: all that there are
+  unsigned begin = 0, units = ~0u;  ///< ~0: all units
 };
 
-/// Which lists a launch draws from: of more than `above` and at most `most` entries. Whole lists, which need
-/// no scratch, are taken by the launch for the shortest.
+/// The lists from which a launch draws: those longer than `above` and at most `most`. Whole lists, which need
+/// no scratch, belong to the launch with `above` 0.
 struct ListLengths {
   std::uint32_t above, most;
 
@@ -42,9 +42,9 @@ struct ListLengths {
 
 // ---- kernels
 
-/// Selections from lists of some lengths, less those that tiles or copy_all_kernel make of a tabled bias.
-/// large_warps() makes two blocks for each multiprocessor, so that a block may take half of the registers.
-/// (With an early return of idle warps kernels spilled at that bound, and took 222 registers without it.)
+/// Selections from lists of the given lengths, except those that tiles or copy_all_kernel make for a bias
+/// with tables. large_warps() gives each multiprocessor two blocks, so a block may use half of the registers.
+/// (With an early return of idle warps the kernel spilled at that bound, and used 222 registers without it.)
 template <class Turns, class Program>
 __global__ void __launch_bounds__(kSampleBlock, 2)
     select_large_kernel(Program program, LevelView level, Turns turns, std::uint32_t depth,
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(kSampleBlock, 2)
     if (!lengths.include(row.degree, whole)) continue;
     const EntryList<Program> list(program, from, row);
     if (whole) {
-      if (!Program::kDynamic && available == row.degree) continue;  // copy_all_kernel's
+      if (!Program::kDynamic && available == row.degree) continue;  // copy_all_kernel takes it
       put_all<Turns>(warp, program, level, begin, at, entry.vertex, row,
                      [&](std::uint32_t i) { return list.is_candidate(i); });
       continue;
@@ -94,8 +94,8 @@ __global__ void __launch_bounds__(kSampleBlock, 2)
   }
 }
 
-/// Whole lists that no tile takes: one lane an edge, so that a hub is shared by many warps. `begins`: [turns
-/// + 1] edges of the entries before, from any number on.
+/// Copies whole lists that are too large for a tile: one lane per edge, so that many warps share a hub.
+/// `begins`: [turns + 1] edges of earlier entries, plus any constant.
 template <class Turns, class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     copy_all_kernel(Program program, LevelView level, Turns turns, std::uint32_t depth,
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(kSampleBlock)
   for (std::uint64_t edge = begins[0] + thread_index(); edge < end;
        edge += std::uint64_t{gridDim.x} * kSampleBlock) {
     const auto begun = [&](std::uint64_t turn) { return begins[turn] <= edge; };
-    const std::uint64_t turn = count_while(turns.size(), begun) - 1;  // the edge's entry's
+    const std::uint64_t turn = count_while(turns.size(), begun) - 1;  // of the edge's entry
     const std::uint64_t size = begins[turn + 1] - begins[turn];
     if (size <= kTilePicks) continue;
     const std::uint64_t at = turns[turn];

@@ -1,4 +1,4 @@
-// A level as kernels see it, and whose turn it is among its entries.
+// A level as kernels see it, and which of its entries a launch works on.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace sluice::samples::cuda {
 
-/// Pointers of a level.
+/// Pointers into a SampleLevel.
 struct LevelView {
   std::uint64_t entries, edges;
   std::uint32_t fanout;
@@ -21,23 +21,23 @@ struct LevelView {
   std::uint32_t* owners;
   Vertex* parents;  // dynamic samplers only, as `available`
   std::uint32_t* available;
-  Vertex* arrivals;  // in partitions, and of samplers with an update, only
+  Vertex* arrivals;  // samplers with an update on graphs in partitions only
 
   __device__ __forceinline__ std::uint64_t offset(std::uint64_t entry) const {
     return fanout ? entry * fanout : offsets[entry];
   }
-  /// The first edge of an instance, or where it would be.
+  /// Index of an instance's first edge, or where it would be if there is none.
   __device__ __forceinline__ std::uint64_t first_edge(std::uint64_t instance) const {
     return offset(instance_entries[instance]);
   }
-  /// How many edges an instance has had before one of this level.
+  /// Number of the instance's edges, at all depths, before an edge of this level.
   __device__ __forceinline__ std::uint64_t edges_before(std::uint32_t instance, std::uint64_t edge) const {
     return before[instance] + (edge - first_edge(instance));
   }
   __device__ __forceinline__ std::uint64_t owner(std::uint64_t edge) const {
     return fanout ? edge / fanout : owners[edge];
   }
-  /// Stores an edge of an entry: where it stands in its list, and where it leads.
+  /// Stores an edge of an entry: its index in the entry's list and its target.
   __device__ __forceinline__ void put(std::uint64_t edge, std::uint64_t entry, std::uint32_t index,
                                       Vertex target) const {
     __stcs(indices + edge, index);
@@ -67,8 +67,8 @@ inline LevelView view_of(const SampleLevel& level) {
           level.arrivals.data()};
 }
 
-/// Whose turn it is to be worked on: every entry's of a level, each of whose groups of lanes has one. The
-/// graph is here as a whole: a look for codes in put() would be one more branch of every edge.
+/// The turns of a launch over all entries of a level: one entry per group of lanes. For whole graphs only,
+/// which are not coded: a test for codes would add a branch to every edge.
 struct AllEntries {
   static constexpr bool kListed = false;
 
@@ -78,18 +78,19 @@ struct AllEntries {
     return program.graph.target(row.offset + index);
   }
 
-  std::uint64_t most;  ///< so many
+  std::uint64_t most;  ///< number of entries
 
   __device__ __forceinline__ std::uint64_t operator[](std::uint64_t turn) const { return turn; }
   __device__ __forceinline__ std::uint64_t size() const { return most; }
-  /// Calls body(turn) for `first`, or for every step behind it; body may ask whether there is such a turn.
+  /// Calls body(first); ListedEntries also calls it for every `step` after `first`. body tests turn < size().
   template <class Body>
   __device__ __forceinline__ void each(std::uint64_t first, std::uint64_t, const Body& body) const {
     body(first);
   }
 };
 
-/// Some that are listed, by a grid that may be smaller. `counted` not null: no more than that are.
+/// The turns of a launch over listed entries; its grid may be smaller. If `counted` is not null, it holds the
+/// number of entries in device memory, and `most` is an upper bound.
 struct ListedEntries {
   static constexpr bool kListed = true;
 

@@ -1,4 +1,4 @@
-// Levels of a batch of samples on the GPU: what they have in common on a whole graph and in partitions.
+// Levels of a batch of samples on a GPU: the part shared by whole graphs and graphs in partitions.
 #pragma once
 
 #include <algorithm>
@@ -25,18 +25,18 @@
 
 namespace sluice::samples::cuda {
 
-/// What batches reuse.
+/// Memory and executor that the batches of a run reuse.
 struct LevelsWorkspace {
   explicit LevelsWorkspace(const Device& device) : executor(device) {}
 
-  /// Device memory that the next batch finds already there.
+  /// Device memory that the next batch reuses.
   std::uint64_t bytes() const { return memory.bytes() + executor.order_bytes(); }
 
   SampleWorkspace memory;
   CudaExecutor executor;
 };
 
-/// Levels of all instances of a batch at once; reused for all batches of a run.
+/// Levels of all instances of a batch together; one object serves all batches of a run.
 template <class Program>
 class BatchLevels {
  public:
@@ -57,7 +57,7 @@ class BatchLevels {
     if (memory_.host_facts.size() == 0) memory_.host_facts = Staging<LevelFacts>(device_, 1, "counters");
   }
 
-  /// Plants the seeds of instances [first, first + count).
+  /// Begins a batch: the seeds of instances [first, first + count) become the first frontier.
   void begin(Instance first, std::uint64_t count) {
     program_.first = first;
     instances_ = count;
@@ -65,7 +65,7 @@ class BatchLevels {
     plant_seeds(device_, executor_, starts_, first, count, revisit_, Program::kDynamic, level());
     executor_.fill(memory_.totals.data(), 0, memory_.totals.bytes());
   }
-  /// Adds what was counted to the run's figures.
+  /// Waits for the batch and adds its counters to the run's statistics.
   void finish() {
     stream_.wait("samples");
     PickTotals totals[kCounterSlots];
@@ -76,35 +76,35 @@ class BatchLevels {
     }
     stats_.kernel_launches += executor_.launches() - std::exchange(counted_, executor_.launches());
   }
-  /// Brings a batch that has been grown to the host.
+  /// Copies a grown batch to the host.
   void collect(Instance first, std::uint64_t count, SampleStore& out) {
     collect_samples(device_, executor_, program_.graph, {memory_.levels.data(), depths_ + std::size_t{1}},
                     first, count, out, stats_);
   }
 
   const Program& program() const { return program_; }
-  /// The level whose edges come next.
+  /// The deepest level, whose edges are not yet selected.
   SampleLevel& level() { return memory_.levels[depths_]; }
   std::uint64_t entries() { return level().entries; }
-  /// Of all levels whose edges are selected.
+  /// Number of edges selected so far, in all levels.
   std::uint64_t edges() const {
     std::uint64_t sum = 0;
     for (std::uint32_t d = 0; d < depths_; ++d) sum += memory_.levels[d].edges;
     return sum;
   }
-  /// Its edges are selected.
+  /// Records that the edges of level() are selected; the next level becomes level().
   void step() { ++depths_; }
-  /// Those of so many depths are.
+  /// Records that the edges of the first `depths` levels are selected.
   void stepped(std::uint32_t depths) { depths_ = depths; }
   SampleLevel& of_depth(std::uint32_t depth) { return memory_.levels[depth]; }
 
-  /// Facts are those of all levels under way. `alone`: no other is.
+  /// Prepares measure(). Levels in progress share one LevelFacts; `alone`: there is no other, so clear it.
   void begin_measure(SampleLevel& level, bool alone = true) {
     level.fanout = 0;
     if (alone) executor_.fill(memory_.facts.data(), 0, sizeof(LevelFacts));
     if constexpr (Program::kDynamic) level.available.reserve(device_, level.entries, kPurpose);
   }
-  /// How many edges the entries of an origin rank select, from the lists of the program's graph.
+  /// Computes how many edges each entry of an origin rank selects, from the lists of the program's graph.
   void measure(SampleLevel& level, std::uint32_t depth, const LevelOrigin& origin) {
     const Instance first = std::exchange(program_.first, origin.first);
     LevelView view = view_of(level);
@@ -121,7 +121,7 @@ class BatchLevels {
     }
     program_.first = first;
   }
-  /// Where each entry's edges begin, from their sizes.
+  /// Turns the entries' sizes into edge offsets. Throws UsageError if a list cannot give its draws.
   void sum_sizes(SampleLevel& level) {
     launches_.fetch_facts(stream_);
     level.edges = executor_.exclusive_sum(level.offsets.data(), level.entries);
@@ -158,13 +158,13 @@ class BatchLevels {
     launches_.launch(name, stream_, threads, ~0u, kernel, args...);
   }
 
-  /// For edges whose number is known.
+  /// Allocates the edge columns; throws BudgetError at 2^32 - 1 edges.
   void reserve_edges(SampleLevel& now, bool updates = false) {
     if (now.edges >= 0xffffffffu) throw BudgetError("device memory: a batch has too many edges");
     now.reserve_edges(device_, updates);
   }
 
-  /// The most edges of an entry.
+  /// The most edges of one entry.
   std::uint64_t largest() const { return memory_.host_facts.data()->largest; }
   void check_measure() const {
     const LevelFacts& facts = *memory_.host_facts.data();
@@ -186,7 +186,7 @@ class BatchLevels {
     return memory_.flags.data();
   }
 
-  /// The table of all vertices visited so far, and of those that this depth's edges reach.
+  /// Builds the table of all vertices visited so far and of those that this depth's edges reach.
   VisitedTable reach(SampleLevel& now) {
     std::uint64_t keys = now.edges;
     for (std::uint32_t d = 0; d < depths_; ++d) keys += memory_.levels[d].entries;
@@ -211,20 +211,20 @@ class BatchLevels {
   bool revisit_;
   RunStats& stats_;
   std::uint64_t instances_ = 0;
-  std::uint64_t counted_;  ///< launches of the executor
+  std::uint64_t counted_;  ///< executor launches that the statistics contain
   std::uint32_t depths_ = 0;
   const Stream& stream_;
   SelectLaunches<Program> launches_;
 };
 
-/// Levels of a whole graph.
+/// Levels of samples on a whole graph.
 template <class P>
 class Levels<P, Whole> : public BatchLevels<P> {
  public:
   using Program = P;
   using BatchLevels<Program>::BatchLevels;
 
-  /// Grows instances [first, first + count), for collect() to bring.
+  /// Grows instances [first, first + count); collect() then copies them to the host.
   void grow(Instance first, std::uint64_t count) {
     this->begin(first, count);
     timer_.start(stream_);
@@ -266,7 +266,7 @@ class Levels<P, Whole> : public BatchLevels<P> {
     if (launches_.needs_scratch(largest)) launches_.refuse_exhausted(stream_);
   }
 
-  /// Does every entry draw as many edges, so that their places need no sums?
+  /// True if every entry draws the same number of edges, so that offsets need no prefix sums.
   bool draws_evenly(SampleLevel& level, std::uint32_t depth) {
     if constexpr (!Program::kDynamic) {
       if (!program_.sampler.replacement()) return false;

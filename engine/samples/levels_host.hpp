@@ -1,7 +1,7 @@
-// Samples of a whole graph on the host: a thread grows one instance at a time, whose edges go to the results
-// of its block at once. Most of its time it waits for lists and targets, so both are prefetched: where a list
-// lies when an edge reaches its vertex, and targets of several entries' selections before the first of
-// them is looked at.
+// Samples of a whole graph on the host: a thread grows one instance at a time and appends its edges directly
+// to the results of its block. Memory latency of lists and targets dominates, so both are prefetched: a
+// vertex's list offset when an edge reaches it, and the targets that several entries select before the first
+// of them is read.
 #pragma once
 
 #include <algorithm>
@@ -21,24 +21,24 @@
 
 namespace sluice::samples::host {
 
-/// Entry `entry` of a frontier, as the sampler's hooks see it. `parents`: of dynamic samplers.
+/// The hooks' argument `at` for entry `entry` of a frontier. `parents` is read for dynamic samplers only.
 template <class Program>
 auto expansion_of(const Program& program, const FrontierEntry* frontier, const Vertex* parents,
                   std::uint64_t entry, std::uint32_t depth) {
   return program.expansion(frontier[entry], depth, Program::kDynamic ? parents[entry] : kNoVertex);
 }
 
-/// Entries of one instance, and the edges that they have selected.
+/// Entries of one instance at one depth, and the edges that they selected.
 struct InstanceLevel {
   const FrontierEntry* entries;  ///< [count]
-  const std::uint64_t* offsets;  ///< [count + 1] where an entry's edges begin
+  const std::uint64_t* offsets;  ///< [count + 1] first edge of each entry
   std::uint64_t count;
-  const Vertex* arrivals;  ///< by edge, the vertex that it brings; kNoVertex: none
+  const Vertex* arrivals;  ///< by edge, the vertex that it adds to the frontier; kNoVertex: none
   bool revisit;            ///< tree semantics
-  std::uint64_t slots;     ///< revisit: the slot of what edge 0 brings, of edge 1 one more
+  std::uint64_t slots;     ///< revisit: edge e adds an entry with slot `slots` + e
 
-  /// Calls put(entry, parent) for every entry of the next frontier, in order of edges: of each arrival for
-  /// which goes_on(edge, arrival).
+  /// Calls put(entry, parent) for every entry of the next frontier, in order of edges: one for each arrival
+  /// for which goes_on(edge, arrival) is true.
   template <class GoesOn, class Put>
   void arrive(const GoesOn& goes_on, const Put& put) const {
     for (std::uint64_t at = 0; at < count; ++at) {
@@ -51,7 +51,7 @@ struct InstanceLevel {
   }
 };
 
-/// Levels of one instance after the other; one a thread.
+/// Levels of one instance after another; each thread has one.
 template <class P>
 class Levels<P, Whole> {
  public:
@@ -86,11 +86,11 @@ class Levels<P, Whole> {
  private:
   struct Frontier {
     std::vector<FrontierEntry> entries;
-    std::vector<Vertex> parents;  ///< dynamic samplers: where each entry came from
+    std::vector<Vertex> parents;  ///< dynamic samplers: source of the edge that reached each entry
   };
   using At = typename EntrySelector<Program>::At;
 
-  /// Plants the seeds of an instance; entries are numbered relative to it.
+  /// Makes the seeds of an instance its first frontier. Entries have instance 0, relative to `instance`.
   void begin(Instance instance, SampleStore& out) {
     program_.first = instance;
     out_ = &out, before_ = out.edge.size();
@@ -124,7 +124,7 @@ class Levels<P, Whole> {
     }
   }
 
-  /// Selects for frontier entries from `entry` on, for a few of them; returns the first of the others.
+  /// Selects edges for a few frontier entries from `entry` on; returns the first entry that is left.
   std::size_t select_some(std::size_t entry, std::uint32_t depth, BlockCounters& counters) {
     picks_.clear();
     const std::uint64_t before = offsets_.back();
@@ -141,7 +141,7 @@ class Levels<P, Whole> {
     return entry;
   }
 
-  /// Their edges.
+  /// Adds the edges of picks_, selected for entries from `entry` on, to the results.
   void take_selected(std::size_t entry, std::uint32_t depth) {
     std::size_t pick = 0;
     for (const std::uint64_t before = offsets_[entry]; entry + 1 < offsets_.size(); ++entry) {
@@ -153,13 +153,13 @@ class Levels<P, Whole> {
   void take(const At& at, EdgeIndex position) {
     const Edge edge{at.vertex, program_.graph.target(position), position};
     out_->add_edge(edge.source, edge.target, at.depth, edge.position);
-    if (at.depth == program_.sampler.depth()) return;  // nothing is expanded any more
+    if (at.depth == program_.sampler.depth()) return;  // the last depth has no next frontier
     const Vertex arrival = program_.arrival(at, edge);
     if (arrival != kNoVertex) prefetch(program_.graph.csr.offsets + arrival);
     if constexpr (Program::kUpdates) arrivals_.push_back(arrival);
   }
 
-  /// As many as a core can wait for; whole lists are not held back by others.
+  /// Entries and picks selected together: about as many loads as a core can have in flight.
   static constexpr std::size_t kEntriesAhead = 16, kPicksAhead = 64;
 
   Program program_;
@@ -169,10 +169,10 @@ class Levels<P, Whole> {
   EntrySelector<Program> selector_;
   SampleStore* out_ = nullptr;
   std::uint64_t seeds_ = 0;
-  std::uint64_t before_ = 0, first_ = 0;  ///< edges in `out_` before the instance's, and before the level's
+  std::uint64_t before_ = 0, first_ = 0;  ///< edges in `out_` before the instance, and before the level
   Frontier now_, next_;
-  std::vector<std::uint64_t> offsets_;  ///< [entries + 1] where an entry's edges begin in the level
-  std::vector<Vertex> arrivals_;        ///< [edges of the level] of samplers with an update
+  std::vector<std::uint64_t> offsets_;  ///< [entries + 1] first edge of each entry in the level
+  std::vector<Vertex> arrivals_;        ///< [edges of the level] samplers with an update only
   std::vector<EdgeIndex> picks_;        ///< edges of the entries that are expanded together
 };
 

@@ -1,5 +1,5 @@
-// From the edges of one depth to the frontier of the next: in order of edges, what was first reached by them
-// (visited rule), or every arrival (tree semantics).
+// From the edges of one depth to the frontier of the next: in order of edges, each newly reached vertex
+// (visited rule) or every arrival (tree semantics).
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace sluice::samples::cuda {
 
-/// Which vertices an instance has visited, for all instances of a batch at once: one hash table keyed by
-/// instance and vertex. Its value is the earliest edge that reached the vertex, kept by an atomic minimum, so
-/// that the table says the same whatever order the lanes come in.
+/// The vertices visited by all instances of a batch: one hash table keyed by instance and vertex. Its value
+/// is the earliest edge that reached the vertex, kept by an atomic minimum, so that the result does not
+/// depend on the order of lanes.
 struct VisitedSlot {
   unsigned long long key;    ///< instance << 32 | vertex; all ones: free
-  unsigned long long stamp;  ///< 0: visited in an earlier round; else 1 + the edge's number in this round
+  unsigned long long stamp;  ///< 0: visited at an earlier depth; else 1 + the edge's number at this depth
 };
 
 /// A table of `mask` + 1 slots (a power of two), all bits set before use.
@@ -42,7 +42,7 @@ struct VisitedTable {
     }
     atomicMin(&slots[at].stamp, stamp);
   }
-  /// The stamp of a key that is there.
+  /// The stamp of a key that the table contains.
   __device__ __forceinline__ unsigned long long stamp(std::uint32_t instance, Vertex vertex) const {
     const unsigned long long key = key_of(instance, vertex);
     std::uint64_t at = first_slot(key);
@@ -51,14 +51,14 @@ struct VisitedTable {
   }
 };
 
-/// Vertices visited before this round.
+/// Enters the vertices visited at earlier depths.
 static __global__ void __launch_bounds__(kSampleBlock)
     revisit_kernel(const FrontierEntry* frontier, std::uint64_t entries, VisitedTable table) {
   const std::uint64_t at = thread_index();
   if (at < entries) table.reach(frontier[at].instance, frontier[at].vertex, 0);
 }
 
-/// The vertex that an edge brings to the frontier.
+/// The vertex that an edge adds to the next frontier; kNoVertex: none.
 template <class Program>
 __device__ __forceinline__ Vertex arrival(const Program& program, const LevelView& level,
                                           const FrontierEntry& entry, std::uint64_t edge,
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(kSampleBlock)
   if (v != kNoVertex) table.reach(entry.instance, v, edge + 1);
 }
 
-/// 1 where an edge brings a vertex to the next frontier.
+/// Sets flags[edge] to 1 if the edge adds an entry to the next frontier, else to 0.
 template <class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     flag_kernel(Program program, LevelView level, std::uint32_t depth, bool revisit, VisitedTable table,
@@ -92,8 +92,8 @@ __global__ void __launch_bounds__(kSampleBlock)
   flags[edge] = v != kNoVertex && (revisit || table.stamp(entry.instance, v) == edge + 1);
 }
 
-/// Entries of the next frontier; `sums` are exclusive sums of the flags, null where every edge arrives;
-/// `seeds`: [instances + 1] seeds before an instance's.
+/// Writes the entries of the next frontier. `sums`: exclusive prefix sums of the flags; null if every edge
+/// adds an entry. `seeds`: [instances + 1] seeds of earlier instances.
 template <class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     arrive_kernel(Program program, LevelView level, std::uint32_t depth, bool revisit,
@@ -113,8 +113,8 @@ __global__ void __launch_bounds__(kSampleBlock)
   if constexpr (Program::kDynamic) next_parents[to] = entry.vertex;
 }
 
-/// The flags of a first depth with one seed and at most 32 edges an instance: one warp an instance sees them
-/// all.
+/// As flag_kernel, for a first depth with one seed and at most 32 edges per instance: a warp compares all
+/// edges of an instance, without a table.
 template <class Program>
 __global__ void __launch_bounds__(kSampleBlock)
     flag_first_kernel(Program program, LevelView level, std::uint32_t depth, std::uint64_t* flags) {
@@ -129,14 +129,13 @@ __global__ void __launch_bounds__(kSampleBlock)
   if (inside) flags[edge] = v != kNoVertex && v != entry.vertex && !repeated;
 }
 
-/// What the depth after this one knows of an instance; for i = `instances` only where its entries would
-/// begin.
+/// Computes an instance's values for the next level; for i = `instances` only the end of the entries.
 struct NextInstances {
   LevelView level;
   std::uint64_t instances;
-  const std::uint64_t* sums;  ///< as arrive_kernel's
+  const std::uint64_t* sums;  ///< see arrive_kernel
   std::uint64_t* before;      ///< [instances] edges of all depths up to this one
-  std::uint64_t* entries;     ///< [instances + 1] of the next frontier; null: not wanted
+  std::uint64_t* entries;     ///< [instances + 1] first entry in the next frontier; null: not written
 
   __device__ void operator()(std::uint64_t i, CudaLane&) const {
     const std::uint64_t first = level.first_edge(i);

@@ -1,5 +1,5 @@
-// The first level of a batch of samples: the seeds of its instances, each once (DeviceStarts has dropped the
-// repeated ones).
+// The first level of a batch of samples: the seeds of its instances. An instance has each seed once, since
+// DeviceStarts drops repeated seeds.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace sluice::samples {
 
-/// Writes what instance i plants; for i = `instances` only where that would begin.
+/// Writes the frontier entries of instance i's seeds. For i = `instances` it writes only the end offset.
 struct PlantSeeds {
   StartsView starts;
   Instance first;
   std::uint64_t instances;
   bool revisit;
   FrontierEntry* frontier;
-  std::uint64_t* begins;  ///< [instances + 1]
+  std::uint64_t* begins;  ///< [instances + 1] index of an instance's first entry
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t i, Lane&) const {
@@ -32,7 +32,7 @@ struct PlantSeeds {
   }
 };
 
-/// Plants the seeds of instances [first, first + count). `traced`: entries say where they came from.
+/// Makes the seeds of instances [first, first + count) a level's frontier. `traced`: sets parents, kNoVertex.
 template <Executor E>
 void plant_seeds(const Device& device, E& executor, const StartsView& starts, Instance first,
                  std::uint64_t count, bool revisit, bool traced, SampleLevel& seeds) {

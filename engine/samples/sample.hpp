@@ -1,5 +1,5 @@
-// Runs any traversal sampler: picks the technique, makes the tables, hands the program to the
-// backend. Include this to run a sampler of your own; compile the file as CUDA to run it on a GPU too.
+// Runs any traversal sampler: picks the technique, builds the tables and passes the program to the backend.
+// Include this header to run your own sampler; compile the including file as CUDA to run it on a GPU too.
 #pragma once
 
 #include "engine/batch/instance_run.hpp"
@@ -24,10 +24,10 @@
 #include "engine/core/build_namespace.hpp"
 
 namespace sluice::samples {
-inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
+inline namespace SLUICE_BUILD_NAMESPACE {  // templates have different code in files compiled as CUDA
 
-/// One run of one traversal sampler; `tables` holds the tables of its fixed bias; `uniform`: all candidates
-/// alike; `Grower` grows samples on a graph in partitions (PartitionedSamples).
+/// One run of one traversal sampler. `tables` holds the tables of its fixed bias; `uniform`: all candidates
+/// have the same bias. `Grower` grows samples on a graph in partitions (see PartitionedSamples).
 template <TraversalSampler Sampler, template <class Levels> class Grower>
 class SampleRun : InstanceRun<SampleSink, Options> {
  public:
@@ -83,7 +83,7 @@ class SampleRun : InstanceRun<SampleSink, Options> {
     program_.select = Select::automatic;
   }
 
-  /// With replacement: an index where uniform, else alias; or what was asked for.
+  /// With replacement: the technique that `--select` names; by default an index if uniform, else alias.
   void prepare_draws() {
     const auto& bias = program_.sampler;
     program_.select = options.select;
@@ -108,7 +108,7 @@ class SampleRun : InstanceRun<SampleSink, Options> {
     program_.tables.positive = tables_.positive.data();
   }
 
-  /// In partitions, tables come with their edges.
+  /// On a graph in partitions, tables are transferred with the edges of their partition.
   void make_ctps() {
     program_.tables.cumulative = ctps_of(graph, tables_, table_bias(program_.sampler), pages_);
   }
@@ -128,7 +128,7 @@ class SampleRun : InstanceRun<SampleSink, Options> {
     }
   }
 
-  /// With replacement and a dynamic bias: rejection below its bound, else inverse transform.
+  /// With replacement and a dynamic bias: rejection if the bias has a bound, else inverse transform.
   void prepare_dynamic_draws() {
     program_.select = options.select;
     if (options.select == Select::automatic)
@@ -147,8 +147,7 @@ class SampleRun : InstanceRun<SampleSink, Options> {
     }
   }
 
-  /// Do the sampler's bounds alone say that all edges have positive bias, and that no list's sum is too
-  /// large?
+  /// True if the sampler's bounds alone prove that all edges have positive bias and all lists sum below 2^64.
   bool every_is_candidate() const {
     if constexpr (HasFloor<Sampler> && HasBound<Sampler> && !HasEdgeBias<Sampler>) {
       return program_.sampler.bias_floor() > 0 &&
@@ -157,7 +156,7 @@ class SampleRun : InstanceRun<SampleSink, Options> {
     return false;
   }
 
-  /// Without replacement: bipartite region search, or what was asked for.
+  /// Without replacement: the technique that `--select` names, by default bipartite region search.
   void prepare_distinct() {
     program_.select = options.select == Select::automatic ? Select::bipartite : options.select;
     if (program_.select != Select::bipartite && program_.select != Select::updated &&
@@ -172,14 +171,14 @@ class SampleRun : InstanceRun<SampleSink, Options> {
     }
   }
 
-  /// May the sampler's hooks read weights where a list is expanded?
+  /// True if the sampler's hooks may read weights while a list is expanded.
   bool reads_weights() const {
     if (!graph.graph.weighted) return false;
     if (Sampler::kBias == BiasClass::dynamic || program_.kUpdates) return true;
     return Sampler::kBias == BiasClass::fixed && program_.tables.positive;
   }
 
-  /// Has the lists coded, if the sample can do with that and it pays.
+  /// Chooses the coded layout if the sample can read it and it pays; throws UsageError if it cannot but must.
   void take_codes() {
     const bool asked = options.layout == Layout::coded;
     if (!graph.paged || !program_.may_be_coded()) {
@@ -199,7 +198,7 @@ class SampleRun : InstanceRun<SampleSink, Options> {
     return expected_sample(graph.graph, options, most_seeds_, program_.sampler.depth());
   }
   std::uint64_t expected_bytes() const {
-    // As much for what other ranks ask.
+    // Twice with shards: remote requests take as much memory as this rank's own instances.
     return expected().bytes(graph.device.memory().available()) * (graph.paging.shard ? 2 : 1);
   }
 
@@ -222,7 +221,7 @@ class SampleRun : InstanceRun<SampleSink, Options> {
         });
   }
 
-  /// On a GPU its size is estimated; the host grows samples in memory of its own.
+  /// Plans the smallest batch of a GPU run by its estimated size; host runs plan nothing here.
   void take_smallest_batch() const {
     if (!graph.device.is_cuda()) return;
     const std::uint64_t bytes = smallest_batch_bytes(graph, options, most_seeds_);
@@ -248,7 +247,7 @@ class SampleRun : InstanceRun<SampleSink, Options> {
   Program program_;
 };
 
-/// `uniform`: all candidates are alike, and `tables` stay empty. `Grower` as SampleRun's.
+/// `uniform`: all candidates have the same bias, and `tables` stays empty. `Grower`: see SampleRun.
 template <template <class Levels> class Grower = LevelGrower, TraversalSampler Sampler>
 RunStats run_sample(ResidentGraph& graph, BiasTables& tables, bool uniform, const Sampler& sampler,
                     const Starts& starts, const Options& options, SampleSink* sink) {
@@ -258,7 +257,7 @@ RunStats run_sample(ResidentGraph& graph, BiasTables& tables, bool uniform, cons
   return stats;
 }
 
-/// Samples by the tables that the graph keeps for a bias that has a name.
+/// Samples by a named bias, with the tables that the graph keeps for it.
 template <template <class Levels> class Grower = LevelGrower, TraversalSampler Sampler>
 RunStats run_sample(ResidentGraph& graph, Bias bias, const Sampler& sampler, const Starts& starts,
                     const Options& options, SampleSink* sink) {
@@ -266,8 +265,8 @@ RunStats run_sample(ResidentGraph& graph, Bias bias, const Sampler& sampler, con
   return run_sample<Grower>(graph, tables, bias == Bias::none, sampler, starts, options, sink);
 }
 
-/// Samples with a sampler of your own. `options.kind` and the options of built-in kinds are ignored.
-/// Errors as run_samples.
+/// Samples with your own sampler. `options.kind` and the options of built-in kinds are ignored.
+/// Throws the same errors as run_samples.
 template <template <class Levels> class Grower = LevelGrower, TraversalSampler Sampler>
 RunStats run_sample(ResidentGraph& graph, const Starts& starts, const Sampler& sampler,
                     const Options& options, SampleSink* sink) {

@@ -38,7 +38,7 @@ class SampleBatches {
     }
     levels_->grow(first, count);
     if (!sink_) return;
-    // The batch before the last one has left, and its memory need not be brought in once more.
+    // The batch before the previous one is written, so its host memory is reused without new page faults.
     SampleStore& store = stores_[turn_++ % 2];
     levels_->collect(first, count, store);
     staged_ = store.bytes();
@@ -67,7 +67,7 @@ class SampleBatches {
   SampleSink* sink_;
   std::optional<Levels<Program, Whole>> levels_;
   BatchSizer sizer_;
-  std::array<SampleStore, 2> stores_;  ///< results that leave, in turns
+  std::array<SampleStore, 2> stores_;  ///< results being written, used alternately
   unsigned turn_ = 0;
   std::uint64_t staged_ = 0;  ///< bytes of the last batch's results
 };

@@ -1,4 +1,4 @@
-// Launches that select the edges of a depth's entries on a GPU: of all, or of those that are listed.
+// Launches that select the edges of a depth's entries on a GPU: of all entries, or of listed ones.
 #pragma once
 
 #include <algorithm>
@@ -16,19 +16,19 @@
 
 namespace sluice::samples::cuda {
 
-/// Entries whose edges are selected, on a stream. Where those lie is known.
+/// Entries whose edges are to be selected, on a stream. The offsets of their edges are already computed.
 template <class Turns>
 struct Selection {
   LevelView level;
   Turns turns;
   std::uint32_t depth;
-  std::uint64_t largest;  ///< no selection is larger
+  std::uint64_t largest;  ///< an upper bound of the selections' sizes
   const Stream& stream;
-  const std::uint64_t* begins;        ///< [turns + 1] as copy_all_kernel's, if any selection is large
-  unsigned long long* clashes;        ///< how many entries' first choices clash; of a whole level zero
-  std::uint32_t* clashing = nullptr;  ///< [turns] space for those
+  const std::uint64_t* begins;        ///< [turns + 1] see copy_all_kernel, if any selection is large
+  unsigned long long* clashes;        ///< receives the entries whose first choices clash; 0 for AllEntries
+  std::uint32_t* clashing = nullptr;  ///< [turns] receives those entries, if they are listed
   unsigned most_blocks = ~0u;         ///< of a launch without scratch
-  ScratchPart scratch = {};           ///< of one with scratch
+  ScratchPart scratch = {};           ///< of a launch with scratch
 };
 
 template <class Program>
@@ -42,9 +42,9 @@ class SelectLaunches {
         memory_(memory),
         stats_(stats) {}
 
-  /// Do selections need scratch, and may they run out of random words?
+  /// True if selections need scratch and may run out of random words.
   static bool needs_scratch(std::uint64_t largest) { return Program::kDynamic || largest > kTilePicks; }
-  /// Blocks without scratch that work at the same time.
+  /// The number of blocks without scratch that the device runs concurrently.
   static unsigned blocks_side_by_side() {
     if constexpr (Program::kDynamic)
       return blocks_at_once(measure_kernel<ListedEntries, Program>, kSampleBlock, 0);
@@ -52,12 +52,12 @@ class SelectLaunches {
       return blocks_at_once(select_listed_kernel<kTilePicks, Program>, kSampleBlock, 0);
   }
 
-  /// Takes scratch for a level's selections, if they need any: before the first of them, as they may share it
-  /// out. For all warps that are useful where that fits, else for fewer. How many never changes a sample.
+  /// Allocates scratch if a level's selections need it; call it before the first of them, which may share it.
+  /// All useful warps get scratch if it fits, else fewer. Their number never changes a sample.
   void reserve(const Program& program, std::uint64_t largest) {
     if (!needs_scratch(largest)) return;
     constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
-    const std::uint64_t bytes =  // smallest_batch_bytes() plans that of a tabled bias for all warps
+    const std::uint64_t bytes =  // if not dynamic, smallest_batch_bytes() has planned scratch of all warps
         Program::kDynamic ? std::min(kMostBytes, memory_.scratch.bytes() + device_.memory().available() / 2)
                           : ~0ull;
     const std::uint64_t each = scratch_for(program, widest()).warp_size(), most = large_warps(device_);
@@ -65,7 +65,7 @@ class SelectLaunches {
     memory_.scratch.reserve(device_, warps * each, "scratch of large selections");
     units_ = static_cast<unsigned>(std::min(memory_.scratch.size() / each, most / kWarps));
   }
-  /// Into so many parts that scratch can be cut: each has a block's, or a warp's where memory is short.
+  /// The number of parts of the scratch: each serves a block, or at least a warp if memory is short.
   unsigned units() const { return units_; }
 
   template <class Turns>
@@ -85,7 +85,7 @@ class SelectLaunches {
     ++stats_.kernel_launches;
   }
 
-  /// They have come when the stream has been waited for.
+  /// Begins to copy the facts to the host; a wait for the stream completes the copy.
   void fetch_facts(const Stream& stream) {
     check(cudaMemcpyAsync(memory_.host_facts.data(), memory_.facts.data(), sizeof(LevelFacts),
                           cudaMemcpyDeviceToHost, stream.get()),
@@ -95,7 +95,7 @@ class SelectLaunches {
     fetch_facts(stream);
     stream.wait("samples");
   }
-  /// Selections that ran out of random words have stored no edges.
+  /// Throws UsageError if a selection ran out of random words, which then stored no edges.
   void refuse_exhausted(const Stream& stream) {
     read_facts(stream);
     if (memory_.host_facts.data()->exhausted) throw too_many_redraws();
@@ -104,7 +104,7 @@ class SelectLaunches {
  private:
   static constexpr unsigned kWarps = kSampleBlock / 32;  ///< of a block
 
-  /// Short lists by as many warps as are useful, longer ones by as many as there is scratch for.
+  /// Two launches: short lists with as many warps as are useful, longer ones with as many as have scratch.
   template <class Turns>
   void select_dynamic(const Program& program, const Selection<Turns>& some) {
     constexpr std::uint32_t kShort = GraphView::kHubDegree;
@@ -128,12 +128,12 @@ class SelectLaunches {
 
   /// The longest list that large selections draw from.
   std::uint64_t widest() const { return Program::kDynamic ? memory_.host_facts.data()->widest : max_degree_; }
-  /// Edges that an entry draws at most from such a list.
+  /// The most edges that an entry draws from a list of at most `longest` edges.
   std::uint64_t most_drawn(const Program& program, std::uint64_t longest) const {
     const std::uint64_t drawn = memory_.host_facts.data()->drawn;
     return program.sampler.replacement() ? drawn : std::min(drawn, longest);
   }
-  /// A warp's scratch for lists that are no longer.
+  /// Scratch of one warp for lists of at most `longest` edges.
   LargeScratch scratch_for(const Program& program, std::uint64_t longest) const {
     LargeScratch scratch;
     scratch.picks = most_drawn(program, longest);
@@ -142,7 +142,7 @@ class SelectLaunches {
     if (!program.sampler.replacement() && !linear) scratch.words = longest / 32 + 1;
     return scratch;
   }
-  /// The same for as many warps as a part of all scratch has room for.
+  /// Scratch for as many warps as fit a part of the allocated scratch.
   LargeScratch take(const ScratchPart& part, LargeScratch scratch) const {
     const std::uint64_t units = std::min(part.units, units_), unit = memory_.scratch.size() / units_;
     const std::uint64_t most = std::max<std::uint64_t>(1, large_warps(device_) * units / units_);
@@ -160,7 +160,7 @@ class SelectLaunches {
     const bool uneven = memory_.host_facts.data()->uneven != 0;
     const bool replacement = program.sampler.replacement(), small = some.largest <= kTilePicks;
     if (Turns::kListed ? replacement && small && !uneven : some.level.fanout > 0) return draw(program, some);
-    // One launch is quicker than two where there is little to do.
+    // One launch is faster than two if there are few entries.
     if (some.turns.most >= kManyEntries && !replacement && small && program.select != Select::updated)
       return choose_first(program, some);
     if constexpr (Turns::kListed) {
@@ -169,14 +169,14 @@ class SelectLaunches {
       select_all(program, some, nullptr, some.turns.most);
     }
     if (small) return;
-    // Of listed entries only the device knows how many edges they have.
+    // The number of edges of listed entries is known only to the device.
     const unsigned most = Turns::kListed ? device_.multiprocessors() * 8 : ~0u;
     launch("copy_all_kernel", some.stream, some.level.edges, std::min(most, some.most_blocks),
            copy_all_kernel<Turns, Program>, program, some.level, some.turns, some.depth, some.begins);
     select_lists(program, some, {0, ~0u});
   }
 
-  /// Warps for so many entries.
+  /// Warps that serve `entries` entries of `lanes` lanes each.
   static std::uint64_t warps_for(std::uint64_t entries, std::uint64_t lanes) {
     return (entries + 32 / lanes - 1) / (32 / lanes);
   }
@@ -190,7 +190,7 @@ class SelectLaunches {
     stats_.selections += some.level.edges, stats_.selection_iterations += some.level.edges;
   }
 
-  /// The host waits for the number of those that clash in a whole level alone.
+  /// The host reads the number of clashing entries for AllEntries only.
   template <class Turns>
   void choose_first(const Program& program, const Selection<Turns>& some) {
     std::uint32_t* clashing = some.clashing;
@@ -224,7 +224,7 @@ class SelectLaunches {
            memory_.totals.data());
   }
 
-  /// The program as it finds collisions among so many picks.
+  /// The program with the collision technique for `drawn` picks.
   Program with_collision(const Program& selects, std::uint64_t drawn) const {
     constexpr std::uint64_t kBitmapFrom = 256;  // beyond, comparing with all picks costs more than a bitmap
     Program program = selects;
@@ -236,7 +236,7 @@ class SelectLaunches {
   const Device& device_;
   std::uint32_t max_degree_;
   bool linear_asked_;   ///< `--collision linear`: never replaced by a bitmap
-  unsigned units_ = 1;  ///< of scratch
+  unsigned units_ = 1;  ///< parts of the scratch
   SampleWorkspace& memory_;
   RunStats& stats_;
 };

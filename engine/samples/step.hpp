@@ -1,4 +1,4 @@
-// One expansion of a sample, once for host and device: how many edges a frontier vertex selects, and which.
+// One expansion of a sample, for host and device alike: how many edges a frontier vertex selects, and which.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,24 @@
 
 namespace sluice::samples {
 
-/// A frontier entry. The slot keys its draws: the vertex, or with tree semantics the entry's number in its
-/// instance.
+/// A frontier entry. `slot` keys its random draws: it is the vertex, or with tree semantics the entry's
+/// number in its instance.
 struct FrontierEntry {
   std::uint32_t instance = 0;  ///< relative to the batch
   Vertex vertex = kNoVertex;
   std::uint64_t slot = 0;
 };
 
-/// Scratch of a group that selects: picks, regions excluded by a redraw, bits of taken candidates.
+/// Scratch of a group that selects: picks, regions that a redraw excludes, a bitmap of taken candidates.
 struct PickScratch {
   std::uint32_t* picks = nullptr;
   std::uint32_t* excluded = nullptr;
   std::uint32_t* words = nullptr;  ///< bitmaps only
   std::uint64_t* sums = nullptr;   ///< dynamic bias only: the list's CTPS
-  std::uint32_t most_words = ~0u;  ///< where fewer than a list's candidates need, they share bits
+  std::uint32_t most_words = ~0u;  ///< size of `words`; if too small for a list, candidates share bits
 };
 
-/// Tables of the sampler's fixed bias that the technique needs; null where it does not. All null: uniform.
+/// Tables of the sampler's fixed bias. A table that the technique does not read is null. All null: uniform.
 struct SampleTables {
   const std::uint64_t* cumulative = nullptr;
   const std::uint64_t* thresholds = nullptr;
@@ -47,26 +47,26 @@ struct SampleProgram {
   SampleTables tables;
   Select select = Select::automatic;  ///< resolved: automatic means a uniform index
   Collision collision = Collision::linear;
-  bool uniform = true;              ///< all candidates alike: no table is read
-  bool every_is_candidate = false;  ///< dynamic bias: known to be positive and in bounds without counting
+  bool uniform = true;              ///< all candidates have the same bias: no table is read
+  bool every_is_candidate = false;  ///< dynamic bias: positive and in bounds by the sampler's bounds alone
   std::uint64_t seed = 1;
   Instance first = 0;  ///< instance of the batch's entry 0
-  CodedLists coded;    ///< in partitions, where nothing reads a list but target_on_page
+  CodedLists coded;    ///< coded lists of a partition; only target_on_page reads them
 
-  /// Trials of rejection for one pick, and how many picks then fit a stream.
+  /// Rejection trials per pick, and how many picks one random stream then serves.
   static constexpr std::uint32_t kTrials = 64;
   static constexpr std::uint32_t kMaxRejectionPicks = kMaxDraws / kTrials;
 
-  /// Does the sampler say itself which vertex an edge brings?
+  /// True if the sampler has an update hook, which names the vertex that an edge adds to the frontier.
   static constexpr bool kUpdates = HasFrontierUpdate<Sampler>;
-  /// Is the bias known only when a vertex is expanded? Then lists are drawn from by DynamicList, and
-  /// frontiers say where their entries came from.
+  /// True if the bias is known only when a vertex is expanded. Then DynamicList makes the draws, and
+  /// frontiers store the parents of their entries.
   static constexpr bool kDynamic = Sampler::kBias == BiasClass::dynamic;
 
   SLUICE_HD SampleDraws draws(const FrontierEntry& entry) const {
     return {seed, entry.slot, first + entry.instance};
   }
-  /// `previous`: where the entry came from; only dynamic samplers know and ask.
+  /// `previous`: source of the edge that reached the entry; only dynamic samplers store and read it.
   SLUICE_HD ExpansionOf<Sampler> expansion(const FrontierEntry& entry, std::uint32_t depth,
                                            Vertex previous = kNoVertex) const {
     const Expansion at{first + entry.instance, entry.vertex, depth};
@@ -76,7 +76,7 @@ struct SampleProgram {
       return at;
     }
   }
-  /// How many draws of one list have random words of their own.
+  /// The most draws from one list for which the stream has separate random words.
   SLUICE_HD std::uint32_t most_draws() const {
     return select == Select::rejection ? kMaxRejectionPicks : kMaxDraws;
   }
@@ -92,7 +92,7 @@ struct SampleProgram {
     if (wanted == kAllNeighbors) return available;
     return sampler.replacement() || wanted < available ? wanted : available;
   }
-  /// With every candidate wanted nothing is drawn. A multiple draw of all is still a draw.
+  /// True if nothing is drawn, as the entry takes every candidate; with replacement only by kAllNeighbors.
   SLUICE_HD bool takes_all(std::uint64_t size, const ExpansionOf<Sampler>& at, const SampleDraws& random,
                            std::uint32_t available) const {
     if (!sampler.replacement()) return size == available;
@@ -115,13 +115,13 @@ struct SampleProgram {
     return transform(row, draw_at(random, Stream::select, j));
   }
 
-  /// The first choice of pick `j` of distinct ones (repeated and bipartite, see DistinctPicker).
+  /// The first choice of pick `j` of distinct picks (techniques repeated and bipartite, see DistinctPicker).
   SLUICE_HD std::uint32_t first_choice(const SampleDraws& random, const Row& row, std::uint32_t j) const {
     const std::uint64_t word = draw_at(random, Stream::select, j);
     return uniform ? static_cast<std::uint32_t>(uniform_index(word, row.degree)) : transform(row, word);
   }
 
-  /// `count` distinct picks into scratch.picks, in the order they were made; false: see DistinctPicker::pick.
+  /// Writes `count` distinct picks to scratch.picks in the order of drawing; false: see DistinctPicker::pick.
   template <class Group>
   SLUICE_HD bool draw_distinct(const Group& group, const SampleDraws& random, const Row& row,
                                std::uint32_t count, const PickScratch& scratch,
@@ -133,7 +133,7 @@ struct SampleProgram {
         .pick(count, counters);
   }
 
-  /// The same over the list's CTPS.
+  /// As draw_distinct(), with the list's CTPS in `sums`.
   template <class Group>
   SLUICE_HD bool draw_distinct_by(const std::uint64_t* sums, const Group& group, const SampleDraws& random,
                                   const Row& row, std::uint32_t count, const PickScratch& scratch,
@@ -144,16 +144,16 @@ struct SampleProgram {
         .pick(count, counters);
   }
 
-  /// Has the candidate positive bias?
+  /// True if the edge at `index` has positive bias.
   SLUICE_HD bool is_candidate(Vertex v, const Row& row, std::uint32_t index) const {
     if (!tables.positive) return true;
     return bias(v, row, index) > 0;
   }
 
-  /// Is a list read for the targets of its selected entries alone?
+  /// True if this type of sampler reads nothing of a list but the targets of selected edges.
   static constexpr bool kMayBeCoded = !kDynamic && !kUpdates;
   bool may_be_coded() const { return kMayBeCoded && uniform && !tables.positive; }
-  /// Target of an entry of a list that is in a partition, or in memory as a whole.
+  /// Target of the edge at `index` of a list: from a partition's targets or codes, or from the whole graph.
   SLUICE_HD Vertex target_on_page(Vertex v, const Row& row, std::uint32_t index) const {
     if constexpr (kMayBeCoded) {
       if (coded.words) return coded.target(graph.vertices(), v, index);
@@ -161,7 +161,7 @@ struct SampleProgram {
     return graph.target(row.offset + index);
   }
 
-  /// The vertex that a selected edge brings to the frontier.
+  /// The vertex that a selected edge adds to the next frontier; kNoVertex: none.
   SLUICE_HD Vertex arrival(const ExpansionOf<Sampler>& at, const Edge& edge) const {
     if constexpr (HasFrontierUpdate<Sampler>) return sampler.update(graph, at, edge);
     return edge.target;
@@ -194,8 +194,7 @@ struct SampleProgram {
       if (uniform_index(block.high(), tables.bounds[v]) < bias(v, row, index)) return index;
       ++counters.iterations;
     }
-    std::uint64_t total =
-        0;  // a list with one heavy entry: inverse transform, by a scan since there is no table
+    std::uint64_t total = 0;  // a list with one heavy edge: inverse transform by a scan, as there is no CTPS
     for (std::uint32_t i = 0; i < row.degree; ++i) total += bias(v, row, i);
     const std::uint64_t x = uniform_index(random.block(Stream::fallback, j).low(), total);
     std::uint64_t sum = 0;

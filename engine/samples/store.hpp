@@ -1,4 +1,4 @@
-// Samples of consecutive instances on the host, as they grow.
+// Host memory for the samples of consecutive instances while they grow.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace sluice::samples {
 
 struct SampleStore {
-  /// Bytes of an edge in all columns.
+  /// Bytes of one edge, all columns together.
   static constexpr std::uint64_t kEdgeBytes = 2 * sizeof(Vertex) + sizeof(std::int32_t) + sizeof(EdgeIndex);
 
   Instance first = 0;
@@ -38,14 +38,14 @@ struct SampleStore {
   }
 };
 
-/// How much of a batch's results leaves at a time: one piece is written while the next grows, by doubling.
+/// Bytes of one piece of a batch's results. One is written while the next is filled, in vectors that double.
 inline std::uint64_t sample_piece_bytes() {
   constexpr std::uint64_t kMost = 32u << 20, kLeast = 4u << 10;
   return std::clamp(host_budget().available() / 16, kLeast, kMost);
 }
 
-/// Results of `count` instances leave in pieces: what they take of the host's memory does not grow with the
-/// batch. fill(i, store) adds instances from first + i on, and returns the next i.
+/// Writes the results of `count` instances in pieces, so that their host memory does not grow with the batch.
+/// fill(i, store) adds instances from first + i on, and returns the next i.
 template <class Fill>
 void leave_in_pieces(Instance first, std::uint64_t count, SampleSink& sink, BatchWriter& writer,
                      RunStats& stats, const Fill& fill) {

@@ -1,28 +1,28 @@
-// The sampling API for traversal-based samples (C-SAW section III): depth by depth, every vertex of an
-// instance's frontier selects edges of its own list. A sampler may have
+// The sampling API for traversal-based samples (C-SAW section III): at each depth, every vertex of an
+// instance's frontier selects edges of its own list. The hooks of a sampler:
 //   kBias                              required: uniform, fixed or dynamic
 //   edge_bias(graph, edge)             fixed part of the bias, an integer, a function of graph and edge
 //                                      alone; fixed: required, dynamic: optional
 //   dynamic_bias(graph, at, edge)      dynamic: required, an integer; `at` is a TracedExpansion. The edge's
 //                                      bias is the product of both parts
-//   edge_bias_is_uniform(graph)        dynamic: true where edge_bias is the same for all edges of this graph
+//   edge_bias_is_uniform(graph)        dynamic: true if edge_bias is the same for all edges of this graph
 //   bias_bound(), bias_floor()         dynamic: an upper (and lower) bound of dynamic_bias, if known. With
-//                                      replacement the engine draws by rejection below a bound, without one
-//                                      by inverse transform. A floor above 0 says that every edge is a
-//                                      candidate: beside a bound and without an edge_bias, lists then need
-//                                      not be read whole before they are drawn from
-//   depth()                            required: rounds
+//                                      replacement the engine draws by rejection if there is a bound, else
+//                                      by inverse transform. A floor above 0 makes every edge a candidate:
+//                                      with a bound and without an edge_bias, draws then need not read the
+//                                      whole list first
+//   depth()                            required: number of depths
 //   replacement()                      required: may an edge be selected twice?
-//   neighbor_size(graph, at, candidates, draws)  required: how many edges to select, of so many of positive
-//                                      bias; kAllNeighbors: all
-//   update(graph, at, edge)            which vertex the edge brings to the frontier; default: its target;
+//   neighbor_size(graph, at, candidates, draws)  required: how many edges to select from `candidates` edges
+//                                      of positive bias; kAllNeighbors: all
+//   update(graph, at, edge)            the vertex that the edge adds to the frontier; default: its target;
 //                                      kNoVertex: none
-// Offsets and degrees of all vertices may be read at any time; of edges, only those of the list that is
-// expanded, and none by neighbor_size: in partitions no other is there. Where all edges are alike and there
-// is no update, no hook reads edges, and partitions may come coded. `at` is an Expansion, and for dynamic
-// samplers a TracedExpansion in all hooks. Biases of a list must add up to less than 2^64: a dynamic bias
-// that does not is refused when it is met. One list gives at most kMaxDraws draws (2^24; by rejection 2^18):
-// a run that wants more ends with an error, but whole lists may be longer.
+// Hooks may read the offsets and degrees of all vertices, but edges only of the list being expanded, and
+// neighbor_size none: on a graph in partitions no other list is resident. If all edges have the same bias and
+// there is no update, no hook reads edges, and partitions may have the coded layout. `at` is an Expansion;
+// for dynamic samplers all hooks get a TracedExpansion. The biases of a list must sum to less than 2^64; a
+// run ends with an error at a list whose dynamic biases do not. It also ends with an error if one list needs
+// more than kMaxDraws draws (2^24; 2^18 by rejection); lists taken whole may be longer.
 #pragma once
 
 #include <concepts>
@@ -40,19 +40,19 @@ namespace sluice::samples {
 /// Neighbour size: every candidate.
 inline constexpr std::uint64_t kAllNeighbors = ~std::uint64_t{0};
 
-/// One expansion: a vertex of a frontier, about to select edges.
+/// One expansion: a frontier vertex that selects edges.
 struct Expansion {
   Instance instance = 0;
   Vertex vertex = kNoVertex;
   std::uint32_t depth = 1;  ///< of the edges it will select
 };
 
-/// An expansion that knows where it came from. Only samplers of dynamic bias pay for that.
+/// An expansion with the vertex from which it was reached. Only samplers of dynamic bias store that vertex.
 struct TracedExpansion : Expansion {
-  Vertex previous = kNoVertex;  ///< source of the edge that first reached the vertex; kNoVertex: it is a seed
+  Vertex previous = kNoVertex;  ///< source of the edge that first reached the vertex; kNoVertex: a seed
 };
 
-/// The expansion that a sampler's hooks are given.
+/// The type of `at` in the hooks of sampler S.
 template <class S>
 using ExpansionOf = std::conditional_t<S::kBias == BiasClass::dynamic, TracedExpansion, Expansion>;
 
@@ -74,7 +74,7 @@ concept TraversalSampler = std::is_trivially_copyable_v<S> &&
   { s.neighbor_size(g, x, std::uint64_t{}, d) } -> std::convertible_to<std::uint64_t>;
 } &&(S::kBias != BiasClass::fixed || HasEdgeBias<S>)&&(S::kBias != BiasClass::dynamic || HasTracedBias<S>);
 
-/// What samples never call of their sampler.
+/// The hooks of sampler S that samples never call.
 template <TraversalSampler S>
 constexpr HookSet never_called_by_samples() {
   using enum Hook;

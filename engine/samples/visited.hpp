@@ -1,4 +1,4 @@
-// The set of vertices that an instance has visited, on the host: open addressing, emptied by a new epoch.
+// The host's set of vertices that an instance has visited: open addressing, cleared by a new epoch.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class VisitedSet {
       epoch_ = 1;
     }
   }
-  /// False if `vertex` was there already.
+  /// Returns false if the set already contains `vertex`.
   bool insert(Vertex vertex) {
     if (2 * (size_ + 1) > slots_.size()) grow();
     Slot& slot = find(vertex);

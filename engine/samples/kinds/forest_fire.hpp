@@ -16,7 +16,7 @@ struct ForestFireSample : NamedBias {
   SLUICE_HD bool replacement() const { return false; }
   SLUICE_HD std::uint64_t neighbor_size(const GraphView&, const Expansion&, std::uint64_t candidates,
                                         const SampleDraws& draws) const {
-    // A list that outlasts the stream's words wants more draws than a list may give, and the run says so.
+    // kMaxWords successes exceed the draws that a list allows, so the run ends with an error.
     const std::uint64_t most = candidates < kMaxWords ? candidates : kMaxWords;
     std::uint32_t burnt = 0;
     while (burnt < most && success.happens(draw_at(draws, Stream::burn, burnt))) ++burnt;

@@ -12,7 +12,7 @@ namespace sluice::samples {
 struct LayerSample : NamedBias {
   static constexpr std::uint32_t kMaxDepth = 64;
   std::uint32_t depths = 1;
-  std::uint64_t sizes[kMaxDepth] = {};  ///< K a depth
+  std::uint64_t sizes[kMaxDepth] = {};  ///< K of each depth
 
   SLUICE_HD std::uint32_t depth() const { return depths; }
   SLUICE_HD std::uint64_t layer_size(std::uint32_t depth) const { return sizes[depth - 1]; }
