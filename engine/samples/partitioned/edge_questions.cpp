@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kQuestions = "questions of ranks";
 
-/// What a rank asks for, and what others ask of it.
+/// Questions and answers of this rank, and those of other ranks to it.
 struct Questions {
   explicit Questions(std::uint64_t edges)
       : asked(edges, kQuestions), order(edges, kQuestions), answers(edges, kQuestions) {}
@@ -22,7 +22,7 @@ struct Questions {
   }
 
   HostArray<EdgeIndex> asked;
-  HostArray<std::uint64_t> order;  ///< where the answer to each belongs
+  HostArray<std::uint64_t> order;  ///< index of each question in the caller's order
   HostArray<Vertex> answers;
   HostArray<EdgeIndex> questions;
   HostArray<Vertex> found;
@@ -55,14 +55,14 @@ void ask_targets(Communicator& ranks, const Ownership& owners, std::span<const E
 }
 
 void plan_asking(Communicator& ranks, std::uint64_t edges) {
-  // Edges are drawn evenly: of what all ask, each rank owns about as much as the others.
+  // Draws are uniform over the edges, so each rank is asked for about the same number of them.
   constexpr std::uint64_t kSlack = 16;
   std::uint64_t sums[] = {edges, 1};
   ranks.all_reduce(sums, Reduce::sum, kQuestions);
   const std::uint64_t come = sums[0] / sums[1] * (kSlack + 1) / kSlack;
   Questions of(edges);
   of.come(come);
-  const HostArray<std::uint64_t> read_in_order(come, kQuestions);  // read_targets()
+  const HostArray<std::uint64_t> read_in_order(come, kQuestions);  // scratch of read_targets()
 }
 
 }  // namespace sluice::samples

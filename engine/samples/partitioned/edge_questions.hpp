@@ -1,5 +1,6 @@
-// Targets of single edges, asked of the ranks that own them: between hosts, whichever device draws, for edges
-// are read from host memory or the file. Positions need 64 bits, where owner_requests.hpp asks by vertex.
+// Targets of single edges, requested from the ranks that own them. Hosts exchange them on any device, since
+// edges are read from host memory or the file. Questions are 64-bit positions; owner_requests.hpp uses
+// vertices.
 #pragma once
 
 #include <span>
@@ -14,13 +15,13 @@ namespace sluice::samples {
 /// Finds the targets of edges that this rank owns.
 using FindTargets = FunctionRef<void(std::span<const EdgeIndex> positions, std::span<Vertex> targets)>;
 
-/// The targets of the edges at `positions`; `owners` says which rank has each. All ranks call it.
-/// `find` is called for all that the ranks ask of this one. Throws BudgetError on this rank alone.
+/// Writes the targets of the edges at `positions`, which `owners` assigns to ranks. All ranks call it.
+/// `find` is called once for all questions to this rank. Throws BudgetError on this rank alone.
 void ask_targets(Communicator& ranks, const Ownership& owners, std::span<const EdgeIndex> positions,
                  std::span<Vertex> targets, const FindTargets& find, RunStats& stats);
 
-/// Takes the memory of that for a while, where a rank asks for `edges`. All ranks call it. Throws
-/// BudgetError.
+/// For plans: allocates and frees the memory of ask_targets() for `edges` positions. All ranks call it.
+/// Throws BudgetError.
 void plan_asking(Communicator& ranks, std::uint64_t edges);
 
 }  // namespace sluice::samples

@@ -15,7 +15,7 @@ std::uint64_t mean_degree(const GraphView& graph) {
   return (graph.edges() + n - 1) / n;
 }
 
-/// Edges of an entry, depth by depth.
+/// Expected edges of one entry, by depth.
 std::vector<std::uint64_t> edges_of_entries(const ResidentGraph::Impl& graph, const Options& options) {
   const std::uint64_t mean = mean_degree(graph.view);
   if (options.kind == Kind::snowball) return std::vector(options.depth, mean);
@@ -58,13 +58,12 @@ ExpectedSample expected_sample(const Graph& graph, const Options& options, std::
 
 std::uint64_t smallest_batch_bytes(const ResidentGraph::Impl& graph, const Options& options,
                                    std::uint64_t seeds) {
-  constexpr std::uint64_t kFixed = 64u << 10;  // counters, scratch of prefix sums
+  constexpr std::uint64_t kFixed = 64u << 10;  // counters, prefix-sum scratch
   constexpr std::uint64_t kEntry =
       16 + 8 + 4 + 64;  // entry, offset, clash, up to four slots of the visited table
-  constexpr std::uint64_t kEdge =
-      4 + 4 + 4 + 8 + 20;                             // index, target, owner, flag, and the edge as it leaves
-  constexpr std::uint64_t kTile = 32, kBitmap = 256;  // picks: more need scratch, and a bitmap
-  const std::uint64_t warps = cuda::large_warps(graph.device);  // that have such scratch
+  constexpr std::uint64_t kEdge = 4 + 4 + 4 + 8 + 20;  // index, target, owner, flag, and the edge as a result
+  constexpr std::uint64_t kTile = 32, kBitmap = 256;   // picks above which scratch, and a bitmap, is used
+  const std::uint64_t warps = cuda::large_warps(graph.device);  // warps with scratch
   std::uint64_t entries = seeds, bytes = kFixed, largest = 0;
   for (const std::uint64_t each : edges_of_entries(graph, options)) {
     const std::uint64_t edges = std::min(entries * each, graph.view.edges());

@@ -1,4 +1,4 @@
-// How large samples that grow by depth become, about, where no run knows it beforehand.
+// Estimated sizes of samples that grow depth by depth, which no run knows exactly beforehand.
 #pragma once
 
 #include <algorithm>
@@ -9,16 +9,16 @@
 
 namespace sluice::samples {
 
-/// What an instance grows to, about: a guess.
+/// A guess of the size to which an instance grows.
 struct ExpectedSample {
   double entries = 0, edges = 0;
 
-  /// Bytes that it takes under way: what is wrong with that is found out by the first batch. `available` is
-  /// what the device has for slots and instances.
+  /// Device memory of the instance while it grows, in bytes; the first batch corrects the guess. `available`:
+  /// bytes of the device for slots and instances.
   std::uint64_t bytes(std::uint64_t available) const {
-    constexpr double kEntryBytes = 64, kEdgeBytes = 24;  // a frontier's entry and edge, with scratch
+    constexpr double kEntryBytes = 64, kEdgeBytes = 24;  // of a frontier entry and of an edge, with scratch
     const auto sum = static_cast<std::uint64_t>(64 + entries * kEntryBytes + edges * kEdgeBytes);
-    // A guess alone shall not say that nothing fits.
+    // A guess alone must not refuse a run.
     return std::min(sum, available / 8 + 1);
   }
 };
@@ -26,7 +26,7 @@ struct ExpectedSample {
 ExpectedSample expected_sample(const Graph& graph, const Options& options, std::uint64_t seeds,
                                std::uint32_t depths);
 
-/// The smallest batch on a GPU: bytes of one instance of `seeds` seeds as a GPU grows it, by lists of
+/// Device memory, in bytes, of the smallest batch on a GPU: one instance of `seeds` seeds, with lists of
 /// average length.
 std::uint64_t smallest_batch_bytes(const ResidentGraph::Impl& graph, const Options& options,
                                    std::uint64_t seeds);

@@ -1,5 +1,5 @@
-// Work on many lists of a graph in partitions: items in any number, each worked on by a group when the
-// partition that holds its list is here.
+// Work on many lists of a graph in partitions: a group works on each item when the partition that holds the
+// item's list is resident.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +18,21 @@
 
 namespace sluice::samples {
 
-/// The items that wait for one partition, which is here.
+/// The items that wait for one resident partition.
 struct PageItems {
   PageView page;
-  const std::uint32_t* order;  ///< [count] ascending; null: every item, of a whole graph
+  const std::uint32_t* order;  ///< [count] ascending items; null: all items, on a whole graph
   std::uint64_t count;
-  bool in_place;  ///< is the partition read in place?
+  bool in_place;  ///< true if the partition is read in place
 
   SLUICE_HD std::uint64_t item(std::uint64_t k) const { return order ? order[k] : k; }
-  /// Notes what a group has looked at of the lists here.
+  /// Counts `bytes` that a group reads from lists of a partition that is read in place.
   template <class Group>
   SLUICE_HD void note(const Group& group, std::uint64_t bytes, PickCounters& counters) const {
     if (in_place && group.rank() == 0) counters.read += bytes;
   }
 
-  /// The graph as it is seen from here: only this partition's edges may be read.
+  /// The graph with the edges of this partition; no other edges may be read.
   SLUICE_HD GraphView of(GraphView graph) const {
     if (!order) return graph;
     graph.csr.targets = page.targets;
@@ -41,7 +41,7 @@ struct PageItems {
   }
 };
 
-/// The vertex whose list an item of a batch waits for; kNoVertex: it does not wait.
+/// The vertex whose list an item of a batch waits for; kNoVertex if the item does not wait.
 template <class Batch>
 struct WaitsOf {
   Batch batch;
@@ -49,7 +49,7 @@ struct WaitsOf {
   SLUICE_HD Vertex operator()(std::uint64_t item) const { return batch.waits(item); }
 };
 
-/// The partition, or the rank, that has the list that an item waits for; kNoKey: it does not wait.
+/// The partition or rank that owns the list for which an item waits; kNoKey if the item does not wait.
 template <class Waits>
 struct OwnerOfItem {
   Waits waits;
@@ -73,13 +73,13 @@ struct WorkOnPage {
   }
 };
 
-/// Device memory that the queue of an item takes.
+/// Device memory of one queued item.
 inline std::uint64_t paged_item_bytes(const Device& device) {
   constexpr std::uint64_t kNumber = sizeof(std::uint32_t);
-  return device.is_cuda() ? 8 * kNumber : kNumber;  // keys, entries and both sorted; the sort's; hubs left
+  return device.is_cuda() ? 8 * kNumber : kNumber;  // keys, items, both sorted; sort scratch; hubs for blocks
 }
 
-/// Groups at work for a run, whose figures say what they did.
+/// An executor of groups whose counters are added to a run's statistics.
 template <Executor E>
 class GroupWork {
  public:
@@ -92,7 +92,7 @@ class GroupWork {
     executor_.template for_each_group<PickCounters>(count, groups, body);
     finish();
   }
-  /// Waits for all that was asked for, and counts it.
+  /// Waits for the launched work and adds its counters to the statistics.
   void finish() {
     std::uint64_t sums[kGroupSums];
     executor_.group_sums(sums);
@@ -105,7 +105,7 @@ class GroupWork {
  private:
   E executor_;
   RunStats& stats_;
-  std::uint64_t launches_ = 0;  ///< that were counted
+  std::uint64_t launches_ = 0;  ///< launches that the statistics contain
 };
 
 template <Executor E>
@@ -118,10 +118,10 @@ class PagedItems : public GroupWork<E> {
         apart_(graph.peers != nullptr),
         order_(cache.partitions(), "the queue of lists") {}
 
-  /// Of the items below `items`, those for which waits(item) is a vertex and not kNoVertex: calls
-  /// work(group, here, k, counters) for here.item(k) when the vertex's list is here. Partitions that are here
-  /// are worked on side by side, but for those in other GPUs' memory, where a GPU finds few addresses at once
-  /// (StretchOfItem). False: no item waits.
+  /// For each item below `items` for which waits(item) is a vertex, not kNoVertex: calls
+  /// work(group, present, k, counters), item = present.item(k), when the vertex's list is resident. Resident
+  /// partitions are worked on concurrently, but partitions in other GPUs' memory one by one: a GPU resolves
+  /// few addresses there at a time (StretchOfItem). Returns false if no item waits.
   template <class Waits, class Work>
   bool visit(std::uint64_t items, const Waits& waits, const Work& work) {
     E& executor = this->executor();
@@ -131,7 +131,7 @@ class PagedItems : public GroupWork<E> {
       const std::size_t together = apart_ ? 1 : present.size();
       for (; !present.empty(); present = present.subspan(together))
         work_on(present.first(together), waiting, work);
-      executor.wait("samples");  // the slots may be filled anew
+      executor.wait("samples");  // the slots may be overwritten
     });
     this->finish();
     return order_.size() > 0;
@@ -159,11 +159,11 @@ class PagedItems : public GroupWork<E> {
 
   PartitionCache& cache_;
   RunStats& stats_;
-  bool apart_;          ///< one partition after another
+  bool apart_;          ///< works on one partition after another
   OrderedItems order_;  ///< items by partition
 };
 
-/// The same where every list is here.
+/// As PagedItems, on a whole graph, where every list is resident.
 template <Executor E>
 class PresentItems : public GroupWork<E> {
  public:

@@ -1,4 +1,4 @@
-// What is done with single entries of a depth on a graph in partitions, on either executor.
+// Bodies for single entries of a depth on a graph in partitions; either executor runs them.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace sluice::samples {
 
-/// The vertex whose list an entry waits for. `offsets` null: every entry with a list waits; else those that
-/// select edges.
+/// The vertex whose list an entry waits for. If `offsets` is null, every entry with a list that is not empty
+/// waits; otherwise every entry that selects edges.
 struct EntryWaits {
   GraphView graph;
   const FrontierEntry* frontier;
@@ -23,13 +23,13 @@ struct EntryWaits {
   }
 };
 
-/// Takes the entries that `order` lists out of a level.
+/// Copies the entries of a level that `order` lists.
 struct TakeEntries {
   const std::uint32_t* order;
   const FrontierEntry* from;
   const Vertex* from_parents;
   FrontierEntry* to;
-  Vertex* to_parents;  ///< null: none
+  Vertex* to_parents;  ///< null: parents are not copied
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t i, Lane&) const {
@@ -38,7 +38,7 @@ struct TakeEntries {
   }
 };
 
-/// Entries of another rank number their instances among those of all ranks that are worked on together.
+/// Renumbers the instances of another rank's entries, relative to all ranks that are worked on together.
 struct ShiftInstances {
   FrontierEntry* frontier;
   std::uint32_t shift;
@@ -49,7 +49,7 @@ struct ShiftInstances {
   }
 };
 
-/// How many edges each entry has.
+/// Computes the number of edges of each entry from the offsets.
 struct EntrySizes {
   const std::uint64_t* offsets;
   std::uint32_t* sizes;
@@ -60,8 +60,8 @@ struct EntrySizes {
   }
 };
 
-/// Sizes that came, to their entries and in the order in which their edges come. The lane's lowest is the
-/// complement of the largest.
+/// Writes received sizes to their entries, and to `begins` in the order in which their edges arrive. The
+/// lane's minimum is the complement of the largest size.
 struct PlaceSizes {
   const std::uint32_t *sizes, *order;
   std::uint64_t *offsets, *begins;
@@ -73,7 +73,7 @@ struct PlaceSizes {
   }
 };
 
-/// Edges of a level; null where there are none.
+/// The edge columns of a level; a column that the level does not have is null.
 struct EdgeColumns {
   std::uint32_t* indices;
   Vertex *targets, *arrivals;
@@ -86,9 +86,9 @@ struct EdgeColumns {
         owners(level.owners.data()) {}
 };
 
-/// Edges that came, those of packed entry i from begins[i] on, to their places.
+/// Copies received edges, those of packed entry i from begins[i] on, to their places in the level.
 struct PlaceEdges {
-  const std::uint32_t* order;  ///< which entries those are
+  const std::uint32_t* order;  ///< the level's entry of each packed entry
   const std::uint64_t *begins, *offsets;
   EdgeColumns came, level;
 

@@ -1,5 +1,5 @@
-// Grows batches of samples on a graph in partitions: each entry of a frontier is expanded where and when its
-// list is here. The instances of a batch go on together.
+// Grows batches of samples on a graph in partitions: the rank that owns the list of a frontier entry expands
+// the entry when the list is resident. All instances of a batch advance together.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ class LevelGrower {
     if (ranks_) owners_.emplace(*ranks_, setup.link, setup.graph.device, levels_, selector_, cache, stats_);
   }
 
-  /// Grows instances [first, first + count); all ranks together where they share out the graph. They also
-  /// agree that what was grown fits on its way to the sink.
+  /// Grows instances [first, first + count); all ranks call it together if they shard the graph. Throws
+  /// BudgetError on all of them if the results do not fit on their way to the sink.
   void grow(Instance first, std::uint64_t count) {
     const double start = seconds_now();
     if (owners_) owners_->begin({first, count});

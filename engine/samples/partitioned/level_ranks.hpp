@@ -1,7 +1,7 @@
-// Samples over ranks that each own a range of partitions: every entry of a depth is expanded by the rank that
-// owns its list, and the edges come back to the instance's origin rank, which keeps the filter of visited
-// vertices. Questions and answers are columns of levels, which selections read and write where they are, so
-// that they are not the values of list_requests.hpp.
+// Samples over ranks that each own a range of partitions: the rank that owns an entry's list expands it, and
+// sends the edges back to the instance's origin rank, which keeps the set of visited vertices. Requests and
+// answers are columns of levels, which selections read and write in place; so they do not use
+// list_requests.hpp, whose questions and answers are single values.
 #pragma once
 
 #include <cstdint>
@@ -33,11 +33,11 @@ class LevelRanks {
         requests_(ranks, link, device, levels.executor(), cache.plan().partitions, stats,
                   Router::kPieceBytes) {}
 
-  /// A batch begins, here with `batch`.
+  /// Begins a batch, in which this rank's part is `batch`; all ranks call it.
   void begin(const OriginBatch& batch) { batches_ = gather_batches(ranks_, batch); }
 
-  /// As LevelSelector::select, for a level whose lists are anywhere; all ranks call it. Throws BudgetError on
-  /// all of them, or on none.
+  /// As LevelSelector::select, for a level whose lists any rank may own; all ranks call it. Throws
+  /// BudgetError on all ranks or on none.
   void select(SampleLevel& level, std::uint32_t depth) {
     requests_.open([&] { pack(level); });
     together(&ranks_, [&] {
@@ -85,7 +85,7 @@ class LevelRanks {
     return columns;
   }
 
-  /// Orders the entries that have a list by the rank that owns it.
+  /// Orders the entries whose lists are not empty by the owners of these lists.
   void pack(const SampleLevel& level) {
     const FrontierEntry* const frontier = level.frontier.data();
     const std::uint64_t packed =
@@ -96,7 +96,7 @@ class LevelRanks {
                                             leaving_.frontier.data(), leaving_.parents.data()});
   }
 
-  /// Selects the edges of the entries of all ranks.
+  /// Selects the edges of the entries that all ranks sent to this one.
   void expand(std::uint32_t depth) {
     auto& executor = levels_.executor();
     const Counts& counts = requests_.received();
@@ -111,7 +111,7 @@ class LevelRanks {
     edge_counts_ = requests_.by_rank(remote_.offsets.data(), counts);
   }
 
-  /// Brings what came into the order of the level's entries.
+  /// Copies the received edges into the order of the level's entries.
   void place(SampleLevel& level) {
     auto& executor = levels_.executor();
     const std::uint64_t packed = requests_.asked();
@@ -139,13 +139,13 @@ class LevelRanks {
   Levels& levels_;
   LevelSelector<Levels>& selector_;
   std::vector<OriginBatch> batches_;          ///< by rank
-  SampleLevel leaving_;                       ///< entries that ask, by the rank that is asked
-  SampleLevel remote_;                        ///< what this rank expands, by origin rank
-  SampleLevel came_;                          ///< edges of the entries that asked
-  Buffer<std::uint32_t> sizes_, came_sizes_;  ///< edges of each remote entry, and of each that asked
-  Buffer<std::uint64_t> begins_;              ///< edges before those of each that asked, as they come
-  Buffer<unsigned long long> lowest_;         ///< complement of the most that came for one entry
-  Counts edge_counts_;                        ///< of all remote entries, by origin rank
+  SampleLevel leaving_;                       ///< entries that this rank sends, by owner of their lists
+  SampleLevel remote_;                        ///< entries that this rank expands, by origin rank
+  SampleLevel came_;                          ///< received edges of the entries in leaving_
+  Buffer<std::uint32_t> sizes_, came_sizes_;  ///< edges of each entry in remote_, and in leaving_
+  Buffer<std::uint64_t> begins_;              ///< first edge in came_ of each entry in leaving_
+  Buffer<unsigned long long> lowest_;         ///< complement of the most edges received for one entry
+  Counts edge_counts_;                        ///< edges of all entries in remote_, by origin rank
   Requests requests_;
 };
 

@@ -1,5 +1,5 @@
 // Levels of samples on a graph in partitions: their entries are expanded as the partitions that hold their
-// lists come.
+// lists become resident.
 #pragma once
 
 #include <algorithm>
@@ -18,21 +18,21 @@
 
 namespace sluice::samples {
 
-/// What is done with an entry whose list is here.
+/// The work on an entry whose list is resident.
 enum class LevelWork { measure, select };
 
-/// The entries of a level that wait, and what is done with them.
+/// The waiting entries of a level and the work on them.
 struct LevelTask {
   SampleLevel& level;
   std::uint32_t depth;               ///< of the edges
-  std::vector<LevelOrigin> origins;  ///< whose entries those are, in this order
+  std::vector<LevelOrigin> origins;  ///< origin ranks of the entries, in order of entries
   LevelWork work;
 };
 
-/// Entries in order of the partitions that they wait for.
+/// The entries of a level, ordered by the partitions for which they wait.
 struct QueuedLevel {
   LevelTask task;
-  std::vector<std::uint64_t> waiting;  ///< [partitions] how many; those that have been worked on do not
+  std::vector<std::uint64_t> waiting;  ///< [partitions] entries that still wait
   OrderedItems order;
 
   bool done() const {
@@ -40,11 +40,11 @@ struct QueuedLevel {
   }
 };
 
-/// The stretch of its partition that has an item's list; kNoKey: the item does not wait. Lists of a stretch
-/// lie side by side.
+/// The stretch that holds an item's list: one of 256 equal ranges of a partition's vertices, whose lists are
+/// contiguous. kNoKey if the item does not wait.
 template <class Waits>
 struct StretchOfItem {
-  static constexpr std::uint32_t kStretches = 256;  ///< of a partition
+  static constexpr std::uint32_t kStretches = 256;  ///< per partition
 
   Waits waits;
   OwnershipView owners;
@@ -58,14 +58,14 @@ struct StretchOfItem {
   }
 };
 
-/// `Levels` is host::Levels or cuda::Levels, which say what a backend does with entries. Any number of levels
-/// wait at once, of any depths: a partition that is here serves all that wait for it.
+/// Selects the edges of levels. `Levels`, the backend's work on entries, is host::Levels or cuda::Levels. Any
+/// number of levels of any depths may wait at once: a resident partition serves all that wait for it.
 template <class Levels>
 class LevelSelector {
   using Program = typename Levels::Program;
 
  public:
-  /// `far`: partitions lie in other GPUs' memory.
+  /// `far`: partitions are in other GPUs' memory.
   LevelSelector(const Device& device, Levels& levels, PartitionCache& cache, bool far)
       : device_(device),
         levels_(levels),
@@ -74,15 +74,14 @@ class LevelSelector {
         stretches_(far ? cache.partitions() * std::size_t{kStretches} : 0, kSampleBatch),
         waiting_(cache.partitions(), 0) {}
 
-  /// Selects the edges of a level whose entries belong to `origins`; their lists are in this rank's
-  /// partitions.
+  /// Selects the edges of a level whose entries belong to `origins`. This rank must own the entries' lists.
   void select(SampleLevel& level, std::uint32_t depth, std::vector<LevelOrigin> origins) {
     queue(level, depth, std::move(origins));
     drain([](const std::list<QueuedLevel>&, std::span<const std::uint32_t>) {}, [] {});
   }
 
-  /// Has the edges of a level selected by drain(). How many each entry selects is known beforehand, but for a
-  /// dynamic bias, whose lists say how many candidates they have.
+  /// Queues a level, whose edges drain() selects. The number of edges of each entry is computed at once; with
+  /// a dynamic bias it depends on the lists, so these are first visited to count their candidates.
   void queue(SampleLevel& level, std::uint32_t depth, std::vector<LevelOrigin> origins) {
     level.offsets.reserve(device_, level.entries + 1, kSampleBatch);
     levels_.begin_measure(level, queued_.empty());
@@ -95,8 +94,9 @@ class LevelSelector {
     await_lists(std::move(task), nullptr);
   }
 
-  /// Works on all that waits as partitions come, and on what visited() queues, which is called after every
-  /// visit. Of entries that have been worked on, worked(queued, present) is told while they count as waiting.
+  /// Works on all waiting entries as partitions become resident. After every visit it calls
+  /// worked(queued, present), while the visited entries still count as waiting, then visited(), which may
+  /// queue more levels.
   template <class Worked, class Visited>
   void drain(const Worked& worked, const Visited& visited) {
     leave();
@@ -128,7 +128,7 @@ class LevelSelector {
     if (task.level.edges > 0) await_lists(std::move(task), task.level.offsets.data());
   }
 
-  /// `offsets` as EntryWaits has them.
+  /// `offsets`: see EntryWaits.
   void await_lists(LevelTask task, const std::uint64_t* offsets) {
     const EntryWaits waits{levels_.program().graph, task.level.frontier.data(), offsets};
     OrderedItems order = std::exchange(spare_, OrderedItems(cache_.partitions(), kSampleBatch));
@@ -143,7 +143,7 @@ class LevelSelector {
     for (std::uint32_t p = 0; p < cache_.partitions(); ++p) waiting_[p] += queued_.back().waiting[p];
   }
 
-  /// Levels of which nothing waits any more leave; edges of those that are measured are selected next.
+  /// Removes levels without waiting entries, and queues the selection of those that were measured.
   void leave() {
     for (auto queued = queued_.begin(); queued != queued_.end();) {
       if (!queued->done()) {
@@ -157,8 +157,8 @@ class LevelSelector {
     }
   }
 
-  /// The same order of partitions, and in a partition by stretches: a GPU finds few addresses of another's
-  /// memory at once.
+  /// Orders entries by partition, and by stretch within it: a GPU resolves few addresses of another GPU's
+  /// memory at a time.
   void order_by_stretch(std::uint64_t entries, const EntryWaits& waits, OrderedItems& order) {
     stretches_.items = std::move(order.items);
     levels_.executor().order_by_key(entries, StretchOfItem<EntryWaits>{waits, cache_.owners()}, stretches_);
@@ -169,8 +169,8 @@ class LevelSelector {
   const Device& device_;
   Levels& levels_;
   PartitionCache& cache_;
-  OrderedItems spare_;      ///< of a level that has left
-  OrderedItems stretches_;  ///< without keys: entries are in order of partition alone
+  OrderedItems spare_;      ///< memory of a removed level, for the next one
+  OrderedItems stretches_;  ///< no keys: entries are ordered by partition only
   std::list<QueuedLevel> queued_;
   std::vector<std::uint64_t> waiting_;  ///< [partitions] entries of all levels
 };

@@ -1,5 +1,5 @@
-// A GPU's depths of samples on a graph in partitions. The entries of one partition are a small depth of their
-// own, which the kernels of graphs that are here as a whole work on.
+// A GPU's levels of samples on a graph in partitions. The entries that wait for one partition form a small
+// level, on which the kernels for whole graphs work.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace sluice::samples::cuda {
 
-/// How many edges the entries select whose turn it is.
+/// Computes how many edges each listed entry selects.
 struct SizesOfListed {
   LevelView level;
   ListedEntries turns;
@@ -31,7 +31,7 @@ struct SizesOfListed {
   }
 };
 
-/// Where the edges of listed entries lead, as the sampler's update says: a group an entry.
+/// Calls the sampler's update for the edges of listed entries: one group per entry.
 template <class Program>
 struct ArriveOnPage {
   Program program;
@@ -52,7 +52,7 @@ struct ArriveOnPage {
   }
 };
 
-/// Adds up what the listed entries of a partition that is read in place look at.
+/// Sums the bytes that listed entries read from a partition that is read in place.
 template <class Program>
 struct AddReadBytes {
   Program program;
@@ -65,7 +65,7 @@ struct AddReadBytes {
   }
 };
 
-/// The memory of its workspace goes with the slots, so that a new plan finds it free.
+/// Levels of a batch. It owns its workspace, which is freed with the slots: a new plan can use the memory.
 template <class P>
 class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
  public:
@@ -84,10 +84,10 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
 
   CudaExecutor& executor() { return executor_; }
   void reserve_edges(SampleLevel& level) { Base::reserve_edges(level, Program::kUpdates); }
-  /// The most edges of an entry.
+  /// Sets the most edges of one entry.
   void note_largest(std::uint64_t largest) { memory_.host_facts.data()->largest = largest; }
 
-  /// Takes what selections need on all partitions, before any is under way.
+  /// Allocates what the selections of a level need on all partitions, before the first of them.
   void begin_select(const LevelTask& task, const OrderedItems& order) {
     memory_.clashing.reserve(device_, order.size(), kSampleBatch);
     if (!Program::kDynamic && largest() > kTilePicks) {
@@ -109,7 +109,7 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
     }
   }
 
-  /// Adds what was counted to the run's figures.
+  /// Waits for the batch and adds its counters to the run's statistics.
   void finish() {
     Base::finish();
     std::uint64_t read = 0;
@@ -118,7 +118,7 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
     stats_.mapped_bytes += read;
   }
 
-  /// Brings the batch's samples to the host. Throws BudgetError.
+  /// Copies the batch's samples to the host. Throws BudgetError.
   void collect(Instance first, std::uint64_t count) {
     if (count == 0) return;
     store_ = std::make_shared<SampleStore>();
@@ -131,9 +131,8 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
   std::uint64_t bytes() const { return LevelsWorkspace::bytes(); }
 
  private:
-  /// Works on the entries in order of partition that wait for those that are present: side by side, a stream
-  /// each. In other GPUs' memory one partition after another: a GPU finds few addresses there at once
-  /// (StretchOfItem).
+  /// Works on the entries that wait for the present partitions: concurrently, in several streams. Partitions
+  /// in other GPUs' memory follow one another: a GPU resolves few addresses there at a time (StretchOfItem).
   void work(const LevelTask& task, const OrderedItems& order, std::span<const std::uint32_t> present) {
     const Program base = program_;
     const bool selects = task.work == LevelWork::select;
@@ -171,7 +170,7 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
     }
     sides_.wait("samples");
     arrive(arrivals);
-    executor_.wait("samples");  // the slots may be filled anew
+    executor_.wait("samples");  // the slots may be overwritten
     if (large) launches_.refuse_exhausted(stream_);
     if (timed) stats_.kernels.add(sides_.seconds(all.size()));
     program_ = base;
@@ -181,7 +180,7 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
   using Launches = SelectLaunches<Program>;
   using Base::device_, Base::executor_, Base::memory_, Base::program_, Base::stats_, Base::stream_,
       Base::launches_, Base::largest;
-  static constexpr std::size_t kMostSides = SideStreams::kMost;  ///< of partitions that are timed
+  static constexpr std::size_t kMostSides = SideStreams::kMost;  ///< streams; more partitions are not timed
 
   void measure_listed(const LevelTask& task, const ListedEntries& turns, const Stream& side,
                       unsigned most_blocks) {
@@ -199,7 +198,7 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
                                                           [&](std::size_t i) { return arrivals[i]; });
   }
 
-  /// Entries that wait for a partition, or for neighbours that are read in place.
+  /// Entries that wait for one partition, or for adjacent partitions that are all read in place.
   struct Waiting {
     std::uint32_t partition;
     std::uint64_t begin, size;  ///< in order of partition
@@ -214,12 +213,13 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
     }
     return all;
   }
-  /// What a side has of the device.
+  /// A stream's share of the device.
   struct Share {
-    unsigned blocks = ~0u;  ///< of launches without scratch
+    unsigned blocks = ~0u;  ///< most blocks of launches without scratch
     ScratchPart scratch = {};
   };
-  /// For as many sides as are of use: scratch goes by work, unless balancing is off, and blocks if it is on.
+  /// Shares of as many streams as are useful: by work, or equal if balancing is off; no `blocks` if
+  /// automatic.
   std::vector<Share> shares_for(std::span<const Waiting> all, Balance balance, bool large) const {
     std::size_t sides = graph_.peers ? std::size_t{1} : kMostSides;
     if (large) sides = std::min<std::size_t>(sides, launches_.units());
@@ -240,8 +240,8 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
     return shares;
   }
 
-  /// What is worked on together of a partition's entries: all of them, or those of each origin rank, or of
-  /// each instance.
+  /// Divides a partition's entries into launches: all entries together, or those of each origin rank, or,
+  /// without batching, those of each instance.
   std::vector<LevelOrigin> batches(const LevelTask& task, const std::uint32_t* order, std::uint64_t count) {
     const bool each = !cache_.paging().batching;
     if (!each && task.origins.size() == 1) return {{task.origins[0].first, 0, count}};
@@ -267,10 +267,10 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
 
   PartitionCache& cache_;
   ResidentGraph::Impl& graph_;
-  Buffer<unsigned long long> read_;     ///< [0] bytes that were read in place
-  const SampleLevel* ready_ = nullptr;  ///< of which begin_select() was called last
+  Buffer<unsigned long long> read_;     ///< [0] bytes read in place
+  const SampleLevel* ready_ = nullptr;  ///< level of the last begin_select() call
   std::shared_ptr<SampleStore> store_;  ///< the batch's samples
-  SideStreams sides_;                   ///< for partitions
+  SideStreams sides_;                   ///< streams of partitions
 };
 
 }  // namespace sluice::samples::cuda

@@ -1,5 +1,5 @@
-// The host's levels of samples on a graph in partitions: a thread advances an instance at a time, and selects
-// for an entry at a time.
+// The host's levels of samples on a graph in partitions: a thread advances one instance at a time, and
+// selects edges for one entry at a time.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 
 namespace sluice::samples::host {
 
-/// Levels of a batch.
+/// Levels of a batch of samples.
 template <class P>
 class Levels<P, Partitioned> {
  public:
@@ -42,7 +42,7 @@ class Levels<P, Partitioned> {
         queues_(device_.threads(), cache.paging()) {}
 
   HostExecutor& executor() { return executor_; }
-  /// Without edges: lists are read by on_page's.
+  /// Its graph has no edges; on_page() returns a program that reads the lists of a partition.
   const Program& program() const { return program_; }
   /// The deepest level.
   SampleLevel& level() { return levels_.back(); }
@@ -52,14 +52,14 @@ class Levels<P, Partitioned> {
   std::uint64_t entries() const { return levels_.back().entries; }
   void step() const {}
   void stepped(std::uint32_t) const {}
-  /// Of all levels whose edges are selected.
+  /// Number of edges selected so far, in all levels.
   std::uint64_t edges() const {
     std::uint64_t sum = 0;
     for (const SampleLevel& level : levels_) sum += level.edges;
     return sum;
   }
 
-  /// Plants the seeds of instances [first, first + count).
+  /// Begins a batch: the seeds of instances [first, first + count) become the first frontier.
   void begin(Instance first, std::uint64_t count) {
     program_.first = first;
     instances_ = count;
@@ -68,7 +68,7 @@ class Levels<P, Partitioned> {
                 levels_.emplace_back());
   }
 
-  /// Makes the next depth's frontiers: in order of edges, what was first reached by them, or every arrival.
+  /// Makes the next depth's frontiers: in order of edges, each newly reached vertex, or every arrival.
   void advance() {
     const SampleLevel& now = levels_.back();
     SampleLevel& next = levels_.emplace_back();
@@ -101,7 +101,7 @@ class Levels<P, Partitioned> {
 
   void begin_measure(const SampleLevel&, bool) const {}
   void begin_select(const LevelTask&, const OrderedItems&) const {}
-  /// How many edges the entries of an origin rank select, where that is known without their lists.
+  /// Computes how many edges each entry of an origin rank selects, if that is known without their lists.
   void measure(SampleLevel& level, std::uint32_t depth, const LevelOrigin& origin) {
     Program program = program_;
     program.first = origin.first;
@@ -117,7 +117,7 @@ class Levels<P, Partitioned> {
   void reserve_edges(SampleLevel& level) const { level.reserve_edges(device_, Program::kUpdates); }
   void note_largest(std::uint64_t) const {}
 
-  /// Works on the entries that wait for partitions that are present.
+  /// Works on the entries that wait for the present partitions.
   void work(const std::list<QueuedLevel>& queued, std::span<const std::uint32_t> present) {
     std::vector<PageQueue> queues;
     std::vector<std::uint64_t> sizes;
@@ -150,7 +150,7 @@ class Levels<P, Partitioned> {
                  });
   }
 
-  /// Adds what was counted to the run's figures.
+  /// Adds the threads' counters to the run's statistics.
   void finish() {
     for (Worker& worker : workers_) {
       std::exchange(worker.counters, {}).add_to(stats_);
@@ -175,11 +175,11 @@ class Levels<P, Partitioned> {
   }
 
  private:
-  /// A block of what is selected from lists, and of entries or edges that are looked at: a level of a visit
-  /// may be small, and should wake no other thread for little.
+  /// Work of a block: entries that select from lists, and entries or edges in other loops. A level of a visit
+  /// may be small, and little work should not wake other threads.
   static constexpr std::uint64_t kGrain = 64, kManyEntries = 2048;
 
-  /// Entries [begin, end) of a partition's queue: what waits of one level.
+  /// Entries [begin, end) of a partition's queue: those of one level.
   struct Run {
     const LevelTask* task;
     const std::uint32_t* items;  ///< in order of instance
@@ -198,18 +198,18 @@ class Levels<P, Partitioned> {
     std::vector<Run> runs;
   };
 
-  /// What a thread has of its own.
+  /// State of one thread.
   struct Worker {
     EntrySelector<Program> selector;
     BlockCounters counters;
     VisitedSet visited;
-    bool in_place = false;   ///< is the list that it works on read in place?
-    std::uint64_t read = 0;  ///< bytes of such lists
+    bool in_place = false;   ///< true if the current partition is read in place
+    std::uint64_t read = 0;  ///< bytes read in place
   };
   using At = typename EntrySelector<Program>::At;
 
-  /// Calls body(i, visited) for all i below `count`, which have so many edges; `visited` is the thread's own,
-  /// not empty.
+  /// Calls body(i, visited) for all i below `count`, which have `edges` edges in all. `visited` belongs to
+  /// the thread and is not cleared.
   template <class Body>
   void for_each(std::uint64_t count, std::uint64_t edges, Body&& body) {
     parallel_blocks(device_.threads(), count, kManyEntries * count / (count + edges + 1) + 1,
@@ -223,7 +223,7 @@ class Levels<P, Partitioned> {
     return offsets[entries[instance + 1]] - offsets[entries[instance]];
   }
 
-  /// An instance's frontier whose edges are selected.
+  /// An instance's entries at a level and the edges that they selected.
   InstanceLevel selected(const SampleLevel& level, std::uint64_t instance) const {
     const std::uint64_t *const entries = level.instance_entries.data() + instance,
                                *const seeds = levels_[0].instance_entries.data() + instance,
@@ -236,7 +236,7 @@ class Levels<P, Partitioned> {
             seeds[1] - seeds[0] + level.before.data()[instance] - offsets[0]};
   }
 
-  /// What an instance has visited, but what its newest edges bring.
+  /// Fills `visited` with the instance's vertices of all levels but the last, which is being made.
   void remember(std::uint64_t instance, VisitedSet& visited) const {
     visited.clear();
     for (std::size_t d = 0; d + 1 < levels_.size(); ++d)
@@ -244,7 +244,7 @@ class Levels<P, Partitioned> {
                  [&](std::uint64_t at) { visited.insert(levels_[d].frontier.data()[at].vertex); });
   }
 
-  /// Appends an instance.
+  /// Appends the edges and seeds of an instance to `out`.
   void append(std::uint64_t instance, SampleStore& out) const {
     const std::size_t before = out.edge.size(), depths = program_.sampler.depth();
     each_entry(levels_[0], instance,
@@ -296,7 +296,7 @@ class Levels<P, Partitioned> {
     if (worker.in_place) worker.read += read_bytes(program, entry.vertex, out - begin);
   }
 
-  /// Asks memory for where the list of a later entry lies, and for the list of one that comes before it.
+  /// Prefetches the list of the entry kLists ahead, and the list offset of the entry kRows ahead.
   static void prefetch_ahead(const LevelTask& task, const Program& program,
                              std::span<const std::uint32_t> entries) {
     constexpr std::size_t kLists = 4, kRows = 8;
@@ -309,7 +309,7 @@ class Levels<P, Partitioned> {
     prefetch(csr.targets + csr.offsets[next]);
   }
 
-  /// Works on entries of one partition, which are in order of origin rank.
+  /// Works on entries of one partition, ordered by origin rank.
   void work(const LevelTask& task, Program program, std::span<const std::uint32_t> entries, Worker& worker) {
     auto at = entries.begin();
     for (const LevelOrigin& origin : task.origins) {
@@ -333,7 +333,7 @@ class Levels<P, Partitioned> {
   HostQueues queues_;
   std::uint64_t instances_ = 0;
   std::deque<SampleLevel> levels_;  ///< by depth
-  Buffer<std::uint8_t> flags_;      ///< [edges] brings its vertex to the next depth?
+  Buffer<std::uint8_t> flags_;      ///< [edges] 1 if it adds an entry to the next frontier
 };
 
 }  // namespace sluice::samples::host

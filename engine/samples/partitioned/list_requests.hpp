@@ -1,6 +1,6 @@
-// What instances ask about single lists, where ranks own a range of partitions each: an instance stays on its
-// origin rank and asks the owners of the lists that it waits for, which answer as their partitions come. All
-// questions of a batch travel together, and so do the answers.
+// Questions about single lists, if each rank owns a range of partitions: an instance stays on its origin rank
+// and asks the owners of the lists for which it waits. Owners answer as their partitions become resident. All
+// questions of a batch are sent together, and so are the answers.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +13,24 @@
 namespace sluice::samples {
 
 /// Questions to lists and the answers to them, as kernels see them. `Lists`:
-///   Question, Answer    values that travel as they are; a question names the `vertex` of its list
-///   kOneAnswer          true: each question has one; else answers(question) says how many
-///   answer(group, question, present, to, counters)   false: left to a larger group
+///   Question, Answer    trivially copyable values; question.vertex is the vertex of its list
+///   kOneAnswer          true: each question has one answer; else answers(question) returns how many
+///   answer(group, question, present, to, counters)   false: a larger group must answer
 template <class Lists>
 struct ListQuestions {
   Lists lists;
   typename Lists::Question* asked;
-  std::uint64_t* places;  ///< [questions + 1] answers before a question's; null: each has one
+  std::uint64_t* places;  ///< [questions + 1] first answer of each question; null: one answer each
   typename Lists::Answer* answers;
 
   SLUICE_HD Vertex waits(std::uint64_t q) const { return asked[q].vertex; }
   SLUICE_HD std::uint64_t place(std::uint64_t q) const { return Lists::kOneAnswer ? q : places[q]; }
-  /// How many answers a question has.
+  /// Computes the number of answers of a question.
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t q, Lane&) const {
     places[q] = lists.answers(asked[q]);
   }
-  /// These, from a list that is here.
+  /// Answers a question from a resident list.
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, const PageItems& present, std::uint64_t k,
                             PickCounters& counters) const {
@@ -39,14 +39,14 @@ struct ListQuestions {
   }
 };
 
-/// Items that ask, of a `Batch`:
-///   waits(item)      the vertex whose list it waits for; kNoVertex: none
-///   question(item)   to that list
-///   take(group, item, question, answers, count)
+/// The items of a `Batch` that ask. `Batch` has
+///   waits(item)      the vertex whose list the item waits for; kNoVertex: it does not wait
+///   question(item)   the item's question about that list
+///   take(group, item, question, answers, count)      receives the answers
 template <class Batch, class Lists>
 struct AskingItems {
   Batch batch;
-  const std::uint32_t* order;  ///< the items, by the rank that is asked
+  const std::uint32_t* order;  ///< the items, ordered by the rank that they ask
   ListQuestions<Lists> questions;
 
   template <class Lane>
@@ -61,7 +61,7 @@ struct AskingItems {
   }
 };
 
-/// A lane takes the one answer.
+/// Passes the only answer of a question to its item; one lane per question.
 template <class Batch, class Lists>
 struct TakeAnswer {
   AskingItems<Batch, Lists> items;
@@ -76,7 +76,7 @@ struct TakeAnswer {
 template <Executor E, class Lists>
 class ListRequests {
  public:
-  /// `link` null, on all ranks: what ranks hand each other goes through their hosts. Throws BudgetError.
+  /// `link` is null on all ranks or on none; null: data passes through host memory. Throws BudgetError.
   ListRequests(Communicator& ranks, DeviceRanks* link, const Device& device, const Lists& lists,
                const PartitionCache& cache, PagedItems<E>& items, RunStats& stats)
       : ranks_(ranks),
@@ -85,8 +85,8 @@ class ListRequests {
         items_(items),
         requests_(ranks, link, device, items.executor(), cache.plan().partitions, stats) {}
 
-  /// Asks for all that items below `items` wait for, and answers what other ranks ask; false: no rank asks.
-  /// All ranks call it. Throws BudgetError on all of them, or on none.
+  /// Sends the questions of items below `items` and answers those of other ranks. Returns false if no rank
+  /// asks. All ranks call it. Throws BudgetError on all ranks or on none.
   template <class Batch>
   bool visit(const Batch& batch, std::uint64_t items) {
     const auto asking = [&] { return AskingItems<Batch, Lists>{batch, requests_.items(), view(own_)}; };
@@ -131,8 +131,8 @@ class ListRequests {
     return {lists_, memory.asked.data(), memory.places.data(), memory.answers.data()};
   }
 
-  /// Takes memory for the answers to questions, of which `counts[r]` are those of rank r, or for it; returns
-  /// how many answers those have, which both who asks and who answers work out.
+  /// Allocates memory for the answers to `counts[r]` questions from, or to, each rank r. Returns the number
+  /// of answers per rank, which the asking and the answering rank both compute.
   Counts lay_out(Memory& memory, const Counts& counts) {
     const std::uint64_t questions = requests_.sum_of(counts);
     std::uint64_t answers = questions;
@@ -149,7 +149,7 @@ class ListRequests {
   const Device& device_;
   Lists lists_;
   PagedItems<E>& items_;
-  Memory own_, remote_;  ///< what this rank asks, and what it is asked
+  Memory own_, remote_;  ///< questions of this rank, and questions to it
   OwnerRequests<E> requests_;
 };
 

@@ -1,5 +1,5 @@
-// What items ask of the ranks that own the lists which they wait for. Items stay where they are: questions go
-// out in order of the rank that is asked, and answers come back in that order.
+// Requests of items to the ranks that own the lists for which they wait. Items stay on their rank: questions
+// are sent in order of the asked rank, and answers return in that order.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class OwnerRequests {
   using Counts = std::vector<std::uint64_t>;
   using Columns = std::vector<RoutedColumn>;
 
-  /// `link` null, on all ranks: what ranks hand each other goes through their hosts. Throws BudgetError.
+  /// `link` is null on all ranks or on none; null: data passes through host memory. Throws BudgetError.
   OwnerRequests(Communicator& ranks, DeviceRanks* link, const Device& device, E& executor,
                 const PartitionPlan& partitions, RunStats& stats,
                 std::uint64_t piece_bytes = kFewQuestionsBytes)
@@ -35,15 +35,15 @@ class OwnerRequests {
         sent_(order_.keys()),
         router_(ranks, device, link, piece_bytes) {}
 
-  /// A round begins: pack() orders the items that ask, and writes their questions. All ranks call it. Throws
-  /// BudgetError on all of them where pack() does on one.
+  /// Begins a round: pack() orders the items that ask and writes their questions. All ranks call it. Throws
+  /// BudgetError on all ranks if pack() does on one.
   void open(const std::function<void()>& pack) {
     received_ = router_.counts_after(pack, sent_, kQuestions);
     stats_.entries_sent += asked() - sent_[router_.own()];
     stats_.entries_received += remote() - received_[router_.own()];
   }
-  /// Orders those items below `items` for which waits(item) is a vertex and not kNoVertex by the rank that
-  /// owns its list; returns how many there are.
+  /// Orders the items below `items` for which waits(item) is a vertex, not kNoVertex, by the rank that owns
+  /// the vertex's list. Returns their number.
   template <class Waits>
   std::uint64_t order(std::uint64_t items, const Waits& waits) {
     executor_.order_by_key(items, OwnerOfItem<Waits>{waits, owners_.view()}, order_);
@@ -51,29 +51,29 @@ class OwnerRequests {
     return asked();
   }
 
-  /// [asked()] the items that ask, in the executor's memory, and how many ask each rank.
+  /// [asked()] the items that ask, in the executor's memory; sent(): how many ask each rank.
   const std::uint32_t* items() const { return order_.items.data(); }
   std::uint64_t asked() const { return order_.size(); }
   const Counts& sent() const { return sent_; }
-  /// Questions of all ranks to this one, and of each.
+  /// Number of questions to this rank, from all ranks together and from each.
   std::uint64_t remote() const { return sum_of(received_); }
   const Counts& received() const { return received_; }
 
-  /// Columns of questions go to the ranks that are asked, and of answers, one to each, back.
+  /// ask() sends columns of questions to the owners; answer() sends one answer to each question back.
   void ask(const Columns& columns) { send(columns, sent_, received_, kQuestions); }
   void answer(const Columns& columns) { send(columns, received_, sent_, kAnswers); }
 
-  /// Columns of any number of answers to each question: `given[r]` go to rank r, and `expected[r]` come.
+  /// Any number of answers to each question: sends `given[r]` to rank r, and receives `expected[r]` from it.
   void answer(const Columns& columns, const Counts& given, const Counts& expected) {
     send(columns, given, expected, kAnswers);
   }
-  /// How many answers come from each rank, after answer(), which says how many are `given` to each; as
-  /// open().
+  /// Calls answer(), which sets `given`, the number of answers to each rank; returns the number of answers
+  /// from each rank. All ranks call it; throws as open().
   Counts expect(const std::function<void()>& answer, const Counts& given) const {
     return router_.counts_after(answer, given, kAnswers);
   }
-  /// How many answers each rank gives or gets, where those to question q begin at begins[q], and `counts`
-  /// says how many questions there are of each rank.
+  /// The number of answers of each rank, given the first answer begins[q] of each question q and the number
+  /// of questions counts[r] of each rank r.
   Counts by_rank(const std::uint64_t* begins, const Counts& counts) {
     executor_.wait("answers");
     return sums_by_rank(device_, begins, counts);
@@ -97,9 +97,9 @@ class OwnerRequests {
   E& executor_;
   RunStats& stats_;
   DeviceOwnership owners_;  ///< ranks that own vertices
-  OrderedItems order_;      ///< items that ask, by the rank that is asked
+  OrderedItems order_;      ///< items that ask, ordered by the asked rank
   Counts sent_, received_;  ///< questions, by rank
-  Router router_;           ///< goes first, for others may not come any more
+  Router router_;           ///< last: destroyed first, to abort transfers that other ranks may never join
 };
 
 }  // namespace sluice::samples

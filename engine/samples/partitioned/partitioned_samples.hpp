@@ -1,5 +1,5 @@
-// Batches of samples on a graph in partitions: each depth of a batch as its partitions come. Once for both
-// backends.
+// Batches of samples on a graph in partitions, for both backends: the work of each depth follows the
+// partitions as they become resident.
 #pragma once
 
 #include <algorithm>
@@ -18,11 +18,11 @@
 namespace sluice::samples {
 
 /// A job of run_batches. `Grower` grows one batch at a time:
-///   Grower(setup, cache)     what it works with, and its partitions
-///   grow(first, count)       throws BudgetError where the batch does not fit, on all ranks or on none
+///   Grower(setup, cache)     with the run's setup and its partitions
+///   grow(first, count)       throws BudgetError if the batch does not fit, on all ranks or on none
 ///   emit(first, count, sink, writer)
-///   bytes()                  device memory that its batches have taken
-/// A batch that does not fit is grown again with less of the memory for slots.
+///   bytes()                  device memory that its batches occupy
+/// A batch that does not fit is grown again, with less of the memory used for slots.
 template <class Grower, class Setup>
 class PartitionedSamples {
  public:
@@ -54,7 +54,7 @@ class PartitionedSamples {
     if (sink_ && count > 0) grower_->emit(first, count, *sink_, writer);
   }
 
-  /// Not if not even the plan fits, or results have begun to leave, or other ranks have gone on.
+  /// False if not even the plan fits, results were already submitted, or other ranks have continued.
   bool smaller(std::uint64_t, const BatchWriter& writer) {
     if (!cache_ || (grown_ && (ranks_ || writer.submitted() != submitted_))) return false;
     grower_.reset(), cache_.reset();
@@ -63,7 +63,7 @@ class PartitionedSamples {
     return true;
   }
 
-  /// What an instance takes is a guess at first.
+  /// Doubles the batch while it takes little memory: the bytes per instance are a guess at first.
   void ran(std::uint64_t) {
     cache_->count(setup_.stats);
     const std::uint64_t usable = graph_.device.memory().available() + grower_->bytes();
@@ -71,8 +71,8 @@ class PartitionedSamples {
   }
 
  private:
-  /// Of a visit, as dear as so many in as many lists: those of one list are in few pages. With 4 in place of
-  /// 8 65,536 seeds of 15 and 10 neighbours took 12.6 ms for 17, by weight 25 for 47 (H100, Kronecker 22).
+  /// A visit to a list costs as much as this many picks in separate lists: its picks share pages. With 4, not
+  /// 8, 65,536 seeds with fan-outs 15 and 10 took 12.6 ms, not 17; by weight 25, not 47 (H100, Kronecker 22).
   static constexpr double kPicks = 4;
 
   const Setup& setup_;
@@ -88,8 +88,8 @@ class PartitionedSamples {
   bool grown_ = false, failed_ = false;
 };
 
-/// `run` is an InstanceRun, `setup` a PagedSetup; where that has no link, the one between GPUs of ranks is
-/// made.
+/// `run` is an InstanceRun, `setup` a PagedSetup. Without `setup.link`, ranks with GPUs make a link for the
+/// run.
 template <class Grower, class Run, class Setup>
 void run_partitioned_samples(const Run& run, Setup setup, const PageRequest& pages,
                              std::uint64_t bytes_per_instance, std::uint32_t depths) {

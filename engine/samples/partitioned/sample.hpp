@@ -1,4 +1,4 @@
-// What samples on a graph in partitions have in common on both backends.
+// The part of samples on a graph in partitions that both backends share.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ SampleProgram<Sampler> on_page(SampleProgram<Sampler> program, const PageView& p
   return program;
 }
 
-/// What an entry looks at of its list to select `edges` of it.
+/// Bytes of a vertex's list that an entry reads to select `edges` edges.
 template <class Sampler>
 SLUICE_HD std::uint64_t read_bytes(const SampleProgram<Sampler>& program, Vertex v, std::uint64_t edges) {
   using Program = SampleProgram<Sampler>;

@@ -26,7 +26,7 @@ std::vector<std::uint64_t> sums_by_rank(const Device& device, const std::uint64_
 }
 
 JoinedOrigins join_origins(std::span<const OriginBatch> batches, std::span<const std::uint64_t> entries) {
-  constexpr Instance kMost = Instance{1} << 32;  // that an entry can number
+  constexpr Instance kMost = Instance{1} << 32;  // instances that an entry's 32 bits can number
   JoinedOrigins joined;
   std::uint64_t at = 0;
   for (std::size_t rank = 0; rank < batches.size();) {

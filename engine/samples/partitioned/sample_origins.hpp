@@ -1,5 +1,5 @@
-// Whose instances the entries of a level are, where ranks expand each other's: an entry numbers its instance
-// from its own rank's batch on.
+// Origin ranks of a level's entries, if ranks expand entries of one another: an entry's instance number is
+// relative to the batch of its origin rank.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace sluice::samples {
 
-/// Entries [begin, end) of a level, of instances that are numbered from `first`.
+/// Entries [begin, end) of a level; their instance numbers are relative to `first`.
 struct LevelOrigin {
   Instance first = 0;
   std::uint64_t begin = 0, end = 0;
@@ -24,22 +24,22 @@ struct OriginBatch {
   std::uint64_t count = 0;
 };
 
-/// Every rank's batch; all ranks call it.
+/// Returns the batch of every rank; all ranks call it.
 std::vector<OriginBatch> gather_batches(Communicator& ranks, const OriginBatch& own);
 
-/// How many edges the entries of each rank have, of which rank r has `counts[r]`, in order of rank: those of
-/// entry i begin at begins[i], in the device's memory, and nothing writes there any more.
+/// The number of edges of each rank's entries. Entries are in order of rank, `counts[r]` of rank r, and edges
+/// of entry i begin at begins[i]. `begins` is in device memory; no pending work may write it.
 std::vector<std::uint64_t> sums_by_rank(const Device& device, const std::uint64_t* begins,
                                         std::span<const std::uint64_t> counts);
 
-/// Origin ranks whose entries are worked on together.
+/// Origin ranks, grouped so that the entries of a group are worked on together.
 struct JoinedOrigins {
-  /// One behind the other; one of them, where 32 bits number all instances.
+  /// The groups, in order of entries; a single one if 32 bits can number all instances.
   std::vector<LevelOrigin> origins;
-  std::vector<std::uint32_t> shifts;  ///< by rank: what its entries' instances grow by
+  std::vector<std::uint32_t> shifts;  ///< by rank: number to add to its entries' instances
 };
 
-/// Joins the origin ranks of a level in which rank r has `entries[r]` entries, in order of rank.
+/// Groups the origin ranks of a level whose entries are in order of rank, `entries[r]` of rank r.
 JoinedOrigins join_origins(std::span<const OriginBatch> batches, std::span<const std::uint64_t> entries);
 
 }  // namespace sluice::samples

@@ -1,4 +1,4 @@
-// What a run gives those that grow its instances.
+// What a run passes to the classes that grow its instances.
 #pragma once
 
 #include "engine/batch/starts_view.hpp"
@@ -8,22 +8,22 @@
 
 namespace sluice::samples {
 
-/// Of whole instances.
+/// Setup of kinds in which a group grows a whole instance.
 template <class Program>
 struct PagedSetup {
   ResidentGraph::Impl& graph;
   const Program& program;
   RunStats& stats;
-  DeviceRanks* link = nullptr;  ///< null: what ranks hand each other goes through their hosts
+  DeviceRanks* link = nullptr;  ///< null: data between ranks passes through host memory
 };
 
-/// Of instances depth by depth.
+/// Setup of kinds that grow instances depth by depth.
 template <class Program>
 struct LevelSetup : PagedSetup<Program> {
   StartsView starts;
   bool revisit;       ///< tree semantics
   bool linear_asked;  ///< `--collision linear`
-  bool collects;      ///< does a sink take the samples?
+  bool collects;      ///< true if a sink receives the samples
 };
 
 }  // namespace sluice::samples
