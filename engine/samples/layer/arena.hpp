@@ -1,4 +1,4 @@
-// Scratch and results of layer samples: one slot an instance at work.
+// Scratch and results of layer samples: one arena slot per instance that is being grown.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace sluice::samples {
 
-/// Slots as kernels see them.
+/// The arena's slots as kernels see them.
 struct LayerSlots {
   LayerSizes sizes;
   LayerScratch base;
@@ -53,8 +53,8 @@ class LayerArena {
              picks_.data() + slots_ * sizes_.layer, words_.data(), visited_.data(), edges_.data(),
              depth_counts_.data(), seeds_.data()}};
   }
-  /// Appends the results of slots [from, from + size) to a store; slot from + i has seeds_of(i) seeds, or
-  /// that is a LayerFault.
+  /// Appends the results of slots [from, from + size) to a store; slot from + i has seeds_of(i) seeds. Throws
+  /// if seeds_of(i) is a LayerFault (check_layer).
   template <class SeedsOf>
   void append(const Device& device, std::uint64_t from, std::uint64_t size, const SeedsOf& seeds_of,
               SampleStore& out, RunStats& stats) const;
@@ -71,7 +71,7 @@ class LayerArena {
   std::uint64_t slots_;
 };
 
-/// Throws what is wrong with an instance, a LayerFault in place of the number of seeds.
+/// Throws if an instance's number of seeds is a LayerFault: RunError if too heavy, UsageError if exhausted.
 inline void check_layer(std::uint32_t seeds, Instance instance) {
   if (seeds == LayerFault::kTooHeavy) {
     throw RunError("layer: the biases of instance " + std::to_string(instance) +
@@ -80,7 +80,7 @@ inline void check_layer(std::uint32_t seeds, Instance instance) {
   if (seeds == LayerFault::kExhausted) throw too_many_redraws();
 }
 
-/// Appends an instance's result, read from host memory, to a store.
+/// Appends an instance's result, which is in host memory, to a store.
 inline void append_layer(const LayerSizes& sizes, const Edge* edges, const std::uint32_t* depth_counts,
                          const Vertex* seeds, std::uint32_t seed_count, SampleStore& out) {
   check_layer(seed_count, out.first + out.seed_counts.size());

@@ -1,4 +1,4 @@
-// The union of a frontier's lists as one CTPS on two levels: sums of lists first, then within the list.
+// The union of a frontier's lists as a CTPS of two levels: prefix sums over lists, then within a list.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +9,21 @@
 
 namespace sluice::samples {
 
-/// How the biases of a list are known.
+/// The form of a list's biases.
 enum class LayerBias : std::uint32_t {
-  uniform,  ///< all are 1
-  tabled,   ///< by the list's CTPS
-  weight,   ///< by its weights and the frontier's largest one (CONTRACT section 5): they must be added up
+  uniform,  ///< all biases are 1
+  tabled,   ///< the list has a CTPS
+  weight,   ///< weights scaled by the frontier's largest (CONTRACT section 5), summed when needed
 };
 
-/// Candidate i of the union lies in the list l with bases[l] <= i < bases[l + 1].
+/// The candidates of a union, numbered list by list: candidate i is in the first list l with i < bases[l].
 struct LayerCandidates {
   using Index = std::uint64_t;
 
   GraphView graph;
   LayerBias bias;
   const std::uint64_t* cumulative;  ///< tabled: CTPS of every list
-  int exponent;                     ///< by weight: of the frontier's largest weight
+  int exponent;                     ///< weight bias: exponent of the frontier's largest weight
   const Vertex* frontier;           ///< [lists]
   const std::uint64_t* sums;        ///< [lists] inclusive sums of the lists' biases
   const std::uint64_t* bases;       ///< [lists] inclusive sums of the lists' lengths
@@ -73,7 +73,7 @@ struct LayerCandidates {
   SLUICE_HD std::uint64_t weight_at(const Row& row, std::uint64_t i) const {
     return quantise_weight(graph.weight(row.offset + i), exponent);
   }
-  /// Tabled: a list's CTPS.
+  /// CTPS of a list, for tabled bias.
   SLUICE_HD CtpsCandidates ctps(const Row& row) const { return {cumulative + row.offset, row.degree}; }
   SLUICE_HD static std::uint64_t before(const std::uint64_t* inclusive, std::uint32_t list) {
     return list == 0 ? 0 : inclusive[list - 1];

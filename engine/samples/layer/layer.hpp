@@ -1,5 +1,5 @@
-// Runs any layer sampler: picks the technique, makes the tables, hands the program to the backend.
-// Include this to run a sampler of your own; compile the file as CUDA to run it on a GPU too.
+// Runs any layer sampler: picks the technique, builds the tables and passes the program to the backend.
+// Include this header to run your own sampler; compile the including file as CUDA to run it on a GPU too.
 #pragma once
 
 #include <string>
@@ -25,14 +25,14 @@
 #include "engine/samples/partitioned/partitioned_samples.hpp"
 
 namespace sluice::samples {
-inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
+inline namespace SLUICE_BUILD_NAMESPACE {  // templates have different code in files compiled as CUDA
 
-/// The technique that layers are drawn by. Throws UsageError.
+/// The technique by which layers are drawn. Throws UsageError if layers cannot be drawn by `select`.
 inline Select layer_select(Select select) {
   switch (select) {
     case Select::automatic:
     case Select::its:
-      return Select::bipartite;  // the two-level inverse transform; clashes are redrawn
+      return Select::bipartite;  // inverse transform on two levels; clashes are redrawn
     case Select::bipartite:
     case Select::repeated:
     case Select::updated:
@@ -42,13 +42,13 @@ inline Select layer_select(Select select) {
   }
 }
 
-/// Grows the instances of a batch from `first` on, through lists that are all here.
+/// Grows the instances of a batch from `first` on, on a whole graph.
 template <LayerSampler Sampler>
 struct GrowLayers {
   LayerProgram<Sampler> program;
   LayerSlots slots;
   Instance first;
-  std::uint32_t* seeds;   ///< [instances] of each, or its LayerFault
+  std::uint32_t* seeds;   ///< [instances] number of seeds, or a LayerFault
   std::uint32_t longest;  ///< a warp leaves longer lists to a block
 
   template <class Group>
@@ -64,7 +64,7 @@ struct GrowLayers {
 template <LayerSampler Sampler>
 struct LayerJob : InstanceRun<SampleSink> {
   LayerProgram<Sampler> program;
-  const PageRequest* pages = nullptr;  ///< in partitions
+  const PageRequest* pages = nullptr;  ///< read on graphs in partitions only
 
   template <Executor E>
   void run() const {
@@ -126,7 +126,7 @@ struct LayerJob : InstanceRun<SampleSink> {
   }
 };
 
-/// Makes what the lists of a sampler's bias are read with; `pages`: what comes with them in partitions.
+/// Builds the tables of a sampler's bias; `pages` gets the columns that partitions must carry for it.
 template <LayerSampler Sampler>
 void add_layer_tables(ResidentGraph::Impl& graph, BiasTables& tables, PageRequest& pages,
                       LayerProgram<Sampler>& program) {
@@ -142,7 +142,7 @@ void add_layer_tables(ResidentGraph::Impl& graph, BiasTables& tables, PageReques
   }
 }
 
-/// Throws UsageError where random words would come again, or a depth would select no entry.
+/// Throws UsageError if random words would repeat, or a depth would select no entry.
 template <LayerSampler Sampler>
 void check_sizes(const LayerProgram<Sampler>& program) {
   if (program.sizes.layer > kMaxDraws / 2)
@@ -156,7 +156,7 @@ void check_sizes(const LayerProgram<Sampler>& program) {
   }
 }
 
-/// Layer samples whose tables are kept in `tables`.
+/// Runs layer samples; the sampler's tables are built in `tables`, or reused from it.
 template <LayerSampler Sampler>
 RunStats run_layer(ResidentGraph& resident, BiasTables& tables, const Starts& starts, const Sampler& sampler,
                    const Options& options, SampleSink* sink) {
@@ -183,8 +183,8 @@ RunStats run_layer(ResidentGraph& resident, BiasTables& tables, const Starts& st
   return stats;
 }
 
-/// Layer samples with a sampler of your own. `options.kind` and the options of built-in kinds are ignored.
-/// Errors as run_samples.
+/// Runs layer samples with your own sampler. `options.kind` and the options of built-in kinds are ignored.
+/// Throws the same errors as run_samples.
 template <LayerSampler Sampler>
 RunStats run_layer(ResidentGraph& graph, const Starts& starts, const Sampler& sampler, const Options& options,
                    SampleSink* sink) {

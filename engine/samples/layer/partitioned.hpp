@@ -19,8 +19,8 @@
 
 namespace sluice::samples {
 
-/// Device memory of an instance under way. Where `ranks` share out the graph (null: no), also of what other
-/// ranks ask for one of each.
+/// Device memory of an instance while it grows. If `ranks` shard the graph (null: they do not), it includes
+/// the questions of one instance of every other rank.
 inline std::uint64_t paged_layer_bytes(const Device& device, const LayerSizes& sizes,
                                        const Communicator* ranks) {
   return LayerArena::bytes_per_slot(sizes) + 2 * sizes.layer * sizeof(LayerRegion) + sizeof(LayerState) +
@@ -44,7 +44,7 @@ class PagedLayerGrower {
                          stats_);
   }
 
-  /// Grows instances [first, first + count); all ranks together where they share out the graph.
+  /// Grows instances [first, first + count); all ranks call it together if they shard the graph.
   void grow(Instance first, std::uint64_t count) {
     const double start = seconds_now();
     together(ranks_, [&] { reserve(count); });
@@ -79,10 +79,10 @@ class PagedLayerGrower {
  private:
   static constexpr const char* kPurpose = "a batch of layer samples";
 
-  /// A warp leaves longer lists to a block.
+  /// The longest list that a warp scans; it leaves longer ones to a block.
   std::uint32_t longest() const { return device_.is_cuda() ? GraphView::kHubDegree : LayerLists::kAnyLength; }
 
-  /// Brings everything that instances wait for; false: none waits.
+  /// Answers everything for which instances wait; false if none waits.
   bool visit(const Batch& batch, std::uint64_t count) {
     const std::uint64_t items = count * program_.items();
     if (questions_) return questions_->visit(batch, items);
@@ -115,7 +115,7 @@ class PagedLayerGrower {
 
   const Device& device_;
   RunStats& stats_;
-  PagedLayerProgram<Sampler> program_;  ///< without edges: lists are read where they are
+  PagedLayerProgram<Sampler> program_;  ///< its graph has no edges: lists are read from partitions
   PagedItems<E> items_;
   Communicator* ranks_;
   std::optional<ListRequests<E, AskedLayerLists>> questions_;

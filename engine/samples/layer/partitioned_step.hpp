@@ -1,11 +1,11 @@
-// Layer samples on a graph in partitions, by one group an instance; each instance stops where it needs lists
-// and goes on when all of them have been here.
+// Layer samples on a graph in partitions, one group per instance. An instance stops when it needs lists, and
+// continues when all of them have been resident.
 //
-// A depth starts with the sums of its lists, each made where the list is. Draws then are points of the union,
-// which need no list: only which candidate a point falls on is asked where its list is. Whether two points
-// fall on one candidate is guessed (no), and the choice is made anew, from the same random words, with what
-// has become known, until it meets known candidates alone: it is then the choice that the whole graph gives.
-// Each time at least one more pick is right, and all of them unless guesses fail.
+// A depth starts with the sums of its lists, each computed when the list is resident. Draws then are points
+// of the union and need no list; only the candidate at a point must be asked of its list. Points of unknown
+// candidates are assumed to fall on different candidates. With the answers, the choice is made again from the
+// same random words, until all its candidates are known: then it is the choice that the whole graph gives.
+// Each repetition gets at least one more pick right, and all of them unless an assumption fails.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@
 
 namespace sluice::samples {
 
-/// An instance between two visits; the same in all lanes.
+/// State of an instance between two visits; the same in all lanes.
 struct LayerState {
   LayerPhase phase = LayerPhase::sums;
-  std::uint32_t seeds = 0;  ///< or a LayerFault
+  std::uint32_t seeds = 0;  ///< number of seeds, or a LayerFault
   std::uint32_t depth = 0;
-  std::uint32_t lists = 0;    ///< of the frontier
+  std::uint32_t lists = 0;    ///< entries of the frontier
   std::uint32_t count = 0;    ///< picks to make
   std::uint32_t regions = 0;  ///< picks so far, known or not
-  std::uint32_t flip = 0;     ///< which half of the regions holds them
-  int exponent = 0;           ///< weight bias: of the frontier's largest weight
-  std::uint64_t edges = 0;    ///< of lesser depths
+  std::uint32_t flip = 0;     ///< the half of PagedLayerSlot::regions that holds them
+  int exponent = 0;           ///< weight bias: exponent of the frontier's largest weight
+  std::uint64_t edges = 0;    ///< edges of lesser depths
 };
 
 /// Scratch of one instance.
@@ -47,7 +47,7 @@ struct PagedLayerProgram : LayerProgram<Sampler> {
 
   explicit PagedLayerProgram(const Whole& program) : Whole(program) {}
 
-  /// Items that an instance may wait with: one a list of its frontier, or one a pick.
+  /// Items of an instance that may wait at once: one per list of its frontier, or one per pick.
   SLUICE_HD std::uint64_t items() const {
     return sizes.frontier > sizes.layer ? sizes.frontier : sizes.layer;
   }
@@ -63,7 +63,7 @@ struct PagedLayerProgram : LayerProgram<Sampler> {
     store(group, slot, state);
   }
 
-  /// What the instance waited for has been here.
+  /// Continues an instance that has all answers for which it waited.
   template <class Group>
   SLUICE_HD void go_on(const Group& group, Instance instance, const PagedLayerSlot& slot,
                        PickCounters& counters) const {
@@ -73,7 +73,7 @@ struct PagedLayerProgram : LayerProgram<Sampler> {
     store(group, slot, state);
   }
 
-  /// The vertex whose list the instance's item waits for; kNoVertex: it does not wait.
+  /// The vertex whose list an item of the instance waits for; kNoVertex if the item does not wait.
   SLUICE_HD Vertex waits(const PagedLayerSlot& slot, std::uint64_t item) const {
     const LayerState& state = *slot.state;
     if (state.phase == LayerPhase::ended) return kNoVertex;
@@ -87,7 +87,7 @@ struct PagedLayerProgram : LayerProgram<Sampler> {
     return frontier[item];
   }
 
-  /// What a waiting item asks of the list that it waits for.
+  /// The question of a waiting item about its list.
   SLUICE_HD LayerQuestion question(const PagedLayerSlot& slot, std::uint64_t item) const {
     const LayerState& state = *slot.state;
     LayerQuestion asked;
@@ -102,7 +102,7 @@ struct PagedLayerProgram : LayerProgram<Sampler> {
     return asked;
   }
 
-  /// Takes the answer to an item's question about a sum or a point.
+  /// Stores the answer to an item's question about a sum or a point.
   SLUICE_HD void accept(const PagedLayerSlot& slot, std::uint64_t item, LayerRegion found) const {
     const LayerState& state = *slot.state;
     if (state.phase == LayerPhase::sums) {
@@ -112,13 +112,13 @@ struct PagedLayerProgram : LayerProgram<Sampler> {
     found.low += LayerCandidates::before(slot.scratch.sums, found.list);
     regions_of(slot, state.flip)[item] = found;
   }
-  /// Where the answers to the question for all candidates of a list go.
+  /// Memory for the answers to an item's question for all candidates of a list.
   SLUICE_HD LayerRegion* candidates_of(const PagedLayerSlot& slot, std::uint64_t item) const {
     return regions_of(slot, slot.state->flip) +
            LayerCandidates::before(slot.scratch.sums, static_cast<std::uint32_t>(item));
   }
 
-  /// Work on one item whose list is here. False: the list is longer than `longest`.
+  /// Answers one item from its resident list. False if it must scan a list longer than `longest`.
   template <class Group>
   SLUICE_HD bool work(const Group& group, const PagedLayerSlot& slot, const PageItems& present,
                       std::uint64_t item, std::uint32_t longest, PickCounters& counters) const {
@@ -147,7 +147,7 @@ struct PagedLayerProgram : LayerProgram<Sampler> {
     if (group.rank() == 0) *slot.state = state;
   }
 
-  /// Goes on to the next depth; true: until lists are needed, or the end.
+  /// Begins the next depth; true if the instance must now wait for lists, or has ended.
   template <class Group>
   SLUICE_HD bool open(const Group& group, Instance instance, const PagedLayerSlot& slot,
                       LayerState& state) const {
@@ -190,7 +190,7 @@ struct PagedLayerProgram : LayerProgram<Sampler> {
     }
   }
 
-  /// Is the depth's choice made, with its regions in order? False: it waits, or there is no going on.
+  /// True if the depth's choice is made and its regions are in order; false if it waits or has failed.
   template <class Group>
   SLUICE_HD bool settle(const Group& group, Instance instance, const PagedLayerSlot& slot, LayerState& state,
                         PickCounters& counters) const {
@@ -223,7 +223,7 @@ struct PagedLayerProgram : LayerProgram<Sampler> {
     state.regions = 0;
     if (state.count == 0) return true;
     if (state.count == available) {
-      // Where each list's candidates begin.
+      // For phase `all`, sums become the number of candidates up to each list.
       const auto in_list = [&](std::uint32_t i) { return candidates(frontier[i]); };
       sum_up(group, state.lists, in_list, sums);
       state.phase = LayerPhase::all;
@@ -232,7 +232,7 @@ struct PagedLayerProgram : LayerProgram<Sampler> {
     return pick(group, instance, slot, state, counters);
   }
 
-  /// Makes the choice with what is known; true: it met nothing unknown.
+  /// Makes the choice with the known regions; true if all its candidates are known.
   template <class Group>
   SLUICE_HD bool pick(const Group& group, Instance instance, const PagedLayerSlot& slot, LayerState& state,
                       PickCounters& counters) const {
@@ -269,7 +269,7 @@ struct PagedLayerProgram : LayerProgram<Sampler> {
   }
 };
 
-/// Slots as kernels see them.
+/// The slots of a batch as kernels see them.
 struct PagedLayerSlots {
   LayerSlots scratch;
   LayerRegion* regions;
@@ -280,7 +280,7 @@ struct PagedLayerSlots {
   }
 };
 
-/// A batch as its work sees it.
+/// A batch as its bodies see it.
 template <LayerSampler Sampler>
 struct PagedLayerBatch {
   PagedLayerProgram<Sampler> program;
@@ -291,14 +291,14 @@ struct PagedLayerBatch {
   struct Advance;
   struct Work;
 
-  // Of items, PagedLayerProgram::items() of each instance.
+  // Functions of an item; each instance has PagedLayerProgram::items() of them.
   SLUICE_HD PagedLayerSlot slot_of(std::uint64_t item) const { return slots.at(item / program.items()); }
   SLUICE_HD std::uint64_t in_slot(std::uint64_t item) const { return item % program.items(); }
   SLUICE_HD Vertex waits(std::uint64_t item) const { return program.waits(slot_of(item), in_slot(item)); }
   SLUICE_HD LayerQuestion question(std::uint64_t item) const {
     return program.question(slot_of(item), in_slot(item));
   }
-  /// Takes the answers to its question.
+  /// Stores the answers to the item's question.
   template <class Group>
   SLUICE_HD void take(const Group& group, std::uint64_t item, const LayerQuestion& asked,
                       const LayerRegion* answers, std::uint64_t count) const {
@@ -311,7 +311,7 @@ struct PagedLayerBatch {
   }
 };
 
-/// Begins each instance, or has it go on.
+/// Begins or continues each instance.
 template <LayerSampler Sampler>
 struct PagedLayerBatch<Sampler>::Advance {
   PagedLayerBatch batch;

@@ -1,5 +1,5 @@
-// What a layer sample wants to know of a list, how that is answered where the list is, and the part of a
-// union of lists that is known while most of its lists are elsewhere.
+// Questions of a layer sample about a list, their answers from the resident list, and the known part of a
+// union of lists while most of its lists are not resident.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,25 @@
 
 namespace sluice::samples {
 
-/// A candidate where the union's biases lie end to end: it takes [low, low + width).
+/// A candidate's interval [low, low + width) in the prefix sums of the union's biases.
 struct LayerRegion {
-  std::uint64_t low = 0;  ///< while the candidate is unknown, the point that was drawn in it
+  std::uint64_t low = 0;  ///< while the candidate is unknown, the point that was drawn
   std::uint64_t width = 1;
-  std::uint32_t list = 0;     ///< in the frontier
-  std::uint32_t index = 0;    ///< in the list
-  Vertex target = kNoVertex;  ///< kNoVertex: the list was not here yet, and the candidate is unknown
+  std::uint32_t list = 0;     ///< index of the list's vertex in the frontier
+  std::uint32_t index = 0;    ///< index in the list
+  Vertex target = kNoVertex;  ///< kNoVertex: the candidate is unknown, as its list was not yet resident
 
   SLUICE_HD bool operator<(const LayerRegion& other) const { return low < other.low; }
 };
 
-/// The union as DistinctPicker sees it. A candidate's index is where its region begins. A point in no known
-/// region stands for a candidate of its own: that is a guess, but for biases of 1.
+/// The union as DistinctPicker sees it. A candidate's index is the start of its region. A point outside the
+/// known regions counts as a candidate of its own: a guess, except for biases of 1.
 struct LayerRegions {
   using Index = std::uint64_t;
 
-  const LayerRegion* known;  ///< [count] ascending; the same region may come several times
+  const LayerRegion* known;  ///< [count] ascending; a region may occur several times
   std::uint32_t count;
-  std::uint64_t sum;  ///< of all biases
+  std::uint64_t sum;  ///< sum of all biases
 
   SLUICE_HD std::uint64_t total() const { return sum; }
   SLUICE_HD std::uint64_t find(std::uint64_t x) const {
@@ -43,7 +43,7 @@ struct LayerRegions {
     const LayerRegion* const region = around(index);
     return region ? region->width : 1;
   }
-  /// The known region that holds a point; null: none does.
+  /// The known region that contains a point, or null if none does.
   SLUICE_HD const LayerRegion* around(std::uint64_t x) const {
     const std::uint32_t begun = count_while(count, [&](std::uint32_t i) { return known[i].low <= x; });
     if (begun == 0 || x - known[begun - 1].low >= known[begun - 1].width) return nullptr;
@@ -51,37 +51,37 @@ struct LayerRegions {
   }
 };
 
-/// What an instance waits for.
+/// The answers for which an instance waits.
 enum class LayerPhase : std::uint32_t {
-  sums,     ///< the sums of its lists
-  points,   ///< on which candidates its points fall
-  targets,  ///< the same, where no guess can fail
-  all,      ///< every candidate
+  sums,     ///< the sums of its lists' biases
+  points,   ///< the candidates at its points
+  targets,  ///< as points, when no guess can fail
+  all,      ///< every candidate of its lists
   ended,
 };
 
-/// One list, and what is asked of it. Needs nothing else of its instance: other ranks answer it as it is.
+/// A question about one list. It is self-contained, so that any rank can answer it.
 struct LayerQuestion {
-  std::uint64_t point = 0;    ///< counted from the list's first
-  Vertex vertex = kNoVertex;  ///< whose list it is
-  std::uint32_t list = 0;     ///< in the frontier
-  std::int32_t exponent = 0;  ///< weight bias: of the frontier's largest weight
+  std::uint64_t point = 0;    ///< relative to the list's first point
+  Vertex vertex = kNoVertex;  ///< vertex of the list
+  std::uint32_t list = 0;     ///< index of the vertex in the frontier
+  std::int32_t exponent = 0;  ///< weight bias: exponent of the frontier's largest weight
   LayerPhase phase = LayerPhase::sums;
 
   SLUICE_HD bool wants_point() const { return phase == LayerPhase::points || phase == LayerPhase::targets; }
 };
-static_assert(sizeof(LayerQuestion) == 24);  // it travels as it is, without bytes that were never written
+static_assert(sizeof(LayerQuestion) == 24);  // sent as bytes: no uninitialized padding
 
-/// The lists of a graph, as layer samples of any sampler read them.
+/// The lists of a graph as all layer samplers read them.
 struct LayerLists {
   GraphView graph;
   LayerBias bias = LayerBias::uniform;
-  const std::uint64_t* cumulative = nullptr;  ///< tabled: CTPS of every list
-  const std::uint32_t* positive = nullptr;    ///< entries of positive bias; null: all
+  const std::uint64_t* cumulative = nullptr;  ///< tabled bias: CTPS of every list
+  const std::uint32_t* positive = nullptr;    ///< number of edges of positive bias; null: all
 
   static constexpr std::uint32_t kAnyLength = ~std::uint32_t{0};
 
-  /// Candidates in a vertex's list.
+  /// Number of candidates in a vertex's list.
   SLUICE_HD std::uint32_t candidates(Vertex v) const { return positive ? positive[v] : graph.degree(v); }
 
   template <class Group>
@@ -93,14 +93,14 @@ struct LayerLists {
     return group.sum(lane_sum);
   }
 
-  /// Does the answer need a walk through a list of more than `longest` edges?
+  /// True if the answer requires a scan of a list of more than `longest` edges.
   SLUICE_HD bool is_long(const LayerQuestion& asked, std::uint32_t longest) const {
     const bool walks = bias == LayerBias::weight || asked.phase == LayerPhase::all;
     return walks && graph.degree(asked.vertex) > longest;
   }
 
   /// The answer to a question about a sum or a point, in all lanes: a region as wide as the sum, or the
-  /// candidate's, `low` counted from the list's first.
+  /// region of the candidate, with `low` relative to the list's first point.
   template <class Group>
   SLUICE_HD LayerRegion answer(const Group& group, const LayerQuestion& asked, const PageItems& present,
                                PickCounters& counters) const {
@@ -122,7 +122,7 @@ struct LayerLists {
     return found;
   }
 
-  /// All candidates of a list, in order.
+  /// Writes all candidates of a list to `regions`, in order.
   template <class Group>
   SLUICE_HD void answer_all(const Group& group, const LayerQuestion& asked, const PageItems& present,
                             LayerRegion* regions, PickCounters& counters) const {
@@ -141,7 +141,7 @@ struct LayerLists {
     return {present.of(graph), bias, present.page.cumulative, asked.exponent, nullptr, nullptr, nullptr, 0};
   }
 
-  /// What a phase looks at of a list.
+  /// Bytes of a list that a phase reads.
   SLUICE_HD std::uint64_t read_bytes(LayerPhase phase, const Row& row) const {
     const bool by_weight = bias == LayerBias::weight, by_table = bias == LayerBias::tabled;
     const std::uint64_t weights = by_weight ? std::uint64_t{row.degree} * kWeightBytes : 0;
@@ -152,7 +152,7 @@ struct LayerLists {
     return weights + (by_table ? sizeof(std::uint64_t) : 0);
   }
 
-  /// The entry of a list by weight that a point falls on, and its region there.
+  /// Weight bias: finds the candidate of a list at a point, and its region, by a scan.
   template <class Group>
   SLUICE_HD void walk_to(const Group& group, const LayerCandidates& all, const Row& row, std::uint64_t inner,
                          LayerRegion& found) const {

@@ -1,5 +1,5 @@
 // Layer samples over ranks that each own a range of partitions: an instance stays on its origin rank and asks
-// the owners of the lists that it waits for.
+// the owners of the lists for which it waits.
 #pragma once
 
 #include <algorithm>
@@ -9,15 +9,15 @@
 
 namespace sluice::samples {
 
-/// What ranks ask each other takes of device memory, for one instance of each of them: about as many
-/// questions come as go out.
+/// Device memory of the questions between ranks, for one instance of each rank. A rank receives about as many
+/// questions as it sends.
 inline std::uint64_t layer_rank_bytes(const LayerSizes& sizes) {
   constexpr std::uint64_t kQuestion = sizeof(LayerQuestion) + sizeof(std::uint64_t),
                           kAsked = sizeof(std::uint32_t) + kQuestion + sizeof(LayerRegion);
   return std::max(sizes.frontier, sizes.layer) * (kAsked + kQuestion + sizeof(LayerRegion));
 }
 
-/// The lists that instances ask. A question is answered by one region, or by those of all candidates.
+/// Lists that answer questions (see ListQuestions): by one region, or by those of all candidates.
 struct AskedLayerLists {
   using Question = LayerQuestion;
   using Answer = LayerRegion;

@@ -1,22 +1,21 @@
 // The sampling API for layers (C-SAW section III, neighbours of the pooled lists): each depth selects
 // distinct edges from the union of all lists of an instance's frontier, successive draws proportional to the
-// bias. A sampler may have
-//   depth()                  required: rounds
-//   layer_size(depth)        required: how many edges depth 1, 2, ... selects; fewer where there are fewer of
-//                            positive bias. A function of the depth alone, which the host calls too: memory
-//                            is reserved by it
-//   frontier_size(depth)     of how many entries of the frontier a depth pools the lists, at least 1;
-//   default:
-//                            all
-//   vertex_bias(graph, v)    frontier_size: bias of an entry, an integer; it may read degrees only. Default:
-//                            all alike
-//   edge_bias(graph, edge)   an integer, a function of graph and edge alone, tabled once; default: all alike
-//   update(graph, edge)      which vertex the edge brings to the frontier; default: its target; kNoVertex:
-//                            none. It may read degrees only: in partitions, no list is there any more
-// A depth selects distinct entries, one after the other, each with probability proportional to its
-// vertex_bias among those that are left; fewer where no bias above 0 is left. What is not selected never
-// comes back. The biases of a list must add up to less than 2^64; a union or a frontier whose biases do not
-// is refused when it is met.
+// bias. The hooks of a sampler:
+//   depth()                  required: number of depths
+//   layer_size(depth)        required: how many edges depth 1, 2, ... selects; fewer if fewer have positive
+//                            bias. A function of the depth alone, which the host calls too, to reserve
+//                            memory
+//   frontier_size(depth)     number of frontier entries whose lists a depth pools, at least 1; default: all
+//                            entries
+//   vertex_bias(graph, v)    with frontier_size: bias of an entry, an integer; it may read degrees only.
+//                            Default: the same for all entries
+//   edge_bias(graph, edge)   an integer, a function of graph and edge alone; the engine builds its table
+//                            once. Default: the same for all edges
+//   update(graph, edge)      the vertex that the edge adds to the frontier; default: its target; kNoVertex:
+//                            none. It may read degrees only: in partitions, lists are no longer resident
+// A depth selects distinct entries one after another, each with probability proportional to its vertex_bias
+// among the entries left; fewer if no bias above 0 is left. Other entries are dropped. The biases of a list
+// must sum to less than 2^64; the run ends with an error at a union or frontier whose biases do not.
 #pragma once
 
 #include <concepts>
@@ -46,14 +45,14 @@ concept HasLayerFrontier = requires(const S s, std::uint32_t depth) {
   { s.frontier_size(depth) } -> std::convertible_to<std::uint64_t>;
 };
 
-/// Where a selected edge leads.
+/// The vertex that a selected edge adds to the next frontier; kNoVertex: none.
 template <class Sampler>
 SLUICE_HD Vertex vertex_after(const Sampler& sampler, const GraphView& graph, const Edge& edge) {
   if constexpr (HasEdgeUpdate<Sampler>) return sampler.update(graph, edge);
   return edge.target;
 }
 
-/// What layer samples never call of their sampler.
+/// The hooks of sampler S that layer samples never call.
 template <LayerSampler S>
 constexpr HookSet never_called_by_layers() {
   using enum Hook;
@@ -65,7 +64,7 @@ constexpr HookSet never_called_by_layers() {
                                     .with(update, HasEdgeUpdate<S>));
 }
 
-/// How the lists of a sampler are summed: those of biases that have names, each in the way that is best.
+/// How the biases of a sampler's lists are summed; for named biases, in the best way for each.
 template <LayerSampler S>
 LayerBias layer_bias(const S& sampler) {
   if constexpr (std::derived_from<S, NamedBias>) {

@@ -1,4 +1,4 @@
-// Layer samples, by one group an instance: all of it happens in scratch whose size is known beforehand.
+// Layer samples on a whole graph: one group grows an instance, in scratch whose size is known beforehand.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@
 
 namespace sluice::samples {
 
-/// What one instance needs; capacities as LayerSizes says.
+/// Scratch and results of one instance; LayerSizes has the capacities.
 struct LayerScratch {
-  Vertex* frontier;             ///< [frontier] twice: this depth's and the next's
+  Vertex* frontier;             ///< [2 * frontier] of this depth and of the next
   std::uint64_t* sums;          ///< [frontier]
   std::uint64_t* bases;         ///< [frontier]
   std::uint64_t* picks;         ///< [layer]
   std::uint64_t* excluded;      ///< [layer]
   std::uint32_t* words;         ///< [words]
-  Vertex* visited;              ///< [visited slots]; with --revisit only seeds
+  Vertex* visited;              ///< [visited] hash set; with --revisit of the seeds only
   Edge* edges;                  ///< [edges] result
   std::uint32_t* depth_counts;  ///< [depths] edges of each depth, result
   Vertex* seeds;                ///< [frontier] result
@@ -32,9 +32,9 @@ struct LayerScratch {
 
 struct LayerSizes {
   std::uint64_t frontier = 0, layer = 0, visited = 0, edges = 0, depths = 0;
-  std::uint32_t words = 0;  ///< of a bitmap: a word a pick, whatever the size of the union
+  std::uint32_t words = 0;  ///< of a bitmap: one word per pick, whatever the size of the union
 
-  /// For instances of at most `seeds` seeds.
+  /// The sizes for instances of at most `seeds` seeds.
   template <LayerSampler Sampler>
   static LayerSizes of(const Sampler& sampler, std::uint64_t seeds, bool revisit, Collision collision) {
     LayerSizes sizes;
@@ -51,17 +51,17 @@ struct LayerSizes {
   }
 };
 
-/// What growing an instance returns in place of the number of its seeds.
+/// Errors that replace the number of seeds as the result of an instance.
 struct LayerFault {
-  /// The sum of a union's biases does not fit 64 bits: copies of a list add up.
+  /// The biases of a union sum to 2^64 or more; a list may occur in it several times.
   static constexpr std::uint32_t kTooHeavy = ~std::uint32_t{0};
-  /// A list longer than `longest` must be walked.
+  /// A list longer than `longest` must be scanned.
   static constexpr std::uint32_t kTooLong = kTooHeavy - 1;
-  /// A layer's redraws have used up their random words.
+  /// A layer's redraws used up their random words.
   static constexpr std::uint32_t kExhausted = kTooHeavy - 2;
 };
 
-/// The random words of the entries that a depth selects.
+/// Random words by which a depth selects frontier entries.
 struct EntryDraws {
   SampleDraws draws;
 
@@ -76,7 +76,7 @@ struct LayerProgram : LayerLists {
   StartsView starts;
   Select select = Select::bipartite;
   Collision collision = Collision::linear;
-  bool revisit = false;  ///< every drawn copy is an entry of the next frontier
+  bool revisit = false;  ///< every selected edge adds an entry to the next frontier
   std::uint64_t seed = 1;
   LayerSizes sizes;
 
@@ -115,7 +115,7 @@ struct LayerProgram : LayerLists {
   }
 
  protected:
-  /// Appends what is new among one value a lane to `list`, in order of lanes; returns the list's new length.
+  /// Appends the lanes' values to `list`, in order of lanes, if not yet visited; returns the new length.
   template <class Group>
   SLUICE_HD static std::uint32_t append_new(const Group& group, const GroupSet<Vertex>& visited, bool active,
                                             Vertex v, Vertex* list, std::uint32_t length) {
@@ -129,7 +129,7 @@ struct LayerProgram : LayerLists {
     return length + group.broadcast(rank, Group::kSize - 1);
   }
 
-  /// Appends one value a lane to the next frontier, in order of lanes: what is new, or with --revisit each.
+  /// As append_new(), but with --revisit appends visited values too.
   template <class Group>
   SLUICE_HD std::uint32_t reach(const Group& group, const GroupSet<Vertex>& visited, bool active, Vertex v,
                                 Vertex* list, std::uint32_t length) const {
@@ -139,7 +139,7 @@ struct LayerProgram : LayerLists {
     return length + group.broadcast(rank, Group::kSize - 1);
   }
 
-  /// Repeated seeds count once, with --revisit too.
+  /// Makes the seeds the first frontier. A repeated seed counts once, even with --revisit.
   template <class Group>
   SLUICE_HD std::uint32_t plant(const Group& group, Instance instance, const GroupSet<Vertex>& visited,
                                 const LayerScratch& scratch) const {
@@ -156,8 +156,8 @@ struct LayerProgram : LayerLists {
     return length;
   }
 
-  /// Leaves in the frontier the entries whose lists a depth pools, in their order; returns how many, or
-  /// kTooHeavy. `sums` and `spare` hold as many elements as the frontier.
+  /// Reduces the frontier to the entries whose lists a depth pools, in order; returns their number, or
+  /// kTooHeavy. `sums` and `spare` are scratch of the frontier's length.
   template <class Group>
   SLUICE_HD std::uint32_t select_entries(const Group& group, const EntryDraws& draws, Vertex* frontier,
                                          std::uint32_t entries, std::uint64_t* sums, Vertex* spare) const {
@@ -191,7 +191,7 @@ struct LayerProgram : LayerLists {
     return entries;
   }
 
-  /// Inclusive sums of value(i), i < size, into `sums`; false if they do not fit 64 bits.
+  /// Writes the inclusive sums of value(i), i < size, to `sums`; false if they do not fit 64 bits.
   template <class Group, class Value>
   SLUICE_HD static bool sum_up(const Group& group, std::uint32_t size, const Value& value,
                                std::uint64_t* sums) {
@@ -208,7 +208,7 @@ struct LayerProgram : LayerLists {
     return group.ballot(wraps) == 0;
   }
 
-  /// Must a list of more than `longest` edges be walked?
+  /// True if a list of more than `longest` edges must be scanned.
   template <class Group>
   SLUICE_HD bool walks_longer(const Group& group, const Vertex* frontier, std::uint32_t lists,
                               std::uint32_t longest) const {
@@ -219,7 +219,7 @@ struct LayerProgram : LayerLists {
     return group.ballot(longer) != 0;
   }
 
-  /// The union of the frontier's lists; false if the sum of its biases does not fit 64 bits.
+  /// Makes `all` the union of the frontier's lists; false if the sum of its biases does not fit 64 bits.
   template <class Group>
   SLUICE_HD bool unite(const Group& group, const Vertex* frontier, std::uint32_t lists,
                        const LayerScratch& scratch, LayerCandidates& all) const {
@@ -238,7 +238,7 @@ struct LayerProgram : LayerLists {
     return true;
   }
 
-  /// Of the frontier's weights, where the bias is by weight.
+  /// Weight bias: the exponent of the frontier's largest weight.
   template <class Group>
   SLUICE_HD int largest_exponent(const Group& group, const Vertex* frontier, std::uint32_t lists) const {
     int exponent = -32768;
@@ -258,7 +258,7 @@ struct LayerProgram : LayerLists {
     return group.sum(lane_sum);
   }
 
-  /// `count` candidates into scratch.picks, ascending; false: see DistinctPicker::pick.
+  /// Writes `count` selected candidates to scratch.picks, ascending; false: see DistinctPicker::pick.
   template <class Group>
   SLUICE_HD bool choose(const Group& group, const LayerCandidates& all, const SampleDraws& draws,
                         std::uint32_t count, std::uint64_t available, const LayerScratch& scratch,
@@ -274,7 +274,7 @@ struct LayerProgram : LayerLists {
     return true;
   }
 
-  /// What finds picks that clash, before the first one.
+  /// The set of picks for collision tests, empty before the first pick.
   template <class Group>
   SLUICE_HD Taken<std::uint64_t> none_taken(const Group& group, const LayerScratch& scratch) const {
     const Taken<std::uint64_t> taken{collision, scratch.words, sizes.words, scratch.picks, false};
@@ -296,7 +296,7 @@ struct LayerProgram : LayerLists {
     group.sync();
   }
 
-  /// Writes the selected edges, `edge_at(i)`, and the next frontier, which they reach; returns its length.
+  /// Writes the selected edges, edge_at(i), and the next frontier, which they reach; returns its length.
   template <class Group, class EdgeAt>
   SLUICE_HD std::uint32_t record(const Group& group, std::uint32_t count, const EdgeAt& edge_at, Edge* edges,
                                  const GroupSet<Vertex>& visited, Vertex* next) const {
