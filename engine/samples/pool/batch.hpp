@@ -1,4 +1,4 @@
-// A batch of pools in the device's memory, and what one visit to it does.
+// A batch of pools in device memory, and the work of one visit to it.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 #include "engine/select/taken.hpp"
 
 namespace sluice::samples {
-inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
+inline namespace SLUICE_BUILD_NAMESPACE {  // templates have different code in files compiled as CUDA
 
-/// Memory of a batch: one row an instance.
+/// Memory of a batch: one row per instance.
 struct PoolBatch {
   PoolBatch(const Device& device, std::uint64_t count, const PoolSizes& each)
       : seeds(device, count * each.seeds, kPurpose),
@@ -32,7 +32,7 @@ struct PoolBatch {
   Buffer<Vertex> targets, edges;
 };
 
-/// Host memory for results on their way to the sink: what it takes does not grow with the batch.
+/// Host memory for results on their way to the sink; its size does not grow with the batch.
 struct PoolPieces {
   struct Piece {
     Staging<Vertex> edges, seeds;
@@ -52,20 +52,20 @@ struct PoolPieces {
   /// The piece that is not being written.
   const Piece& next() { return both[turn++ % 2]; }
 
-  std::uint64_t rows;  ///< instances in a piece; none where no results leave in pieces
+  std::uint64_t rows;  ///< instances in a piece; 0 if results are not copied in pieces
   std::uint64_t turn = 0;
   std::array<Piece, 2> both;
 };
 
-/// One visit of a batch's instances to the partitions that are here.
+/// One visit of a batch's instances to the resident partitions.
 struct PoolVisits {
   PageMap lists;
   PoolState* states;  ///< [instances]
-  Vertex* waits_at;   ///< [instances]
-  bool first;         ///< nothing was done yet
+  Vertex* waits_at;   ///< [instances] vertex whose list is needed; kNoVertex: none
+  bool first;         ///< true at a batch's first visit
 };
 
-/// Pointers of a batch, for kernels.
+/// Pointers into a PoolBatch, for kernels.
 struct PoolRows {
   PoolSizes sizes;
   PoolRow base;
@@ -78,8 +78,8 @@ struct PoolRows {
             base.targets + row * sizes.targets,
             base.edges + row * 2 * sizes.edges};
   }
-  /// The same through the lists that are here, from where the last visit stopped. `waits_at` is the vertex
-  /// whose list it needs, or kNoVertex at the end.
+  /// Walks an instance through resident lists, from where the last visit stopped. Sets `waits_at` to the
+  /// vertex whose list it needs, or kNoVertex at the end.
   template <class Group, class Program>
   SLUICE_HD void visit(const Group& group, const Program& program, Instance instance, std::uint64_t row,
                        const PoolVisits& visits) const {
@@ -94,14 +94,14 @@ struct PoolRows {
   }
 };
 
-/// Runs the instances of a batch from `first` on, through lists that are all here.
+/// Runs the instances of a batch from `first` on, on a whole graph.
 template <class Program>
 struct RunPools {
   PoolRows rows;
   Program program;
   Instance first;
 
-  /// Edges that were selected.
+  /// Counts selected edges.
   struct Counters {
     static constexpr unsigned kSums = 1;
     std::uint64_t edges = 0;
@@ -116,7 +116,7 @@ struct RunPools {
   }
 };
 
-/// One visit of the same to the lists that are here.
+/// Runs one visit of the instances of a batch to the resident lists.
 template <class Program>
 struct VisitPools {
   PoolRows rows;

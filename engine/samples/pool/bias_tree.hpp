@@ -1,6 +1,6 @@
-// The biases of a pool's entries under their sums: by kFan entries, by kFan of these sums, and so on up to a
-// level of at most kFan. An entry is found, and a bias changed, in one look at each level. Sums are integers,
-// so that the entry is the one that a scan of all biases finds.
+// The biases of a pool's entries as the leaves of a tree of sums: each sum covers kFan values of the level
+// below; the top level has at most kFan. A search or an update visits each level once. Sums are integers, so
+// a search finds the entry that a scan of all biases finds.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 namespace sluice::samples {
 
 struct BiasTree {
-  static constexpr std::uint64_t kFan = 32;  ///< a warp looks at so many at once
+  static constexpr std::uint64_t kFan = 32;  ///< a warp reads this many values at once
 
-  std::uint64_t* biases;   ///< [size(capacity)] level by level, the entries' first
-  std::uint64_t capacity;  ///< entries, at most
+  std::uint64_t* biases;   ///< [size(capacity)] level by level, from the entries up
+  std::uint64_t capacity;  ///< the most entries
 
   SLUICE_HD static constexpr std::uint64_t size(std::uint64_t capacity) {
     std::uint64_t all = capacity;
@@ -22,7 +22,7 @@ struct BiasTree {
     return all;
   }
 
-  /// Sums up the biases of all entries; every lane calls it, and may find entries then.
+  /// Computes all sums. Every lane calls it, and may then find entries.
   template <class Group>
   SLUICE_HD void build(const Group& group) const {
     std::uint64_t* level = biases;
@@ -37,9 +37,9 @@ struct BiasTree {
     group.sync();
   }
 
-  /// One lane calls it, and the others wait for it.
+  /// Sets an entry's bias and its sums. One lane calls it; the group must synchronize afterwards.
   SLUICE_HD void set(std::uint64_t entry, std::uint64_t bias) const {
-    const std::uint64_t change = bias - biases[entry];  // may wrap around, as sums then do
+    const std::uint64_t change = bias - biases[entry];  // may wrap around; the sums wrap back
     std::uint64_t* level = biases;
     for (std::uint64_t count = capacity;; level += count, count = above(count), entry /= kFan) {
       level[entry] += change;
@@ -47,7 +47,7 @@ struct BiasTree {
     }
   }
 
-  /// The entry whose region of the biases' sums holds x, which is below the sum of all.
+  /// The entry in whose interval of the biases' prefix sums x lies; x must be below the sum of all biases.
   template <class Group>
   SLUICE_HD std::uint32_t find(const Group& group, std::uint64_t x) const {
     unsigned level = 0;
@@ -58,7 +58,7 @@ struct BiasTree {
       for (unsigned below = 0; below < level; ++below) values += count, count = above(count);
       const auto value = [&](std::uint64_t i) { return values[begin + i]; };
       const auto found = first_sum_above(group, lesser(kFan, count - begin), x, value);
-      x -= group.broadcast(found.sum - found.value, found.lane);  // what lies in the value's region
+      x -= group.broadcast(found.sum - found.value, found.lane);  // position within the value's interval
       begin += found.index();
       if (level == 0) return static_cast<std::uint32_t>(begin);
     }

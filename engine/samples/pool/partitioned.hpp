@@ -1,4 +1,4 @@
-// Pools on a graph in partitions: every instance goes on whenever the list that it needs is here. Where ranks
+// Pools on a graph in partitions: an instance continues whenever the list that it needs is resident. If ranks
 // own the partitions, a pool stays on its origin rank and asks the list's owner for the targets that it
 // draws.
 #pragma once
@@ -21,13 +21,13 @@
 #include "engine/samples/pool/ranks.hpp"
 
 namespace sluice::samples {
-inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
+inline namespace SLUICE_BUILD_NAMESPACE {  // templates have different code in files compiled as CUDA
 
-/// One run.
+/// One run of a pool job on a graph in partitions.
 template <class Job, Executor E>
 class PagedPools {
  public:
-  /// `link` null, on all ranks: what ranks hand each other goes through their hosts.
+  /// `link` is null on all ranks or on none; null: data between ranks passes through host memory.
   PagedPools(const Job& job, PagedPlan plan, DeviceRanks* link)
       : job_(job),
         stats_(job.stats),
@@ -78,8 +78,8 @@ class PagedPools {
       if (at_[i] != kNoVertex) ++waiting_[cache_.plan().partitions.owner(at_[i])];
   }
 
-  /// Asks other ranks for what the pools still wait for, and answers what they ask; false when no pool waits
-  /// any more.
+  /// Asks the owners of the lists for which pools still wait, and answers other ranks; false if no pool of
+  /// any rank waits.
   bool ask() {
     using Waiting = WaitingPools<typename Job::Sampler>;
     if (!questions_->visit(Waiting{job_.rows(memory_), states_.data(), waits_at_.data(), first_}, count_))

@@ -1,5 +1,5 @@
-// Runs any pool sampler: walks of a pool of vertices, one instance a group of lanes.
-// Include this to run a sampler of your own; compile the file as CUDA to run it on a GPU too.
+// Runs any pool sampler: walks of a pool of vertices, one group of lanes per instance.
+// Include this header to run your own sampler; compile the including file as CUDA to run it on a GPU too.
 #pragma once
 
 #include <algorithm>
@@ -29,14 +29,14 @@
 #include "engine/samples/pool/step.hpp"
 
 namespace sluice::samples {
-inline namespace SLUICE_BUILD_NAMESPACE {  // the same template has other code in a file compiled as CUDA
+inline namespace SLUICE_BUILD_NAMESPACE {  // templates have different code in files compiled as CUDA
 
 template <PoolSampler S>
 struct PoolJob : InstanceRun<WalkSink> {
   using Sampler = S;
 
   PoolProgram<Sampler> program;
-  const PageRequest* pages;  ///< in partitions
+  const PageRequest* pages;  ///< read on graphs in partitions only
 
   std::uint64_t bytes_per_instance() const { return program.sizes().bytes(); }
   PoolRows rows(const PoolBatch& batch) const {
@@ -57,7 +57,7 @@ struct PoolJob : InstanceRun<WalkSink> {
     sink->write(batch);
   }
 
-  /// A batch's results go to the sink, piece by piece.
+  /// Copies a batch's results to the host and submits them to the sink, in pieces.
   void leave(Instance first, std::uint64_t count, const PoolBatch& memory, PoolPieces& pieces,
              BatchWriter& writer) const {
     const std::uint64_t row = 2 * program.sizes().edges, pool = program.pool_size;
@@ -76,14 +76,14 @@ struct PoolJob : InstanceRun<WalkSink> {
     }
   }
 
-  /// How partitions and pools share the device's memory.
+  /// Plans how partitions and pools share device memory.
   PagedPlan share_memory() const {
     const std::uint64_t each =
         bytes_per_instance() + parked_pool_bytes<Sampler>(graph.device, graph.paging.shard, program);
     return graph.share_memory(pages->columns, each, instances(), program.length);
   }
 
-  /// A pool begins with a pass over its entries.
+  /// Blocks for large pools, since a pool begins with a pass over its entries; else warps.
   Groups groups() const {
     return program.sizes().entries > GraphView::kHubDegree ? Groups::blocks : Groups::warps;
   }
@@ -102,7 +102,7 @@ struct PoolJob : InstanceRun<WalkSink> {
     if (link) stats.exchanged_bytes += link->bytes_sent();
   }
 
-  /// A GPU's results leave in pieces; the host's as they are, while the next batch is made beside them.
+  /// A GPU's results are copied out in pieces; the host's are written in place while the next batch runs.
   template <Executor E>
   void whole() const {
     const Device& device = graph.device;
@@ -135,7 +135,7 @@ struct PoolJob : InstanceRun<WalkSink> {
   }
 };
 
-/// Throws UsageError where random words or numbers of entries would come again.
+/// Throws UsageError if random words would repeat, or numbers of entries or edges exceed 32 bits.
 template <PoolSampler Sampler>
 void check_pool(const PoolProgram<Sampler>& program) {
   const std::uint64_t frontier = program.frontier_size(), neighbors = program.neighbor_size();
@@ -146,7 +146,7 @@ void check_pool(const PoolProgram<Sampler>& program) {
     throw UsageError("a pool grows to 2^32 entries or edges; take a smaller length");
 }
 
-/// Makes what neighbours are drawn by; `pages`: what comes with lists in partitions.
+/// Builds the tables by which neighbours are drawn; `pages` gets the columns that partitions must carry.
 template <PoolSampler Sampler>
 void add_pool_tables(ResidentGraph::Impl& graph, BiasTables& tables, PageRequest& pages,
                      PoolProgram<Sampler>& program) {
@@ -157,7 +157,7 @@ void add_pool_tables(ResidentGraph::Impl& graph, BiasTables& tables, PageRequest
   program.positive = tables.positive.data();
 }
 
-/// Walks of `length` steps with a pool sampler of your own. Errors as run_walks.
+/// Runs walks of `length` steps with your own pool sampler. Throws the same errors as run_walks.
 template <PoolSampler Sampler>
 RunStats run_pool(ResidentGraph& resident, const Starts& starts, const Sampler& sampler, std::uint32_t length,
                   const RunOptions& options, WalkSink* sink) {

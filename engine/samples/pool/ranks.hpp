@@ -11,16 +11,16 @@
 
 namespace sluice::samples {
 
-/// The target of an edge, which a PoolDraw finds in the list of `vertex`. A draw is in two words: 12 bytes
-/// travel.
+/// Asks for the target of a PoolDraw in the list of `vertex`. The draw is stored as two words, so that the
+/// question has 12 bytes.
 struct PoolQuestion {
   std::uint32_t low, high;
   Vertex vertex;
 };
 
-/// The targets of all neighbours that an entry selects: whose random words they are.
+/// Asks for the targets of all neighbours that an entry selects, by the keys of its random words.
 struct PoolBranchQuestion {
-  std::uint32_t low, high;  ///< of the instance
+  std::uint32_t low, high;  ///< words of the instance number
   std::uint32_t step, entry;
   Vertex vertex;
 };
@@ -28,9 +28,9 @@ struct PoolBranchQuestion {
 template <PoolSampler Sampler>
 using PoolQuestionOf = std::conditional_t<PoolProgram<Sampler>::kBranches, PoolBranchQuestion, PoolQuestion>;
 
-/// Device memory of a pool under way beside its rows: where its lists come in partitions its state, and the
-/// list that it waits for. Where `ranks` share out the graph (null: no), also what they ask each other: at
-/// worst all pools of all ranks wait for one of them.
+/// Device memory of a pool in partitions, besides its rows: its state, and the vertex whose list it waits
+/// for. If `ranks` shard the graph (null: they do not), also the questions between them: in the worst case
+/// the pools of all ranks ask one rank.
 template <PoolSampler Sampler>
 std::uint64_t parked_pool_bytes(const Device& device, const Communicator* ranks,
                                 const PoolProgram<Sampler>& program) {
@@ -42,15 +42,15 @@ std::uint64_t parked_pool_bytes(const Device& device, const Communicator* ranks,
   return kParkedPoolBytes + asked + static_cast<std::uint64_t>(ranks->size()) * remote;
 }
 
-/// The pools of a batch, for AskingItems.
+/// The pools of a batch, as AskingItems::batch.
 template <PoolSampler Sampler>
 struct WaitingPools {
   static constexpr bool kBranches = PoolProgram<Sampler>::kBranches;
 
   PoolRows rows;
   PoolState* states;
-  const Vertex* waits_at;  ///< whose list each needs; kNoVertex: none
-  Instance first;          ///< of the batch
+  const Vertex* waits_at;  ///< vertex whose list each pool needs; kNoVertex: none
+  Instance first;          ///< first instance of the batch
 
   SLUICE_HD Vertex waits(std::uint64_t pool) const { return waits_at[pool]; }
   SLUICE_HD PoolQuestionOf<Sampler> question(std::uint64_t pool) const {
@@ -76,7 +76,7 @@ struct WaitingPools {
   }
 };
 
-/// The lists that they ask.
+/// The lists about which pools ask (see ListQuestions).
 template <PoolSampler Sampler>
 struct PoolLists {
   using Program = PoolProgram<Sampler>;
@@ -85,7 +85,7 @@ struct PoolLists {
   using Draw = PoolDraw<Program::kTabled>;
   static constexpr bool kOneAnswer = !Program::kBranches;
 
-  Program program;  ///< without edges: lists are read where they are
+  Program program;  ///< its graph has no edges: lists are read from partitions
 
   SLUICE_HD std::uint64_t answers(const Question& asked) const {
     return program.neighbors_of(asked.vertex, program.graph.row(asked.vertex));

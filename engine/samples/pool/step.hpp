@@ -1,4 +1,4 @@
-// Walks of a pool of vertices (C-SAW table I), by one group an instance.
+// Walks of a pool of vertices (C-SAW table I), one group per instance.
 #pragma once
 
 #include <algorithm>
@@ -18,25 +18,25 @@
 
 namespace sluice::samples {
 
-/// A pool's walk between two entries.
+/// State of a pool's walk between two selected entries.
 struct PoolState {
-  std::uint64_t total = 0;  ///< of the biases of entries that may be selected
+  std::uint64_t total = 0;  ///< sum of the biases of entries that may be selected
   std::uint32_t step = 0;
-  std::uint32_t entries = 0;   ///< of the pool
+  std::uint32_t entries = 0;   ///< entries of the pool
   std::uint32_t selected = 0;  ///< entries that the step has selected
-  std::uint32_t followed = 0;  ///< of these, with their neighbours
-  std::uint32_t entry = 0;     ///< the one at hand
-  std::uint32_t edge = 0;      ///< of the step
-  std::uint32_t edges = 0;     ///< of lesser steps
-  // In partitions: how a neighbour is found in a list that is not here (PoolDraw), and its target if another
-  // rank said so, or that the targets of several neighbours have come.
+  std::uint32_t followed = 0;  ///< selected entries whose neighbours are taken
+  std::uint32_t entry = 0;     ///< the current entry
+  std::uint32_t edge = 0;      ///< edges of the step so far
+  std::uint32_t edges = 0;     ///< edges of earlier steps
+  // In partitions only: the draw of a neighbour from a list that is not resident (PoolDraw); its target if
+  // another rank sent it; and whether another rank sent the targets of several neighbours.
   Vertex target = kNoVertex;
   bool answered = false;
   std::uint64_t draw = 0;
-  std::uint64_t read = 0;  ///< bytes of lists that were read in place
+  std::uint64_t read = 0;  ///< bytes of lists read in place
 };
 
-/// How many elements of memory an instance takes.
+/// The number of elements of each array of an instance.
 struct PoolSizes {
   std::uint64_t seeds = 1, entries = 1, selected = 0, targets = 0, edges = 0;
 
@@ -46,43 +46,43 @@ struct PoolSizes {
            selected * sizeof(std::uint32_t);
   }
 };
-/// What it takes beside that where its lists come in partitions: its state, and the list that it waits for.
+/// Further bytes of an instance on a graph in partitions: its state, and the vertex whose list it waits for.
 inline constexpr std::uint64_t kParkedPoolBytes = sizeof(PoolState) + sizeof(Vertex);
-/// Instances in each of the two batches of the host: one leaves while the other is made.
+/// Instances in each of the host's two batches: one is written while the other runs.
 inline std::uint64_t host_pool_batch(std::uint64_t each, std::uint64_t instances, std::uint64_t available) {
   constexpr std::uint64_t kBatchBytes = 64u << 20;
   const std::uint64_t fitting = std::min(kBatchBytes, available / 2) / std::max<std::uint64_t>(each, 1);
   return std::clamp<std::uint64_t>(fitting, 1, std::max<std::uint64_t>(instances, 1));
 }
 
-/// The random words of the neighbours that an entry of a step selects.
+/// Random words by which an entry of a step selects neighbours.
 struct NeighborDraws {
   WalkDraws draws;
   std::uint32_t entry, neighbors;
 
-  /// Of neighbour j, as first choices are drawn (DistinctPicker).
+  /// The word of neighbour j; DistinctPicker draws its first choices with these words.
   SLUICE_HD friend std::uint64_t draw_at(const NeighborDraws& own, Stream, std::uint32_t j) {
     if (j == 0) return own.draws.block(Stream::select, own.entry).high();
     return draw_at(own.draws, Stream::neighbor, own.entry * (own.neighbors - 1) + j - 1);
   }
 };
 
-/// How a neighbour is drawn of a list: an edge's position, or where the list has a CTPS, the random word that
-/// finds it there.
+/// The draw of a neighbour from a list: the edge's position, or for a list with a CTPS the random word that
+/// selects the edge there.
 template <bool kTabled>
 struct PoolDraw {
   SLUICE_HD static std::uint64_t make(const Row& row, std::uint64_t word) {
     return kTabled ? word : row.offset + uniform_index(word, row.degree);
   }
-  /// `lists` has the columns of the list.
+  /// The target of a draw; `lists` has the columns of the list.
   template <class Lists>
   SLUICE_HD static Vertex target(const Lists& lists, const Row& row, std::uint64_t draw) {
     if constexpr (kTabled)
       draw = row.offset + inverse_transform(lists.cumulative + row.offset, row.degree, draw);
     return lists.targets[draw];
   }
-  /// Those of `count` neighbours, in the order in which they are drawn; distinct ones by the space that
-  /// those before leave, which needs no word more.
+  /// The targets of `count` neighbours in the order of drawing. Distinct ones are drawn from the space that
+  /// earlier picks leave, which needs no further words.
   template <class Group, class Lists>
   SLUICE_HD static void targets(const Group& group, const Lists& lists, const Row& row,
                                 const NeighborDraws& draws, std::uint32_t count, bool distinct, Vertex* to) {
@@ -99,7 +99,7 @@ struct PoolDraw {
       to[j] = lists.targets[row.offset + to[j]];
     group.sync();
   }
-  /// What is read of the list for a neighbour.
+  /// Bytes of the list that one draw reads.
   SLUICE_HD static std::uint64_t bytes(const Row& row) {
     return kTargetBytes + (kTabled ? ctps_bytes(row.degree) : 0);
   }
@@ -115,7 +115,7 @@ struct PoolDraw {
   }
 };
 
-/// Every list is here.
+/// The lists of a whole graph, all of them resident.
 template <bool kTabled>
 struct WholeLists {
   const Vertex* targets;
@@ -132,12 +132,12 @@ struct WholeLists {
   }
 };
 
-/// The lists of the partitions that are here.
+/// The lists of the resident partitions.
 template <bool kTabled>
 struct PagedLists {
   PageMap map;
 
-  /// The target of the state's draw, in the list of `v`; kNoVertex if that is not here.
+  /// The target of the state's draw in the list of `v`; kNoVertex if the list is not resident.
   SLUICE_HD Vertex target(Vertex v, const Row& row, PoolState& state) const {
     if (state.target != kNoVertex) return state.target;
     const std::uint32_t slot = map.slot(v);
@@ -145,8 +145,8 @@ struct PagedLists {
     if (slot == map.in_place) state.read += PoolDraw<kTabled>::bytes(row);
     return PoolDraw<kTabled>::target(map.pages[slot], row, state.draw);
   }
-  /// Puts the targets of `count` neighbours of `v` into `to`, if they are not there; false: its list is not
-  /// here.
+  /// Writes the targets of `count` neighbours of `v` to `to` unless another rank sent them; false if the list
+  /// of `v` is not resident.
   template <class Group>
   SLUICE_HD bool have_targets(const Group& group, Vertex v, const Row& row, const NeighborDraws& draws,
                               std::uint32_t count, bool distinct, Vertex* to, PoolState& state) const {
@@ -159,21 +159,21 @@ struct PagedLists {
   }
 };
 
-/// Scratch and results of one instance, of as many elements as PoolSizes says.
+/// Scratch and results of one instance; PoolSizes has the numbers of elements.
 struct PoolRow {
   Vertex *seeds, *pool;
-  BiasTree biases;          ///< of the pool's entries
-  std::uint32_t* selected;  ///< entries that the step has selected, where there may be several
-  Vertex* targets;          ///< of the entry at hand, where there may be several
+  BiasTree biases;          ///< biases of the pool's entries
+  std::uint32_t* selected;  ///< entries that the step has selected, if there may be several
+  Vertex* targets;          ///< targets of the current entry, if there may be several
   Vertex* edges;            ///< sources and targets
 };
 
 template <PoolSampler Sampler>
 struct PoolProgram {
   static constexpr bool kTabled = HasEdgeBias<Sampler>;
-  /// May an entry select several neighbours?
+  /// True if an entry may select several neighbours.
   static constexpr bool kBranches = HasPoolNeighborSize<Sampler>;
-  /// May steps have fewer edges than others?
+  /// True if the number of edges may differ between steps.
   static constexpr bool kVaries = HasFrontierSize<Sampler> || HasPoolReplacement<Sampler>;
 
   GraphView graph;
@@ -181,9 +181,9 @@ struct PoolProgram {
   StartsView starts;
   std::uint64_t seed = 1;
   std::uint32_t length = 0;
-  std::uint32_t pool_size = 1;  ///< seeds that fit; lines with fewer are filled up with kNoVertex
+  std::uint32_t pool_size = 1;  ///< seeds per pool; a pool with fewer seeds is padded with kNoVertex
   const std::uint64_t* cumulative = nullptr;  ///< edge_bias: CTPS of every list
-  const std::uint32_t* positive = nullptr;    ///< edge_bias: entries of positive bias
+  const std::uint32_t* positive = nullptr;    ///< edge_bias: edges of positive bias of every list
 
   SLUICE_HD std::uint32_t frontier_size() const {
     if constexpr (HasFrontierSize<Sampler>) {
@@ -206,7 +206,7 @@ struct PoolProgram {
       return false;
     }
   }
-  /// Neighbours that an entry selects.
+  /// Number of neighbours that an entry at `v` selects.
   SLUICE_HD std::uint32_t neighbors_of(Vertex v, const Row& row) const {
     const std::uint32_t wanted = neighbor_size();
     if (!distinct()) return wanted;
@@ -221,7 +221,7 @@ struct PoolProgram {
             .targets = kBranches ? neighbors : 0,
             .edges = steps * frontier * neighbors};
   }
-  /// Edges that were selected before the state's step.
+  /// Number of edges selected before the state's step.
   SLUICE_HD std::uint32_t edges_before(const PoolState& state) const {
     return kVaries ? state.edges : state.step * neighbor_size();
   }
@@ -235,7 +235,7 @@ struct PoolProgram {
     return edges_before(state);
   }
 
-  /// The pool as it starts.
+  /// Fills the pool with the instance's seeds.
   template <class Group>
   SLUICE_HD PoolState begin(const Group& group, Instance instance, const PoolRow& row) const {
     std::uint64_t lane_sum = 0;
@@ -249,11 +249,11 @@ struct PoolProgram {
     for (std::uint64_t i = pool_size + group.rank(); i < row.biases.capacity; i += Group::kSize)
       row.biases.biases[i] = 0;
     const std::uint64_t total = group.sum(lane_sum);
-    row.biases.build(group);  // any lane may read the pool then
+    row.biases.build(group);  // afterwards any lane may read the pool
     return {.total = total, .entries = pool_size};
   }
 
-  /// Goes on through the lists that are here; returns the vertex whose list is not, or kNoVertex at the end.
+  /// Walks through resident lists; returns the vertex of the first list that is not, or kNoVertex at the end.
   template <class Group, class Lists>
   SLUICE_HD Vertex walk(const Group& group, Instance instance, PoolState& state, const PoolRow& row,
                         const Lists& lists) const {
@@ -270,14 +270,14 @@ struct PoolProgram {
     return kNoVertex;
   }
 
-  /// What the path has no steps for.
+  /// Marks the edges of steps that the walk did not reach as absent.
   template <class Group>
   SLUICE_HD void end(const Group& group, const PoolState& state, const PoolRow& row) const {
     fill(group, row, state.step * width(), length * width());
   }
 
  private:
-  /// Edges of a step.
+  /// The most edges of a step.
   SLUICE_HD std::uint64_t width() const { return std::uint64_t{frontier_size()} * neighbor_size(); }
 
   SLUICE_HD std::uint64_t bias_of(Vertex v) const {
@@ -288,8 +288,8 @@ struct PoolProgram {
     return sampler.vertex_bias(graph, v);
   }
 
-  /// The entry whose region of the biases' sums holds x. A sampler with ScansPool looks at all of them: what
-  /// the tree gains is measured beside it (sluice-bench papers).
+  /// The entry in whose interval of the biases' prefix sums x lies. A sampler with ScansPool scans all biases
+  /// instead of using the tree, as a baseline for sluice-bench papers.
   template <class Group>
   SLUICE_HD static std::uint32_t find(const Group& group, const BiasTree& biases, std::uint64_t x) {
     if constexpr (requires { typename Sampler::ScansPool; }) {
@@ -300,7 +300,7 @@ struct PoolProgram {
     }
   }
 
-  /// Selects the step's entries; false: none can be. They have no bias until their neighbours do.
+  /// Selects the step's entries; false if no bias is above 0. `total` omits them until they are replaced.
   template <class Group>
   SLUICE_HD bool select(const Group& group, const WalkDraws& draws, const PhiloxBlock& first,
                         PoolState& state, const PoolRow& row) const {
@@ -321,7 +321,7 @@ struct PoolProgram {
     return state.selected > 0;
   }
 
-  /// Takes the edges of the step's next entry; the vertex whose list it waits for, or kNoVertex.
+  /// Takes the edges of the step's next entry. Returns the vertex whose list it waits for, or kNoVertex.
   template <class Group, class Lists>
   SLUICE_HD Vertex follow(const Group& group, const WalkDraws& draws, const PhiloxBlock& first,
                           PoolState& state, const PoolRow& row, const Lists& lists) const {
@@ -346,7 +346,7 @@ struct PoolProgram {
     return kNoVertex;
   }
 
-  /// Takes an edge: what it brings comes into the entry's place, or behind all entries.
+  /// Records an edge. The vertex that it adds replaces the current entry, or is appended to the pool.
   template <class Group>
   SLUICE_HD void take(const Group& group, PoolState& state, const PoolRow& row, Vertex from, Vertex to,
                       bool in_place) const {
@@ -383,7 +383,7 @@ struct PoolProgram {
     state.selected = state.followed = state.edge = 0;
   }
 
-  /// Marks edges [begin, end) as none.
+  /// Marks edges [begin, end) as absent.
   template <class Group>
   SLUICE_HD static void fill(const Group& group, const PoolRow& row, std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t i = 2 * begin + group.rank(); i < 2 * end; i += Group::kSize) row.edges[i] = kNoVertex;
