@@ -1,7 +1,7 @@
-// `node` samples over ranks that each own a range of partitions. Draws belong to the instance, so every rank
-// draws the sets of all ranks' instances by itself and looks through the lists that it owns; only the edges
-// that it finds go to the origin rank. Ranks own ascending ranges of vertices: an instance's edges are in
-// order when those of one rank stand behind those of the rank before.
+// `node` samples over ranks that each own a range of partitions. Draws are keyed by instance, so every rank
+// draws the sets of all ranks' instances itself and scans the lists that it owns; it sends only the edges
+// that it finds to the origin rank. Ranks own ascending ranges of vertices: an instance's edges, concatenated
+// in order of rank, are in order.
 #pragma once
 
 #include <cstdint>
@@ -20,26 +20,26 @@ namespace sluice::samples {
 
 class NodeRanks {
  public:
-  /// `link` null, on all ranks: edges travel through the hosts. Throws BudgetError.
+  /// `link` is null on all ranks or on none; null: edges pass through host memory. Throws BudgetError.
   NodeRanks(Communicator& ranks, DeviceRanks* link, const Device& device, RunStats& stats)
       : ranks_(ranks), device_(device), stats_(stats), router_(ranks, device, link, kPieceBytes) {}
 
-  /// A batch begins, here with `batch`; returns the instances of all ranks, in order of rank.
+  /// Begins a batch, in which this rank's part is `batch`; returns the parts of all ranks, in order of rank.
   const std::vector<OriginBatch>& begin(const OriginBatch& batch) {
     return origins_ = gather_batches(ranks_, batch);
   }
   std::size_t own() const { return static_cast<std::size_t>(ranks_.rank()); }
 
-  /// What this rank has found of a batch, in device memory; instances in order of rank.
+  /// The edges of a batch that this rank found, in device memory; instances in order of rank.
   struct Found {
     const std::uint64_t* counts = nullptr;  ///< edges of each instance
-    const Edge* edges = nullptr;            ///< these, one instance's behind the other's
-    std::vector<std::uint64_t> by_origin;   ///< how many each rank's instances have
-    void* stream = nullptr;                 ///< in whose order they are written
+    const Edge* edges = nullptr;            ///< the edges, instance by instance
+    std::vector<std::uint64_t> by_origin;   ///< number of edges of each rank's instances
+    void* stream = nullptr;                 ///< the stream that writes the arrays
   };
 
-  /// Every instance's edges go to its origin rank, as `find` says what was found here; all ranks call it.
-  /// Throws BudgetError, on all of them, where `find` does, or where what comes does not fit.
+  /// Calls find(found) to fill in `found`, then sends every instance's edges to its origin rank. All ranks
+  /// call it. Throws BudgetError on all of them if `find` does on one, or if received edges do not fit.
   template <class Find>
   void send_to_origins(const Find& find) {
     Found found;
@@ -60,8 +60,8 @@ class NodeRanks {
     stats_.entries_received += edges_came_ - came[own()];
   }
 
-  // What came from all ranks, in device memory, in order of the rank that found it.
-  /// [ranks][instances of this rank] edges of each instance
+  // Edges received from all ranks, in device memory, in order of the rank that found them.
+  /// [ranks][instances of this rank] number of edges of each instance
   const Buffer<std::uint64_t>& counts() const { return counts_; }
   const Buffer<Edge>& edges() const { return edges_; }
   std::size_t ranks() const { return origins_.size(); }
@@ -83,7 +83,7 @@ class NodeRanks {
   std::uint64_t edges_came_ = 0;
   Buffer<std::uint64_t> counts_;
   Buffer<Edge> edges_;
-  Router router_;  ///< goes first, for others may not come any more
+  Router router_;  ///< last: destroyed first, to abort transfers that other ranks may never join
 };
 
 }  // namespace sluice::samples

@@ -1,4 +1,4 @@
-// One-pass samples, compiled: for the host, and for the GPU where CUDA is built.
+// One-pass samples, compiled for the host and, in CUDA builds, for the GPU.
 #include "engine/samples/one_pass/one_pass.hpp"
 
 #include <algorithm>
@@ -32,13 +32,13 @@ namespace {
 
 constexpr const char* kPurpose = "scratch of one-pass samples";
 
-/// Draws the positions of edges of instances from `first` on, each with its place in `values` and `sets`; and
-/// where the edges are here, looks up their ends.
+/// Draws the edge positions of instances from `first` on, each in its part of `values` and `sets`; if the
+/// device has the edges, also looks up their ends.
 struct DrawEdges {
   OnePassProgram program;
   Instance first;
   std::uint64_t *values, *sets;
-  Vertex *sources, *targets;  ///< null: the edges are elsewhere
+  Vertex *sources, *targets;  ///< null: the device does not have the edges
 
   template <class Group>
   SLUICE_HD bool operator()(const Group& group, std::uint64_t index, PickCounters&) const {
@@ -56,7 +56,7 @@ struct DrawEdges {
 
 struct OnePassJob : InstanceRun<SampleSink> {
   OnePassProgram program;
-  bool nodes;  ///< `node`; else `edge`, whose ends are looked up where a GPU has all edges, else on the host
+  bool nodes;  ///< `node`; else `edge`, whose ends a GPU that has all edges looks up, else the host
 
   template <Executor E>
   void run() const {
@@ -74,7 +74,7 @@ struct OnePassJob : InstanceRun<SampleSink> {
                                                             PageRequest(graph), each, 1);
   }
 
-  /// On the host: each thread makes one instance at a time.
+  /// On the host: each thread grows one instance at a time.
   void in_blocks() const {
     const unsigned threads = graph.device.threads();
     const Buffer<std::uint64_t> values(graph.device, threads * program.count, kPurpose);
@@ -106,14 +106,14 @@ struct OnePassJob : InstanceRun<SampleSink> {
     out.edge_counts.push_back(out.edge.size() - before);
   }
 
-  /// Edges at ascending positions. Returns the bytes that came from a file.
+  /// Appends the edges at ascending positions. Returns the bytes read from a file.
   std::uint64_t append_edges(const std::uint64_t* positions, SampleStore& out) const {
     std::vector<Vertex> targets(program.count);
     const std::uint64_t read = read_targets(graph.graph, {positions, program.count}, targets);
     append_edges(positions, targets.data(), out);
     return read;
   }
-  /// `sources` null: they are looked up.
+  /// Appends edges with known targets; `sources` null: looks up the sources by position.
   void append_edges(const std::uint64_t* positions, const Vertex* targets, SampleStore& out,
                     const Vertex* sources = nullptr) const {
     reserve(out);
@@ -125,7 +125,7 @@ struct OnePassJob : InstanceRun<SampleSink> {
     out.edge_counts.push_back(program.count);
   }
 
-  /// On a GPU: `node`, whose edges are found there.
+  /// `node` on a GPU with the whole graph; the GPU finds the edges.
   template <Executor E>
   void nodes_in_batches() const {
     const std::uint64_t hubs_drawn = std::min<std::uint64_t>(graph.view.hub_count, program.count);  // at most
@@ -142,10 +142,10 @@ struct OnePassJob : InstanceRun<SampleSink> {
     run_batches(EvenBatches{batch, run}, range, options.progress, stats);
   }
 
-  /// `edge` on a GPU, which draws positions, and has the edges or leaves them to the host; or over ranks,
-  /// each of which reads what is drawn of its part of the edges. Their hosts ask each other: edges are read
-  /// from host memory or the file, and samples end there. By way of GPUs questions and answers would go up
-  /// and down once more at either end; parts on GPUs would take all edges there for the few that are drawn.
+  /// `edge` on a GPU, which draws positions and looks up the edges if it has them, else the host does; or
+  /// over ranks, each of which reads the drawn edges of its part. Hosts exchange questions and answers: edges
+  /// are read from host memory or the file, and samples end in host memory. Through GPUs both would be copied
+  /// to the device and back at either end; parts on GPUs would need all edges there for a few draws.
   template <Executor E>
   void edges_in_batches() const {
     const bool here = graph.device.is_cuda() && !graph.paged && !graph.paging.shard;
@@ -187,7 +187,7 @@ struct OnePassJob : InstanceRun<SampleSink> {
     run_batches(EvenBatches{batch, run, ranks}, range, options.progress, stats);
   }
 
-  /// What the first sample of a store takes: no more than it is long.
+  /// Reserves exactly the size of one sample, if it is the first of the store.
   void reserve(SampleStore& out) const {
     if (!out.edge.empty()) return;
     out.source.reserve(program.count), out.target.reserve(program.count);
@@ -197,7 +197,7 @@ struct OnePassJob : InstanceRun<SampleSink> {
     return program.count * SampleStore::kEdgeBytes + 2 * sizeof(std::uint64_t);
   }
 
-  /// Which rank has which edges.
+  /// The ranks' ranges of edges.
   Ownership owners_of_edges() const {
     std::vector<EdgeIndex> first_edges;
     for (const std::uint64_t vertex : graph.makers.begins())
@@ -205,11 +205,11 @@ struct OnePassJob : InstanceRun<SampleSink> {
     return Ownership(std::move(first_edges));
   }
 
-  /// Draws the positions of edges.
+  /// Draws the edge positions of instances.
   template <Executor E>
   class EdgeDraws {
    public:
-    /// `here`: the device has the edges, too.
+    /// `here`: the device has the edges and looks up their ends.
     EdgeDraws(const OnePassJob& job, bool here)
         : device_(job.graph.device),
           program_(job.program),
@@ -222,7 +222,7 @@ struct OnePassJob : InstanceRun<SampleSink> {
           targets_(device_, here ? drawn_.size() : 0, kPurpose),
           stats_(job.stats) {}
 
-    /// Those of instances [first, first + count), into host memory; and the edges' ends, where they are here.
+    /// Draws instances [first, first + count) to host memory, with the edges' ends if the device has them.
     void make(Instance first, std::uint64_t count, std::uint64_t* values, Vertex* sources, Vertex* targets) {
       const bool wide = program_.count > GraphView::kHubDegree;
       if (!work_) work_.emplace(device_, stats_);
@@ -259,7 +259,7 @@ struct OnePassJob : InstanceRun<SampleSink> {
   };
 };
 
-/// What instances draw. Throws UsageError, InputError.
+/// The program that makes `draws`. Throws UsageError or InputError if they are not possible on the graph.
 OnePassProgram program_of(const GraphView& graph, const OnePassDraws& draws, std::uint64_t seed) {
   if (draws.count == 0) throw UsageError("a one-pass sampler's sample_size is at least 1");
   if (draws.universe > (draws.vertices ? graph.vertices() : graph.edges()))

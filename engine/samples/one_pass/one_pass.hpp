@@ -1,12 +1,12 @@
 // The sampling API for one pass over a graph: each instance draws distinct vertices or edges, uniformly.
-// Include this to run a sampler of your own, on a GPU too: its file need not be compiled as CUDA. A sampler
-// may have
+// Include this header to run your own sampler; the including file need not be compiled as CUDA, even for a
+// GPU. The hooks of a sampler:
 //   kDrawsVertices       required. true: a sample has vertices, and all edges between them; false: edges
 //   sample_size(graph)   required: how many an instance draws; at least 1, at most the universe
-//   universe(graph)      how many it draws from: the first vertices by id, or the first edges by position;
-//                        default: all
-// The host calls the hooks once a run, with the graph in its memory, whose targets and weights may be in a
-// file instead. Starts give the number of instances alone.
+//   universe(graph)      how many an instance draws from: the first vertices by id, or the first edges by
+//                        position; default: all
+// The host calls the hooks once per run, with the graph in host memory; its targets and weights may be in a
+// file instead. Of Starts, only the number of instances is used.
 #pragma once
 
 #include <concepts>
@@ -33,23 +33,23 @@ concept HasUniverse = requires(const S s, const Graph& g) {
   { s.universe(g) } -> std::convertible_to<std::uint64_t>;
 };
 
-/// What one-pass samples never call of their sampler.
+/// The hooks of sampler S that one-pass samples never call.
 template <OnePassSampler S>
 constexpr HookSet never_called_in_one_pass() {
   constexpr HookSet required = hooks(Hook::kDrawsVertices, Hook::sample_size);
   return never_called<S>(required.with(Hook::universe), required.with(Hook::universe, HasUniverse<S>));
 }
 
-/// What the hooks say of a graph.
+/// The hooks' results for a graph.
 struct OnePassDraws {
-  bool vertices = true;        ///< else edges
-  std::uint64_t count = 0;     ///< that an instance draws
-  std::uint64_t universe = 0;  ///< to draw from
+  bool vertices = true;        ///< draws vertices; false: edges
+  std::uint64_t count = 0;     ///< vertices or edges that an instance draws
+  std::uint64_t universe = 0;  ///< vertices or edges to draw from
 };
 RunStats run_one_pass(ResidentGraph& graph, const Starts& starts, const OnePassDraws& draws,
                       const RunOptions& options, SampleSink* sink);
 
-/// One-pass samples with a sampler of your own. Errors as run_samples.
+/// Runs one-pass samples with your own sampler. Throws the same errors as run_samples.
 template <OnePassSampler Sampler>
 RunStats run_one_pass(ResidentGraph& resident, const Starts& starts, const Sampler& sampler,
                       const RunOptions& options, SampleSink* sink) {

@@ -1,6 +1,6 @@
-// Grows batches of `node` samples: each drawn vertex's list is looked through where it is, once to count the
-// edges to drawn vertices, once to write them. Where ranks own the partitions, a batch holds the instances of
-// all of them (node_ranks.hpp).
+// Grows batches of `node` samples: the list of each drawn vertex is scanned while it is resident, once to
+// count the edges to drawn vertices, once to write them. If ranks own the partitions, a batch contains the
+// instances of all ranks (node_ranks.hpp).
 #pragma once
 
 #include <algorithm>
@@ -22,16 +22,15 @@
 
 namespace sluice::samples {
 
-/// Device memory of an instance under way: what is known of it, and the edges that are expected. `available`
-/// is what the device has for slots and instances. Where `ranks` share out the graph (null: no), a rank holds
-/// the sets of as many instances of each, and its own instances' edges twice: as they were found and as they
-/// came.
+/// Device memory of an instance while it grows: its draws and its expected edges. `available`: bytes of the
+/// device for slots and instances. If `ranks` shard the graph (null: they do not), a rank holds the sets of
+/// as many instances of every rank, and the edges of its own instances twice: as found and as received.
 inline std::uint64_t paged_node_bytes(const Device& device, const Graph& graph, std::uint64_t count,
                                       const Communicator* ranks, std::uint64_t available) {
   const double share =
       static_cast<double>(count) / static_cast<double>(std::max<std::uint64_t>(graph.vertices(), 1));
   const double edges = static_cast<double>(graph.edges()) * share * share * sizeof(Edge);
-  // A guess alone shall not say that nothing fits.
+  // A guess alone must not refuse a run.
   const std::uint64_t guess = std::min(static_cast<std::uint64_t>(edges), available / 8);
   const std::uint64_t set =
       (2 * count + set_capacity(count)) * sizeof(std::uint64_t) + count * paged_item_bytes(device);
@@ -39,14 +38,14 @@ inline std::uint64_t paged_node_bytes(const Device& device, const Graph& graph, 
   return static_cast<std::uint64_t>(ranks->size()) * (set + 2 * sizeof(std::uint64_t)) + 2 * guess;
 }
 
-/// A batch as its work sees it; item i is drawn vertex i % count of instance i / count.
+/// A batch as its bodies see it; item i is drawn vertex i % count of instance i / count.
 struct PagedNodeBatch {
   OnePassProgram program;
   std::uint64_t* values;   ///< [items] drawn vertices
   std::uint64_t* sets;     ///< [instances * capacity]
-  std::uint64_t* offsets;  ///< [items + 1] first counts, then edges before a vertex's
+  std::uint64_t* offsets;  ///< [items + 1] at first numbers of edges, then offsets of edges
   Edge* edges;
-  std::uint64_t own_begin, own_end;  ///< vertices whose lists are this rank's
+  std::uint64_t own_begin, own_end;  ///< range of own vertices
   bool hubs_to_blocks;               ///< a warp leaves long lists to a block
 
   struct Draw;
@@ -54,7 +53,7 @@ struct PagedNodeBatch {
   struct Read;
   struct Count;
 
-  /// The edges of an item to drawn vertices. False: its list is left to a block.
+  /// Emits the edges of an item to drawn vertices. False if a warp leaves its list to a block.
   template <class Group, class Emit>
   SLUICE_HD bool induced(const Group& group, const PageItems& present, std::uint64_t item,
                          std::uint64_t& size, PickCounters& counters, Emit&& emit) const {
@@ -98,7 +97,7 @@ struct PagedNodeBatch::Waits {
   }
 };
 
-/// Measures an item's edges, or, once all are measured, writes them.
+/// Counts an item's edges, or, once all items are measured, writes them.
 struct PagedNodeBatch::Read {
   PagedNodeBatch batch;
   bool measured;
@@ -118,10 +117,10 @@ struct PagedNodeBatch::Read {
   }
 };
 
-/// The edges of an instance.
+/// Computes the number of edges of each instance.
 struct PagedNodeBatch::Count {
   const std::uint64_t* offsets;  ///< [items + 1]
-  std::uint64_t each;            ///< items of an instance
+  std::uint64_t each;            ///< items per instance
   std::uint64_t* counts;
 
   template <class Group>
@@ -131,7 +130,7 @@ struct PagedNodeBatch::Count {
   }
 };
 
-/// `Items` are PagedItems, or PresentItems.
+/// Grows batches of `node` samples. `Items` is PagedItems, or PresentItems on a whole graph.
 template <class Items>
 class PagedNodeGrower {
  public:
@@ -153,7 +152,7 @@ class PagedNodeGrower {
     if (ranks_) together(ranks_, [&] { node_ranks_.emplace(*ranks_, setup.link, device_, stats_); });
   }
 
-  /// Grows instances [first, first + count); all ranks together where they share out the graph.
+  /// Grows instances [first, first + count); all ranks call it together if they shard the graph.
   void grow(Instance first, std::uint64_t count) {
     const double start = seconds_now();
     const OriginBatch own_batch{first, count};
@@ -188,8 +187,8 @@ class PagedNodeGrower {
  private:
   static constexpr const char* kPurpose = "a batch of drawn vertices";
 
-  /// The edges between drawn vertices of all instances of the batch, as far as their lists are this rank's,
-  /// and how many each instance has.
+  /// Finds the edges between drawn vertices of all instances of the batch, in the lists of own vertices, and
+  /// counts the edges of each instance.
   void find(const std::vector<OriginBatch>& origins) {
     std::uint64_t instances = 0;
     for (std::size_t h = 0; h < origins.size(); instances += origins[h++].count)
@@ -216,10 +215,10 @@ class PagedNodeGrower {
     items_.each(instances, PagedNodeBatch::Count{offsets_.data(), program_.count, counts_.data()});
   }
 
-  /// The ranks that found edges of this rank's instances.
+  /// The number of ranks that find edges of this rank's instances.
   std::uint64_t parts() const { return node_ranks_ ? node_ranks_->ranks() : 1; }
 
-  /// Where the edges of each instance begin among those that this rank's instances have, part by part.
+  /// Computes the offsets of each instance's edges among those of this rank's instances, part by part.
   void take_counts(std::uint64_t count) {
     begins_ = HostArray<std::uint64_t>();
     begins_ = HostArray<std::uint64_t>(parts() * count + 1, kPurpose);
@@ -229,7 +228,7 @@ class PagedNodeGrower {
     for (std::size_t i = 0; i < counts.size(); ++i) begins_[i + 1] = begins_[i] + counts[i];
   }
 
-  /// Adds instances from `from` on to `out`, as many as make a piece, one at least; returns the next one.
+  /// Adds instances from `from` on to `out` until they fill a piece, at least one; returns the next one.
   std::uint64_t collect(std::uint64_t from, std::uint64_t count, SampleStore& out) const {
     const std::uint64_t most = sample_piece_bytes();
     std::uint64_t to = from, bytes = 0;
@@ -262,7 +261,7 @@ class PagedNodeGrower {
   }
   std::uint64_t edges_of(std::uint64_t at) const { return begins_[at + 1] - begins_[at]; }
 
-  /// A buffer's elements [from, from + size).
+  /// Copies elements [from, from + size) of a buffer to the host.
   template <class T>
   HostArray<T> bring(const Buffer<T>& buffer, std::uint64_t from, std::uint64_t size) const {
     HostArray<T> host(size, kPurpose);
@@ -273,15 +272,15 @@ class PagedNodeGrower {
 
   const Device& device_;
   RunStats& stats_;
-  OnePassProgram program_;  ///< without edges: lists are read where they are
+  OnePassProgram program_;  ///< in partitions its graph has no edges: lists are read from them
   Items items_;
-  std::uint64_t own_begin_, own_end_;  ///< vertices whose lists are this rank's
-  std::uint64_t first_ = 0;            ///< instances of the batch before this rank's
+  std::uint64_t own_begin_, own_end_;  ///< range of own vertices
+  std::uint64_t first_ = 0;            ///< number of instances of lower ranks in the batch
   Communicator* ranks_ = nullptr;
   Buffer<std::uint64_t> values_, sets_, offsets_;
   Buffer<std::uint64_t> counts_;     ///< edges of each instance of the batch
-  Buffer<Edge> edges_;               ///< these
-  HostArray<std::uint64_t> begins_;  ///< [parts * instances + 1] of this rank
+  Buffer<Edge> edges_;               ///< edges that this rank found
+  HostArray<std::uint64_t> begins_;  ///< [parts * instances of this rank + 1] first edge of each
   std::optional<NodeRanks> node_ranks_;
 };
 

@@ -1,4 +1,4 @@
-// One-pass samples: distinct vertices or edges, drawn uniformly, by one group an instance.
+// One-pass samples: distinct vertices or edges, drawn uniformly, one group per instance.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@ struct OnePassProgram {
   std::uint64_t universe = 0;  ///< vertices or edges to draw from
   std::uint64_t capacity = 0;  ///< of the set: set_capacity(count + the widest group)
 
-  /// The first C different values of the instance's draw sequence, ascending, into values[count]; `slots` is
-  /// a set of `capacity`, and holds them afterwards. The draw's index takes the vertex's place in the
-  /// counter.
+  /// Writes the first C distinct values of the instance's draw sequence to values[count], ascending. `slots`
+  /// is memory of a set of `capacity`, which contains them afterwards. In the random counter, the index of
+  /// the draw takes the place of the vertex.
   template <class Group>
   SLUICE_HD void draw(const Group& group, Instance instance, std::uint64_t* values,
                       std::uint64_t* slots) const {
@@ -45,8 +45,8 @@ struct OnePassProgram {
     group_sort(group, values, count);
   }
 
-  /// `node`: calls emit(order, edge) for every edge of `v` to a drawn vertex, in order; returns how many
-  /// there are.
+  /// `node`: calls emit(order, edge) for every edge of `v` to a drawn vertex, in order of position; returns
+  /// their number.
   template <class Group, class Emit>
   SLUICE_HD std::uint64_t induced(const Group& group, Vertex v, std::uint64_t* slots, Emit&& emit) const {
     const GroupSet<std::uint64_t> set{slots, capacity};
@@ -58,7 +58,7 @@ struct OnePassProgram {
     });
   }
 
-  /// The vertex whose list holds a position.
+  /// The vertex whose list contains the edge at a position.
   SLUICE_HD Vertex source_of(EdgeIndex position) const {
     const auto begins = [&](std::uint64_t v) { return graph.csr.offsets[v] <= position; };
     return static_cast<Vertex>(count_while(graph.vertices(), begins) - 1);
