@@ -1,6 +1,5 @@
 // Targets of single edges, requested from the ranks that own them. Hosts exchange them on any device, since
-// edges are read from host memory or the file. Questions are 64-bit positions; owner_requests.hpp uses
-// vertices.
+// edges are read from host memory or the file. Questions are 64-bit positions, unlike in owner_requests.hpp.
 #pragma once
 
 #include <span>
