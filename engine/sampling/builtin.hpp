@@ -1,4 +1,4 @@
-// The built-in walks and samples are compiled once each, in instances/; no other file instantiates them.
+// The built-in walks and samples. Each is compiled once, in instances/; no other file instantiates them.
 #pragma once
 
 #include "engine/batch/sink.hpp"

@@ -1,6 +1,6 @@
-// What a job would take: its run, on a device whose memory only counts (MemoryPlan), up to the first batch.
-// Exact on the host. On a GPU the smallest batch of a sample whose size is not known beforehand is estimated
-// (samples/partitioned/expected_size.hpp).
+// Computes the need of a job: runs it, up to the first batch, on a device whose memory only counts
+// (MemoryPlan). Exact on the host. On a GPU the smallest batch of a sample whose size is not known beforehand
+// is estimated (samples/partitioned/expected_size.hpp).
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -17,8 +17,8 @@ namespace {
 
 // ---- ranks
 
-/// What an edge costs to bring: its columns, or what these are made of where it comes from a file or they are
-/// made where it comes to.
+/// Bytes transferred per edge: its columns; if the edges come from a file or the device builds wide alias
+/// tables, only the target and the weight from which the columns are built.
 std::uint64_t bytes_brought_per_edge(const Graph& graph, const PageColumns& columns) {
   if (!graph.edges_elsewhere && !columns.wide_alias) return columns.bytes_per_edge();
   const bool derived = columns.cumulative || columns.alias || columns.wide_alias;
@@ -26,7 +26,7 @@ std::uint64_t bytes_brought_per_edge(const Graph& graph, const PageColumns& colu
   return sizeof(Vertex) + (weights ? sizeof(float) : 0);
 }
 
-/// This rank's part of a plan.
+/// The plan of this rank.
 RankPlan part_of(const PlannedPages& pages, const Graph& graph, const Communicator& ranks) {
   const PagedPlan& parts = pages.plan;
   const OwnedPartitions own = OwnedPartitions::of(&ranks, parts.partitions.size());
@@ -36,8 +36,8 @@ RankPlan part_of(const PlannedPages& pages, const Graph& graph, const Communicat
   RankPlan part;
   part.first = own.begin, part.last = own.end, part.slots = parts.slots;
   part.brought_bytes = static_cast<double>(edges * bytes_brought_per_edge(graph, pages.columns));
-  // With a slot more than there are partitions, what came stays. Else it comes again for almost every step,
-  // as work leaves for other ranks and returns, and more than once where work goes on between its partitions.
+  // With more slots than partitions, partitions stay resident. Else almost every step transfers them again,
+  // as work moves to other ranks and back, and more than once if work moves between this rank's partitions.
   if (!pages.holds_all && parts.slots <= own.end - own.begin) {
     const double away = 1 - static_cast<double>(parts.slots) / (own.end - own.begin);
     const auto instances = static_cast<double>(std::max<std::uint64_t>(pages.instances, 1));
@@ -68,7 +68,7 @@ void add_pages(RunPlan& plan, PlannedPages pages, const Graph& graph, Communicat
   plan.partitions = std::move(parts.partitions);
 }
 
-/// The plan of a run that works on the graph as `paging` says.
+/// The plan of a run with the paging options `paging`.
 template <class Options>
 RunPlan plan_kind(const Device& device, const Graph& graph, const Starts& starts, const Options& options,
                   const PagingOptions& paging) {
@@ -90,7 +90,7 @@ RunPlan plan_kind(const Device& device, const Graph& graph, const Starts& starts
   return plan;
 }
 
-/// The same where the run may find that the whole graph leaves too little for its work.
+/// As plan_kind, but cuts the graph if the whole graph leaves too little memory for the run, as the run does.
 template <class Options>
 RunPlan plan_run(const Device& device, const Graph& graph, const Starts& starts, const Options& options,
                  PagingOptions paging) {
@@ -98,7 +98,7 @@ RunPlan plan_run(const Device& device, const Graph& graph, const Starts& starts,
   const bool stays = paging.partitions == 1 || paging.shard || options.layout == Layout::wide;
   if (stays || needs_pages(device, graph, paging)) return plan_kind(device, graph, starts, options, paging);
   Options whole = options;
-  if (options.layout == Layout::coded) whole.layout = Layout::csr;  // coded lists come in partitions alone
+  if (options.layout == Layout::coded) whole.layout = Layout::csr;  // only partitions are coded
   RunPlan plan = plan_kind(device, graph, starts, whole, paging);
   paging.cut = plan.device_bytes_needed > device.memory().available();
   if (!paging.cut && options.layout == whole.layout) return plan;
@@ -116,8 +116,8 @@ std::uint64_t result_bytes(const Graph& graph, const Starts& starts, const walks
   return (range.end - range.begin) * ids * id_bytes;
 }
 
-/// What one sample takes at most, on its way from the device and in host memory, where lists grow by
-/// doubling.
+/// The most bytes of one sample, during its copy from the device and in host vectors that double; 0 if its
+/// size is known beforehand.
 std::uint64_t largest_sample_bytes(const Graph& graph, const Starts& starts,
                                    const samples::Options& options) {
   constexpr double kEntryBytes = 2 * 64, kEdgeBytes = 2 * 24 + 3 * 20, kMost = 1e18;

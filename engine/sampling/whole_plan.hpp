@@ -1,4 +1,4 @@
-// What decides whether a graph is worked on whole, where that is left to its run.
+// Decides between a whole graph and partitions, for runs whose options leave the choice open.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 
 namespace sluice::sampling {
 
-/// What the run would take at least of a device: the graph whole, tables, the smallest batch. On a GPU a
+/// The least device memory of a run on the whole graph: the graph, tables, the smallest batch. On a GPU a
 /// sample whose size is not known beforehand is estimated.
 template <class Options>
 std::uint64_t whole_bytes(const Device& device, const Graph& graph, const Starts& starts, Options options);
 
-/// The run of the kind that `options` name, on the graph as it is.
+/// Runs the kind that `options` names, on the graph as it is: whole or in partitions.
 RunStats run_kind(ResidentGraph& graph, const Starts& starts, const walks::Options& options, WalkSink* sink);
 RunStats run_kind(ResidentGraph& graph, const Starts& starts, const samples::Options& options,
                   SampleSink* sink);

@@ -1,4 +1,4 @@
-// ForestFire sampling, compiled: for the host, and for the GPU where CUDA is built.
+// ForestFire sampling, compiled for the host and, in CUDA builds, for the GPU.
 #include "engine/samples/kinds/forest_fire.hpp"
 #include "engine/samples/sample.hpp"
 #include "engine/sampling/builtin.hpp"

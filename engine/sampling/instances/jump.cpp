@@ -1,4 +1,4 @@
-// The jump walk, compiled: for the host, and for the GPU where CUDA is built.
+// The jump walk, compiled for the host and, in CUDA builds, for the GPU.
 #include "engine/walks/kinds/jump.hpp"
 #include "engine/sampling/builtin.hpp"
 #include "engine/walks/walk.hpp"

@@ -1,4 +1,4 @@
-// Layer sampling, compiled: for the host, and for the GPU where CUDA is built.
+// Layer sampling, compiled for the host and, in CUDA builds, for the GPU.
 #include "engine/samples/kinds/layer.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The metropolis-hastings walk, compiled: for the host, and for the GPU where CUDA is built.
+// The metropolis-hastings walk, compiled for the host and, in CUDA builds, for the GPU.
 #include "engine/walks/kinds/metropolis_hastings.hpp"
 #include "engine/sampling/builtin.hpp"
 #include "engine/walks/walk.hpp"

@@ -1,4 +1,4 @@
-// The multidimensional walk, compiled: for the host, and for the GPU where CUDA is built.
+// The multidimensional walk, compiled for the host and, in CUDA builds, for the GPU.
 #include "engine/samples/kinds/multidimensional.hpp"
 #include "engine/samples/pool/pool.hpp"
 #include "engine/sampling/builtin.hpp"

@@ -1,4 +1,4 @@
-// Neighbor sampling, compiled: for the host, and for the GPU where CUDA is built.
+// Neighbor sampling, compiled for the host and, in CUDA builds, for the GPU.
 #include "engine/samples/kinds/neighbor.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The node2vec walk, compiled: for the host, and for the GPU where CUDA is built.
+// The node2vec walk, compiled for the host and, in CUDA builds, for the GPU.
 #include "engine/walks/kinds/node2vec.hpp"
 #include "engine/sampling/builtin.hpp"
 #include "engine/walks/walk.hpp"

@@ -1,4 +1,4 @@
-// The restart walk, compiled: for the host, and for the GPU where CUDA is built.
+// The restart walk, compiled for the host and, in CUDA builds, for the GPU.
 #include "engine/walks/kinds/restart.hpp"
 #include "engine/sampling/builtin.hpp"
 #include "engine/walks/walk.hpp"

@@ -1,4 +1,4 @@
-// Snowball sampling, compiled: for the host, and for the GPU where CUDA is built.
+// Snowball sampling, compiled for the host and, in CUDA builds, for the GPU.
 #include "engine/samples/kinds/snowball.hpp"
 #include "engine/samples/sample.hpp"
 #include "engine/sampling/builtin.hpp"

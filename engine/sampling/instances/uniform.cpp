@@ -1,4 +1,4 @@
-// The uniform walk, compiled: for the host, and for the GPU where CUDA is built.
+// The uniform walk, compiled for the host and, in CUDA builds, for the GPU.
 #include "engine/walks/kinds/uniform.hpp"
 #include "engine/sampling/builtin.hpp"
 #include "engine/walks/walk.hpp"
