@@ -2,9 +2,9 @@
 //
 // Words of 8 bytes (little-endian) go round-robin to four lanes: lane = rotl((lane ^ word) * kMultiply, 31).
 // Each step is a bijection of the lane for a fixed word, and of the word for a fixed lane. The last 32 bytes
-// are padded with zeros. The finaliser folds lanes and length, again one bijection in each of them. So a
-// change within one word always changes the result, and any other change does so but for a chance of about
-// 2^-64. Four independent chains of one multiply keep a core's multiplier busy, which is faster than memory.
+// are padded with zeros. The finaliser folds lanes and length, again by one bijection for each of them. So a
+// change within one word always changes the result; any other change is missed with a chance of about 2^-64.
+// Four independent chains of one multiply keep a core's multiplier busy, which is faster than memory.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace sluice::io {
 /// Hash of a run of bytes that arrives in pieces of any size.
 class Checksum {
  public:
-  /// Takes the next bytes.
+  /// Hashes the next bytes.
   void update(std::span<const std::byte> bytes) {
     length_ += bytes.size();
     if (held_ > 0) {
@@ -39,7 +39,7 @@ class Checksum {
     held_ = bytes.size();
   }
 
-  /// The hash of all bytes so far; may be asked at any time.
+  /// The hash of all bytes so far; may be called at any time.
   std::uint64_t value() const {
     Checksum last = *this;
     if (held_ > 0) {
@@ -64,8 +64,8 @@ class Checksum {
   static_assert(std::endian::native == std::endian::little,
                 "the file's bytes are hashed as they lie in memory");
   static constexpr std::size_t kStripe = 32;
-  // Odd, so that multiplying is a bijection; the digits are those of pi, e and the golden ratio, of no
-  // importance.
+  // Odd, so that multiplying is a bijection. The digits are those of pi, e and the golden ratio, chosen
+  // arbitrarily.
   static constexpr std::uint64_t kMultiply = 0x9e3779b97f4a7c15u;
   static constexpr std::uint64_t kFold = 0xb7e151628aed2a6bu;
   static constexpr std::uint64_t kSeed = 0x243f6a8885a308d3u;

@@ -78,7 +78,7 @@ void Descriptor::close() {
 void Writeback::count(int file, std::uint64_t bytes) {
   if ((waiting_ += bytes) < kAtOnce) return;
   waiting_ = 0;
-  ::sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE);  // where it fails, the sync at the end fails
+  ::sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE);  // if this fails, the final sync fails too
 }
 
 Descriptor make_scratch(const std::string& beside, const std::string& known_as) {

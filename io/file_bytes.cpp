@@ -25,21 +25,21 @@
 namespace sluice::io {
 namespace {
 
-/// Reads past the cache begin, end and land at multiples of it: of a page, and of any disk's block.
+/// Direct reads begin, end and are stored at multiples of this: of a page, and of any disk's block.
 constexpr std::uint64_t kAlignment = 4096;
-/// Bytes of one read: a few of them at a time fill a disk, and the copy out of it finds them in a core's
-/// cache.
+/// Bytes of one direct read: a few reads in flight saturate a disk, and the copy out of a block hits the
+/// core's cache.
 constexpr std::uint64_t kBlock = 1u << 20;
-/// Less is not worth a block.
+/// Shorter reads use the system's cache: they are not worth a block.
 constexpr std::uint64_t kSmallest = 64u << 10;
-/// That a stream has on their way.
+/// Blocks that a stream has in flight.
 constexpr unsigned kStreamBlocks = 4;
 
 }  // namespace
 
-/// What a thread reads past the cache with: some blocks, so that a disk has its next read before it is done
-/// with one, however long the thread waits for a core. Empty where that is more than a small part of the
-/// budget, whose rest was planned without it, or the system takes no reads that go on by themselves.
+/// The buffers of a thread for direct reads: several blocks, so that a disk has its next read before it
+/// finishes one, however long the thread waits for a core. Empty if they are more than a small part of the
+/// budget, whose rest was planned without them, or if the system lacks asynchronous reads.
 class FileBytes::Reader {
  public:
   explicit Reader(unsigned blocks)
@@ -50,8 +50,7 @@ class FileBytes::Reader {
     } catch (const BudgetError&) {
       return;
     }
-    // In whole pieces of the machine's memory, if there are some: a disk that gets each page of 4 KiB by
-    // itself gave 1.03 GB/s instead of 1.88.
+    // In huge pages, if available: with single pages of 4 KiB a disk gave 1.03 GB/s instead of 1.88 GB/s.
     memory_.reset(static_cast<std::byte*>(std::aligned_alloc(kHugePage, bytes_)));
     if (memory_) ::madvise(memory_.get(), bytes_, MADV_HUGEPAGE);
     if (memory_ && ::syscall(SYS_io_setup, blocks, &queue_) != 0) memory_.reset();
@@ -68,7 +67,7 @@ class FileBytes::Reader {
   explicit operator bool() const { return memory_ != nullptr; }
   unsigned blocks() const { return static_cast<unsigned>(requests_.size()); }
   const std::byte* block(unsigned which) const { return memory_.get() + which * kBlock; }
-  /// Starts to read into a block; false: not possible here.
+  /// Starts a read into a block; returns false if that is not possible.
   bool begin(unsigned which, int file, std::uint64_t offset, std::uint64_t bytes) {
     if (wait(which) < 0 && under_way_[which])
       return false;  // the thread that threw has left it, and it stays there
@@ -83,7 +82,7 @@ class FileBytes::Reader {
     under_way_[which] = ::syscall(SYS_io_submit, queue_, 1, all) == 1;
     return under_way_[which];
   }
-  /// Waits for a block that was begun; returns how much came, or less than 0.
+  /// Waits for the read of a block; returns its bytes, or a negative number on failure.
   std::int64_t wait(unsigned which) {
     while (under_way_[which]) {
       io_event event;
@@ -110,7 +109,7 @@ class FileBytes::Reader {
   std::vector<std::int64_t> came_;
 };
 
-/// Bytes [begin, end) of a file from front to back: as many blocks are on their way as the reader has.
+/// Reads bytes [begin, end) of a file in order; all blocks of the reader are in flight.
 class FileBytes::Sequence {
  public:
   Sequence(const FileBytes& file, Reader& reader, std::uint64_t begin, std::uint64_t end)
@@ -124,15 +123,15 @@ class FileBytes::Sequence {
       if (asked_[which]) reader_.wait(which);
   }
 
-  /// The next bytes; fewer only where the file or the range ends.
+  /// Reads the next bytes; returns fewer only at the end of the file or the range.
   std::size_t read(std::span<std::byte> bytes) {
     std::size_t done = 0;
     while (done < bytes.size() && at_ < end_) {
       const std::uint64_t block = at_ / kBlock, until = std::min(end_, (block + 1) * kBlock);
       const auto to = bytes.subspan(done, std::min<std::uint64_t>(bytes.size() - done, until - at_));
       if (!take(block, to)) {
-        // It is in the cache; or what this file system does not take, the disk does not give or the file does
-        // not have, the other way says.
+        // The block is cached, or its direct read failed or was short: the cached read delivers the bytes,
+        // the error or the end of the file.
         const std::size_t cached = file_.cached_.read_at(to, at_);
         if (cached < to.size()) end_ = at_ + cached;
         at_ += cached, done += cached;
@@ -156,7 +155,7 @@ class FileBytes::Sequence {
                                   (to + kAlignment - 1) / kAlignment * kAlignment - from);
   }
 
-  /// Copies the bytes at at_, which are of this block, if they came with it.
+  /// Copies the bytes at at_ of this block; returns false if the block's read did not deliver them.
   bool take(std::uint64_t block, std::span<std::byte> to) {
     const auto which = static_cast<unsigned>(block % reader_.blocks());
     const std::uint64_t skipped = at_ - first_of(block) / kAlignment * kAlignment;
@@ -168,18 +167,17 @@ class FileBytes::Sequence {
   const FileBytes& file_;
   Reader& reader_;
   std::uint64_t begin_, end_, at_;
-  std::vector<bool> asked_;  ///< by block of the reader
+  std::vector<bool> asked_;  ///< by block of the reader: a read was started
 };
 
 FileBytes::FileBytes(const std::string& path, Caching caching) : cached_(path, O_RDONLY) {
   if (caching == Caching::system) return;
   const int direct = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECT);
-  if (direct < 0) return;  // a file system in memory, for one
+  if (direct < 0) return;  // for example on a file system in memory
   direct_ = Descriptor(direct, path);
   struct stat found {};
   if (::fstat(direct, &found) != 0 || found.st_size <= 0) return;
-  // Of a file that is somebody else's and may not be written, Linux says that the cache holds all
-  // (since 5.2).
+  // Since 5.2, Linux reports all pages of a file as cached to users who neither own it nor may write it.
   if (found.st_uid != ::geteuid() && ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) return;
   map_ = map_file(cached_.get(), static_cast<std::uint64_t>(found.st_size), PROT_READ);
 }
@@ -211,7 +209,7 @@ bool FileBytes::in_cache(std::uint64_t offset, std::uint64_t bytes) const {
   return true;
 }
 
-/// A reader of its own: the thread that reads may read other files beside it.
+/// The stream has its own reader, since its thread may read other files meanwhile.
 struct FileStream::Ahead {
   explicit Ahead(const std::string& path) : file(path, Caching::none), reader(kStreamBlocks) {}
 
@@ -239,14 +237,14 @@ FileStream::~FileStream() = default;
 std::size_t FileStream::read(std::span<std::byte> bytes) {
   const std::size_t got = ahead_ ? ahead_->sequence->read(bytes) : file_.read_at(bytes, at_);
   at_ += got;
-  // Linux takes 0.04 s to give a queue of reads back: beside what else there is to do.
+  // Linux takes 0.04 s to free a queue of asynchronous reads; this is done in the background.
   if (got < bytes.size() && ahead_)
     closing_.begin([ended = std::make_shared<std::unique_ptr<Ahead>>(std::move(ahead_))] { ended->reset(); });
   return got;
 }
 
 ReadAhead::ReadAhead(std::string path) {
-  // To open a pipe waits for one who writes to it.
+  // Opening a pipe would block until a program writes to it.
   std::error_code none;
   if (!std::filesystem::is_regular_file(path, none)) return;
   reading_.begin([this, path = std::move(path)] {

@@ -1,6 +1,6 @@
-// A file's bytes by position, through the system's cache or past it. Filling, copying and dropping a page of
-// the cache takes a core up to twenty times as long as a read past it, and gives nothing back where the file
-// is larger than memory.
+// Reads a file by position, through the system's page cache or past it (O_DIRECT). Filling, copying and
+// dropping a page of the cache takes a core up to twenty times as long as a read past it, and has no benefit
+// if the file is larger than memory.
 #pragma once
 
 #include <atomic>
@@ -16,33 +16,33 @@
 namespace sluice::io {
 
 enum class Caching {
-  system,  ///< what is read is left in the system's cache, which reads ahead
-  /// What the cache holds is taken from it. The rest is read past it and not kept, but for reads of less than
-  /// 64 KiB, the end of the file, and threads whose 2 MiB are more than a 64th of the budget, or did not
+  system,  ///< reads use the system's cache, which keeps the data and reads ahead
+  /// Cached data is copied from the cache. Other data is read past it and not kept, except for reads of less
+  /// than 64 KiB, the end of the file, and threads whose 2 MiB are more than a 64th of the budget, or did not
   /// fit in it.
   none,
 };
 
-/// Bytes that are asked for before they are read. A disk gives 0.5 GB/s to threads that only read, and 1.5 to
-/// those who ask, where the system itself reads 128 KiB ahead (Linux's default).
+/// Bytes that are requested ahead of a read. If the system itself reads 128 KiB ahead (Linux's default), a
+/// disk gives 0.5 GB/s to threads that only read, and 1.5 GB/s to threads that also request.
 constexpr std::uint64_t kAhead = 64u << 20;
 
 /// An open file. Safe to read from several threads.
 class FileBytes {
  public:
   FileBytes() = default;
-  /// open(2) to read; throws RunError. Without the means for Caching::none, reads go through the cache.
+  /// Opens the file for reading; throws RunError. If Caching::none is not possible, reads use the cache.
   explicit FileBytes(const std::string& path, Caching caching = Caching::system);
 
   int get() const { return cached_.get(); }
-  /// Can reads go past the cache?
+  /// Whether reads can bypass the cache.
   bool past_cache() const { return static_cast<bool>(direct_); }
-  /// Reads up to the end of the file; returns how much there was (less than asked only at the end).
+  /// Reads at most to the end of the file; returns the bytes read (less than requested only at the end).
   std::size_t read_at(std::span<std::byte> bytes, std::uint64_t offset) const;
-  /// Has the system read these bytes to its cache while the caller does something else. Nothing for reads
-  /// past the cache.
+  /// Asks the system to read these bytes into its cache in the background. Does nothing if reads bypass the
+  /// cache.
   void read_ahead(std::uint64_t offset, std::uint64_t bytes) const;
-  /// Does the system's cache hold all of these bytes? False where it does not say.
+  /// Whether the system's cache holds all of these bytes; false if the system does not tell.
   bool in_cache(std::uint64_t offset, std::uint64_t bytes) const;
 
  private:
@@ -51,13 +51,13 @@ class FileBytes {
   class Sequence;
 
   Descriptor cached_, direct_;
-  MappedMemory map_;  ///< the file, to ask about; never touched
+  MappedMemory map_;  ///< the file, for mincore(2); never read
 };
 
-/// A file that one thread reads from front to back, past the cache, some blocks ahead of it.
+/// A file that one thread reads from start to end past the cache, with some blocks in flight.
 class FileStream {
  public:
-  /// open(2) to read; throws RunError.
+  /// Opens the file for reading; throws RunError.
   explicit FileStream(const std::string& path);
   FileStream(const FileStream&) = delete;
   FileStream& operator=(const FileStream&) = delete;
@@ -70,13 +70,13 @@ class FileStream {
   struct Ahead;
 
   FileBytes file_;                ///< through the cache
-  std::unique_ptr<Ahead> ahead_;  ///< null: it is small, goes through the cache, or has ended
+  std::unique_ptr<Ahead> ahead_;  ///< null: file is small, at its end, or read through the cache
   std::uint64_t at_ = 0;
   Background closing_;
 };
 
-/// Brings a file to the system's cache, from its beginning on, for as long as this lives, beside other work
-/// that is no reading. What cannot be read is left to those who need it.
+/// Reads a file into the system's cache in the background, from its start, until this object is destroyed. It
+/// runs beside work that does not read. Read errors are left to the reader that needs the data.
 class ReadAhead {
  public:
   explicit ReadAhead(std::string path);

@@ -17,10 +17,10 @@
 namespace sluice::io::h5 {
 namespace {
 
-constexpr hsize_t kAlignFrom = 64u << 10;  // smaller datasets lie close together
+constexpr hsize_t kAlignFrom = 64u << 10;  // smaller datasets are not aligned
 constexpr hsize_t kAlignment = 4096;       // a page: for direct reads, and for mapping
 
-/// A file could not be closed: the library would crash if it cleaned up at exit.
+/// Whether a file could not be closed; the library's cleanup at exit would then crash.
 bool stuck_file = false;
 
 struct Reason {
@@ -46,7 +46,7 @@ Handle scalar_space() {
   return Handle(H5Screate(H5S_SCALAR));
 }
 
-/// The attribute if it holds one value of this class.
+/// Opens the attribute if it holds one value of this class; else returns an empty handle.
 Handle open_scalar(hid_t object, const std::string& name, H5T_class_t wanted) {
   if (H5Aexists(object, name.c_str()) <= 0) return {};
   Handle attribute(H5Aopen(object, name.c_str(), H5P_DEFAULT));
@@ -62,9 +62,9 @@ bool read_number(hid_t object, const std::string& name, H5T_class_t wanted, T& v
   return attribute && H5Aread(attribute.get(), memory_type<T>(), &value) >= 0;
 }
 
-/// Asks the file system for all that the file will need. A flush that fails halfway leaves the library unable
-/// to close the file, so it must not begin where the disk, a quota or a limit on files says no. File systems
-/// that cannot promise space are believed.
+/// Reserves all space that the file will need. A flush that fails halfway leaves the library unable to close
+/// the file, so it must not begin if the disk, a quota or a limit on file sizes would stop it. File systems
+/// that cannot reserve space are assumed to have it.
 void reserve(hid_t file) {
   haddr_t end = 0;
   checked(H5Fget_eoa(file, &end));
@@ -73,27 +73,27 @@ void reserve(hid_t file) {
     throw Failure(std::generic_category().message(errno));
 }
 
-/// Lets go of a file. One that the library cannot close it keeps in its tables, half dismantled.
+/// Releases a file. A file that the library cannot close stays in its tables, half dismantled.
 bool let_go(Handle& file) noexcept {
   const bool closed = file.reset();
   stuck_file = stuck_file || !closed;
   return closed;
 }
 
-// HDF5 keeps variable-length text in a heap of the file, and follows references to it without looking: a
-// damaged file crashes or hangs the library. So the heap is read here, by the HDF5 File Format Specification
-// (III.E), with every step checked.
+// HDF5 keeps variable-length text in a heap of the file and follows references to it unchecked: a damaged
+// file crashes or hangs the library. So the heap is read here, by the HDF5 File Format Specification (III.E),
+// with every step checked.
 
-/// Text that is longer is taken for damage. The longest are the names of a result's shards.
+/// Longer text is treated as damage. The longest valid text is the list of a result's shards.
 constexpr std::size_t kLongestText = 4u << 20;
 
-/// Where variable-length text lies, as the file has it (HDF5 File Format Specification, global heap ID).
+/// Position of variable-length text, as stored in the file (HDF5 File Format Specification, global heap ID).
 struct HeapReference {
   std::uint32_t length = 0, address_low = 0, address_high = 0, index = 0;
   std::uint64_t address() const { return address_low | std::uint64_t{address_high} << 32; }
 };
 
-/// A conversion of types that leaves the reference as it is.
+/// A type conversion that leaves the reference unchanged.
 herr_t keep(hid_t source, hid_t, H5T_cdata_t* state, std::size_t, std::size_t, std::size_t, void*, void*,
             hid_t) {
   if (state->command != H5T_CONV_INIT) return 0;
@@ -101,7 +101,7 @@ herr_t keep(hid_t source, hid_t, H5T_cdata_t* state, std::size_t, std::size_t, s
   return H5Tis_variable_str(source) > 0 && H5Tget_size(source) == sizeof(HeapReference) ? 0 : -1;
 }
 
-/// Reads the reference in place of the text. The library has no call for it, but lets a conversion see it.
+/// Reads the reference instead of the text. The library has no call for this, but passes it to a conversion.
 bool read_reference(hid_t attribute, HeapReference& reference) {
   const Handle text(H5Tcopy(H5T_C_S1)), bytes(H5Tcreate(H5T_OPAQUE, sizeof reference));
   checked(H5Tset_size(text.get(), H5T_VARIABLE));
@@ -111,10 +111,10 @@ bool read_reference(hid_t attribute, HeapReference& reference) {
   return read;
 }
 
-/// Collections are little larger than their largest text, if not damaged.
+/// A valid collection is little larger than its largest text.
 constexpr std::uint64_t kLargestHeap = 16u << 20;
 
-/// A collection of the global heap begins with the first, each of its objects with the second.
+/// HeapHeader begins a collection of the global heap; HeapObject begins each of its objects.
 struct HeapHeader {
   char signature[4];
   std::uint32_t version;
@@ -126,7 +126,7 @@ struct HeapObject {
   std::uint64_t bytes;
 };
 
-/// Finds the text of a reference by walking along the collection; false where there is none.
+/// Finds the text of a reference by a scan of the collection; returns false if there is none.
 bool read_from_heap(int file, const HeapReference& reference, std::string& text) {
   const auto read_at = [&](std::uint64_t at, void* to, std::size_t bytes) {
     return ::pread(file, to, bytes, static_cast<off_t>(at)) == static_cast<ssize_t>(bytes);
@@ -148,7 +148,7 @@ bool read_from_heap(int file, const HeapReference& reference, std::string& text)
   return false;
 }
 
-/// Reads an attribute of one variable-length text; false where its reference leads to none.
+/// Reads an attribute of one variable-length text; returns false if its reference is invalid.
 bool read_heap_text(const Handle& attribute, std::string& text) {
   HeapReference reference;
   if (!read_reference(attribute.get(), reference) || reference.length > kLongestText) return false;
@@ -178,7 +178,7 @@ void quiet() {
              if (!stuck_file) H5close();
            }) == 0;
   }();
-  // A library that is safe for threads keeps a stack of errors for each, and asks each whether to print it.
+  // A thread-safe build of the library has an error stack and a print setting for each thread.
   thread_local const bool silent = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr) >= 0;
   static_cast<void>(once), static_cast<void>(silent);
 }
@@ -243,7 +243,7 @@ void write_attribute(hid_t object, const std::string& name, const std::string& t
   const Handle type(H5Tcopy(H5T_C_S1));
   checked(H5Tset_size(type.get(), H5T_VARIABLE));
   checked(H5Tset_cset(type.get(), H5T_CSET_UTF8));
-  // Parts may be names of files, which need not be UTF-8.
+  // The text may contain file names, which need not be UTF-8.
   const std::string utf8 = utf8_text(text);
   const char* const characters = utf8.c_str();
   write_attribute(object, name, &characters, type.get());
@@ -252,7 +252,7 @@ void write_attribute(hid_t object, const std::string& name, const std::string& t
 void write_fixed_text(hid_t object, const std::string& name, const std::string& text) {
   const std::string utf8 = utf8_text(text);
   const Handle type(H5Tcopy(H5T_C_S1));
-  checked(H5Tset_size(type.get(), std::max<std::size_t>(utf8.size(), 1)));  // none has no bytes
+  checked(H5Tset_size(type.get(), std::max<std::size_t>(utf8.size(), 1)));  // HDF5 has no text of 0 bytes
   checked(H5Tset_strpad(type.get(), H5T_STR_NULLPAD));
   checked(H5Tset_cset(type.get(), H5T_CSET_UTF8));
   write_attribute(object, name, utf8.c_str(), type.get());

@@ -21,7 +21,7 @@ struct Failure : std::runtime_error {
 /// Throws Failure with the most specific reason that the library's error stack holds.
 [[noreturn]] void fail();
 
-/// Passes on an id or status, or throws Failure where it is negative.
+/// Returns an id or status, or throws Failure if it is negative.
 template <class T>
 T checked(T status) {
   if (status < 0) fail();
@@ -32,7 +32,7 @@ T checked(T status) {
 class Handle {
  public:
   Handle() = default;
-  /// Takes over an id; throws Failure if it is invalid.
+  /// Takes ownership of an id; throws Failure if it is invalid.
   explicit Handle(hid_t id) : id_(checked(id)) {}
   Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)) {}
   Handle& operator=(Handle&& other) noexcept {
@@ -43,25 +43,25 @@ class Handle {
 
   hid_t get() const { return id_; }
   explicit operator bool() const { return id_ >= 0; }
-  /// Lets go of the id now; false if the library failed to.
+  /// Releases the id now; returns false if the library failed to.
   bool reset() noexcept { return id_ < 0 || H5Idec_ref(std::exchange(id_, -1)) >= 0; }
 
  private:
   hid_t id_ = -1;
 };
 
-/// Silences the library's own error messages in this thread, and its cleaning up at exit where that would
-/// crash. To be called before anything else is asked of the library, by every thread that asks.
+/// Silences the library's own error messages in this thread, and its cleanup at exit if that would crash.
+/// Every thread calls this before its first other call of the library.
 void quiet();
 
-/// File creation and access as every file of ours has them: no times, large data aligned to pages.
+/// Creates a file with Sluice's settings: no time stamps, large datasets aligned to pages.
 Handle create_file(const std::string& path);
-/// Opens for reading, or for changing in place.
+/// Opens a file for reading, or for changes in place.
 Handle open_file(const std::string& path, bool writable = false);
-/// Writes everything out and closes; a full disk is reported here.
+/// Writes all data out and closes the file; a full disk is reported here.
 void close_file(Handle& file);
-/// Closes a file that is not wanted any more. HDF5 insists on writing its metadata first and cannot close the
-/// file where the disk is full; so what it still writes goes to memory.
+/// Closes a file that is no longer needed. HDF5 always writes its metadata first, and cannot close the file
+/// if the disk is full; so these last writes go to memory.
 void abandon_file(Handle& file) noexcept;
 /// Applies action(id) to a file and closes it; abandons it if that fails.
 template <class Action>
@@ -78,9 +78,9 @@ void change_file(Handle file, Action&& action) {
 /// The file's descriptor, or -1.
 int descriptor_of(hid_t file);
 
-/// Creates a group, without times.
+/// Creates a group without time stamps.
 Handle create_group(hid_t parent, const std::string& name);
-/// Dataset creation properties without times, so that the same data make the same bytes.
+/// Dataset creation properties without time stamps, so that the same data makes the same bytes.
 Handle dataset_properties();
 
 /// The file type (little-endian) of a C++ number.
@@ -102,18 +102,18 @@ hid_t file_type() {
     static_assert(!sizeof(T), "no such number in our files");
 }
 
-/// The memory type: that of the file, since the machine is little-endian (io/checksum.hpp asserts it).
+/// The memory type: equal to the file type, since the machine is little-endian (io/checksum.hpp asserts it).
 template <class T>
 hid_t memory_type() {
   return file_type<T>();
 }
 
-/// Writes an attribute of one value, an array of values, or variable-length UTF-8 text, which Python reads
-/// as str. Where such text lies, the library trusts the file; read_attribute() looks for itself.
+/// Writes an attribute of one value, an array of values, or variable-length UTF-8 text, which Python reads as
+/// str. The library does not check the position of such text in a file; read_attribute() does.
 void write_attribute(hid_t object, const std::string& name, const void* values, hid_t type,
                      hsize_t count = 0);
 void write_attribute(hid_t object, const std::string& name, const std::string& text);
-/// Text of fixed length, which lies in the object's header.
+/// Writes text of fixed length, which is stored in the object's header.
 void write_fixed_text(hid_t object, const std::string& name, const std::string& text);
 template <class T>
 requires std::is_arithmetic_v<T>
@@ -121,7 +121,7 @@ void write_attribute(hid_t object, const std::string& name, T value) {
   write_attribute(object, name, &value, file_type<T>());
 }
 
-/// Reads a scalar attribute; false if there is none of this name, or none of a fitting class.
+/// Reads a scalar attribute; returns false if there is none of this name and of a fitting class.
 bool read_attribute(hid_t object, const std::string& name, std::int64_t& value);
 bool read_attribute(hid_t object, const std::string& name, std::uint64_t& value);
 bool read_attribute(hid_t object, const std::string& name, double& value);

@@ -28,7 +28,7 @@ void sync_path(const std::string& path, const std::string& known_as) {
   Descriptor(path, O_RDONLY, known_as).sync();
 }
 
-/// --force must not cost a user a folder of other things, or a device file: only what looks like a result is
+/// --force must not delete a user's other folders or a device file: only what looks like a result is
 /// replaced.
 void refuse_unlike_result(const std::string& path, mode_t mode) {
   if (S_ISREG(mode) || S_ISLNK(mode)) return;
@@ -62,19 +62,19 @@ bool is_one_file(const std::string& a, const std::string& b) {
   return one && other && one->st_dev == other->st_dev && one->st_ino == other->st_ino;
 }
 
-/// Whether the file system has no such flags of renameat2, as NFS.
+/// Whether the error means that the file system, such as NFS, lacks these flags of renameat2.
 bool lacks_flags(int error) {
   return error == EINVAL || error == ENOSYS || error == EOPNOTSUPP;
 }
 
-/// rename_new() of a file by calls that every file system has: none of them replaces.
+/// rename_new() for a file, with calls that every file system has; none of them replaces a file.
 int link_new(const std::string& from, const std::string& to) {
   if (::link(from.c_str(), to.c_str()) == 0 || (errno == EEXIST && is_one_file(from, to))) {
     ::unlink(from.c_str());
     return 0;
   }
   if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) return errno;
-  // Without hard links, an empty file of ours holds the name.
+  // Without hard links, an empty file reserves the name.
   const int claimed = ::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (claimed < 0) return errno;
   ::close(claimed);
@@ -84,8 +84,8 @@ int link_new(const std::string& from, const std::string& to) {
   return error;
 }
 
-/// Gives `from` the name `to`, which a folder has, or a file that a folder replaces; removes what had it.
-/// Returns 0 or the system's reason.
+/// Renames `from` to the existing `to`, where either is a folder, and removes what was there. Returns 0 or an
+/// errno.
 int replace(const std::string& from, const std::string& to) {
   std::string old = from;
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) != 0) {
@@ -137,7 +137,7 @@ int rename_new(const std::string& from, const std::string& to) {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
   if (!lacks_flags(errno)) return errno;
   if (!is_folder(from)) return link_new(from, to);
-  // A folder takes the place of an empty one at most.
+  // rename(2) of a folder replaces an empty folder at most.
   if (::rename(from.c_str(), to.c_str()) == 0) return 0;
   return errno == ENOTEMPTY || errno == ENOTDIR ? EEXIST : errno;
 }
@@ -171,7 +171,7 @@ std::string OutputFile::name_of(std::string path) {
 }
 
 std::string OutputFile::temporary_of(const std::string& path, const std::string& tag) {
-  constexpr long kUsualLimit = 255, kBehind = 32;  // names are made from this one, such as those of scratch
+  constexpr long kUsualLimit = 255, kBehind = 32;  // kBehind: for suffixes of scratch files and others
   const long limit = ::pathconf(folder_of(path).c_str(), _PC_NAME_MAX);
   const std::string behind = ".partial-" + tag;
   const std::string name = fs::path(path).filename();
@@ -211,7 +211,7 @@ void OutputFile::commit() {
     if (error == EEXIST) throw UsageError(path_ + " exists: give --force to replace it");
   } else if (found_at(path_) && (folder_ || is_folder(path_))) {
     error = replace(temporary_, path_);
-  } else if (::rename(temporary_.c_str(), path_.c_str()) != 0) {  // it replaces files by files alone
+  } else if (::rename(temporary_.c_str(), path_.c_str()) != 0) {  // rename(2) replaces a file by a file
     error = errno;
   }
   if (error != 0) throw RunError(system_message(path_, error));

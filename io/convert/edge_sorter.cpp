@@ -15,13 +15,13 @@ namespace sluice::io {
 namespace {
 
 constexpr std::uint64_t kFirstBuffer = 1u << 16;  // records
-constexpr std::uint64_t kReadBlock = 256u << 10;  // bytes a run is read in: enough to make seeks cheap
-constexpr std::uint64_t kLeastBlock = 64u << 10;  // where several threads merge at a time
+constexpr std::uint64_t kReadBlock = 256u << 10;  // bytes per read of a run: enough to make seeks cheap
+constexpr std::uint64_t kLeastBlock = 64u << 10;  // the same if several threads merge
 constexpr std::uint64_t kMostBlock = 8u << 20;
 constexpr std::uint64_t kMostRuns = 256;    // merged at a time
 constexpr std::uint64_t kPiece = 1u << 20;  // records freed of duplicates by one thread
 constexpr std::uint64_t kGrain = 1u << 16;  // records copied by one thread at a time
-constexpr std::uint64_t kSamples = 16;      // keys looked at for each range of keys that is merged by itself
+constexpr std::uint64_t kSamples = 16;      // keys sampled per range of keys that is merged separately
 
 /// Swaps source and target.
 template <class Record>
@@ -71,7 +71,7 @@ void EdgeSorter<Record>::grow(std::uint64_t wanted) {
   buffer_ = std::move(grown);
 }
 
-/// Leaves the sorted records that stay in pieces_.
+/// Sorts the buffer; pieces_ then holds the records that are kept.
 template <class Record>
 void EdgeSorter<Record>::sort_buffer(std::uint64_t spare_records) {
   wait_for_spill();
@@ -92,7 +92,7 @@ template <class Record>
 void EdgeSorter<Record>::drop_in_pieces() {
   const std::uint64_t count = (used_ + kPiece - 1) / kPiece;
   std::vector<std::uint64_t> before(count,
-                                    kNoKey);  // taken first: the neighbour moves its own records meanwhile
+                                    kNoKey);  // read first: other threads move these records meanwhile
   for (std::uint64_t i = 1; i < count; ++i) before[i] = buffer_[i * kPiece - 1].key();
   pieces_.resize(count);
   std::atomic<std::uint64_t> dropped{0};
@@ -106,7 +106,7 @@ void EdgeSorter<Record>::drop_in_pieces() {
   dropped_ += dropped;
 }
 
-/// The run is written while the other buffer fills.
+/// Sorts the buffer into a run, which is written while the other buffer fills.
 template <class Record>
 void EdgeSorter<Record>::spill() {
   if (used_ == 0) return;
@@ -151,7 +151,7 @@ void EdgeSorter<Record>::finish() {
   for (const Run& run : runs_) size_ += run.records;
 }
 
-/// Runs, or parts of them, that become one.
+/// Runs, or parts of runs, that are merged into one.
 template <class Record>
 struct EdgeSorter<Record>::Merge {
   std::vector<Run> from;
@@ -164,8 +164,8 @@ struct EdgeSorter<Record>::Merge {
   }
 };
 
-/// Neighbouring runs are merged, level by level, until one reader each fits the memory; then threads merge
-/// ranges of keys, as many as that memory serves. Each level is a file of its own.
+/// Merges neighbouring runs, level by level, until memory holds one reader for each run. Then threads merge
+/// ranges of keys, as many at a time as memory allows. Each level is a new file.
 template <class Record>
 void EdgeSorter<Record>::merge_all() {
   const std::uint64_t readers = std::clamp<std::uint64_t>(memory_ / kReadBlock, 3, kMostRuns + 1);
@@ -180,7 +180,7 @@ auto EdgeSorter<Record>::neighbours(std::uint64_t fan_in) const -> std::vector<M
   return merges;
 }
 
-/// About equal shares of all runs: a key belongs to one of them alone.
+/// Splits all runs into about equal ranges of keys: each key lies in one range only.
 template <class Record>
 auto EdgeSorter<Record>::ranges(std::uint64_t count) const -> std::vector<Merge> {
   std::uint64_t records = 0;
@@ -213,7 +213,7 @@ std::uint64_t EdgeSorter<Record>::key_at(const Run& run, std::uint64_t record) c
   return read.key();
 }
 
-/// The first record of a run whose key is not less.
+/// The first record of a run whose key is not less than `key`.
 template <class Record>
 std::uint64_t EdgeSorter<Record>::lower_bound(const Run& run, std::uint64_t key) const {
   std::uint64_t begin = 0, end = run.records;
@@ -224,7 +224,7 @@ std::uint64_t EdgeSorter<Record>::lower_bound(const Run& run, std::uint64_t key)
   return begin;
 }
 
-/// Each result lies in the new file where it fits if no record is dropped.
+/// Each result's place in the new file has space for all of its input records.
 template <class Record>
 void EdgeSorter<Record>::merge(std::vector<Merge> merges) {
   ScratchFile merged(options_.scratch);

@@ -1,6 +1,6 @@
 // Sorts more edges than memory holds: full buffers are sorted, freed of duplicates and written to scratch as
 // runs, and the runs are merged. Runs are numbered in input order and ties go to the lower number, so that
-// equal edges keep the order of the input without carrying it.
+// equal edges keep the input order without storing it.
 #pragma once
 
 #include <cstdint>
@@ -35,16 +35,16 @@ class EdgeSorter final : public SortedEdges<Record> {
  public:
   explicit EdgeSorter(SorterOptions options) : options_(std::move(options)) {}
 
-  /// Records that are expected in all: memory for them is taken at once.
+  /// Sets the number of records expected in total: their memory is allocated at once.
   void expect(std::uint64_t records) { expected_ = records; }
-  /// Bytes that buffers may take from now on; what no longer fits is spilled.
+  /// Sets the bytes that buffers may take from now on; records that no longer fit are spilled.
   void set_memory(std::uint64_t bytes);
-  /// Records that add() may be asked for at a time.
+  /// Most records that one call of add() may request.
   std::uint64_t capacity() const { return memory_ / (2 * sizeof(Record)); }
 
-  /// Where `count` more records go, in input order; valid until the next call.
+  /// Returns space for `count` more records, in input order; valid until the next call.
   Record* add(std::uint64_t count);
-  /// No more records: sorts what there is.
+  /// Ends the input and sorts all records.
   void finish();
 
   // After finish():
@@ -74,11 +74,11 @@ class EdgeSorter final : public SortedEdges<Record> {
   SorterOptions options_;
   std::uint64_t memory_ = 0;
   HostArray<Record> buffer_, spare_;
-  std::uint64_t used_ = 0;  ///< of buffer_
+  std::uint64_t used_ = 0;  ///< records in buffer_
   std::uint64_t expected_ = 0;
-  std::vector<std::span<Record>> pieces_;  ///< of buffer_, once sorted: gaps are where duplicates were
+  std::vector<std::span<Record>> pieces_;  ///< sorted parts of buffer_; the gaps held duplicates
   std::unique_ptr<ScratchFile> file_;      ///< holds runs_
-  std::vector<Run> runs_;                  ///< after finish() one behind the other in the order of records
+  std::vector<Run> runs_;                  ///< after finish() one after the other in record order
   std::unique_ptr<Background> spilling_;   ///< writes the run that lies in spare_
   std::uint64_t size_ = 0, dropped_ = 0, spilled_ = 0, spilled_bytes_ = 0;
 };

@@ -1,4 +1,4 @@
-// What is said of ids that no graph has.
+// Errors for ids that no graph can have.
 #pragma once
 
 #include <fmt/core.h>

@@ -1,4 +1,4 @@
-// Which vertex ids occur, one bit each, and the rank of an id among those that do: what compaction needs.
+// The set of vertex ids that occur, one bit each, and the rank of an id in it; compaction uses both.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace sluice::io {
 
 class IdSet {
  public:
-  /// Grows to hold ids below `range`; not while others mark.
+  /// Grows to hold ids below `range`; no thread may call mark() meanwhile.
   void cover(std::uint64_t range) {
     if (range <= this->range()) return;
     HostArray<std::uint64_t> grown(words_for(range), "the set of used ids");
@@ -24,7 +24,7 @@ class IdSet {
     words_ = std::move(grown);
   }
 
-  /// Adds an id; any number of threads at a time. Most ids are there already: look before locking the bus.
+  /// Adds an id; thread-safe. Most ids are already present, so a plain load avoids most atomic writes.
   void mark(std::uint64_t id) {
     const std::uint64_t bit = std::uint64_t{1} << (id & 63);
     std::atomic_ref word(words_[id >> 6]);
@@ -44,14 +44,14 @@ class IdSet {
     return total;
   }
 
-  /// The smallest id; there must be one.
+  /// The smallest id; the set must not be empty.
   std::uint64_t first() const {
     std::uint64_t i = 0;
     while (words_[i] == 0) ++i;
     return i * 64 + static_cast<std::uint64_t>(std::countr_zero(words_[i]));
   }
 
-  /// Makes rank() answer, for fewer than 2^32 ids; call once all ids are marked.
+  /// Prepares rank(), for fewer than 2^32 ids; call it once all ids are marked.
   void index() {
     ranks_ = HostArray<std::uint32_t>(words_.size(), "the ranks of used ids");
     std::uint32_t rank = 0;
@@ -61,7 +61,7 @@ class IdSet {
     }
   }
 
-  /// How many smaller ids occur.
+  /// The number of smaller ids in the set.
   std::uint32_t rank(std::uint64_t id) const {
     const std::uint64_t smaller = words_[id >> 6] & ((std::uint64_t{1} << (id & 63)) - 1);
     return ranks_[id >> 6] + static_cast<std::uint32_t>(std::popcount(smaller));
@@ -77,12 +77,12 @@ class IdSet {
     }
   }
 
-  /// A bit an id, the lowest first: what others have marked may be copied here.
+  /// One bit per id, the lowest id first; ids marked elsewhere may be copied here.
   std::span<std::uint64_t> words() { return words_.span(); }
   /// Ids below this fit.
   std::uint64_t range() const { return words_.size() * 64; }
-  /// Bytes held once ids below `range` fit, counting the ranks to come. Growing takes no more: the new
-  /// words are twice the old ones at least, which stand beside them.
+  /// Bytes held once ids below `range` fit, including the ranks of index(). Growing takes no more: the old
+  /// words, held beside the new ones, are at most half as large.
   std::uint64_t bytes(std::uint64_t range = 0) const {
     return words_for(range) * (sizeof(std::uint64_t) + sizeof(std::uint32_t));
   }
@@ -96,7 +96,7 @@ class IdSet {
   }
 
   HostArray<std::uint64_t> words_;
-  HostArray<std::uint32_t> ranks_;  ///< ids in all words before
+  HostArray<std::uint32_t> ranks_;  ///< ids in all earlier words
 };
 
 }  // namespace sluice::io

@@ -1,4 +1,4 @@
-// Which edges a graph keeps and what they weigh: the rules that a converted and a generated graph share.
+// Which edges a graph keeps and which weights they get: the rules of converted and generated graphs.
 #pragma once
 
 #include <algorithm>
@@ -13,20 +13,20 @@
 namespace sluice::io {
 
 /// The uniform random weight of an edge, in (0, 1], a multiple of 2^-24: a function of the seed and of the
-/// smaller and the larger id, as they stand in the finished graph (after compaction).
+/// smaller and the larger id in the finished graph (after compaction).
 inline float uniform_weight(std::uint64_t seed, Vertex u, Vertex v) {
   const PhiloxBlock block = philox({draw_word(Stream::weight, 0), std::min(u, v), std::max(u, v), 0}, seed);
   return static_cast<float>((block.x >> 8) + 1) * 0x1p-24f;
 }
 
-/// What dropping duplicates left and took away.
+/// Result of dropping duplicates.
 struct Dropped {
   std::uint64_t kept = 0;     ///< records
   std::uint64_t dropped = 0;  ///< edges: a mirrored pair counts once
 };
 
-/// Keeps the first of each run of records with equal ends, moving them to the front. `before` is the key in
-/// front of the first record, or any key that no record has.
+/// Keeps the first of each run of records with equal ends and moves it to the front. `before` is the key of
+/// the record before the first, or a key that no record has.
 template <class Record>
 Dropped drop_duplicates(std::span<Record> records, std::uint64_t before, bool undirected) {
   Dropped result;

@@ -1,4 +1,4 @@
-// Merges sorted runs of a scratch file: a heap of their heads, ties to the run that comes first.
+// Merges sorted runs of a scratch file with a heap of their first records; ties go to the run added first.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class RunReader {
   HostArray<Record> block_;
 };
 
-/// Gives the records of several runs in order.
+/// Delivers the records of several runs in order.
 template <class Record>
 class RunMerger {
  public:

@@ -1,4 +1,4 @@
-// Edges in the order of a graph file's rows, wherever they were sorted: what a conversion writes.
+// Edges in the order of a graph file's rows, wherever they were sorted; a conversion writes them.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ template <class Record>
 class SortedEdges {
  public:
   virtual ~SortedEdges() = default;
-  /// Records in order, piece by piece, as often as asked.
+  /// Calls visit() with all records in order, piece by piece; may be called repeatedly.
   virtual void scan(const std::function<void(std::span<const Record>)>& visit) = 0;
-  /// Swaps source and target of every record and sorts again, keeping all.
+  /// Swaps source and target of every record and sorts again; keeps all records.
   virtual void reverse() = 0;
 
   virtual std::uint64_t size() const = 0;     ///< records
@@ -27,15 +27,15 @@ class SortedEdges {
 
 using PlainRecord = EdgeRecord<false, false>;
 
-/// What is stored of a source's edges that have no weights and times: no self-loops, each edge once.
+/// How a source sorts its edges without weights and times: it drops self-loops and keeps each edge once.
 struct SortRequest {
-  bool undirected = false;  ///< both directions
-  IdSet* ids = nullptr;     ///< takes the ids of all edges, self-loops too; null: not asked for
+  bool undirected = false;  ///< store both directions
+  IdSet* ids = nullptr;     ///< receives the ids of all edges and self-loops; null: not needed
 };
 
 /// The edges of a source that sorts them itself.
 struct SortedInput {
-  std::unique_ptr<SortedEdges<PlainRecord>> edges;  ///< null: it does not
+  std::unique_ptr<SortedEdges<PlainRecord>> edges;  ///< null: it does not sort
   std::uint64_t count = 0;                          ///< edges of the source
   std::uint64_t self_loops = 0;
 };

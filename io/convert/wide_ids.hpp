@@ -1,6 +1,6 @@
-// Ids too large, or too sparse for the budget, to have one bit each: they are sorted into a list on disk
-// while the edges wait in a scratch file, and the edges are then read back with every id replaced by its
-// rank.
+// Handles ids that are too large, or too sparse for the budget, for one bit each. They are sorted into a list
+// on disk while the edges wait in a scratch file. The edges are then read back with every id replaced by its
+// rank, its position in the list.
 #pragma once
 
 #include <algorithm>
@@ -18,10 +18,10 @@
 
 namespace sluice::io {
 
-/// A sorted list of distinct ids, gathered in any order, however many there are.
+/// A sorted list of distinct ids, of any length, which are added in any order.
 class IdList {
  public:
-  /// Sorts in `memory` bytes, on so many threads, with files in the folder `scratch`.
+  /// Sorts in `memory` bytes, on `threads` threads, with files in the folder `scratch`.
   IdList(std::uint64_t memory, unsigned threads, const std::string& scratch);
 
   void add(std::uint64_t id) {
@@ -31,7 +31,7 @@ class IdList {
 
   // After close().
   std::uint64_t size() const { return file_.size() / sizeof(std::uint64_t); }
-  /// The ids of ranks `first`, `first` + 1, ...
+  /// Reads the ids of ranks `first`, `first` + 1, ...
   void read(std::uint64_t first, std::span<std::uint64_t> ids) const {
     file_.read(first * sizeof(std::uint64_t), std::as_writable_bytes(ids));
   }
@@ -53,15 +53,15 @@ class IdList {
   ScratchFile file_;  ///< the list
 };
 
-/// Consecutive ids of a list, in memory.
+/// Consecutive ids of a list, held in memory.
 class IdRanks {
  public:
   IdRanks(const IdList& list, std::uint64_t first, std::uint64_t count)
       : first_(first), ids_(count, "ranks of sparse ids") {
     list.read(first, ids_.span());
   }
-  /// Ids become ranks, marked as such. Ids beyond these, and ranks, stay as they are. Each search waits for
-  /// memory at every step, so several go on side by side.
+  /// Replaces ids by marked ranks. Ids beyond this range, and ranks, stay unchanged. A search waits for
+  /// memory at every step, so N searches are interleaved.
   template <std::size_t N>
   void rank(std::uint64_t* const (&ids)[N]) const {
     std::uint64_t begin[N] = {};
@@ -77,27 +77,27 @@ class IdRanks {
   static std::uint64_t unmarked(std::uint64_t rank) { return rank & ~kRank; }
 
  private:
-  static constexpr std::uint64_t kRank = std::uint64_t{1} << 63;  // ids are below
+  static constexpr std::uint64_t kRank = std::uint64_t{1} << 63;  // ids are smaller
 
   std::uint64_t first_;
   HostArray<std::uint64_t> ids_;
 };
 
-/// Edges with their full ids, waiting in scratch.
+/// Edges with their full ids, stored in a scratch file.
 class EdgeSpool {
  public:
   EdgeSpool(const std::string& scratch, unsigned threads, const EdgeSourceInfo& info);
 
-  /// Takes the edges from `begin` on, and their ids to `ids`; returns the largest.
+  /// Appends the edges from `begin` on, and adds their ids to `ids`; returns the largest id.
   std::uint64_t append(const EdgeBatch& batch, std::size_t begin, IdList& ids);
   void append(std::uint64_t source, std::uint64_t target, float weight, std::int64_t time);
   void close();  ///< no more edges
 
   // After close().
-  /// Replaces every id by its rank in `list`, which is gone through in pieces of `memory` bytes; the last of
-  /// them stays, for replay().
+  /// Replaces every id by its rank in `list`, which is processed in pieces of `memory` bytes. The last piece
+  /// stays in memory, and replay() applies it.
   void rank_ids(const IdList& list, std::uint64_t memory);
-  /// The edges again, in order.
+  /// Returns the edges in order, with ranks as ids.
   std::unique_ptr<EdgeSource> replay() const;
 
  private:
@@ -112,7 +112,7 @@ class EdgeSpool {
 
   void rank(std::span<Edge> edges) const;
 
-  /// Edges from byte `offset` on, ids replaced where ranks_ has them; none at the end.
+  /// Reads edges from byte `offset` on, with ids replaced as far as ranks_ has them; empty at the end.
   std::span<Edge> read(std::uint64_t& offset, ChargedVector<Edge>& block) const;
 
   std::string scratch_;

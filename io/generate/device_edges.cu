@@ -1,6 +1,6 @@
-// To draw an edge takes a GPU less time than to read it from any other memory. So nothing but the records of
-// one range of sources is ever kept: a second range draws all edges once more. Records with equal ends are
-// alike, so they may reach the sort in any order.
+// A GPU draws an edge faster than it reads one from memory other than its own. So it keeps the records of
+// only one range of sources; a second range draws all edges again. Records with equal ends are identical, so
+// they may enter the sort in any order.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -23,14 +23,14 @@ namespace {
 
 using cuda::kTeamBlock, cuda::kWarp;
 
-constexpr unsigned kMostBlocks = 4096;           // beyond them threads take further edges
-constexpr unsigned kMostGroupBits = 16;          // sources are counted by so many of their top bits
-constexpr std::uint64_t kPiece = 1u << 21;       // records on their way to the host
-constexpr std::uint64_t kLeastPiece = 1u << 12;  // the same where host memory is small
+constexpr unsigned kMostBlocks = 4096;           // with more edges, threads take several
+constexpr unsigned kMostGroupBits = 16;          // sources are grouped by their top bits, at most this many
+constexpr std::uint64_t kPiece = 1u << 21;       // records per copy to the host
+constexpr std::uint64_t kLeastPiece = 1u << 12;  // the same if host memory is small
 
 // ---- kernels
 
-/// Edges as their first direction is stored.
+/// Draws edges as records; `reversed` swaps their ends.
 struct Drawing {
   EdgeGenerator generator;
   bool undirected = false, reversed = false;
@@ -39,18 +39,18 @@ struct Drawing {
     const EdgeEnds ends = generator.at(edge);
     return reversed ? EdgeEnds{ends.target, ends.source} : ends;
   }
-  /// In as few bits as ids have, so that the sort has fewer digits.
+  /// Packs both ids in as few bits as ids have, so that the sort has fewer digits.
   __device__ std::uint64_t key(Vertex source, Vertex target) const {
     return std::uint64_t{source} << generator.scale() | target;
   }
 };
 
-/// What is learnt of all edges; null: not asked for.
+/// Results of a pass over all edges; null: not needed.
 struct Survey {
   unsigned long long* self_loops;
   unsigned long long* groups;  ///< [2^kMostGroupBits] records by the source's top bits
   unsigned long long* ids;     ///< a bit for every id in an edge
-  unsigned shift;              ///< of sources to groups
+  unsigned shift;              ///< from a source to its group
 };
 
 __device__ void mark(unsigned long long* ids, Vertex id) {
@@ -76,8 +76,8 @@ __global__ void __launch_bounds__(kTeamBlock) survey_kernel(Drawing drawing, Sur
   if (threadIdx.x % kWarp == 0 && loops != 0) atomicAdd(survey.self_loops, loops);
 }
 
-/// Keys of the records with sources from `begin` on, before `end`, in any order; `placed` of them so far. A
-/// warp takes the places of all its lanes at once.
+/// Writes the keys of records with sources in [begin, end), in any order; `placed` counts them. A warp
+/// reserves the places of all its lanes at once.
 __global__ void __launch_bounds__(kTeamBlock)
     draw_kernel(Drawing drawing, std::uint64_t begin, std::uint64_t end, std::uint64_t* keys,
                 unsigned long long* placed) {
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(kTeamBlock)
   }
 }
 
-/// Keys as records have them.
+/// Turns packed keys into those of records.
 __global__ void __launch_bounds__(kTeamBlock)
     unpack_kernel(std::uint64_t* keys, std::uint64_t count, unsigned scale) {
   const std::uint64_t targets = (std::uint64_t{1} << scale) - 1;
@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(kTeamBlock)
     keys[i] = keys[i] >> scale << 32 | (keys[i] & targets);
 }
 
-// ---- their order
+// ---- sorted edges
 
 static_assert(sizeof(PlainRecord) == sizeof(std::uint64_t), "a record lies in memory as its key does");
 
@@ -135,7 +135,7 @@ class DeviceEdges final : public SortedEdges<PlainRecord> {
 
   DeviceEdges(const DeviceEdges&) = delete;
   DeviceEdges& operator=(const DeviceEdges&) = delete;
-  ~DeviceEdges() override { cudaStreamSynchronize(stream_.get()); }  // what is under way uses buffers
+  ~DeviceEdges() override { cudaStreamSynchronize(stream_.get()); }  // pending work uses the buffers
 
   std::uint64_t self_loops() const { return self_loops_; }
   std::uint64_t size() const override { return size_; }
@@ -173,7 +173,7 @@ class DeviceEdges final : public SortedEdges<PlainRecord> {
     return std::min(cuda::grid_for(count, kTeamBlock), kMostBlocks);
   }
 
-  /// Room for as many records as the budget holds, or as there can be. The survey has its memory later.
+  /// Allocates memory for as many records as the budget holds, or for all. The survey's memory stays free.
   void take_memory() {
     const std::uint64_t counts = sizeof(std::uint64_t) << group_bits(), free = device_.memory().available();
     const std::uint64_t ids = (drawing_.generator.vertices() + 63) / 64 * sizeof(std::uint64_t);
@@ -188,7 +188,7 @@ class DeviceEdges final : public SortedEdges<PlainRecord> {
 
   unsigned group_bits() const { return std::min(scale(), kMostGroupBits); }
 
-  /// Counts self-loops, and what else is asked for. Returns records by groups of sources.
+  /// Counts self-loops and what else is requested. Returns the number of records by group of sources.
   std::vector<std::uint64_t> look(IdSet* ids, bool groups) {
     const std::uint64_t words = (drawing_.generator.vertices() + 63) / 64;
     Buffer<unsigned long long> marked, grouped;
@@ -212,7 +212,7 @@ class DeviceEdges final : public SortedEdges<PlainRecord> {
     return by_group;
   }
 
-  /// Ranges of sources, each as large as memory allows.
+  /// Splits the sources into ranges, each as large as memory allows.
   void plan_ranges() {
     const std::uint64_t vertices = drawing_.generator.vertices();
     ranges_.assign(1, {0, vertices});
@@ -239,7 +239,7 @@ class DeviceEdges final : public SortedEdges<PlainRecord> {
                        " are left (raise --device-memory, or use --device host)");
   }
 
-  /// Leaves the records of a range in made_.
+  /// Draws and sorts the records of a range; made_ then holds them.
   void make(std::size_t range) {
     if (std::exchange(in_memory_, range) == range) return;
     cuda::check(cudaMemsetAsync(counts_.data(), 0, counts_.bytes(), stream_.get()), "clearing memory");
@@ -255,7 +255,7 @@ class DeviceEdges final : public SortedEdges<PlainRecord> {
     cuda::check_launch("unpacking edges");
   }
 
-  /// Pieces of made_; the next one comes while one is looked at.
+  /// Visits made_ in pieces; the next piece is copied to the host meanwhile.
   void hand_over(const std::function<void(std::span<const PlainRecord>)>& visit) {
     const auto bring = [&](std::uint64_t at) {
       if (at >= made_.size) return;

@@ -1,5 +1,5 @@
-// The edges of a synthetic graph drawn, sorted and freed of duplicates by a GPU: the records that the host's
-// threads make.
+// Draws, sorts and deduplicates the edges of a synthetic graph on a GPU; the records equal those that the
+// host's threads make.
 #pragma once
 
 #include "engine/exec/device.hpp"
@@ -8,9 +8,9 @@
 
 namespace sluice::io {
 
-/// `device` is a GPU and outlives the result. Edges that its memory does not hold together are made anew for
-/// every range of sources that it holds, as often as they are read. Throws BudgetError where it does not hold
-/// those of the fewest sources.
+/// `device` is a GPU and outlives the result. If its memory cannot hold all edges together, each range of
+/// sources that fits is drawn again whenever it is read. Throws BudgetError if not even the edges of the
+/// smallest group of sources fit.
 SortedInput sort_on_device(const Device& device, const EdgeGenerator& generator, const SortRequest& request);
 
 }  // namespace sluice::io

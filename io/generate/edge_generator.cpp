@@ -19,20 +19,20 @@
 namespace sluice::io {
 namespace {
 
-/// The label permutation's draws: behind all that an edge may use.
+/// The first draw of the label permutation, beyond all draws of an edge.
 constexpr std::uint32_t kPermutationDraw = 1u << 16;
 
-/// Edges whose numbers are drawn side by side, for the compiler to lay into vector registers.
+/// Edges that are drawn together, so that the compiler can use vector registers.
 constexpr std::size_t kLanes = 16;
 using Lanes = std::array<std::uint32_t, kLanes>;
 
-/// One level for all lanes.
+/// One level of R-MAT for all lanes.
 inline void descend(const Lanes& random, Lanes& source, Lanes& target) {
   for (std::size_t lane = 0; lane < kLanes; ++lane) io::descend(random[lane], source[lane], target[lane]);
 }
 
-/// The ends of edges first, first + 1, ... before any relabelling. Compiled once more for wider vectors,
-/// taken where there are any: it does the same integer arithmetic.
+/// The ends of edges first, first + 1, ... before any relabelling. Also compiled for wider vectors, which are
+/// used where available; the integer arithmetic is the same.
 SLUICE_WIDE_CLONES void draw_rmat(std::uint64_t first, std::uint64_t seed, unsigned scale, Lanes& source,
                                   Lanes& target) {
   source.fill(0), target.fill(0);
@@ -118,10 +118,10 @@ void EdgeGenerator::fill_rmat(std::uint64_t first, std::span<Vertex> source, std
 
 namespace {
 
-constexpr std::uint64_t kPiece = 1u << 12;  // edges a thread makes at a time, in its own cache
+constexpr std::uint64_t kPiece = 1u << 12;  // edges a thread draws at a time, in its own cache
 constexpr std::uint64_t kBatchPerThread = 1u << 16, kLargestBatch = 1u << 20;
 
-/// Hands out the generator's edges in the order of their indices.
+/// Delivers the generator's edges in the order of their indices.
 class GeneratorSource final : public EdgeSource {
  public:
   explicit GeneratorSource(const GenerateOptions& options)
@@ -174,7 +174,7 @@ class GeneratorSource final : public EdgeSource {
   EdgeSourceInfo info_;
   const Device* device_;
   unsigned threads_;
-  std::uint64_t most_;  ///< edges at a time
+  std::uint64_t most_;  ///< edges per batch
   std::uint64_t next_ = 0;
 };
 

@@ -14,8 +14,8 @@
 
 namespace sluice::io {
 
-/// A seeded bijection on [0, 2^bits): rounds of multiplication by an odd number modulo 2^bits, and of an
-/// exclusive or with the own upper half. Both can be undone, so no two labels collide.
+/// A seeded bijection on [0, 2^bits). Each round multiplies by an odd number and adds a number modulo 2^bits,
+/// then XORs the value with its own upper half. All steps can be undone, so no two labels collide.
 class LabelPermutation {
  public:
   LabelPermutation() = default;
@@ -51,13 +51,13 @@ SLUICE_HD void descend(std::uint32_t random, Vertex& source, Vertex& target) {
   source = source << 1 | past_b;
   target = target << 1 | (past_a ^ past_b ^ past_c);
 }
-inline constexpr unsigned kLevelsPerBlock = 4;  ///< of random bits
+inline constexpr unsigned kLevelsPerBlock = 4;  ///< levels of R-MAT per Philox block
 
-/// Which edge has which index. Random kinds draw from Philox with the seed as key and the counter
-/// {draw j of Stream::generate, edge low, edge high, scale}; every decision is made with integers.
+/// Maps an edge index to an edge. Random kinds draw from Philox with the seed as key and the counter {draw j
+/// of Stream::generate, edge low, edge high, scale}; every decision is made with integers.
 class EdgeGenerator {
  public:
-  /// UsageError if the scale exceeds what vertex ids can distinguish.
+  /// Throws UsageError if the scale exceeds what vertex ids can distinguish.
   explicit EdgeGenerator(const GenerateOptions& options);
 
   SLUICE_HD unsigned scale() const { return options_.scale; }
@@ -66,9 +66,9 @@ class EdgeGenerator {
   bool undirected() const { return options_.kind == GraphKind::grid; }
   std::string origin() const;
 
-  /// An edge by itself.
+  /// Computes one edge.
   SLUICE_HD EdgeEnds at(std::uint64_t edge) const;
-  /// Edges first, first + 1, ... as many as the columns are long.
+  /// Computes edges first, first + 1, ..., as many as the columns hold.
   void fill(std::uint64_t first, std::span<Vertex> source, std::span<Vertex> target) const;
 
  private:

@@ -1,4 +1,4 @@
-// Reading the lists of a graph, with work on them as they come.
+// Reads the edges of a graph while threads already process the lists that have been read.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -12,7 +12,7 @@
 namespace sluice::io {
 namespace {
 
-/// Blocks of edges, which threads take in order, and which of them are there.
+/// Tracks which blocks of edges have been read; threads take the blocks in order.
 class BlocksThere {
  public:
   BlocksThere(std::uint64_t edges, std::uint64_t grain)
@@ -22,7 +22,7 @@ class BlocksThere {
     there_[begin / grain_].store(true);
     there_[begin / grain_].notify_all();
   }
-  /// Waits for those from `first` on that lie before `end`: others are reading them.
+  /// Waits until the blocks from edge `first` to edge `end` have been read by other threads.
   void wait(EdgeIndex first, EdgeIndex end) const {
     for (std::uint64_t block = first / grain_; block < end / grain_; ++block) there_[block].wait(false);
   }
@@ -55,7 +55,7 @@ class RowsToCome final : public EdgesToCome {
     ahead_.reset();
     for (const Column& column : columns_) column.read_ahead(0, kAhead);
     const std::uint64_t edges = targets_.size();
-    // Where lists are worked on, threads wait for their first ones, and at the end for each other's.
+    // Blocks are smaller if lists are used: a thread waits for its first list, and at the end for the others.
     const std::uint64_t grain =
         use ? std::clamp(edges / (std::uint64_t{32} * std::max(threads, 1u)), kLeastGrain, kMostGrain)
             : Column::kGrain;
@@ -80,7 +80,7 @@ class RowsToCome final : public EdgesToCome {
     faults.weights.rethrow();
     if (use && edges == 0) use(0, vertices_, 0);
     there_ = true;
-    columns_.clear(), file_.reset();  // it is locked for as long as it is open
+    columns_.clear(), file_.reset();  // HDF5 locks the file while it is open
   }
 
  private:
@@ -104,7 +104,7 @@ class RowsToCome final : public EdgesToCome {
     if (!times_.empty()) columns_.back().read(begin, of(times_));
   }
 
-  /// How many vertices, from the first on, have their lists within the first `edges`; all, if these are all.
+  /// Number of leading vertices with their lists within the first `edges` edges; for all edges, all vertices.
   std::uint64_t lists_within(EdgeIndex edges) const {
     if (edges == 0) return 0;
     return count_while(vertices_, [&](std::uint64_t v) { return offsets_[v + 1] <= edges; });
@@ -117,7 +117,7 @@ class RowsToCome final : public EdgesToCome {
   std::span<float> weights_;
   std::span<std::int64_t> times_;
   std::vector<Column> columns_;  ///< targets, weights, times
-  std::unique_ptr<ReadAhead> ahead_;  ///< until they are read
+  std::unique_ptr<ReadAhead> ahead_;  ///< ended when read() begins
   bool there_ = false;
 };
 

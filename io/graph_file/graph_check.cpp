@@ -1,6 +1,6 @@
-// `sluice check`: every block against its sum, then the structure, in memory for the offsets and a few blocks
-// alone. That two lists of edges are the same set is shown by a sum of hashes, which does not ask for an
-// order.
+// `sluice check`: verifies every block against its checksum, then the structure. Memory holds only the
+// offsets and a few blocks. Sums of edge hashes, which do not depend on order, show whether two lists of
+// edges hold the same set.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ void check_blocks(const GraphFile& file, GraphPart part, GraphChecksum& whole, u
   for (const std::uint64_t sum : stored) whole.add(sum);
 }
 
-/// False where a file of other origin has none.
+/// Returns false if another tool wrote the file, without checksums.
 bool check_checksums(const GraphFile& file, unsigned threads) {
   if (!file.has_sums() && !file.has_checksum()) return false;
   const GraphInfo& info = file.info();
@@ -60,7 +60,7 @@ bool check_checksums(const GraphFile& file, unsigned threads) {
   return true;
 }
 
-/// Sums over all edges, of (from, to) and of (to, from).
+/// Sums of hashes over all edges, of (from, to) and of (to, from).
 struct EdgeSums {
   std::uint64_t forward = 0, backward = 0;
 };
@@ -69,7 +69,7 @@ std::uint64_t edge_hash(Vertex from, Vertex to, std::uint64_t payload) {
   return Checksum::finish(Checksum::finish(static_cast<std::uint64_t>(from) << 32 | to) + payload);
 }
 
-/// A block of edges with what belongs to them.
+/// A block of edges with their weights and times.
 struct Edges {
   std::vector<Vertex> targets;
   std::vector<float> weights;
@@ -143,11 +143,11 @@ class RowsCheck {
   const GraphInfo& info_;
   HostArray<EdgeIndex> offsets_;
   Column indices_;
-  std::vector<Column> data_, times_;  // one, or none
+  std::vector<Column> data_, times_;  // one column or none
   FirstFault fault_;
 };
 
-/// They ascend, but for vertices that an update appended: those need only be other ones.
+/// Checks that original ids are distinct. They need not ascend: an update appends vertices with any ids.
 void check_original_ids(const GraphFile& file) {
   const Column column = file.open(GraphPart::original_id);
   HostArray<std::int64_t> ids(column.size(), "original ids");

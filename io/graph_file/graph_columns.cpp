@@ -1,4 +1,4 @@
-// Reading and checking single datasets of a graph file.
+// Reads and checks single datasets of a graph file.
 #include <fmt/core.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -13,7 +13,7 @@
 namespace sluice::io {
 namespace {
 
-/// The library is not thread-safe; readers that need it queue here.
+/// The HDF5 library is not thread-safe; readers that need it lock this mutex.
 std::mutex& library_mutex() {
   static std::mutex mutex;
   return mutex;
@@ -80,7 +80,7 @@ void Column::read_as(hid_t type, bool as_held, std::size_t bytes, std::uint64_t 
     return;
   }
   const std::lock_guard lock(library_mutex());
-  h5::quiet();  // lists are read by any thread
+  h5::quiet();  // once per thread: any thread may read lists
   try {
     const hsize_t start = first, length = count;
     const h5::Handle space(H5Dget_space(dataset_.get()));
@@ -167,7 +167,7 @@ void read_targets(const Column& column, std::uint64_t vertices, std::uint64_t fi
   };
   if (column.holds<std::int32_t>() && !needs_wide_ids(vertices)) {
     column.read(first, std::span(reinterpret_cast<std::int32_t*>(out.data()), out.size()));
-    Vertex largest = 0;  // negative ids are the largest of all here
+    Vertex largest = 0;  // as unsigned numbers, negative ids are the largest
     for (const Vertex target : out) largest = std::max(largest, target);
     if (out.empty() || largest < vertices) return;
     const auto bad = std::find_if(out.begin(), out.end(), [&](Vertex target) { return target >= vertices; });

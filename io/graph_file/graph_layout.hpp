@@ -1,4 +1,4 @@
-// Names and sizes of the graph file's parts, as the writer, the reader and the check share them.
+// Names and sizes of the graph file's datasets, shared by the writer, the reader and the check.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,12 @@ inline constexpr std::uint64_t checksum_blocks(std::uint64_t bytes) {
   return (bytes + kChecksumBlock - 1) / kChecksumBlock;
 }
 
-/// Whether ids need i64 in the file.
+/// Whether the file stores vertex ids as i64, since i32 cannot number all vertices.
 inline constexpr bool needs_wide_ids(std::uint64_t vertices) {
   return vertices > static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max());
 }
 
-/// The datasets whose blocks are summed, in the order in which their sums enter the graph's checksum.
+/// The datasets that have block checksums, in the order in which these enter the graph's checksum.
 enum class GraphPart {
   out_indptr,
   out_indices,
@@ -39,7 +39,7 @@ enum class GraphPart {
 };
 inline constexpr int kGraphParts = 9;
 
-/// "out/indptr" and so on: the path behind "/", and behind "/checksums/".
+/// The path of a dataset below "/" and below "/checksums/", for example "out/indptr".
 inline const char* part_name(GraphPart part) {
   static constexpr const char* kNames[kGraphParts] = {"out/indptr", "out/indices", "out/data",
                                                       "out/times",  "in/indptr",   "in/indices",
@@ -51,8 +51,8 @@ inline constexpr bool is_in_part(GraphPart part) {
   return part >= GraphPart::in_indptr && part <= GraphPart::in_times;
 }
 
-/// Folds header facts and the sums of all blocks of /out and /vertices into the graph's checksum. In-edges
-/// follow from out-edges, and the origin is a remark: neither makes another graph, so neither enters.
+/// Combines header facts and the block checksums of /out and /vertices into the graph's checksum. In-edges
+/// follow from the out-edges and the origin is only a remark, so neither is included.
 class GraphChecksum {
  public:
   explicit GraphChecksum(const GraphInfo& info) {

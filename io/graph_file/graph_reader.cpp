@@ -1,4 +1,4 @@
-// Opening a graph file, and reading it whole.
+// Opens a graph file and reads it whole.
 #include "io/graph_file/graph_reader.hpp"
 
 #include <fmt/core.h>
@@ -186,7 +186,7 @@ class FileEdges final : public EdgeSource {
   std::optional<Column> weights_, times_;
 };
 
-/// Stands for the edges of a graph that has no file, which no plan reads.
+/// Stands for the edges of a graph that has no file. A plan does not read them; a read throws.
 class NoEdges final : public EdgeSource {
  public:
   void read_targets(EdgeIndex, std::span<Vertex>) const override { refuse(); }
@@ -203,7 +203,7 @@ void read_ids(const GraphFile& file, unsigned threads, Graph& graph) {
     read_numbers(file.open(GraphPart::original_id), graph.original_ids.span(), threads);
 }
 
-/// Arrays of a graph that is not there, but for what others have of it.
+/// Allocates the arrays of an outline: the known ones by purpose, and others without memory.
 class OutlineArrays final : public HostMemory {
  public:
   OutlineArrays(const GraphOutline::Arrays& known, const GraphOutline::Charged& charged)
@@ -221,7 +221,7 @@ class OutlineArrays final : public HostMemory {
   const GraphOutline::Charged& charged_;
 };
 
-/// A column where it lies in the file, or read.
+/// Maps a column of the file, or reads it if it cannot be mapped.
 template <class Held, class T>
 std::shared_ptr<void> lay_out(const Column& column, unsigned threads, const char* purpose) {
   static_assert(sizeof(Held) == sizeof(T));

@@ -1,6 +1,6 @@
-// An open graph file: its header, and its datasets read by position, whichever program wrote them and however
-// they are laid out. Our own files are contiguous, so threads read them at byte offsets; others go through
-// HDF5, one thread at a time.
+// An open graph file: its header, and its datasets, which are read by position whatever program wrote them
+// and whatever their layout. Sluice's own files are contiguous, so threads read them at byte offsets; other
+// files are read through HDF5, one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +24,12 @@ enum class NumberClass { whole, real };
 /// One dataset with one dimension. Safe to read from several threads.
 class Column {
  public:
-  /// Faults of shape, type or place throw InputError.
+  /// Throws InputError if the dataset is missing, or its shape, type or place in the file is wrong.
   Column(const std::string& file, const FileBytes& bytes, hid_t parent, const std::string& name,
          NumberClass wanted);
 
   std::uint64_t size() const { return size_; }
-  /// Whether the file holds T itself, so that reading converts nothing.
+  /// Whether the file stores type T, so that reading needs no conversion.
   template <class T>
   bool holds() const {
     return plain_ && sizeof(T) == element_bytes_ && std::is_floating_point_v<T> == real_ &&
@@ -40,18 +40,17 @@ class Column {
   void read(std::uint64_t first, std::span<T> out) const {
     read_as(h5::memory_type<T>(), holds<T>(), sizeof(T), first, out.size(), out.data());
   }
-  /// Reads elements as the file holds them.
+  /// Reads elements in the file's own type, without conversion.
   void read_bytes(std::uint64_t first, std::span<std::byte> out) const {
     read_as(type_.get(), true, element_bytes(), first, out.size() / element_bytes(), out.data());
   }
-  /// All elements where they lie in the file, so that they take no memory; null where it holds no T, or not
-  /// in one piece.
+  /// Maps all elements into memory, at no cost to the budget. Returns null if the file does not store T, or
+  /// not in one aligned piece, or cannot be mapped.
   template <class T>
   std::shared_ptr<void> map() const {
     return holds<T>() && offset_ % alignof(T) == 0 ? map_bytes() : nullptr;
   }
-  /// Calls use(begin, end) for blocks of all elements, by several threads, while the system reads blocks
-  /// further on.
+  /// Calls use(begin, end) for all blocks of elements, on several threads, with later blocks read ahead.
   template <class Use>
   void for_each_block(unsigned threads, Use&& use) const {
     read_ahead(0, kAhead);
@@ -61,16 +60,17 @@ class Column {
     });
   }
   std::size_t element_bytes() const { return element_bytes_; }
-  /// Elements a thread reads at a time: megabytes, as disks like them.
+  /// Elements that a thread reads at a time: some megabytes, since disks are fast with large reads.
   static constexpr std::uint64_t kGrain = 1u << 20;
-  /// Has the system read elements while the caller does something else.
+  /// Asks the system to read bytes [begin, begin + bytes) of the dataset in the background.
   void read_ahead(std::uint64_t begin, std::uint64_t bytes) const;
-  /// An error of this dataset: "FILE: dataset /out/indptr: WHAT; convert the graph again".
+  /// Returns an error that names this dataset: "FILE: dataset /out/indptr: WHAT; convert the graph again".
   InputError fault(const std::string& what) const;
 
  private:
   std::shared_ptr<void> map_bytes() const;
-  /// `as_held`: `type` is the file's own. Asks nothing of the library then, which knows no threads.
+  /// `as_held`: `type` is the file's own. Contiguous data is then read without the library, which is not
+  /// thread-safe.
   void read_as(hid_t type, bool as_held, std::size_t bytes, std::uint64_t first, std::uint64_t count,
                void* out) const;
 
@@ -83,7 +83,7 @@ class Column {
   bool plain_ = false, real_ = false, signed_ = false;  ///< little-endian, of a width that C++ has
 };
 
-/// A graph file whose header and shapes are in order.
+/// An open graph file whose header and dataset shapes have been checked.
 class GraphFile {
  public:
   /// Throws InputError with one line that names the file, what is wrong and the remedy.
@@ -93,10 +93,10 @@ class GraphFile {
   const std::string& path() const { return path_; }
   bool has(GraphPart part) const;
   Column open(GraphPart part) const;
-  /// The sums beside a part.
+  /// Opens the block checksums of a part.
   Column open_sums(GraphPart part) const;
   bool has_sums() const;
-  /// Whether the header names a checksum.
+  /// Whether the header holds a checksum.
   bool has_checksum() const { return has_checksum_; }
 
  private:
@@ -112,12 +112,12 @@ class GraphFile {
   bool has_checksum_ = false;
 };
 
-/// Keeps, of the faults that threads find, the one at the lowest position: the message is the same for any
-/// threads.
+/// Keeps the fault at the lowest position of all that threads find, so that the message does not depend on
+/// the number of threads.
 class FirstFault {
  public:
   void add(std::uint64_t position, const InputError& error);
-  /// Whether a fault before `position` is known, so that looking there is idle.
+  /// Whether a fault before `position` is known, so that checks at `position` are unnecessary.
   bool before(std::uint64_t position) const;
   void rethrow() const;
 
@@ -129,13 +129,13 @@ class FirstFault {
 
 /// Checks the offsets of /out or /in: they begin at 0, never decrease and end at the number of edges.
 void check_offsets(const GraphFile& file, bool in, unsigned threads, std::span<const EdgeIndex> offsets);
-/// Reads and checks them.
+/// Reads and checks the offsets of /out or /in.
 void read_offsets(const GraphFile& file, bool in, unsigned threads, std::span<EdgeIndex> offsets);
 HostArray<EdgeIndex> read_offsets(const GraphFile& file, bool in, unsigned threads);
 /// Reads targets [first, first + out.size()) and checks that they are vertices.
 void read_targets(const Column& column, std::uint64_t vertices, std::uint64_t first, std::span<Vertex> out,
                   FirstFault& fault);
-/// What reads the lists of /out, or /in, into a graph's arrays, and ends `ahead` then.
+/// Makes the reader that fills `rows` with the edges of /out or /in; its read() first ends `ahead`.
 std::shared_ptr<EdgesToCome> edges_to_come(std::shared_ptr<const GraphFile> file, bool in,
                                            const GraphInfo& info, Csr& rows,
                                            std::unique_ptr<ReadAhead> ahead = nullptr);

@@ -1,4 +1,4 @@
-// The checksum of a graph that has no file: the sums of the blocks that its file would have.
+// Computes the checksum of a graph that has no file, from the block checksums that its file would have.
 #include <algorithm>
 #include <type_traits>
 #include <vector>
@@ -12,7 +12,7 @@
 namespace sluice::io {
 namespace {
 
-/// Adds the sums of a column's blocks. `block` is the hash of elements [begin, end).
+/// Adds the checksums of a column's blocks; block(begin, end) returns that of elements [begin, end).
 template <class Block>
 void add_column(GraphChecksum& sum, std::uint64_t size, std::uint64_t element_bytes, unsigned threads,
                 Block&& block) {
@@ -31,10 +31,10 @@ void add_array(GraphChecksum& sum, const HostArray<T>& array, unsigned threads) 
   });
 }
 
-/// Entries that are read from a file, or widened, at a time.
+/// Most entries that are read from a file, or widened, at a time.
 constexpr std::uint64_t kMostOfPiece = 1u << 16;
 
-/// A column of edges as the graph's file has it, where those of `graph` are in another file, or narrower.
+/// Adds a column of edges that is read from another file, or widened from T to the graph file's Stored.
 template <class Stored, class T, class Read>
 void add_read(GraphChecksum& sum, const Graph& graph, unsigned threads, Read&& read) {
   add_column(sum, graph.edges(), sizeof(Stored), threads, [&](std::uint64_t begin, std::uint64_t end) {
@@ -59,7 +59,7 @@ void add_read(GraphChecksum& sum, const Graph& graph, unsigned threads, Read&& r
   });
 }
 
-/// Targets are i64 where i32 cannot name every vertex.
+/// Targets enter as i64 if i32 cannot number every vertex.
 void add_edges(GraphChecksum& sum, const Graph& graph, unsigned threads) {
   const Csr& out = graph.out;
   const bool wide = needs_wide_ids(graph.vertices());

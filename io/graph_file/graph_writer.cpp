@@ -1,6 +1,6 @@
-// Writes the graph file. HDF5 lays out all datasets first, early-allocated and contiguous, and closes the
-// file; the data then go straight to their byte offsets with pwrite, hashed on the way. So appending costs
-// what the disk costs, a full disk is a plain system error, and the file may be of any size.
+// Writes the graph file. HDF5 first lays out all datasets, early-allocated and contiguous, and closes the
+// file. The data is then written to the byte offsets with pwrite and hashed on the way. So appending runs at
+// the speed of the disk, a full disk is a plain system error, and the file may be of any size.
 #include <fcntl.h>
 #include <fmt/core.h>
 
@@ -25,8 +25,8 @@ constexpr std::size_t kConvertPiece = 1u << 16;  // ids widened at a time
 struct Part {
   std::uint64_t size = 0;  ///< elements; the part is absent from the file if !present
   std::uint64_t element_bytes = 0;
-  std::uint64_t offset = 0;           ///< of its first byte in the file
-  std::uint64_t checksum_offset = 0;  ///< of its array of block sums
+  std::uint64_t offset = 0;           ///< file offset of its first byte
+  std::uint64_t checksum_offset = 0;  ///< file offset of its block checksums
   std::uint64_t written = 0;          ///< bytes so far
   std::vector<std::uint64_t> sums;
   Checksum open_block;
@@ -49,7 +49,7 @@ struct Part {
   }
 };
 
-/// Creates a contiguous dataset whose space is there at once, and returns where it is (0 if it has no bytes).
+/// Creates a contiguous, early-allocated dataset; returns its file offset in bytes (0 if it is empty).
 std::uint64_t create_contiguous(hid_t file, const std::string& name, hid_t type, hsize_t size) {
   const h5::Handle properties = h5::dataset_properties();
   h5::checked(H5Pset_layout(properties.get(), H5D_CONTIGUOUS));
@@ -64,7 +64,7 @@ std::uint64_t create_contiguous(hid_t file, const std::string& name, hid_t type,
   return offset;
 }
 
-/// All ones without storage: the weights of an unweighted graph, for those who load it as a matrix.
+/// Creates a dataset of ones without storage: weights of an unweighted graph, for tools that load a matrix.
 void create_ones(hid_t file, const std::string& name, hsize_t size) {
   const float one = 1;
   const h5::Handle properties = h5::dataset_properties();
@@ -119,7 +119,7 @@ struct GraphWriter::Impl {
     h5::write_attribute(file, "checksum", std::uint64_t{0});
   }
 
-  /// Group /out or /in; `first` is the first of its four parts.
+  /// Creates group /out or /in; `first` is the first of its four parts.
   void lay_out_rows(hid_t file, const std::string& name, GraphPart first) {
     const auto after = [&](int i) { return static_cast<GraphPart>(static_cast<int>(first) + i); };
     const h5::Handle group = h5::create_group(file, name);
@@ -280,7 +280,7 @@ GraphInfo info_of(const Graph& graph) {
 
 namespace {
 
-/// Hands over all entries of a column of edges in memory, or of a file, which `read` brings, piece by piece.
+/// Appends all entries of a column: at once from memory, or piece by piece as `read` gets them from a file.
 template <class T, class Read, class Append>
 void append_column(const HostArray<T>& column, std::uint64_t edges, bool in_file, Read&& read,
                    Append&& append) {

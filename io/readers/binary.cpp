@@ -55,7 +55,7 @@ class Binary final : public EdgeSource {
     return {stream_->bytes().total() > 0 ? stream_->bytes().consumed() : 0, stream_->bytes().total()};
   }
 
-  /// Small 64-bit ids taken for pairs of 32-bit ones give themselves away by the upper halves.
+  /// If small 64-bit ids are read as pairs of 32-bit ids, every target is an upper half, which is 0.
   std::string remark() const override {
     if (sizeof(Id) == 8 || edges_ < 2 || !targets_are_zero_) return {};
     return "every edge ends at vertex 0: if the ids have 64 bits, name the file .u64";
@@ -64,7 +64,7 @@ class Binary final : public EdgeSource {
  private:
   static constexpr std::size_t kPair = 2 * sizeof(Id);
 
-  /// As they lie in the file, and as edges.
+  /// Pairs of a batch; memory holds each as file bytes and as an edge.
   static std::size_t pairs_at_once(const LineStream& stream, const ReadOptions& options) {
     const std::uint64_t most = reader_memory() / (kPair + 2 * sizeof(std::uint64_t));
     const ByteStream& bytes = stream.bytes();

@@ -115,7 +115,7 @@ std::size_t ByteStream::read_gzip(char* to, std::size_t size) {
   return done;
 }
 
-/// After a member's end: another member, zeros that pad a tape block, or the end of the file.
+/// Continues after a member's end: another member, zeros that pad a tape block, or the end of the file.
 void ByteStream::next_member() {
   while (raw_pos_ < raw_end_ || refill()) {
     if (raw_end_ - raw_pos_ == 1) {  // a header's two bytes may lie on either side of a refill

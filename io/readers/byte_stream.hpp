@@ -1,4 +1,4 @@
-// The bytes of a file, decompressed on the way if they are gzip.
+// Reads the bytes of a file; gzip is decompressed.
 #pragma once
 
 #include <atomic>
@@ -12,9 +12,9 @@
 
 namespace sluice::io::readers {
 
-/// A file read once from front to end, so pipes work too. gzip is known by its first bytes; members that
-/// follow one another are read on. Faults (missing, a folder, cut off, damaged) throw InputError naming the
-/// file.
+/// A file that is read once from start to end, so pipes work too. Its first bytes tell whether it is gzip;
+/// several gzip members in a row are all read. Faults (missing, a folder, cut off, damaged) throw InputError
+/// naming the file.
 class ByteStream {
  public:
   explicit ByteStream(std::string path);
@@ -26,7 +26,7 @@ class ByteStream {
 
   const std::string& path() const { return path_; }
   bool compressed() const { return inflater_ != nullptr; }
-  /// Bytes of the file consumed and in all (0: a pipe); may be asked from any thread.
+  /// Bytes of the file consumed, and its size (0: a pipe); any thread may call these.
   std::uint64_t consumed() const { return consumed_.load(std::memory_order_relaxed); }
   std::uint64_t total() const { return total_; }
 
@@ -41,10 +41,10 @@ class ByteStream {
 
   std::string path_;
   Descriptor file_;
-  std::unique_ptr<FileStream> regular_;  ///< the same, of a file that is no pipe
+  std::unique_ptr<FileStream> regular_;  ///< reads the file; null: it is a pipe
   std::uint64_t total_ = 0;
   std::atomic<std::uint64_t> consumed_{0};
-  HostArray<char> raw_;  ///< bytes of the file not handed on yet: [raw_pos_, raw_end_)
+  HostArray<char> raw_;  ///< bytes of the file not delivered yet: [raw_pos_, raw_end_)
   std::size_t raw_pos_ = 0, raw_end_ = 0;
   std::unique_ptr<Inflater> inflater_;
   bool finished_ = false;

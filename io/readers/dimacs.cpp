@@ -1,6 +1,6 @@
 // DIMACS shortest-path files (.gr): 'c' comments, "p sp vertices arcs", "a source target weight", ids from 1.
-// Files without the p line exist; their ids are taken as they stand. PACE files share the name: "p tw
-// vertices edges" and plain "u v" lines, undirected.
+// In files without the p line, ids are used unchanged. PACE files have the same extension: "p tw vertices
+// edges" and plain "u v" lines, undirected.
 
 #include <limits>
 #include <string>

@@ -1,4 +1,4 @@
-// Edge lists: a line an edge, "source target [weight] [time]", separated by blanks or commas.
+// Edge lists: one edge a line, "source target [weight] [time]", separated by blanks or commas.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ bool is_comment(char c) {
   return c == '#' || c == '%';
 }
 
-/// Without a comment behind them.
+/// The columns of a line, without a comment at its end.
 std::vector<std::string_view> columns_of(std::string_view line) {
   std::vector<std::string_view> columns = split(line, " \t,\r\n");
   const auto comment =
@@ -26,7 +26,7 @@ std::vector<std::string_view> columns_of(std::string_view line) {
   return columns;
 }
 
-/// The first line of edges after the one at the front of `text`, or empty if it is not there.
+/// The first line of edges after the first line of `text`; empty if `text` holds none.
 std::string_view second_content_line(std::string_view text) {
   for (std::size_t end; (end = text.find('\n')) != std::string_view::npos;) {
     text.remove_prefix(end + 1);
@@ -41,8 +41,8 @@ bool starts_with_two_numbers(const std::vector<std::string_view>& columns) {
   return columns.size() >= 2 && is_number(columns[0]) && is_number(columns[1]);
 }
 
-/// A title line ("id_1,id_2", or "V,E,u,graph" with numbers for V and E) is known by what follows it: edges
-/// that do not look like it. Anything less clear is left to the parser, which refuses what is no edge.
+/// A title line ("id_1,id_2", or "V,E,u,graph" with numbers for V and E) is recognised by the next line: an
+/// edge that looks different. Unclear lines are left to the parser, which refuses lines that are no edge.
 bool is_title(std::string_view first_line, std::string_view second_line) {
   const auto first = columns_of(first_line), second = columns_of(second_line);
   if (first.size() < 2 || !starts_with_two_numbers(second)) return false;
@@ -57,7 +57,7 @@ bool comment_says_undirected(std::string_view line) {
   return text.find("undirected") != text.npos || (words.size() > 1 && words[0] == "%" && words[1] == "sym");
 }
 
-/// "V,E,u,graph".
+/// Recognises the title "V,E,u,graph" of an undirected graph.
 bool title_says_undirected(std::string_view line) {
   const auto columns = columns_of(line);
   return comment_says_undirected(line) ||
@@ -103,7 +103,7 @@ class EdgeList final : public TextFormat {
   }
 
   /// A count line ("V E" or "rows columns entries") that is not commented out looks like an edge and is read
-  /// as one, but not silently where the counts fit what follows.
+  /// as one. A remark reports it if the counts fit the lines that follow.
   std::optional<std::string> finish() override {
     if (edges_ > 1 && counted_edges_ == edges_ - 1 && counted_vertices_ >= largest_)
       add_remark(fmt::format(

@@ -1,5 +1,5 @@
-// How a reader says what is wrong: a fault at a line of a block, turned into an InputError where the block's
-// place in the file is known.
+// How readers report faults: a fault at a line of a block becomes an InputError where the block's place in
+// the file is known.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace sluice::io::readers {
 
-/// Thrown while a block is parsed; `line` counts from 0 within the block, for the parser does not know how
-/// many lines the blocks before it hold.
+/// Thrown while a block is parsed; `line` counts from 0 within the block, since the parser does not know the
+/// number of lines in earlier blocks.
 struct LineFault {
   std::uint64_t line;
   std::string text;

@@ -64,9 +64,9 @@ std::size_t LineStream::read(char* to, std::size_t size) {
   return held + bytes_->read(to + held, size - held);
 }
 
-/// `tail` is the end of what was just read; it goes back before whatever is still held.
+/// Puts back `tail`, the end of the last read, before all bytes that are still held.
 void LineStream::put_back(const char* tail, std::size_t size) {
-  if (pos_ < held_.size()) {  // then the tail came from there too
+  if (pos_ < held_.size()) {  // then `tail` came from held_ too
     pos_ -= size;
     return;
   }

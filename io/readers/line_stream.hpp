@@ -1,4 +1,4 @@
-// Text as lines while the header is read, then as blocks of whole lines.
+// Delivers text as lines while the header is read, then as blocks of whole lines.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace sluice::io::readers {
 
-/// A line that makes buffers grow beyond this is refused: it is no edge.
+/// Bytes. A line that makes buffers grow beyond this is refused: it cannot be an edge.
 inline constexpr std::size_t kLongestLine = 64u << 20;
 
 class LineStream {
@@ -24,30 +24,29 @@ class LineStream {
 
   const std::string& path() const { return bytes_->path(); }
   const ByteStream& bytes() const { return *bytes_; }
-  /// Lines taken by skip_line() so far.
+  /// Lines consumed by skip_line() so far.
   std::uint64_t line() const { return line_; }
 
-  /// The next `size` bytes (fewer at the end) without taking them; valid until the next call.
+  /// The next `size` bytes (fewer at the end), not consumed; valid until the next call.
   std::string_view peek(std::size_t size);
-  /// The next line with its '\n' (added if the file ends without); nothing at the end. Does not take it.
+  /// The next line with its '\n' (added if the file lacks it), not consumed; nullopt at the end.
   std::optional<std::string_view> peek_line();
   void skip_line();
 
-  /// Says where to cut the beginning of a line: see TextFormat::cut().
+  /// Returns where to cut the beginning of a line; see TextFormat::cut().
   using Cut = FunctionRef<std::size_t(std::string_view text, bool continued)>;
   struct Block {
     std::size_t size = 0;    ///< 0: the stream has ended
     bool continued = false;  ///< the first line began in the block before
-    bool cut = false;        ///< a part of a single line, which goes on in the next block
+    bool cut = false;        ///< a part of a single line, continued in the next block
   };
-  /// Memory that read_block() takes beside `text` is charged here.
+  /// Charges the memory that read_block() takes besides `text`.
   void expect_blocks(std::size_t want) { held_.reserve(std::max(held_.size(), want)); }
-  /// Fills `text` with about `want` bytes of lines, each ended by '\n'. A line that is longer is cut into
-  /// several blocks, or makes `text` grow by doubling where it cannot be cut.
+  /// Fills `text` with about `want` bytes of lines, each ended by '\n'. A longer line is cut into several
+  /// blocks; if it cannot be cut, `text` grows by doubling.
   Block read_block(HostArray<char>& text, std::size_t want, Cut cut);
 
-  /// The stream itself, for readers of something other than lines; what was peeked must be taken through
-  /// read().
+  /// Reads raw bytes, for formats without lines. Peeked bytes are not consumed: this delivers them first.
   std::size_t read(char* to, std::size_t size);
 
   /// Throws InputError naming the line that peek_line() shows.
@@ -57,7 +56,7 @@ class LineStream {
   void put_back(const char* tail, std::size_t size);
 
   std::unique_ptr<ByteStream> bytes_;
-  /// Read but not taken: [pos_, held_.size()).
+  /// Read but not consumed: [pos_, held_.size()).
   ChargedVector<char> held_{ChargedAllocator<char>("a block of text")};
   std::size_t pos_ = 0;
   std::uint64_t line_ = 0;

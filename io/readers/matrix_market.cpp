@@ -1,4 +1,4 @@
-// Matrix Market coordinate files: a banner, '%' comments, a size line, and an entry a line with ids from 1.
+// Matrix Market coordinate files: a banner, '%' comments, a size line, and one entry a line with ids from 1.
 #include <fmt/core.h>
 
 #include <string>

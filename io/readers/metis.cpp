@@ -1,6 +1,6 @@
-// METIS graphs: a header "vertices edges [fmt [ncon]]", then a line a vertex with its neighbours (ids from
-// 1), so that every edge is listed at both ends, and leaves here once; '%' comments. fmt's digits speak of
-// vertex sizes, vertex weights, edge weights.
+// METIS graphs: a header "vertices edges [fmt [ncon]]", then one line per vertex with its neighbours (ids
+// from 1). Every edge is listed at both ends and delivered once. '%' begins a comment. The digits of fmt
+// declare vertex sizes, vertex weights and edge weights.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 struct Header {
   std::uint64_t vertices = 0, edges = 0;
   bool sizes = false, edge_weights = false;
-  std::uint64_t vertex_weights = 0;  ///< numbers a vertex
+  std::uint64_t vertex_weights = 0;  ///< numbers per vertex
 
   std::uint64_t own_numbers() const { return vertex_weights + (sizes ? 1 : 0); }
 };
@@ -62,12 +62,12 @@ class Metis final : public TextFormat {
     least_text_ = std::string_view(header.edge_weights ? "1 1 " : "1 ").size();
   }
 
-  /// Sources leave here as vertex lines of the block; accept() knows how many came before.
+  /// Sources are numbers of vertex lines within the block; accept() adds the number of earlier lines.
   void parse(std::string_view text, ParsedBlock& block) const override {
     const char* p = text.data();
     const char* const end = p + text.size();
     bool inside = block.continued;
-    if (inside) --block.lines, --block.records;  // both count what begins in this block
+    if (inside) --block.lines, --block.records;  // both count only lines that begin in this block
     for (; p < end; ++block.lines, inside = false) {
       p = skip_blanks(p);
       if (*p == '%' && !inside) {
@@ -79,7 +79,7 @@ class Metis final : public TextFormat {
     }
   }
 
-  /// Behind a whole number of neighbours: a list may be longer than memory holds.
+  /// Cuts after a whole number of neighbours: a list may be longer than memory holds.
   std::size_t cut(std::string_view text, bool continued) const override {
     constexpr auto kBlanks = " \t";
     std::size_t pos = text.find_first_not_of(kBlanks), end = 0;
@@ -87,7 +87,7 @@ class Metis final : public TextFormat {
     const std::uint64_t own = continued ? 0 : header_.own_numbers();
     for (std::uint64_t words = 1; pos != text.npos; ++words, pos = text.find_first_not_of(kBlanks, pos)) {
       pos = text.find_first_of(kBlanks, pos);
-      if (pos == text.npos || pos + 1 == text.size()) break;  // something has to be left to end the list
+      if (pos == text.npos || pos + 1 == text.size()) break;  // the list's end must be left
       if (words > own && (words - own) % (header_.edge_weights ? 2 : 1) == 0) end = pos + 1;
     }
     return end;
@@ -125,8 +125,8 @@ class Metis final : public TextFormat {
   }
 
  private:
-  /// Turns the block's vertex lines into vertices. Of an edge's two listings the one at the smaller end
-  /// stays; sums of hashes show whether the others match them. The block may be `cut` from a longer list.
+  /// Turns the block's vertex lines into vertices. Of an edge's two listings, the one at the smaller end is
+  /// kept; sums of hashes show whether the others match. `cut`: the next block continues the last list.
   void keep_one_end(EdgeBatch& edges, bool cut) {
     const bool weighted = !edges.weight.empty();
     std::size_t kept = 0;
@@ -135,9 +135,9 @@ class Metis final : public TextFormat {
       if (weighted) edges.weight[kept] = weight;
       ++kept;
     };
-    std::vector<std::pair<std::uint64_t, float>> late;  // self-loops that the block has no place for
+    std::vector<std::pair<std::uint64_t, float>> late;  // self-loops for which the block lacks space
     const auto settle_loops = [&](std::uint64_t source, std::size_t places) {
-      // Some writers list a self-loop once and some twice; an even number of listings reads as the latter.
+      // Some writers list a self-loop once and some twice; an even number of listings is read as the latter.
       const std::size_t listings = list_loops_.size() % 2 == 0 ? 2 : 1;
       loops_ += list_loops_.size();
       halved_loops_ |= listings == 2;
@@ -178,7 +178,7 @@ class Metis final : public TextFormat {
     return Checksum::finish(Checksum::finish(smaller + 1) + larger);
   }
 
-  /// Vertex size and weights, which a graph file has no place for; they must still be numbers.
+  /// Skips vertex size and weights, which a graph file cannot hold; they must still be numbers.
   const char* skip_own_numbers(const char* p, ParsedBlock& block) const {
     for (std::uint64_t i = 0; i < header_.own_numbers(); ++i) {
       const char* const token = p;
@@ -227,7 +227,7 @@ class Metis final : public TextFormat {
     return skip_blanks(q);
   }
 
-  /// Lines behind the last vertex may be empty or comments.
+  /// Lines after the last vertex may be empty or comments.
   static void check_surplus(std::string_view text, std::uint64_t vertices_left) {
     for (std::uint64_t line = 0; !text.empty(); ++line) {
       const std::size_t first = text.find_first_not_of(" \t\r");
@@ -246,7 +246,7 @@ class Metis final : public TextFormat {
   std::vector<float> list_loops_;  ///< weights of the self-loops in the list so far
   std::uint64_t loops_ = 0;        ///< listings of self-loops
   bool halved_loops_ = false;
-  std::uint64_t unmatched_ = 0;  ///< hashes at smaller ends, less those at larger ones
+  std::uint64_t unmatched_ = 0;  ///< sum of hashes at smaller ends minus at larger ends
 };
 
 }  // namespace

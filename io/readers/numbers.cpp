@@ -15,7 +15,7 @@ std::string_view token_at(const char* p) {
   return {p, static_cast<std::size_t>(token_end(p) - p)};
 }
 
-/// from_chars knows no leading '+', but people write it.
+/// std::from_chars rejects a leading '+', but some files have it.
 std::string_view without_plus(std::string_view token) {
   return token.size() > 1 && token[0] == '+' && token[1] != '-' ? token.substr(1) : token;
 }

@@ -21,7 +21,7 @@ bool among(const std::string& word, const std::array<std::string_view, N>& words
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// Formats that people have and this reader does not: named, so that the refusal helps.
+/// Refuses known formats that this reader lacks; the message names the format and the remedy.
 void refuse_known(const std::string& path, std::string_view head) {
   if (head.starts_with("AdjacencyGraph") || head.starts_with("WeightedAdjacencyGraph"))
     throw_in(path, "is a Ligra adjacency graph, which cannot be read; write it as an edge list");
@@ -31,7 +31,7 @@ void refuse_known(const std::string& path, std::string_view head) {
     throw_in(path, "holds bytes that are no text; name binary pairs .u32 or .u64, or give --format binary");
 }
 
-/// The first words of the first line that is empty in no format and a comment in none.
+/// The words of the first line that is neither empty nor a comment in any format.
 std::vector<std::string> first_words(std::string_view head) {
   while (!head.empty()) {
     std::string line(head.substr(0, head.find('\n')));
@@ -56,14 +56,14 @@ std::string extension_of(const std::string& path) {
   return dot == std::string::npos ? "" : name.substr(dot + 1);
 }
 
-/// The format, by the name and the beginning of the (decompressed) text, never `automatic`; throws InputError
-/// if the file is of no format that can be read, or has no edges but must.
+/// Detects the format by the name and the beginning of the (decompressed) text; never returns `automatic`.
+/// Throws InputError if the file has no readable format, or no edges though it must have some.
 EdgeFormat detect(const std::string& path, std::string_view head, bool may_be_empty) {
   const std::string extension = extension_of(path);
   if (among<3>(extension, {"bin", "u32", "u64"})) return EdgeFormat::binary;
   if (lower_case(head.substr(0, 14)) == "%%matrixmarket") return EdgeFormat::mtx;
   refuse_known(path, head);
-  if (extension == "mtx") return EdgeFormat::mtx;  // and its reader says that the banner is missing
+  if (extension == "mtx") return EdgeFormat::mtx;  // its reader reports the missing banner
   if (among<2>(extension, {"graph", "metis"})) return EdgeFormat::metis;
   const auto words = first_words(head);
   if (extension == "gr" || looks_like_dimacs(words)) return EdgeFormat::dimacs;
@@ -89,8 +89,8 @@ std::unique_ptr<TextFormat> make_format(EdgeFormat format, LineStream& stream, c
   }
 }
 
-/// A banner in a file that is to be read as an edge list would pass for a comment, and the size line for an
-/// edge.
+/// Refuses a Matrix Market file under another format: an edge-list reader would take its banner for a comment
+/// and its size line for an edge.
 void refuse_wrong_format(const std::string& path, std::string_view head, EdgeFormat format) {
   if (format != EdgeFormat::mtx && lower_case(head.substr(0, 14)) == "%%matrixmarket")
     throw_at(path, 1, "this is a Matrix Market file; read it with --format mtx");

@@ -17,12 +17,12 @@ struct RowRule {
   bool weight = false;                                                 ///< the third column is a weight
   bool time = false;                                                   ///< the next column is a time
   bool one_based = false;                                              ///< ids begin at 1
-  std::uint64_t vertices = std::numeric_limits<std::uint64_t>::max();  ///< ids end there, if declared
-  unsigned columns = 0;                    ///< exactly so many columns; 0: two or more
-  std::string weight_remedy, time_remedy;  ///< said where one is not there
+  std::uint64_t vertices = std::numeric_limits<std::uint64_t>::max();  ///< ids are below, if declared
+  unsigned columns = 0;                    ///< exact number of columns; 0: two or more
+  std::string weight_remedy, time_remedy;  ///< for messages about a missing one
 };
 
-/// The rule of a format, for the columns that the user asks for.
+/// The rule of a format for the columns that the user requests.
 RowRule rule_of(const ReadOptions& options, bool one_based = false,
                 std::uint64_t vertices = std::numeric_limits<std::uint64_t>::max(), unsigned columns = 0);
 
@@ -35,8 +35,8 @@ class RowReader {
  public:
   explicit RowReader(RowRule rule) : rule_(std::move(rule)) {}
 
-  /// Reads all lines but those that are empty or begin with a character for which is_comment(c); the first
-  /// column of line `line` is at first_column(p, line).
+  /// Reads all lines except empty lines and comments, whose first character c satisfies is_comment(c). The
+  /// first column of line `line` is at first_column(p, line).
   template <class IsComment, class FirstColumn>
   void read_all(std::string_view text, ParsedBlock& block, const IsComment& is_comment,
                 const FirstColumn& first_column) const {

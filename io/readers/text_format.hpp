@@ -1,4 +1,4 @@
-// What a text format has to do; text_source.cpp runs it over a file on several threads.
+// The interface of a text format; text_source.cpp applies it to a file on several threads.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@
 
 namespace sluice::io::readers {
 
-/// What became of one block of whole lines.
+/// The result of parsing one block of whole lines.
 struct ParsedBlock {
   EdgeBatch edges;
   bool continued = false;  ///< the first line began in the block before
-  bool cut = false;        ///< a part of a single line, which goes on in the next block
+  bool cut = false;        ///< a part of a single line, continued in the next block
   std::uint64_t lines = 0;
   std::uint64_t records = 0;  ///< METIS: vertex lines
   std::uint64_t largest = 0;  ///< edge lists: the largest id
   bool time_cut = false;      ///< a time lost its fraction
-  bool column_left = false;   ///< a number, behind those that were read
+  bool column_left = false;   ///< a number follows the columns that were read
   /// METIS: the first line that lacks the vertex's own numbers; a fault only if it belongs to a vertex.
   struct Bare {
     std::uint64_t record, line;
@@ -39,12 +39,12 @@ class TextFormat {
 
   /// Parses whole lines, each ended by '\n'. Called on several threads at once; throws LineFault.
   virtual void parse(std::string_view text, ParsedBlock& block) const = 0;
-  /// Called for every block in input order, on one thread: what needs the blocks before (counts, vertex
-  /// numbers).
+  /// Called for every block in input order on one thread, for work that needs the earlier blocks (counts,
+  /// vertex numbers).
   virtual void accept(ParsedBlock& block, std::string_view text);
-  /// Where to cut the beginning of a line that is longer than a block: behind a blank, or 0 if nowhere.
+  /// Where to cut the beginning of a line that is longer than a block: after a blank, or 0 if nowhere.
   virtual std::size_t cut(std::string_view, bool /*continued*/) const { return 0; }
-  /// Called once after the last block: what is wrong with the whole, or nothing.
+  /// Called once after the last block; returns what is wrong with the whole input, or nullopt.
   virtual std::optional<std::string> finish() { return std::nullopt; }
 
   const EdgeSourceInfo& info() const { return info_; }
@@ -55,7 +55,7 @@ class TextFormat {
  protected:
   explicit TextFormat(const ReadOptions& options);
   void add_remark(const std::string& text);
-  /// For finish(): what is wrong where `line` promises another number of `what`.
+  /// For finish(): what is wrong if `line` of the header promises another number of `what`; else nullopt.
   std::optional<std::string> unless_all_came(const char* line, std::uint64_t promised,
                                              const char* what) const;
 
@@ -68,13 +68,13 @@ class TextFormat {
   bool said_time_cut_ = false, said_column_left_ = false;
 };
 
-// Each reads the header from the stream and leaves it at the first line of edges; throws InputError.
+// Each function reads the header and leaves the stream at the first line of edges; throws InputError.
 std::unique_ptr<TextFormat> make_edge_list(LineStream& stream, const ReadOptions& options);
 std::unique_ptr<TextFormat> make_matrix_market(LineStream& stream, const ReadOptions& options);
 std::unique_ptr<TextFormat> make_metis(LineStream& stream, const ReadOptions& options);
 std::unique_ptr<TextFormat> make_dimacs(LineStream& stream, const ReadOptions& options);
 
-/// Lines of text, as a format reads them. All memory is charged when the source is made.
+/// Edges that `format` reads from lines of text. All memory is charged when the source is made.
 std::unique_ptr<EdgeSource> make_text_source(std::unique_ptr<LineStream> stream,
                                              std::unique_ptr<TextFormat> format, const ReadOptions& options);
 
@@ -83,8 +83,8 @@ std::unique_ptr<EdgeSource> make_text_source(std::unique_ptr<LineStream> stream,
 std::unique_ptr<EdgeSource> make_binary(std::unique_ptr<LineStream> stream, unsigned id_bytes,
                                         const ReadOptions& options);
 
-/// The next line that is neither empty nor begins with one of `comments`, without its end and outer blanks;
-/// the lines before it are taken, and `skipped` sees each. Nothing at the end of the file.
+/// Returns the next line that is neither empty nor begins with one of `comments`, without its end and outer
+/// blanks; nullopt at the end of the file. Lines before it are consumed and passed to skipped().
 std::optional<std::string> skip_to_content(LineStream& stream, std::string_view comments,
                                            const std::function<void(std::string_view)>& skipped = {});
 

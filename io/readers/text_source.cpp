@@ -23,14 +23,14 @@ namespace sluice::io::readers {
 
 namespace {
 
-/// Parsers work on blocks of this size at least: where memory cannot hold them, there are fewer parsers.
+/// Least bytes of a parser's block: if memory cannot hold such blocks, there are fewer parsers.
 constexpr std::uint64_t kLeastBlock = 64u << 10;
-/// A line of most files. Where blocks are shorter, they grow beside what the caller takes meanwhile, and what
-/// memory a job needs at most would depend on which of both comes first.
+/// Bytes that hold a line of most files. Shorter blocks would grow while the caller also takes memory, and
+/// the peak memory of a job would depend on which comes first.
 constexpr std::uint64_t kUsualLine = 64;
 
 /// Blocks pass through a ring of slots: free -> filled (text) -> parsing -> parsed -> delivered in order, and
-/// free again. All its memory is charged when the source is made, for text of nothing but the shortest edges
+/// free again. All memory of the ring is charged when the source is made, for text of only the shortest edges
 /// ("0 1\n" becomes 16 bytes), so that all users of the budget know at once what is left.
 class TextSource final : public EdgeSource {
  public:
@@ -65,7 +65,7 @@ class TextSource final : public EdgeSource {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [&] { return s.state == State::parsed; });
       }
-      // A slot with a fault stays where it is, so that asking again gives the same answer.
+      // A slot with a fault is kept, so that the next call throws the same fault.
       if (s.error) std::rethrow_exception(s.error);
       if (s.fault) throw_at(stream_->path(), line_ + s.fault->line + 1, s.fault->text);
       if (s.read.size == 0) {
@@ -90,7 +90,7 @@ class TextSource final : public EdgeSource {
   struct Slot {
     State state = State::free;
     HostArray<char> text;
-    LineStream::Block read;  ///< of the text; size 0: the input ends here
+    LineStream::Block read;  ///< of `text`; size 0: the input has ended
     ParsedBlock block;
     std::optional<LineFault> fault;
     std::exception_ptr error;
@@ -98,12 +98,12 @@ class TextSource final : public EdgeSource {
     std::string_view view() const { return {text.data(), read.size}; }
   };
 
-  /// As many parsers and as large blocks as the reader's share of the memory holds.
+  /// Chooses as many parsers and as large blocks as the reader's share of the memory holds.
   void size_blocks(const ReadOptions& options) {
     const std::uint64_t edge_bytes = 2 * sizeof(std::uint64_t) + (info_.weighted ? sizeof(float) : 0) +
                                      (info_.timed ? sizeof(std::int64_t) : 0);
     const std::uint64_t byte_cost = 1 + (edge_bytes + format_->least_text() - 1) / format_->least_text();
-    // The slots, the edges that the caller holds, and what is read beyond the end of a block.
+    // Memory holds the slots, the edges of the caller, and text that is read beyond the end of a block.
     const std::uint64_t whole_blocks = reader_memory() / (byte_cost * kLeastBlock);
     const std::uint64_t parsers = std::max(1u, options.threads);
     parsers_ = static_cast<unsigned>(std::clamp<std::uint64_t>(whole_blocks, 4, parsers + 3) - 3);
@@ -128,7 +128,7 @@ class TextSource final : public EdgeSource {
     threads_->begin([this](unsigned thread) { thread == 0 ? read_ahead() : parse_ahead(); });
   }
 
-  /// Ends the threads and gives the ring's memory back.
+  /// Ends the threads and releases the ring's memory.
   void stop() {
     {
       const std::lock_guard lock(mutex_);
@@ -140,7 +140,7 @@ class TextSource final : public EdgeSource {
     spare_ = {};
   }
 
-  /// Fills slots until the input ends or fails; either is marked by a last slot without text.
+  /// Fills slots until the input ends or fails; a last slot without text marks both cases.
   void read_ahead() {
     for (std::uint64_t block = 0;; ++block) {
       Slot& s = slot(block);
@@ -192,7 +192,7 @@ class TextSource final : public EdgeSource {
     }
   }
 
-  /// Passes the slot's edges on and frees the slot; false if it holds none (comments).
+  /// Moves the slot's edges to `batch` and frees the slot; returns false if it holds none (comments).
   bool deliver(Slot& slot, EdgeBatch& batch) {
     try {
       format_->accept(slot.block, slot.view());
@@ -201,7 +201,7 @@ class TextSource final : public EdgeSource {
       throw_at(stream_->path(), line_ + fault.line + 1, fault.text);
     }
     std::swap(batch, slot.block.edges);
-    // A caller's first batch brings no memory into the ring.
+    // A caller's first batch is too small for the slot, which then takes the spare batch.
     if (slot.block.edges.source.capacity() < block_edges_) std::swap(slot.block.edges, spare_);
     line_ += slot.block.lines;
     delivered_ += slot.read.size;
@@ -235,7 +235,7 @@ class TextSource final : public EdgeSource {
   unsigned parsers_ = 1;
   bool may_be_empty_;
   std::size_t block_bytes_ = 1;
-  std::size_t block_edges_ = 0;  ///< that many bytes hold
+  std::size_t block_edges_ = 0;  ///< edges that a block can hold
 
   std::mutex mutex_;  ///< guards the states of slots, to_parse_ and stopping_
   std::condition_variable changed_;
@@ -248,7 +248,7 @@ class TextSource final : public EdgeSource {
   std::uint64_t to_deliver_ = 0;  ///< the next block for the caller
   std::uint64_t line_ = 0;        ///< lines before it
   std::uint64_t edges_ = 0;       ///< delivered so far
-  std::uint64_t delivered_ = 0;   ///< bytes of text that they stood in
+  std::uint64_t delivered_ = 0;   ///< bytes of text that held them
   bool finished_ = false;
 };
 

@@ -9,8 +9,8 @@
 namespace sluice::io {
 namespace {
 
-/// One dataset as it lies in every shard. One shard is open at a time: there may be more of them than a
-/// process may have files open.
+/// One dataset in all shards. Only one shard is open at a time, since there may be more shards than a process
+/// may have open files.
 class Sources {
  public:
   Sources(const std::vector<ShardFile>& shards, const std::string& name) : shards_(shards), name_(name) {
@@ -20,7 +20,7 @@ class Sources {
         shape_.resize(static_cast<std::size_t>(h5::checked(H5Sget_simple_extent_ndims(space.get()))));
         h5::checked(H5Sget_simple_extent_dims(space.get(), shape_.data(), nullptr));
         rows_.push_back(shape_[0]);
-        // A copy: the dataset's own type keeps its file open.
+        // Copied, since the dataset's own type keeps its file open.
         if (!type_) type_ = h5::Handle(H5Tcopy(h5::Handle(H5Dget_type(dataset)).get()));
       });
     }
@@ -36,7 +36,7 @@ class Sources {
     const h5::Handle file = h5::open_file(shards_[shard].path);
     use(h5::Handle(H5Dopen2(file.get(), name_.c_str(), H5P_DEFAULT)).get());
   }
-  /// The shape of so many rows.
+  /// The shape of the dataset with `rows` rows.
   std::vector<hsize_t> shape(hsize_t rows) const {
     std::vector<hsize_t> made = shape_;
     made[0] = rows;
@@ -59,7 +59,7 @@ h5::Handle create(hid_t file, const Sources& sources, const h5::Handle& space, c
                                properties.get(), H5P_DEFAULT));
 }
 
-/// The rows of all shards, one after the other; none of them is copied.
+/// Creates a virtual dataset: the rows of all shards, one shard after the other; no row is copied.
 void join_rows(hid_t file, const Sources& sources, const std::vector<ShardFile>& shards) {
   hsize_t all = 0;
   for (std::size_t i = 0; i < sources.shards(); ++i) all += sources.rows(i);
@@ -80,7 +80,7 @@ void join_rows(hid_t file, const Sources& sources, const std::vector<ShardFile>&
   create(file, sources, whole, properties);
 }
 
-/// Ends of lists: those of a shard begin at 0, in the whole they go on where the shard before ended.
+/// Joins offsets of lists. A shard's begin at 0; in the whole they continue at the previous shard's end.
 std::uint64_t join_offsets(hid_t file, const Sources& sources) {
   constexpr hsize_t kPiece = 1u << 20;
   hsize_t lists = 0;
@@ -94,7 +94,7 @@ std::uint64_t join_offsets(hid_t file, const Sources& sources) {
     const hsize_t rows = sources.rows(i);
     std::int64_t last = 0;
     sources.with_dataset(i, [&](hid_t dataset) {
-      // Every shard's first 0 is the last end of the one before, so it is written again with the same value.
+      // A shard's first 0 becomes the previous shard's last end, so it is written again with the same value.
       for (hsize_t first = 0, count; first < rows; first += count) {
         count = std::min(kPiece, rows - first);
         ends.resize(count);

@@ -1,4 +1,4 @@
-// JSON as text, and texts as UTF-8, whatever bytes they hold.
+// Converts JSON to text, and any bytes to UTF-8.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -6,10 +6,10 @@
 
 namespace sluice::io {
 
-/// Names of files, which any text of a user may be, need not be UTF-8: what is not is shown as U+FFFD.
+/// JSON as text. A user's text may be a file name, which need not be UTF-8: invalid bytes become U+FFFD.
 std::string json_text(const nlohmann::ordered_json& json, int indent = -1);
 
-/// The same for a text alone.
+/// `text` as UTF-8: invalid bytes become U+FFFD.
 std::string utf8_text(const std::string& text);
 
 }  // namespace sluice::io

@@ -23,8 +23,8 @@ std::optional<Value> read_number(hid_t file, const char* name) {
   return static_cast<Value>(value);
 }
 
-/// The files that have the ranks, in order: this one, or those that it shows as one. The library follows its
-/// map of these without looking, so that a damaged one crashes it: they are read themselves.
+/// The files that hold the ranks, in order: this file, or the shards that it joins. The library follows the
+/// map of a virtual dataset unchecked, and a damaged map crashes it. So the shards are read directly.
 std::vector<std::string> files_of_ranks(hid_t file, const std::string& path) {
   if (H5Aexists(file, kShardNames) <= 0) return {path};
   std::string names;
@@ -40,7 +40,7 @@ std::vector<std::string> files_of_ranks(hid_t file, const std::string& path) {
   return files;
 }
 
-/// A file's dataset /rank, and how many it has.
+/// A file's dataset /rank and its number of ranks.
 struct Ranks {
   explicit Ranks(const std::string& path) : file(h5::open_file(path)) {
     if (!h5::has_link(file.get(), "rank"))
@@ -58,9 +58,9 @@ struct Ranks {
 
 RankFile read(hid_t file, const std::string& path, std::uint64_t vertices) {
   const std::vector<std::string> files = files_of_ranks(file, path);
-  // Before there is memory for them: a damaged file may claim any number.
+  // Checked before memory is allocated: a damaged file may claim any number.
   std::uint64_t ranks = 0;
-  for (const std::string& name : files) ranks += std::min(Ranks(name).count, ~ranks);  // or up to 2^64 - 1
+  for (const std::string& name : files) ranks += std::min(Ranks(name).count, ~ranks);  // at most 2^64 - 1
   if (ranks != vertices) {
     throw InputError(
         fmt::format("{}: {} ranks, and the graph has {} vertices (rank the graph anew with --method static)",

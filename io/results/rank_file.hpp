@@ -1,4 +1,4 @@
-// Ranks that an earlier run wrote (CONTRACT section 3, PageRank).
+// PageRank scores that an earlier run wrote (CONTRACT section 3, PageRank).
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace sluice::io {
 
-/// What the file holds; attributes that other tools leave out are empty.
+/// Contents of the file; attributes that the file lacks are empty.
 struct RankFile {
-  HostArray<double> ranks;  ///< [vertices of the graph they belong to]
+  HostArray<double> ranks;  ///< [vertices of their graph]
   std::string graph_checksum;
   std::string dangling;
   std::optional<bool> weighted;
@@ -20,8 +20,8 @@ struct RankFile {
   std::optional<bool> converged;
 };
 
-/// Reads an HDF5 file with a dataset /rank of so many. Throws InputError with one line that names the file,
-/// what is wrong and the remedy.
+/// Reads an HDF5 file with a dataset /rank of `vertices` numbers. Throws InputError with one line that names
+/// the file, what is wrong and the remedy.
 RankFile read_rank_file(const std::string& path, std::uint64_t vertices);
 
 }  // namespace sluice::io

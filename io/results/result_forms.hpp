@@ -1,4 +1,4 @@
-// What the forms of a result file share: bytes held back in scratch.
+// Shared by the forms of a result file: bytes held back in a scratch file.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace sluice::io {
 
-/// Bytes that must wait for those of an earlier dataset: in an unlinked file beside the output, so that no
-/// result is limited by memory.
+/// Bytes that must wait for those of an earlier dataset. They lie in an unlinked file beside the output, so
+/// that memory does not limit a result.
 class Scratch {
  public:
   Scratch(std::string beside, std::string known_as)
       : beside_(std::move(beside)), known_as_(std::move(known_as)) {}
   void append(std::span<const std::byte> bytes);
   std::uint64_t size() const { return size_; }
-  /// Hands all of it, in order, to use(piece) in pieces of `piece_bytes` (the last is shorter), and forgets
-  /// it.
+  /// Passes all bytes in order to use(piece), in pieces of `piece_bytes` (the last may be shorter), and
+  /// discards them.
   template <class Use>
   void drain(std::size_t piece_bytes, Use&& use) {
     std::vector<std::byte> piece(piece_bytes);

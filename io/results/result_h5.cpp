@@ -1,8 +1,8 @@
-// Results as HDF5: chunks of about a mebibyte, written whole past HDF5's chunk cache.
-// The file's bytes depend on the data alone: chunks have a fixed number of rows, and the last is filled up
-// with zeros. Chunks of columns lie in the order of their last rows, and stream into the file; those of
-// columns that are ahead of others wait in memory. Full chunks of other datasets wait in scratch until
-// commit(), and lie behind them in the order of declaration.
+// Results as HDF5: chunks of about 1 MiB, each written whole past HDF5's chunk cache. The file's bytes depend
+// only on the data: chunks have a fixed number of rows, and the last is padded with zeros. Chunks of columns
+// stream into the file in the order of their last rows; those of a column that is ahead of the others wait in
+// memory. Full chunks of other datasets wait in scratch until commit(), and follow the columns in the order
+// of declaration.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::uint64_t kChunkBytes = 1u << 20;
 constexpr std::uint64_t kChunkEnd = std::uint64_t{1}
-                                    << 32;  // HDF5 has no chunk so large, and a row is in one
+                                    << 32;  // HDF5 chunks are smaller, and a row lies in one chunk
 
-/// One dataset of the file: created with its first full chunk, or at the end with as many rows as there are.
+/// One dataset of the file: created with its first full chunk, or at the end if it has fewer rows.
 class ChunkedDataset {
  public:
   explicit ChunkedDataset(const ResultDataset& declared) : declared_(&declared) {}
@@ -30,10 +30,10 @@ class ChunkedDataset {
     return std::max<std::uint64_t>(1, kChunkBytes / std::max<std::uint64_t>(declared_->row_bytes(), 1));
   }
   std::uint64_t chunk_bytes() const { return chunk_rows() * declared_->row_bytes(); }
-  /// Rows before the end of the next chunk.
+  /// The number of rows once the next chunk is written.
   std::uint64_t next_end() const { return rows_ + chunk_rows(); }
 
-  /// Writes the next chunk, which is full.
+  /// Writes the next full chunk.
   void write_chunk(hid_t file, std::span<const std::byte> chunk) {
     if (!dataset_) create(file, chunk_rows());
     rows_ += chunk_rows();
@@ -41,7 +41,7 @@ class ChunkedDataset {
     put(rows_ - chunk_rows(), chunk);
   }
 
-  /// Writes what is left and sets the final shape.
+  /// Writes the remaining rows and sets the final shape.
   void finish(hid_t file, std::vector<std::byte> rest) {
     const std::uint64_t first = rows_;
     if (!dataset_) create(file, std::clamp<std::uint64_t>(declared_->rows, 1, chunk_rows()));
@@ -99,7 +99,7 @@ class H5Results final : public ResultWriter {
   }
   ~H5Results() override { abandon(); }
 
-  /// It lies behind all full chunks of columns, those of other ranks too, which come later.
+  /// The attribute follows all full chunks of columns, also those of other ranks, which come later.
   void note(const Attribute& attribute) override { notes_.push_back(attribute); }
 
   void complete() override {
@@ -153,7 +153,7 @@ class H5Results final : public ResultWriter {
     });
   }
 
-  /// From the first row on, the declarations stay as they are.
+  /// Declarations are final once the first row is appended.
   void prepare() {
     if (!written_.empty()) return;
     for (const ResultDataset& dataset : datasets()) written_.emplace_back(dataset);
@@ -183,7 +183,7 @@ class H5Results final : public ResultWriter {
 
   template <class Action>
   void guarded(Action&& action) {
-    h5::quiet();  // rows come from any thread
+    h5::quiet();  // once per thread: any thread may append rows
     try {
       action();
     } catch (const h5::Failure& failure) {
@@ -203,9 +203,9 @@ class H5Results final : public ResultWriter {
   Writeback writeback_;
   std::vector<Attribute> notes_;
   std::vector<ChunkedDataset> written_;
-  std::vector<std::deque<std::vector<std::byte>>> early_;  // full chunks of columns, before those of others
-  std::vector<Scratch> waiting_;                           // full chunks of what is no column
-  std::vector<std::vector<std::byte>> open_;               // the chunk that each is filling
+  std::vector<std::deque<std::vector<std::byte>>> early_;  // full chunks of columns ahead of others
+  std::vector<Scratch> waiting_;                           // full chunks of other datasets
+  std::vector<std::vector<std::byte>> open_;               // by dataset: the chunk being filled
 };
 
 }  // namespace

@@ -14,10 +14,10 @@
 namespace sluice::io {
 namespace {
 
-constexpr std::size_t kHeaderBytes = 256;       // holds any shape of ours; NumPy wants a multiple of 64
+constexpr std::size_t kHeaderBytes = 256;       // holds any shape of Sluice; NumPy needs a multiple of 64
 constexpr std::size_t kBufferBytes = 1u << 20;  // small appends are gathered
 
-/// `<i4`: byte order, kind and bytes.
+/// NumPy's type code, for example `<i4`: byte order, kind and bytes.
 std::string type_code(ElementType type) {
   return with_element_type(type, []<class T>() {
     const char kind = std::is_floating_point_v<T> ? 'f' : std::is_signed_v<T> ? 'i' : 'u';
@@ -106,7 +106,7 @@ class NpyResults final : public ResultWriter {
   OutputFile output_;
   nlohmann::ordered_json attributes_ = nlohmann::ordered_json::object();
   std::vector<Descriptor> files_;
-  std::vector<Writeback> writebacks_;  // of files_
+  std::vector<Writeback> writebacks_;  // one for each of files_
   std::vector<std::vector<std::byte>> buffers_;
 };
 

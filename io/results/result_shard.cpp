@@ -12,7 +12,7 @@ constexpr std::size_t kBufferBytes = 1u << 20;  // small appends are gathered
 constexpr std::uint64_t kPieceBytes = 4u << 20;
 constexpr std::uint64_t kEnd = ~std::uint64_t{0};
 
-/// Stands before the rows of each append; the log ends with one whose dataset is kEnd.
+/// Header of each append in the log; the log ends with a header whose dataset is kEnd.
 struct Record {
   std::uint64_t dataset = kEnd;
   std::uint64_t rows = 0;
@@ -27,7 +27,7 @@ class ShardResults final : public ResultWriter {
     buffer_.reserve(kBufferBytes);
   }
 
-  /// Lengths stay as they are: where the lists of the ranks before end is known only when they are joined.
+  /// Logs the lengths themselves: offsets depend on the lists of earlier ranks, known only at the replay.
   void append_counts(int dataset, std::span<const std::uint64_t> counts) override {
     const auto bytes = std::as_bytes(counts);
     put({static_cast<std::uint64_t>(dataset), counts.size(), bytes.size(), 1}, bytes);

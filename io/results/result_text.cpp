@@ -1,5 +1,5 @@
-// Results as text: one row a line, numbers separated by spaces, written so that they read back exactly.
-// Datasets follow each other, so all but the first wait in scratch; or some are set side by side as columns.
+// Results as text: one row a line, numbers separated by spaces, with digits enough to read back exactly.
+// Datasets follow one another, so all but the first wait in scratch; or named ones are printed side by side.
 #include <fcntl.h>
 #include <fmt/format.h>
 
@@ -19,10 +19,10 @@ namespace {
 constexpr std::size_t kBufferBytes = 1u << 20;
 constexpr std::size_t kLongestNumber = 32;  // -1.7976931348623157e+308 has 24 characters
 
-/// Characters on their way to a sink: numbers are formatted in place.
+/// A buffer of characters for a sink; numbers are formatted in place.
 class TextBuffer {
  public:
-  /// Does one more number with its separator not fit? Then the buffer should be flushed.
+  /// Whether one more number with its separator does not fit, so that the buffer must be flushed.
   bool full() const { return characters_.size() - used_ < kLongestNumber; }
   bool empty() const { return used_ == 0; }
   std::span<const std::byte> bytes() const { return std::as_bytes(std::span(characters_).first(used_)); }
@@ -48,7 +48,7 @@ AddNumber formatter(ElementType type) {
   return with_element_type(type, []<class T>() -> AddNumber { return &TextBuffer::add_number<T>; });
 }
 
-/// Elements of the row before the -1 behind its end, whose every bit is set.
+/// Elements of the row before its padding of -1, in which every bit is set.
 std::uint64_t length_of(const std::byte* row, std::uint64_t elements, std::uint64_t bytes_each) {
   constexpr std::byte kPadding[] = {std::byte{0xff}, std::byte{0xff}, std::byte{0xff}, std::byte{0xff},
                                     std::byte{0xff}, std::byte{0xff}, std::byte{0xff}, std::byte{0xff}};
@@ -92,8 +92,8 @@ class TextResults : public ResultWriter {
     write(buffer_.bytes());
     buffer_.clear();
   }
-  /// Standard output has no folder; what waits for it lies in the one that was named, or that of temporary
-  /// files.
+  /// Scratch lies beside the output. For standard output, it lies in the folder `scratch`, or in the system's
+  /// folder for temporary files.
   std::string scratch_place() const {
     if (output_) return output_->temporary();
     return ((scratch_.empty() ? std::filesystem::temp_directory_path() : scratch_) / "sluice").string();
@@ -159,7 +159,7 @@ class TextBlocks final : public TextResults {
   bool headed_ = false;
 };
 
-/// Named datasets side by side; rows go out as soon as every column has them. Other datasets are left out.
+/// Named datasets side by side; a row is written as soon as every column has it. Others are left out.
 class TextColumns final : public TextResults {
  public:
   TextColumns(const std::string& path, bool force, const std::string& scratch, std::vector<std::string> names)
