@@ -14,8 +14,8 @@ namespace {
 constexpr std::uint64_t kGrain = 1u << 18;
 constexpr std::uint64_t kVerticesAtOnce = 1u << 14;
 
-/// Sorted records to rows. Position i is where the lists of all vertices in (source of i - 1, source of i]
-/// begin.
+/// Makes rows of sorted records. The lists of all vertices in (source of record i - 1, source of record i]
+/// begin at position i.
 template <class Record>
 Csr rows_of(std::span<const Record> records, std::uint64_t vertices, unsigned threads) {
   Csr csr;
@@ -110,7 +110,7 @@ Csr transpose_some(const Csr& out, Vertex first, std::uint64_t last, bool weight
                      std::lower_bound(from, end, last, [](Vertex v, std::uint64_t l) { return v < l; }));
   };
   const bool planned = host_budget().counts_only();
-  const std::uint64_t rows = planned ? 0 : n;  // that are looked at
+  const std::uint64_t rows = planned ? 0 : n;  // to scan: a plan scans none
   HostArray<EdgeIndex> places(n + 1, "in-edges");
   if (!planned) places[0] = 0;
   for (std::uint64_t u = 0; u < rows; ++u) {

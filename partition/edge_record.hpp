@@ -1,4 +1,4 @@
-// An edge as the sorts move it about: eight bytes, and more only where a weight or a time travels with it.
+// An edge as a record for sorting: eight bytes, and more only with a weight or a time.
 #pragma once
 
 #include <array>
@@ -48,7 +48,7 @@ class EdgeRecord {
   std::array<std::uint32_t, 2 + Weighted + 2 * Timed> words_;
 };
 
-/// Calls function.operator()<Record>() with the record type that carries just what is asked for.
+/// Calls function.operator()<Record>(), where Record carries a weight and a time only as requested.
 template <class Function>
 auto with_record_type(bool weighted, bool timed, Function&& function) {
   if (weighted) {

@@ -1,4 +1,4 @@
-// Where the edges of a graph are when they are not in host memory.
+// Edges of a graph that are in a file, or not yet read into host memory.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +17,23 @@ class EdgeSource {
   virtual void read_targets(EdgeIndex first, std::span<Vertex> out) const = 0;
   /// Reads weights, checked to be finite and not negative; only where the graph is weighted.
   virtual void read_weights(EdgeIndex first, std::span<float> out) const = 0;
-  /// Whether edges have times, which only a batch and a copy of the graph want.
+  /// Whether edges have times, which are needed only for a batch and for a copy of the graph.
   virtual bool timed() const { return false; }
   /// Reads times; only where edges have them.
   virtual void read_times(EdgeIndex /*first*/, std::span<std::int64_t> /*out*/) const {}
 };
 
-/// Edges of a graph that have their place in memory, and are still to be read.
+/// Edges of a graph whose arrays are allocated, but still to be read.
 class EdgesToCome {
  public:
-  /// Of vertices [begin, end), whose lists are there; `thread` is the one that calls, of those that read.
+  /// Called when the lists of vertices [begin, end) have been read; `thread` numbers the calling reader.
   using UseLists = std::function<void(std::uint64_t begin, std::uint64_t end, unsigned thread)>;
 
   virtual ~EdgesToCome() = default;
-  /// Have they come?
+  /// Whether all edges have been read.
   virtual bool there() const = 0;
-  /// Reads them by so many threads, which call `use`, if there is one, once for each vertex, while others
-  /// read on. Throws InputError, of the same fault by any threads; `use` saw no list with a fault.
+  /// Reads the edges on `threads` threads. If `use` is given, they call it for ranges that hold each vertex
+  /// once, while others read on. Throws InputError, the same for any threads; `use` sees no faulty list.
   virtual void read(unsigned threads, const UseLists& use = {}) = 0;
 };
 

@@ -1,4 +1,4 @@
-// Edges that are read beside the caller, who works on lists in their order.
+// Reads edges in the background, while the caller processes lists in vertex order.
 #pragma once
 
 #include <condition_variable>
@@ -13,14 +13,14 @@ namespace sluice {
 
 class EdgesBeside {
  public:
-  /// Begins to read those that are still to come, by so many threads; null: none are.
+  /// Starts to read the edges of `coming` on `threads` threads; null: all edges are already in memory.
   EdgesBeside(EdgesToCome* coming, unsigned threads);
   EdgesBeside(const EdgesBeside&) = delete;
   EdgesBeside& operator=(const EdgesBeside&) = delete;
 
-  /// Returns when the lists of vertices [0, end) are there. Throws what EdgesToCome::read() does.
+  /// Returns when the lists of vertices [0, end) have been read. Throws what EdgesToCome::read() throws.
   void wait(std::uint64_t end);
-  /// Returns when all have come. Throws the same.
+  /// Returns when all edges have been read. Throws what EdgesToCome::read() throws.
   void finish() { reading_.wait(); }
 
  private:
@@ -28,8 +28,8 @@ class EdgesBeside {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::uint64_t there_ = 0;                       ///< lists of vertices [0, there_) are
-  std::map<std::uint64_t, std::uint64_t> later_;  ///< ranges behind them: end by begin
+  std::uint64_t there_ = 0;                       ///< lists of vertices [0, there_) have been read
+  std::map<std::uint64_t, std::uint64_t> later_;  ///< ranges read beyond there_: end by begin
   bool ended_ = false;
   Background reading_;
 };

@@ -1,6 +1,6 @@
-// 3.5 G vertices have 28 GB of offsets, which code reads by plain pointers, and of which a plan looks at some
-// thousand. So their addresses are reserved alone: the handler of the fault that a first read makes fills the
-// pages around it, and empties those that were filled longest ago.
+// 3.5 G vertices have 28 GB of offsets. Code reads them by plain pointers, but a plan reads only some
+// thousand. So only their addresses are reserved. The first read of a page faults; the fault handler fills
+// the pages around it, and empties those that were filled longest ago.
 #include "partition/even_offsets.hpp"
 
 #include <sys/mman.h>
@@ -23,7 +23,7 @@ constexpr std::size_t kChunkBytes = 16u << 10, kFilledChunks = 4096;
 constexpr std::uint64_t kChunkOffsets = kChunkBytes / sizeof(EdgeIndex);
 constexpr int kPrivate = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
-/// Handlers may wait for it: what is done under it reads no offsets.
+/// Fault handlers wait for this lock, so code that holds it must not read offsets.
 class SpinLock {
  public:
   void lock() {
@@ -76,7 +76,7 @@ class EvenOffsets {
   std::size_t bytes() const { return filled_.size() * kChunkBytes; }
   std::byte* at(std::size_t chunk) const { return begin_ + chunk * kChunkBytes; }
 
-  /// Those that the address lies in; null: none.
+  /// Returns the offsets that contain the address, or null if there are none.
   static EvenOffsets* of(const void* address) {
     EvenOffsets* some = first;
     while (some != nullptr && (address < some->begin_ || address >= some->begin_ + some->bytes()))
@@ -84,19 +84,19 @@ class EvenOffsets {
     return some;
   }
 
-  /// A fault that is not of offsets comes again, to the handler before this one.
+  /// A fault outside of all offsets is repeated for the previous handler.
   static void on_fault(int, siginfo_t* info, void*) {
     const std::lock_guard guard(lock);
     if (EvenOffsets* const some = of(info->si_addr); some != nullptr && some->fill(info->si_addr)) return;
     ::sigaction(SIGSEGV, &others, nullptr);
   }
 
-  /// False where there is no memory. Another thread may have been faster.
+  /// Fills the chunk of an address, unless another thread did; returns false if there is no memory.
   bool fill(const void* address) {
     const std::size_t chunk =
         static_cast<std::size_t>(static_cast<const std::byte*>(address) - begin_) / kChunkBytes;
     if (filled_[chunk]) return true;
-    // Made elsewhere, so that no thread reads what is not filled yet.
+    // Filled at another address and then moved, so that no thread reads an unfilled page.
     void* const made = ::mmap(nullptr, kChunkBytes, PROT_READ | PROT_WRITE, kPrivate, -1, 0);
     if (made == MAP_FAILED) return false;
     write(chunk * kChunkOffsets, static_cast<EdgeIndex*>(made));
@@ -112,19 +112,19 @@ class EvenOffsets {
     return true;
   }
 
-  /// Those behind the last are the last's.
+  /// Entries after the last offset repeat it.
   void write(std::uint64_t v, EdgeIndex* to) const {
     for (std::uint64_t i = 0; i < kChunkOffsets; ++i) to[i] = lists().offset(std::min(v + i, vertices_));
   }
 
   static inline SpinLock lock;
-  static inline EvenOffsets* first = nullptr;  ///< of all that live
-  static inline struct sigaction others {};    ///< what handled faults before
+  static inline EvenOffsets* first = nullptr;  ///< head of the list of all objects
+  static inline struct sigaction others {};    ///< the previous fault handler
 
   std::uint64_t vertices_, edges_;
   std::byte* begin_ = nullptr;
   std::vector<bool> filled_;                       ///< by chunk
-  std::array<std::size_t, kFilledChunks> latest_;  ///< chunks that are filled, as a ring
+  std::array<std::size_t, kFilledChunks> latest_;  ///< ring of the filled chunks
   std::uint64_t turn_ = 0;
   EvenOffsets* next_ = nullptr;
 };

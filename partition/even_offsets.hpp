@@ -1,4 +1,4 @@
-// Offsets of a graph of which only its numbers are known, as plans see it: lists that are about equally long.
+// Offsets for plans of a graph with known numbers of vertices and edges only: lists about equally long.
 #pragma once
 
 #include <memory>
@@ -8,26 +8,26 @@
 
 namespace sluice {
 
-/// Offsets [vertices + 1] of lists that have as many edges as any other, or one more; vertices > 0. They take
-/// address space, and of memory 64 MiB at most: pages are filled when they are read. Throws BudgetError where
+/// Returns offsets [vertices + 1] of lists whose lengths differ by at most one edge; vertices > 0. They take
+/// address space, but at most 64 MiB of memory: pages are filled when they are read. Throws BudgetError if
 /// there is no address space.
 std::shared_ptr<void> even_offsets(std::uint64_t vertices, std::uint64_t edges);
 
-/// What such offsets are made of.
+/// The parameters of even offsets.
 struct EvenLists {
   const EdgeIndex* offsets;
-  std::uint64_t vertices, edges;  ///< vertices are numbered by 32 bits
+  std::uint64_t vertices, edges;  ///< vertex ids have 32 bits
 
   /// v * edges / vertices, rounded down.
   EdgeIndex offset(std::uint64_t v) const {
     return v * (edges / vertices) + v * (edges % vertices) / vertices;
   }
   std::uint64_t longest() const { return (edges + vertices - 1) / vertices; }
-  /// Those that an offset is of; empty: it is another graph's.
+  /// The even lists that `offset` points into; nullopt if it points to other offsets.
   static std::optional<EvenLists> of(const EdgeIndex* offset);
 };
 
-/// Any offsets, to be read at many places.
+/// Any offsets, for reads at many places; even ones are computed instead of read.
 class OffsetsAt {
  public:
   explicit OffsetsAt(const EdgeIndex* offsets) : offsets_(offsets), even_(EvenLists::of(offsets)) {}

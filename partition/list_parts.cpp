@@ -7,7 +7,7 @@ namespace sluice {
 namespace {
 
 constexpr std::uint64_t kLeastBytes = 64u << 10, kMostBytes = 4u << 20;
-/// Lists that lie no further apart are read at once; what lies between costs less than another request.
+/// Lists at most this many edges apart are read together: the gap costs less than another request.
 constexpr EdgeIndex kGap = 4u << 10;
 
 }  // namespace
@@ -45,7 +45,7 @@ EdgeIndex ListParts::fill_to(EdgeIndex at, std::span<const Vertex> vertices, std
 }
 
 void ListParts::fill(EdgeIndex first, EdgeIndex last) {
-  first_ = last_ = first;  // nothing, should reading fail
+  first_ = last_ = first;  // empty if a read fails
   file_->read_targets(first, targets_.span().first(last - first));
   if (weighted_) file_->read_weights(first, weights_.span().first(last - first));
   first_ = first, last_ = last;

@@ -9,14 +9,14 @@ namespace sluice {
 
 namespace {
 
-/// Bytes that are held at a time.
+/// Most bytes of edges that are held at a time.
 constexpr std::uint64_t kHeldBytes = 16u << 20;
-/// Lists that lie no further apart are read at once; what lies between costs less than another request.
+/// Lists at most this many edges apart are read together: the gap costs less than another request.
 constexpr EdgeIndex kGap = 16u << 10;
 /// Edges that one thread reads at a time.
 constexpr EdgeIndex kReadAtOnce = 256u << 10;
 
-/// A pointer that is indexed by positions in the whole graph; `memory` holds them from `first` on.
+/// A pointer to be indexed by positions in the whole graph; `memory` holds the entries from `first` on.
 template <class T>
 const T* moved(const T* memory, EdgeIndex first) {
   return reinterpret_cast<const T*>(reinterpret_cast<std::uintptr_t>(memory) - first * sizeof(T));
@@ -24,10 +24,10 @@ const T* moved(const T* memory, EdgeIndex first) {
 
 }  // namespace
 
-/// Edges [first, last) of the file, with the lists of vertices [begin, end) of those asked for.
+/// Edges [first, last) of the file: the lists of entries [begin, end) of the requested vertices.
 struct ListReader::Stretch {
   EdgeIndex first = 0, last = 0;
-  std::uint64_t place = 0;  ///< of the first one in memory
+  std::uint64_t place = 0;  ///< position of edge `first` in memory
   std::size_t begin = 0, end = 0;
 };
 

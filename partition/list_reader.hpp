@@ -1,4 +1,4 @@
-// The lists of some vertices, wherever the graph has its edges.
+// Reads the lists of some vertices, from memory or from a file.
 #pragma once
 
 #include <atomic>
@@ -13,23 +13,23 @@ namespace sluice {
 
 class ListReader {
  public:
-  /// `rows` have no columns of edges where those are in `file`; null: they are in memory. Keeps references.
+  /// `file` holds the edge columns that `rows` lacks; null: they are in memory. Keeps references.
   ListReader(const CsrView& rows, const EdgeSource* file, bool weights, unsigned threads)
       : rows_(rows), file_(file), weights_(weights), threads_(threads) {}
 
   bool in_file() const { return file_ != nullptr; }
-  /// Every list where they are in memory, else no more than their lengths.
+  /// All lists if they are in memory; else only their offsets.
   const CsrView& rows() const { return rows_; }
 
-  /// `lists` has those of vertices [begin, end) of the ones asked for.
+  /// `lists` holds the lists of vertices[begin] to vertices[end - 1] of the requested vertices.
   using Use = std::function<void(const CsrView& lists, std::size_t begin, std::size_t end)>;
-  /// Hands over the lists of these vertices: all at once where they are in memory, else stretch by stretch,
-  /// as they are read; then the vertices must ascend. Lists that lie close together are read at once. A
-  /// stretch holds a part of what host memory has left, and one list at least: BudgetError where that does
-  /// not fit.
+  /// Calls use() with the lists of `vertices`: with all at once if they are in memory; else stretch by
+  /// stretch as they are read, and the vertices must ascend. Lists that are close together are read together.
+  /// A read takes a part of the host memory that is left, but holds at least one list: BudgetError if that
+  /// does not fit.
   void for_each(std::span<const Vertex> vertices, const Use& use) const;
 
-  /// What came from the file.
+  /// Bytes read from the file.
   std::uint64_t bytes_read() const { return bytes_read_; }
 
  private:
@@ -43,7 +43,7 @@ class ListReader {
   mutable std::atomic<std::uint64_t> bytes_read_ = 0;
 };
 
-/// Of the out-edges. Keeps a reference to the graph.
+/// Makes a reader of the out-edges. Keeps a reference to the graph.
 inline ListReader out_lists(const Graph& graph, bool weights, unsigned threads) {
   return {graph.out.view(), graph.edges_elsewhere.get(), weights, threads};
 }

@@ -17,7 +17,7 @@ std::uint8_t bits_of(std::uint64_t value) {
   return static_cast<std::uint8_t>(std::bit_width(value));
 }
 
-/// What a block's edits take. What comes before the block is not in it yet: `inserted` is their own.
+/// The header of a block of edits. `inserted` is not final: it counts the block's own entries.
 PackedBlock measured(std::span<const RowEdit> edits) {
   PackedBlock block{};
   const RowEdit &first = edits.front(), &last = edits.back();
@@ -39,7 +39,7 @@ std::uint64_t words_of(const PackedBlock& block, std::uint64_t edits) {
   return (edits * block.record_bits() + 63) / 64;
 }
 
-/// Puts fields behind one another.
+/// Writes bit fields one after the other.
 class BitWriter {
  public:
   explicit BitWriter(std::uint64_t* to) : to_(to) {}

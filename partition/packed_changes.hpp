@@ -1,4 +1,4 @@
-// The changes of a batch in as few bits as they take, for a device that holds the lists that they change.
+// The changes of a batch in as few bits as possible, for a device that holds the lists to be changed.
 #pragma once
 
 #include <cstddef>
@@ -17,19 +17,19 @@ struct RowEdit;
 /// A pair of vertices whose entries in the out-lists changed.
 struct EdgeChange {
   Vertex source, target;
-  std::uint32_t removed, inserted;  ///< entries
+  std::uint32_t removed, inserted;  ///< numbers of entries
 };
 
-/// Changes are packed by so many, one behind the other, each from the first bit of its record on: source and
-/// place less those of the block, target, removed and inserted entries.
+/// Changes per packed block. Their records follow one another without a gap. The fields of a record are
+/// source and begin, both relative to the block's, target, and the numbers of removed and inserted entries.
 inline constexpr std::uint64_t kPackedChanges = 128;
 
-/// What the changes of a block have in common.
+/// Header of a block: what its changes have in common.
 struct PackedBlock {
-  EdgeIndex begin;         ///< place of the first change, in the old columns
-  std::uint64_t shift;     ///< by how much entries before the block move, modulo 2^64
-  std::uint64_t inserted;  ///< entries, before the block
-  std::uint64_t word;      ///< the first of its records
+  EdgeIndex begin;         ///< position of the first change in the old columns
+  std::uint64_t shift;     ///< shift of the entries before the block, modulo 2^64
+  std::uint64_t inserted;  ///< entries inserted before the block
+  std::uint64_t word;      ///< index of the first word of its records
   Vertex source;           ///< of the first change
   std::uint8_t source_bits, begin_bits, target_bits, removed_bits, inserted_bits;
 
@@ -38,13 +38,13 @@ struct PackedBlock {
   }
 };
 
-/// One change, and where it begins in the old columns.
+/// One change and its first position in the old columns.
 struct PlacedChange {
   EdgeChange change;
   EdgeIndex begin;
 };
 
-/// Change `i` of a block, from the words of the block's records.
+/// Unpacks change `i` of a block from the words of the block's records.
 SLUICE_HD PlacedChange unpack_change(const PackedBlock& block, const std::uint64_t* words, unsigned i) {
   std::uint64_t bit = std::uint64_t{i} * block.record_bits();
   const auto next = [&](unsigned bits) -> std::uint64_t {
@@ -65,11 +65,11 @@ SLUICE_HD PlacedChange unpack_change(const PackedBlock& block, const std::uint64
   return placed;
 }
 
-/// The changes of a batch, by (source, target): blocks, and behind them the words of their records.
+/// The changes of a batch, ordered by (source, target): block headers, followed by the words of records.
 struct PackedChanges {
   HostArray<std::byte> bytes;
   std::uint64_t count = 0;
-  std::uint64_t growth = 0;  ///< entries that come, less those that go, modulo 2^64
+  std::uint64_t growth = 0;  ///< inserted minus removed entries, modulo 2^64
   bool repeats = false;      ///< whether a change inserts more than one entry
   HostArray<float> weights;  ///< of inserted entries, where the graph is weighted
 
@@ -84,7 +84,7 @@ struct PackedChanges {
   }
 };
 
-/// Packs edits in order of position, into `memory` where it is given; without weights.
+/// Packs edits, ordered by position; `memory`, if given, allocates the result. Leaves out weights.
 PackedChanges pack_changes(std::span<const RowEdit> edits, unsigned threads, HostMemory* memory);
 
 }  // namespace sluice

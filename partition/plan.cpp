@@ -35,7 +35,7 @@ PartitionPlan PartitionPlan::of_count(std::span<const EdgeIndex> offsets, const 
   const std::uint64_t whole =
       (vertices + 1) * bytes.vertex + (vertices ? offsets[vertices] - offsets[0] : 0) * bytes.edge;
   const std::uint64_t wanted = std::max<std::uint64_t>(partitions, 1);
-  // The smallest slot that gives few enough.
+  // The smallest slot that gives at most the wanted number of partitions.
   const std::uint64_t least = std::max<std::uint64_t>(whole / wanted, 1),
                       most = std::max<std::uint64_t>(whole, 1);
   const auto too_many = [&](std::uint64_t more) {

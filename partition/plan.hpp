@@ -1,5 +1,5 @@
 // The plan: a graph cut into contiguous vertex ranges (partitions) whose bytes fit a slot. Power-law graphs
-// make equal vertex counts useless, so boundaries go by bytes; a neighbour list is never cut.
+// make equal vertex counts useless, so boundaries are set by bytes; a list is never cut.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-/// What a vertex and an edge take in a slot.
+/// Bytes of a vertex and of an edge in a slot.
 struct PartitionBytes {
   std::uint64_t vertex = sizeof(EdgeIndex);
   std::uint64_t edge = sizeof(Vertex);
@@ -27,8 +27,8 @@ class PartitionPlan {
   static PartitionPlan of_count(std::span<const EdgeIndex> offsets, const PartitionBytes& bytes,
                                 std::uint64_t partitions);
 
-  /// Of lists that are yet to be made: so many partitions of about as many vertices each, none of more bytes
-  /// than `largest`.
+  /// A plan for lists that do not exist yet: `partitions` partitions of about equally many vertices, each of
+  /// at most `largest` bytes.
   static PartitionPlan outline(std::uint64_t vertices, std::uint64_t partitions, std::uint64_t largest);
 
   std::uint64_t size() const { return ranges_.size(); }

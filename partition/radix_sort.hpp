@@ -17,7 +17,7 @@
 
 namespace sluice {
 
-/// Which bits of source and target differ at all: the key that is sorted has no gaps between them.
+/// The bits that sources and targets use; the sorted key holds them without a gap.
 struct KeyLayout {
   unsigned source_bits = 32;
   unsigned target_bits = 32;
@@ -45,7 +45,7 @@ KeyLayout layout_of(std::span<const Record> records, unsigned threads) {
 namespace radix {
 
 inline constexpr unsigned kMaxDigit = 11;      // 2048 counters and destinations stay in the L1 cache
-inline constexpr std::size_t kInsertion = 32;  // shorter lists: counters would cost more than moves
+inline constexpr std::size_t kInsertion = 32;  // in shorter lists, counters cost more than moves
 inline constexpr std::size_t kLeafRecords = 1u
                                             << 16;  // records that a core's own cache holds, with the spare
 
@@ -59,7 +59,7 @@ void insertion_sort(Record* records, std::size_t size) {
   }
 }
 
-/// Sorts by the low `bits` of the packed key, lowest digit first; the result lies in `from`, or in `other`.
+/// Sorts by the low `bits` of the packed key, lowest digit first; `into_other`: the result is in `other`.
 template <class Record>
 void sort_leaf(Record* from, Record* other, std::size_t size, KeyLayout layout, unsigned bits,
                bool into_other) {
@@ -79,7 +79,7 @@ void sort_leaf(Record* from, Record* other, std::size_t size, KeyLayout layout, 
     for (unsigned pass = 0; pass < passes; ++pass) {
       std::uint64_t* const next = counts.data() + (static_cast<std::size_t>(pass) << digit);
       const unsigned shift = pass * digit;
-      if (next[layout.packed(from[0]) >> shift & mask] == size) continue;  // all alike in this digit
+      if (next[layout.packed(from[0]) >> shift & mask] == size) continue;  // all equal in this digit
       std::uint64_t sum = 0;
       for (std::uint64_t value = 0; value <= mask; ++value) {
         const std::uint64_t count = next[value];
@@ -127,7 +127,7 @@ std::vector<std::uint64_t> split(const Record* from, Record* other, std::size_t 
   return starts;
 }
 
-/// Sorts by the low `bits` of the packed key; the result lies in `from`, or in `other`.
+/// Sorts by the low `bits` of the packed key; the result is in `other` if `into_other`, else in `from`.
 template <class Record>
 void sort_level(Record* from, Record* other, std::size_t size, KeyLayout layout, unsigned bits,
                 bool into_other, unsigned threads) {

@@ -1,4 +1,4 @@
-// Vertices shared out over ranks or threads.
+// Distribution of vertices over ranks or threads.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace sluice {
 
-/// A vertex costs about as much as so many edges: its state is 40 bytes, read and written.
+/// The cost of a vertex in edges: its state of 40 bytes is read and written.
 inline constexpr std::uint64_t kEdgesPerVertex = 4;
 
-/// Ranges of vertices of about equal cost, one for each of `parts`: edges in `offsets` [vertices + 1], which
-/// may be empty, and what vertices cost beside them. Without vertices all ranges are empty.
+/// Cuts the vertices into `parts` ranges of about equal cost: their edges, and kEdgesPerVertex for each
+/// vertex. `offsets` [vertices + 1] may be empty; without vertices all ranges are empty.
 Ownership balanced_ranges(std::span<const EdgeIndex> offsets, std::uint64_t parts);
 
 }  // namespace sluice

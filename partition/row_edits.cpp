@@ -29,7 +29,7 @@ HostArray<EdgeIndex> rewrite_offsets(const HostArray<EdgeIndex>& old, std::uint6
   HostArray<EdgeIndex> offsets(vertices + 1, "offsets");
   const EdgeIndex old_edges = old[old.size() - 1];
   parallel_blocks(threads, vertices + 1, rows::kEntries, [&](std::uint64_t from, std::uint64_t to, unsigned) {
-    // List v begins behind the edits of all sources before v.
+    // List v begins after the edits of all sources before v.
     auto next = static_cast<std::size_t>(
         std::partition_point(edits.begin(), edits.end(), [&](const RowEdit& e) { return e.source < from; }) -
         edits.begin());

@@ -1,6 +1,6 @@
-// Where the lists of a graph change, and the one rewrite that makes the changed lists from the old ones.
-// Between two edits the old entries move as they are, so a batch costs little more than a copy of the
-// columns, whether it is small or large.
+// Finds where the lists of a graph change, and makes the changed lists from the old ones in one rewrite.
+// Entries between two edits are copied unchanged, so a batch of any size costs little more than a copy of the
+// columns.
 #pragma once
 
 #include <algorithm>
@@ -21,24 +21,24 @@
 
 namespace sluice {
 
-/// One pair (source, target) whose entries change: `removed` of them from `begin` on go away, and `inserted`
-/// records come in their stead. Edits are in order of position, and of key.
+/// One pair (source, target) whose entries change: `removed` entries from `begin` on are replaced by
+/// `inserted` records. Edits are ordered by position and by key.
 struct RowEdit {
-  EdgeIndex begin = 0;        ///< in the old columns
+  EdgeIndex begin = 0;        ///< position in the old columns
   std::uint64_t removed = 0;  ///< entries
-  std::uint64_t first = 0;    ///< of the sorted insertions
+  std::uint64_t first = 0;    ///< index of the first record in the sorted insertions
   std::uint64_t inserted = 0;
-  std::int64_t shift = 0;  ///< by how much entries behind this edit move
+  std::int64_t shift = 0;  ///< shift of the entries after this edit
   Vertex source = 0, target = 0;
 
   EdgeIndex end() const { return begin + removed; }
 };
 
-/// What a sorted batch found in the lists.
+/// The edits of a sorted batch.
 struct RowEdits {
   HostArray<RowEdit> edits;
-  std::uint64_t present = 0;  ///< insertions of what is there already, or repeated
-  std::uint64_t missing = 0;  ///< deletions of what is not there, or repeated
+  std::uint64_t present = 0;  ///< insertions of edges that exist or are repeated
+  std::uint64_t missing = 0;  ///< deletions of edges that do not exist or are repeated
 };
 
 namespace rows {
@@ -53,27 +53,27 @@ std::size_t first_not_below(std::span<const Record> records, std::uint64_t key) 
       records.begin());
 }
 
-/// The records behind `i` with its key.
+/// The end of the records from `i` on that have this key.
 template <class Record>
 std::size_t end_of_key(std::span<const Record> records, std::size_t i, std::uint64_t key) {
   while (i < records.size() && records[i].key() == key) ++i;
   return i;
 }
 
-/// An undirected edge is two records and counts where it is stored first; a directed one counts always.
+/// Whether a record counts: always if directed; of an undirected edge's two, the one stored first.
 inline bool counts(bool undirected, Vertex source, Vertex target) {
   return !undirected || source <= target;
 }
 
-/// What one stretch of keys found; shifts count from its beginning.
+/// The edits of one stretch of keys; shifts are relative to its beginning.
 struct Stretch {
   ChargedVector<RowEdit> edits{ChargedAllocator<RowEdit>("edits of lists")};
   std::uint64_t present = 0, missing = 0;
-  std::int64_t shift = 0;  ///< of all its edits
+  std::int64_t shift = 0;  ///< after all its edits
 };
 
-/// The entries of `target` in [begin, end), where it is looked for near `begin` first: keys come in order, so
-/// that the next one of a list is seldom far.
+/// The range of entries equal to `target` in [begin, end). The search starts near `begin`: keys come in
+/// order, so the next key of a list is seldom far.
 inline std::pair<EdgeIndex, EdgeIndex> copies_of(const Vertex* targets, EdgeIndex begin, EdgeIndex end,
                                                  Vertex target) {
   EdgeIndex step = 1;
@@ -85,14 +85,14 @@ inline std::pair<EdgeIndex, EdgeIndex> copies_of(const Vertex* targets, EdgeInde
   return {static_cast<EdgeIndex>(first - targets), behind};
 }
 
-/// Edits of one stretch of keys. `first` is the place of insertions[0] among all insertions.
+/// Finds the edits of one stretch of keys. `first` is the index of insertions[0] among all insertions.
 template <class Record, class Deletion>
 Stretch find_edits(const CsrView& old, std::span<const Record> insertions, std::uint64_t first,
                    std::span<const Deletion> deletions, bool undirected) {
   Stretch found;
   found.edits.reserve(insertions.size() + deletions.size());
   std::size_t i = 0, d = 0;
-  EdgeIndex begin = 0, end = 0;  // entries of the last target that was looked for
+  EdgeIndex begin = 0, end = 0;  // entries of the last target that was searched
   std::uint64_t row = ~std::uint64_t{0};
   while (i < insertions.size() || d < deletions.size()) {
     const bool from_insertions =
@@ -111,7 +111,7 @@ Stretch find_edits(const CsrView& old, std::span<const Record> insertions, std::
     const bool counted = counts(undirected, edit.source, edit.target);
     if (d_end > d) edit.removed = end - begin;
     if (counted) found.missing += d_end - d - (edit.removed > 0);
-    // Graphs with times keep all copies of an edge; others one, and of a batch the first in input order.
+    // Graphs with times keep all copies of an edge; others one, of a batch the first in input order.
     const bool absent = edit.removed == end - begin;
     edit.inserted = Record::kTimed ? i_end - i : std::min<std::uint64_t>(i_end - i, absent);
     if (counted) found.present += i_end - i - edit.inserted;
@@ -126,7 +126,7 @@ Stretch find_edits(const CsrView& old, std::span<const Record> insertions, std::
   return found;
 }
 
-/// The sources of a batch that have lists, in order.
+/// The sources of a batch that are vertices of the old graph, in order, each once.
 template <class Record, class Deletion>
 std::vector<Vertex> sources_of(std::span<const Record> insertions, std::span<const Deletion> deletions,
                                std::uint64_t vertices) {
@@ -140,12 +140,12 @@ std::vector<Vertex> sources_of(std::span<const Record> insertions, std::span<con
   return sources;
 }
 
-/// Stretches of keys, in order, as one.
+/// Joins the edits of consecutive stretches of keys.
 RowEdits join(std::vector<Stretch> found, unsigned threads);
 
 }  // namespace rows
 
-/// Looks up a batch, sorted by (source, target), in the lists of `old`. Deletions come before insertions.
+/// Finds the edits of a batch, sorted by (source, target), in the lists of `old`. Deletions apply first.
 template <class Record, class Deletion>
 RowEdits find_edits(const ListReader& old, std::span<const Record> insertions,
                     std::span<const Deletion> deletions, bool undirected, unsigned threads) {
@@ -157,7 +157,7 @@ RowEdits find_edits(const ListReader& old, std::span<const Record> insertions,
     const auto [place, inserted] = some(insertions);
     return rows::find_edits(lists, inserted, place, some(deletions).second, undirected);
   };
-  // No record has it: ids end before.
+  // No record has this key: all ids are smaller.
   constexpr std::uint64_t kEnd = ~std::uint64_t{0};
   std::vector<rows::Stretch> found;
   std::vector<std::uint64_t> starts{0};
@@ -170,7 +170,7 @@ RowEdits find_edits(const ListReader& old, std::span<const Record> insertions,
     found.push_back(stretch(old.rows(), old.rows().vertices << 32, kEnd));
     return rows::join(std::move(found), threads);
   }
-  // Stretches begin at keys of the longer list.
+  // Stretches begin at keys of the insertions or the deletions, whichever are more.
   const auto cut = [&](const auto& records) {
     for (std::size_t i = rows::kRecords; i < records.size(); i += rows::kRecords) {
       if (records[i].key() != starts.back()) starts.push_back(records[i].key());
@@ -185,7 +185,7 @@ RowEdits find_edits(const ListReader& old, std::span<const Record> insertions,
   return rows::join(std::move(found), threads);
 }
 
-/// A column of the edges after the edits, in `memory` where it is given; `inserted(i)` is the value of
+/// Makes a column of the edges after the edits; `memory`, if given, allocates it. inserted(i) is the value of
 /// insertion i.
 template <class T, class Inserted>
 HostArray<T> rewrite_column(const HostArray<T>& old, std::span<const RowEdit> edits, Inserted&& inserted,
@@ -193,7 +193,7 @@ HostArray<T> rewrite_column(const HostArray<T>& old, std::span<const RowEdit> ed
   const std::int64_t grown = edits.empty() ? 0 : edits.back().shift;
   HostArray<T> column = make_host_array<T>(
       memory, static_cast<std::size_t>(static_cast<std::int64_t>(old.size()) + grown), purpose);
-  // The last stretch ends behind the last entry, so that it takes what is inserted there.
+  // The last block ends one after the last entry, so that it includes the insertions there.
   const std::uint64_t places = old.size() + 1;
   parallel_blocks(threads, places, rows::kEntries, [&](std::uint64_t from, std::uint64_t to, unsigned) {
     auto next = static_cast<std::size_t>(
@@ -219,7 +219,7 @@ HostArray<T> rewrite_column(const HostArray<T>& old, std::span<const RowEdit> ed
   return column;
 }
 
-/// The offsets of `vertices` lists, no fewer than there are, after the edits.
+/// Makes the offsets of `vertices` lists after the edits; there may be more lists than before, not fewer.
 HostArray<EdgeIndex> rewrite_offsets(const HostArray<EdgeIndex>& old, std::uint64_t vertices,
                                      std::span<const RowEdit> edits, unsigned threads);
 

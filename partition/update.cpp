@@ -39,7 +39,7 @@ void sort(ChargedVector<Record>& records, unsigned threads) {
   sort_records(std::span(records), spare.span(), threads);
 }
 
-/// The edges as they are stored, sorted; those that `keep` refuses are left out.
+/// The edges as they are stored, sorted, without those that keep() rejects.
 template <class Record, class Keep>
 ChargedVector<Record> stored_records(const EdgeColumns& edges, bool undirected, unsigned threads, Keep keep) {
   ChargedVector<Record> records{ChargedAllocator<Record>(kRecords)};
@@ -61,7 +61,7 @@ HostArray<T> column_of(const ChargedVector<Record>& records, Value&& value) {
   return column;
 }
 
-/// One direction of a graph: its lists, and where their edges are if not in memory.
+/// One direction of a graph: its lists, and the source of its edges if these are not in memory.
 struct Direction {
   Csr& rows;
   std::shared_ptr<const EdgeSource>& elsewhere;
@@ -69,7 +69,7 @@ struct Direction {
   ListReader reader(unsigned threads) const { return {rows.view(), elsewhere.get(), false, threads}; }
 };
 
-/// What is in a file stays there, and is changed as it is read.
+/// Applies the edits to one direction. Edges in a file stay there, and are changed as they are read.
 template <class Record>
 void rewrite(const Direction& direction, std::uint64_t vertices, HostArray<RowEdit> edits,
              const ChargedVector<Record>& insertions, unsigned threads, HostMemory* memory) {
@@ -97,7 +97,7 @@ void rewrite(const Direction& direction, std::uint64_t vertices, HostArray<RowEd
   if constexpr (Record::kTimed) renew(rows.times, time, "times");
 }
 
-/// The same changes as the in-lists see them.
+/// Applies the same changes to the in-edges.
 template <class Record>
 void rewrite_in(const Direction& in, std::uint64_t vertices, std::span<const RowEdit> out_edits,
                 const ChargedVector<Record>& out_insertions, unsigned threads, HostMemory* memory) {
@@ -134,7 +134,7 @@ HostArray<std::int64_t> append_ids(const HostArray<std::int64_t>& old,
   return ids;
 }
 
-/// Changes one by one, and how many edges came and went.
+/// Lists the changes one by one, and counts inserted and deleted edges.
 ChargedVector<EdgeChange> list_changes(std::span<const RowEdit> edits, bool undirected, unsigned threads,
                                        UpdateCounts& counts) {
   constexpr std::uint64_t kEditsAtOnce = 1u << 14;
@@ -177,7 +177,7 @@ UpdateResult update(Graph graph, const UpdateBatch& batch, std::uint64_t vertice
                     HostMemory* memory, HostMemory* travel) {
   const bool undirected = !graph.directed;
   const std::uint64_t old_vertices = graph.vertices();
-  std::uint64_t unknown = 0;  // deletions that name no vertex of the graph
+  std::uint64_t unknown = 0;  // deletions with an id that is no vertex of the graph
   const auto insertions =
       stored_records<Record>(batch.insertions, undirected, threads, [](const Record&) { return true; });
   const auto deletions = stored_records<Ends>(batch.deletions, undirected, threads, [&](const Ends& edge) {
@@ -199,7 +199,7 @@ UpdateResult update(Graph graph, const UpdateBatch& batch, std::uint64_t vertice
   result.changes = {std::move(each), packed_changes(edits, insertions, threads, travel)};
   if (found.edits.empty() && vertices == old_vertices) return result;
   changed.checksum = 0;
-  // One direction after the other, so that old and new lists are side by side for one of them only.
+  // One direction after the other, so that only one of them has old and new lists at the same time.
   if (!changed.in.offsets.empty()) rewrite_in(in, vertices, found.edits.span(), insertions, threads, memory);
   rewrite(out, vertices, std::move(found.edits), insertions, threads, memory);
   if (!changed.original_ids.empty()) changed.original_ids = append_ids(changed.original_ids, batch.new_ids);
@@ -233,11 +233,11 @@ UpdateResult update_graph(Graph graph, const UpdateBatch& batch, unsigned thread
 }
 
 UpdateSize size_of_update(const Graph& graph, std::uint64_t lines, std::uint64_t vertices) {
-  constexpr std::uint64_t kPackedBytes = 12;  // of a change that lies far from the next
+  constexpr std::uint64_t kPackedBytes = 12;  // of a change that is far from the next one
   const std::uint64_t weight = graph.weighted ? sizeof(float) : 0,
                       time = graph.timed() ? sizeof(std::int64_t) : 0, values = weight + time,
                       stored = lines * (graph.directed ? 1 : 2), directions = graph.directed ? 2 : 1;
-  // Records, edits and changes. While edits are found they are there twice, and so are records in order.
+  // Bytes of records, edits and changes. Edits exist twice while they are found, and records while sorted.
   const std::uint64_t records = stored * (sizeof(Ends) + values), edits = stored * sizeof(RowEdit),
                       changes = stored * (sizeof(EdgeChange) + kPackedBytes + weight),
                       offsets = (vertices + 1) * sizeof(EdgeIndex),
@@ -248,7 +248,7 @@ UpdateSize size_of_update(const Graph& graph, std::uint64_t lines, std::uint64_t
                       kept = changes + directions * (inserted + added),
                       rewriting = edits + directions * added + (directions - 1) * inserted +
                                   std::max(offsets, in_file ? inserted : column + inserted);
-  // Columns that processes share become each one's own.
+  // Columns that processes share become private to each process.
   std::uint64_t shared = 0;
   const auto add = [&](const auto& array) { shared += array.bytes() - array.charged(); };
   for (const Csr* rows : {&graph.out, &graph.in})

@@ -8,10 +8,10 @@ namespace sluice {
 
 namespace {
 
-/// Shorter stretches between two edits are read together.
+/// Stretches between two edits that have fewer entries are read together.
 constexpr std::uint64_t kEntriesAtOnce = 16u << 10;
 
-/// Where the entries behind an edit, and those that it inserts, begin in the new columns.
+/// Positions in the new columns: end_after() of the entries after an edit, begin_after() of its insertions.
 EdgeIndex end_after(const RowEdit& edit) {
   return static_cast<EdgeIndex>(static_cast<std::int64_t>(edit.end()) + edit.shift);
 }
@@ -25,11 +25,11 @@ std::uint64_t removed(const RowEdit* edit, const RowEdit* end) {
   return entries;
 }
 
-/// Copies stretches of a column, which ascend and end before `last`.
+/// Copies stretches of a column, which are in ascending order and end before `last`.
 template <class T, class Read>
 class Stretches {
  public:
-  /// Reads `together` entries at a time where they are wanted in shorter stretches.
+  /// Reads `together` entries at a time if the stretches are shorter.
   Stretches(Read& read, std::uint64_t together, EdgeIndex last)
       : read_(read), last_(last), buffer_(together, "reading edges") {}
 
@@ -63,7 +63,7 @@ UpdatedEdges::UpdatedEdges(std::shared_ptr<const EdgeSource> old, HostArray<RowE
 template <class T, class Old>
 void UpdatedEdges::read(EdgeIndex first, std::span<T> out, const HostArray<T>& inserted, Old&& old) const {
   const EdgeIndex last = first + out.size();
-  // Where an entry of the new column that is between two edits, before `edit`, was in the old one.
+  // Old position of an entry at `place` in the new column, which lies between two edits, before `edit`.
   const auto before = [&](EdgeIndex place, const RowEdit* edit) {
     return static_cast<std::int64_t>(place) - (edit == edits_.begin() ? 0 : edit[-1].shift);
   };
@@ -71,7 +71,7 @@ void UpdatedEdges::read(EdgeIndex first, std::span<T> out, const HostArray<T>& i
                                              [&](const RowEdit& e) { return end_after(e) <= first; });
   const RowEdit* const end =
       std::partition_point(edit, edits_.end(), [&](const RowEdit& e) { return begin_after(e) < last; });
-  // What is read of the old column ends here; inserted entries at either end were nowhere.
+  // The end of what is read of the old column; inserted entries at either end have no old position.
   const auto old_last = static_cast<EdgeIndex>(
       std::max(before(last, end), end == edits_.begin() ? 0 : static_cast<std::int64_t>(end[-1].begin)));
   Stretches<T, Old> stretches(

@@ -1,6 +1,6 @@
-// The edges of a graph that changed, where those of the graph before stay in a file: what is read of them is
-// put together from the file and the edits. So a batch on a graph larger than memory takes what the batch
-// takes, and nothing is rewritten until somebody wants the new graph's file.
+// The edges of an updated graph whose old edges stay in a file: every read combines the file with the edits.
+// So a batch on a graph larger than memory takes only the memory of the batch, and nothing is rewritten until
+// the new graph is written to a file.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-/// What a batch brings, by its sorted records.
+/// The inserted edges of a batch, in the order of its sorted records.
 struct InsertedEdges {
   HostArray<Vertex> targets;
   HostArray<float> weights;       ///< or empty
@@ -19,10 +19,10 @@ struct InsertedEdges {
 
 class UpdatedEdges final : public EdgeSource {
  public:
-  /// Of host memory that a thread takes while it reads, where there is not more.
+  /// Least bytes of host memory that a thread takes while it reads.
   static constexpr std::uint64_t kLeastBytes = 4u << 10;
 
-  /// Edits are those of `old`, in order, and name their insertions.
+  /// `edits` are edits of `old`, in order; RowEdit::first is an index into `inserted`.
   UpdatedEdges(std::shared_ptr<const EdgeSource> old, HostArray<RowEdit> edits, InsertedEdges inserted);
 
   void read_targets(EdgeIndex first, std::span<Vertex> out) const override;
