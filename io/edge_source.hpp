@@ -81,8 +81,9 @@ inline std::uint64_t reader_memory() {
 ///
 /// The name and the first bytes of the file determine its format: `.mtx` (with its banner); `.graph` and
 /// `.metis`; `.gr`; `.bin`, `.u32` and `.u64`. Edge lists are `.el`, `.wel`, `.txt`, `.csv`, `.tsv`,
-/// `.edges`, `.edgelist`, `.snap` and any name whose first line is two numbers. Other files are refused.
-/// Binary files are raw little-endian pairs (source, target) without a header: 64-bit ids if the name ends in
+/// `.edge`, `.edges`, `.edgelist`, `.snap` and any name whose first line is two numbers. Other files are
+/// refused. Binary files are raw little-endian pairs (source, target) without a header: 64-bit ids if the
+/// name ends in
 /// `.u64`, else 32-bit ids. METIS files list every edge at both ends; the source delivers it once. The source
 /// takes at most reader_memory(), charged here, and more only if a single line is longer than a block.
 std::unique_ptr<EdgeSource> open_edge_file(const std::string& path, const ReadOptions& options);

@@ -70,7 +70,7 @@ class FileBytes::Reader {
   /// Starts a read into a block; returns false if that is not possible.
   bool begin(unsigned which, int file, std::uint64_t offset, std::uint64_t bytes) {
     if (wait(which) < 0 && under_way_[which])
-      return false;  // the thread that threw has left it, and it stays there
+      return false;  // the wait failed: the block still has a read in flight
     iocb& request = requests_[which] = {};
     request.aio_data = which;
     request.aio_lio_opcode = IOCB_CMD_PREAD;

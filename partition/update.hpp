@@ -68,9 +68,9 @@ struct UpdateResult {
 /// columns of edges, and `travel` packed changes, if given. If the edges stay in a file, only the offsets are
 /// rewritten; the edges are changed when they are read (updated_edges.hpp), for as long as the graph lives.
 /// Duplicates are treated as in a conversion: the first stays, (u,v) and (v,u) of an undirected graph are one
-/// edge, a self-loop is stored once, and graphs with times keep all. The result has no checksum, since it has
-/// no file yet. Throws InputError for weights that are negative or not finite, and for more vertices than a
-/// graph can have; BudgetError if the new lists do not fit beside the old ones of one direction.
+/// edge, a self-loop is stored once, and graphs with times keep all. A changed graph has no checksum, since
+/// it has no file yet. Throws InputError for weights that are negative or not finite, and for more vertices
+/// than a graph can have; BudgetError if the new lists do not fit beside the old ones of one direction.
 UpdateResult update_graph(Graph graph, const UpdateBatch& batch, unsigned threads,
                           HostMemory* memory = nullptr, HostMemory* travel = nullptr);
 

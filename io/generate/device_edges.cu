@@ -48,7 +48,7 @@ struct Drawing {
 /// Results of a pass over all edges; null: not needed.
 struct Survey {
   unsigned long long* self_loops;
-  unsigned long long* groups;  ///< [2^kMostGroupBits] records by the source's top bits
+  unsigned long long* groups;  ///< [2^min(scale, kMostGroupBits)] records by source
   unsigned long long* ids;     ///< a bit for every id in an edge
   unsigned shift;              ///< from a source to its group
 };

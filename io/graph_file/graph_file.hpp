@@ -130,7 +130,7 @@ struct GraphCheck {
 };
 
 /// Reads the whole file and verifies the checksums of all blocks and the structure (sorted lists, symmetric
-/// if undirected, /in equal to /out, original ids ascending). Holds the offsets in memory, not the edges.
+/// if undirected, /in equal to /out, original ids distinct). Holds the offsets in memory, not the edges.
 /// Throws InputError at the first fault.
 GraphCheck check_graph(const std::string& path, unsigned threads = usable_cores());
 

@@ -1,7 +1,7 @@
 // Results as HDF5: chunks of about 1 MiB, each written whole past HDF5's chunk cache. The file's bytes depend
 // only on the data: chunks have a fixed number of rows, and the last is padded with zeros. Chunks of columns
 // stream into the file in the order of their last rows; those of a column that is ahead of the others wait in
-// memory. Full chunks of other datasets wait in scratch until commit(), and follow the columns in the order
+// memory. Full chunks of other datasets wait in scratch until finish(), and follow the columns in the order
 // of declaration.
 #include <fmt/core.h>
 

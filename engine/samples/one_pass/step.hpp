@@ -18,7 +18,7 @@ struct OnePassProgram {
   std::uint64_t seed = 1;
   std::uint64_t count = 0;     ///< C, at most `universe`
   std::uint64_t universe = 0;  ///< vertices or edges to draw from
-  std::uint64_t capacity = 0;  ///< of the set: set_capacity(count + the widest group)
+  std::uint64_t capacity = 0;  ///< of the set: set_capacity(count)
 
   /// Writes the first C distinct values of the instance's draw sequence to values[count], ascending. `slots`
   /// is memory of a set of `capacity`, which contains them afterwards. In the random counter, the index of
