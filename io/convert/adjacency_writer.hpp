@@ -1,4 +1,4 @@
-// Sorted edges to the rows of a graph file, a block at a time.
+// Sorted edges to the rows of a graph file or of a graph in memory, a block at a time.
 #pragma once
 
 #include <algorithm>
@@ -31,20 +31,72 @@ struct AdjacencyOptions {
 inline constexpr std::uint64_t kRecordsAtOnce =
     1u << 14;  // records a thread turns into targets and weights at a time
 
-/// All threads turn a block of records into rows while another thread hashes and writes the block before: a
-/// file is written by one thread at a time.
+/// Where the next rows go: `rows`, from `vertex` and `edge` on.
+struct RowPlace {
+  Csr& rows;
+  std::uint64_t vertex, edge;
+};
+
+/// Takes blocks of rows, one after the other.
+class RowSink {
+ public:
+  virtual ~RowSink() = default;
+  /// Place for a block, of which `vertex` and `edge` are the first.
+  virtual RowPlace begin(std::uint64_t vertex, std::uint64_t edge) = 0;
+  /// The block is there.
+  virtual void end(std::uint64_t /*vertices*/, std::uint64_t /*edges*/) {}
+  /// Returns when all blocks are where they belong.
+  virtual void finish() {}
+};
+
+/// Rows of a graph in memory are made where they stay.
+class RowsInMemory final : public RowSink {
+ public:
+  explicit RowsInMemory(Csr& rows) : rows_(rows) {}
+  RowPlace begin(std::uint64_t vertex, std::uint64_t edge) override { return {rows_, vertex, edge}; }
+
+ private:
+  Csr& rows_;
+};
+
+/// Rows of a file: a thread hashes and writes a block while all others make the next. A file is written by
+/// one thread at a time.
+class RowsOfFile final : public RowSink {
+ public:
+  RowsOfFile(GraphWriter& writer, const GraphInfo& info, bool in, std::uint64_t block_records)
+      : writer_(writer), in_(in) {
+    for (Csr& block : blocks_) {
+      block.offsets = HostArray<EdgeIndex>(block_records, "CSR offsets");
+      block.targets = HostArray<Vertex>(block_records, "CSR targets");
+      if (info.weighted) block.weights = HostArray<float>(block_records, "CSR weights");
+      if (info.timed) block.times = HostArray<std::int64_t>(block_records, "CSR times");
+    }
+  }
+
+  RowPlace begin(std::uint64_t, std::uint64_t) override { return {blocks_[turn_ ^= 1], 0, 0}; }
+  void end(std::uint64_t vertices, std::uint64_t edges) override {
+    written_behind_.begin([this, &rows = blocks_[turn_], vertices, edges] {
+      writer_.append_offsets(rows.offsets.span().first(vertices), in_);
+      writer_.append_targets(rows.targets.span().first(edges), in_);
+      if (!rows.weights.empty()) writer_.append_weights(rows.weights.span().first(edges), in_);
+      if (!rows.times.empty()) writer_.append_times(rows.times.span().first(edges), in_);
+    });
+  }
+  void finish() override { written_behind_.wait(); }
+
+ private:
+  GraphWriter& writer_;
+  bool in_;
+  Csr blocks_[2];  ///< one is written while the other is filled
+  unsigned turn_ = 0;
+  Background written_behind_;  ///< the last: it ends before what it uses
+};
+
+/// All threads turn a block of records into rows.
 template <class Record>
 class AdjacencyWriter {
  public:
-  AdjacencyWriter(const AdjacencyOptions& options, GraphWriter& writer, bool in)
-      : options_(options), writer_(writer), in_(in) {
-    for (Rows& rows : rows_) {
-      rows.offsets = HostArray<EdgeIndex>(options.block_records, "CSR offsets");
-      rows.targets = HostArray<Vertex>(options.block_records, "CSR targets");
-      if (weighted()) rows.weights = HostArray<float>(options.block_records, "CSR weights");
-      if (Record::kTimed) rows.times = HostArray<std::int64_t>(options.block_records, "CSR times");
-    }
-  }
+  AdjacencyWriter(const AdjacencyOptions& options, RowSink& sink) : options_(options), sink_(sink) {}
 
   void write(std::span<const Record> records) {
     while (!records.empty()) {
@@ -57,20 +109,12 @@ class AdjacencyWriter {
   void finish() {
     const std::uint64_t end = options_.vertices + 1;
     while (opened_ < end) write_block({}, std::min(end, opened_ + options_.block_records));
-    written_behind_.wait();
+    sink_.finish();
   }
 
   std::uint64_t written() const { return position_; }
 
  private:
-  struct Rows {
-    HostArray<EdgeIndex> offsets;
-    HostArray<Vertex> targets;
-    HostArray<float> weights;
-    HostArray<std::int64_t> times;
-  };
-
-  bool weighted() const { return options_.weights != WeightRule::none; }
   Vertex final_id(Vertex id) const { return options_.compaction ? options_.compaction->rank(id) : id; }
 
   /// The first records, as many as the buffers hold with the offsets of their vertices.
@@ -85,62 +129,54 @@ class AdjacencyWriter {
 
   /// Records of vertices below `end`, whose offsets are known with them.
   void write_block(std::span<const Record> records, std::uint64_t end) {
-    Rows& rows = rows_[turn_ ^= 1];
+    const RowPlace place = sink_.begin(opened_, position_);
     parallel_blocks(options_.threads, records.size(), kRecordsAtOnce,
-                    [&](std::uint64_t from, std::uint64_t to, unsigned) { fill(rows, records, from, to); });
-    const std::uint64_t vertices = end - opened_, edges = records.size();
-    if (records.empty()) std::fill_n(rows.offsets.begin(), vertices, position_);
+                    [&](std::uint64_t from, std::uint64_t to, unsigned) { fill(place, records, from, to); });
+    const std::uint64_t vertices = end - opened_;
+    if (records.empty()) std::fill_n(place.rows.offsets.begin() + place.vertex, vertices, position_);
     opened_ = end;
-    position_ += edges;
-    written_behind_.begin([this, &rows, vertices, edges] {
-      writer_.append_offsets(rows.offsets.span().first(vertices), in_);
-      writer_.append_targets(rows.targets.span().first(edges), in_);
-      if (weighted()) writer_.append_weights(rows.weights.span().first(edges), in_);
-      if (Record::kTimed) writer_.append_times(rows.times.span().first(edges), in_);
-    });
+    position_ += records.size();
+    sink_.end(vertices, records.size());
   }
 
-  void fill(Rows& rows, std::span<const Record> records, std::uint64_t begin, std::uint64_t end) const {
+  void fill(const RowPlace& place, std::span<const Record> records, std::uint64_t begin,
+            std::uint64_t end) const {
+    Vertex* const targets = place.rows.targets.data() + place.edge;
     for (std::uint64_t i = begin; i < end; ++i) {
-      rows.targets[i] = final_id(records[i].target());
-      if constexpr (Record::kWeighted) rows.weights[i] = records[i].weight();
-      if constexpr (Record::kTimed) rows.times[i] = records[i].time();
-      if (i == 0 || records[i].source() != records[i - 1].source()) open(rows, records, i);
+      targets[i] = final_id(records[i].target());
+      if constexpr (Record::kWeighted) place.rows.weights[place.edge + i] = records[i].weight();
+      if constexpr (Record::kTimed) place.rows.times[place.edge + i] = records[i].time();
+      if (i == 0 || records[i].source() != records[i - 1].source()) open(place, records, i);
     }
     if (options_.weights != WeightRule::uniform) return;
+    float* const weights = place.rows.weights.data() + place.edge;
     for (std::uint64_t i = begin; i < end; ++i) {
-      rows.weights[i] = uniform_weight(options_.seed, final_id(records[i].source()), rows.targets[i]);
+      weights[i] = uniform_weight(options_.seed, final_id(records[i].source()), targets[i]);
     }
   }
 
   /// The list of record i's source begins there, as do those of the vertices without edges before it.
-  void open(Rows& rows, std::span<const Record> records, std::uint64_t i) const {
+  void open(const RowPlace& place, std::span<const Record> records, std::uint64_t i) const {
     const std::uint64_t first = i == 0 ? opened_ : final_id(records[i - 1].source()) + std::uint64_t{1};
     const std::uint64_t end = final_id(records[i].source()) + std::uint64_t{1};
-    std::fill(rows.offsets.begin() + (first - opened_), rows.offsets.begin() + (end - opened_),
-              position_ + i);
+    EdgeIndex* const offsets = place.rows.offsets.begin() + place.vertex;
+    std::fill(offsets + (first - opened_), offsets + (end - opened_), position_ + i);
   }
 
   const AdjacencyOptions& options_;
-  GraphWriter& writer_;
-  bool in_;
-  Rows rows_[2];  ///< one is written while the other is filled
-  unsigned turn_ = 0;
+  RowSink& sink_;
   std::uint64_t opened_ = 0;    ///< vertices whose offset is known
   std::uint64_t position_ = 0;  ///< records written
-  Background written_behind_;   ///< the last: it ends before what it uses
 };
 
-/// Bytes that write_adjacency() takes for blocks of this many records.
+/// Bytes that RowsOfFile takes for blocks of this many records.
 inline std::uint64_t adjacency_bytes(std::uint64_t block_records) {
   return 2 * block_records * (sizeof(EdgeIndex) + sizeof(Vertex) + sizeof(float) + sizeof(std::int64_t));
 }
 
-/// Writes /out, or /in.
 template <class Record>
-void write_adjacency(SortedEdges<Record>& edges, const AdjacencyOptions& options, GraphWriter& writer,
-                     bool in) {
-  AdjacencyWriter<Record> rows(options, writer, in);
+void write_adjacency(SortedEdges<Record>& edges, const AdjacencyOptions& options, RowSink& sink) {
+  AdjacencyWriter<Record> rows(options, sink);
   edges.scan([&](std::span<const Record> records) {
     rows.write(records);
     if (options.progress)
@@ -149,12 +185,12 @@ void write_adjacency(SortedEdges<Record>& edges, const AdjacencyOptions& options
   rows.finish();
 }
 
-/// Writes all ids of a set or list, ascending.
-template <class Ids>
-void write_original_ids(const Ids& ids, GraphWriter& writer) {
+/// Calls append(ids) for all ids of a set or list, ascending.
+template <class Ids, class Append>
+void write_original_ids(const Ids& ids, Append&& append) {
   std::vector<std::int64_t> block;
   const auto flush = [&] {
-    writer.append_original_ids(block);
+    append(std::span<const std::int64_t>(block));
     block.clear();
   };
   ids.for_each([&](std::uint64_t id) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "io/edge_source.hpp"
+#include "partition/graph.hpp"
 
 namespace sluice::io {
 
@@ -25,7 +26,7 @@ struct ConvertOptions {
   std::optional<bool> compact;  ///< unset: on when more than half of the id range is unused
   bool reverse = false;         ///< also store in-edges
   std::uint64_t seed = 1;
-  std::string scratch;  ///< folder for sort runs; empty: beside the output
+  std::string scratch;  ///< folder for sort runs; empty: beside the output, or the system's for such files
   unsigned threads = 1;
   bool force = false;
   /// Called now and then with a phase name and a fraction in [0,1].
@@ -58,5 +59,10 @@ struct ConvertStats {
 
 /// Converts; the bytes of the file are the same for any memory, threads and number of runs.
 ConvertStats convert(EdgeSource& source, const std::string& output, const ConvertOptions& options);
+
+/// The graph that read_graph() reads of that file, but for its checksum, which stays 0. The sort takes half
+/// of the free host memory at the most, and leaves runs in `scratch` only beyond. `force` and `completed` are
+/// without meaning. `stats`, if not null, is filled in. Throws as convert().
+Graph convert_in_memory(EdgeSource& source, const ConvertOptions& options, ConvertStats* stats = nullptr);
 
 }  // namespace sluice::io

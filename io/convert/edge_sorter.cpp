@@ -63,7 +63,8 @@ template <class Record>
 void EdgeSorter<Record>::grow(std::uint64_t wanted) {
   wait_for_spill();
   spare_ = {};
-  wanted = std::max({wanted, expected_ > buffer_.size() ? expected_ : 2 * buffer_.size(), kFirstBuffer});
+  wanted =
+      std::max(wanted, expected_ > buffer_.size() ? expected_ : std::max(2 * buffer_.size(), kFirstBuffer));
   HostArray<Record> grown(std::min(wanted, capacity()), "sorting edges");
   parallel_blocks(options_.threads, used_, kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
     std::copy_n(buffer_.begin() + begin, end - begin, grown.begin() + begin);

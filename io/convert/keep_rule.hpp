@@ -1,4 +1,4 @@
-// Which edges a graph keeps and which weights they get: the rules of converted and generated graphs.
+// Which edges a conversion keeps and what they weigh.
 #pragma once
 
 #include <algorithm>

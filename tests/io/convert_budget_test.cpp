@@ -1,4 +1,5 @@
 // The same bytes for any memory, threads and batches, within the budget, and nothing left behind.
+#include <algorithm>
 #include <optional>
 
 #include "apps/bench/generated_graph.hpp"
@@ -44,6 +45,29 @@ TEST_F(ConvertBudget, ExternalSortWritesTheBytesThatMemoryDoes) {
     ASSERT_TRUE(bytes_of(path("memory.h5")) == bytes_of(path("external.h5"))) << bits;
     EXPECT_EQ(files(), 2u);
   }
+}
+
+TEST_F(ConvertBudget, AGraphInMemoryIsTheSameWhereTheSortLeavesMemory) {
+  const auto edges = random_edges(200000, 2500000, 13);
+  ConvertOptions options;
+  options.threads = 2;
+  options.scratch = path("");
+  const auto make = [&](ConvertStats& stats) {
+    MemorySource source(edges, {{}, false, true, true, "test"}, 33333);
+    return convert_in_memory(source, options, &stats);
+  };
+  ConvertStats whole_stats, stats;
+  const Graph whole = make(whole_stats);
+  const test::HostCeiling tiny(kTiny);
+
+  const Graph external = make(stats);
+
+  EXPECT_EQ(whole_stats.sort_runs, 0u);
+  EXPECT_GT(stats.sort_runs, 1u);
+  EXPECT_EQ(whole_stats.duplicates, stats.duplicates);
+  EXPECT_TRUE(std::ranges::equal(whole.out.offsets.span(), external.out.offsets.span()));
+  EXPECT_TRUE(std::ranges::equal(whole.out.targets.span(), external.out.targets.span()));
+  EXPECT_EQ(files(), 0u);
 }
 
 TEST_F(ConvertBudget, ManyRunsAreMergedInSeveralPasses) {
