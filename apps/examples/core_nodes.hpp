@@ -1,5 +1,5 @@
-// Subgraphs of a graph's core: of the first vertices, those whose lists hold half of all edges, a tenth, and
-// the edges between them. Where vertices are in descending order of degree, the core is the hubs.
+// Subgraphs of a graph's core: the first vertices, whose lists hold half of all edges. If degrees descend
+// with the id, they are the hubs. A sample has a tenth of the core, and all edges between its vertices.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ struct CoreNodes {
 
   std::uint64_t one_in = 10;
 
-  /// Vertices that are drawn from.
+  /// Number of vertices in the core; a sample draws from vertices [0, universe).
   std::uint64_t universe(const sluice::Graph& graph) const {
     const auto begins = graph.out.offsets.span();
     const std::uint64_t half = (graph.edges() + 1) / 2;

@@ -1,5 +1,4 @@
-// What every example does around its sampler or program: opens the device, reads the graph, says what went
-// wrong.
+// What the examples share around their sampler or program: open the device, read the graph, print errors.
 #pragma once
 
 #include <cstdio>
@@ -18,7 +17,7 @@ inline DeviceChoice device_of(const std::string& name) {
   throw UsageError("the device is auto, host or cuda, not '" + name + "'");
 }
 
-/// EXAMPLE GRAPH.h5 [auto|host|cuda]: calls body(device, graph) and returns the exit status.
+/// For arguments GRAPH.h5 [auto|host|cuda]: calls body(device, graph) and returns the exit status.
 template <class Body>
 int run_on_graph(int argc, char** argv, Body&& body) {
   try {
@@ -35,7 +34,7 @@ int run_on_graph(int argc, char** argv, Body&& body) {
   }
 }
 
-/// The same for samplers: calls body(graph).
+/// As run_on_graph, for samplers: calls body(graph) with a ResidentGraph.
 template <class Body>
 int run(int argc, char** argv, Body&& body) {
   return run_on_graph(argc, argv, [&](Device& device, const Graph& graph) {
@@ -44,7 +43,7 @@ int run(int argc, char** argv, Body&& body) {
   });
 }
 
-/// Prints the first few edges as: instance, depth, source, target.
+/// Prints the first ten edges as: instance, depth, source, target.
 struct SamplePrinter : SampleSink {
   void write(const SampleBatch& batch) override {
     std::size_t at = 0;
@@ -59,7 +58,7 @@ struct SamplePrinter : SampleSink {
   std::uint64_t printed = 0;
 };
 
-/// Prints what draw(options, sink) draws; returns the exit status.
+/// Calls draw(options, sink), prints the samples it writes to the sink, and returns the exit status.
 template <class Draw>
 int print_samples(ResidentGraph& graph, Draw&& draw) {
   SamplePrinter sink;

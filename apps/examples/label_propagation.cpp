@@ -1,5 +1,5 @@
-// Spreads labels over a graph file: label_propagation GRAPH.h5 [auto|host|cuda]
-// Compiled by nvcc it runs on a GPU too, from the same lines.
+// Propagates labels through a graph file: label_propagation GRAPH.h5 [auto|host|cuda]
+// The same code also runs on a GPU if it is compiled by nvcc.
 #include "apps/examples/label_propagation.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace {
 
-/// Prints the first few labels and how many vertices have each.
+/// Prints the ten smallest labels, and how many vertices have each.
 int spread(const sluice::Device& device, const sluice::Graph& file) {
   const sluice::acc::AccGraph graph(device, file, {});
   const auto result = sluice::acc::run_acc(graph, LabelPropagation{});

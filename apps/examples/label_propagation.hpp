@@ -1,14 +1,14 @@
-// Label propagation from seeds: every hundredth vertex has a label of its own, labels go along edges, and a
-// vertex keeps the first that reaches it; of those that come in the same round, the smallest.
+// Label propagation from seeds: every hundredth vertex has its own label, and labels propagate along edges. A
+// vertex keeps the first label that reaches it; of several in one round, the smallest.
 #pragma once
 
 #include "engine/acc/run.hpp"
 
 struct LabelPropagation {
   using State =
-      std::uint64_t;  // hops above the label, so that a minimum prefers near labels, then small ones
+      std::uint64_t;  // high 32 bits: hops, low: label, so a minimum prefers near labels, then small
   static constexpr sluice::acc::Combine kCombine = sluice::acc::Combine::aggregation;
-  static constexpr bool kRepeats = true;  // a smaller label may still come in the same round
+  static constexpr bool kRepeats = true;  // a smaller label may still arrive in the same round
   static constexpr State kNone = ~State{0};
   sluice::Vertex every = 100;
 

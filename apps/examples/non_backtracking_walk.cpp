@@ -1,5 +1,5 @@
-// Walks a graph file without ever going straight back: non_backtracking_walk GRAPH.h5 [auto|host|cuda]
-// Compiled by nvcc it runs on a GPU too, from the same lines.
+// Runs non-backtracking walks on a graph file: non_backtracking_walk GRAPH.h5 [auto|host|cuda]
+// The same code also runs on a GPU if it is compiled by nvcc.
 #include "apps/examples/non_backtracking_walk.hpp"
 
 #include <cstdio>
@@ -8,7 +8,7 @@
 
 namespace {
 
-/// Prints the first few walks, one a line.
+/// Prints the first five walks, one per line.
 struct Printer : sluice::WalkSink {
   void write(const sluice::WalkBatch& batch) override {
     const std::size_t row = std::size_t{batch.length} + 1;

@@ -1,4 +1,4 @@
-// Walks through a graph file and ranks its vertices: walk_and_rank GRAPH.h5
+// Runs random walks on a graph file and computes its PageRank: walk_and_rank GRAPH.h5
 #include <algorithm>
 #include <cstdio>
 
@@ -6,7 +6,7 @@
 #include "engine/sampling/run.hpp"
 #include "io/graph_file/graph_file.hpp"
 
-/// Prints one walk a line.
+/// Prints one walk per line.
 struct Print : sluice::WalkSink {
   void write(const sluice::WalkBatch& batch) override {
     const std::size_t row = batch.length + 1;
@@ -18,13 +18,13 @@ struct Print : sluice::WalkSink {
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   const sluice::Graph graph = sluice::io::read_graph(argv[1]);
-  sluice::Device device;  // a GPU where there is one, else the host
+  sluice::Device device;  // a GPU if there is one, else the host
 
   sluice::ResidentGraph resident(device, graph);
   sluice::walks::Options options;
   options.length = 5;
   Print print;
-  sluice::sampling::run_walks(resident, {}, options, &print);  // from every vertex
+  sluice::sampling::run_walks(resident, {}, options, &print);  // one walk from every vertex
 
   const auto ranks = sluice::pagerank::run_pagerank(device, graph, {}).ranks;
   const auto best = std::max_element(ranks.begin(), ranks.end());

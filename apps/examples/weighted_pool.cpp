@@ -1,4 +1,4 @@
-// Walks pools of a graph file's vertices: weighted_pool GRAPH.h5 [auto|host|cuda]
+// Runs random walks of pools of vertices on a graph file: weighted_pool GRAPH.h5 [auto|host|cuda]
 #include "apps/examples/weighted_pool.hpp"
 
 #include <cstdio>
@@ -7,7 +7,7 @@
 
 namespace {
 
-/// Prints the edges of the first few pools, one pool a line.
+/// Prints the edges of the first five pools, one pool per line.
 struct Printer : sluice::WalkSink {
   void write(const sluice::WalkBatch& batch) override {
     const std::size_t row = batch.edges.size() / batch.count;

@@ -1,6 +1,6 @@
-// Walks of a pool that branch: each step selects two entries of a pool of seeds, with probability
-// proportional to their degree, and three neighbours of each, by the weights of the edges. The neighbours
-// join the pool, the first of each entry in its place.
+// Branching walks of a pool of vertices. Each step selects two entries in proportion to their degree, and
+// three neighbours of each in proportion to the edge weights. The first neighbour of an entry replaces it in
+// the pool; the others are appended.
 #pragma once
 
 #include "engine/samples/pool/pool.hpp"
