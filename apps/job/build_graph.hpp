@@ -1,4 +1,4 @@
-// What generate and convert share: a stream of edges becomes a graph file, with progress, summary and report.
+// What generate and convert share: a stream of edges to a graph file, with progress, summary and report.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace sluice::apps {
 
-/// Converts `source` into `output`; `options` are completed from `common`. `device`: what the source works
-/// on, for the report; null: nothing but files.
+/// Converts `source` into `output`; completes `options` from `common`. `device`: the device that the source
+/// uses, for the report; null if none.
 void build_graph(const Command& command, const CommonOptions& common, io::EdgeSource& source,
                  const std::string& output, io::ConvertOptions options, const Device* device = nullptr);
 

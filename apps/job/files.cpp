@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A file or folder that is there, or the name that it will get in a folder that is there.
+/// An existing file or folder; or, for a name not yet in use, its existing folder and the name.
 struct Identity {
   dev_t device = 0;
   ino_t node = 0;
@@ -38,7 +38,7 @@ Identity identity_of(const fs::path& path) {
   return {0, 0, fs::absolute(path).lexically_normal()};
 }
 
-/// Does `folder` hold the file, at whatever depth?
+/// Is the file in `folder` or in any folder below it?
 bool holds(const Identity& folder, const fs::path& file) {
   std::error_code absent;
   fs::path place = fs::canonical(io::folder_of(file), absent);

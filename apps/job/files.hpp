@@ -1,5 +1,4 @@
-// The files of a job, distinguished by what they are: names, links and folders may lead to one file by many
-// ways.
+// The files of a job, identified by device and inode: different names and links may lead to the same file.
 #pragma once
 
 #include <vector>
@@ -8,11 +7,11 @@
 
 namespace sluice::apps {
 
-/// Throws UsageError where a file that is written is another file of the job as well, or a folder that holds
-/// one: --force would cost the user the one or the other.
+/// Throws UsageError if an output file is also another file of the job, or a folder that holds one: with
+/// --force, the job would overwrite that file.
 void refuse_one_file_twice(const std::vector<NamedFile>& files);
 
-/// Throws as io::OutputFile does where the name of one that is written is taken, or cannot be replaced.
+/// Throws, as io::OutputFile does, if the name of an output file is taken or cannot be replaced.
 void require_free_names(const std::vector<NamedFile>& files, bool force);
 
 }  // namespace sluice::apps

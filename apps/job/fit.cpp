@@ -1,4 +1,4 @@
-// Whether a job fits its memory, before it begins, and what it needs where it does not.
+// Decides before a job begins whether it fits its memory, and states what it needs if it does not.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t kUnbounded = ~std::uint64_t{0};
 
-/// Sets a ceiling for as long as it lives.
+/// Sets a budget's ceiling, and restores the earlier one when destroyed.
 class TrialCeiling {
  public:
   TrialCeiling(MemoryBudget& memory, std::uint64_t bytes) : memory_(memory), before_(memory.ceiling()) {
@@ -33,13 +33,13 @@ class TrialCeiling {
   std::uint64_t before_;
 };
 
-/// The least or largest of what the ranks of the job say.
+/// The minimum or maximum of `value` over the ranks of the job. All ranks call it.
 std::uint64_t of_all_ranks(std::uint64_t value, Reduce reduce) {
   world().all_reduce(std::span(&value, 1), reduce, "memory for the job");
   return value;
 }
 
-/// Does another rank have a lower ceiling? All ranks call it, and not all of them find so.
+/// Returns true if another rank has a lower ceiling. Collective; it is false on the rank with the lowest one.
 bool others_have_less(const MemoryBudget& host, const MemoryBudget& device) {
   const std::uint64_t least_host = of_all_ranks(host.ceiling(), Reduce::min),
                       most_host = of_all_ranks(host.ceiling(), Reduce::max),
@@ -47,11 +47,11 @@ bool others_have_less(const MemoryBudget& host, const MemoryBudget& device) {
   return least_host != most_host ? host.ceiling() > least_host : device.ceiling() > least_device;
 }
 
-/// About the least ceiling of every rank's `memory` with which `fits()`, if `kUnbounded` is enough and
-/// today's is not. All ranks call it.
+/// Returns about the lowest ceiling, equal on every rank, of `memory` with which `fits()`. `kUnbounded` must
+/// be enough, and the current ceiling not. All ranks call it.
 template <class Fits>
 std::uint64_t least_ceiling(MemoryBudget& memory, const Fits& fits) {
-  constexpr std::uint64_t kNear = 1024;  // a part of it
+  constexpr std::uint64_t kNear = 1024;  // relative precision: 1 / kNear
   const auto fits_in = [&](std::uint64_t bytes) {
     const TrialCeiling trial(memory, bytes);
     return fits();
@@ -88,7 +88,7 @@ std::uint64_t Job::graph_bytes() const {
 }
 
 JobNeed Job::need_of(const sampling::RunPlan& plan) const {
-  // On a GPU a batch may be an estimate: the run says.
+  // On a GPU, the batch size may be an estimate; an allocation in the run reports a lack of memory.
   const std::uint64_t host = plan.check_bytes + (device_->is_cuda() ? 0 : plan.device_bytes_needed);
   return {.device_bytes = plan.device_bytes_needed - (device_->is_cuda() ? plan.batch_bytes : 0),
           .host_bytes = host,
@@ -122,9 +122,9 @@ JobNeed Job::need_of(const acc::AccPlan& plan) const {
           .brought_again = plan.brought_bytes};
 }
 
-/// What a GPU takes is said when it is taken, before the work begins. Of ranks a plan says what they send
-/// each other at most, and some say no more than about what each takes: those refuse nothing, but the graph
-/// is held otherwise where it may be.
+/// A GPU's allocations report a lack of memory before the work begins, so it is not judged here. With several
+/// ranks, a plan bounds their messages from above, and some plans are estimates. Those refuse no job, but the
+/// graph moves to its next place if there is one.
 bool Job::fits(const JobNeed& needed) const {
   const MemoryBudget &device = device_->memory(), &host = host_budget();
   const bool on_host = options_.plan || !device_->is_cuda(), alone = options_.plan || world().size() == 1,
@@ -159,15 +159,15 @@ void Job::fit(const FindNeed& need) {
   } while (hold_less());
   refusal_ = refusal(need);
   constexpr const char* kElsewhere = "the job does not fit on another rank (see its plan)";
-  if (refusal_.empty()) refusal_ = reason.empty() ? kElsewhere : reason;  // no memory would do
+  if (refusal_.empty()) refusal_ = reason.empty() ? kElsewhere : reason;  // no memory is enough
   const bool refused = !options_.plan || !trial.need;
-  // The rank that has too little says so. By default ceilings differ a little from rank to rank, for what is
-  // free does: one that lacks memory may not have the lowest.
+  // Only a rank with too little memory reports it. Default ceilings differ slightly between ranks, as they
+  // follow the free memory; so a rank that lacks memory may not have the lowest ceiling.
   const bool others = others_have_less(host_budget(), device_->memory());
   const std::uint64_t silence = trial.fits ? 2 : others ? 1 : 0, least = of_all_ranks(silence, Reduce::min);
   if (refused && silence > least) throw PeerFailed(kElsewhere);
   if (refused) throw_refusal();
-  static_cast<void>(try_plan(need, paging()));  // the plan that is printed
+  static_cast<void>(try_plan(need, paging()));  // makes the plan to be printed
 }
 
 void Job::throw_refusal() const {
@@ -221,7 +221,7 @@ std::string Job::refusal(const FindNeed& need) {
   MemoryBudget &device = device_->memory(), &host = host_budget();
   PagingOptions how = paging();
   const char* others = world().size() > 1 ? ", or use more ranks" : "";
-  JobNeed found;  // of the least ceiling
+  JobNeed found;  // with the lowest ceiling that fits
   const auto fits = [&] {
     const Trial trial = try_plan(need, how);
     if (trial.need && *trial.need->remedies != 0) others = trial.need->remedies;
@@ -232,11 +232,11 @@ std::string Job::refusal(const FindNeed& need) {
     const TrialCeiling host_trial(host, host_bytes), device_trial(device, device_bytes);
     return fits();
   };
-  // What ranks exchange comes on top: a plan bounds it from above alone.
+  // With several ranks, messages need memory too; a plan gives only their upper bound.
   const bool alone = world().size() == 1;
   const char *const least = alone ? "" : "at least ", *const each = alone ? "" : " on each rank";
   std::string line, remedies;
-  // `with`: what any part needs of the other memory, where that has less.
+  // `with`: what the largest part needs of the other memory, if that has less.
   const auto amount = [&](std::uint64_t bytes, std::uint64_t ample, const std::string& with) {
     return format_need(bytes) + (found.says(ample, bytes)
                                      ? fmt::format(" ({}{} for any {})", format_need(ample), with, found.part)

@@ -29,7 +29,7 @@ std::string edge_rate(std::uint64_t edges, double seconds) {
   return format_rate(per_second(edges, seconds)) + " edges";
 }
 
-/// `VERTICES:EDGES`, and `:undirected`: what would be in the file of a graph that is only planned.
+/// Parses `VERTICES:EDGES` or `VERTICES:EDGES:undirected`, a graph without a file, for --plan.
 std::optional<io::GraphInfo> numbers_of_graph(const CommonOptions& options) {
   constexpr double kMostVertices = 0xfffffffe, kMostEdges = 1e15;
   const auto words = split(options.graph, ":");
@@ -56,7 +56,7 @@ ReportFile begin_report(const CommonOptions& options) {
   return {world().leads() ? options.report : "", options.force};
 }
 
-/// A GPU takes 0.15 s to be opened, and 0.05 to take offsets and memory for edges, in which a disk reads.
+/// Opening a GPU takes 0.15 s, and allocating offsets and edges 0.05 s. The disk reads ahead in that time.
 std::unique_ptr<io::ReadAhead> read_ahead(const CommonOptions& options) {
   if (options.device.choice == DeviceChoice::host || options.plan) return nullptr;
   return std::make_unique<io::ReadAhead>(options.graph);
@@ -75,7 +75,7 @@ Job::Job(const Command& command, const CommonOptions& options, const GraphNeeds&
   if (options.output.empty() && !options.plan) {
     throw UsageError("--output FILE is missing: say where results go (or ask for --plan)");
   }
-  // Names are looked at before the work; the rename looks again.
+  // Checks names before the work begins; publish() checks them again before the rename.
   if (world().leads() && !options.plan) require_free_names(command.files(), options.force);
   require_scratch(options);
   apply_host_ceiling(options);
@@ -93,7 +93,7 @@ std::vector<GraphPlace> Job::graph_places() const {
   const bool in = needs_.in_edges && info_.directed && info_.has_in,
              without = in && needs_.in_edges_if_they_fit;
   const Transport transport = options_.paging.transport;
-  // A transport that reads memory has lists there.
+  // These two transports read lists from host memory.
   const bool in_memory = transport == Transport::copied || transport == Transport::mapped;
   const bool sharded = options_.distribution == Distribution::shard && world().size() > 1;
   if (sharded && in_memory) {
@@ -119,7 +119,7 @@ void Job::open() {
   by_numbers_ = numbers.has_value();
   if (numbers) outline_.emplace(info_);
   report_.graph = facts_of(options_.graph, info_);
-  // First of all: what ranks ask of each other from here on depends on both.
+  // Must precede every collective that depends on the options or the graph.
   require_same_on_all_ranks(same_options(command_) +
                             fmt::format("graph checksum {}\nin-edges in the file: {}\n",
                                         format_checksum(info_.checksum), info_.has_in ? "yes" : "no"));
@@ -148,7 +148,7 @@ void Job::outline() {
 
 void Job::load() {
   const Stopwatch watch;
-  // What memory cannot hold, the system's cache cannot keep either.
+  // A graph that exceeds the memory budget also exceeds the system's page cache.
   const bool cached =
       places_.front().in_file && share_of_node(io::graph_bytes(info_, columns())) <= host_budget().ceiling();
   graph_ = Graph{};
@@ -283,8 +283,8 @@ void Job::finish(const AccFigures& acc) {
 void Job::close() {
   throw_if_stopped();
   const Stopwatch closing;
-  // Of one process: from here on it comes to its end, also where it is asked to stop. (Of several, one may be
-  // lost.)
+  // A single process ignores stop requests from here on, because it is about to finish. With several ranks,
+  // one may still be lost.
   if (world().size() == 1) settle_end();
   output_->finish();
   progress_.finish();

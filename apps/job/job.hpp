@@ -1,5 +1,5 @@
-// What walk, sample and the solvers share: opening device and files, loading the graph, closing with a
-// summary and a report.
+// What walk, sample and the solvers share: opening device and files, loading the graph, the summary and the
+// report.
 #pragma once
 
 #include <functional>
@@ -31,69 +31,69 @@ namespace sluice::apps {
 
 class VertexColumns;
 
-/// What a command reads of the graph file.
+/// The parts of a graph file that a command reads.
 struct GraphNeeds {
-  bool in_edges = false;              ///< also in-edges, where a directed graph's file has them
-  bool in_edges_if_they_fit = false;  ///< those, but only where memory holds them beside all else
-  bool weights = false;               ///< also weights of edges, where the file has them
-  bool updated = false;               ///< a batch rewrites all of it, one direction after the other
-  bool file_needs_in = false;         ///< in a directed graph's file, work needs in-edges
-  bool as_lists_come = false;         ///< work but a check may begin while edges are read (io::begin_reading)
+  bool in_edges = false;              ///< also in-edges, if a directed graph's file has them
+  bool in_edges_if_they_fit = false;  ///< in-edges only if they fit in memory with everything else
+  bool weights = false;               ///< also edge weights, if the file has them
+  bool updated = false;               ///< a batch updates the graph: all columns, one direction at a time
+  bool file_needs_in = false;         ///< out of core, a directed graph's file must have in-edges
+  bool as_lists_come = false;         ///< work, but no check, may begin during reading (io::begin_reading)
 };
 
-/// What a plan says that a job takes beside the graph as it was read.
+/// What a job needs beside the graph in memory, according to its plan.
 struct JobNeed {
   std::uint64_t device_bytes = 0;
-  std::uint64_t host_bytes = 0;  ///< with what a device takes that lies there
-  const char* remedies = "";     ///< beside more memory
-  // Beside it, which no plan counts:
-  std::uint64_t most = 0;  ///< bytes that a part of the work may take
-  const char* part = "";   ///< "query"
-  /// Of it, bytes of host memory for which a job that cannot begin again leaves room beside the graph.
+  std::uint64_t host_bytes = 0;  ///< includes device_bytes if the device is the host
+  const char* remedies = "";     ///< other than more memory
+  // Memory on top of the plan, because its size depends on the results:
+  std::uint64_t most = 0;  ///< upper bound for one part of the work, in bytes
+  const char* part = "";   ///< name of the part, as "query"
+  /// The bytes of `most` that a job reserves in host memory beside the graph if it cannot restart.
   std::uint64_t room = 0;
-  /// Where ranks share the graph out, is `device_bytes` what each must have?
+  /// With --distribution shard: is `device_bytes` what each rank needs, not an estimate?
   bool exact_on_ranks = false;
-  /// Bytes of lists that come to the device more than once, unless it has so much left; empty: not known.
+  /// Bytes of lists that move to the device repeatedly unless they fit on it; empty if unknown.
   std::optional<std::uint64_t> brought_again = {};
 
-  /// Is `ample`, which suffices for any part, worth saying beside so many bytes?
+  /// Should a message give `ample`, which is enough for any part, beside `bytes`?
   bool says(std::uint64_t ample, std::uint64_t bytes) const {
-    constexpr std::uint64_t kMost = std::uint64_t{1} << 40;  // more is no advice
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 40;  // above that, the figure is no help
     return most != 0 && ample > bytes && ample < kMost;
   }
 };
 
-/// Where a graph is: in memory, or but for offsets in its file; with in-edges, or without.
+/// Where a graph is: in memory, or in its file except for the offsets; with or without in-edges.
 struct GraphPlace {
   bool in_file = false, in_edges = false;
 };
 
 class Job {
  public:
-  /// Opens the device, claims the report's name and looks at the graph's file. Everything that can be refused
-  /// without reading the edges is refused first; they are read by fitting(). Throws Error.
+  /// Opens the device, claims the report's name and reads the graph file's header and offsets. Refuses all
+  /// that can be refused without the edges; fitting() reads those. Throws Error.
   Job(const Command& command, const CommonOptions& options, const GraphNeeds& needs = {});
 
   Device& device() { return *device_; }
-  /// Before fitting(): its edges are in the file. With --plan an outline (io::GraphOutline).
+  /// Before fitting(), its edges are in the file. With --plan it is an outline (io::GraphOutline).
   const Graph& graph() const { return graph_; }
-  /// Are the graph's edges nowhere? Only with --plan.
+  /// True if GRAPH gives numbers of vertices and edges instead of a file; only with --plan.
   bool by_numbers() const { return by_numbers_; }
   const IdMap& ids() const { return *ids_; }
-  /// Hands the graph over, to be changed. What came of it is the job's graph once adopt() has it back:
-  /// results are of that one and name its checksum.
+  /// Moves the graph out, to be changed. After adopt() the changed graph is the job's: results belong to it
+  /// and carry its checksum.
   Graph give_graph() { return std::move(graph_); }
   void adopt(Graph graph);
-  /// What the report says beside the figures that every run has.
+  /// Sets the report's counters, which it gives beside the figures of every run.
   void count(const ResolvedOptions& counters) { report_.counters = counters; }
 
-  /// How the graph is worked on, by these ranks.
+  /// The paging options of the command line, with the ranks that share out the graph.
   PagingOptions paging() const;
-  /// As this plan of fitting() says.
+  /// As paging(), cut into partitions if the plan is.
   PagingOptions paging_of(const sampling::RunPlan& plan) const;
-  /// The plan that make(paging) gives, where it fits: of the graph as it was read or, where that leaves too
-  /// little memory, as it lies in its file. All ranks call it. Throws BudgetError that says all that the job
-  /// needs, and what would do; with --plan, print_plan() does.
+  /// Loads the graph and returns make(paging) if it fits. If not, the graph takes less memory at its next
+  /// place: without in-edges, or in its file. All ranks call it. Throws BudgetError that states the whole
+  /// need and the remedies; with --plan, print_plan() throws it.
   template <class Make>
   auto fitting(const Make& make) {
     std::optional<std::invoke_result_t<const Make&, const PagingOptions&>> plan;
@@ -112,9 +112,9 @@ class Job {
       count_ranks(need_of(*plan), [&](const PagingOptions& paging) { return need_of(make(paging)); });
     return std::move(*plan);
   }
-  /// Calls work(plan), `plan` being what fitting(make) gave. Where a part of it takes too much
-  /// (JobNeed::most), the graph leaves its memory and the work begins again; the line of the refusal names
-  /// what surely suffices.
+  /// Calls work(plan), where fitting(make) returned `plan`. If a part of the work takes too much memory
+  /// (JobNeed::most), the graph takes less at its next place and the work restarts. The refusal, if any,
+  /// states an amount that is enough.
   template <class Plan, class Make, class Work>
   void within_memory(Plan plan, const Make& make, const Work& work) {
     while (true) {
@@ -125,45 +125,45 @@ class Job {
         if (!may_begin_again()) throw_too_large(error, need);
         try {
           plan = fitting(make);
-        } catch (const BudgetError&) {  // with less of the graph it would not begin
+        } catch (const BudgetError&) {  // does not fit even with less of the graph in memory
           if (need.most == 0) throw;
           throw_too_large(error, need);
         }
       }
     }
   }
-  /// Gives up the GPU for the host where `too_large` says on any rank that the work is no GPU's, and none was
-  /// asked for. All ranks call it.
+  /// Moves the job from the GPU to the host if `too_large` is true on any rank that uses a GPU, and the
+  /// device was chosen automatically. Returns true if it did. All ranks call it.
   bool moves_to_host(bool too_large);
 
-  /// Throws BudgetError where the device's memory is less than the plan says.
+  /// Throws BudgetError if the device's ceiling is below `bytes`.
   void require_device_memory(std::uint64_t bytes) const;
 
-  /// Fills in what every run takes from the common options: seed, layout, its share of the instances, and a
-  /// progress bar that counts `unit` (" walks"). Throws UsageError for a share behind the last instance.
+  /// Sets what every run takes from the common options: seed, layout, this rank's range of instances, and a
+  /// progress bar that counts `unit` (" walks"). Throws UsageError for a range behind the last instance.
   void prepare(const HeldStarts& starts, const char* unit, RunOptions& run);
 
-  /// Claims the output's name. `attributes` are the options of CONTRACT section 4; the command, starts (null:
-  /// it has none), seed and graph are added here.
+  /// Claims the output's name. `attributes` are the options of CONTRACT section 4. The command, `starts`
+  /// (null if the command has none), seed and graph checksum are added here.
   io::ResultWriter& open_results(const std::vector<io::Attribute>& attributes, const Starts* starts,
                                  const std::vector<std::string>& text_columns);
 
-  /// Adds an attribute that was not known when the results were opened. All ranks note the same.
+  /// Adds an attribute that was unknown when the results were opened. All ranks add the same one.
   void note(const io::Attribute& attribute) { output_->note(attribute); }
 
-  /// Writes what there is of every vertex.
+  /// Writes the datasets that have a row per vertex.
   void write(const VertexColumns& columns);
-  /// A graph that gets its name together with the results.
+  /// Keeps a written graph that gets its name together with the results.
   void hold_graph(io::GraphWriter graph) { written_graph_.emplace(std::move(graph)); }
 
-  /// Completes the output, says what was done, writes the report.
+  /// Completes the output, prints the summary, writes the report.
   void finish(const RunStats& run, const char* instance_name, const char* edge_name);
   void finish(const SolverFigures& solver);
   void finish(const AccFigures& acc);
 
   Progress& progress() { return progress_; }
 
-  /// --plan: prints what the job would need, by a plan of fitting(); throws BudgetError if it does not fit.
+  /// --plan: prints the need of a job whose plan fitting() returned; throws BudgetError if it does not fit.
   void print_plan(const sampling::RunPlan& plan) const;
   void print_plan(const pagerank::Plan& plan) const;
   void print_plan(const ppr::Plan& plan) const;
@@ -171,19 +171,19 @@ class Job {
 
  private:
   void open();
-  /// In which ways the graph may be held, which is the better the sooner it comes.
+  /// The places where the graph may be held, in order of preference.
   std::vector<GraphPlace> graph_places() const;
-  /// What is read of the file's edges.
+  /// The columns of the file to read at the current place.
   io::GraphColumns columns() const;
-  /// Where the graph was not read: in-edges that work on a file needs, and this one does not have.
+  /// True if work on edges in the file needs in-edges, and the file has none.
   bool lacks_in_edges() const { return needs_.file_needs_in && info_.directed && !info_.has_in; }
-  /// The graph is one whose edges are in the file, of which nothing is charged.
+  /// Sets a graph whose edges stay in the file; nothing of it is charged to a budget.
   void look();
-  /// The graph is an outline, charged as what is read to its place would be, past the ceiling too.
+  /// Sets an outline, charged to the budget as load() would charge the graph, even above the ceiling.
   void outline();
-  /// Reads the graph to its place.
+  /// Reads the graph to its current place.
   void load();
-  /// What the graph takes of host memory as it was read, and the starts.
+  /// Host memory of the graph, its id map and the starts.
   std::uint64_t held_bytes() const;
   std::uint64_t graph_bytes() const;
   JobNeed need_of(const sampling::RunPlan& plan) const;
@@ -191,51 +191,49 @@ class Job {
   JobNeed need_of(const ppr::Plan& plan) const;
   JobNeed need_of(const acc::AccPlan& plan) const;
   using FindNeed = std::function<JobNeed(const PagingOptions&)>;
-  /// A plan with the graph at its place.
+  /// A plan of the job with the graph at its current place.
   struct Trial {
-    std::optional<JobNeed> need;  ///< null: there is none, because of `reason`
-    bool fits = false;            ///< this rank's memory
+    std::optional<JobNeed> need;  ///< null if there is no plan; `reason` says why
+    bool fits = false;            ///< into this rank's memory
     bool all_fit = false;
     std::string reason;
   };
   /// All ranks call it.
   Trial try_plan(const FindNeed& need, const PagingOptions& paging);
-  /// As fitting(); `need` throws BudgetError where there is no plan.
+  /// As fitting(); `need` throws BudgetError if there is no plan.
   void fit(const FindNeed& need);
-  /// Is this one process, which plans what ranks share out? Then count_ranks() finds how many they must be,
-  /// last of all; `known` is what one needs, if there is a plan of it.
+  /// Does this single process plan a job for ranks that share out the graph? If so, count_ranks() finds how
+  /// many ranks it takes, after all else. `known` is the need of one rank, if it has a plan.
   bool counts_ranks() const;
   void count_ranks(std::optional<JobNeed> known, const FindNeed& need);
   void print_ranks() const;
   bool in_file() const { return places_[place_].in_file; }
-  /// Will hold less of the graph in memory, if that can be; false: it holds the least already. Of several
-  /// ranks all do.
+  /// Moves to the next place, with less of the graph in memory; false if there is none. Same on all ranks.
   bool hold_less();
-  /// May what was written be withdrawn? Not where another rank or standard output has some of it.
+  /// Can written results be withdrawn? Not if another rank or standard output has received some.
   bool may_withdraw() const;
-  /// Withdraws it and holds less; false: it may not, or the job holds the least.
+  /// Withdraws the results and calls hold_less(); false if either is impossible.
   bool may_begin_again();
   /// Throws BudgetError.
   [[noreturn]] void throw_too_large(const BudgetError& error, const JobNeed& need) const;
-  /// What each memory must allow, so that JobNeed::most surely fits. Of what is left, partitions
-  /// take up to one half.
+  /// The ceilings that are enough for JobNeed::most. Partitions take up to half of the memory that is left.
   std::uint64_t ample_device_bytes(const JobNeed& need) const;
   std::uint64_t ample_host_bytes(const JobNeed& need) const;
   /// Throws BudgetError where fitting() found that no plan fits.
   void throw_refusal() const;
-  /// Has this rank the memory that a plan says the job needs?
+  /// Does this rank have the memory that the plan needs?
   bool fits(const JobNeed& needed) const;
-  /// The line for a job that does not fit with the graph at its last place: about the least memory that does,
-  /// and other remedies; empty if none does. All ranks call it and find the same.
+  /// The message for a job that does not fit with the graph at its last place: about the lowest sufficient
+  /// ceiling, and other remedies. Empty if no ceiling is enough. All ranks call it and get the same message.
   std::string refusal(const FindNeed& need);
   void close();
-  /// Everything was written: gives it its names.
+  /// Gives the completed output, graph and report their names.
   void publish();
   void say_not_converged(const std::string& after, double residual, const std::string& end) const;
-  /// One line on standard error, and what was idle. `rate` is of `what` in so many seconds.
+  /// Prints a line on standard error, and unused slots. `rate` is for `what` in so many seconds.
   void say_done(const std::string& what, double seconds, const std::string& rate,
                 std::uint64_t partitions) const;
-  /// --plan: prints the lines; throws where they do not fit.
+  /// --plan: prints the lines; throws BudgetError if the job does not fit.
   void print_plan(const std::string& text, std::uint64_t partitions) const;
 
   const Command& command_;
@@ -244,38 +242,38 @@ class Job {
   bool by_numbers_ = false;
   Stopwatch watch_;
   ReportFile report_file_;
-  std::unique_ptr<io::ReadAhead> ahead_;  ///< until the graph is read
+  std::unique_ptr<io::ReadAhead> ahead_;  ///< until load()
   std::unique_ptr<Device> device_;
   Progress progress_;
-  io::GraphInfo info_;  ///< of the graph as it is read
+  io::GraphInfo info_;  ///< of the columns that are read
   Graph graph_;
   std::uint64_t starts_bytes_ = 0;
   std::function<void()> take_share_;  ///< sets the instances of this rank
   std::optional<io::GraphOutline> outline_;
   std::vector<GraphPlace> places_;
-  std::size_t place_ = 0;    ///< where the graph is
-  std::string refusal_;      ///< of a plan that does not fit
-  std::string ranks_lines_;  ///< of count_ranks()
+  std::size_t place_ = 0;    ///< index of the current place
+  std::string refusal_;      ///< message of a plan that does not fit
+  std::string ranks_lines_;  ///< lines that count_ranks() found
   std::unique_ptr<IdMap> ids_;
   std::unique_ptr<JobOutput> output_;
   std::optional<io::GraphWriter> written_graph_;
   Report report_;
 };
 
-/// As format_size, but never less than `bytes` where it is read again.
+/// As format_size, rounded up: the text never reads as less than `bytes`.
 std::string format_need(std::uint64_t bytes);
 
-/// An option and the kinds it has a meaning for.
+/// An option and the kinds that it applies to.
 struct KindOption {
   const char* name;
   std::vector<const char*> kinds;
 };
 
-/// Throws UsageError for an option that was given but has no meaning for `kind`.
+/// Throws UsageError for an option that was given but does not apply to `kind`.
 void refuse_foreign_options(const Command& command, const std::string& kind,
                             const std::vector<KindOption>& options);
 
-/// Throws UsageError for an option that was given but is `idle`; `where` ends "has no meaning ...".
+/// Throws UsageError for an option that was given but is `idle`; `where` completes "has no meaning ...".
 void refuse_idle_option(const Command& command, const char* option, bool idle, const std::string& where);
 
 }  // namespace sluice::apps

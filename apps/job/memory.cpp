@@ -13,7 +13,7 @@ namespace sluice::apps {
 
 namespace {
 
-/// The number behind `key` in a file of lines like `MemAvailable:   123 kB` or `total_inactive_file 4096`.
+/// The number after `key` in a file with lines such as `MemAvailable: 123 kB` or `total_inactive_file 4096`.
 std::optional<std::uint64_t> number_of(const std::string& path, std::string_view key) {
   std::ifstream file(path);
   for (std::string word; file >> word;) {
@@ -30,12 +30,12 @@ std::optional<std::uint64_t> number_in(const std::string& path) {
   return std::nullopt;  // absent, or "max"
 }
 
-/// What a version of control groups calls things.
+/// The names of files and keys in one version of control groups.
 struct GroupNames {
   const char* file_system;
   const char* limit;
   const char* used;
-  const char* cached[2];  ///< in memory.stat, the groups below counted too
+  const char* cached[2];  ///< keys in memory.stat; groups below included
 };
 constexpr GroupNames kVersion1{
     "cgroup", "memory.limit_in_bytes", "memory.usage_in_bytes", {"total_inactive_file", "total_active_file"}};
@@ -43,7 +43,7 @@ constexpr GroupNames kVersion2{"cgroup2", "memory.max", "memory.current", {"inac
 
 constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
 
-/// What the group of this folder still allows.
+/// The bytes that the control group of this folder still allows.
 std::uint64_t free_in(const std::string& folder, const GroupNames& names) {
   const auto limit = number_in(folder + names.limit), used = number_in(folder + names.used);
   if (!limit || !used) return kUnlimited;
@@ -53,7 +53,7 @@ std::uint64_t free_in(const std::string& folder, const GroupNames& names) {
   return *limit - std::min(taken, *limit);
 }
 
-/// Whether `wanted` is one of the words between commas.
+/// Is `wanted` one of the comma-separated words?
 bool lists(std::string_view words, std::string_view wanted) {
   for (;;) {
     const auto comma = words.find(',');
@@ -63,10 +63,10 @@ bool lists(std::string_view words, std::string_view wanted) {
   }
 }
 
-/// This process's group in a hierarchy: its name as /proc/self/cgroup gives it.
+/// This process's group in a hierarchy, as /proc/self/cgroup names it.
 std::optional<std::string> group_of(const std::string& root, const GroupNames& names) {
   std::ifstream file(root + "/proc/self/cgroup");
-  for (std::string line; std::getline(file, line);) {  // "4:memory:/a/b", of version 2 "0::/a/b"
+  for (std::string line; std::getline(file, line);) {  // "4:memory:/a/b"; version 2: "0::/a/b"
     const auto first = line.find(':'), second = line.find(':', first + 1);
     if (second == std::string::npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1);
@@ -76,7 +76,7 @@ std::optional<std::string> group_of(const std::string& root, const GroupNames& n
   return std::nullopt;
 }
 
-/// A name of /proc/self/mountinfo, where blanks are octal numbers.
+/// Decodes a name of /proc/self/mountinfo, where blanks are octal escapes.
 std::string unescaped(const std::string& name) {
   std::string plain;
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -90,7 +90,7 @@ std::string unescaped(const std::string& name) {
   return plain;
 }
 
-/// The part of `group` below `top`; empty where it is not below, as a container that shares no names sees it.
+/// The part of `group` below `top`; empty if it is not below, as in a container with its own namespace.
 std::string below(const std::string& group, const std::string& top) {
   const std::string prefix = top == "/" ? "" : top;
   const bool inside =
@@ -99,7 +99,7 @@ std::string below(const std::string& group, const std::string& top) {
   return rest.find("/..") == std::string::npos ? rest : "";
 }
 
-/// The least that the process's group and all around it allow, as far as they are mounted.
+/// The minimum that the process's group and all mounted groups above it allow.
 std::uint64_t free_in_groups(const std::string& root, const GroupNames& names) {
   const auto group = group_of(root, names);
   if (!group) return kUnlimited;

@@ -1,4 +1,4 @@
-// How much memory this process may take, and how much it took.
+// Memory that this process may take, and its peak use.
 #pragma once
 
 #include <cstdint>
@@ -6,12 +6,12 @@
 
 namespace sluice::apps {
 
-/// Bytes that are free for this process: the machine's, or less where its control group (of version 1 or 2)
-/// or any group around it allows less. Page cache that can be taken back counts as free. All is read below
+/// Bytes of memory that this process may still take: free memory of the machine, or less if its control group
+/// (version 1 or 2) or a parent group allows less. Reclaimable page cache counts as free. Reads files below
 /// the folder `root`.
 std::uint64_t free_host_memory(const std::string& root = "");
 
-/// The largest resident size this process had so far, in bytes (VmHWM).
+/// The peak resident size of this process so far, in bytes (VmHWM).
 std::uint64_t peak_resident_bytes();
 
 }  // namespace sluice::apps

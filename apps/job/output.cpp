@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Rank 0 alone sees that the others' files are there only if all write to one file system.
+/// Throws RunError if rank 0 cannot see a rank's file, as when they do not share a file system.
 void require_visible(const std::string& share, int rank) {
   if (fs::exists(share)) return;
   throw RunError(
@@ -33,7 +33,7 @@ std::optional<ino_t> node_of(const fs::path& path) {
   return ::lstat(path.c_str(), &found) == 0 ? std::optional(found.st_ino) : std::nullopt;
 }
 
-/// Files that were among the shards before the job.
+/// The files in the folder of shards from before the job.
 class OldShards {
  public:
   OldShards() = default;
@@ -43,18 +43,18 @@ class OldShards {
       all_.push_back({entry.path(), node_of(entry.path()).value_or(0)});
   }
 
-  /// Leaves alone what has no name that a job gives: 00002.h5, or 00002-1.h5 where the first was taken.
+  /// Drops entries whose names no job gives; jobs give 00002.h5, or 00002-1.h5 where that was taken.
   void keep_shards_alone() {
     std::erase_if(all_, [](const Shard& old) {
       const std::string stem = old.path.stem().string();
       return old.path.extension() != ".h5" || stem.find_first_not_of("0123456789-") != stem.npos;
     });
   }
-  /// Forgets what others have removed or replaced since.
+  /// Drops entries that others have removed or replaced since.
   void forget_changed() {
     std::erase_if(all_, [](const Shard& old) { return node_of(old.path) != old.node; });
   }
-  /// Removes them, and the folder where nothing else is in it.
+  /// Removes the files, and the folder if it is then empty.
   void remove() {
     forget_changed();
     for (const Shard& old : all_) ::unlink(old.path.c_str());
@@ -70,7 +70,7 @@ class OldShards {
   std::vector<Shard> all_;
 };
 
-/// Throws UsageError where the folder of shards holds anything else.
+/// The old shards in `folder`. Throws UsageError if it is no folder or holds anything else.
 OldShards shards_in(const std::string& folder) {
   std::error_code absent;
   if (!fs::exists(folder, absent)) return {};
@@ -79,7 +79,7 @@ OldShards shards_in(const std::string& folder) {
   return OldShards(folder);
 }
 
-/// Those of an output that a job of one file replaces.
+/// The shards of an output that a single file replaces.
 OldShards shards_replaced(const std::string& output) {
   std::error_code absent;
   if (output == "-" || !fs::exists(io::OutputFile::name_of(output), absent)) return {};
@@ -88,7 +88,7 @@ OldShards shards_replaced(const std::string& output) {
   return old;
 }
 
-/// One file. Rank 0 writes it while it makes its own share, and appends what the others have logged.
+/// A single file. Rank 0 writes its own share to it directly, and appends what the other ranks have logged.
 class SingleOutput final : public JobOutput {
  public:
   SingleOutput(const CommonOptions& options, const OutputAttributes& attributes,
@@ -128,18 +128,18 @@ class SingleOutput final : public JobOutput {
       const std::string share = share_of(rank);
       require_visible(share, rank);
       io::replay_shard(share, *writer_);
-      fs::remove(share);  // one share at a time is there twice
+      fs::remove(share);  // so only one share at a time exists twice
     }
   }
 
-  std::optional<TemporaryFolder> owned_;  // rank 0's, as what follows
+  std::optional<TemporaryFolder> owned_;  // rank 0 only, as the next
   OldShards old_;
   std::string folder_;
 };
 
-/// A folder of result files, each as --instance-range would have made it, and a file that joins them. Rank 0
-/// puts the new ones beside those that are there, under other names; then the joining file gets its name, in
-/// one step, and --force removes the old ones. So it always shows shards that belong to it.
+/// A folder of result files, each as --instance-range would write it, and a file that joins them. Rank 0 adds
+/// the new shards under unused names. Then it renames the joining file, in one step, and with --force removes
+/// the old shards. So the joining file always refers to its own shards.
 class ShardedOutput final : public JobOutput {
  public:
   ShardedOutput(const CommonOptions& options, const OutputAttributes& attributes)
@@ -206,7 +206,7 @@ class ShardedOutput final : public JobOutput {
     return generation == 0 ? fmt::format("{:05}.h5", rank) : fmt::format("{:05}-{}.h5", rank, generation);
   }
 
-  /// The first whose names are all free.
+  /// The lowest generation whose names are all free.
   unsigned free_generation() const {
     const auto taken = [&](unsigned generation) {
       for (int rank = 0; rank < world().size(); ++rank) {
@@ -221,7 +221,7 @@ class ShardedOutput final : public JobOutput {
 
   std::vector<io::Attribute> whole_;
   bool force_;
-  std::optional<io::OutputFile> joined_;  // rank 0's, and what follows
+  std::optional<io::OutputFile> joined_;  // rank 0 only, as the next five
   std::optional<TemporaryFolder> work_;
   std::string shards_;
   OldShards old_;

@@ -1,5 +1,5 @@
-// Where the results of all ranks go: one file that has the bytes of a single process's, or a file for each
-// rank and one that shows them all.
+// The output of all ranks: one file with the same bytes as that of a single process, or one file per rank and
+// a file that joins them.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 
 namespace sluice::apps {
 
-/// A folder that goes away with its owner.
+/// A folder that its owner's destructor removes.
 class TemporaryFolder {
  public:
-  /// Throws RunError naming the path.
+  /// Creates the folder. Throws RunError naming the path.
   explicit TemporaryFolder(std::string path);
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
@@ -28,24 +28,24 @@ class TemporaryFolder {
   std::string path_;
 };
 
-/// What a result file says of itself: of the whole, and of this rank's share.
+/// Attributes of a result file: of the whole output, and of this rank's share.
 struct OutputAttributes {
   std::vector<io::Attribute> whole, share;
 };
 
-/// All ranks make one, and then commit it.
+/// The output of a job. All ranks create one, then finish it.
 class JobOutput {
  public:
   virtual ~JobOutput() = default;
-  /// Takes what this rank has: its instances, in order.
+  /// Receives this rank's instances, in order.
   io::ResultWriter& writer() { return *writer_; }
-  /// All ranks note the same, for the output and for each share of it.
+  /// Adds an attribute to the output and to each share. All ranks add the same.
   virtual void note(const io::Attribute& attribute) { writer_->note(attribute); }
-  /// Waits for all ranks and puts their shares together: after it nothing but the name is missing.
+  /// Waits for all ranks and joins their shares; only the rename remains.
   virtual void finish() = 0;
-  /// Rank 0 gives the output its name.
+  /// Gives the output its name. Rank 0 calls it.
   virtual void commit() = 0;
-  /// What this rank has written, and how much of it is in the results.
+  /// The bytes that this rank has written, and those among them that are in the results.
   virtual std::uint64_t bytes_written() const { return writer_->bytes_written(); }
   virtual std::uint64_t result_bytes() const { return bytes_written(); }
 
@@ -53,19 +53,19 @@ class JobOutput {
   std::unique_ptr<io::ResultWriter> writer_;
 };
 
-/// Claims the output's name. Throws UsageError where it is taken, or where the layout does not go with the
-/// format.
+/// Claims the output's name. Throws UsageError if it is taken, or if the format does not support the layout.
 std::unique_ptr<JobOutput> open_output(const CommonOptions& options, const OutputAttributes& attributes,
                                        const std::vector<std::string>& text_columns);
 
-/// Where ranks' files lie with --output-layout sharded; nothing for standard output.
+/// The folder of the ranks' files with --output-layout sharded; empty for standard output.
 std::string folder_of_shards(const std::string& output);
 
-/// Where shares of ranks wait in a job of this tag (io::temporary_tag() of rank 0): beside the output, or,
-/// where that is a stream, in `scratch`, or among temporary files. There each machine has its own.
+/// The folder of the ranks' shares until they are joined, in a job of this tag (io::temporary_tag() of rank
+/// 0). It is beside the output; for standard output, in `scratch` or the system's temporary folder, one per
+/// machine.
 std::string folder_of_ranks(const std::string& output, const std::string& scratch, const std::string& tag);
 
-/// Whatever such a job may have begun for an output.
+/// All temporary names that such a job may have created for an output.
 std::vector<std::string> temporaries_of(const std::string& output, const std::string& scratch,
                                         const std::string& tag);
 

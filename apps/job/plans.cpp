@@ -1,4 +1,4 @@
-// --plan: what a job would take, in lines.
+// --plan: prints the memory that a job would take.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::string bytes_line(const char* what, std::uint64_t bytes) {
   return fmt::format("{:<22} {:>12}\n", what, format_size(bytes));
 }
 
-/// `ample` surely suffices for a part of the work whose size no plan knows, as JobNeed::part names it.
+/// `ample` is enough for any part of the work (JobNeed::part) whose size the plan cannot give.
 std::string fit_line(const char* what, std::uint64_t needed, const MemoryBudget& memory,
                      const JobNeed& need = {}, std::uint64_t ample = 0) {
   const std::uint64_t ceiling = memory.ceiling();
@@ -31,7 +31,7 @@ std::string fit_line(const char* what, std::uint64_t needed, const MemoryBudget&
                          : std::string());
 }
 
-/// Which of the partitions each rank owns, where ranks share out the graph.
+/// The partitions of each rank, if ranks share out the graph.
 std::string rank_lines(const sampling::RunPlan& plan) {
   constexpr std::size_t kShown = 64;
   if (plan.by_rank.empty()) return "";
@@ -53,7 +53,7 @@ std::string rank_lines(const sampling::RunPlan& plan) {
   return text;
 }
 
-/// How lists come in partitions, and how much of them in one `pass`.
+/// The number of partitions, and the bytes that move in one `pass` over the graph.
 std::string part_lines(std::uint64_t partitions, std::uint64_t brought_bytes, const char* pass) {
   if (partitions <= 1) return "";
   return fmt::format("{:<22} {:>12} (about)\n{:<22} {:>12} in {}, at most\n", "partitions", partitions,
@@ -87,7 +87,7 @@ void Job::print_plan(const sampling::RunPlan& plan) const {
     text += fmt::format("{:<22} {:>12} ({} on the device at once)\n", "partitions", plan.partitions->size(),
                         plan.slots);
     text += rank_lines(plan);
-    // Ranks that share the graph out keep what they have read, where it fits.
+    // Ranks that share out the graph keep the lists they have read, if these fit.
     const bool read_again =
         in_file() && (plan.by_rank.empty() || options_.paging.transport == Transport::file);
     text +=
@@ -98,7 +98,7 @@ void Job::print_plan(const sampling::RunPlan& plan) const {
   world().all_reduce(result_bytes, Reduce::sum, "the plan");
   if (result_bytes[0] != 0) text += bytes_line("result", result_bytes[0]);
   text += fmt::format("{:<22} {:>12}\n", "layout", name_of(kLayouts, plan.layout));
-  // Draws without a bias have no technique.
+  // Draws without a bias use no technique.
   text += fmt::format("{:<22} {:>12}\n", "technique",
                       plan.select == Select::automatic ? "an index" : name_of(kSelects, plan.select));
   print_plan(text, in_parts ? plan.partitions->size() : 1);

@@ -29,9 +29,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kLook = std::chrono::milliseconds(20);
-/// mpirun kills what has not ended one second after its request to stop.
+/// mpirun kills a process that has not ended one second after its stop request.
 constexpr Clock::duration kStopping = std::chrono::milliseconds(500);
-/// Slurm waits 30 seconds, and people less.
+/// Slurm waits 30 seconds, and users wait less.
 constexpr Clock::duration kStoppingAlone = std::chrono::seconds(5), kUrged = std::chrono::seconds(1);
 
 const char* words_of(NodeWatch::Results results) {
@@ -45,12 +45,12 @@ const char* words_of(NodeWatch::Results results) {
   }
 }
 
-/// What a process does when it cannot go on: a rank of its machine was killed, or is stopped, or it is asked
-/// to stop and the work does not stop by itself in time.
+/// Ends a process that cannot go on: another rank of its machine was killed or is stopped, or the process has
+/// a stop request and its work does not stop in time.
 class RankGuard {
  public:
-  /// All ranks make one; it watches on a thread of its own. `alone`: no launcher kills a rank that takes
-  /// longer than a second to stop. `timeout`: for a rank of this machine that shows no sign of life.
+  /// All ranks create one; it watches on its own thread. `alone`: no launcher kills a rank that takes longer
+  /// than a second to stop. `timeout`: for a rank of this machine that shows no sign of life.
   RankGuard(Communicator& ranks, bool alone, Timeout timeout)
       : node_(ranks, timeout),
         speaks_of_stops_(ranks.node_leader() == 0),
@@ -58,31 +58,31 @@ class RankGuard {
         timeout_(timeout),
         thread_([this](const std::stop_token& stopping) { watch(stopping); }) {}
 
-  /// What has these names, which are the job's alone, is removed if the job ends by force.
+  /// Registers names that only this job uses; what has them is removed if the job is forced to end.
   void cover(const std::vector<std::string>& temporaries) {
     const std::lock_guard lock(mutex_);
     covered_.insert(covered_.end(), temporaries.begin(), temporaries.end());
   }
-  /// No thread sweeps while this is held.
+  /// While this lock is held, no thread removes covered names.
   std::unique_lock<std::mutex> hold_end() { return std::unique_lock(mutex_); }
-  /// From here on no request to stop is answered.
+  /// From here on the guard ignores stop requests.
   void settle() {
     const auto held = hold_end();
     settled_ = true;
   }
-  /// What is said of results where the job ends by force from here on.
+  /// Sets what the message says about results if the job is forced to end.
   void note(NodeWatch::Results results) { node_.note(results); }
-  /// Prints a line, unless a rank of this machine has printed one.
+  /// Prints a message, unless another rank of this machine has printed one.
   void complain_once(const std::string& message) noexcept {
     if (node_.speaks_first()) complain(message);
   }
-  /// Removes what cover() was given; while the lock is held, nothing of it begins anew.
+  /// Removes the names given to cover(); while the lock is held, no covered output can begin.
   std::unique_lock<std::mutex> sweep() noexcept {
     std::unique_lock lock(mutex_);
     remove_covered();
     return lock;
   }
-  /// The job's end is settled: from here on no thread watches, and this rank may end.
+  /// Stops the watching thread when the job's end is settled; after it this rank may exit.
   void leave() noexcept {
     thread_.request_stop();
     thread_.join();
@@ -121,8 +121,8 @@ class RankGuard {
     std::error_code ignored;
     for (const auto& path : covered_) std::filesystem::remove_all(path, ignored);
   }
-  /// Ends the process; `cause` is said, with what is known of results. Returns only where a request came too
-  /// late.
+  /// Ends the process with a message: `cause`, and what is known of the results. Returns only if a stop
+  /// request came after settle().
   void end(const std::string& cause, bool on_request) {
     const auto nothing_begins_now = hold_end();
     if (on_request && settled_) return;
@@ -134,8 +134,8 @@ class RankGuard {
   }
 
   NodeWatch node_;
-  bool speaks_of_stops_;  ///< a request to stop comes to all machines: only one of them speaks
-  bool alone_;            ///< no launcher started it
+  bool speaks_of_stops_;  ///< stop requests reach all machines; only one prints
+  bool alone_;            ///< no launcher started this process
   Timeout timeout_;       ///< of node_
   std::mutex mutex_;
   bool settled_ = false;
@@ -143,9 +143,9 @@ class RankGuard {
   std::jthread thread_;
 };
 
-/// A rank that failed waits so long for the others to come to the same end; then it ends them.
+/// How long ranks wait for all last words after a failure; then they abort the job.
 constexpr Timeout kLastWords{10};
-/// An orderly end takes no longer.
+/// An orderly end takes no longer than this.
 constexpr std::chrono::seconds kClosing{5};
 
 std::unique_ptr<Communicator>& world_slot() {
@@ -153,7 +153,7 @@ std::unique_ptr<Communicator>& world_slot() {
   return ranks;
 }
 
-/// Who looks after the others, and after requests to stop.
+/// The guard of this process; null before the ranks are connected.
 std::unique_ptr<RankGuard>& guard_slot() {
   static std::unique_ptr<RankGuard> guard;
   return guard;
@@ -163,7 +163,7 @@ void speak(const std::string& message) {
   guard_slot() ? guard_slot()->complain_once(message) : complain(message);
 }
 
-/// How a rank ended, as it travels to the others: two bytes and the message.
+/// How a rank ended, in the form sent to the others: two bytes and the message.
 struct Ending {
   Outcome outcome;
 
@@ -180,8 +180,8 @@ std::string named(int rank, const std::string& message) {
   return fmt::format("rank {}: {}", rank, message);
 }
 
-/// The one line for all ranks, and whose exit status is taken: the first rank's that failed by itself, or, if
-/// each blames another, the first's that failed.
+/// Prints one message for all ranks and returns the exit status. Both are those of the first rank that failed
+/// by itself, or, if every failed rank blames another, of the first that failed.
 int settle(const std::vector<std::string>& endings) {
   std::vector<Ending> all;
   for (const auto& bytes : endings) all.push_back(Ending::unpacked(bytes));
@@ -197,9 +197,9 @@ int settle(const std::vector<std::string>& endings) {
   return static_cast<int>(culprit->outcome.status);
 }
 
-/// Not every rank could be sent word that this one failed, or that another did: all are ended from here.
+/// Aborts all ranks, because not all of them sent their last words in time.
 int end_all(const Outcome& outcome) {
-  // The rank that failed has the better line, and the guard that of a request to stop.
+  // The failed rank has the better message, and for a stop request the guard; give them time to print.
   if (!outcome.own || stop_requested()) std::this_thread::sleep_for(kClosing);
   speak(named(world().rank(), outcome.message));
   if (guard_slot()) guard_slot()->sweep();
@@ -207,7 +207,7 @@ int end_all(const Outcome& outcome) {
   return static_cast<int>(outcome.status);
 }
 
-/// Leaves MPI. After a failure that can hang on what was never finished; the status is settled by then.
+/// Leaves MPI. After a failure this can hang on unfinished communication; the exit status is settled by then.
 void close_world(int status) {
   if (status != 0) {
     std::thread([status] {
@@ -248,7 +248,7 @@ int run_on_ranks(const std::function<void()>& body) noexcept {
     guard_slot() = std::make_unique<RankGuard>(world(), launch.launcher.empty(), launch.timeout);
     body();
   });
-  // Asked to stop, as all are: that another was the first to say so is no cause.
+  // All ranks got the stop request; that another rank announced it first is not the cause.
   if (!outcome.own && stop_requested()) outcome = outcome_of(throw_if_stopped);
   const Ending ending{outcome};
   if (ending.failed()) world().announce_failure();

@@ -1,5 +1,5 @@
-// The program as one of many ranks: who the others are, and how a failure on one of them ends all of them
-// with one line and one exit status.
+// This process as one of several ranks. A failure on one rank ends all of them with one message and one exit
+// status.
 #pragma once
 
 #include <functional>
@@ -12,11 +12,11 @@
 
 namespace sluice::apps {
 
-/// The ranks of this job; before run_on_ranks() has found others, one.
+/// The ranks of this job; a single one before run_on_ranks() has connected the others.
 Communicator& world();
 
-/// Makes world() one of `ranks` that are only planned (make_planned), each on a machine of its own, for as
-/// long as it lives.
+/// Makes world() rank `rank` of `ranks` planned ranks (make_planned), each on its own machine, until it is
+/// destroyed.
 class PlannedWorld {
  public:
   PlannedWorld(int rank, int ranks);
@@ -28,25 +28,25 @@ class PlannedWorld {
   std::unique_ptr<Communicator> other_;
 };
 
-/// What rank 0, or the first rank of a machine, begins under these names goes away even if the job ends by
-/// force. All ranks call it, and none goes on before all have.
+/// Registers output names: what rank 0, or the first rank of a machine, creates under them is removed even if
+/// the job is forced to end. All ranks call it; it is a barrier.
 void cover_outputs(const std::vector<std::string>& paths, const std::string& scratch);
 
-/// Held while an output is begun: a job that ends by force either removes it, or ends before it is there.
+/// Hold the lock while creating an output: a forced end then either removes it or precedes it.
 std::unique_lock<std::mutex> hold_end();
-/// The job ends well by itself now: a request to stop comes too late.
+/// The job is about to end well: from here on it ignores stop requests.
 void settle_end();
-/// The same for all ranks of a job, before rank 0 gives results their names: none goes on before all know
-/// that they may be there. One rank may still be lost, and is not said to have taken them along.
+/// As settle_end(), for all ranks of a job, before rank 0 gives the results their names. A barrier: from then
+/// on, the message about a lost rank says that the output may be complete.
 void expect_results();
-/// Rank 0 has given them.
+/// Records that rank 0 has given the results their names.
 void confirm_results();
 
-/// Runs `body` on this rank, and ends together with the others: if any rank failed, all return its exit
-/// status and one of them prints its line (`sluice: rank 2: what is wrong`).
+/// Runs `body` on this rank and ends together with the others. If any rank failed, all return its exit
+/// status, and one rank prints its message (`sluice: rank 2: what is wrong`).
 int run_on_ranks(const std::function<void()>& body) noexcept;
 
-/// Throws UsageError unless all ranks bring the same `text`, which is a list of lines.
+/// Throws UsageError unless `text`, a list of lines, is the same on all ranks.
 void require_same_on_all_ranks(const std::string& text);
 
 }  // namespace sluice::apps

@@ -1,5 +1,5 @@
-// --plan of a job whose ranks share the graph out, asked of one process: how many there must be. The plans of
-// ranks that are not there are made as this machine would make them, one after the other.
+// --plan of a job whose ranks share out the graph, run by one process: how many ranks it takes. It makes the
+// plans of the missing ranks one after the other, as if each ran on a machine like this one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,10 +17,10 @@ namespace sluice::apps {
 namespace {
 
 constexpr int kMostRanks = 4096;
-/// Of so many ranks all are planned, of more those that can need most.
+/// Up to this number all ranks are planned, above it only those that may need most.
 constexpr int kAllPlanned = 16;
 
-/// The ranks, of so many, one of which needs most: what ranks own is even by cost, not by vertices or edges.
+/// The ranks among `ranks` that may need most: the partition is even by cost, not by vertices or edges.
 std::set<int> planned_ranks(const Csr& lists, int ranks) {
   std::set<int> planned{0, ranks - 1};
   const Ownership owners = balanced_ranges(lists.offsets.span(), static_cast<std::uint64_t>(ranks));
@@ -37,10 +37,10 @@ std::set<int> planned_ranks(const Csr& lists, int ranks) {
   return planned;
 }
 
-/// The least number of ranks, `from` or more, of which suffices(ranks); 0: none of those that are tried.
+/// The lowest number of ranks, at least `from`, with suffices(ranks); 0 if none up to kMostRanks has it.
 template <class Suffices>
 int least_ranks(int from, const Suffices& suffices) {
-  int low = from - 1, high = from;  // low does not suffice
+  int low = from - 1, high = from;  // low is not enough
   for (; high <= kMostRanks && !suffices(high); high *= 2) low = high;
   if (high > kMostRanks) return 0;
   while (high - low > 1) {
@@ -71,13 +71,13 @@ void Job::count_ranks(std::optional<JobNeed> known, const FindNeed& need) {
   const Csr& lists = graph_.in.offsets.empty() ? graph_.out : graph_.in;
   const auto fit = [this](const JobNeed& needed) { return fits(needed); };
   const auto hold = [this](JobNeed needed) {
-    // Slots are as large as the largest partition; on the host they take half of what is left at most.
+    // A slot holds the largest partition; on the host, slots take at most half of the remaining memory.
     const std::uint64_t slots = *needed.brought_again + *needed.brought_again / 4;
     needed.device_bytes += slots;
     if (!device_->is_cuda()) needed.host_bytes += 2 * slots;
     return fits(needed);
   };
-  // The least number of ranks, `from` or more, which each have enough.
+  // The lowest number of ranks, at least `from`, each of which has enough.
   const auto least = [&](int from, const auto& enough) {
     if (from == 1 && known && enough(*known)) return 1;
     return least_ranks(std::max(from, 2), [&](int ranks) {
@@ -87,7 +87,7 @@ void Job::count_ranks(std::optional<JobNeed> known, const FindNeed& need) {
         try {
           known = need(paging());
           return enough(*known);
-        } catch (const BudgetError&) {  // there is no plan
+        } catch (const BudgetError&) {  // no plan
           return false;
         }
       });

@@ -19,7 +19,7 @@ HostMemory::Block block_of(SharedMemory memory) {
   return {kept, kept->data(), share_of_node(kept->bytes())};
 }
 
-/// Makes arrays that the machine's other ranks can open, and lists them.
+/// Allocates arrays that the other ranks of the machine can open, and lists their addresses.
 class SharedArrays final : public HostMemory {
  public:
   Block allocate(std::uint64_t bytes, const char* purpose) override {
@@ -33,7 +33,7 @@ class SharedArrays final : public HostMemory {
   std::string list_;
 };
 
-/// Opens them by their purpose.
+/// Opens the arrays of such a list by their purpose.
 class OpenedArrays final : public HostMemory {
  public:
   explicit OpenedArrays(const std::string& list) {
@@ -71,8 +71,8 @@ Graph read_graph_once_a_node(const std::string& path, const io::GraphInfo& info,
     } catch (const RunError&) {
     }
   }
-  // The rank that made the arrays may be at its end before others have opened them (--plan), and they go with
-  // it.
+  // Wait until all ranks have opened the arrays: they disappear with the rank that made them, which may end
+  // early (--plan).
   world().all_gather("", "the graph");
   return opened ? std::move(graph) : io::read_graph(path, columns, threads);
 }

@@ -1,4 +1,4 @@
-// The graph of a job of many ranks: one copy on each machine.
+// The graph of a job with several ranks: one copy per machine.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace sluice::apps {
 
-/// What this rank pays for of `bytes` that the ranks of its machine share.
+/// The part of `bytes` charged to this rank, if the ranks of its machine share that memory.
 std::uint64_t share_of_node(std::uint64_t bytes);
 
 /// Calls use(array) for each array of the graph.
@@ -20,8 +20,8 @@ void for_each_array(const Graph& graph, Use&& use) {
   use(graph.original_ids);
 }
 
-/// Reads a graph file. Of the ranks of a machine one reads it, and the others use its memory; a rank that
-/// cannot see that memory reads a copy of its own. All ranks call it. Throws as io::read_graph.
+/// Reads a graph file. One rank per machine reads it, and the others map its memory; a rank that cannot see
+/// that memory reads its own copy. All ranks call it. Throws as io::read_graph.
 Graph read_graph_once_a_node(const std::string& path, const io::GraphInfo& info,
                              const io::GraphColumns& columns = {}, unsigned threads = usable_cores());
 

@@ -15,7 +15,7 @@ int VertexWriter::declare_padded(const std::string& name, std::vector<std::uint6
 void VertexWriter::append(int dataset, std::span<const Vertex> vertices, std::uint64_t rows) {
   if (rows == 0) return;
   if (!ids_.wide()) {
-    // As i32 the bits are the same: ids are below 2^31, and kNoVertex is -1.
+    // The i32 values have the same bits: ids are below 2^31, and kNoVertex is -1.
     writer_.append(dataset, vertices.data(), rows);
     return;
   }
@@ -107,7 +107,7 @@ void WalkWriter::write(const WalkBatch& batch) {
 }
 
 std::vector<std::string> SampleWriter::text_columns(const samples::Options& options) {
-  // The vertices of `node` are a result of their own, which columns of edges would not show.
+  // The vertices of kind `node` are a result too, which columns of edges would not show.
   if (options.kind == samples::Kind::node) return {};
   return {"instance", "source", "target", "depth", "edge"};
 }
@@ -133,7 +133,7 @@ SampleWriter::SampleWriter(io::ResultWriter& writer, const IdMap& ids, const sam
 
 void SampleWriter::write(const SampleBatch& batch) {
   if (batch.count == 0) return;
-  // Text waits until all columns of a row are there: in pieces, it never holds many.
+  // The text writer buffers a row until it has all columns; in pieces, few rows are buffered.
   std::uint64_t instance = 0, of_instance = 0;
   for_each_piece(batch.source.size(), 1, [&](std::uint64_t from, std::uint64_t edges) {
     if (instance_ >= 0) {

@@ -1,4 +1,4 @@
-// From the engine's batches to the datasets of a result file (CONTRACT section 3).
+// Writes the engine's batches to the datasets of a result file (CONTRACT section 3).
 #pragma once
 
 #include <algorithm>
@@ -16,11 +16,11 @@
 
 namespace sluice::apps {
 
-/// What is converted, or appended to one column before the next, at a time: a large batch then needs no
-/// second one of its size.
+/// Elements converted, or appended to one column before the next, at a time. A large batch then needs no
+/// second buffer of its own size.
 inline constexpr std::uint64_t kPieceElements = 64u << 10;
 
-/// Calls append(from, rows) for all rows, of so many elements each, in pieces.
+/// Calls append(from, rows) for pieces of all rows; a row has `row_elements` elements.
 template <class Append>
 void for_each_piece(std::uint64_t rows, std::uint64_t row_elements, Append&& append) {
   const std::uint64_t piece =
@@ -33,9 +33,9 @@ class VertexWriter {
  public:
   VertexWriter(io::ResultWriter& writer, const IdMap& ids) : writer_(writer), ids_(ids) {}
   int declare(const std::string& name, std::vector<std::uint64_t> row = {});
-  /// For rows that kNoVertex ends.
+  /// For rows padded at their end with kNoVertex.
   int declare_padded(const std::string& name, std::vector<std::uint64_t> row);
-  /// Appends `rows` rows that lie one after the other in `vertices`.
+  /// Appends `rows` rows, contiguous in `vertices`.
   void append(int dataset, std::span<const Vertex> vertices, std::uint64_t rows);
   static io::ElementType type_of(const IdMap& ids) {
     return ids.wide() ? io::ElementType::i64 : io::ElementType::i32;
@@ -49,19 +49,19 @@ class VertexWriter {
   std::vector<std::int64_t> wide_;  ///< reused from batch to batch
 };
 
-/// Datasets that have a row a vertex, for vertices [first, last).
+/// Datasets with one row per vertex, for vertices [first, last).
 class VertexColumns {
  public:
   VertexColumns(const IdMap& ids, std::uint64_t first, std::uint64_t last)
       : ids_(ids), first_(first), last_(last) {}
 
-  /// `values` are of all vertices and must outlive write(); a row has `width` of them.
+  /// `values` has `width` elements for every vertex of the graph, from vertex 0 on, and must outlive write().
   void add(const std::string& name, io::ElementType type, const void* values, std::uint64_t width = 1);
-  /// `values` begin with the first vertex's.
+  /// As add, but `values` begins with vertex `first`.
   void add_own(const std::string& name, io::ElementType type, const void* values, std::uint64_t width = 1);
-  /// Vertices, as ids of the graph file or, with --original-ids, of its input.
+  /// Adds vertex ids: those of the graph file or, with --original-ids, of its input.
   void add_vertices(const std::string& name, std::span<const Vertex> vertices);
-  /// The ids of the vertices themselves.
+  /// Adds the ids of the rows' own vertices.
   void add_ids(const std::string& name) { columns_.push_back({name, io::ElementType::i64}); }
   void write(io::ResultWriter& writer) const;
 
@@ -70,8 +70,8 @@ class VertexColumns {
     std::string name;
     io::ElementType type = io::ElementType::i32;
     std::uint64_t width = 1;
-    const std::byte* values = nullptr;  ///< null: ids
-    const Vertex* vertices = nullptr;   ///< null: of the rows themselves
+    const std::byte* values = nullptr;  ///< null for ids
+    const Vertex* vertices = nullptr;   ///< null for the rows' own ids
   };
 
   void append(io::ResultWriter& writer, int dataset, const Column& column, std::uint64_t first,
@@ -82,15 +82,15 @@ class VertexColumns {
   std::vector<Column> columns_;
 };
 
-/// What open_results() gets for datasets that have a row a vertex: in text they stand side by side, with
-/// --original-ids behind the ids.
+/// The text columns for open_results() of datasets with one row per vertex: side by side, with --original-ids
+/// after the vertex ids.
 std::vector<std::string> text_columns_of(const CommonOptions& common, std::vector<std::string> names);
 
-/// Writes /walks, or for multidimensional /edges and /pool.
+/// Writes /walks, or /edges and /pool for kind multidimensional.
 class WalkWriter : public WalkSink {
  public:
   WalkWriter(io::ResultWriter& writer, const IdMap& ids, const walks::Options& options);
-  /// Throws UsageError where the form cannot hold such rows.
+  /// Throws UsageError if the format cannot hold rows of this size.
   static void require_rows_fit(io::ResultFormat format, const IdMap& ids, const walks::Options& options);
   void write(const WalkBatch& batch) override;
 
@@ -99,15 +99,15 @@ class WalkWriter : public WalkSink {
   int walks_ = -1, edges_ = -1, pool_ = -1;
 };
 
-/// Writes /source, /target, /depth, /edge, and offsets, seeds and (kind `node`) vertices by instance.
+/// Writes /source, /target, /depth, /edge, and per instance offsets, seeds and (kind `node`) vertices.
 class SampleWriter : public SampleSink {
  public:
-  /// In text form each edge's row begins with its instance, so that it can be read alone.
+  /// In text, each edge's row begins with its instance, so that a row is complete by itself.
   SampleWriter(io::ResultWriter& writer, const IdMap& ids, const samples::Options& options,
                io::ResultFormat format);
   void write(const SampleBatch& batch) override;
 
-  /// For make_result_writer: the datasets that stand side by side as text.
+  /// For make_result_writer: the datasets that are columns of the text format.
   static std::vector<std::string> text_columns(const samples::Options& options);
 
  private:
