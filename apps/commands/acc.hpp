@@ -1,4 +1,4 @@
-// What the Active-Compute-Combine commands share: their common options, and vertices as the user names them.
+// What the Active-Compute-Combine commands share: common options, vertices by the user's ids, and the run.
 #pragma once
 
 #include <atomic>
@@ -22,27 +22,27 @@ struct AccCommand {
   CommonOptions common;
 };
 
-/// Declares --direction of programs that work by levels; they push by default.
+/// Declares --direction for programs that work by levels; the default is push.
 void declare_level_direction(Command& command, AccCommand& c);
-/// Declares --fusion: which rounds share a kernel.
+/// Declares --fusion: which rounds share a kernel on a GPU.
 void declare_fusion(Command& command, acc::AccFusion& fusion);
-/// And --filter: for programs that have worklists.
+/// Declares --filter and --fusion, for programs with worklists.
 void declare_worklists(Command& command, AccCommand& c);
-/// Declares the seed and what every job takes.
+/// Declares the seed and the options of every job.
 void declare_acc(Command& command, AccCommand& c);
 
-/// Who works on the graph, and how edges reach them.
+/// How the job accesses the graph: paging, ranks and folder for temporary files.
 acc::AccPlace place_of(const AccCommand& c, const PagingOptions& paging);
 inline acc::AccPlace place_of(const AccCommand& c) {
   return place_of(c, c.common.paging);
 }
 
-/// Vertices of this rank, whose results it writes, and of all.
+/// Counts of vertices: those whose results this rank writes, and those of all ranks.
 struct VertexCounts {
   std::uint64_t own = 0, all = 0;
 };
 
-/// Those for which holds(v), which several threads call.
+/// Counts the vertices for which holds(v) is true. Several threads call holds.
 template <class Holds>
 VertexCounts count_vertices(const acc::AccGraph& graph, const Holds& holds) {
   const auto count = [&](std::uint64_t first, std::uint64_t last) {
@@ -59,14 +59,14 @@ VertexCounts count_vertices(const acc::AccGraph& graph, const Holds& holds) {
   return {own, count(0, graph.first()) + own + count(graph.last(), graph.vertices())};
 }
 
-/// A vertex as the user names it. Throws UsageError naming `option` where the graph has none.
+/// The engine's id of a vertex that the user gave. Throws UsageError naming `option` if the graph has none.
 Vertex vertex_of(const Job& job, std::int64_t id, const char* option);
 
-/// The datasets of a result, each with a row a vertex: of the graph's vertices this rank's are written. With
-/// --original-ids they begin with the ids themselves.
+/// The datasets of a result, with one row for each vertex of this rank. With --original-ids the ids come
+/// first.
 VertexColumns columns_of(const Job& job, const AccCommand& c, const acc::AccGraph& graph);
 
-/// What a program works on, and what its results are called.
+/// What a program needs of the graph, and the attributes and text columns of its result.
 struct AccTask {
   acc::AccNeeds needs;
   acc::VertexSize vertex;
@@ -74,8 +74,8 @@ struct AccTask {
   std::vector<std::string> columns;
 };
 
-/// Plans solve(graph), which also checks its result, and, unless a plan is all that is asked for, makes the
-/// run and writes what it finds: add(graph, result, columns) adds its columns, and says in words what it is.
+/// Plans solve(graph), which also checks its result. Without --plan it then runs it and writes the result:
+/// add(graph, result, columns) adds the columns and returns the summary text.
 template <class Solve, class Add>
 void run_acc(Job& job, const AccCommand& c, const AccTask& task, const Solve& solve, const Add& add) {
   const acc::AccPlan plan = job.fitting([&](const PagingOptions& paging) {

@@ -1,4 +1,4 @@
-// sluice bfs: how many steps away every vertex is, and by which neighbour.
+// sluice bfs: depth and parent of every vertex.
 #include <fmt/core.h>
 
 #include "apps/cli/values.hpp"

@@ -89,8 +89,8 @@ void take_priors(const std::string& path, std::uint64_t vertices, const IdMap& i
   if (rows < vertices) throw InputError(fmt::format("{}: {} rows for {} vertices", path, rows, vertices));
 }
 
-/// Reads S rows of S (`coupling`), then a row of S for every vertex (`priors`): of the i-th in the graph
-/// file's order, or with original ids headed by the vertex. Throws InputError naming file and line.
+/// Reads S rows of S numbers (`coupling`) and one row of S numbers per vertex (`priors`), in the graph file's
+/// order or, with original ids, each after its vertex. Throws InputError naming file and line.
 acc::BeliefModel read_belief_model(const std::string& priors, const std::string& coupling, const Graph& graph,
                                    const IdMap& ids) {
   acc::BeliefModel model;

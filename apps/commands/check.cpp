@@ -1,4 +1,4 @@
-// sluice check: reads a graph file whole and verifies checksums and structure.
+// sluice check: reads a whole graph file and verifies checksums and structure.
 #include <fmt/core.h>
 
 #include "apps/cli/common_options.hpp"

@@ -1,4 +1,4 @@
-// The commands; each is made in the file of its name.
+// The commands; the file with a command's name creates it.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ std::unique_ptr<Command> make_kcore();
 std::unique_ptr<Command> make_wcc();
 std::unique_ptr<Command> make_bp();
 
-/// All of them, in the order in which the program's help lists them.
+/// All commands, in the order in which the program's help lists them.
 std::vector<std::unique_ptr<Command>> all_commands();
 
 }  // namespace sluice::apps

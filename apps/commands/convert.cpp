@@ -1,4 +1,4 @@
-// sluice convert: from edge lists and other formats to a graph file.
+// sluice convert: converts edge lists and other formats to a graph file.
 #include "apps/commands/commands.hpp"
 #include "apps/job/build_graph.hpp"
 #include "engine/core/error.hpp"

@@ -17,8 +17,8 @@ struct GenerateCommand {
   CommonOptions common;
 };
 
-constexpr std::uint32_t kMostScale = 31;  // the largest power of two that is an id count of the engine
-/// With fewer edges threads are done before a GPU is ready.
+constexpr std::uint32_t kMostScale = 31;  // the largest power of two that the engine's vertex ids can count
+/// Below this number of edges, host threads finish before a GPU is ready.
 constexpr std::uint64_t kWorthGpu = std::uint64_t{1} << 22;
 
 DeviceOptions device_for(const GenerateCommand& c) {

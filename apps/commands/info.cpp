@@ -1,4 +1,4 @@
-// sluice info: what is in a graph file.
+// sluice info: prints what a graph file contains.
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -40,16 +40,16 @@ struct InfoCommand {
   CommonOptions common;
 };
 
-/// How the commonest job would cut the graph: a uniform walk from every vertex, on this machine's device. It
-/// reads no weights.
+/// The partitions of the most common job: an unweighted uniform walk from every vertex, on this machine's
+/// device.
 struct Cut {
   PartitionPlan partitions;
-  std::uint64_t slots;  ///< partitions on the device at once; 0: the graph is worked on whole
+  std::uint64_t slots;  ///< partitions on the device at once; 0: the graph is not cut
 };
 
 Cut cut_for(const Device& device, const Graph& graph, bool fits_host) {
   PagingOptions paging;
-  // As a job: what the host's memory cannot hold stays in its file.
+  // As in a job, a graph that exceeds host memory stays in its file.
   paging.cut = !fits_host;
   sampling::RunPlan plan = sampling::plan_walks(device, graph, Starts{}, walks::Options{}, paging);
   if (plan.partitions) return {std::move(*plan.partitions), plan.slots};
@@ -57,16 +57,16 @@ Cut cut_for(const Device& device, const Graph& graph, bool fits_host) {
   return {PartitionPlan::of_count(graph.out.offsets.span(), bytes, 1), 0};
 }
 
-/// What the offsets show.
+/// Figures computed from the offsets alone.
 struct DegreeFigures {
   std::uint64_t least = 0, most = 0;
   double median = 0, mean = 0;
   std::uint64_t dead_ends = 0;  ///< vertices without out-edges
 };
 
-/// What only the targets show.
+/// Figures that need the targets.
 struct EdgeFigures {
-  std::uint64_t isolated = 0;  ///< vertices that no edge touches
+  std::uint64_t isolated = 0;  ///< vertices without any edge
   std::uint64_t self_loops = 0;
 };
 
@@ -87,10 +87,10 @@ DegreeFigures degree_figures(std::span<const EdgeIndex> offsets) {
   return figures;
 }
 
-/// Reads the targets in pieces, so that memory is taken for the vertices alone. Throws InputError for a
-/// target that is no vertex.
+/// Reads the targets in pieces, so that only arrays over vertices take memory. Throws InputError for a target
+/// that is not a vertex.
 EdgeFigures edge_figures(const io::GraphFile& file, std::span<const EdgeIndex> offsets, unsigned threads) {
-  constexpr std::uint64_t kGrain = 1u << 20;  // edges that a thread holds at a time
+  constexpr std::uint64_t kGrain = 1u << 20;  // edges per thread at a time
   const std::uint64_t n = offsets.size() - 1;
   HostArray<std::uint8_t> touched(n, "vertices with an edge");
   for (std::uint64_t v = 0; v < n; ++v) touched[v] = offsets[v] != offsets[v + 1];
@@ -101,7 +101,7 @@ EdgeFigures edge_figures(const io::GraphFile& file, std::span<const EdgeIndex> o
     if (fault.before(begin)) return;
     std::vector<Vertex> block(end - begin);
     io::read_targets(targets, n, begin, block, fault);
-    if (fault.before(end)) return;  // what follows a fault in this block may be no vertex
+    if (fault.before(end)) return;  // targets after a fault in this block may not be vertices
     const auto after = std::upper_bound(offsets.begin(), offsets.end(), begin);
     auto vertex = static_cast<std::uint64_t>(after - offsets.begin()) - 1;
     std::uint64_t loops = 0;
@@ -109,7 +109,7 @@ EdgeFigures edge_figures(const io::GraphFile& file, std::span<const EdgeIndex> o
       while (offsets[vertex + 1] <= i) ++vertex;
       const Vertex target = block[i - begin];
       loops += target == vertex;
-      // Many edges lead to few vertices: what is set already need not be written, and taken from other cores.
+      // Most edges lead to few vertices; storing only unset marks keeps their cache lines shared.
       const std::atomic_ref<std::uint8_t> seen(touched[target]);
       if (seen.load(std::memory_order_relaxed) == 0) seen.store(1, std::memory_order_relaxed);
     }

@@ -1,4 +1,4 @@
-// sluice kcore: core numbers of all vertices, or who is in the k-core.
+// sluice kcore: core numbers of all vertices, or the members of the k-core.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -22,13 +22,13 @@ struct KcoreCommand : AccCommand {
 void run_kcore(const Command& command, const KcoreCommand& c) {
   Job job(command, c.common, {.in_edges = true});
   const bool pulls = c.acc.direction != acc::AccDirection::push;
-  // A run looks at the lists once it has read them.
+  // Only a plan checks the lists here; a run checks them after reading.
   const bool made = c.common.plan && !job.by_numbers() && !job.graph().directed &&
                     !acc::has_simple_lists(job.graph(), &world(), job.device().threads());
   const std::string name = c.k > 0 ? "member" : "core";
   std::vector<io::Attribute> attributes;
   if (c.k > 0) attributes.emplace_back("k", std::int64_t{c.k});
-  // In-lists of an undirected graph are its out-lists, and take no memory.
+  // In-edges of an undirected graph are its out-edges and take no memory.
   const AccTask task{.needs = {.in_edges = pulls, .simple = true, .made = job.graph().directed || made},
                      .vertex = {4, 4},
                      .attributes = attributes,

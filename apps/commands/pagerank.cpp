@@ -1,4 +1,4 @@
-// sluice pagerank: ranks of all vertices.
+// sluice pagerank: PageRank of all vertices.
 #include "engine/pagerank/static/pagerank.hpp"
 
 #include <fmt/core.h>
@@ -47,7 +47,7 @@ std::vector<io::Attribute> attributes_of(const PageRankCommand& c) {
   return attributes;
 }
 
-/// Why the iterations ended, in words.
+/// The reason why the iterations ended, as text.
 std::string end_of(const PageRankCommand& c, const pagerank::Result& result) {
   switch (result.end) {
     case pagerank::RankEnd::converged:
@@ -79,7 +79,7 @@ SolverFigures figures_of(const PageRankCommand& c, const pagerank::Result& resul
   return figures;
 }
 
-/// `batch`: none where ranks are those of the graph as it is.
+/// `batch` is null for ranks of the unchanged graph.
 pagerank::Plan plan_of(Job& job, const PageRankCommand& c, const HeldBatch* batch,
                        const pagerank::RankPlace& place) {
   pagerank::require_stored_in_edges(job.graph());
@@ -103,7 +103,7 @@ void run_pagerank(const Command& command, PageRankCommand& c) {
            .updated = c.batch.updates(),
            .file_needs_in = true,
            .as_lists_come = fresh && !c.batch.updates()});
-  // Read anew for each memory that is tried: reading takes more than the batch does. The last one stays.
+  // Reads the batch for each place that is tried: reading needs more memory than holding it. Keeps the last.
   std::optional<HeldBatch> changes;
   pagerank::Plan plan = job.fitting([&](const PagingOptions& paging) {
     changes.reset();

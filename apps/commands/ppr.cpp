@@ -1,4 +1,4 @@
-// sluice ppr: personalized PageRank, the top of many queries at once.
+// sluice ppr: personalized PageRank, the top vertices of many queries at once.
 #include "engine/ppr/ppr.hpp"
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ struct PprCommand {
   CommonOptions common;
 };
 
-/// Options that would do nothing are refused, and so is what queries cannot do yet.
+/// Throws UsageError for options without effect and for combinations that queries do not support.
 void settle(const Command& command, PprCommand& c) {
   const auto refuse = [&](const char* option, bool idle, const std::string& where) {
     refuse_idle_option(command, option, idle, where);
@@ -67,7 +67,7 @@ void settle(const Command& command, PprCommand& c) {
   validate(c.ppr);
 }
 
-/// Whether the run goes on until its scores are good enough.
+/// Does the run continue until the error is within the tolerance?
 bool ends_at_tolerance(const ppr::Options& options) {
   return length_of(options) == 0 && options.method != ppr::Method::walks && options.residual_threshold == 0;
 }
@@ -96,7 +96,7 @@ std::vector<io::Attribute> attributes_of(const PprCommand& c) {
   return attributes;
 }
 
-/// A number, or which degree of a query's ball; the option that comes last counts.
+/// Parses a number, or the name of a degree of a query's ball. Of several such options the last one counts.
 void set_score_units(ppr::Options& options, const std::string& given) {
   options.score_units = 0, options.unit_degree = ppr::BallDegree::none;
   for (const ppr::BallDegree degree : {ppr::BallDegree::average, ppr::BallDegree::largest}) {
@@ -114,7 +114,7 @@ OptionValue score_units_of(const ppr::Options& options) {
   return std::string(name_of(kPprUnits, options.unit_degree));
 }
 
-/// Of the queries of all ranks, so that each reports whether the whole job met the tolerance.
+/// The largest error over all ranks, so that each rank reports whether the whole job met the tolerance.
 double largest_of_ranks(double error) {
   world().all_reduce(std::span(&error, 1), Reduce::max, "the largest error");
   return error;
@@ -124,7 +124,7 @@ bool converged(const ppr::Options& options, double largest_error) {
   return !ends_at_tolerance(options) || largest_error <= options.tolerance;
 }
 
-/// Means over the queries of all ranks.
+/// Adds means over the queries of all ranks.
 void add_precision(ResolvedOptions& counters, const ppr::Evaluator& evaluator) {
   const ppr::Precision &truncated = evaluator.truncated(), &limit = evaluator.limit();
   double sums[] = {static_cast<double>(evaluator.queries()), truncated.strict, truncated.of_scored,
@@ -142,7 +142,7 @@ void add_latencies(ResolvedOptions& counters, ppr::Latencies& latencies) {
   counters.emplace_back("latency_p99_seconds", latencies.quantile(0.99));
 }
 
-/// What was asked for beside the results is said as well as reported.
+/// Prints the requested measurements; the report has them too.
 void say_figures(const PprCommand& c, const ResolvedOptions& counters) {
   if (c.common.quiet || !world().leads()) return;
   std::string text;

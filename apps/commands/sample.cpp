@@ -49,7 +49,7 @@ void refuse_foreign(const Command& command, const SampleCommand& c) {
                      "with --select updated, which never meets a pick again");
 }
 
-/// The options of CONTRACT section 4 that have a meaning for this kind.
+/// The options of CONTRACT section 4 that apply to this kind.
 std::vector<io::Attribute> attributes_of(const Command& command, const SampleCommand& c) {
   const auto& o = c.sample;
   std::vector<io::Attribute> attributes{{"kind", std::string(name_of(kSampleKinds, o.kind))}};
@@ -104,7 +104,7 @@ void run_sample(const Command& command, SampleCommand& c) {
         job.open_results(attributes_of(command, c), &starts, SampleWriter::text_columns(c.sample));
     SampleWriter writer(results, job.ids(), c.sample, c.common.format);
     const auto verifier = check(&writer);
-    // Partitions share what is left beside the check.
+    // Must follow the check: partitions share the memory that it leaves.
     ResidentGraph resident(job.device(), job.graph(), job.paging_of(plan));
     stats = sampling::run_samples(resident, starts, c.sample, verifier ? verifier.get() : &writer);
   });

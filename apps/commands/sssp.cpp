@@ -1,4 +1,4 @@
-// sluice sssp: how far every vertex is, by weights.
+// sluice sssp: weighted distances from one vertex to every other.
 #include <fmt/core.h>
 
 #include <limits>

@@ -42,7 +42,7 @@ void refuse_foreign(const Command& command, const WalkCommand& c) {
   }
 }
 
-/// With --starts the pool is the line: all lines must be equally long, for /pool is a table.
+/// With --starts, each line is a pool. All lines must have the same length, because /pool is a table.
 void take_pool_size(const Command& command, const Starts& starts, walks::Options& walk,
                     const std::string& file) {
   if (starts.mode != Starts::Mode::listed) return;
@@ -57,7 +57,7 @@ void take_pool_size(const Command& command, const Starts& starts, walks::Options
   }
 }
 
-/// The options of CONTRACT section 4 that have a meaning for this kind.
+/// The options of CONTRACT section 4 that apply to this kind.
 std::vector<io::Attribute> attributes_of(const WalkCommand& c) {
   std::vector<io::Attribute> attributes{{"kind", std::string(name_of(kWalkKinds, c.walk.kind))},
                                         {"length", std::int64_t{c.walk.length}},
@@ -108,7 +108,7 @@ void run_walk(const Command& command, WalkCommand& c) {
   auto& results = job.open_results(attributes_of(c), &starts, {});
   WalkWriter writer(results, job.ids(), c.walk);
   const auto verifier = check(&writer);
-  // Partitions share what is left beside the check.
+  // Must follow the check: partitions share the memory that it leaves.
   ResidentGraph resident(job.device(), job.graph(), job.paging_of(plan));
   const RunStats stats = sampling::run_walks(resident, starts, c.walk, verifier ? verifier.get() : &writer);
   job.finish(stats, "walks", "steps");

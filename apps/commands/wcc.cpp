@@ -14,8 +14,8 @@ namespace sluice::apps {
 
 namespace {
 
-/// What a component is called: its smallest id, as the user reads ids. Original ids need not be in the order
-/// of the graph's own.
+/// The name of each vertex's component: its smallest id as the user reads ids. Original ids may be in another
+/// order than the graph's own.
 HostArray<std::int64_t> names_of(const Job& job, std::span<const Vertex> components) {
   HostArray<std::int64_t> smallest(components.size(), "component names");
   if (host_budget().counts_only()) return smallest;
@@ -25,7 +25,7 @@ HostArray<std::int64_t> names_of(const Job& job, std::span<const Vertex> compone
     std::copy(components.begin(), components.end(), smallest.begin());
     return smallest;
   }
-  // A component's vertex comes before all others of it, so that its name is final once all are seen.
+  // components[v] is the component's first vertex, so its name is final after one pass over all vertices.
   for (std::uint64_t v = 0; v < components.size(); ++v) {
     std::int64_t& name = smallest[components[v]];
     name = std::min(name, id(v));
@@ -41,14 +41,14 @@ void run_wcc(const Command& command, const AccCommand& c) {
     acc::ComponentResult result = components(graph, c.acc);
     if (c.common.verify)
       acc::verify_components(job.graph(), result.components.span(), &world(), threads_of(c.common));
-    if (graph.device().plans()) names_of(job, result.components.span());  // which come of it
+    if (graph.device().plans()) names_of(job, result.components.span());  // charges the names as well
     return result;
   };
   HostArray<std::int64_t> names;
   const auto add = [&](const auto& graph, const acc::ComponentResult& result, VertexColumns& columns) {
     names = names_of(job, result.components.span());
     columns.add("component", io::ElementType::i64, names.data());
-    // A component counts where its smallest vertex is.
+    // A component is counted at its smallest vertex.
     const VertexCounts found =
         count_vertices(graph, [&](std::uint64_t v) { return result.components[v] == v; });
     job.count({{"components", found.own}});
