@@ -20,14 +20,14 @@ std::string join(const std::vector<T>& items, const char* separator) {
   return fmt::format("{}", fmt::join(items, separator));
 }
 
-/// CLI11 ends some messages with a newline or a full stop; ours are one line without either.
+/// Some messages of CLI11 end with a newline or a full stop; ours are one line without either.
 std::string one_line(std::string message) {
   std::replace(message.begin(), message.end(), '\n', ' ');
   while (!message.empty() && (message.back() == ' ' || message.back() == '.')) message.pop_back();
   return message;
 }
 
-/// Words of the command line that belong to no option and no argument, in their order.
+/// Throws UsageError for words that belong to no option and no argument; an unknown option gets a suggestion.
 void refuse_unexpected(const Command& command, std::vector<std::string> words) {
   std::erase(words, "--");
   if (words.empty()) return;
@@ -42,7 +42,7 @@ void refuse_unexpected(const Command& command, std::vector<std::string> words) {
   throw UsageError(fmt::format("unknown option {}{} {}", name, did_you_mean(name, names), hint));
 }
 
-/// What CLI11 says of an option that came twice or without its value, in plain words.
+/// The message for CLI11's error about an option given twice or without a value.
 std::string mismatch(const CLI::ArgumentMismatch& error, std::span<const CLI::Option* const> options) {
   for (const CLI::Option* const option : options)
     if (option->count() > 1) return fmt::format("{}: given twice (give it once)", option->get_name());
@@ -50,7 +50,7 @@ std::string mismatch(const CLI::ArgumentMismatch& error, std::span<const CLI::Op
   return fmt::format("{}: its value is missing", said.substr(0, said.find(':')));
 }
 
-/// CLI11 would take the next word for a value, though it be another option.
+/// Throws UsageError for an option without a value. CLI11 would take the next option as the value.
 void refuse_missing_values(const Command& command, std::span<const std::string> words) {
   const auto find = [&](std::string_view word) {
     const std::string_view name = word.substr(0, word.find('='));
@@ -62,7 +62,7 @@ void refuse_missing_values(const Command& command, std::span<const std::string> 
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto option = find(words[i]);
     if (option == none || option->placeholder.empty()) continue;
-    const bool joined = words[i].size() > option->name.size();  // by `=`
+    const bool joined = words[i].size() > option->name.size();  // with `=`
     if (joined ? words[i].size() == option->name.size() + 1
                : ++i < words.size() && (find(words[i]) != none || words[i].starts_with("--help")))
       throw UsageError(
@@ -79,7 +79,7 @@ std::string to_string(const OptionValue& value) {
 void Command::text_value(const std::string& name, const std::string& placeholder,
                          std::function<void(const std::string&)> set, std::function<OptionValue()> get,
                          const std::string& help) {
-  // A zero or empty default means "chosen for you": the help says how in words.
+  // A zero or empty default means an automatic choice, which the help describes in words.
   const std::string now = to_string(get());
   const std::string shown = placeholder.empty() || now == "0" ? "" : now;
   options_.push_back({name, placeholder, help, group_, shown, std::move(set), std::move(get)});
@@ -227,7 +227,7 @@ ParseResult parse_command_line(Command& command, std::vector<std::string> words)
     with_values.push_back(added);
   }
   refuse_missing_values(command, words);
-  std::reverse(words.begin(), words.end());  // CLI11 takes a vector of words from its end
+  std::reverse(words.begin(), words.end());  // CLI11 reads a vector of words from its end
   try {
     parser.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
@@ -237,7 +237,7 @@ ParseResult parse_command_line(Command& command, std::vector<std::string> words)
   } catch (const CLI::ArgumentMismatch& error) {
     throw UsageError(fmt::format("{} (see {} --help)", mismatch(error, with_values), command.full_name()));
   } catch (const CLI::ParseError& error) {
-    refuse_unexpected(command, parser.remaining());  // a misspelt option is why another word is missing
+    refuse_unexpected(command, parser.remaining());  // a misspelt option may be the cause
     throw UsageError(fmt::format("{} (see {} --help)", one_line(error.what()), command.full_name()));
   }
   refuse_unexpected(command, parser.remaining());

@@ -1,5 +1,4 @@
-// A command's options, declared once: the parser, the help text and the resolved configuration all come from
-// here.
+// The options of a command, declared once for the parser, the help text and the resolved configuration.
 #pragma once
 
 #include <array>
@@ -20,7 +19,7 @@
 
 namespace sluice::apps {
 
-/// An option's value as the report and the configuration show it.
+/// The value of an option, as the report and the configuration show it.
 using OptionValue = std::variant<bool, std::int64_t, std::uint64_t, double, std::string>;
 using ResolvedOptions = std::vector<std::pair<std::string, OptionValue>>;
 
@@ -30,7 +29,7 @@ std::string to_string(const OptionValue& value);
 struct NamedFile {
   std::string option, path;
   bool written = false;
-  bool beside = false;  ///< it follows from the option, and may be there already
+  bool beside = false;  ///< derived from an option; may exist already
 };
 
 class Command {
@@ -38,22 +37,22 @@ class Command {
   enum class FileUse { none, read, written };
   struct Option {
     std::string name;         ///< `--seed`; a required argument has no dashes: `GRAPH`
-    std::string placeholder;  ///< what stands behind the name in the help; empty: a flag
+    std::string placeholder;  ///< shown after the name in the help; empty for a flag
     std::string help;
     std::string group;
     std::string default_text;
     std::function<void(const std::string&)> set;  ///< throws UsageError
     std::function<OptionValue()> get;
     bool given = false;
-    bool idle = false;       ///< nothing here for it to change
-    bool technique = false;  ///< one of several ways to the same work, there to be compared
+    bool idle = false;       ///< has no effect for this command
+    bool technique = false;  ///< one of several ways to do the same work, for comparisons
     FileUse file = FileUse::none;
   };
 
   Command(std::string name, std::string summary) : name_(std::move(name)), summary_(std::move(summary)) {}
 
   const std::string& name() const { return name_; }
-  /// With its program: `sluice walk`.
+  /// Name with its program: `sluice walk`.
   std::string full_name() const { return program_ + " " + name_; }
   void set_program(std::string name) { program_ = std::move(name); }
   const std::string& summary() const { return summary_; }
@@ -61,19 +60,19 @@ class Command {
   const std::deque<Option>& options() const { return options_; }
   std::deque<Option>& options() { return options_; }
 
-  /// Whether several ranks can share the command's work.
+  /// Can several ranks share the command's work?
   bool takes_ranks() const { return takes_ranks_; }
   void set_takes_ranks() { takes_ranks_ = true; }
 
   void set_example(std::string text) { example_ = std::move(text); }
-  /// Options declared from here on stand under this heading.
+  /// Options declared from here on appear under this heading.
   void group(std::string title) { group_ = std::move(title); }
 
-  // Each option writes to `value`, which holds its default and must outlive the command.
-  /// A file that the command reads, or one that it writes: an option, or an argument such as `GRAPH`.
+  // Each option writes to `value`, which holds the default and must outlive the command.
+  /// A file that the command reads or writes: an option, or an argument such as `GRAPH`.
   void input_file(const std::string& name, std::string& value, const std::string& help);
   void output_file(const std::string& name, std::string& value, const std::string& help);
-  /// What is written beside an option's file; `path` gives its name, or nothing.
+  /// A file written beside an option's file; `path` returns its name, or an empty string.
   void writes_beside(std::string what, std::function<std::string()> path);
   void flag(const std::string& name, bool& value, const std::string& help);
   void text(const std::string& name, const std::string& placeholder, std::string& value,
@@ -84,7 +83,7 @@ class Command {
   void real(const std::string& name, const std::string& placeholder, double& value, const std::string& help);
   void list(const std::string& name, const std::string& placeholder, std::vector<std::int64_t>& value,
             std::int64_t least, const std::string& help);
-  /// A value that `set` understands and `get` shows; without a placeholder a flag.
+  /// A value that `set` parses and `get` returns; a flag if `placeholder` is empty.
   void text_value(const std::string& name, const std::string& placeholder,
                   std::function<void(const std::string&)> set, std::function<OptionValue()> get,
                   const std::string& help);
@@ -97,7 +96,7 @@ class Command {
         name, std::move(words), [&value, &names](std::size_t i) { value = names[i].value; },
         [&value, &names] { return OptionValue(std::string(name_of(names, value))); }, help);
   }
-  /// The same as a required argument.
+  /// As choice, for a required argument.
   template <class E, std::size_t N>
   void choice_argument(const std::string& name, E& value, const std::array<Name<E>, N>& names,
                        const std::string& help) {
@@ -105,26 +104,26 @@ class Command {
     options_.back().placeholder = name;
     options_.back().default_text.clear();
   }
-  /// One of `words`; `set` gets its position.
+  /// One of `words`; `set` receives its index.
   void choice_of_words(const std::string& name, std::vector<std::string> words,
                        std::function<void(std::size_t)> set, std::function<OptionValue()> get,
                        const std::string& help);
 
-  /// Options of a group that have no meaning for this command: a job that gives one is refused, and neither
-  /// the help nor the resolved configuration names it.
+  /// Marks options of a group that have no effect for this command. A job that gives one is refused, and help
+  /// and resolved configuration omit them.
   void set_idle(std::span<const std::string_view> names);
-  /// Options that only who compares techniques will set: `--help` leaves them out, `--help-all` has them.
+  /// Marks options that only compare techniques: `--help` omits them, `--help-all` lists them.
   void set_techniques(std::span<const std::string_view> names);
 
-  /// Was the option written on the command line?
+  /// Is the option on the command line?
   bool given(const std::string& name) const;
-  /// Every option that has a meaning, with the value it has now, without the dashes.
+  /// All options that have an effect, by name without dashes, with their current values.
   ResolvedOptions resolved() const;
 
-  /// The files that were named, without standard output.
+  /// The files that the options name, without standard output.
   std::vector<NamedFile> files() const;
 
-  /// Carries the command out; throws Error.
+  /// Executes the command; throws Error.
   std::function<void(const Command&)> run;
 
  private:
@@ -134,7 +133,7 @@ class Command {
   std::vector<std::pair<std::string, std::function<std::string()>>> beside_;
 };
 
-/// A command that run(command, options) carries out, and its options.
+/// A command that calls run(command, options), and its options.
 template <class Options, class Run>
 std::pair<std::unique_ptr<Command>, std::shared_ptr<Options>> make_command(const char* name,
                                                                            const char* summary, Run run) {
@@ -146,7 +145,7 @@ std::pair<std::unique_ptr<Command>, std::shared_ptr<Options>> make_command(const
 
 enum class ParseResult { run, help, help_all };
 
-/// Parses the words behind the command's name. Throws UsageError naming the option.
+/// Parses the words after the command's name. Throws UsageError naming the option.
 ParseResult parse_command_line(Command& command, std::vector<std::string> words);
 
 }  // namespace sluice::apps

@@ -161,7 +161,7 @@ void say_idle_slots(const Command& command, const CommonOptions& options, std::u
   std::uint64_t most[] = {partitions};
   world().all_reduce(most, Reduce::max, "the partitions");
   if (options.paging.slots == 0 || most[0] > 1 || options.quiet) return;
-  // No error: with less memory, or on another machine, the same job does have partitions.
+  // Not an error: with less memory, or on another machine, the same job has partitions.
   const char* const why = options.paging.partitions > 1
                               ? "no partition is brought to the device here (leave it out)"
                               : "the graph is worked on whole (ask for --partitions)";
@@ -170,7 +170,7 @@ void say_idle_slots(const Command& command, const CommonOptions& options, std::u
 
 void apply_host_ceiling(const CommonOptions& options) {
 #if defined(__GLIBC__)
-  // Left alone, malloc soon keeps freed vectors of up to 32 MiB: what the budget takes back shall be free.
+  // By default, malloc soon keeps freed vectors of up to 32 MiB; what the budget releases must be free.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
 #endif
   const std::uint64_t share = free_host_memory() / 10 * 9 / static_cast<std::uint64_t>(world().node_size());
@@ -180,7 +180,7 @@ void apply_host_ceiling(const CommonOptions& options) {
 std::string same_options(const Command& command) {
   std::string text = fmt::format("command {}\n", command.name());
   for (const auto& [name, value] : command.resolved()) {
-    // Places and amounts may be other ones on each node.
+    // Paths and sizes may differ between nodes.
     if (name == "GRAPH" || name == "threads" || name == "scratch" || name.find("memory") != name.npos)
       continue;
     text += fmt::format("--{} '{}'\n", name, to_string(value));

@@ -1,4 +1,4 @@
-// The options that jobs share (CONTRACT section 2), declared in groups that a command picks from.
+// The options that jobs share (CONTRACT section 2), declared in groups from which a command chooses.
 #pragma once
 
 #include <array>
@@ -17,24 +17,24 @@
 
 namespace sluice::apps {
 
-/// `--instance-range A:B`: instances A up to, and without, B.
+/// `--instance-range A:B`: instances A to B-1.
 struct InstanceRange {
   Instance first = 0;
   Instance last = ~Instance{0};
 };
 
-/// One file, or one a rank and a file that joins them.
+/// A single file, or one file per rank and a file that joins them.
 enum class OutputLayout { single, sharded };
 
-/// What each rank reaches: the whole graph, or the partitions that it owns.
+/// Does each rank access the whole graph, or own a part of it?
 enum class Distribution { replicate, shard };
 
 struct CommonOptions {
-  std::string graph;  ///< the file that a job works on
+  std::string graph;  ///< the graph file of the job
   DeviceOptions device;
   bool share_gpu = false;
   std::uint64_t seed = 1;
-  std::uint64_t host_memory = 0;  ///< bytes; 0: what is free, with a margin
+  std::uint64_t host_memory = 0;  ///< bytes; 0: nine tenths of the free memory
   Layout layout = Layout::automatic;
   PagingOptions paging;
   Distribution distribution = Distribution::replicate;
@@ -53,54 +53,53 @@ struct CommonOptions {
   bool verbose = false;
 };
 
-/// GRAPH, under its heading; `help` says of a graph file what is of use to know.
+/// Declares GRAPH and its heading; `help` describes the graph file.
 void declare_graph(Command& command, CommonOptions& options,
                    const std::string& help = "a graph file (see generate, convert)");
 void declare_seed(Command& command, CommonOptions& options);
-/// --output, --force, --report ...
+/// Declares --output, --force, --report ...
 void declare_report(Command& command, CommonOptions& options);
 void declare_results(Command& command, CommonOptions& options);
-/// --threads, --host-memory, --scratch
+/// Declares --threads, --host-memory, --scratch.
 void declare_host(Command& command, CommonOptions& options);
-/// --device, --device-memory and those of the host
+/// Declares --device, --device-memory and the options of declare_host.
 void declare_backend(Command& command, CommonOptions& options);
-/// All of these, --layout and those that come with out-of-core support
+/// Declares the options of declare_backend, --layout, and those of ranks and out-of-core work.
 void declare_device(Command& command, CommonOptions& options);
-/// --progress, --quiet, --verbose
+/// Declares --progress, --quiet, --verbose.
 void declare_messages(Command& command, CommonOptions& options);
-/// All of these under their headings: a job on a graph file, on one rank or many.
+/// Declares all of these and their headings: a job on a graph file, on one or several ranks.
 void declare_job(Command& command, CommonOptions& options);
 
-/// Techniques of the papers, beside others that do the same work.
+/// Techniques from the papers, and alternatives that do the same work.
 inline constexpr std::array<std::string_view, 11> kTechniques{
     "--filter",     "--fusion",      "--collision", "--rows",        "--split", "--affect-all",
     "--unexpanded", "--table-limit", "--balls",     "--score-units", "--state"};
-/// What solvers, whose every result is of all vertices, have no meaning for: they read lists as they lie, and
-/// bring a partition wherever one is needed.
+/// Options without effect for solvers, which compute results of all vertices, read lists in their stored
+/// layout, and bring each partition where it is needed.
 inline constexpr std::array<std::string_view, 2> kIdleForSolvers{"--instance-range", "--layout"};
 
-/// Says that `--slots` changes nothing where lists are one partition on every rank. All ranks call it.
+/// Prints that `--slots` has no effect if no rank has more than one partition. All ranks call it.
 void say_idle_slots(const Command& command, const CommonOptions& options, std::uint64_t partitions);
-/// Throws UsageError if `--scratch` is no folder that can be written.
+/// Throws UsageError if `--scratch` is not a writable folder.
 void require_scratch(const CommonOptions& options);
 
-/// Makes `--host-memory` (or nine tenths of what is free) the ceiling of the host budget.
+/// Sets the host budget's ceiling: `--host-memory`, or this rank's part of nine tenths of the free memory.
 void apply_host_ceiling(const CommonOptions& options);
 
-/// The device options of this rank: its share of its machine's cores, and its GPU. All ranks call it. Throws
-/// UsageError where several would have to share a GPU and the user has not said that they may.
+/// The device options of this rank: its share of the machine's cores, and its GPU. All ranks call it. Throws
+/// UsageError if several ranks would share a GPU without --share-gpu.
 DeviceOptions device_of_rank(const CommonOptions& options);
-/// One line where `--device auto` takes the host though there is a GPU.
+/// Prints a line if `--device auto` takes the host although there is a GPU.
 void say_refused_gpu(const Command& command, const CommonOptions& options, const Device& device);
 
-/// The options that would give other results if they differed from rank to rank, a line each.
+/// The options that must be equal on all ranks because results depend on them, one per line.
 std::string same_options(const Command& command);
 
-/// The cores to use: `--threads`, or all that this process may use.
+/// The number of threads: `--threads`, or all cores that this process may use.
 unsigned threads_of(const CommonOptions& options);
 
-/// With --verbose: the resolved configuration on standard error. Throws UsageError for options that
-/// contradict.
+/// With --verbose, prints the configuration on standard error. Throws UsageError for contradictory options.
 void announce(const Command& command, const CommonOptions& options);
 
 }  // namespace sluice::apps

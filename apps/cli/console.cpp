@@ -17,7 +17,7 @@ bool muted = false;
 void fill_streams() {
   constexpr int kFlags[] = {O_WRONLY, O_RDONLY, O_WRONLY};
   for (int stream = 0; stream < 3; ++stream) {
-    // The lowest number that is free is this one.
+    // open() returns the lowest unused number, which is `stream`.
     if (::fcntl(stream, F_GETFD) < 0) static_cast<void>(::open("/dev/null", kFlags[stream]));
   }
 }

@@ -1,21 +1,21 @@
-// The two streams: what was asked for goes to standard output, messages to standard error.
+// Standard output for requested text, standard error for messages.
 #pragma once
 
 #include <string>
 
 namespace sluice::apps {
 
-/// First of all: where a standard stream is closed, no file may take its number, and be read or written as
-/// the stream. Reading or writing it fails as before; messages are lost.
+/// Call it first. It reserves the number of each closed standard stream, so that no file gets that number and
+/// is used as the stream. Access to the stream still fails; messages are lost.
 void fill_streams();
 
-/// Throws RunError where standard output is closed or full.
+/// Prints on standard output. Throws RunError if that is closed or full.
 void print(const std::string& text);
 
-/// Messages are never worth failing for.
+/// Prints a message on standard error; a failure to write is ignored.
 void say(const std::string& text);
 
-/// From here on print() and say() are silent: one of several ranks speaks for all.
+/// Makes print() and say() silent from here on: only one of several ranks prints.
 void mute();
 
 }  // namespace sluice::apps

@@ -15,14 +15,14 @@ namespace sluice::apps {
 
 namespace {
 
-/// Read by the guard's thread, and raised by handlers on any thread.
+/// The guard's thread reads it; signal handlers on any thread increment it.
 std::atomic<int> stop_signals = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 
 std::string name_of_program = "sluice";
 
-/// timeout(1) and batch systems send a request twice, to the process and to its group. The third one has the
-/// system's default effect.
+/// timeout(1) and batch systems send a stop request twice, to the process and to its group. A third request
+/// has the system's default effect.
 void note_stop(int signal) {
   constexpr int kMost = 2;
   if (stop_signals.fetch_add(1) < kMost) return;
@@ -33,7 +33,7 @@ void note_stop(int signal) {
 }  // namespace
 
 Outcome outcome_of(const std::function<void()>& body) noexcept {
-  io::h5::quiet();  // HDF5 would print its own stack beside our line
+  io::h5::quiet();  // HDF5 would print its error stack beside our message
   try {
     body();
     return {};
@@ -64,10 +64,10 @@ void watch_for_stop() {
   struct sigaction action {};
   action.sa_handler = note_stop;
   sigemptyset(&action.sa_mask);
-  action.sa_flags = SA_RESTART;  // a read or write that is under way goes on
+  action.sa_flags = SA_RESTART;  // interrupted reads and writes continue
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  // The terminal was closed. nohup(1) has it ignored, and so it stays.
+  // SIGHUP: the terminal was closed. Under nohup(1) it is ignored, and stays so.
   struct sigaction given {};
   sigaction(SIGHUP, nullptr, &given);
   if (given.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kTextColumn = 30;
 constexpr std::size_t kWidth = 100;
 
-/// `label` in the left column, `text` wrapped in the right one.
+/// Formats `label` in the left column and wraps `text` in the right one.
 std::string entry(const std::string& label, const std::string& text) {
   std::string out("  ");
   out += label;

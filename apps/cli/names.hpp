@@ -25,7 +25,7 @@ struct Name {
   E value;
 };
 
-/// Names of an enumeration's values, the first ones, in the enumeration's own order.
+/// Names of an enumeration's first values, in the order of the enumeration.
 template <class E, class... Text>
 constexpr std::array<Name<E>, sizeof...(Text)> names_in_order(Text... names) {
   int value = 0;
@@ -71,7 +71,7 @@ inline constexpr auto kAccFusions = names_in_order<acc::AccFusion>("auto", "none
 
 inline constexpr auto kBiases = names_in_order<Bias>("none", "weight", "degree");
 
-/// A biased walk without a bias would be `uniform`.
+/// No "none": a biased walk without a bias is `uniform`.
 inline constexpr std::array kWalkBiases{kBiases[1], kBiases[2]};
 
 inline constexpr auto kSelects =
@@ -88,7 +88,7 @@ inline constexpr auto kEdgeFormats =
 
 inline constexpr auto kWeightRules = names_in_order<io::WeightRule>("none", "column", "uniform");
 
-/// A generator has no weight column.
+/// No "column": a generator has no weight column.
 inline constexpr std::array kGeneratedWeights{kWeightRules[0], kWeightRules[2]};
 
 inline constexpr auto kGraphKinds =

@@ -15,7 +15,7 @@ namespace sluice::apps {
 
 namespace {
 
-/// Throws UsageError for a word that names none.
+/// Throws UsageError if `word` names no command.
 Command& find_command(const Program& program, const Commands& commands, const std::string& word) {
   std::vector<std::string> names{"--help", "--version", "help"};
   for (const auto& command : commands) {
@@ -52,7 +52,7 @@ void run_words(const Program& program, const Commands& commands, std::vector<std
 int run_program(const Program& program, Commands (*make_commands)(), int argc, char** argv) {
   fill_streams();
   complain_as(program.name);
-  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit on files fails, and has its line
+  std::signal(SIGXFSZ, SIG_IGN);  // a write above the file size limit then fails with a message
   return run_on_ranks([&] {
     const Commands commands = make_commands();
     for (const auto& command : commands) command->set_program(program.name);

@@ -1,4 +1,4 @@
-// A program of commands, alone or as one of many ranks: what `sluice` and `sluice-bench` share.
+// A program with commands, on one rank or several: what `sluice` and `sluice-bench` share.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ using Commands = std::vector<std::unique_ptr<Command>>;
 struct Program {
   std::string name, summary;
   std::vector<std::string> examples;  ///< command lines
-  /// Throws UsageError for words that are another program's; may be null.
+  /// Throws UsageError for words that belong to another program; may be null.
   void (*refuse)(const std::vector<std::string>& words) = nullptr;
 };
 
@@ -22,9 +22,9 @@ struct Program {
 int run_program(const Program& program, Commands (*make_commands)(), int argc, char** argv);
 
 std::string program_help(const Program& program, const Commands& commands);
-/// With `techniques`, options that compare techniques too.
+/// The help of a command; with `techniques`, it includes options that only compare techniques.
 std::string command_help(const Command& command, bool techniques);
-/// The build, and the libraries in it.
+/// Versions of the build and of its libraries.
 std::string version_text();
 
 }  // namespace sluice::apps

@@ -71,7 +71,7 @@ void Progress::draw(double fraction, const std::string& rate) {
   if (fraction > 0 && fraction < 1) {
     line += fmt::format("  {} left", format_duration(seconds / fraction - seconds));
   }
-  line += "\033[K";  // clears what a longer line left behind
+  line += "\033[K";  // erases the rest of a longer line
   say(line);
   drawn_ = true;
 }

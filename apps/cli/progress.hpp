@@ -1,4 +1,4 @@
-// A bar on standard error for long work: what is done, how fast, how long it will still take.
+// A progress bar on standard error for long work: fraction done, rate, remaining time.
 #pragma once
 
 #include <chrono>
@@ -11,20 +11,20 @@ enum class ProgressMode { automatic, always, never };
 
 class Progress {
  public:
-  /// Shows nothing when `quiet`, or in automatic mode when standard error is no terminal.
+  /// Shows nothing if `quiet`, or, in automatic mode, if standard error is not a terminal.
   Progress(ProgressMode mode, bool quiet);
   ~Progress() { finish(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// From now on time counts for `phase`; without it, from the first update of a phase.
+  /// Starts the clock of `phase`; without this call, the first update of a phase starts it.
   void start(const std::string& phase);
-  /// `done` of `total` `unit`s of `phase`; a new phase starts a new bar. Cheap: redraws ten times a second at
-  /// most. Throws RunError if a stop was requested.
+  /// Shows `done` of `total` `unit`s of `phase`; a new phase starts a new bar. Cheap: draws at most ten times
+  /// a second. Throws RunError if a stop was requested.
   void update(const std::string& phase, std::uint64_t done, std::uint64_t total, const char* unit);
-  /// The same for a phase of which only the fraction done is known.
+  /// As above, for a phase with only a known fraction done.
   void update(const std::string& phase, double fraction);
-  /// Clears the line, so that what is printed next stands alone.
+  /// Clears the bar's line before other output.
   void finish();
 
  private:

@@ -23,7 +23,7 @@ bool parse_all(std::string_view text, T& number) {
   return error == std::errc() && rest == end;
 }
 
-/// How many characters are to be added, left out, replaced or swapped with their neighbour.
+/// Edit distance: characters added, removed, replaced, or swapped with their neighbour.
 std::size_t spelling_distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> of(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) {
@@ -113,7 +113,7 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
     return text.substr(std::min(text.find_first_not_of('-'), text.size()));
   };
   const std::string_view given = bare(word);
-  std::size_t least = given.size() / 3 + 1;  // what is further away has another meaning
+  std::size_t least = given.size() / 3 + 1;  // a word further away is no likely misspelling
   std::string nearest;
   for (const auto& choice : choices) {
     const bool begins = given.size() > 1 && bare(choice).starts_with(given);
