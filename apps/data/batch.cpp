@@ -13,7 +13,7 @@ namespace sluice::apps {
 
 namespace {
 
-/// The edges of a file, with both directions where the format says that they have none and the graph has.
+/// Reads the edges of a file, in both directions if the format is undirected and the graph directed.
 io::EdgeBatch read_edges(const std::string& file, const io::ReadOptions& options, bool directed) {
   io::EdgeBatch all, part;
   if (file.empty()) return all;
@@ -33,7 +33,7 @@ io::EdgeBatch read_edges(const std::string& file, const io::ReadOptions& options
   return all;
 }
 
-/// New vertices by original id.
+/// Vertices that insertions add, by original id.
 class NewVertices {
  public:
   NewVertices(const io::EdgeBatch& edges, const Graph& graph, const IdMap& ids) : first_(graph.vertices()) {
@@ -90,7 +90,7 @@ HeldBatch read_batch(const BatchFiles& files, const Graph& graph, const IdMap& i
     return ids.to_internal(static_cast<std::int64_t>(id)).value_or(kNoVertex);
   };
   HeldBatch batch;
-  // A column goes away as soon as it has been taken, so that few of them are there twice.
+  // Frees each column once it is converted, so that at most one exists twice.
   const auto take = [&]<class To, class From>(std::vector<To>& to, ChargedVector<From>& from,
                                               const auto& value) {
     batch.charge.add(from.size() * sizeof(To));

@@ -1,4 +1,4 @@
-// A batch of insertions and deletions as files say it, in the graph's own vertices.
+// Reads a batch of insertions and deletions from files, in the graph's own vertex ids.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace sluice::apps {
 
 struct BatchFiles {
-  std::string insert, remove;  ///< edge lists of any format that `convert` reads; may be empty
+  std::string insert, remove;  ///< edge lists in any format of `convert`; may be empty
 };
 
 /// A batch whose columns are charged to the host budget.
@@ -19,9 +19,9 @@ struct HeldBatch : UpdateBatch {
   HostCharge charge{"the edges to insert and to delete"};
 };
 
-/// Reads both. Ids are the graph's, or, where `ids` translates, the original ones: then an unknown one in an
-/// insertion is a new vertex, and new ones are appended in ascending order. Insertions into a weighted graph
-/// need a weight column, into one with times a time column. Throws InputError naming file and line.
+/// Reads both files. Ids are the graph's or, if `ids` translates, original ones. In that case an unknown id
+/// in an insertion is a new vertex; new vertices are appended by ascending id. Insertions into a weighted
+/// graph need a weight column, into a graph with times a time column. Throws InputError naming file and line.
 HeldBatch read_batch(const BatchFiles& files, const Graph& graph, const IdMap& ids, unsigned threads);
 
 }  // namespace sluice::apps

@@ -8,7 +8,7 @@ namespace sluice::apps {
 IdMap::IdMap(const Graph& graph, bool original) : vertices_(graph.vertices()) {
   if (!original) return;
   original_ = graph.original_ids.span();
-  // Compaction keeps the order of ids; only vertices added later stand behind.
+  // Compaction keeps the order of ids; only vertices added later can break it.
   if (std::is_sorted(original_.begin(), original_.end())) return;
   by_id_ = HostArray<Vertex>(original_.size(), "vertices by original id");
   std::iota(by_id_.begin(), by_id_.end(), Vertex{0});

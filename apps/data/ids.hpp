@@ -1,4 +1,4 @@
-// Between the graph file's ids and those the user speaks: the same, or with --original-ids the input's own.
+// Maps vertex ids of the graph file to external ids: the same, or with --original-ids those of the input.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,27 @@ namespace sluice::apps {
 
 class IdMap {
  public:
-  /// Keeps a reference to the graph. Without stored original ids both kinds are the same.
+  /// Keeps a reference to the graph. Without stored original ids, both kinds of ids are equal.
   IdMap(const Graph& graph, bool original);
 
-  /// The engine's id of what the user wrote, if the graph has such a vertex.
+  /// Returns the engine's id of a vertex; empty if the graph has no vertex with this external id.
   std::optional<Vertex> to_internal(std::int64_t id) const;
-  /// What the user reads; kNoVertex is -1.
+  /// Returns the external id; kNoVertex becomes -1.
   std::int64_t to_external(Vertex vertex) const {
     if (vertex == kNoVertex) return -1;
     return original_.empty() ? static_cast<std::int64_t>(vertex) : original_[vertex];
   }
-  /// What it takes of host memory.
+  /// Host memory of the map, in bytes.
   std::uint64_t bytes() const { return by_id_.bytes(); }
-  /// True where external ids are not the engine's.
+  /// Do external ids differ from the engine's?
   bool translates() const { return !original_.empty(); }
-  /// True where ids are written as i64: original ids, or more vertices than i32 can name.
+  /// Are ids written as i64? True for original ids, and for more vertices than i32 can name.
   bool wide() const { return translates() || vertices_ > 0x7fffffffu; }
 
  private:
   std::uint64_t vertices_;
   std::span<const std::int64_t> original_;
-  HostArray<Vertex> by_id_;  ///< vertices in order of original id, where that is not their own order
+  HostArray<Vertex> by_id_;  ///< vertices by original id; empty if in that order already
 };
 
 }  // namespace sluice::apps

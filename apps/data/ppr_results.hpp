@@ -12,14 +12,14 @@
 
 namespace sluice::apps {
 
-/// Writes /seeds (the first of each query), /vertices and /scores. Where a query has several seeds, all of
-/// them are in /query_seeds and /query_weights, cut by /query_offsets.
+/// Writes /seeds (the first seed of each query), /vertices and /scores. If queries have several seeds, all of
+/// them are in /query_seeds and /query_weights, delimited by /query_offsets.
 class PprWriter : public ppr::Sink {
  public:
   PprWriter(io::ResultWriter& writer, const IdMap& ids, const Starts& starts, std::uint32_t top);
   void write(const ppr::Batch& batch) override;
 
-  /// For make_result_writer: a query a line, its seed, then vertices, then scores.
+  /// For make_result_writer: one query per line, with its seed, then the vertices, then the scores.
   static std::vector<std::string> text_columns() { return {"seeds", "vertices", "scores"}; }
 
  private:
@@ -33,10 +33,10 @@ class PprWriter : public ppr::Sink {
   std::vector<std::uint64_t> counts_;  ///< reused from batch to batch
 };
 
-/// A sink that throws RunError ("verify: query 17: ...") at the first fault, and else hands on to `next`. It
-/// diffuses every query again over a dense vector of doubles, and shares no code with the solver: 24 bytes a
-/// vertex of host memory, 32 with weights, and a read of all lists that mass reaches, a step, where they stay
-/// in the graph's file. Keeps references to all its arguments.
+/// Returns a sink that recomputes every query by diffusion over a dense vector of doubles, with no code of
+/// the solver. It throws RunError ("verify: query 17: ...") at the first fault, and otherwise passes the
+/// batch to `next`. Takes 24 bytes of host memory a vertex, 32 with weights. If lists are in the file, each
+/// step reads all that mass reaches. Keeps references to all arguments.
 std::unique_ptr<ppr::Sink> verify_ppr(const Graph& graph, const Starts& starts, const ppr::Options& options,
                                       ppr::Sink& next);
 

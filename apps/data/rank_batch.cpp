@@ -31,7 +31,7 @@ std::string update_line(const UpdateCounts& counts, double seconds) {
       format_count(counts.missing), format_count(counts.new_vertices), seconds);
 }
 
-/// Earlier ranks of another graph, or found by other rules, would silently give wrong ones.
+/// Refuses earlier ranks of another graph or other options, which would silently give wrong ranks.
 void check_previous(const io::RankFile& found, const std::string& path, const Graph& graph,
                     const pagerank::Options& rank) {
   const auto refuse = [&](const std::string& what) {
@@ -52,7 +52,7 @@ void check_previous(const io::RankFile& found, const std::string& path, const Gr
   }
 }
 
-/// Methods other than nd leave ranks alone that no change of the batch reaches, however far off these were.
+/// Refuses coarser earlier ranks: methods other than nd keep the ranks, and errors, that no change reaches.
 void check_precision(const io::RankFile& found, const std::string& path, const pagerank::Options& rank,
                      const pagerank::DynamicRankOptions& dynamic) {
   if (dynamic.method == pagerank::RankMethod::naive_dynamic) return;
@@ -68,7 +68,7 @@ void check_precision(const io::RankFile& found, const std::string& path, const p
   refuse_coarser("--tolerance", found.tolerance, rank.tolerance);
   refuse_coarser("--frontier-tolerance", found.frontier_tolerance, dynamic.frontier_tolerance);
   refuse_coarser("--prune-tolerance", found.prune_tolerance, dynamic.prune_tolerance);
-  // A change is the less in a norm the further on it stands here.
+  // In a later norm of this list, the same change measures less.
   constexpr std::array kFromStrict{pagerank::RankNorm::l1, pagerank::RankNorm::l2, pagerank::RankNorm::linf};
   for (const pagerank::RankNorm norm : kFromStrict) {
     if (found.norm.empty() || found.norm == name_of(kRankNorms, norm)) return;
@@ -160,7 +160,7 @@ pagerank::Plan plan_rank_batch(Job& job, const HeldBatch& batch, const pagerank:
   pagerank::require_stored_in_edges(graph);
   UpdateSize update = size_of_update(graph, batch.insertions.size() + batch.deletions.size(),
                                      vertices_with(batch.insertions, graph.vertices()));
-  if (graph.edges_elsewhere)  // all that is read of the graph from then on, first of all for its checksum
+  if (graph.edges_elsewhere)  // buffers to read the updated graph, at first for its checksum
     update.kept_bytes += job.device().threads() * (UpdatedEdges::kLeastBytes + io::kLeastChecksumBytes);
   if (dynamic.method != pagerank::RankMethod::from_scratch)
     return pagerank::plan_dynamic_ranks(job.device(), graph, rank, update, place, dynamic);
@@ -187,7 +187,7 @@ RankBatch::RankBatch(Job& job, HeldBatch batch, const RankBatchOptions& options,
   const bool shared = world().size() > 1;
   const std::string earlier = shared ? checksum_of(previous.ranks) : "";
   Graph graph = job.give_graph();
-  // In-edges that the file does not store are made once; then they are updated with the others.
+  // In-edges that the file does not store are made once, then updated together with the out-edges.
   const bool made = follows && graph.directed && graph.in.offsets.empty() && !graph.edges_elsewhere;
   if (made) graph.in = transpose(graph.out, threads);
   if (follows) {
@@ -202,7 +202,7 @@ RankBatch::RankBatch(Job& job, HeldBatch batch, const RankBatchOptions& options,
   counters_ = {{"inserted", counts.inserted},         {"present", counts.present},
                {"deleted", counts.deleted},           {"missing", counts.missing},
                {"new_vertices", counts.new_vertices}, {"update_seconds", seconds}};
-  if (shared) {  // files of these names may be other ones on each node
+  if (shared) {  // files of the same names may differ between nodes
     require_same_on_all_ranks(
         fmt::format("earlier ranks of checksum {}\ninserted {}, deleted {}, vertices {}\nchanges of checksum "
                     "{}\nweights of checksum {}\n",
@@ -219,7 +219,7 @@ void RankBatch::adopt(Graph graph, bool made, const CommonOptions& common) {
   cover_outputs({options_.output_graph}, common.scratch);
   constexpr std::string_view kChanged = ", changed by pagerank";
   if (options_.updates() && !graph.origin.ends_with(kChanged)) graph.origin += kChanged;
-  // Only one rank writes, and only one has to look through all edges for their checksum.
+  // Only one rank writes the graph, or reads all edges for their checksum.
   std::uint64_t checksum = 0;
   if (!options_.output_graph.empty() && world().leads()) {
     Csr in;
@@ -244,7 +244,7 @@ pagerank::Result RankBatch::follow(const pagerank::RankObserver& observer) {
   if (options_.rank.method == pagerank::RankMethod::pruned_frontier)
     counters_.emplace_back("widened_iterations", std::uint64_t{followed.widened_iterations});
   counters_.emplace_back("partitions_read", followed.partitions_read);
-  // Where the GPU holds the whole graph; elsewhere the host's update is all there is.
+  // Only if the GPU holds the whole graph; otherwise only the host updates it.
   if (followed.update_seconds > 0) counters_.emplace_back("device_update_seconds", followed.update_seconds);
   job_.count(counters_);
   pagerank::Result result;

@@ -1,4 +1,4 @@
-// sluice pagerank with a batch: the graph is updated, and ranks follow from earlier ones.
+// sluice pagerank with a batch: updates the graph, and computes its ranks from earlier ones.
 #pragma once
 
 #include <optional>
@@ -15,48 +15,48 @@ namespace sluice::apps {
 
 struct RankBatchOptions {
   BatchFiles files;
-  std::string previous;               ///< ranks of the graph as it is
-  std::string output_graph;           ///< the graph as it becomes
-  pagerank::DynamicRankOptions rank;  ///< its method is that of the command
+  std::string previous;               ///< ranks of the graph before the batch
+  std::string output_graph;           ///< file for the graph after the batch
+  pagerank::DynamicRankOptions rank;  ///< its method is the command's
 
   bool updates() const { return !files.insert.empty() || !files.remove.empty(); }
 };
 
-/// Whether changes below --frontier-tolerance do not spread.
+/// Does the method spread only changes above --frontier-tolerance?
 bool has_frontier(pagerank::RankMethod method);
 
-/// What ranks are: --damping, --tolerance, --norm, --max-iterations, --dangling, --precision.
+/// Declares --damping, --tolerance, --norm, --max-iterations, --dangling, --precision.
 void declare_rank_options(Command& command, pagerank::Options& options);
-/// How changes spread: --frontier-tolerance, --prune-tolerance, --affect-all.
+/// Declares how changes spread: --frontier-tolerance, --prune-tolerance, --affect-all.
 void declare_frontier(Command& command, pagerank::DynamicRankOptions& rank);
-/// Throws UsageError for one of these that has no meaning with this method.
+/// Throws UsageError for an option of declare_frontier that has no effect with this method.
 void refuse_idle_frontier(const Command& command, pagerank::RankMethod method);
 void declare_rank_batch(Command& command, RankBatchOptions& options);
 
-/// Throws UsageError for options that are missing, or idle, with this method.
+/// Throws UsageError for options that are missing or have no effect with this method.
 void settle_rank_batch(const Command& command, pagerank::RankMethod method, RankBatchOptions& options);
 
-/// What the job needs beside its graph and the batch. Throws UsageError for what the run would refuse.
+/// The job's memory beside its graph and the batch. Throws UsageError for what the run would refuse.
 pagerank::Plan plan_rank_batch(Job& job, const HeldBatch& batch, const pagerank::Options& rank,
                                const pagerank::DynamicRankOptions& dynamic, const pagerank::RankPlace& place);
 
-/// A job's graph, before and after its batch.
+/// The graph of a job, before and after its batch.
 class RankBatch {
  public:
-  /// Reads earlier ranks, applies the batch to the job's graph, and writes the graph if asked: the job gives
-  /// it its name.
+  /// Reads the earlier ranks, applies the batch to the job's graph, and writes the graph if requested; the
+  /// job renames that file when it finishes.
   RankBatch(Job& job, HeldBatch batch, const RankBatchOptions& options, const pagerank::Options& rank,
             const CommonOptions& common);
 
-  /// Ranks of the graph as it became, by a dynamic method.
+  /// Ranks of the graph after the batch, by a dynamic method.
   pagerank::Result follow(const pagerank::RankObserver& observer);
 
-  /// Whether these are such ranks (RunError), after follow(); only with --verify. All ranks of the job call
-  /// it.
+  /// Checks the ranks that follow() returned; throws RunError if they are wrong. Only with --verify. All
+  /// ranks of the job call it.
   void verify(std::span<const double> ranks) const;
 
  private:
-  /// Writes the graph if asked, and makes it the job's. `made`: its in-edges are not to be stored.
+  /// Writes the graph if requested and makes it the job's. If `made`, its in-edges are not stored.
   void adopt(Graph graph, bool made, const CommonOptions& common);
 
   Job& job_;
@@ -64,7 +64,7 @@ class RankBatch {
   pagerank::Options rank_;
   std::optional<pagerank::DynamicRanks> ranks_;
   EdgeChanges changes_;
-  double change_before_ = 0;  ///< that an iteration would have made to earlier ranks, with --verify
+  double change_before_ = 0;  ///< with --verify: how much an iteration changes the earlier ranks
   pagerank::DynamicRankResult followed_;
   ResolvedOptions counters_;
 };

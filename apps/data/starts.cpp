@@ -15,7 +15,7 @@ namespace sluice::apps {
 
 namespace {
 
-/// `where` is `FILE:LINE`.
+/// Parses a vertex; `where` is `FILE:LINE`.
 Vertex to_vertex(std::string_view word, const std::string& where, const IdMap& ids) {
   const auto id = to_integer(word);
   if (!id) throw InputError(fmt::format("{}: '{}' is no vertex id", where, word.substr(0, 40)));
@@ -111,7 +111,7 @@ InstanceRange share_of_rank(const CommonOptions& options, Instance instances) {
   }
   const auto ranks = static_cast<unsigned __int128>(world().size());
   const unsigned __int128 all = std::min(range.last, instances) - range.first;
-  // Shares differ by one at most, and the last one is never the smaller.
+  // Shares differ by at most one, and the last one is never smaller than another.
   const auto rank = options.plan ? ranks - 1 : static_cast<unsigned __int128>(world().rank());
   return {range.first + static_cast<Instance>(all * rank / ranks),
           range.first + static_cast<Instance>(all * (rank + 1) / ranks)};

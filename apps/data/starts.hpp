@@ -1,4 +1,4 @@
-// Where instances start, as options and files say it (CONTRACT section 4, Starts).
+// The starts of instances, from options and files (CONTRACT section 4, Starts).
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct StartsOptions {
 
 void declare_starts(Command& command, StartsOptions& options);
 
-/// What a line of the file holds.
+/// The content of one line of the file.
 enum class StartsLine { one_vertex, seeds, weighted_seeds };
 
 /// Starts whose lists are charged to the host budget.
@@ -31,21 +31,20 @@ struct HeldStarts : Starts {
   HostCharge charge{"the list of starts"};
 };
 
-/// Throws UsageError for options that contradict, InputError naming file and line.
-/// `per_vertex_by_default`: without any option one instance a vertex, else one instance drawn at random.
+/// Throws UsageError for contradictory options, InputError naming file and line. Default if no option is
+/// given: one instance per vertex if `per_vertex_by_default`, else one instance drawn at random.
 HeldStarts make_starts(const Command& command, const StartsOptions& options, StartsLine line,
                        bool per_vertex_by_default, const IdMap& ids);
 
-/// One start (or list of seeds) a line; `#` and `%` begin comments; spaces, tabs and commas separate. A
-/// weighted seed is `vertex` or `vertex:weight`.
+/// Reads one start (or list of seeds) per line. `#` and `%` begin comments; spaces, tabs and commas separate.
+/// A weighted seed is `vertex` or `vertex:weight`.
 HeldStarts read_starts(const std::string& path, StartsLine line, const IdMap& ids);
 
-/// This rank's share of the instances, or of those that `--instance-range` names; it may be empty. With
-/// --plan the largest share. Throws UsageError where the range begins behind the last instance.
+/// This rank's share of the instances, or of `--instance-range`; it may be empty. With --plan, the largest
+/// share. Throws UsageError if the range begins behind the last instance.
 InstanceRange share_of_rank(const CommonOptions& options, Instance instances);
 
-/// Adds what a result file says of its starts. Listed ones are named by a checksum, whatever their file is
-/// called.
+/// Adds a result file's attributes about its starts. A checksum, not a file name, identifies listed starts.
 void add_start_attributes(std::vector<io::Attribute>& attributes, const Starts& starts,
                           const std::optional<InstanceRange>& range);
 
