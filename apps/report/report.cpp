@@ -36,7 +36,7 @@ Json to_json(const GraphFacts& graph) {
           {"weighted", graph.weighted}, {"checksum", format_checksum(graph.checksum)}};
 }
 
-/// What the GPU held before Sluice allocated anything, and what NCCL took beside it: no budget bounds them.
+/// GPU memory in use before Sluice allocated anything, and NCCL's own memory; no budget bounds either.
 std::uint64_t baseline_bytes(const Report& report) {
   if (report.device == nullptr) return 0;
 #if defined(SLUICE_HAVE_CUDA)
@@ -67,8 +67,8 @@ void add_run(Json& json, const RunStats& run) {
   json["kernel_launches"] = run.kernel_launches;
 }
 
-/// The same on every rank but for times, so ranks are not added up (join_reports() leaves "solver" alone,
-/// and "acc").
+/// These figures are equal on all ranks except for times, so ranks are not added up (join_reports() copies
+/// "solver" and "acc").
 void add_solver(Json& json, const SolverFigures& solver) {
   json["solver"] = {{"end", solver.end},
                     {"converged", solver.converged},
@@ -102,7 +102,7 @@ void add_acc(Json& json, const AccFigures& acc) {
     to["residuals"] = acc.residuals;
   }
   to["trace"] = Json::array();
-  // On the host threads note what becomes active as they go; in a pull nothing has to be filtered.
+  // On the host, threads record active vertices during a round; a pull needs no filter.
   const auto filter = [&](const acc::AccRoundTrace& round) {
     if (round.refilled) return "ballot";
     return round.pull || stats.kernel_launches == 0 ? "none" : "online";
@@ -119,7 +119,7 @@ void add_acc(Json& json, const AccFigures& acc) {
   json["partition_transfers"] = stats.partition_transfers;
 }
 
-/// What every job has: of a solver, the part that samples have too.
+/// The figures that every job has: for a solver, those that samples have too.
 RunStats run_of(const Report& report) {
   RunStats run = report.solver ? report.solver->run : report.run.value_or(RunStats{});
   if (report.acc) {
@@ -131,10 +131,10 @@ RunStats run_of(const Report& report) {
   return run;
 }
 
-/// When this process began, but for what its libraries did first.
+/// Starts with the process, except for the initialization of its libraries.
 const Stopwatch process_watch;
 
-/// Every second of the process has a name; of phases that go on side by side each has its own time.
+/// Names every second of the process; phases that overlap each have their own time.
 Json seconds_of(const Report& report) {
   const RunStats run = run_of(report);
   Json parts{{"open", report.open_seconds},
@@ -189,7 +189,7 @@ using Pointer = Json::json_pointer;
 
 constexpr std::string_view kRate = "_per_second";
 
-/// What a batch did to the graph and to ranks is known on every rank alike.
+/// Figures of a batch and of the ranks after it, which every rank knows in full.
 bool is_of_batch(const std::string& path) {
   constexpr std::array<std::string_view, 9> kNames{"/inserted",      "/present",
                                                    "/deleted",       "/missing",
@@ -205,8 +205,8 @@ bool is_largest(const std::string& path) {
          path == "/partitions" || path == "/partitions_read" || is_of_batch(path);
 }
 
-/// Adds the figures below `json` to `paths`; options, the graph and what a solver did, which is the same on
-/// all ranks, are no figures of a rank.
+/// Appends the paths of the figures below `json`. Options, the graph, and solver figures, which are equal on
+/// all ranks, are not figures of a rank.
 void collect_figures(const Json& json, const std::string& path, std::vector<std::string>& paths) {
   for (const auto& [key, value] : json.items()) {
     const std::string figure = path + "/" + key;
@@ -228,16 +228,16 @@ void join_figure(Json& joined, const std::string& path, std::vector<T> values) {
   joined[at] = is_largest(path) ? *most : sum;
 }
 
-/// A rate of the whole job: what all ranks made in the time of the slowest.
+/// The rate of the whole job: the count of all ranks over the time of the slowest.
 void join_rate(Json& joined, const std::string& path) {
   const double seconds = joined["seconds"].value("compute", 0.0);
   const Pointer count(path.substr(0, path.size() - kRate.size()));
   joined[Pointer(path)] = seconds > 0 ? joined[count].get<double>() / seconds : 0.0;
 }
 
-/// Counters are added up; times and peaks are the largest; rates follow from both. `by_rank` holds the least
-/// and the largest of each figure over the ranks. What is no figure is the last rank's, whose share of the
-/// instances is never the smaller.
+/// Adds counters up, takes the maximum of times and peaks, and derives rates from both. `by_rank` has the
+/// minimum and maximum of each figure over the ranks. All else is the last rank's, whose share of the
+/// instances is never smaller than another.
 Json join_reports(const std::vector<Json>& reports) {
   Json joined = reports.back();
   joined["ranks"] = reports.size();

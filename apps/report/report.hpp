@@ -1,5 +1,4 @@
-// The JSON report (CONTRACT section 3): everything that differs from run to run, and so is not in the
-// results.
+// The JSON report (CONTRACT section 3): all that differs between runs and is therefore not in the results.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +27,7 @@ class Stopwatch {
   double begin_ = seconds_now();
 };
 
-/// What the report says of the graph.
+/// The report's facts about the graph.
 struct GraphFacts {
   std::string file;
   std::uint64_t vertices = 0;
@@ -38,23 +37,23 @@ struct GraphFacts {
   std::uint64_t checksum = 0;
 };
 
-/// What a solver that iterates reports.
+/// Figures of an iterative solver.
 struct SolverFigures {
-  std::string end;  ///< `converged`, or why it stopped
+  std::string end;  ///< `converged`, or the reason for stopping
   bool converged = true;
   std::uint64_t iterations = 0;
   double residual = 0;            ///< of the last iteration
   std::vector<double> residuals;  ///< [iterations]
   std::vector<double> seconds;    ///< [iterations]
-  std::uint64_t edges = 0;        ///< looked at in all iterations
-  RunStats run;                   ///< what samples have too: seconds, partitions, bytes
+  std::uint64_t edges = 0;        ///< read, in all iterations
+  RunStats run;                   ///< figures that samples have too: seconds, partitions, bytes
 };
 
-/// What an Active-Compute-Combine program reports.
+/// Figures of an Active-Compute-Combine program.
 struct AccFigures {
   acc::AccStats stats{};
-  std::string found{};  ///< in words, for the summary
-  std::string end{};    ///< of one that iterates towards a limit: `converged`, or why it stopped; else empty
+  std::string found{};  ///< the result as text, for the summary
+  std::string end{};    ///< of an iteration to a limit: `converged` or the reason for stopping; else empty
   bool converged = true;
   double residual = 0;
   std::vector<double> residuals{};  ///< [rounds]
@@ -64,37 +63,36 @@ struct Report {
   std::string command;
   ResolvedOptions options;
   std::optional<GraphFacts> graph;
-  const Device* device = nullptr;  ///< null: a command that has none
+  const Device* device = nullptr;  ///< null if the command has none
   std::optional<RunStats> run;     ///< walks and samples
   std::optional<SolverFigures> solver;
   std::optional<AccFigures> acc;
-  double open_seconds = 0;   ///< before that: opening the device
+  double open_seconds = 0;   ///< until the device is open
   double load_seconds = 0;   ///< reading the graph file, or edges
-  double sort_seconds = 0;   ///< of edges
-  double close_seconds = 0;  ///< writing what all vertices have, completing the output
+  double sort_seconds = 0;   ///< sorting edges
+  double close_seconds = 0;  ///< writing per-vertex results, completing the output
   double total_seconds = 0;
   std::uint64_t bytes_read = 0;
   std::uint64_t bytes_written = 0;
-  ResolvedOptions counters;  ///< what the command counts beside that
+  ResolvedOptions counters;  ///< further counters of the command
   std::string more;          ///< other members of the report: a JSON object, or empty
 };
 
-/// Rates use the time spent making the samples, without load and write.
+/// Rates use the time of computing, without loading and writing.
 double per_second(std::uint64_t count, double seconds);
 
-/// A checksum as files and reports write it.
+/// Formats a checksum as in files and reports.
 std::string format_checksum(std::uint64_t checksum);
 
-/// The report's file. It is claimed before the work begins, so that a name that cannot be written fails at
-/// once.
+/// The report's file. It is claimed before the work begins, so that an unwritable name fails at once.
 class ReportFile {
  public:
-  /// An empty path: no report. Throws UsageError if the file exists and not `force`.
+  /// Writes no report if `path` is empty. Throws UsageError if the file exists and `force` is false.
   ReportFile(const std::string& path, bool force);
   ~ReportFile();
-  /// Writes it, to the disk: after it nothing but the name is missing.
+  /// Writes the report to disk; only the rename remains.
   void finish(const Report& report);
-  /// The same for a job of several ranks: all of them call it, and only the one that has a file writes.
+  /// As finish(), for a job of several ranks. All of them call it; only the rank that has a file writes.
   void finish_joined(const Report& report);
   void commit();
 
