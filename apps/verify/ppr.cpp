@@ -14,9 +14,9 @@ namespace sluice::apps {
 
 namespace {
 
-/// What doubles may err by in a sum of this many edges, and more.
+/// More than the rounding error of doubles in a sum of this many edges.
 constexpr double kRounding = 1e-12;
-/// Lists that are asked for at a time.
+/// Lists requested at a time.
 constexpr std::size_t kListsAtOnce = 1u << 14;
 
 class PprVerifier : public ppr::Sink {
@@ -45,7 +45,7 @@ class PprVerifier : public ppr::Sink {
   }
 
  private:
-  /// The error that the query states; of walks, one that chance exceeds once in a million million queries.
+  /// The error that the query reports; for walks, a bound that chance exceeds once in 10^12 queries.
   double allowed(const ppr::QueryFigures& figures) const {
     return options_.method == ppr::Method::walks ? ppr::walk_error(options_.walks, 1 - 1e-12) : figures.error;
   }
@@ -86,7 +86,7 @@ class PprVerifier : public ppr::Sink {
     }
   }
 
-  /// Drawn seeds cannot be known here, so that the one handed out is believed.
+  /// Drawn seeds are not known here, so the seed in the result is taken as correct.
   void set_seeds(Vertex first_seed) {
     seeds_.clear();
     const bool listed = starts_.mode == Starts::Mode::listed;
@@ -102,7 +102,7 @@ class PprVerifier : public ppr::Sink {
     for (auto& [vertex, weight] : seeds_) weight /= total;
   }
 
-  /// The true scores, to well within `error`.
+  /// Computes the true scores, to an error well below `error`.
   void diffuse(double error) {
     const std::uint32_t length = length_of(options_);
     std::fill(truth_.begin(), truth_.end(), 0.0);
@@ -141,7 +141,7 @@ class PprVerifier : public ppr::Sink {
     std::swap(mass_, after_);
   }
 
-  /// Calls use(v, part) for the lists of vertices for which wanted(v).
+  /// Calls use(v, part) for the lists of all vertices with wanted(v).
   template <class Wanted, class Use>
   void for_lists(Wanted&& wanted, Use&& use) {
     std::vector<Vertex> some;
@@ -161,7 +161,7 @@ class PprVerifier : public ppr::Sink {
                 for (std::size_t i = 0; i < part.targets.size(); ++i) totals_[v] += weight(part, i);
               });
   }
-  /// Of the weights of its list.
+  /// The sum of the weights in the list of v.
   double total(Vertex v) const {
     return options_.weighted ? totals_[v] : static_cast<double>(offsets_[v + 1ull] - offsets_[v]);
   }

@@ -1,5 +1,5 @@
-// Questions about edges, asked in any order and answered by several threads; those about a graph that stays
-// in its file in order of the lists, so that it is read in order, once for many questions.
+// Questions about edges, asked in any order and answered by several threads. If the graph is in its file,
+// questions are sorted by list, so that the file is read in order, once for many questions.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct EdgeQuestion {
 
 class EdgeQuestions {
  public:
-  /// Takes at least `least` questions, more where memory holds them. Keeps a reference to the graph. Throws
+  /// Holds at least `least` questions, more if memory allows. Keeps a reference to the graph. Throws
   /// BudgetError.
   EdgeQuestions(const Graph& graph, bool weights, std::uint64_t least, unsigned threads)
       : graph_(graph),
@@ -41,11 +41,11 @@ class EdgeQuestions {
   std::uint64_t left() const { return capacity() - size_; }
   void clear() { size_ = 0; }
   void ask(const EdgeQuestion& question) { questions_[size_++] = question; }
-  /// What answer() made of the i-th question.
+  /// The byte that answer() set for the i-th question.
   std::uint8_t operator[](std::uint64_t i) const { return answers_[i]; }
 
-  /// Calls answer(question, part, byte) for every part of the list of question.from, to be noted in a byte
-  /// that begins as 0 and stays so where `from` is no vertex. Several threads call it, of a question one.
+  /// Calls answer(question, part, byte) for every part of the list of question.from. The byte starts at 0,
+  /// and stays 0 if `from` is not a vertex. Several threads call it, but only one for each question.
   template <class Answer>
   void answer(Answer&& answer) {
     if (in_file()) return answer_in_order(answer);
@@ -94,7 +94,7 @@ class EdgeQuestions {
     });
   }
 
-  /// A sixteenth of what host memory has left.
+  /// Takes a sixteenth of the remaining host memory.
   static std::uint64_t capacity(std::uint64_t least) {
     const std::uint64_t bytes = sizeof(EdgeQuestion) + 2 * sizeof(std::uint32_t) + sizeof(Vertex) + 1;
     return std::max(least, std::clamp(host_budget().available() / 16 / bytes, kFew, kUsual));
@@ -105,8 +105,8 @@ class EdgeQuestions {
   unsigned threads_;
   ListParts lists_;
   HostArray<EdgeQuestion> questions_;
-  HostArray<std::uint32_t> order_, begins_;  ///< questions by list, and where each list's begin
-  HostArray<Vertex> askers_;                 ///< the lists
+  HostArray<std::uint32_t> order_, begins_;  ///< questions sorted by list, and where each list's begin
+  HostArray<Vertex> askers_;                 ///< the vertices of these lists
   HostArray<std::uint8_t> answers_;
   std::uint64_t size_ = 0;
 };

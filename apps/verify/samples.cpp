@@ -15,7 +15,7 @@ namespace sluice::apps {
 
 namespace {
 
-/// One instance's part of a batch.
+/// The part of a batch that belongs to one instance.
 struct Sample {
   Instance instance;
   std::span<const Vertex> source, target;
@@ -45,7 +45,7 @@ class SampleVerifier : public SampleSink {
 
   void write(const SampleBatch& batch) override {
     check_edges(batch);
-    // Where the samples of a block of instances begin.
+    // The positions at which the samples of a block of instances begin.
     struct Place {
       std::uint64_t edges = 0, seeds = 0, vertices = 0;
     };
@@ -56,7 +56,7 @@ class SampleVerifier : public SampleSink {
       place.edges += batch.edge_counts[i], place.seeds += batch.seed_counts[i];
       place.vertices += batch.vertex_counts.empty() ? 0 : batch.vertex_counts[i];
     }
-    // Of a graph that stays in its file lists come through one buffer.
+    // Lists of a graph in its file share one buffer.
     const unsigned threads = edges_.in_file() && options_.kind == samples::Kind::node ? 1 : threads_;
     parallel_blocks(
         threads, batch.count, kSamplesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
@@ -84,7 +84,7 @@ class SampleVerifier : public SampleSink {
     return true;
   }
 
-  /// How many of the edges of v, whose columns are indexed by position, may be drawn.
+  /// The number of edges of v that may be drawn. `targets` and `weights` are indexed by edge position.
   std::uint64_t candidates(std::uint64_t v, const Vertex* targets, const float* weights) const {
     std::uint64_t count = 0;
     for (EdgeIndex e = graph_.out.offsets[v]; e < graph_.out.offsets[v + 1]; ++e)
@@ -97,7 +97,7 @@ class SampleVerifier : public SampleSink {
     const CsrView lists = graph_.out.view();
     return candidates(v, lists.targets, lists.weights);
   }
-  /// Of all vertices, where looking at a list takes a read: one pass over the file.
+  /// Counts the candidates of all vertices in one pass over the file, where each access to a list is a read.
   void count_candidates() {
     const bool weights = options_.bias == Bias::weight && graph_.weighted;
     for_row_blocks(graph_.out.view(), graph_.edges_elsewhere.get(), true, weights, threads_, kVerticesAtOnce,
@@ -109,7 +109,7 @@ class SampleVerifier : public SampleSink {
 
   enum : std::uint8_t { kNoEdge, kWithoutBias, kRight };
 
-  /// Does every edge stand where it is said to, and may it be drawn?
+  /// Checks that each edge is in the graph at its position, and may be drawn.
   void check_edges(const SampleBatch& batch) {
     const auto& counts = batch.edge_counts;
     if (std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}) != batch.source.size())
@@ -120,7 +120,7 @@ class SampleVerifier : public SampleSink {
       edges_.clear();
       for (std::uint64_t i = from; i < to; ++i) edges_.ask({batch.source[i], batch.target[i], batch.edge[i]});
       edges_.answer([&](const EdgeQuestion& question, const ListParts::Part& part, std::uint8_t& found) {
-        const EdgeIndex at = question.position - part.first;  // huge before it
+        const EdgeIndex at = question.position - part.first;  // wraps to a huge value before the part
         if (at >= part.targets.size() || part.targets[at] != question.to) return;
         const float* const weight = part.weights == nullptr ? nullptr : part.weights + at;
         found = positive(question.to, weight) ? kRight : kWithoutBias;
@@ -151,7 +151,7 @@ class SampleVerifier : public SampleSink {
     check_traversal(sample);
   }
 
-  /// `count` different positions, ascending, all of depth 1.
+  /// Checks for `count` edges of depth 1 with distinct positions in ascending order.
   void check_one_pass(const Sample& sample, std::uint64_t count) const {
     if (sample.edge.size() != count)
       sample.fail(fmt::format("{} edges instead of {}", sample.edge.size(), count));
@@ -180,7 +180,7 @@ class SampleVerifier : public SampleSink {
     check_one_pass(sample, between);
   }
 
-  /// How many edges a frontier vertex must give at this depth; nothing where chance decides.
+  /// The number of edges that a frontier vertex must have at this depth; nothing if it is random.
   std::optional<std::uint64_t> required(Vertex v, std::uint32_t depth) const {
     if (options_.kind == samples::Kind::snowball) return candidates(v);
     if (options_.kind != samples::Kind::neighbor) return std::nullopt;
@@ -214,8 +214,8 @@ class SampleVerifier : public SampleSink {
   }
 
   /// Assigns the edges of one depth, from `at` on, to the frontier's vertices in order; returns the next
-  /// depth's first edge. With --revisit a vertex may stand in the frontier several times, each with edges of
-  /// its own.
+  /// depth's first edge. With --revisit, a vertex may be in the frontier several times, each time with its
+  /// own edges.
   std::size_t check_depth(const Sample& sample, std::size_t at, std::uint32_t depth,
                           std::span<const Vertex> frontier) const {
     const auto in_depth = [&](std::size_t i) {
@@ -251,7 +251,7 @@ class SampleVerifier : public SampleSink {
   SampleSink* next_;
   unsigned threads_;
   EdgeQuestions edges_;
-  HostArray<std::uint64_t> candidates_;  ///< [vertices] empty: they are counted where they are wanted
+  HostArray<std::uint64_t> candidates_;  ///< [vertices] empty: counted on demand
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// --verify: an independent check of every result against the graph, on its way to the writer. It shares no
-// code with the samplers: it asks only what the meanings of CONTRACT section 4 say of a legal result.
+// --verify: checks every result against the graph on its way to the writer. The check shares no code with the
+// samplers: it tests only what CONTRACT section 4 requires of a legal result.
 #pragma once
 
 #include <memory>
@@ -16,15 +16,15 @@
 namespace sluice::apps {
 
 /// A sink that throws RunError ("verify: instance 17, step 3: ...") at the first fault that one of `threads`
-/// comes to, and else hands on to `next`; null: of a run that is only planned, nothing is written to it, and
-/// no list is read. Keeps references to all its arguments.
+/// finds, and otherwise passes the batch to `next`. `next` is null if the run is only planned: nothing is
+/// then written to the sink, and no list is read. Keeps references to all arguments.
 std::unique_ptr<WalkSink> verify_walks(const Graph& graph, const Starts& starts,
                                        const walks::Options& options, WalkSink* next, unsigned threads = 1);
 std::unique_ptr<SampleSink> verify_samples(const Graph& graph, const Starts& starts,
                                            const samples::Options& options, SampleSink* next,
                                            unsigned threads = 1);
 
-/// The plan that make_plan() gives beside the sink of make_check(), which may be none.
+/// Calls make_plan() beside the sink of make_check(), which may be null; the plan includes the sink's bytes.
 template <class MakeCheck, class MakePlan>
 sampling::RunPlan plan_beside(const MakeCheck& make_check, const MakePlan& make_plan) {
   const std::uint64_t used = host_budget().used();
@@ -35,7 +35,8 @@ sampling::RunPlan plan_beside(const MakeCheck& make_check, const MakePlan& make_
   return plan;
 }
 
-/// Throws RunError unless `seeds` are what `starts` says of this instance (drawn ones need only be vertices).
+/// Throws RunError unless `seeds` are those of `starts` for this instance; drawn ones need only be vertices.
+/// If `repeated_once`, a repeated seed of `starts` counts once.
 void verify_seeds(const Graph& graph, const Starts& starts, Instance instance, std::span<const Vertex> seeds,
                   bool repeated_once);
 

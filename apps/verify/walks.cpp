@@ -46,11 +46,11 @@ class WalkVerifier : public WalkSink {
 
   static constexpr std::uint64_t kWalksAtOnce = 16;
 
-  /// A walk, and what is known of its steps, the first of which is 1.
+  /// A walk and the answers about its steps; the first step is 1.
   struct Walk {
     Instance instance;
     const EdgeQuestions& answers;
-    std::uint64_t asked;  ///< its first question
+    std::uint64_t asked;  ///< index of its first question
 
     [[noreturn]] void fail(std::uint64_t step, const std::string& what) const {
       throw RunError(fmt::format("verify: instance {}, step {}: {}", instance, step, what));
@@ -65,7 +65,7 @@ class WalkVerifier : public WalkSink {
                      : batch.walks.subspan(i * (length + 1), length + 1);
   }
 
-  /// One question a step: is there an edge that may be drawn, and behind the end: is there any?
+  /// Asks one question per step: may this edge be drawn? At a walk's end: is there any edge that may be?
   void ask(const WalkBatch& batch, std::uint64_t i) {
     const auto vertices = row(batch, i);
     const std::size_t stride = is_pool() ? 2 : 1;
@@ -73,7 +73,7 @@ class WalkVerifier : public WalkSink {
       edges_.ask({vertices[stride * step], vertices[stride * step + 1]});
   }
 
-  /// The bias that the kind gives to an edge; only whether it is zero matters here.
+  /// Is the bias of the i-th edge positive? Its value does not matter here.
   bool positive(const ListParts::Part& part, std::size_t i) const {
     if (by_weight(options_)) return part.weights == nullptr || part.weights[i] > 0;
     return options_.kind != walks::Kind::biased || degree(part.targets[i]) > 0;
