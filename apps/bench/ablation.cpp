@@ -1,6 +1,6 @@
-// sluice-bench ablation: what each of C-SAW's techniques for graphs in partitions gains (SC'20, figures 13 to
-// 15): four partitions, two on the device at a time, each technique switched on in turn; and scheduling
-// alone, for deeper samples in eight partitions.
+// sluice-bench ablation: the gain of each of C-SAW's techniques for graphs in partitions (SC'20, figures 13
+// to 15). With four partitions, two on the device at a time, each technique is switched on in turn.
+// Scheduling alone is measured on deeper samples in eight partitions.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -93,7 +93,7 @@ class AblationSuite : SuiteFigures {
          [&](const Row& row) { return row.run_samples(parts_, random_starts(instances), o, nullptr); });
   }
 
-  /// Under tree semantics: no visited filter forbids instances to go on out of order.
+  /// With --revisit: no visited rule then prevents samples from running out of order.
   void schedules() {
     samples::Options o;
     o.fanout = {2, 2, 2}, o.revisit = true;
@@ -107,7 +107,7 @@ class AblationSuite : SuiteFigures {
     sample("forest fire, 8 partitions", fire, kMost, kSchedules);
   }
 
-  /// Of 100 steps, not 2000 as published: one walk after another would launch millions of kernels.
+  /// Walks have 100 steps, not 2000 as published: without batching, millions of kernels would be launched.
   void walk(std::uint64_t instances) {
     walks::Options o;
     o.kind = walks::Kind::biased, o.bias = Bias::degree, o.length = 100, o.seed = options_.seed;
@@ -115,7 +115,7 @@ class AblationSuite : SuiteFigures {
          [&](const Row&) { return sampling::run_walks(parts_, random_starts(instances), o, nullptr); });
   }
 
-  /// A figure for each row.
+  /// Measures one figure for each row.
   template <class Run>
   void rows(const char* name, std::uint64_t instances, std::span<const Row> techniques, const Run& run) {
     for (const Row& row : techniques) {

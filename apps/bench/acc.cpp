@@ -1,6 +1,5 @@
-// sluice-bench acc: searches, shortest paths, cores, components and beliefs on a Graph500-Kronecker graph,
-// and a search over a grid, whose rounds are many and small; on a GPU also the filters and fusions that they
-// can do without.
+// sluice-bench acc: searches, shortest paths, cores, components and beliefs on a Graph500 Kronecker graph,
+// and a search on a grid, which has many small rounds. On a GPU also searches with other filters and fusions.
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -18,8 +17,8 @@ namespace {
 
 constexpr unsigned kSources = 16;
 constexpr unsigned kBeliefRounds = 10, kBeliefRoundsOnHost = 1;  ///< seconds each
-/// What a round of two states moves at least for an edge: where it leads, its weight and its reverse; the
-/// message that came back along it, its own written, and read again by its receiver.
+/// Bytes that a round of two states moves for an edge, at least: target, weight and reverse edge; the
+/// incoming message of the edge, and its outgoing message, written and read again by the receiver.
 constexpr double kBeliefBytes = 4 + 4 + 8 + 3 * 2 * 8;
 
 class AccSuite : SuiteFigures {
@@ -51,7 +50,7 @@ class AccSuite : SuiteFigures {
   }
 
  private:
-  /// Made when the first figure wants it: at large scales the host takes minutes to make graphs.
+  /// A value that is made on first use: at large scales the host takes minutes to make graphs.
   template <class T>
   class Made {
    public:
@@ -73,7 +72,7 @@ class AccSuite : SuiteFigures {
     return graph;
   }
 
-  /// Edges that a search traverses, as Graph500 counts them: those with an end that it reaches, each once.
+  /// Edges that a search traverses, as Graph500 counts them: those with an end that is reached, each once.
   double traversed_edges(const acc::BfsResult& result) {
     std::uint64_t stored = 0;
     for (std::uint64_t v = 0; v < graph_->vertices(); ++v)
@@ -81,7 +80,7 @@ class AccSuite : SuiteFigures {
     return static_cast<double>(stored) / (graph_->directed ? 1 : 2);
   }
 
-  /// Times of all sources, and the harmonic mean of their rates.
+  /// Measures the mean time over all sources, and the harmonic mean of their rates.
   void searches(Made<acc::AccGraph>& on_device, const std::string& name, const acc::AccOptions& options) {
     if (!begin(name)) return;
     std::vector<double> rates;
@@ -97,7 +96,7 @@ class AccSuite : SuiteFigures {
       rates.push_back(kSources / slowness * 1e-9);
       return time / kSources * 1e3;
     });
-    rates.erase(rates.begin());  // it warmed up
+    rates.erase(rates.begin());  // of the warm-up run
     put(name, times, "ms", rounds_of(last));
     put(name + ", harmonic mean", rates, "G edges/s", "traversed, Graph500's count");
   }
@@ -154,18 +153,18 @@ class AccSuite : SuiteFigures {
     put_rates(name + ", rate", times, static_cast<double>(graph_->edges()), "stored edges / time");
   }
 
-  /// Of so many edges in so many milliseconds.
+  /// Rates for `edges` in each of `times` (ms).
   void put_rates(const std::string& name, std::vector<double> times, double edges, const std::string& note) {
     for (double& time : times) time = edges / time * 1e-6;
     put(name, times, "G edges/s", note);
   }
 
-  /// Rounds of messages about two states, where memory holds them.
+  /// Measures rounds of messages between two states, if they fit in memory.
   void beliefs() {
     if (!options_.wants("bp") || graph_->directed) return;
     const acc::AccPlan plan = acc::plan_beliefs(device_, *graph_, 2);
     if (device_.is_cuda() ? plan.message_bytes > 0 : plan.host_bytes > host_budget().available())
-      return;  // a GPU's, or the host's, are whole
+      return;  // the messages must fit whole: GPU in device memory, host in host memory
     begin("bp");
     const acc::BeliefModel model = two_states(*graph_);
     const acc::AccGraph on_device = acc::belief_graph(device_, *graph_, 2);
@@ -186,7 +185,7 @@ class AccSuite : SuiteFigures {
     plain("limit: copy, read + write", copied, "GB/s");
   }
 
-  /// As many vertices as the Kronecker graph was made with, in a square.
+  /// Measures on a square grid with as many vertices as the Kronecker graph was generated with.
   void grid() {
     if (!begin("bfs on a grid")) return;
     io::GenerateOptions generate;

@@ -1,5 +1,5 @@
 // sluice-bench auto: what `--transport auto` and `--layout auto` choose for graphs that exceed the device,
-// beside every choice that a user could force, in the same memory.
+// beside every choice that a user could force, with the same memory.
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -32,7 +32,7 @@ constexpr Choice kCodedLists[] = {{"copied", Transport::copied, Layout::csr},
                                   {"coded", Transport::copied, Layout::coded},
                                   {"mapped", Transport::mapped, Layout::csr}};
 
-/// Device memory for a share of the edges, and beside them for all that is not edges.
+/// A device memory budget for a share of the edges, and for all that is not edges.
 struct Memory {
   double share = 0.25;
   std::uint64_t edge_bytes = sizeof(Vertex), vertex_bytes = 64, instance_bytes = 0;
@@ -48,8 +48,8 @@ constexpr double kQuarter = 1.0 / 4, kSixteenth = 1.0 / 16;
 constexpr std::uint64_t kFew = 4000, kMany = 1u << 16, kMostAVertex = 8;
 constexpr unsigned kIterations = 10;
 constexpr const char* kTimes = "times the best";
-/// Choices are measured by turns, each time in memory of their own: where that lies changes what a link takes
-/// by a tenth.
+/// Choices are measured in turns, each time in newly allocated memory: its location changes the time of a
+/// link by a tenth.
 constexpr unsigned kTurns = 3;
 
 class AutomaticSuite : SuiteFigures {
@@ -75,7 +75,7 @@ class AutomaticSuite : SuiteFigures {
 
  private:
   using Seconds = std::vector<double>;
-  /// Seconds of each repetition of a turn, after one that warms up.
+  /// Returns the seconds of each repetition in a turn, after a warm-up run.
   using Runner = std::function<Seconds(Device&, const PagingOptions&, Layout)>;
 
   void sum_up() {
@@ -88,7 +88,7 @@ class AutomaticSuite : SuiteFigures {
     plain("jobs more than 10% behind", behind, "of all");
   }
 
-  /// Fewer on small graphs, which tests have.
+  /// Fewer on small graphs, as in tests.
   std::uint64_t many() const { return std::min(kMany, kMostAVertex * graph_.vertices()); }
   std::string many_said() const { return many() == kMany ? "65,536" : std::to_string(many()); }
 
@@ -138,7 +138,7 @@ class AutomaticSuite : SuiteFigures {
     return o.kind == walks::Kind::biased || o.kind == walks::Kind::node2vec;
   }
 
-  /// `walkers` 0: one a vertex.
+  /// `walkers` 0: one walk per vertex.
   void walk(const std::string& name, walks::Options o, std::uint64_t walkers, double share) {
     Starts starts;
     if (walkers != 0) starts = random_starts(walkers);
@@ -205,8 +205,8 @@ class AutomaticSuite : SuiteFigures {
     all.insert(all.end(), more.begin(), more.end());
   }
 
-  /// The figure is how many times the best forced choice's time the automatic one takes; below 1 it mixes
-  /// choices that no user can. A choice that is not possible there has no column.
+  /// Measures the time of the automatic choice over that of the best forced choice. It is below 1 if the
+  /// automatic one combines choices that no user can force. A choice that is not possible has no column.
   void compare(std::string name, double share, std::span<const Choice> choices, std::uint64_t memory,
                const Runner& run) {
     name += ", " + share_name(share);

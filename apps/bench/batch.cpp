@@ -1,5 +1,5 @@
-// sluice-bench batch: a random batch of changes as edge lists, which `sluice pagerank` and the methods of
-// others read.
+// sluice-bench batch: writes a random batch of changes as edge lists, which `sluice pagerank` and the
+// programs of others can read.
 #include <fmt/core.h>
 
 #include <fstream>
@@ -26,7 +26,7 @@ struct BatchCommand {
   apps::CommonOptions common;
 };
 
-/// A line an edge: its ends and, if `weighted`, its weight.
+/// Writes one edge per line: its ends and, if `weighted`, its weight.
 void write_edges(io::OutputFile& file, const EdgeColumns& edges, bool weighted) {
   std::ofstream stream(file.temporary());
   for (std::size_t i = 0; i < edges.source.size(); ++i) {

@@ -1,4 +1,4 @@
-// sluice-bench pagerank, the dynamic methods: random batches beside static ranks made anew.
+// sluice-bench pagerank, dynamic methods: random batches, beside static PageRank from scratch.
 #include <algorithm>
 #include <random>
 #include <utility>
@@ -16,14 +16,14 @@ namespace sluice::bench {
 namespace {
 
 constexpr double kFractions[] = {1e-7, 1e-6, 1e-5, 1e-4};
-/// A batch that changes as many lists as it likes: what it costs to rewrite the graph.
+/// A batch large enough to change most lists, for the cost of rewriting the graph.
 constexpr double kLargeFraction = 1e-2;
-/// Where the work is done, with the graph whole: what does not fit is said, not worked on otherwise.
+/// The whole graph on the device; a graph that does not fit is reported, not partitioned.
 const pagerank::RankPlace kWhole{.paging = {.partitions = 1}};
-/// And with a quarter of the in-edges there.
+/// A quarter of the in-edges on the device.
 const pagerank::RankPlace kQuarter{.paging = kQuarterInSlots};
 constexpr double kQuarterFraction = 1e-6;
-/// Batches before those that count there: lists are written to memory that is page-locked once.
+/// Batches before the measured ones, with a quarter on the device: memory for lists is page-locked only once.
 constexpr unsigned kQuarterWarm = 2;
 
 using Methods = std::vector<pagerank::DynamicRankOptions>;
@@ -31,7 +31,7 @@ const Methods kMethods{{pagerank::RankMethod::pruned_frontier}, {pagerank::RankM
 
 using Batches = std::vector<ReplayBatch>;
 
-/// of(batch) of each.
+/// Returns of(batch) for each batch.
 template <class Of>
 std::vector<double> each(const Batches& batches, const Of& of) {
   std::vector<double> values;
@@ -39,7 +39,7 @@ std::vector<double> each(const Batches& batches, const Of& of) {
   return values;
 }
 
-/// Seconds of the graph's update where the method works.
+/// Seconds to update the graph on the device of the method.
 double update_of(const ReplayBatch& batch, const ReplayRun& run) {
   return run.update_seconds > 0 ? run.update_seconds : batch.update_seconds;
 }
@@ -69,7 +69,7 @@ class DynamicSuite : SuiteFigures {
     const bool whole = place.paging.partitions == 1;
     const unsigned warm = kept && !whole ? kQuarterWarm : 0;
     Batches batches(warm + options_.repetitions);
-    double packed = 0;  // bytes of a change
+    double packed = 0;  // bytes per change
     for (ReplayBatch& report : batches) {
       const UpdateBatch batch = random_batch(graph_, fraction, random_);
       const double begin = seconds_now();
@@ -94,7 +94,7 @@ class DynamicSuite : SuiteFigures {
     SuiteFigures::put(name, seconds, "ms", std::move(note));
   }
 
-  /// The graph on the GPU: both directions are read and written once. With the changes sent, and without.
+  /// Measures the GPU's update, with and without sent changes; it reads and writes both directions once.
   void put_update(const std::string& size, const Batches& batches, double packed) {
     const double lists = static_cast<double>(graph_.edges()) * sizeof(Vertex) +
                          static_cast<double>(graph_.vertices()) * sizeof(EdgeIndex);

@@ -1,4 +1,4 @@
-// The figures of a suite, and how they come of repetitions.
+// The figures of a suite, computed from repetitions.
 #pragma once
 
 #include <algorithm>
@@ -21,20 +21,20 @@ inline std::string text(const char* format, double value) {
   return buffer;
 }
 
-/// Of an even number the mean of the two in the middle.
+/// For an even number of values, the mean of the middle two.
 inline double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
-/// The median of the repetitions, beside the smallest and the largest.
+/// A figure: median, minimum and maximum of the repetitions.
 inline Figure figure_of(std::string name, const std::vector<double>& values, std::string unit,
                         std::string note = {}, Columns columns = {}) {
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   return {std::move(name), median(values), std::move(unit), *low, *high, std::move(note), std::move(columns)};
 }
 
-/// What run() gives in each repetition, after one that warms up and makes tables.
+/// Returns run() of each repetition, after a warm-up run that also builds tables.
 template <class Run>
 std::vector<double> repeated(unsigned repetitions, Run&& run) {
   std::vector<double> values;
@@ -42,24 +42,24 @@ std::vector<double> repeated(unsigned repetitions, Run&& run) {
   return values;
 }
 
-/// So many, drawn uniformly.
+/// `count` starts, drawn uniformly.
 inline Starts random_starts(Instance count) {
   Starts starts;
   starts.mode = Starts::Mode::random, starts.count = count;
   return starts;
 }
 
-/// Says what part of a limit the figure is. The suite has a figure `limit: LIMIT` for it.
+/// Adds the figure's share of a limit as a column. The suite has a figure `limit: LIMIT` for it.
 inline void set_share(Figure& figure, double share, const std::string& limit) {
   figure.columns.emplace_back("% of " + limit, 100 * share);
 }
 
-/// What suites have in common.
+/// What all suites share.
 class SuiteFigures {
  protected:
   SuiteFigures(Device& device, const Options& options) : device_(device), options_(options) {}
 
-  /// Is this to be measured? Says that it is.
+  /// Should this figure be measured? If so, reports the progress.
   bool begin(const std::string& name) const {
     const bool wanted = options_.wants(name);
     if (wanted && options_.progress) options_.progress(name);

@@ -1,4 +1,4 @@
-// sluice-bench limits: what no program on this device can beat.
+// sluice-bench limits: upper bounds for any program on this device.
 #include "apps/bench/limits.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct alignas(16) Block16 {
   std::uint64_t words[2];
 };
 
-/// G reads a second of T at random places, every thread with many independent reads in flight.
+/// G random reads of T a second; each thread has many independent reads in flight.
 template <class T>
 double host_random(const Device& device, const Buffer<unsigned char>& memory, unsigned repetitions) {
   const T* const data = reinterpret_cast<const T*>(memory.data());
@@ -45,7 +45,7 @@ double host_random(const Device& device, const Buffer<unsigned char>& memory, un
                     });
     rates.push_back(static_cast<double>(reads) / (seconds_now() - begin) * 1e-9);
   }
-  // The sums keep the reads from being left out; the memory holds zeros, so that they add nothing.
+  // Using the sums keeps the reads from being optimized away; the memory holds zeros, so they add nothing.
   return median(rates) + static_cast<double>(sums[0]) * 0;
 }
 

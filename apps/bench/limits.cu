@@ -1,5 +1,5 @@
-// Micro-benchmarks of one GPU: copy, independent random reads, the links to the host and to another GPU, a
-// grid's barrier.
+// Microbenchmarks of one GPU: copies, independent random reads, the links to the host and to another GPU, and
+// a grid barrier.
 #include "apps/bench/limits.hpp"
 
 #include <cooperative_groups.h>
@@ -19,9 +19,9 @@ namespace sluice::bench {
 namespace {
 
 constexpr unsigned kBlock = 256;
-constexpr unsigned kReads = 64;  // a lane's; all independent, so that as many as can be are in flight
+constexpr unsigned kReads = 64;  // per thread; independent, so that many are in flight
 
-constexpr unsigned kBarrierBlock = 512, kBarrierBlocks = 2;  // threads; blocks a processor
+constexpr unsigned kBarrierBlock = 512, kBarrierBlocks = 2;  // threads; blocks per multiprocessor
 constexpr unsigned kBarriers = 2000;
 
 struct alignas(16) Block16 {
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(kBlock)
     mixed = (mixed ^ mixed >> 32) * 0xD6E8FEB86659FD93ull;
     sum ^= fold(data[__umul64hi(mixed, count)]);
   }
-  if (sum == 0x12345678u) *out = sum;  // keeps the reads; the data never give this sum for all lanes
+  if (sum == 0x12345678u) *out = sum;  // keeps the reads alive; the data never give this sum
 }
 
 __global__ void __launch_bounds__(kBlock) copy_kernel(const uint4* from, uint4* to, std::uint64_t count) {
@@ -95,7 +95,7 @@ double random_rate(const cuda::Stream& stream, std::span<const unsigned char> me
   return static_cast<double>(kThreads) * kReads / seconds * 1e-9;
 }
 
-/// Seconds to copy so many bytes, as kernels read and write them.
+/// Seconds to copy `bytes` with kernel reads and writes.
 double copy_seconds(const cuda::Stream& stream, const void* from, void* to, std::size_t bytes,
                     unsigned repetitions) {
   const std::uint64_t count = bytes / sizeof(uint4);

@@ -1,4 +1,4 @@
-// The machine's limits as numbers, for figures that stand beside them.
+// The limits of a machine, for comparison with figures.
 #pragma once
 
 #include <span>
@@ -7,28 +7,27 @@
 
 namespace sluice::bench {
 
-/// In G reads a second and GB a second unless it says otherwise; medians.
+/// Medians, in G reads a second and GB a second unless stated otherwise.
 struct Limits {
   double copy = 0;     ///< read + write
-  double random4 = 0;  ///< independent random reads beyond every cache, of so many bytes
+  double random4 = 0;  ///< independent random reads of 4 bytes (16, 32) beyond all caches
   double random16 = 0;
   double random32 = 0;
-  double to_device = 0;  ///< page-locked host memory to the device; 0 on the host backend
+  double to_device = 0;  ///< from page-locked host memory; 0 on the host
   double to_host = 0;
-  double barrier =
-      0;  ///< microseconds in which a grid of two blocks a processor waits for itself; 0 on the host
+  double barrier = 0;  ///< microseconds of a grid barrier, two blocks per multiprocessor; 0 on the host
 };
 
 Limits measure_limits(const Device& device, unsigned repetitions);
-/// The same of a device that is a GPU; only in a build with CUDA.
+/// As measure_limits, for a GPU; only in a build with CUDA.
 Limits cuda_limits(const Device& device, unsigned repetitions);
 
-/// What a GPU reads of another's memory, in the units of Limits.
+/// Rates of a GPU that reads another GPU's memory, in the units of Limits.
 struct PeerLimits {
   double copy = 0, random4 = 0;
 };
-/// `theirs` is such memory, of a multiple of 16 bytes, which kernels of `device` reach; only in a build with
-/// CUDA.
+/// `theirs` is memory of another GPU, accessible to kernels of `device`; its size is a multiple of 16 bytes.
+/// Only in a build with CUDA.
 PeerLimits cuda_peer_limits(const Device& device, std::span<const unsigned char> theirs,
                             unsigned repetitions);
 

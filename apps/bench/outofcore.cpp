@@ -1,5 +1,5 @@
 // sluice-bench outofcore: walks, samples and programs on a graph of which the device holds a quarter, beside
-// what the link carries.
+// the rate of the link to the host.
 #include <algorithm>
 #include <utility>
 
@@ -13,7 +13,7 @@ namespace sluice::bench {
 
 namespace {
 
-/// Walks and their paths lie beside them.
+/// Device memory holds walks and their paths besides these slots.
 constexpr PagingOptions kQuarterAutomatic{.partitions = kQuarterInSlots.partitions,
                                           .slots = kQuarterInSlots.slots};
 
@@ -41,7 +41,7 @@ class OutOfCoreSuite : SuiteFigures {
     PagingOptions fifo = kQuarterInSlots;
     fifo.schedule = SchedulePolicy::fifo;
     walk("uniform walk, copied, fifo", uniform, 1, fifo);
-    // What a user has who asks for nothing.
+    // The automatic choices, as for a user who gives no option.
     walks::Options unasked;
     PagingOptions automatic = same_memory;
     automatic.transport = Transport::automatic;
@@ -106,8 +106,8 @@ class OutOfCoreSuite : SuiteFigures {
         });
   }
 
-  /// What `run` says of the graph that `make` makes, beside its statistics, after a run that makes tables.
-  /// Returns the GB/s that were copied, 0 where the figure is not wanted.
+  /// Measures what `run` returns, a value and statistics, on the graph of `make`, after a warm-up that builds
+  /// tables. Returns the GB/s that were copied; 0 if the figure is not wanted.
   template <class On, class Make, class Run>
   double measure(const std::string& name, const char* unit, const Make& make, const Run& run) {
     if (!begin(name)) return 0;

@@ -1,5 +1,5 @@
-// sluice-bench pagerank: one static iteration, and time to 1e-10, beside the machine's limits; on a GPU also
-// beside cuSPARSE's product of the same matrix, which moves three times the bytes an edge; then batches.
+// sluice-bench pagerank: one static iteration, and the time to 1e-10, beside the machine's limits. On a GPU
+// also cuSPARSE's product of the same matrix, which moves three times the bytes per edge. Then batches.
 #include "engine/pagerank/static/pagerank.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace sluice::bench {
 
 namespace {
 
-constexpr double kFine = 1e-14;  ///< what errors are measured against
+constexpr double kFine = 1e-14;  ///< tolerance of the reference for errors
 
 class PageRankSuite : SuiteFigures {
  public:
@@ -49,7 +49,7 @@ class PageRankSuite : SuiteFigures {
   }
 
  private:
-  /// In stored edges a second; the first iteration warms up.
+  /// Measures stored edges a second; the first iteration is a warm-up.
   void iteration(const std::string& name, pagerank::Options options, const pagerank::RankPlace& place = {}) {
     if (!begin(name)) return;
     options.tolerance = 0;
@@ -67,7 +67,7 @@ class PageRankSuite : SuiteFigures {
     if (limits_.to_device > 0) set_share(figure, copied / limits_.to_device, "host to device");
   }
 
-  /// The same matrix in cuSPARSE, where that is at hand.
+  /// Measures the same matrix in cuSPARSE, if it is installed.
   void products() {
     if (!begin("cuSPARSE")) return;
     for (const auto& [name, seconds] : measure_spmv(device_, graph_, options_.repetitions)) {
@@ -97,7 +97,7 @@ class PageRankSuite : SuiteFigures {
     put(name, times, "ms", text("%.0f iterations, ", result.iterations) + text("error %.2g", error));
   }
 
-  /// On the graph, which changes meanwhile, and on a road-like grid.
+  /// Measures batches on this graph, which they change, and on a road-like grid.
   void dynamic() {
     const auto add = [&](const std::string& name, Graph graph) {
       auto more = run_dynamic_pagerank(device_, options_, name, std::move(graph));

@@ -1,5 +1,5 @@
-// sluice-bench ppr: personalized PageRank by its methods: queries a second where thousands are asked at once,
-// the time that one takes alone, and how good its list is.
+// sluice-bench ppr: personalized PageRank by all methods: queries a second in bulk, the time of a query
+// alone, and the precision of its list.
 #include "engine/ppr/ppr.hpp"
 
 #include <algorithm>
@@ -14,17 +14,17 @@ namespace sluice::bench {
 
 namespace {
 
-/// Of a GPU, a few rounds of its blocks; a host's cores are busy with far fewer.
+/// Queries in bulk. A GPU needs some rounds of its blocks to be busy; the cores of a host need far fewer.
 constexpr Instance kLeastInBulk = 4096, kLeastInBulkOnHost = 200, kInBulk = 50'000;
-constexpr double kBulkSeconds = 0.5;   ///< slower methods answer fewer in bulk
-constexpr Instance kWarmingAlone = 8;  ///< queries asked one by one before those that are measured
-constexpr Instance kAlone = 200;       ///< and those, while they take no longer than
+constexpr double kBulkSeconds = 0.5;   ///< slower methods get fewer queries in bulk
+constexpr Instance kWarmingAlone = 8;  ///< single queries before the measured ones
+constexpr Instance kAlone = 200;       ///< single queries measured, for at most:
 constexpr double kAloneSeconds = 1;
 constexpr Instance kEvaluated = 500;  ///< queries compared with untruncated scores
-/// Edges that are looked at to find those scores, in all and for one query: larger graphs have fewer of them
-/// found, or none.
+/// Edges that may be read to find those scores, in all and per query. For larger graphs fewer queries are
+/// compared, or none.
 constexpr double kEvaluatedEdges = 4e9, kEvaluatedEdgesOnHost = 1e9, kEvaluatedEdgesOfOne = 5e8;
-constexpr double kStepsToTheLimit = 113;  ///< 0.85 to their power is kEvaluatedLimit
+constexpr double kStepsToTheLimit = 113;  ///< 0.85^113 is kEvaluatedLimit
 
 class PprSuite : SuiteFigures {
  public:
@@ -72,8 +72,8 @@ class PprSuite : SuiteFigures {
     precision(name, options, edges);
   }
 
-  /// The edges of a query. The first run makes what queries work in, in-edges among it; the second says how
-  /// many can be asked for in the time of a measurement.
+  /// Returns the mean number of edges per query. The first run allocates the queries' memory and makes
+  /// in-edges; the second determines how many queries fit the time of a measurement.
   double in_bulk(const std::string& name, const ppr::Options& options) {
     const Starts starts = random_starts(kInBulk);
     const auto backend = make_ppr_backend(device_, graph_, starts, options, {}, kInBulk);
@@ -95,7 +95,7 @@ class PprSuite : SuiteFigures {
     return edges;
   }
 
-  /// From its seeds to its list in host memory.
+  /// Measures a single query, from its seeds to its list in host memory.
   void alone(const std::string& name, const ppr::Options& options) {
     const Starts starts = random_starts(kWarmingAlone + kAlone);
     const auto backend = make_ppr_backend(device_, graph_, starts, options, {}, 1);

@@ -1,4 +1,4 @@
-// Batches of random insertions and deletions, as many of each as the scripts of DF-P's authors draw.
+// Batches of random insertions and deletions, in the numbers that the scripts of DF-P's authors draw.
 #pragma once
 
 #include <algorithm>
@@ -11,15 +11,15 @@
 
 namespace sluice::bench {
 
-/// Lines of a batch that changes `fraction` of the stored edges.
+/// Number of changes in a batch that changes `fraction` of the stored edges.
 inline double batch_lines(const Graph& graph, double fraction) {
   return fraction * static_cast<double>(graph.edges()) / (graph.directed ? 1 : 2);
 }
 
-/// The part of a batch that inserts.
+/// The fraction of insertions in a batch.
 inline constexpr double kInsertions = 0.8;
 
-/// So many, at least one of each kind: insertions between any two vertices, and deletions of stored edges.
+/// At least one change of each kind: insertions between any two vertices, and deletions of stored edges.
 inline UpdateBatch random_batch(const Graph& graph, double fraction, std::mt19937_64& random) {
   const double lines = batch_lines(graph, fraction);
   const auto count = [&](double part) { return std::max(1LL, std::llround(lines * part)); };

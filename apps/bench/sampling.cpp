@@ -1,5 +1,5 @@
-// sluice-bench sampling: the workloads of the field, each figure beside the machine's limit measured in the
-// same run.
+// sluice-bench sampling: standard workloads of the field, each figure beside a limit measured in the same
+// run.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -16,14 +16,14 @@ namespace {
 
 constexpr Instance kAllInstances = ~Instance{0};
 
-/// How much of each workload runs. Cores draw a hundredth of what a GPU does: they get the workloads that
-/// people compare hosts by, with fewer seeds, so that the suite ends in about a minute at scale 20.
+/// The extent of each workload. CPU cores draw at a hundredth of the rate of a GPU. They run the workloads by
+/// which hosts are commonly compared, with fewer seeds, so that the suite takes about a minute at scale 20.
 struct Extent {
-  bool all = true;                     ///< every kind and technique, and C-SAW's settings
-  Instance first_run = kAllInstances;  ///< of the run that makes the tables
-  std::uint64_t walkers = 0;           ///< of node2vec, the slowest; 0: one a vertex
-  std::uint64_t tree_seeds = 0;        ///< of neighbor with replacement; 0: one a vertex
-  std::uint64_t seeds = 1u << 20;      ///< of neighbor without
+  bool all = true;                     ///< all kinds and techniques, and C-SAW's settings
+  Instance first_run = kAllInstances;  ///< instances of the first run, which builds the tables
+  std::uint64_t walkers = 0;           ///< node2vec, the slowest; 0: one per vertex
+  std::uint64_t tree_seeds = 0;        ///< neighbor with replacement; 0: one per vertex
+  std::uint64_t seeds = 1u << 20;      ///< neighbor without replacement
   std::uint64_t ablation_seeds = 1u << 16;
 };
 
@@ -34,7 +34,7 @@ constexpr Extent kHostExtent{.all = false,
                              .seeds = 1u << 14,
                              .ablation_seeds = 1u << 12};
 
-/// The suite: every method measures one group of workloads and appends its figures.
+/// Each method measures one group of workloads and appends its figures.
 class SamplingSuite : SuiteFigures {
  public:
   SamplingSuite(Device& device, const Options& options)
@@ -66,7 +66,7 @@ class SamplingSuite : SuiteFigures {
     if (limits_.to_device > 0) plain("limit: host to device", limits_.to_device, "GB/s");
   }
 
-  /// Median, smallest and largest of value(run()) over the repetitions, after one run that makes the tables.
+  /// Measures value(run()): median, minimum and maximum of the repetitions, after a run that builds tables.
   template <class Run, class Value>
   Figure& measure(const std::string& name, const char* unit, Run&& run, Value&& value) {
     if (options_.progress) options_.progress(name);
@@ -108,7 +108,7 @@ class SamplingSuite : SuiteFigures {
         },
         giga_rate);
   }
-  /// Starts of a workload that a smaller machine runs with fewer: 0 is one a vertex.
+  /// `count` random starts; 0: one per vertex.
   static Starts starts_of(std::uint64_t count) { return count == 0 ? Starts() : random_starts(count); }
   static std::string count_text(std::uint64_t power_of_two) {
     return "2^" + std::to_string(std::bit_width(power_of_two) - 1);
@@ -211,7 +211,7 @@ class SamplingSuite : SuiteFigures {
     resident_.drop_tables();
   }
 
-  /// C-SAW's figures 10 to 12: iterations a pick and searches of each technique.
+  /// C-SAW's figures 10 to 12: iterations and searches per pick for each technique.
   void ablation() {
     samples::Options o;
     o.fanout = {8, 8}, o.bias = Bias::degree;

@@ -15,7 +15,7 @@ namespace sluice::bench {
 
 namespace {
 
-/// The functions of cuSPARSE that a product takes.
+/// The functions of cuSPARSE, loaded at run time.
 class Cusparse {
  public:
   Cusparse() : library_(open()) {}
@@ -92,7 +92,7 @@ std::vector<double> time_algorithm(const Cusparse& library, const Device& device
   CUSPARSE_CALL(library, cusparseSpMV_preprocess, handle, operation, &one, matrix, from, &zero, to,
                 CUDA_R_64F, algorithm, scratch.data());
   std::vector<double> seconds;
-  for (unsigned r = 0; r <= repetitions; ++r) {  // the first warms up
+  for (unsigned r = 0; r <= repetitions; ++r) {  // the first is a warm-up
     cuda::Timer timer;
     timer.start(stream);
     CUSPARSE_CALL(library, cusparseSpMV, handle, operation, &one, matrix, from, &zero, to, CUDA_R_64F,

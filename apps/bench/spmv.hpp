@@ -1,5 +1,5 @@
-// cuSPARSE's sparse matrix-vector product, for comparison. The library is opened when it is wanted: the
-// program does not need it otherwise.
+// cuSPARSE's sparse matrix-vector product, for comparison. Its library is loaded on demand: nothing else of
+// the program needs it.
 #pragma once
 
 #include <string>
@@ -15,10 +15,10 @@ struct SpmvTimes {
   std::vector<double> seconds;  ///< of each repetition
 };
 
-/// One product of the graph's out-edges, as a matrix of ones, with a vector, by every algorithm for CSR.
-/// Empty without a GPU, without cuSPARSE, or for more edges than its 32-bit offsets can count.
+/// Multiplies the graph's out-edges, as a matrix of ones, by a vector, with every CSR algorithm. Empty
+/// without a GPU, without cuSPARSE, or for more edges than 32-bit offsets can count.
 std::vector<SpmvTimes> measure_spmv(const Device& device, const Graph& graph, unsigned repetitions);
-/// The same on a device that is a GPU; only in a build with CUDA.
+/// As measure_spmv, for a GPU; only in a build with CUDA.
 std::vector<SpmvTimes> cuda_spmv(const Device& device, const Graph& graph, unsigned repetitions);
 
 }  // namespace sluice::bench

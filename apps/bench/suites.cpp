@@ -1,4 +1,4 @@
-// sluice-bench SUITE: standard workloads, and the machine's own limits beside them.
+// sluice-bench SUITE: runs a suite, and writes its figures as a table and a report.
 #include <fmt/chrono.h>
 #include <fmt/core.h>
 
@@ -28,16 +28,16 @@ namespace {
 
 using apps::Command;
 
-/// What a suite measures on.
+/// What a suite measures.
 enum class On { machine, file, graph };
 
 struct Suite {
   const char *name, *summary;
   std::vector<Figure> (*run)(Device&, const Options&);
   On on = On::graph;
-  bool apart = true;  ///< its figures do not follow from each other: --only may choose some
+  bool apart = true;  ///< figures are independent: --only may choose some
   bool ranks = false;
-  bool sizes = false;  ///< it chooses graphs by its experiments and the device, unless --scale is given
+  bool sizes = false;  ///< chooses graphs by experiment and device, unless --scale is given
 };
 
 constexpr Suite kSuites[] = {
@@ -86,7 +86,7 @@ void print_figures(const std::vector<Figure>& figures) {
   }
 }
 
-/// What `--only` says; nothing: all figures.
+/// The pattern of `--only`; none: all figures.
 std::optional<std::regex> pattern_of(const SuiteCommand& c) {
   if (c.only.empty()) return std::nullopt;
   try {
@@ -96,7 +96,7 @@ std::optional<std::regex> pattern_of(const SuiteCommand& c) {
   }
 }
 
-/// Of a folder, by their names. Throws UsageError where there is none.
+/// The graph files of a folder, sorted by name. Throws UsageError if there is none.
 std::vector<std::string> graph_files(const std::string& folder) {
   std::vector<std::string> files;
   if (folder.empty()) return files;
@@ -130,7 +130,7 @@ std::vector<Figure> measure(const Suite& suite, const SuiteCommand& c, Device& d
   return figures;
 }
 
-/// `AMD EPYC 7B13`; empty where the system does not say.
+/// The processor's name, as `AMD EPYC 7B13`; empty if the system does not give it.
 std::string processor() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
@@ -144,7 +144,7 @@ apps::OptionValue value_of(const Figure& figure) {
   return figure.value;
 }
 
-/// `load`: of the machine, before the suite began.
+/// `load` is the machine's load before the suite began.
 apps::Report report_of(const Command& command, const SuiteCommand& c, const Device& device, double load,
                        const std::vector<Figure>& figures) {
   apps::Report report;
@@ -175,7 +175,7 @@ void run_suite(const Command& command, const Suite& suite, const SuiteCommand& c
   apps::announce(command, c.common);
   Device device(apps::device_of_rank(c.common));
   apps::say_refused_gpu(command, c.common, device);
-  double load = 0;  // runnable processes, over the last minute
+  double load = 0;  // runnable processes, mean over the last minute
   if (::getloadavg(&load, 1) != 1) load = 0;
   const auto figures = measure(suite, c, device);
   apps::print(fmt::format("{}, on {}; medians of {} runs (smallest to largest)\n", suite.name, device.name(),

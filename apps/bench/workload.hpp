@@ -1,4 +1,4 @@
-// What suites work on, and where results go that nobody reads.
+// The workloads of suites, and a sink that drops results.
 #pragma once
 
 #include <vector>
@@ -13,13 +13,13 @@
 
 namespace sluice::bench {
 
-/// Of work on the host beside the device's.
+/// Threads for work on the host beside the device's work.
 inline unsigned host_threads(const Device& device) {
   return device.is_cuda() ? usable_cores() : device.threads();
 }
 
-/// A graph, Graph500-Kronecker unless said otherwise, undirected, weighted, without isolated vertices; or the
-/// file that was asked for.
+/// The graph file of the options; without one a generated graph, undirected, weighted, without isolated
+/// vertices, and Graph500 Kronecker by default.
 inline Graph load_graph(const Device& device, const Options& options,
                         io::GraphKind kind = io::GraphKind::kronecker) {
   if (!options.graph.empty()) return io::read_graph(options.graph);
@@ -35,7 +35,7 @@ inline Graph load_graph(const Device& device, const Options& options,
 /// A quarter of the partitions is on the device at a time.
 inline constexpr PagingOptions kQuarterInSlots{.partitions = 64, .slots = 16, .transport = Transport::copied};
 
-/// Coded lists in the same memory: a quarter of what the lists take as they are, by weight with their
+/// Slots for coded lists in the same memory: a quarter of the size of the uncoded lists; if `by_weight`, with
 /// weights.
 inline PagingOptions quarter_of_plain(const Graph& graph, unsigned threads, bool by_weight) {
   const std::uint64_t bytes = CodedSizes(graph.out.view(), threads, by_weight).word_bytes();
@@ -44,7 +44,7 @@ inline PagingOptions quarter_of_plain(const Graph& graph, unsigned threads, bool
   return paging;
 }
 
-/// Vertices that are not isolated, spread over all.
+/// Vertices with edges, spread evenly over all vertices.
 inline std::vector<Vertex> sources_of(const Graph& graph, unsigned count) {
   std::vector<Vertex> sources;
   const std::uint64_t n = graph.vertices();
@@ -56,7 +56,7 @@ inline std::vector<Vertex> sources_of(const Graph& graph, unsigned count) {
   return sources;
 }
 
-/// Neighbours tend to be of the same state.
+/// A model of two states, in which neighbours tend to have the same state.
 inline acc::BeliefModel two_states(const Graph& graph) {
   acc::BeliefModel model;
   model.states = 2;
@@ -69,7 +69,7 @@ inline acc::BeliefModel two_states(const Graph& graph) {
   return model;
 }
 
-/// Takes the scores of queries whose time alone is measured.
+/// Drops the scores of queries, if only their time is measured.
 struct NoScores : ppr::Sink {
   void write(const ppr::Batch&) override {}
 };

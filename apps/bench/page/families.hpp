@@ -1,5 +1,5 @@
-// What docs/performance.md shows: a table a family, and the figures of its suite's reports in their order.
-// docs/goals.md has those that were asked for.
+// The content of docs/performance.md: one table per family, with the figures of its suite's reports in this
+// order. docs/goals.md has the figures for which there is a goal.
 #pragma once
 
 #include <array>

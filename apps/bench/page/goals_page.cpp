@@ -22,13 +22,13 @@ constexpr const char* kHead =
     "that was measured on several machines the median stands first, and decides. Graphs are those of "
     "[performance.md](performance.md).\n";
 
-/// A figure of a report that has it.
+/// A figure in the report that has it.
 struct Found {
   double value = 0;
   std::string unit, date, commit;
 };
 
-/// Of the newest report of this suite, device, number of ranks and scale that has it; no date: of none.
+/// The figure in the newest report of this suite, device, rank count and scale; no date if no report has it.
 Found find_newest(const std::vector<Json>& reports, const Json& table, const Json& goal,
                   std::uint64_t scale) {
   const std::string suite = goal.value("suite", table.at("suite").get<std::string>());
@@ -48,7 +48,7 @@ Found find_newest(const std::vector<Json>& reports, const Json& table, const Jso
   return newest;
 }
 
-/// What several runs measured, the report's among them: `goal` has them by scale; empty: one run did.
+/// The values of several runs, including the report's; `goal` has them by scale. Empty for a single run.
 std::vector<double> runs_of(const Json& goal, std::uint64_t scale) {
   auto runs = goal.value("runs", Json::object()).value(std::to_string(scale), std::vector<double>());
   std::ranges::sort(runs);

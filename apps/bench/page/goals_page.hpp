@@ -1,4 +1,4 @@
-// docs/goals.md: figures that were asked for, beside what reports measured of them.
+// docs/goals.md: the goal of each figure, beside the values in reports.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 namespace sluice::bench {
 
 /// `goals` is a list of tables: `title`, `suite`, `device` (how its name begins), `ranks`, `scales`, and
-/// `goals`, each a `figure` of a report (`NAME` of `NAME [UNIT]`, or `NAME: COLUMN`), `least` or `most`, and
-/// `name`, `unit` (of a column), `suite` of its own, `minus` (a figure to take away), `binds` and `tried`
-/// where it has them. Throws InputError where a member is missing.
+/// `goals`. Each goal has a `figure` of a report (`NAME` of `NAME [UNIT]`, or `NAME: COLUMN`) and `least` or
+/// `most`; optional are `name`, `unit` (of a column), its own `suite`, `minus` (a figure to subtract),
+/// `binds` and `tried`. Throws InputError for a missing member.
 std::string goals_page(const std::vector<Json>& reports, const Json& goals);
 
 }  // namespace sluice::bench

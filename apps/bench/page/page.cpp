@@ -27,7 +27,7 @@ constexpr const char* kHead =
     "without isolated vertices; one of scale N was generated with 2^N. [Papers](papers.md) has four papers' "
     "experiments.\n";
 
-/// `164.8 G edges/s, 88% of host to device`; empty: the report has no such figure.
+/// `164.8 G edges/s, 88% of host to device`; empty if the report has no such figure.
 std::string cell_of(const Json& report, const std::string& name) {
   std::string unit;
   const Json* const value = find_figure(report, name, unit);
@@ -73,7 +73,7 @@ std::string table_of(const Family& family, const std::vector<Json>& reports) {
   return text;
 }
 
-/// What ran beside a suite, as `--peers` has it.
+/// The peers of a suite, from `--peers`.
 std::string peers_of(const Family& family, const Json& peers) {
   Json rows = Json::array();
   for (const Json& peer : peers)

@@ -1,4 +1,4 @@
-// docs/performance.md, written from reports of the suites; and a model of many ranks from reports of jobs.
+// Writes docs/performance.md from reports of suites, and models many ranks from reports of jobs.
 #pragma once
 
 #include <memory>

@@ -32,18 +32,19 @@ constexpr const char* kInShort =
     "hand, so that neither holds.\n\n"
     "| paper | experiment | published | Sluice | verdict |\n|---|---|---|---|---|\n";
 
-/// Longer tables are closed, so that the page reads as text.
+/// Longer tables are folded, so that the page reads as text.
 constexpr std::size_t kOpenRows = 25;
 
-/// Within a block of HTML, Markdown has empty lines around it.
+/// Folds the text. Markdown within an HTML block needs empty lines around it.
 std::string closed(const std::string& summary, const std::string& text) {
   return fmt::format("\n<details><summary>{}</summary>\n{}\n</details>\n", summary, text);
 }
 
-/// A figure of a table: `TABLE: NAME [UNIT]` of a report, and the columns `TABLE: NAME: COLUMN` behind it.
+/// A figure of a table: `TABLE: NAME [UNIT]` of a report, and the columns `TABLE: NAME: COLUMN` that follow
+/// it.
 struct Row {
   std::string name, cell;
-  bool words = false;  ///< instead of a figure
+  bool words = false;  ///< text instead of a figure
   std::vector<std::pair<std::string, std::string>> columns;
 };
 
@@ -51,7 +52,7 @@ std::string text_of(const Json& value) {
   return value.is_string() ? value.get<std::string>() : number(value.get<double>());
 }
 
-/// Reports have speeds as `times one rank` and `times static`; beside a time these read as times.
+/// Renames `times one rank` and `times static` to speed-ups; beside a time they would read as times.
 std::string shown(std::string name) {
   for (const std::string_view base : {"one rank", "static"}) {
     const std::string times = fmt::format("times {}", base);
@@ -108,7 +109,7 @@ std::string table_of(const std::vector<Row>& rows, const Json* published) {
   return text;
 }
 
-/// `needs a GPU: bfs, jit; bfs, ballot.`, a line for each reason.
+/// `needs a GPU: bfs, jit; bfs, ballot.`, one line for each reason.
 std::string missing_of(const std::vector<Row>& rows) {
   std::vector<std::pair<std::string, std::string>> reasons;
   for (const Row& row : rows) {
@@ -123,7 +124,7 @@ std::string missing_of(const std::vector<Row>& rows) {
   return text;
 }
 
-/// What one run measured of a table; its row `graph` says on what, if it is one graph.
+/// The figures of one run in a table; its row `graph`, if there is one, describes the graph.
 std::string run_of(std::size_t number_of_run, const std::string& table, std::vector<Row> rows,
                    const Json* published) {
   std::string name = table;
@@ -140,17 +141,17 @@ std::string run_of(std::size_t number_of_run, const std::string& table, std::vec
                 text);
 }
 
-/// The newest run of each table, by `subject_of`; among those of one day the last.
+/// The newest run of each table, by `subject_of`; of several on one day, the last.
 using Newest = std::map<std::string, const Json*>;
 
-/// What a newer run replaces: a table of one graph, on a GPU or the host, on so many ranks.
+/// The subject that a newer run replaces: table, graph, scale, number of ranks, and GPU or host.
 std::string subject_of(const Json& report, const std::string& table) {
   return fmt::format("{}|{}|{}|{}|{}", table, report.value(table + ": graph []", ""),
                      report["options"].value("scale", 0), report.value("ranks", 1),
                      report["device"].get<std::string>().starts_with("host"));
 }
 
-/// Runs that only say why they have no figure are left out where another has some.
+/// Omits runs that only have reasons for missing figures if another run has figures.
 void find_newest(const std::vector<Json>& reports, const std::string& table, Newest& newest) {
   const auto rank_of = [&](const Json& report) {
     const auto rows = rows_of(report, table);
@@ -181,7 +182,7 @@ std::string heading_of(const Json& experiment) {
   return fmt::format("{}: {}", word(experiment, "figure"), word(experiment, "title"));
 }
 
-/// Where a link finds a heading: in small letters, spaces are hyphens, and other signs are left out.
+/// The link anchor of a heading: lower case, hyphens for spaces, no other signs.
 std::string anchor_of(const std::string& heading) {
   std::string anchor;
   for (const unsigned char letter : heading) {
@@ -210,7 +211,7 @@ std::string beside_of(const Json& rows) {
   return rows.size() <= kOpenRows ? text : closed(fmt::format("Beside peers, {} rows", rows.size()), text);
 }
 
-/// Statements beside the one that says where figures differ, by their subjects.
+/// Further statements, by subject, in addition to the one about differences.
 std::string notes_of(const Json& notes) {
   std::string text;
   for (const auto& [subject, statements] : notes.items()) {

@@ -1,5 +1,4 @@
-// docs/papers.md: experiments of the papers, what was published of them and what `sluice-bench papers`
-// measured.
+// docs/papers.md: the experiments of the papers, with published figures and those of `sluice-bench papers`.
 #pragma once
 
 #include <string>
@@ -9,10 +8,10 @@
 
 namespace sluice::bench {
 
-/// `page`: how `runs` were made, and papers with their experiments, as tests/bench/papers.json has them. An
-/// experiment has `in_short` (what was published, and Sluice's figures), a `verdict`, a `difference`, and
-/// `notes` by their subjects. Of each table it shows the newest run on a GPU and on the host, of each graph
-/// and number of ranks. Throws InputError where a member is missing.
+/// `page`: how `runs` were made, and papers with their experiments, as in tests/bench/papers.json. An
+/// experiment has `in_short` (the published figures and Sluice's), a `verdict`, a `difference`, and `notes`
+/// by subject. For each table it shows the newest run on a GPU and on the host, for each graph and number of
+/// ranks. Throws InputError for a missing member.
 std::string papers_page(const std::vector<Json>& reports, const Json& page);
 
 }  // namespace sluice::bench

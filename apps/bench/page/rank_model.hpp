@@ -1,50 +1,50 @@
-// How long a job takes on many GPUs, from what it took on one and from what its ranks counted: rounds, bytes
-// that they sent, and edges that they looked at. Limits of links and devices are parameters. All ranks are
-// equally busy, and rounds are as many as on a few.
+// Predicts the time of a job on many GPUs from its time on one and from counts on several ranks: rounds,
+// bytes sent, and edges read. Limits of links and devices are parameters. It assumes equal load on all ranks,
+// and as many rounds as on few ranks.
 #pragma once
 
 #include <algorithm>
 
 namespace sluice::bench {
 
-/// Links between GPUs, and what GPUs do beside that of the one that was measured.
+/// Links between GPUs, and the speed of GPUs relative to the measured one.
 struct RankLimits {
-  double node = 1;               ///< GPUs that share the faster links
+  double node = 1;               ///< number of GPUs that share the faster links
   double node_bandwidth = 1;     ///< bytes a second that one of them receives
-  double network_bandwidth = 1;  ///< the same, beyond a node
-  double latency = 0;            ///< seconds until the first message of a round is there
-  double message = 0;            ///< and for each message more: a rank sends one to every other
-  double peer_reads = 1;         ///< that a GPU makes at random in others' memory, a second
-  double round = 0;              ///< seconds that a round takes of a GPU, however little work it has
-  double speed = 1;              ///< GPUs work so many times as fast
-  double work = 1;               ///< the job has so many times the work and bytes
+  double network_bandwidth = 1;  ///< bytes a second that a GPU receives from other nodes
+  double latency = 0;            ///< seconds until a round's first message arrives
+  double message = 0;            ///< seconds per further message; a rank sends one to each other rank
+  double peer_reads = 1;         ///< random reads a second of a GPU in others' memory
+  double round = 0;              ///< seconds of a GPU for a round, even without work
+  double speed = 1;              ///< speed of the GPUs over the measured one
+  double work = 1;               ///< work and bytes of the job over the measured ones
 };
 
-/// What reports of a job say, one of a rank alone and one of several.
+/// Counts of a job, from a report of one rank and one of several.
 struct RankCounts {
-  double seconds = 0;  ///< of one rank
-  double ranks = 2;    ///< of the second report, more than one
-  double bytes = 0;    ///< that they sent, all together
-  double rounds = 1;   ///< in which all ranks exchange
-  double work = 1;     ///< what they looked at, all together, beside what one looks at
-  double alike = 0;    ///< of `seconds`, what each of several ranks does again
-  double reads = 0;    ///< in each other's memory, all together, about
-  /// Does each rank come to know all that changes (solvers)? Else work travels to the owner of its vertex.
+  double seconds = 0;  ///< on one rank
+  double ranks = 2;    ///< of the second report, at least 2
+  double bytes = 0;    ///< sent by all ranks together
+  double rounds = 1;   ///< with an exchange of all ranks
+  double work = 1;     ///< edges read by all ranks over those of one rank
+  double alike = 0;    ///< part of `seconds` that each of several ranks repeats
+  double reads = 0;    ///< of all ranks in each other's memory, about
+  /// Does each rank receive all changes (solvers)? If not, work travels to the owner of its vertex.
   bool gathers = false;
-  bool overlaps = false;  ///< is what is sent under way while ranks work (solvers)?
-  /// Seconds that `ranks` took beyond what counts explain (rest_of), for more ranks than these.
+  bool overlaps = false;  ///< do transfers overlap with work (solvers)?
+  /// Seconds on `ranks` that the counts do not explain (rest_of), for predictions on more ranks.
   double rest = 0;
 };
 
-/// The parts of the time that so many ranks take.
+/// The parts of the time on a number of ranks.
 struct RankSeconds {
   double rounds = 0;    ///< each rank has all of them
-  double alike = 0;     ///< the same
-  double shared = 0;    ///< of one rank's work, each of n ranks has one nth
+  double alike = 0;     ///< repeated by each rank
+  double shared = 0;    ///< one rank's work, divided by the number of ranks
   double reads = 0;     ///< in other ranks' memory
-  double link = 0;      ///< bytes on their way
+  double link = 0;      ///< transfer of bytes
   double messages = 0;  ///< latency
-  double rest = 0;      ///< what no count has
+  double rest = 0;      ///< not explained by counts
   bool overlaps = false;
 
   double sum() const {
@@ -52,20 +52,20 @@ struct RankSeconds {
   }
 };
 
-/// What each of `ranks` has of work that is another rank's with probability (ranks - 1) / ranks, and that
-/// they share; all of job.ranks had so much.
+/// The remote work of each of `ranks` ranks. An item belongs to another rank with probability (ranks - 1) /
+/// ranks, and ranks share all items equally; `all` is the total on job.ranks ranks.
 inline double left_on(const RankCounts& job, double all, double ranks) {
   return all * job.ranks / (job.ranks - 1) * (ranks - 1) / (ranks * ranks);
 }
-/// Bytes that each of `ranks` receives. Of what changes, b bytes, all ranks but the owner receive a copy: b
-/// (ranks - 1) bytes were sent, and each receives nearly b, however many ranks there are.
+/// The bytes that each of `ranks` receives. Of b changed bytes, all ranks but the owner receive a copy: b
+/// (ranks - 1) bytes are sent, and each rank receives nearly b, for any number of ranks.
 inline double received_bytes(const RankCounts& job, double ranks) {
   if (job.gathers) return job.bytes / (job.ranks - 1) * (ranks - 1) / ranks;
   return left_on(job, job.bytes, ranks);
 }
 
-/// Where work travels, what no count has is work that a rank alone does not have, shared by more ranks. Else
-/// it is a part of one rank's work that each of n ranks does again, of which n - 1 nths come on top.
+/// If work travels, the unexplained rest is work that does not exist on one rank, and more ranks share it. If
+/// not, it is a part of one rank's work that each of n ranks repeats; (n - 1) / n of it are additional.
 inline bool rest_travels(const RankCounts& job) {
   return !job.overlaps && job.bytes > 0;
 }
@@ -74,7 +74,7 @@ inline double rest_on(const RankCounts& job, double ranks) {
   return job.rest * (1 - 1 / ranks) / (1 - 1 / job.ranks);
 }
 
-/// Solvers have their rounds on one rank, too; work that does not travel there has none.
+/// The time on `ranks` ranks. Solvers have rounds on one rank too; work that travels has none there.
 inline RankSeconds seconds_on(const RankCounts& job, const RankLimits& limits, double ranks) {
   const double all_rounds = job.rounds * limits.round;
   const double rounds = job.overlaps ? std::min(all_rounds, job.seconds) : 0;
@@ -94,12 +94,12 @@ inline RankSeconds seconds_on(const RankCounts& job, const RankLimits& limits, d
   return parts;
 }
 
-/// Seconds that several ranks took beyond what the model says of them; 0 where it says more.
+/// The seconds on several ranks beyond the model's prediction; 0 if it predicts more.
 inline double rest_of(const RankCounts& job, const RankLimits& limits, double several_seconds) {
   return std::max(several_seconds - seconds_on(job, limits, job.ranks).sum(), 0.0);
 }
 
-/// The first number of ranks, a power of two, where twice as many are no quarter faster; `most`: none before.
+/// The lowest power of two of ranks at which twice as many are less than 1.25 times as fast; at most `most`.
 inline double scales_to(const RankCounts& job, const RankLimits& limits, double most) {
   double ranks = 2;
   while (ranks < most &&

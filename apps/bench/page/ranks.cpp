@@ -1,4 +1,4 @@
-// sluice-bench ranks: what jobs would take on up to 1,024 GPUs (rank_model.hpp), from their reports.
+// sluice-bench ranks: predicts the time of jobs on up to 1,024 GPUs (rank_model.hpp) from reports.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -21,18 +21,18 @@ constexpr double kMostRanks = 1024;
 
 struct RanksCommand {
   std::string reports;
-  RankLimits limits{8, 328, 50, 25, 1, 6.6, 10};  ///< in the options' units
+  RankLimits limits{8, 328, 50, 25, 1, 6.6, 10};  ///< in the units of the options
 };
 
-/// A job on so many ranks, and the seconds that all of them took.
+/// A job on a number of ranks; `seconds` is the time on these ranks.
 struct Measured : RankCounts {
-  std::string graph = {};  ///< of a job's report: differs between graphs
+  std::string graph = {};  ///< checksum in a job's report: graphs must not differ
 };
 
 /// By number of ranks.
 using Job = std::map<double, Measured>;
 using Jobs = std::map<std::string, Job>;
-/// By stored edges of the graph; 0: of jobs' reports, which do not say.
+/// By stored edges of the graph; 0 for reports of jobs, which do not give them.
 using JobsOfGraphs = std::map<double, Jobs>;
 
 std::string name_of(const Json& report) {
@@ -44,14 +44,14 @@ std::string name_of(const Json& report) {
   return name;
 }
 
-/// Of the rank that has most.
+/// Rounds of the rank with most.
 double rounds_of(const Json& report) {
   if (report.contains("solver")) return report["solver"].at("iterations");
   if (report.contains("acc")) return report["acc"].at("rounds");
   return report.value(Json::json_pointer("/by_rank/rounds/max"), 0.0);
 }
 
-/// A report of `sluice`: a job.
+/// Adds a report of `sluice`, which is one job.
 void add_job(const Json& report, Jobs& jobs) {
   const double ranks = report["ranks"];
   const bool solves = report.contains("solver") || report.contains("acc");
@@ -66,9 +66,9 @@ void add_job(const Json& report, Jobs& jobs) {
                                   report.at("graph").at("checksum")};
 }
 
-/// A report of `sluice-bench scaling`: many, on all ranks and on one. None are those that have more work on
-/// more ranks, that bring the graph to each, that show what a technique is worth, or on another graph.
-/// Beliefs send each other's edges' messages, which are fewer a rank where ranks are more.
+/// Adds a report of `sluice-bench scaling`, with many jobs on all ranks and on one. It skips jobs that have
+/// more work on more ranks, bring the graph to each, show the gain of a technique, or use another graph. For
+/// beliefs, ranks exchange the messages of edges, which are fewer per rank on more ranks.
 void add_scaling(const Json& report, JobsOfGraphs& graphs) {
   constexpr std::string_view kTimes = ": times one rank";
   const double edges = report.at("stored edges []");
@@ -101,13 +101,13 @@ void add_scaling(const Json& report, JobsOfGraphs& graphs) {
   }
 }
 
-/// What the model is given of a job on one rank, and counts of several.
+/// The model's input: the time on one rank, and the counts of several.
 RankCounts counts_of(const Measured& one, const Measured& several) {
   RankCounts counts = several;
   counts.seconds = one.seconds;
   return counts;
 }
-/// And the time of several, too. That is of these GPUs and this work.
+/// As counts_of, with the rest of the time on several ranks, which is for the measured GPUs and work.
 RankCounts counts_with_rest(const Measured& one, const Measured& several, RankLimits limits) {
   RankCounts counts = counts_of(one, several);
   limits.speed = limits.work = 1;
@@ -127,7 +127,7 @@ void check_jobs(const Jobs& jobs) {
   }
 }
 
-/// Reports of other suites say nothing of ranks.
+/// Skips reports of other suites, which have no figures of ranks.
 JobsOfGraphs jobs_of(const std::vector<Json>& reports) {
   JobsOfGraphs graphs;
   for (const Json& report : reports) {
@@ -142,7 +142,7 @@ std::string milliseconds(double seconds) {
   return fmt::format("{:.3g}", 1e3 * seconds);
 }
 
-/// Which part keeps more ranks from being faster.
+/// The part of the time that prevents more ranks from being faster.
 std::string limit_of(const RankCounts& job, const RankSeconds& parts, double ranks) {
   if (job.rounds == 0 && job.bytes > 0) return "not known: its report counts no rounds";
   if (ranks >= kMostRanks) return "nothing yet";
@@ -161,8 +161,8 @@ std::string error_of(double said, const Measured& measured) {
   return fmt::format("{:+.0f}%", 100 * (said / measured.seconds - 1));
 }
 
-/// What the model, given one rank and the fewest several, says of the most: `4: +5%`; nothing where the
-/// fewest are the most.
+/// The error for the largest run, predicted from one rank and the smallest run of several: `4: +5%`. Empty if
+/// there is only one run of several ranks.
 std::string check_of(const Job& job, const RankLimits& limits) {
   const Measured &fewest = std::next(job.begin())->second, &most = job.rbegin()->second;
   if (fewest.ranks == most.ranks) return "";
@@ -170,7 +170,7 @@ std::string check_of(const Job& job, const RankLimits& limits) {
   return fmt::format("{}: {}", most.ranks, error_of(seconds_on(counts, limits, most.ranks).sum(), most));
 }
 
-/// Numbers of ranks that the table has.
+/// The numbers of ranks in the table.
 constexpr double kColumns[] = {4, 8, 16, 64, 256, kMostRanks};
 
 std::string row_of(const std::string& name, const Job& measured, const RankLimits& limits) {
@@ -186,7 +186,7 @@ std::string row_of(const std::string& name, const Job& measured, const RankLimit
   return row + fmt::format(" {} | {} |\n", end, limit_of(job, seconds_on(job, limits, 2 * end), end));
 }
 
-/// What share of their speed ranks keep, on 1, 2, 4 and so on of them, in eighths.
+/// The efficiency on 1, 2, 4 ... ranks as bars of eighths.
 std::string bars_of(const RankCounts& job, const RankLimits& limits) {
   constexpr const char* kEighths[] = {"\u2581", "\u2582", "\u2583", "\u2584",
                                       "\u2585", "\u2586", "\u2587", "\u2588"};
@@ -198,7 +198,7 @@ std::string bars_of(const RankCounts& job, const RankLimits& limits) {
   return bars;
 }
 
-/// The same of all jobs, one below the other.
+/// The bars of all jobs, one job per line.
 std::string picture_of(const Jobs& jobs, const RankLimits& limits) {
   std::string text =
       "\nThe share of their speed that 1, 2, 4 ... 1,024 GPUs keep, by the model: a full bar is seven "
@@ -209,7 +209,7 @@ std::string picture_of(const Jobs& jobs, const RankLimits& limits) {
   return text + "```\n";
 }
 
-/// What stands above all tables.
+/// The text above all tables.
 std::string head_of(const RankLimits& limits) {
   return fmt::format(
       "Milliseconds; those not called measured are predictions. Model: the smallest run of several ranks, "
@@ -221,7 +221,7 @@ std::string head_of(const RankLimits& limits) {
       1e6 * limits.message, 1e-9 * limits.peer_reads, 1e6 * limits.round, limits.speed, limits.work);
 }
 
-/// What stands above the rows of a graph.
+/// The header of a graph's table.
 std::string head_of(double edges) {
   std::string names, line;
   for (const double ranks : kColumns) names += fmt::format(" {} |", ranks), line += "---|";
@@ -231,7 +231,7 @@ std::string head_of(double edges) {
       edges > 0 ? fmt::format("\nOf a graph of {:.3g} G stored edges:\n", 1e-9 * edges) : "", names, line);
 }
 
-/// A limit of the reports that measured it: the least; `otherwise`: none did.
+/// The lowest measured value of a limit in the reports; `otherwise` if none has it.
 double measured_limit(const std::vector<Json>& reports, const char* name, double otherwise) {
   double least = 0;
   for (const Json& report : reports) {

@@ -1,4 +1,4 @@
-// Reports that pages and tables are written from.
+// Reads the reports from which pages and tables are written.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,10 +9,10 @@ namespace sluice::bench {
 
 using Json = nlohmann::ordered_json;
 
-/// Throws InputError.
+/// Throws InputError if the file cannot be read or parsed.
 Json read_json(const std::string& path);
 
-/// The reports in a folder, in the order of their files' names; each has these members. Throws InputError.
+/// The reports in a folder, sorted by file name. Throws InputError if one lacks a member of `members`.
 std::vector<Json> read_reports(const std::string& folder, const std::vector<const char*>& members);
 
 }  // namespace sluice::bench

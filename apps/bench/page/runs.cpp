@@ -9,7 +9,7 @@ namespace sluice::bench {
 
 namespace {
 
-/// Until sluice-bench was a program, suites were an argument of `sluice bench`.
+/// Suites were an argument of `sluice bench` before sluice-bench was a program.
 bool is_old(const Json& report) {
   return report["command"] == "bench";
 }

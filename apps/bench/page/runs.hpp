@@ -1,4 +1,4 @@
-// What pages say of the runs that their figures are from, and of those of other systems.
+// The text of pages about the runs of figures, and about figures of other systems.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@ namespace sluice::bench {
 
 std::string suite_of(const Json& report);
 
-/// Four digits.
+/// Formats with four digits.
 std::string number(double value);
 
-/// A report's member NAME, as columns of figures are, or `NAME [UNIT]`, and UNIT; null: it has none.
+/// A report's member NAME (a column of a figure), or `NAME [UNIT]` and its UNIT; null if it has neither.
 const Json* find_figure(const Json& report, const std::string& name, std::string& unit);
 
 /// `1. NVIDIA H100, 2026-11-23, commit f41b266: command; limits`
 std::string run_line(std::size_t number_of_run, const Json& report);
 
-/// Figures of other systems beside ours, a row each: `figure`, `sluice`, `peer`, `value`, `device` and
-/// `source`, all of them text. Without a row it is empty. Throws Json::exception where a member is missing.
+/// A table of other systems' figures beside ours, one per row: `figure`, `sluice`, `peer`, `value`, `device`
+/// and `source`, all strings. Empty without rows. Throws Json::exception for a missing member.
 std::string peers_table(const Json& rows);
 
 }  // namespace sluice::bench

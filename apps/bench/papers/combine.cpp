@@ -1,7 +1,7 @@
-// The sorted combine has no atomics: the place of a value is a sum of degrees, a sort brings together what a
-// target receives (SIMD-X's updates, which are combined once), and a lane, a warp or a block joins that, as
-// in rounds that pull. Programs have one level. Where a vertex may become active again, it is marked by the
-// round, for atomics may change it more than once in one.
+// The sorted combine uses no atomics. A prefix sum of degrees gives each value its position, a sort groups
+// the values of each target (SIMD-X's updates, combined once), and a lane, a warp or a block combines a
+// group, as in pull rounds. Programs have one level. Atomics may change a state several times in a round: a
+// vertex that can become active again is marked with the round.
 #include "apps/bench/papers/combine.hpp"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ struct View {
   SLUICE_HD void note(Vertex v, const acc::Combined<State>& is, Lane& lane) const {
     if (is.active) lane.append(0, v);
   }
-  SLUICE_HD static bool sends(Vertex) { return true; }  // of the bodies below
+  SLUICE_HD static bool sends(Vertex) { return true; }  // for the bodies below
 };
 
 template <class Program>
@@ -60,7 +60,7 @@ struct Start : View<Program> {
 
 template <class Program>
 struct CombineByAtomics : View<Program> {
-  std::uint32_t* marks;  ///< of bounds: the last round that made a vertex active
+  std::uint32_t* marks;  ///< for BoundProgram: the last round that activated a vertex
 
   SLUICE_HD bool is_first(Vertex v) const {
     std::uint32_t before = load(marks + v);
@@ -75,8 +75,8 @@ struct CombineByAtomics : View<Program> {
   }
 };
 
-/// The value of edge e of an active vertex v goes to places[v] + e: `sums` are first of degrees, then of all
-/// before.
+/// The value of edge e of an active vertex v is stored at places[v] + e. `sums` holds degrees, and then their
+/// prefix sums.
 struct PlaceFront {
   const Vertex* front;
   const EdgeIndex* offsets;
@@ -110,7 +110,7 @@ struct WriteValues : View<Program> {
   }
 };
 
-/// Where rows of values for the same target begin: `sums` are first of whether one does, then of all before.
+/// Finds where the row of each target begins. `sums` holds 1 for each beginning, and then the prefix sums.
 struct PlaceRows {
   const Vertex* sorted;
   std::uint64_t values;
@@ -186,7 +186,7 @@ class Rounds {
       executor_.fill(marks_.data(), 0, marks_.bytes());
     }
     if (!sorts_) return;
-    // What sums and sorts take for themselves is there before the time begins.
+    // Allocates the workspace of sums and sorts before the time is measured.
     sums_ = Buffer<std::uint64_t>(device_, std::max(edges, vertices) + 1, kPurpose);
     executor_.fill(sums_.data(), 0, sums_.bytes());
     executor_.exclusive_sum(sums_.data(), sums_.size() - 1);
@@ -195,7 +195,7 @@ class Rounds {
 #endif
   }
 
-  /// The first worklist is found outside of the time.
+  /// The first worklist is not part of the time.
   PushRounds run() {
     executor_.for_each(states_.size(), output(), Start<Program>{view_});
     std::uint64_t size = take_next();
@@ -211,7 +211,7 @@ class Rounds {
     return result;
   }
 
-  /// Throws RunError unless is_expected(v, state) for all vertices.
+  /// Throws RunError unless is_expected(v, state) is true for all vertices.
   template <class Expected>
   void compare(const Expected& is_expected) const {
     std::vector<typename Program::State> states(states_.size());
@@ -278,12 +278,12 @@ class Rounds {
   const Device& device_;
   bool sorts_;
   E executor_;
-  Buffer<std::uint64_t> begin_;  ///< of the worklist
+  Buffer<std::uint64_t> begin_;  ///< start of the worklist
   acc::LaneCounts<E> counts_;
   Buffer<typename Program::State> states_, values_;
   Buffer<Vertex> front_, next_;
   Buffer<std::uint32_t> marks_;
-  Buffer<std::uint32_t> targets_, sorted_, numbers_, order_;  ///< of values; by target the last but one
+  Buffer<std::uint32_t> targets_, sorted_, numbers_, order_;  ///< sorted_ and order_: by target
   Buffer<std::uint64_t> places_, rows_, sums_;
   Buffer<unsigned char> scratch_;
   View<Program> view_;
@@ -315,7 +315,7 @@ PushRounds push_bfs(const acc::AccGraph& graph, Vertex source, PushCombine combi
   });
 }
 
-/// Without levels: a vertex sends whenever its distance has fallen.
+/// Has no levels: a vertex sends whenever its distance decreases.
 PushRounds push_sssp(const acc::AccGraph& graph, Vertex source, PushCombine combine) {
   using Program = acc::ShortestPaths;
   const acc::SsspResult expected = acc::sssp(graph, source);

@@ -1,4 +1,4 @@
-// Fig. 5 of SIMD-X: rounds that push, whose values meet their targets by atomics or without.
+// Fig. 5 of SIMD-X: push rounds that combine values at their targets with or without atomics.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +8,20 @@
 namespace sluice::bench::papers {
 
 enum class PushCombine {
-  atomics,  ///< an atomic operation a value, as rounds of the engine that push
-  sorted,   ///< values are written beside their targets, brought in order of these, and joined
+  atomics,  ///< one atomic operation per value, as in the engine's push rounds
+  sorted,   ///< values are written with their targets, sorted by target, and combined
 };
 
 struct PushRounds {
   double seconds = 0, rounds = 0;
 };
 
-/// A launch for each step of a round, the same but for the combine. `graph` is complete. What is found is
-/// compared with bfs(), sssp() and core_numbers(). Throw RunError where it differs, BudgetError where the
-/// values of a round are more than memory or 2^32 - 1.
+/// Each step of a round is one launch; only the combine differs. `graph` is complete. Results are compared
+/// with those of bfs(), sssp() and core_numbers(). Throw RunError if they differ, and BudgetError if the
+/// values of a round exceed memory or 2^32 - 1.
 PushRounds push_bfs(const acc::AccGraph& graph, Vertex source, PushCombine combine);
 PushRounds push_sssp(const acc::AccGraph& graph, Vertex source, PushCombine combine);
-/// Of the k-core.
+/// Finds the k-core.
 PushRounds push_kcore(const acc::AccGraph& graph, std::uint32_t k, PushCombine combine);
 
 }  // namespace sluice::bench::papers

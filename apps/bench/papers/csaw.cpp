@@ -17,15 +17,15 @@ namespace {
 
 constexpr unsigned kHostScale = 16, kGpuScale = 22;
 
-/// How much of each application a device does: a host draws a hundredth of what a GPU does.
+/// The extent of each application: a host draws at a hundredth of the rate of a GPU.
 struct Extent {
   Instance instances, walks, pools, balls, picking;
 };
 constexpr Extent kHostExtent{4000, 4000, 8, 32, 4096}, kGpuExtent{4000, 4000, 1000, 256, 65536};
 constexpr std::uint32_t kWalkLength = 2000, kPools[] = {20, 2000}, kPoolSteps = 2000;
-constexpr std::uint64_t kCount = 100;  ///< vertices, or edges, that a sample of them takes
+constexpr std::uint64_t kCount = 100;  ///< vertices or edges of a `node` or `edge` sample
 
-/// Of techniques by turns: so many times the repetitions at most, while they take less than this.
+/// Turns of techniques: at most this many times the repetitions, while their time is below the limit.
 constexpr unsigned kMostTurns = 20;
 constexpr double kTurnsMilliseconds = 400;
 
@@ -40,7 +40,7 @@ samples::Options of_kind(samples::Kind kind, Bias bias = Bias::none) {
   return o;
 }
 
-/// The four that C-SAW measures selection with, in its order; `size` neighbours of a vertex, two deep.
+/// The four applications of C-SAW's selection tests, in its order; `size` neighbours per vertex, two depths.
 std::vector<Application> applications(std::int64_t size) {
   std::vector<Application> all{{"biased neighbor", of_kind(samples::Kind::neighbor, Bias::degree)},
                                {"forest fire", of_kind(samples::Kind::forest_fire)},
@@ -90,7 +90,7 @@ class Csaw {
     return *resident_;
   }
 
-  /// Times in ms after a first run, which makes the tables; `last` is the last run.
+  /// Times in ms, after a first run that builds the tables; `last` is the last run.
   template <class Run>
   std::vector<double> times(const std::string& row, RunStats& last, const Run& run) {
     tables_.measuring(row);
@@ -117,7 +117,7 @@ class Csaw {
     tables_.put(row, rates_of(milliseconds, last), "M edges/s", {{"ms", median(milliseconds)}});
   }
 
-  /// The four applications on a graph: a row.
+  /// One row: the four applications on a graph.
   void rates_on(const std::string& name, Graph graph) {
     graph_ = std::move(graph);
     resident_.emplace(device_, graph_);
@@ -165,7 +165,7 @@ class Csaw {
       const std::string name = "multidimensional, FrontierSize " + apps::format_count(size) + ", ";
       walk.frontier_size = size;
       walks(name, extent_.pools, walked);
-      if (size <= samples::BiasTree::kFan) continue;  // the tree is a scan
+      if (size <= samples::BiasTree::kFan) continue;  // up to this size the tree is a scan
       walks(name + "pool scanned, ", extent_.pools, [&](Instance instances) {
         return run_scanned_pool(*resident_, random_starts(instances), size, kPoolSteps, walk);
       });
@@ -188,7 +188,7 @@ class Csaw {
     }
   }
 
-  /// What one technique took in every turn.
+  /// The times of one technique in all turns.
   struct Selected {
     std::vector<double> milliseconds;
     RunStats last;
@@ -198,7 +198,7 @@ class Csaw {
     }
   };
 
-  /// Techniques take turns, so that what else the machine does falls on all of them. Short ones take more.
+  /// Techniques take turns, so that other load affects all of them alike. Short runs take more turns.
   std::vector<Selected> select_by_turns(const Application& application) {
     const Instance instances = std::min<Instance>(graph_.vertices(), extent_.picking);
     const unsigned turns = tables_.options().repetitions;
@@ -211,7 +211,7 @@ class Csaw {
         o.select = kTechniques[t].select, o.collision = kTechniques[t].collision;
         o.seed = tables_.options().seed;
         selected[t].last = sampling::run_samples(*resident_, random_starts(instances), o, nullptr);
-        if (r == 0) continue;  // it makes the tables
+        if (r == 0) continue;  // warm-up, which builds the tables
         selected[t].milliseconds.push_back(selected[t].last.compute_seconds * 1e3);
         spent += selected[t].milliseconds.back();
       }
@@ -238,7 +238,7 @@ class Csaw {
     }
   }
 
-  /// One size varies, the other is at its largest.
+  /// One size varies; the other is at its maximum.
   void sizes() {
     constexpr Instance kMost = 16000;
     constexpr std::int64_t kLargest = 8;
@@ -259,7 +259,7 @@ class Csaw {
     resident_->drop_tables();
   }
 
-  /// What the suite of ablations measures with 4,000 instances.
+  /// The figures of the ablation suite with 4,000 instances.
   void partitions() {
     Options options = tables_.options();
     if (options.scale == 0) options.scale = device_.is_cuda() ? kGpuScale : kHostScale;

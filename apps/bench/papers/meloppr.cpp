@@ -1,5 +1,5 @@
 // MeLoPPR's experiments (DAC'21): precision by the share of next-stage vertices (Fig. 6), memory and time
-// beside the search in one stage (Table II, Fig. 7), and queries side by side (Fig. 5).
+// beside the search in one stage (Table II, Fig. 7), and concurrent queries (Fig. 5).
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -19,17 +19,17 @@ namespace {
 constexpr double kShares[] = {0.01, 0.02, 0.03, 0.1, 0.2, 0.3};
 constexpr Instance kEvaluated = 30, kEvaluatedOnGpu = 500;
 constexpr Instance kAsked = 1000, kAskedOnGpu = 4096;
-constexpr Instance kAlone = 8;            ///< asked one after the other
-constexpr std::uint32_t kMostBalls = 16;  ///< of a query side by side
+constexpr Instance kAlone = 8;            ///< queries one after the other
+constexpr std::uint32_t kMostBalls = 16;  ///< concurrent balls of a query
 constexpr std::uint32_t kTables[] = {1, 4, 10};
-constexpr std::uint64_t kPublishedTable = 10 * 200;  ///< c of 10, k of 200
+constexpr std::uint64_t kPublishedTable = 10 * 200;  ///< c = 10, k = 200
 
 struct Setting {
   const char* name;
   double alpha;
   std::uint32_t top;
 };
-/// The paper's, and its public code's.
+/// The setting of the paper, and that of its public code.
 constexpr Setting kSettings[] = {{"alpha 0.85, k 200", 0.85, 200}, {"alpha 0.95, k 100", 0.95, 100}};
 
 class MeloPpr {
@@ -45,11 +45,11 @@ class MeloPpr {
     if (begin(", integers")) put_meloppr_integers(tables_, device_, graph_);
   }
 
-  /// Of a graph that is given, a row each.
+  /// For a given graph: one row in each table.
   MeloPpr(Tables& tables, Device& device, const std::string& name, Graph graph)
       : tables_(tables), device_(device), name_(name), graph_(std::move(graph)) {}
 
-  /// Precision by share: strict as Fig. 6 has it, and lenient as the paper's public code has it.
+  /// Precision by share: strict as in Fig. 6, and lenient as in the paper's public code.
   void precision_rows() {
     for (const Setting& setting : kSettings) {
       const std::string row = fmt::format("{}, {}", name_, setting.name);
@@ -67,7 +67,7 @@ class MeloPpr {
     }
   }
 
-  /// Memory as published, and time, of one stage and of two at 10%.
+  /// Memory as the paper counts it, and time, of one stage and of two stages at 10%.
   void cost_row() {
     const Device host({.choice = DeviceChoice::host, .threads = device_.threads()});
     PublishedMemory published(host, graph_);
@@ -87,7 +87,7 @@ class MeloPpr {
                       graph_);
   }
 
-  /// Balls of a query, and queries.
+  /// Measures concurrent balls of a query, and concurrent queries.
   void run_side_by_side() {
     if (begin(", parallelism")) parallelism();
   }
@@ -124,8 +124,8 @@ class MeloPpr {
     }
   }
 
-  /// Precision of the lists, strict and over vertices with a score alone, against those of one stage and
-  /// those that are not truncated.
+  /// The precision of lists, strict and over vertices with a score only, against one stage and against
+  /// untruncated scores.
   void evaluate(const std::string& row, const ppr::Options& o) {
     const auto [truncated, limit] = evaluated(row, o);
     tables_.put(row, {truncated.strict}, "%",
@@ -154,7 +154,7 @@ class MeloPpr {
 
   void memory_and_time() {
     ppr::Options single = six_steps(ppr::Method::exact);
-    single.state = ppr::State::sparse;  // as the paper and the stages have it
+    single.state = ppr::State::sparse;  // as in the paper and the stages
     const Cost beside = measure("one stage, in a table", single);
     put("one stage, in a table", beside, beside);
     single.state = ppr::State::automatic;
@@ -173,7 +173,7 @@ class MeloPpr {
     }
   }
 
-  /// Of each query on its own.
+  /// Measures each query alone.
   void counted_as_published() {
     const Device host({.choice = DeviceChoice::host, .threads = device_.threads()});
     PublishedMemory published(host, graph_);
@@ -189,13 +189,13 @@ class MeloPpr {
     for (const double share : {0.1, 0.01}) row(fmt::format("3,3 at {:.0f}%", 100 * share), share);
   }
 
-  /// Bytes of a query.
+  /// Bytes per query.
   struct Counted {
     double mean = 0, most = 0, times_less = 0;
-    double sub_graph = 0, sub_graph_times_less = 0;  ///< means, of the largest that Sluice extracts
+    double sub_graph = 0, sub_graph_times_less = 0;  ///< means of the largest sub-graph that Sluice extracts
   };
 
-  /// `share` of 1: in one stage.
+  /// A `share` of 1 means one stage.
   Counted counted(PublishedMemory& published, const std::string& row, double share) const {
     tables_.measuring(row);
     Counted counts;
@@ -228,7 +228,7 @@ class MeloPpr {
     return device_.is_cuda() ? kAskedOnGpu : kAsked;
   }
 
-  /// After a first run, which makes what queries work in.
+  /// Measures after a first run, which allocates the queries' memory.
   Cost measure(const std::string& row, const ppr::Options& o) {
     tables_.measuring(row);
     Cost cost;
@@ -257,7 +257,7 @@ class MeloPpr {
 
   void parallelism() {
     balls();
-    if (device_.is_cuda()) return;  // a query a block: as many as there are
+    if (device_.is_cuda()) return;  // a GPU always runs one query per block
     const ppr::Options o = six_steps(ppr::Method::staged);
     double alone = 0;
     for (unsigned p = 1; p <= std::min(device_.threads(), 16u); p *= 2) {
@@ -274,7 +274,7 @@ class MeloPpr {
     }
   }
 
-  /// Milliseconds of queries that are asked one after the other.
+  /// Measures the milliseconds of queries one after the other.
   void balls() {
     ppr::Options single = six_steps(ppr::Method::exact);
     single.state = ppr::State::sparse;
@@ -326,7 +326,7 @@ class MeloPpr {
 void run_meloppr(Tables& tables, Device& device) {
   MeloPpr(tables, device, "Kronecker", io::GraphKind::kronecker).run();
   if (tables.options().graph.empty()) MeloPpr(tables, device, "uniform", io::GraphKind::uniform).run();
-  // A query alone has little of a GPU: on a graph of the host's size.
+  // One query uses little of a GPU, so the graph has the host's size.
   MeloPpr(tables, device, "Kronecker", io::GraphKind::kronecker, kMelopprHostScale).run_side_by_side();
   const auto rows = [&](const char* table, void (MeloPpr::*row)()) {
     on_meloppr_graphs(tables, table, [&](const std::string& name, Graph graph) {

@@ -1,4 +1,4 @@
-// What MeLoPPR's experiments have in common.
+// What MeLoPPR's experiments share.
 #pragma once
 
 #include "apps/bench/papers/tables.hpp"
@@ -6,14 +6,14 @@
 
 namespace sluice::bench::papers {
 
-/// As sparse as graphs of citations: with hubs, and without.
+/// The generated graphs are as sparse as citation graphs: with hubs (Kronecker), and without (uniform).
 inline constexpr unsigned kMelopprHostScale = 13, kMelopprGpuScale = 16, kMelopprEdgeFactor = 2;
-inline constexpr Instance kOneByOne = 20, kOneByOneOnGpu = 264;  ///< they go along edges hundreds of times
+inline constexpr Instance kOneByOne = 20, kOneByOneOnGpu = 264;  ///< each reads edges hundreds of times
 
-/// Rows of graph files of at most so many stored edges: one by one, balls of graphs with hubs take long.
+/// Rows of graph files with at most this many stored edges: one by one, balls of graphs with hubs take long.
 inline constexpr std::uint64_t kMelopprMostEdges = 2'000'000;
 
-/// Calls use(name, graph) for the graph files that this paper has: undirected ones without times.
+/// Calls use(name, graph) for the graph files to which this paper applies: undirected ones without times.
 template <class Use>
 void on_meloppr_graphs(Tables& tables, const char* table, const Use& use) {
   tables.on_graphs(table, false, [&](const std::string& name, Graph graph) {
@@ -24,7 +24,7 @@ void on_meloppr_graphs(Tables& tables, const char* table, const Use& use) {
   });
 }
 
-/// Of six steps, in one stage or in two of three.
+/// Options for six steps, in one stage or in two stages of three.
 inline ppr::Options six_steps(ppr::Method method) {
   ppr::Options o;
   o.method = method;
@@ -33,18 +33,18 @@ inline ppr::Options six_steps(ppr::Method method) {
   return o;
 }
 
-/// Queries that are asked one after the other, each on its own.
+/// Queries measured alone, one after the other.
 inline constexpr Instance kCounted = 20;
 
-/// 0 where memory is not counted by query.
+/// Returns 0 if memory is not counted by query.
 inline double ratio(double a, double b) {
   return b > 0 ? a / b : 0;
 }
 
-/// Rows of the table under way: scores of 32 bits beside those of 64.
+/// Adds rows to the current table: scores of 32 bits beside those of 64.
 void put_meloppr_integers(Tables& tables, Device& device, const Graph& graph);
 
-/// Balls in sub-graphs of their own, beside balls in the graph's lists.
+/// Measures balls in their own sub-graphs, beside balls in the graph's lists.
 void run_meloppr_sub_graphs(Tables& tables, Device& device);
 
 }  // namespace sluice::bench::papers

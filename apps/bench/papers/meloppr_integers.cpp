@@ -1,5 +1,5 @@
-// Integer scores as MeLoPPR has them (DAC'21, section V-A): of how many units a query's mass should be, and
-// what its list loses by scores of 32 bits.
+// Integer scores as in MeLoPPR (DAC'21, section V-A): how many units a query's mass needs, and what its list
+// loses with scores of 32 bits.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace sluice::bench::papers {
 
 namespace {
 
-/// What a query found.
+/// The result of one query.
 struct Answer : ppr::Sink {
   void write(const ppr::Batch& batch) override {
     list.assign(batch.vertices.begin(), std::ranges::find(batch.vertices, kNoVertex));
@@ -22,7 +22,7 @@ struct Answer : ppr::Sink {
     bytes = static_cast<double>(batch.figures[0].peak_bytes);
     units = static_cast<double>(batch.figures[0].units);
   }
-  /// The share of another's list that is in this one.
+  /// The share of the other's list that is also in this one.
   double common(const Answer& other) const {
     std::vector<Vertex> both;
     std::ranges::set_intersection(list, other.list, std::back_inserter(both));
@@ -68,8 +68,8 @@ class Integers {
   }
 
  private:
-  /// A query's mass has `degree` times as many units as it reaches vertices in six steps; 0: as many as there
-  /// are. Or as its ball says (--score-units average, largest). Beside 64 bits by the same method.
+  /// A query's mass has `degree` units for each vertex that it reaches in six steps (0: the maximum), or as
+  /// many as its ball gives (--score-units average, largest). The reference has 64 bits and the same method.
   void loss(const std::string& row, ppr::Options o, double degree) {
     tables_.measuring(row);
     constexpr double kMostUnits = ~std::uint32_t{0};

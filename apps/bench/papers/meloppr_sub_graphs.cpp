@@ -1,5 +1,5 @@
-// MeLoPPR's balls in sub-graphs of their own, as published, beside balls in the graph's lists: time, the
-// share that breadth-first search takes of it (Fig. 7), and the memory of a sub-graph (Table II).
+// MeLoPPR's balls in their own sub-graphs, as published, beside balls in the graph's lists: time, the share
+// of it that breadth-first search takes (Fig. 7), and the memory of a sub-graph (Table II).
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace sluice::bench::papers {
 
 namespace {
 
-/// Of queries that go one by one.
+/// Sums over queries whose balls run one by one.
 struct Cost : ppr::Sink {
   void write(const ppr::Batch& batch) override {
     for (const ppr::QueryFigures& query : batch.figures) {
@@ -25,10 +25,10 @@ struct Cost : ppr::Sink {
   double microseconds() const { return seconds / queries * 1e6; }
 
   double queries = 0, seconds = 0, search = 0;
-  double bytes = 0, most = 0;  ///< of a query's largest sub-graph
+  double bytes = 0, most = 0;  ///< of the largest sub-graph of a query
 };
 
-/// Of repetitions.
+/// Costs of all repetitions.
 struct Costs {
   std::vector<double> microseconds, search_percent;
   double mean_bytes = 0, most_bytes = 0;

@@ -1,4 +1,4 @@
-// Samples whose instances go on to their next depth as soon as their own is complete (C-SAW section V.C).
+// Samples whose instances advance to the next depth once their own depth is complete (C-SAW section V.C).
 #pragma once
 
 #include "engine/batch/sink.hpp"
@@ -9,8 +9,8 @@
 
 namespace sluice::bench::papers {
 
-/// Neighbor samples or forest fires under tree semantics, out of order where the graph is in partitions: the
-/// samples of run_samples. Errors as run_samples; UsageError for other samples, and over ranks.
+/// Neighbor samples or forest fires under tree semantics, out of order if the graph is in partitions; they
+/// equal those of run_samples. Errors as run_samples; UsageError for other samples, and on several ranks.
 RunStats run_out_of_order(ResidentGraph& graph, const Starts& starts, const samples::Options& options,
                           SampleSink* sink);
 

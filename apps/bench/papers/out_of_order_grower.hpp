@@ -1,11 +1,11 @@
-// Instances of samples that go on as soon as their own frontiers have all their edges, so that a partition
-// that is here serves entries of several depths (C-SAW section V.C): once for both backends. Under tree
-// semantics alone; a visited rule would look through an instance's earlier entries each time. Instances that
-// went on together make a level, whose entries are of one depth; at the end all are put in order of depth.
-// It loses: in 8 partitions chains of 20 take 95 transfers for 122 and 13 times as long, samples of three
-// depths 1.1 to 1.6 times (H200, Kronecker 22); on a host 92, 3.5 and 1.1 to 1.5. Partitions leave that have
-// no work: kept for what may come, they were 4 to 15% more transfers of forest fires (host, Kronecker 19, 8
-// partitions, 2 slots).
+// Samples out of order: an instance advances as soon as its own frontier has all its edges, so that a
+// partition on the device serves entries of several depths (C-SAW section V.C). Both backends share this
+// code. It supports tree semantics only; a visited rule would search an instance's earlier entries each time.
+// Instances that advance together form a level, whose entries have one depth; at the end, entries are ordered
+// by depth. It is slower: in 8 partitions chains of 20 take 95 instead of 122 transfers but 13 times as long,
+// samples of three depths 1.1 to 1.6 times (H200, Kronecker 22); on a host 92, 3.5 and 1.1 to 1.5. Partitions
+// without work are evicted: keeping them for later entries took 4 to 15% more transfers in forest fires
+// (host, Kronecker 19, 8 partitions, 2 slots).
 #pragma once
 
 #include <cstdint>
@@ -29,13 +29,13 @@
 
 namespace sluice::bench::papers {
 
-/// An instance's entries of one depth: [begin, begin + count) of a level. Its edges there lie side by side.
+/// An instance's entries of one depth: [begin, begin + count) of a level. Their edges are contiguous there.
 struct EntryRange {
   std::uint64_t begin;
   std::uint32_t count, level;
 };
 
-/// What bodies read of levels.
+/// The columns of a level that bodies read.
 struct MadeLevel {
   const samples::FrontierEntry* frontier;
   const std::uint64_t* offsets;
@@ -50,14 +50,14 @@ struct MadeLevel {
   }
 };
 
-/// What is known of instances.
+/// The state of all instances.
 struct InstancesView {
   std::uint64_t instances;
   std::uint32_t depths;
   EntryRange* ranges;       ///< [depths][instances]
-  std::uint32_t* depth;     ///< [instances] of the frontier
-  std::uint64_t* selected;  ///< [instances] edges of the frontier
-  std::uint64_t* slots;     ///< [instances] entries of lesser depths and of the frontier
+  std::uint32_t* depth;     ///< [instances] depth of the frontier
+  std::uint64_t* selected;  ///< [instances] edges of the frontier so far
+  std::uint64_t* slots;     ///< [instances] entries up to the frontier's depth
   const MadeLevel* levels;
 
   SLUICE_HD EntryRange& range(std::uint32_t depth_of, std::uint64_t instance) const {
@@ -65,10 +65,10 @@ struct InstancesView {
   }
 };
 
-/// The seeds are the first level.
+/// Begins each instance with its seeds, the first level.
 struct BeginInstance {
   InstancesView all;
-  const std::uint64_t* entries;  ///< [instances + 1] seeds before an instance's
+  const std::uint64_t* entries;  ///< [instances + 1] number of seeds of earlier instances
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t i, Lane&) const {
@@ -78,7 +78,7 @@ struct BeginInstance {
   }
 };
 
-/// Listed entries have their edges.
+/// Adds up the edges of listed entries.
 struct CountSelected {
   InstancesView all;
   const std::uint32_t* items;
@@ -92,7 +92,7 @@ struct CountSelected {
   }
 };
 
-/// The depth of a frontier that has all its edges, and is not the last. Of one without edges nothing goes on.
+/// The depth of a complete frontier that is not the last; kNoKey else, and for a frontier without edges.
 struct DepthThatIsDone {
   InstancesView all;
 
@@ -104,7 +104,7 @@ struct DepthThatIsDone {
   }
 };
 
-/// How many vertices the edges of instances bring.
+/// Counts the vertices that the edges of an instance add to its next frontier.
 struct CountArrivals {
   InstancesView all;
   const std::uint32_t* instances;
@@ -125,14 +125,14 @@ struct CountArrivals {
   }
 };
 
-/// Their entries of the next depth, in order of edges.
+/// Writes the entries of the next depth, in the order of edges.
 struct PutArrivals {
   InstancesView all;
   const std::uint32_t* instances;
   const std::uint64_t* begins;
   std::uint32_t number;  ///< of the level
   samples::FrontierEntry* frontier;
-  Vertex* parents;  ///< null: none
+  Vertex* parents;  ///< null if not needed
 
   template <class Group, class Counters>
   SLUICE_HD bool operator()(const Group& group, std::uint64_t k, Counters&) const {
@@ -163,11 +163,11 @@ struct PutArrivals {
   }
 };
 
-/// How many entries an instance has at a depth, and how many edges at lesser ones.
+/// Counts the entries of an instance at a depth, and its edges at lower depths.
 struct CountEntries {
   InstancesView all;
   std::uint32_t depth;
-  const std::uint64_t* earlier;  ///< [instances] as `before`, of the depth before
+  const std::uint64_t* earlier;  ///< [instances] `before` of the previous depth
   std::uint64_t *entries, *before;
 
   template <class Lane>
@@ -178,7 +178,7 @@ struct CountEntries {
   }
 };
 
-/// Those entries, and how many edges each has.
+/// Copies those entries, and the number of edges of each.
 struct GatherEntries {
   InstancesView all;
   std::uint32_t depth;
@@ -198,14 +198,14 @@ struct GatherEntries {
   }
 };
 
-/// Their edges.
+/// Copies the edges of those entries.
 struct GatherEdges {
   InstancesView all;
   std::uint32_t depth;
   const std::uint64_t *begins, *offsets;
   std::uint32_t* indices;
   Vertex* targets;
-  std::uint32_t* owners;  ///< null: not wanted
+  std::uint32_t* owners;  ///< null if not needed
 
   template <class Group, class Counters>
   SLUICE_HD bool operator()(const Group& group, std::uint64_t i, Counters&) const {
@@ -224,7 +224,7 @@ struct GatherEdges {
   }
 };
 
-/// A grower of samples (PartitionedSamples). UsageError but under tree semantics on one rank.
+/// A grower of samples (PartitionedSamples). Throws UsageError unless under tree semantics on one rank.
 template <class Levels>
 class OutOfOrderGrower {
   using Program = typename Levels::Program;
@@ -269,7 +269,7 @@ class OutOfOrderGrower {
  private:
   static constexpr const char* kPurpose = samples::kSampleBatch;
 
-  /// All edges of a batch whose seeds are planted.
+  /// Selects all edges of a batch whose seeds are in place.
   void select(Instance first, std::uint64_t instances) {
     const auto queue = [&](SampleLevel& level, std::uint32_t depth) {
       selector_.queue(level, depth, {{first, 0, level.entries}});
@@ -304,7 +304,7 @@ class OutOfOrderGrower {
                                                 level.frontier.data(), level.offsets.data()});
   }
 
-  /// Calls queue(level, depth) for the frontiers of instances that are done.
+  /// Calls queue(level, depth) for the next frontiers of instances whose frontier is complete.
   template <class Queue>
   void go_on(const Queue& queue) {
     auto& executor = levels_.executor();
@@ -329,7 +329,7 @@ class OutOfOrderGrower {
     }
   }
 
-  /// The levels in order of depth, as if all instances had gone on together.
+  /// Orders the levels by depth, as if all instances had advanced together.
   void order_by_depth() {
     auto& executor = levels_.executor();
     view_levels();
@@ -358,7 +358,7 @@ class OutOfOrderGrower {
     levels_.stepped(view_.depths);
   }
 
-  /// Levels take memory for their edges after they were made.
+  /// Views the levels again, as they allocate their edges after their creation.
   void view_levels() {
     std::vector<MadeLevel> columns;
     const auto add = [&](const SampleLevel& level) {
@@ -378,14 +378,14 @@ class OutOfOrderGrower {
   RunStats& stats_;
   Levels levels_;
   samples::LevelSelector<Levels> selector_;
-  std::deque<SampleLevel> made_;  ///< of depths beyond the seeds'
+  std::deque<SampleLevel> made_;  ///< of depths after the seeds'
   InstancesView view_{};
   Buffer<EntryRange> ranges_;
   Buffer<std::uint32_t> depth_;
   Buffer<std::uint64_t> selected_, slots_;
-  Buffer<std::uint64_t> begins_;  ///< [instances that go on + 1] entries of those before
+  Buffer<std::uint64_t> begins_;  ///< [advancing instances + 1] entries of earlier ones
   Buffer<MadeLevel> columns_;
-  OrderedItems done_;  ///< instances that go on, by depth
+  OrderedItems done_;  ///< advancing instances, by depth
 };
 
 }  // namespace sluice::bench::papers

@@ -1,6 +1,6 @@
-// Memory of a query as MeLoPPR counts it: the sub-graph of the ball at work, its scores, and the table of
-// scores. Numbers have four bytes. Beside it, the bytes of the sub-graph that Sluice extracts, which has no
-// lists of the outermost vertices, and masses of eight bytes.
+// The memory of a query as MeLoPPR counts it: the sub-graph of the current ball, its scores, and the score
+// table, in numbers of four bytes. Also the bytes of the sub-graph that Sluice extracts, which omits the
+// lists of the outermost vertices and has masses of eight bytes.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,8 @@ class PublishedMemory {
 
   Bytes one_stage(Vertex seed, std::uint32_t steps) { return ball(seed, steps); }
 
-  /// The largest ball of two stages of so many steps, where the next one takes a share, and a table.
+  /// The largest ball of two stages of `steps` steps, and a table. The second stage expands a `share` of
+  /// vertices.
   Bytes two_stages(Vertex seed, std::uint32_t steps, double share, std::uint64_t table) {
     Bytes most = known_ball(seed, steps);
     for (const Vertex next : next_stage(seed, steps, share)) {
@@ -40,7 +41,7 @@ class PublishedMemory {
   }
 
  private:
-  /// All scores of a query.
+  /// Collects all scores of a query.
   struct Scores : ppr::Sink {
     void write(const ppr::Batch& batch) override {
       for (std::uint64_t i = 0; i < batch.top && batch.vertices[i] != kNoVertex; ++i)
@@ -49,13 +50,13 @@ class PublishedMemory {
     std::vector<double> of;
   };
 
-  /// Always of the same number of steps.
+  /// As ball(), cached; `steps` must always be the same.
   Bytes known_ball(Vertex from, std::uint32_t steps) {
     if (known_[from].published == 0) known_[from] = ball(from, steps);
     return known_[from];
   }
 
-  /// Two offsets and two scores a vertex, and its neighbours inside.
+  /// Counts two offsets and two scores per vertex, and its neighbours within the ball.
   Bytes ball(Vertex from, std::uint32_t steps) {
     using Workspace = ppr::HostWorkspace<ppr::Mass>;
     ppr::WorkspaceCounts counts;
@@ -76,7 +77,8 @@ class PublishedMemory {
     return {size.vertices * 16 + edges * 4, sub_graph.bytes()};
   }
 
-  /// What waits behind the first stage is the difference of the two ways to keep it, over alpha.
+  /// The residual after the first stage is the difference of the scores by the two --unexpanded rules, over
+  /// alpha.
   std::vector<Vertex> next_stage(Vertex seed, std::uint32_t steps, double share) const {
     ppr::Options o;
     o.method = ppr::Method::staged;
@@ -111,7 +113,7 @@ class PublishedMemory {
   const Graph& graph_;
   ppr::QueryRules rules_;
   ppr::HostWorkspaceMemory<ppr::Mass> memory_;
-  std::vector<Bytes> known_;  ///< 0: not yet
+  std::vector<Bytes> known_;  ///< 0 if not computed yet
 };
 
 }  // namespace sluice::bench::papers

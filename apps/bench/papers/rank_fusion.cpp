@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kRankFrontier = 1e-4;
 
-/// The sweep pulls alone.
+/// Measures the sweep, which only pulls.
 void put_sweeps(Tables& tables, Device& device, const Graph& graph) {
   using enum pagerank::RankFusion;
   double together = 0;
@@ -27,7 +27,7 @@ void put_sweeps(Tables& tables, Device& device, const Graph& graph) {
   }
 }
 
-/// Ranks that pull while most of them change, and then push differences.
+/// Measures ranks that pull while most of them change, and then push differences.
 void put_differences(Tables& tables, Device& device, const Graph& graph) {
   using enum pagerank::RoundFusion;
   const std::vector<double> equal(graph.vertices(), 1.0 / static_cast<double>(graph.vertices()));

@@ -1,4 +1,4 @@
-// Fusion of PageRank's kernels (SIMD-X, ATC'19): of its sweep, and of ranks that push their differences.
+// Fusion of PageRank's kernels (SIMD-X, ATC'19): in its sweep, and in ranks that push their differences.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace sluice::bench::papers {
 
-/// Milliseconds of PageRank to 1e-10, and what it came to last.
+/// Milliseconds of PageRank to 1e-10; `last` receives the last result.
 std::vector<double> rank_times(Tables& tables, Device& device, const Graph& graph, const std::string& row,
                                pagerank::RankFusion fusion, pagerank::Result& last);
 
-/// Rows of the table under way: launches, registers and times by what shares a kernel.
+/// Adds rows to the current table: launches, registers and times for each choice of fused rounds.
 void put_rank_fusions(Tables& tables, Device& device, const Graph& graph);
 
 }  // namespace sluice::bench::papers

@@ -1,4 +1,4 @@
-// Multidimensional walks that look through their whole pool for each entry, in place of a tree of sums.
+// Multidimensional walks that scan their whole pool for each entry, instead of using a tree of sums.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace sluice::bench::papers {
 
-/// Walks of `length` steps of a pool of so many seeds: those of the built-in kind. Errors as run_walks.
+/// Walks of `length` steps of a pool of `seeds`, equal to those of the built-in kind. Errors as run_walks.
 RunStats run_scanned_pool(ResidentGraph& graph, const Starts& starts, std::uint32_t seeds,
                           std::uint32_t length, const RunOptions& options);
 

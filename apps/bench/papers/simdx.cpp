@@ -1,4 +1,4 @@
-// SIMD-X's experiments (ATC'19): combine with atomics and without (Fig. 5), filters (Fig. 8, 9 and 12),
+// SIMD-X's experiments (ATC'19): combine with and without atomics (Fig. 5), filters (Fig. 8, 9 and 12),
 // fusion of kernels, and push beside pull.
 #include <algorithm>
 #include <functional>
@@ -25,18 +25,18 @@ constexpr std::uint32_t kPublishedCore = 32;
 constexpr unsigned kBins[] = {1, 4, 16, 64, 256};
 constexpr std::size_t kTenths = 10;
 
-/// One of the paper's programs. `run` returns the work of all its sources.
+/// One of the paper's programs. `run` returns the statistics for each of its sources.
 struct Program {
   const char* name;
   std::function<std::vector<acc::AccStats>(const acc::AccOptions&)> run;
-  acc::AccDirection usual = acc::AccDirection::automatic;  ///< of its command
+  acc::AccDirection usual = acc::AccDirection::automatic;  ///< the default of its command
 };
 
-/// Sources' means.
+/// Means over the sources.
 struct Mean {
   std::vector<double> milliseconds;
   double rounds = 0, refills = 0, pulls = 0, edges = 0, launches = 0, push_registers = 0, pull_registers = 0;
-  std::vector<acc::AccRoundTrace> trace;  ///< of the last source's last run
+  std::vector<acc::AccRoundTrace> trace;  ///< of the last run of the last source
 };
 
 class Simdx {
@@ -51,7 +51,7 @@ class Simdx {
 
   const Graph& graph() const { return graph_; }
 
-  /// Bfs pushes alone: rounds that pull look through all states in any case.
+  /// BFS only pushes here: pull rounds scan all states with any filter.
   void filters() {
     compare(programs(),
             {{"ballot", {push, ballot}},
@@ -66,12 +66,12 @@ class Simdx {
             "times ballot");
   }
 
-  /// Which have two filters.
+  /// On ranks there are only two filters.
   void filters_on_ranks() {
     compare(programs(), {{"ballot", {push, ballot}}, {"jit", {push, jit}}}, "times ballot");
   }
 
-  /// How large the bins of threads are: where one is full, jit has wasted them, and ballots.
+  /// Measures the size of the threads' bins. If a bin is full, jit discards all bins and uses a ballot.
   void bins() {
     std::vector<Way> ways{{"ballot", {push, ballot}}};
     for (const unsigned bin : kBins)
@@ -79,7 +79,7 @@ class Simdx {
     compare(programs(), ways, "times ballot");
   }
 
-  /// Which share of the rounds found their worklist by a ballot, from the first tenth of them to the last.
+  /// The percentage of rounds with a ballot, in each tenth of the rounds.
   void patterns() {
     for (const Program& program : programs()) {
       if (!tables_.on_gpu(program.name)) continue;
@@ -108,7 +108,7 @@ class Simdx {
     const Way together{"all", {.fusion = all}}, phases{"push-pull", {.fusion = push_pull}},
         alone{"none", {.fusion = none}};
     compare(programs(), {together, phases, alone}, "times all", true, launched);
-    compare({beliefs()}, {together, alone}, "times all", true, launched);  // they pull alone
+    compare({beliefs()}, {together, alone}, "times all", true, launched);  // only pulls
     put_rank_fusions(tables_, device_, graph_);
   }
 
@@ -120,8 +120,8 @@ class Simdx {
             });
   }
 
-  /// Every edge of a push is an atomic operation on its target; a pull combines in a thread or a group, and
-  /// looks through all states in any case, whatever the filter.
+  /// Each edge of a push is an atomic operation on its target. A pull combines in a thread or a group, and
+  /// scans all states with any filter.
   void combines() {
     compare(programs(),
             {{"atomics", {push, jit}},
@@ -141,11 +141,11 @@ class Simdx {
     push_combines("kcore --k 16", [this](PushCombine combine) { return push_kcore(simple(), 16, combine); });
   }
 
-  /// As the commands have them: paths and cores push.
+  /// With the directions of the commands: paths and cores push.
   void runtimes(const std::string& graph) {
     auto all = programs();
     all.push_back(cores("kcore --k 32", kPublishedCore));
-    if (!graph_.directed) all.push_back(beliefs());  // messages go both ways
+    if (!graph_.directed) all.push_back(beliefs());  // messages need both directions
     std::vector<std::pair<std::string, std::vector<double>>> cells;
     for (const Program& program : all)
       cells.emplace_back(std::string(program.name) + ", ms",
@@ -159,7 +159,7 @@ class Simdx {
   using enum acc::AccDirection;
   using enum acc::AccFilter;
 
-  /// The paper's: both push, a launch for each step of a round.
+  /// The paper's comparison: both push, with one launch per step of a round.
   void push_combines(const std::string& program, const std::function<PushRounds(PushCombine)>& run) {
     double atomics = 0;
     for (const auto& [name, combine] : {std::pair(", atomics, launches", PushCombine::atomics),
@@ -178,8 +178,8 @@ class Simdx {
     acc::AccOptions options;
   };
 
-  /// Rows of programs, beside the first way, with what `more` says of each. The host has no filters, and so
-  /// none of `of_gpu`.
+  /// Adds a row per program and way, with the speed-up over the first way and the columns of `more`. The host
+  /// has no filters: rows that are `of_gpu`, or have another filter than jit, need a GPU.
   void compare(const std::vector<Program>& some, const std::vector<Way>& ways, const char* column,
                bool of_gpu = true, const std::function<Columns(const Mean&)>& more = {}) {
     for (const Program& program : some) {
@@ -213,7 +213,7 @@ class Simdx {
             cores("kcore", 0)};
   }
 
-  /// All core numbers, or the members of the core of k.
+  /// All core numbers, or the members of the k-core.
   Program cores(const char* name, std::uint32_t k) {
     return {name,
             [this, k](const acc::AccOptions& options) {
@@ -222,7 +222,7 @@ class Simdx {
             acc::AccDirection::push};
   }
 
-  /// The fourth. Its rounds are alike, so that a few are enough.
+  /// The fourth program. Its rounds are alike, so a few are enough.
   Program beliefs() {
     return {"bp", [this](const acc::AccOptions& options) {
               if (!messages_) {
@@ -242,7 +242,7 @@ class Simdx {
     return *simple_;
   }
 
-  /// Counts are the same in every repetition, but for what depends on the order of atomic operations.
+  /// Counts are equal in all repetitions, unless they depend on the order of atomic operations.
   Mean measure(const std::string& row, const Program& program, const acc::AccOptions& options) {
     tables_.measuring(row);
     Mean mean;
@@ -282,7 +282,7 @@ class Simdx {
   acc::BeliefModel model_;
 };
 
-/// The tables of one graph, which is made when the first of them is wanted.
+/// The tables of one graph, which is made for the first of them that is wanted.
 void tables_of(Tables& tables, Device& device, const char* kind, const std::function<Graph()>& make) {
   std::unique_ptr<Simdx> programs;
   const auto table = [&](const char* name, void (Simdx::*rows)()) {
@@ -301,7 +301,7 @@ void tables_of(Tables& tables, Device& device, const char* kind, const std::func
 
 }  // namespace
 
-/// What the programs take on a graph, and to PageRank's 1e-10: a row.
+/// Adds a row: times of the programs on a graph, and of PageRank to 1e-10.
 void runtimes_on(Tables& tables, Device& device, const std::string& name, Graph graph) {
   if (graph.directed && graph.in.offsets.empty()) return tables.put_words(name, "has no in-edges");
   Simdx(tables, device, std::move(graph)).runtimes(name);

@@ -1,4 +1,4 @@
-// Figures of the papers' experiments, table by table.
+// Figures of the papers' experiments, by table.
 #pragma once
 
 #include <functional>
@@ -11,39 +11,39 @@
 
 namespace sluice::bench::papers {
 
-/// Names figures `TABLE: ROW`, as the page looks for them.
+/// Names figures `TABLE: ROW`, as the page expects.
 class Tables {
  public:
   Tables(const Device& device, const Options& options) : device_(device), options_(options) {}
 
   const Options& options() const { return options_; }
 
-  /// Rows from here on are of this table. False: it is not wanted.
+  /// Begins a table: later rows belong to it. Returns false if it is not wanted.
   bool begin(std::string name);
-  /// What the table is measured on, its first row.
+  /// Adds the first row: the graph of the table.
   void on(const std::string& kind, const Graph& graph) { on(kind, graph.vertices(), graph.edges()); }
   void on(const std::string& kind, std::uint64_t vertices, std::uint64_t edges);
-  /// Calls use(name, graph) for the files of --graphs, those whose edges have times or the others, if the
-  /// table is wanted.
+  /// If the table is wanted, calls use(name, graph) for the files of --graphs: those with edge times if
+  /// `timed`, else the others.
   void on_graphs(const std::string& table, bool timed,
                  const std::function<void(const std::string&, Graph)>& use);
-  /// Says that a row is being measured.
+  /// Reports that a row is being measured.
   void measuring(const std::string& row) const;
 
-  /// A row: the median of the values.
+  /// Adds a row: the median of the values.
   void put(const std::string& row, const std::vector<double>& values, const char* unit, Columns columns = {});
-  /// A row of a graph: the first of `cells` is its figure, the others are columns; then, how large it is.
+  /// Adds a graph's row: the first of `cells` is its figure, the others are columns; then the graph's size.
   void put_cells(const std::string& row, const char* unit,
                  std::vector<std::pair<std::string, std::vector<double>>> cells, const Graph& graph);
-  /// A row beside an earlier one of median `first`, which is this row's where it is 0; `beside` names how
-  /// many times as fast it is.
+  /// Adds a row with its speed-up over an earlier row of median `first`, in column `beside`. If `first` is 0,
+  /// sets it to this row's median.
   void put_beside(double& first, const std::string& row, const std::vector<double>& milliseconds,
                   Columns columns, const char* beside);
   void put_words(const std::string& row, std::string words);
-  /// Can this row be measured, which chooses among a GPU's kernels? If not, it says so.
+  /// Can this row, which compares kernels of a GPU, be measured? If not, adds the reason.
   bool on_gpu(const std::string& row);
 
-  /// Of the device's size, or of --scale; or the file that was asked for.
+  /// A graph of the device's size or of --scale; or the graph file of the options.
   Graph graph(unsigned host_scale, unsigned gpu_scale, io::GraphKind kind = io::GraphKind::kronecker,
               unsigned edge_factor = 0) const;
 
@@ -63,7 +63,7 @@ void run_dynamic_rank(Tables& tables, Device& device);
 void run_csaw(Tables& tables, Device& device);
 void run_meloppr(Tables& tables, Device& device);
 void run_simdx(Tables& tables, Device& device);
-/// All ranks call it; one alone only says that it needs others.
+/// All ranks call it; a single rank only adds the reason why it has no figures.
 void run_simdx_on_ranks(Tables& tables, Device& device);
 
 }  // namespace sluice::bench::papers
