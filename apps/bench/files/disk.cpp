@@ -1,5 +1,5 @@
-// sluice-bench disk: walks on a graph that stays in its file, every read of it from the disk, beside what the
-// disk gives to a process that only reads.
+// sluice-bench disk: walks on a graph in its file, with every read from the disk, beside the rate at which
+// the disk serves a process that only reads.
 #include <fcntl.h>
 
 #include <algorithm>
@@ -26,14 +26,14 @@ namespace {
 /// A quarter of the partitions is in slots at a time.
 constexpr PagingOptions kQuarter{.partitions = 64, .slots = 16, .transport = Transport::file};
 
-/// So few walks that the disk, not the cores, decides.
+/// Few enough walks that the disk is the bottleneck, not the cores.
 constexpr Instance kWalks = 64'000;
 constexpr std::uint32_t kLength = 16;
 
-/// Bytes of one read: far larger ones are no faster.
+/// Bytes per read: much larger reads are no faster.
 constexpr std::uint64_t kBlock = 4u << 20;
 
-/// How a process that only reads could go about it.
+/// A way to read the file: through the system's cache or not, and the number of readers.
 struct Way {
   io::Caching caching;
   unsigned readers;
@@ -46,7 +46,7 @@ std::string name_of(const Way& way) {
          (way.caching == io::Caching::none ? " past the cache" : "");
 }
 
-/// A graph file's bytes, of which the system's cache can be made to keep none.
+/// The bytes of a graph file, which can be dropped from the system's cache.
 class DiskFile {
  public:
   explicit DiskFile(const std::string& path) : cached_(path), past_(path, io::Caching::none) {
@@ -57,16 +57,16 @@ class DiskFile {
     if (offset == HADDR_UNDEF || H5Tget_size(type.get()) != sizeof(Vertex))
       throw UsageError("disk: targets are not in one piece; give a file that sluice wrote");
     begin_ = offset, size_ = H5Dget_storage_size(targets.get());
-    io::Descriptor(path, O_RDONLY).sync();  // what is not on the disk yet cannot be dropped
+    io::Descriptor(path, O_RDONLY).sync();  // dirty pages cannot be dropped from the cache
   }
 
-  /// Drops targets' bytes [first, first + bytes) from the cache.
+  /// Drops bytes [first, first + bytes) of the targets from the cache.
   void drop(std::uint64_t first, std::uint64_t bytes) const {
     ::posix_fadvise(cached_.get(), static_cast<off_t>(begin_ + first), static_cast<off_t>(bytes),
                     POSIX_FADV_DONTNEED);
   }
-  /// GB a second of as many bytes of targets, dropped before, block by block from front to back, as often as
-  /// it takes; each reader takes the next block.
+  /// Returns the GB a second at which `bytes` of targets are read, in blocks in the order of the file. Each
+  /// pass first drops all targets from the cache; each reader takes the next block.
   double read(std::uint64_t bytes, const Way& way) const {
     const double begin = seconds_now();
     std::uint64_t done = 0;
@@ -91,7 +91,7 @@ class DiskFile {
   std::uint64_t begin_ = 0, size_ = 0;
 };
 
-/// The edges of a graph file, never from the cache.
+/// The edges of a graph file, never read from the cache.
 class ColdEdges : public EdgeSource {
  public:
   ColdEdges(std::shared_ptr<const EdgeSource> file, const DiskFile& disk)
@@ -108,7 +108,7 @@ class ColdEdges : public EdgeSource {
   const DiskFile& disk_;
 };
 
-/// Walks on a graph of which a quarter is in slots, and every read of it from the disk.
+/// Walks on a graph with a quarter of the partitions in slots, and every read from the disk.
 class FileWalks {
  public:
   FileWalks(Device& device, const Options& options, const DiskFile& disk, io::Caching caching)
@@ -117,7 +117,7 @@ class FileWalks {
     starts_ = random_starts(kWalks);
   }
 
-  /// Returns the bytes that were read.
+  /// Returns the number of bytes read.
   std::uint64_t run() {
     last_ = sampling::run_walks(resident_, starts_, walk_, nullptr);
     rates_.push_back(static_cast<double>(last_.read_bytes) / last_.compute_seconds * 1e-9);
@@ -126,7 +126,7 @@ class FileWalks {
   }
   void forget() { rates_.clear(), steps_.clear(); }
 
-  /// `limits[r]` is what the disk gave before and after run r.
+  /// `limits[r]` is the rate of the disk around run r.
   void add_figures(const std::string& name, std::span<const double> limits,
                    std::vector<Figure>& figures) const {
     std::vector<double> shares;
@@ -158,7 +158,7 @@ class FileWalks {
 
 std::vector<Figure> run_disk(Device& device, const Options& options) {
   const DiskFile disk(options.graph);
-  // As a graph that memory does not hold is read, and as one that it may hold.
+  // One graph is read as if it exceeded memory, the other as if memory may hold it.
   FileWalks past(device, options, disk, io::Caching::none),
       cached(device, options, disk, io::Caching::system);
   const auto show = [&](const char* name) {
@@ -166,9 +166,9 @@ std::vector<Figure> run_disk(Device& device, const Options& options) {
   };
   show("walks");
   const std::uint64_t bytes = past.run();
-  past.forget();  // that was to know how much is read
-  // Others may use the disk too, and some give more at first than later: by turns, each run of walks between
-  // two looks at every way to read, of which another one is the first each time.
+  past.forget();  // this run only determined the number of bytes
+  // Other users may load the disk, and some disks are faster at first. So each run of walks is between two
+  // measurements of every way to read, and these begin with another way each time.
   std::vector<std::vector<double>> limits(kWays.size());
   const auto look = [&] {
     show("the disk");
@@ -192,7 +192,7 @@ std::vector<Figure> run_disk(Device& device, const Options& options) {
   const auto best =
       static_cast<std::size_t>(std::ranges::max_element(figures, {}, &Figure::value) - figures.begin());
   figures[best].note = "the limit: the fastest way, by medians";
-  const auto looks_of = [&](unsigned first) {  // those before and after every other run
+  const auto looks_of = [&](unsigned first) {  // means of the measurements before and after every other run
     std::vector<double> pairs;
     for (std::size_t at = first; at + 1 < limits[best].size(); at += 2)
       pairs.push_back((limits[best][at] + limits[best][at + 1]) / 2);

@@ -1,6 +1,6 @@
-// sluice-bench files: jobs of the program from file to file, beside what the disk needs for the bytes that
-// they read and write. Both begin with what they read on the disk alone, and end when all is there (fsync).
-// Last, what a job takes that has nothing to do.
+// sluice-bench files: jobs of the program from file to file, beside the time in which the disk alone reads
+// and writes the same bytes. Both begin with their input only on the disk, and end when the output is on it
+// (fsync). Finally, the time of a job with almost no work.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <spawn.h>
@@ -28,10 +28,10 @@ namespace sluice::bench {
 namespace {
 
 constexpr std::uint64_t kBlock = 8u << 20;
-constexpr unsigned kInFlight = 4;  ///< reads or writes
+constexpr unsigned kInFlight = 4;  ///< concurrent reads or writes
 constexpr std::uint64_t kMostText = std::uint64_t{2} << 30;
 
-/// A folder on the disk that is measured; it goes with what is in it.
+/// A folder on the measured disk; the destructor removes it and its files.
 class Folder {
  public:
   explicit Folder(const std::string& parent) : path_(parent + "/sluice-bench-XXXXXX") {
@@ -49,7 +49,7 @@ class Folder {
   std::string path_;
 };
 
-/// A block that begins where the disk can take it from, of bytes that no disk packs.
+/// A block with the alignment of direct I/O, filled with incompressible bytes.
 class Block {
  public:
   Block() : bytes_(static_cast<std::byte*>(std::aligned_alloc(4096, kBlock)), std::free) {
@@ -66,7 +66,7 @@ class Block {
   std::unique_ptr<std::byte, void (*)(void*)> bytes_;
 };
 
-/// Calls use(block, begin, bytes) for `bytes` in blocks, some at the same time.
+/// Calls use(block, begin, bytes) for all blocks of `bytes`, several of them concurrently.
 template <class Use>
 void in_blocks(std::uint64_t bytes, Use&& use) {
   std::vector<Block> blocks(kInFlight);
@@ -79,11 +79,11 @@ void in_blocks(std::uint64_t bytes, Use&& use) {
 
 void forget_cached(const std::string& path) {
   io::Descriptor file(path, O_RDONLY);
-  file.sync();  // what is not on the disk yet cannot be dropped
+  file.sync();  // dirty pages cannot be dropped from the cache
   ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
 }
 
-/// Seconds that the disk takes to write so many bytes, past the cache where the file system can.
+/// Seconds in which the disk writes `bytes`, past the cache if the file system supports that.
 double seconds_to_write(const Folder& folder, std::uint64_t bytes) {
   const std::string path = folder.at("written");
   const std::uint64_t whole = (bytes + 4095) / 4096 * 4096;
@@ -92,7 +92,7 @@ double seconds_to_write(const Folder& folder, std::uint64_t bytes) {
     const int direct = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_DIRECT | O_CLOEXEC, 0600);
     io::Descriptor file = direct >= 0 ? io::Descriptor(direct, path)
                                       : io::Descriptor(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC);
-    static_cast<void>(::posix_fallocate(file.get(), 0, static_cast<off_t>(whole)));  // or without
+    static_cast<void>(::posix_fallocate(file.get(), 0, static_cast<off_t>(whole)));  // optional
     in_blocks(whole, [&](Block& block, std::uint64_t at, std::uint64_t size) {
       file.write_all_at(block.first(size), at);
     });
@@ -103,7 +103,7 @@ double seconds_to_write(const Folder& folder, std::uint64_t bytes) {
   return seconds;
 }
 
-/// The same to read the first so many bytes of the files, of which the cache has none.
+/// Seconds to read the first `bytes` of the files, none of them cached.
 double seconds_to_read(const std::vector<std::string>& paths, std::uint64_t bytes) {
   double seconds = 0;
   for (const std::string& path : paths) {
@@ -120,14 +120,14 @@ double seconds_to_read(const std::vector<std::string>& paths, std::uint64_t byte
   return seconds;
 }
 
-/// A job, and files that it reads.
+/// A job and its input files.
 struct Job {
   std::string name;
   std::vector<std::string> words, inputs;
   std::string output;
 };
 
-/// What became of one run of a job.
+/// The result of one run of a job.
 struct Ran {
   double wall = 0, disk = 0;  ///< seconds
   nlohmann::json report;
@@ -170,7 +170,7 @@ class WholeRuns {
             "--output",      output};
   }
 
-  /// What these jobs read: the graph, and for `convert` a list of its edges, or of the first of them.
+  /// Makes the input of the jobs: the graph, and for `convert` a list of its edges, or of the first ones.
   void prepare(const std::vector<Job>& jobs) {
     const auto reads = [&](const Job& job) { return !job.inputs.empty(); };
     if (options_.graph.empty() && std::ranges::any_of(jobs, reads)) start(generation(graph()));
@@ -208,10 +208,10 @@ class WholeRuns {
         of_graph("pagerank to 1e-6", {"pagerank", "--tolerance", "1e-6"}, ".h5"),
         of_graph("bfs", {"bfs", "--source", "0"}, ".h5")};
   }
-  /// A seed for every other vertex.
+  /// One seed for every two vertices.
   std::string seeds() const { return std::to_string(std::uint64_t{1} << (options_.scale - 1)); }
 
-  /// The job by turns with the disk alone.
+  /// Runs the job and the disk alone in turns.
   Figure measure(const Job& job) {
     std::vector<Ran> all;
     for (unsigned r = 0; r < options_.repetitions; ++r) all.push_back(run_once(job));
@@ -234,13 +234,13 @@ class WholeRuns {
     const auto& seconds = ran.report.at("seconds");
     for (const auto& [name, phase] : seconds.items())
       if (name != "total") columns.emplace_back(name + " s", phase.get<double>());
-    // The report is written before the program ends, and its clock starts when its libraries are loaded.
+    // The report is written before the program ends, and its clock starts after its libraries are loaded.
     const double reported = seconds.at("start").get<double>() + seconds.at("total").get<double>();
     columns.emplace_back("end s", ran.wall - reported);
   }
 
-  /// Of one step of one walk: all that is no work. At most so much passes before the first kernel, for the
-  /// end of the process is counted, too.
+  /// Measures a walk of one step: all time except its work. It is an upper bound of the time before the first
+  /// kernel, as it includes the end of the process.
   Figure start_of_work() const {
     const std::string ring = folder_.at("ring.h5"), output = folder_.at("out.h5");
     start({"generate", "ring", "--scale", "10", "--output", ring});
@@ -262,7 +262,7 @@ class WholeRuns {
 
   Ran run_once(const Job& job) const {
     for (const std::string& input : job.inputs) forget_cached(input);
-    std::filesystem::remove(job.output);  // to remove it with what the cache holds of it takes time, too
+    std::filesystem::remove(job.output);  // removing cached output would count as the job's time
     Ran ran;
     const double begin = seconds_now();
     start(job.words);
@@ -274,7 +274,7 @@ class WholeRuns {
     return ran;
   }
 
-  /// Runs the program to its end.
+  /// Runs the program and waits for its end.
   void start(std::vector<std::string> words) const {
     words.insert(words.begin(), program_);
     if (words[1] != "convert") words.insert(words.end(), {"--device", device_});
@@ -291,7 +291,7 @@ class WholeRuns {
     pid_t ended = 0;
     do {
       ended = ::waitpid(child, &status, 0);
-    } while (ended < 0 && errno == EINTR);  // a signal to stop reaches the program, too
+    } while (ended < 0 && errno == EINTR);  // stop signals reach the program as well
     if (ended != child || status != 0) throw RunError(fmt::format("sluice {} failed", words[1]));
   }
 

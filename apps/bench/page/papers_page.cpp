@@ -40,8 +40,7 @@ std::string closed(const std::string& summary, const std::string& text) {
   return fmt::format("\n<details><summary>{}</summary>\n{}\n</details>\n", summary, text);
 }
 
-/// A figure of a table: `TABLE: NAME [UNIT]` of a report, and the columns `TABLE: NAME: COLUMN` that follow
-/// it.
+/// A figure of a table: `TABLE: NAME [UNIT]` of a report, and the columns `TABLE: NAME: COLUMN` after it.
 struct Row {
   std::string name, cell;
   bool words = false;  ///< text instead of a figure
@@ -52,7 +51,7 @@ std::string text_of(const Json& value) {
   return value.is_string() ? value.get<std::string>() : number(value.get<double>());
 }
 
-/// Renames `times one rank` and `times static` to speed-ups; beside a time they would read as times.
+/// Makes `times one rank` and `times static` speed-ups; beside a time they read as times.
 std::string shown(std::string name) {
   for (const std::string_view base : {"one rank", "static"}) {
     const std::string times = fmt::format("times {}", base);

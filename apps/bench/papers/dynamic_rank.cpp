@@ -21,16 +21,16 @@ namespace {
 
 constexpr double kFractions[] = {1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1};
 constexpr unsigned kHostScale = 16, kGpuScale = 22;
-/// Of graph files; of temporal graphs they are the paper's.
+/// For graph files; for temporal graphs these are the paper's fractions.
 constexpr double kFileFractions[] = {1e-5, 1e-4, 1e-3};
 constexpr double kTolerances[] = {1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8}, kSweptFractions[] = {1e-6, 1e-5, 1e-4};
 constexpr double kSplitFractions[] = {1e-6, 1e-4};
 const pagerank::RankPlace kWhole{.paging = {.partitions = 1}};
 
-/// Where the rank of vertices without out-edges goes: the paper has self-loops.
+/// What happens to the rank of vertices without out-edges: the paper adds self-loops.
 struct DanglingRule {
   pagerank::Dangling dangling;
-  std::string name, table;  ///< table: what the rule adds to a table's name
+  std::string name, table;  ///< table: suffix of a table's name
 };
 const DanglingRule kDanglingRules[] = {
     {pagerank::Dangling::self_loop, "self-loops", ""},
@@ -52,7 +52,7 @@ Methods all_methods() {
   return methods;
 }
 
-/// One tolerance after the other; the one that does not vary is as by default.
+/// Varies one tolerance at a time; the other has its default.
 Methods tolerances() {
   Methods methods;
   for (const bool frontier : {true, false}) {
@@ -72,10 +72,10 @@ Methods ways_to_split() {
   return methods;
 }
 
-/// Static ranks, or one method, over batches of a size.
+/// The runs of static PageRank, or of one method, for batches of one size.
 struct Runs {
   std::vector<double> milliseconds;
-  double iterations = 0, affected = 0, linf = 0, l1 = 0;  ///< sums, but for linf: the largest
+  double iterations = 0, affected = 0, linf = 0, l1 = 0;  ///< sums; linf: maximum
 
   void add(const ReplayRun& run, std::uint64_t vertices) {
     milliseconds.push_back(run.seconds * 1e3);
@@ -91,12 +91,12 @@ struct Runs {
   }
 };
 
-/// Of static ranks, then of the methods.
+/// `runs` has static PageRank first, then the methods.
 void add_batch(std::vector<Runs>& runs, const ReplayBatch& batch, std::uint64_t vertices) {
   for (std::size_t i = 0; i < runs.size(); ++i) runs[i].add(batch.runs[i], vertices);
 }
 
-/// A row: static ranks, and the methods beside them. `dfp` is the last method.
+/// Adds a row: static PageRank, and the methods beside it. `dfp` is the last method.
 void put_runs(Tables& tables, const std::string& row, const Methods& methods, const std::vector<Runs>& runs,
               const Columns& more) {
   const Runs &anew = runs.front(), &dfp = runs.back();
@@ -127,7 +127,7 @@ class RandomBatches {
     std::vector<Runs> runs;
   };
 
-  /// A row a size; `name` goes before it.
+  /// Adds a row per size; each row's name begins with `name`.
   std::vector<Size> rows(const std::string& name, std::span<const double> fractions, const Methods& methods,
                          const Columns& more = {}) {
     std::vector<Size> sizes = follow(name, fractions, methods);
@@ -135,7 +135,7 @@ class RandomBatches {
     return sizes;
   }
 
-  /// All methods and sizes; errors have a table of their own.
+  /// Measures all methods and sizes; the errors have their own table.
   void all(const std::string& table, const char* kind) {
     const Methods methods = all_methods();
     const std::vector<Size> sizes = rows("", kFractions, methods);
@@ -144,7 +144,7 @@ class RandomBatches {
     for (const Size& size : sizes) times += size.runs.back().times(size.runs.front());
     tables_.put("mean of these sizes, dfp as published", {times / static_cast<double>(sizes.size())},
                 "times static");
-    tables_.begin(table + ", errors");  // they come with the times
+    tables_.begin(table + ", errors");  // the same runs give the errors
     tables_.on(kind, graph_.vertices(), edges_);
     for (const auto& [name, runs] : sizes) {
       Columns columns;
@@ -156,7 +156,7 @@ class RandomBatches {
     }
   }
 
-  /// A row a tolerance, beside static ranks.
+  /// Adds a row per tolerance, beside static PageRank.
   void sweep() {
     const Methods methods = tolerances();
     const std::vector<Size> sizes = follow("", kSweptFractions, methods);
@@ -174,7 +174,7 @@ class RandomBatches {
   }
 
  private:
-  /// Sizes of less than an edge are said.
+  /// Adds a remark for sizes of less than one edge.
   std::vector<Size> follow(const std::string& name, std::span<const double> fractions,
                            const Methods& methods) {
     std::vector<Size> sizes;
@@ -188,7 +188,7 @@ class RandomBatches {
     return sizes;
   }
 
-  /// Static, and then the methods, after batches of a size.
+  /// Runs static PageRank and then the methods after batches of one size.
   std::vector<Runs> follow(const std::string& row, double fraction, const Methods& methods) {
     std::vector<pagerank::DynamicRankOptions> options;
     for (const Method& method : methods) options.push_back(method.options);
@@ -206,7 +206,7 @@ class RandomBatches {
     return runs;
   }
 
-  /// A GPU's changes stay page-locked from batch to batch.
+  /// Memory for a GPU's changes stays page-locked from batch to batch.
   UpdateResult updated(double fraction) {
     const UpdateBatch batch = random_batch(graph_, fraction, random_);
     return update_graph(std::move(graph_), batch, host_threads(device_), nullptr,
@@ -242,7 +242,7 @@ void on_generated(Tables& tables, Device& device, const char* kind, io::GraphKin
         [](RandomBatches& batches, const std::string&) { batches.sweep(); });
 }
 
-/// Fig. 1, a row for each size of batches.
+/// Fig. 1, with a row for each size of batches.
 void split_rows(RandomBatches& batches, const std::string& before, Columns columns = {}) {
   for (const DanglingRule& rule : kDanglingRules) {
     batches.set_dangling(rule.dangling);
@@ -272,14 +272,14 @@ TemporalEdges in_order_of_time(const Graph& graph) {
   return {graph.vertices(), std::move(sources), std::move(targets)};
 }
 
-/// The last tenth of the edges comes in batches: a row for each size of them.
+/// Replays the last tenth of the edges in batches: a row for each size of batches.
 void replays(Tables& tables, Device& device, pagerank::Dangling dangling, const std::string& name,
              const Graph& graph) {
   if (graph.edges() == 0) return tables.put_words(name, "has no edges");
   const TemporalEdges edges = in_order_of_time(graph);
   pagerank::Options rank;
   rank.dangling = dangling;
-  ReplayOptions options;  // of 0.9 of the edges, and 100 batches, as published
+  ReplayOptions options;  // 0.9 of the edges first, then 100 batches, as published
   std::erase(options.methods, pagerank::RankMethod::residual_frontier);  // not published
   options.rules.affect_all = false;
   Methods methods;

@@ -27,8 +27,7 @@ class PublishedMemory {
 
   Bytes one_stage(Vertex seed, std::uint32_t steps) { return ball(seed, steps); }
 
-  /// The largest ball of two stages of `steps` steps, and a table. The second stage expands a `share` of
-  /// vertices.
+  /// The largest ball of two stages of `steps` steps each, and a table. The next stage expands a `share`.
   Bytes two_stages(Vertex seed, std::uint32_t steps, double share, std::uint64_t table) {
     Bytes most = known_ball(seed, steps);
     for (const Vertex next : next_stage(seed, steps, share)) {
@@ -77,8 +76,7 @@ class PublishedMemory {
     return {size.vertices * 16 + edges * 4, sub_graph.bytes()};
   }
 
-  /// The residual after the first stage is the difference of the scores by the two --unexpanded rules, over
-  /// alpha.
+  /// The first stage's residual is the difference of scores by the two --unexpanded rules, over alpha.
   std::vector<Vertex> next_stage(Vertex seed, std::uint32_t steps, double share) const {
     ppr::Options o;
     o.method = ppr::Method::staged;

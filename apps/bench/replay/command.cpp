@@ -22,11 +22,11 @@
 
 namespace sluice::bench {
 
-using namespace apps;  // it is a command as those are
+using namespace apps;  // a command like those of `sluice`
 
 namespace {
 
-/// A row a method: what a batch cost on average, and the largest errors.
+/// One row per method: mean cost of a batch, and errors.
 std::string table(const std::vector<ReplayBatch>& batches) {
   std::string text =
       fmt::format("{:<8} {:>10} {:>8} {:>10} {:>13} {:>10} {:>10} {:>10}\n", "method", "ms/batch", "speedup",
@@ -92,7 +92,7 @@ struct ReplayCommand {
   CommonOptions common;
 };
 
-/// The graph of a replay, with all edges, as far as plans look at it: lists of about equal length.
+/// A graph with all edges of the replay, as far as plans read it: lists have about equal length.
 Graph outline(const TemporalSource& edges) {
   Graph graph;
   for (Csr* rows : {&graph.out, &graph.in}) {
@@ -104,7 +104,7 @@ Graph outline(const TemporalSource& edges) {
   return graph;
 }
 
-/// What ranks take beside the graph: those of every method, static ones, and those that are compared.
+/// Memory of PageRank vectors beside the graph: those of every method, static ones, and those for comparison.
 pagerank::Plan plan_replay(const Device& device, const TemporalSource& edges, const pagerank::Options& rank,
                            const ReplayOptions& options, const pagerank::RankPlace& place) {
   const Graph graph = outline(edges);
@@ -144,7 +144,7 @@ pagerank::RankPlace place_of(const ReplayCommand& c) {
   return {.paging = c.common.paging, .ranks = &world()};
 }
 
-/// Where the graph is to be, and what ranks take then.
+/// The place of the graph, and the plan for it.
 std::pair<ReplayGraphPlace, pagerank::Plan> fit(const Device& device, const TemporalSource& edges,
                                                 const ReplayMemory& memory, const ReplayCommand& c) {
   pagerank::RankPlace place = place_of(c);
@@ -157,13 +157,13 @@ std::pair<ReplayGraphPlace, pagerank::Plan> fit(const Device& device, const Temp
   return {where, plan};
 }
 
-/// Fills in what follows from other options. Throws UsageError.
+/// Sets what other options imply. Throws UsageError.
 void settle(const Command& command, ReplayCommand& c) {
   if (command.given("--method")) {
     refuse_idle_frontier(command, c.method);
     c.replay.methods = {c.method};
   }
-  // Static ranks stand beside the method that is asked for, and alone where they are.
+  // Static ranks are always computed, so `static` is not among the methods.
   std::erase(c.replay.methods, pagerank::RankMethod::from_scratch);
   c.replay.verify = c.common.verify;
   validate(c.rank);
@@ -191,7 +191,7 @@ void print_batches(const TemporalSource& edges, const std::vector<ReplayBatch>& 
   if (!batches.empty()) say(table(batches));
 }
 
-/// Replays, with a table on standard error and every batch in the report. Methods all, unless one is given.
+/// Replays with all methods, or the one given. Prints a table on standard error; the report has every batch.
 void run_replay(const Command& command, ReplayCommand& c) {
   settle(command, c);
   const CommonOptions& common = c.common;

@@ -1,4 +1,4 @@
-// sluice-bench replay: a temporal edge list, batch by batch.
+// sluice-bench replay: replays a temporal edge list batch by batch.
 #pragma once
 
 #include <memory>

@@ -16,13 +16,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Edges handed to the conversion at a time.
+/// Number of edges passed to the conversion at a time.
 constexpr std::uint64_t kEdgesAtOnce = 1u << 16;
-/// Batches that are put together as edges are read; then the file is written anew, for every one of them is
-/// looked through at every reading.
+/// Batches that are merged while edges are read. After this number the file is rewritten, because each read
+/// scans all of them.
 constexpr unsigned kMostBatches = 16;
 
-/// The first edges, as a conversion reads them.
+/// The first edges, as an input of a conversion.
 class FirstEdges final : public io::EdgeSource {
  public:
   FirstEdges(const TemporalSource& edges, std::uint64_t count) : edges_(edges), count_(count) {
@@ -51,7 +51,7 @@ class FirstEdges final : public io::EdgeSource {
 class GraphsInFiles final : public ReplayGraphs {
  public:
   GraphsInFiles(bool stays, const apps::CommonOptions& common) : stays_(stays) {
-    // A name that every rank of the machine knows for what goes away if the job ends by force.
+    // All ranks of the machine know this name, so it is removed even if the job is forced to end.
     const std::string tag = broadcast_text(apps::world(), io::temporary_tag(), 0, "a folder for the graph");
     if (writes()) folder_.emplace(apps::folder_of_ranks("-", common.scratch, tag));
     const auto folders = apps::world().all_gather(folder_ ? folder_->path() : "", "a folder for the graph");
@@ -76,7 +76,7 @@ class GraphsInFiles final : public ReplayGraphs {
  private:
   static bool writes() { return apps::world().node_rank() == 0; }
 
-  /// What one rank of the machine writes, all of them open; what they have open needs no name.
+  /// One rank of the machine calls write(), and all open the file; an open file needs no name.
   template <class Write>
   Graph written(Write&& write) {
     if (writes()) write();
@@ -100,7 +100,7 @@ ReplayMemory::ReplayMemory(const TemporalSource& edges, const ReplayOptions& opt
   const auto lists = [&](std::uint64_t count) {
     return (edges.vertices() + 1) * sizeof(EdgeIndex) + count * sizeof(Vertex);
   };
-  // What a batch of so many insertions takes beside the lists.
+  // Memory for a batch of `count` insertions, without the lists.
   const auto batch = [](std::uint64_t count) {
     return size_of_update(Graph(), count, 0).most_bytes + count * 2 * sizeof(Vertex);
   };

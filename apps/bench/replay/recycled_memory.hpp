@@ -1,6 +1,6 @@
-// Host memory for arrays that are made anew again and again in about the same size, as batches make those of
-// a graph. What an array leaves is kept for the next one, page-locked where the device is a GPU: page-locking
-// an array takes longer than copying it.
+// Host memory for arrays that are repeatedly allocated in about the same size, such as those of a graph for
+// each batch. The memory of a freed array is kept for the next one, page-locked if the device is a GPU:
+// page-locking an array takes longer than copying it.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 
 namespace sluice::bench {
 
-/// Charged to the host budget in full, in use or not; what is not in use goes back where memory is short for
-/// an array of its own. Arrays may outlive it. Safe to call from several threads.
+/// All memory is charged to the host budget, used or not; unused memory is freed if the budget cannot hold a
+/// new array. Arrays may outlive this object. Thread-safe.
 class RecycledMemory final : public HostMemory {
  public:
   explicit RecycledMemory(const Device& device) : pool_(std::make_shared<Pool>(device)) {}
@@ -26,12 +26,12 @@ class RecycledMemory final : public HostMemory {
   RecycledMemory& operator=(const RecycledMemory&) = delete;
   ~RecycledMemory() override { pool_->close(); }
 
-  /// Takes a little more than asked for, so that arrays that grow still fit. Throws BudgetError.
+  /// Allocates slightly more than requested, so that growing arrays still fit. Throws BudgetError.
   Block allocate(std::uint64_t bytes, const char* purpose) override {
     if (bytes == 0) return {std::make_shared<char>(), nullptr, 0};
     auto kept = pool_->take(bytes, purpose);
     void* const data = kept->data();
-    // The last owner of the array's storage puts it back.
+    // The last owner of the array's storage returns it to the pool.
     const auto put = [pool = pool_](Kept* done) { pool->put(std::unique_ptr<Kept>(done)); };
     return {std::shared_ptr<Kept>(kept.release(), put), data, 0};
   }
@@ -39,7 +39,7 @@ class RecycledMemory final : public HostMemory {
  private:
   using Kept = Staging<std::byte>;
   static constexpr std::uint64_t kSlackPart = 16;
-  /// A graph has six columns that may be written anew one after the other.
+  /// A graph has six columns that may be rewritten one after the other.
   static constexpr std::size_t kMostSpare = 6;
 
   class Pool {
@@ -58,7 +58,7 @@ class RecycledMemory final : public HostMemory {
     }
 
     void put(std::unique_ptr<Kept> kept) {
-      std::unique_ptr<Kept> dropped;  // outside the lock
+      std::unique_ptr<Kept> dropped;  // freed outside the lock
       const std::lock_guard lock(mutex_);
       if (closed_) {
         dropped = std::move(kept);
@@ -70,7 +70,7 @@ class RecycledMemory final : public HostMemory {
       spare_.erase(spare_.begin());
     }
 
-    /// Nothing is kept from here on.
+    /// From here on no memory is kept.
     void close() noexcept {
       {
         const std::lock_guard lock(mutex_);
@@ -80,7 +80,7 @@ class RecycledMemory final : public HostMemory {
     }
 
    private:
-    /// The smallest that is large enough, and not much too large.
+    /// The smallest block that is large enough, but at most about twice as large as needed.
     std::unique_ptr<Kept> find(std::uint64_t bytes) {
       const std::lock_guard lock(mutex_);
       auto best = spare_.end();

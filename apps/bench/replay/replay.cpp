@@ -17,7 +17,7 @@ namespace {
 constexpr double kReferenceTolerance = 1e-14;
 constexpr std::uint32_t kReferenceIterations = 10000;
 
-/// Vertices without edges, in-edges kept.
+/// A graph of vertices without edges, with in-edges stored.
 Graph empty_graph(std::uint64_t vertices) {
   Graph graph;
   for (Csr* rows : {&graph.out, &graph.in}) {
@@ -103,7 +103,7 @@ HostArray<double> ReplayMethods::reference_ranks(const Graph& graph) const {
 ReplayRun ReplayMethods::run_static(const Graph& graph, HostArray<double>& exact) const {
   const pagerank::Result result = pagerank::run_pagerank(device_, graph, rank_, {}, place_);
   ReplayRun run;
-  // Ranks that follow batches have their graph at hand, so bringing it is not held against static either.
+  // Dynamic methods have their graph in place, so loading it is not counted for static ranks either.
   run.seconds = result.compute_seconds;
   run.iterations = result.iterations;
   run.converged = result.converged();
@@ -171,7 +171,7 @@ void replay(const Device& device, const TemporalSource& edges, const pagerank::O
   std::uint64_t done = sizes.first;
   UpdateResult update;
   update.graph = kept.first(edges, done, threads);
-  // What goes to a GPU again and again, in-edges or changes, stays page-locked from batch to batch.
+  // Memory that a GPU reads repeatedly, in-edges or changes, stays page-locked from batch to batch.
   RecycledMemory recycled(device);
   HostMemory* const kept_memory = device.is_cuda() ? &recycled : nullptr;
   const bool paged = kept_memory && !stays_whole(device, update.graph, rank, place.paging);

@@ -19,11 +19,11 @@ namespace sluice::bench {
 
 namespace {
 
-/// As the sort of conversions takes it: its ends, which it sorts by, hold the time, and its time the ends.
+/// A record for the sort of conversions. Its ends, the sort key, hold the time; its time holds the ends.
 using Record = EdgeRecord<false, true>;
 
 constexpr std::uint64_t kRecordsAtOnce = 1u << 16;
-/// Edges that take more than this part of the memory leave it to the graph.
+/// Edges above available memory / kHeldPart are kept in a file, which leaves memory to the graph.
 constexpr std::uint64_t kHeldPart = 16;
 
 Record record_of(Vertex source, Vertex target, std::int64_t time) {
@@ -34,13 +34,13 @@ Record record_of(Vertex source, Vertex target, std::int64_t time) {
   return record;
 }
 
-/// The ids that occur. Ids above what memory has bits for are `wide`: they are listed instead.
+/// The ids that occur. Ids above the number of bits that memory holds are `wide`: then all are listed.
 class UsedIds {
  public:
   UsedIds() : limit_(std::min<std::uint64_t>(kMaxVertices, host_budget().available())) {}
 
   bool wide() const { return wide_; }
-  /// The narrow ones so far are kept with the wide ones.
+  /// Keeps the narrow ids that were added so far together with the wide ones.
   void widen() {
     wide_ = true;
     bits_.for_each([&](std::uint64_t id) { list_.push_back(id); });
@@ -56,7 +56,7 @@ class UsedIds {
     list_.push_back(id);
     if (list_.size() > 2 * unique_ + kRecordsAtOnce) sort();
   }
-  /// Once all are here. Throws InputError.
+  /// Call it after all ids were added. Throws InputError.
   void settle(const std::string& file, unsigned threads) {
     if (wide_) sort();
     const std::uint64_t used = wide_ ? unique_ : bits_.count(threads);
@@ -86,7 +86,7 @@ class UsedIds {
   ChargedVector<std::uint64_t> list_{ChargedAllocator<std::uint64_t>("the list of used ids")};
 };
 
-/// Edges in a nameless file, source and target in 8 bytes.
+/// Edges in a nameless file, with source and target in 8 bytes.
 class ScratchEdges final : public TemporalSource {
  public:
   ScratchEdges(std::uint64_t vertices, const std::string& folder) : vertices_(vertices), file_(folder) {}
@@ -111,7 +111,7 @@ class ScratchEdges final : public TemporalSource {
   ScratchFile file_;
 };
 
-/// Edges in memory that is paid for.
+/// Edges in memory that is charged to the host budget.
 class HeldEdges final : public TemporalSource {
  public:
   HeldEdges(std::uint64_t vertices, std::uint64_t size)
@@ -141,7 +141,7 @@ class TemporalReader {
       : file_(file), scratch_(scratch), threads_(threads) {}
 
   TemporalFile read() {
-    // Most ids are narrow, and one reading is enough; else ids have to be known before edges can be kept.
+    // Most ids are narrow, and one pass is enough. Otherwise all ids must be known before edges can be kept.
     sorter_ = fresh_sorter();
     const bool narrow = pass([&](const io::EdgeBatch& part) { return keep(part, true); });
     if (!narrow) {
@@ -168,7 +168,7 @@ class TemporalReader {
     return sorter;
   }
 
-  /// Goes through the file until `use` has enough; whether it went to the end.
+  /// Reads the file until `use` returns false. Returns true if it reached the end.
   bool pass(const std::function<bool(const io::EdgeBatch&)>& use) {
     io::ReadOptions options;
     options.timestamps = true;
@@ -189,8 +189,7 @@ class TemporalReader {
     return true;
   }
 
-  /// Keeps the edges, with the file's ids and noting them, or with the graph's. False where an id is too
-  /// wide.
+  /// Keeps the edges, with the file's ids, which it records, or with the graph's. False if an id is too wide.
   bool keep(const io::EdgeBatch& part, bool as_read) {
     const std::uint64_t most = std::clamp<std::uint64_t>(sorter_.capacity() / 4, 1, kRecordsAtOnce);
     std::vector<Record> kept;

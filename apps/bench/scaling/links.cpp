@@ -27,7 +27,7 @@ std::size_t ranks() {
   return static_cast<std::size_t>(world().size());
 }
 
-/// Seconds of the slowest rank in which send() is done so many times, in turn.
+/// Seconds of the slowest rank for one of `times` calls of send(), which run one after the other.
 template <class Send>
 double seconds_of(unsigned repetitions, unsigned times, const Send& send) {
   return median(repeated(repetitions, [&] {
@@ -40,7 +40,7 @@ double seconds_of(unsigned repetitions, unsigned times, const Send& send) {
   }));
 }
 
-/// Sends every other rank so many bytes, and receives as many of each; at `memory` is room for both.
+/// Sends `bytes` to every other rank, and receives as many from each; `memory` has space for both.
 void send_by_gpus(DeviceRanks& link, std::byte* memory, std::size_t bytes) {
   std::vector<std::uint64_t> sizes(ranks(), bytes);
   sizes[static_cast<std::size_t>(world().rank())] = 0;  // no link
@@ -57,7 +57,7 @@ void send_by_hosts(std::byte* memory, std::size_t bytes) {
   world().exchange(send, receive, kLabel);
 }
 
-/// Of GPUs that reach each other's memory, each of which reads the next rank's.
+/// If GPUs can access each other's memory, each reads the next rank's.
 void measure_peers([[maybe_unused]] const Device& device, [[maybe_unused]] unsigned repetitions,
                    [[maybe_unused]] std::vector<Figure>& figures) {
 #if defined(SLUICE_HAVE_CUDA)
@@ -69,7 +69,7 @@ void measure_peers([[maybe_unused]] const Device& device, [[maybe_unused]] unsig
       device, {reinterpret_cast<const unsigned char*>(peers->of_ranks()[next]), kPeerBytes}, repetitions);
   peers.reset();
   double least[] = {limits.copy, limits.random4};
-  world().all_reduce(least, Reduce::min, kLabel);  // before it no rank's memory goes
+  world().all_reduce(least, Reduce::min, kLabel);  // also keeps every rank's memory alive until all have read
   figures.push_back(figure_of("limit: copy from a peer", {least[0]}, "GB/s"));
   figures.push_back(figure_of("limit: random 4-byte reads of a peer", {least[1]}, "G reads/s"));
 #endif

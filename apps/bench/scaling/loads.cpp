@@ -22,7 +22,7 @@ using apps::world;
 constexpr const char* kLabel = "loads";
 constexpr std::uint64_t kMostSeeds = 1u << 20;
 
-/// Seconds of a rank, beside those that it took to open the file.
+/// Seconds of a rank, without the time to open the file.
 struct Load {
   double load = 0, table = 0;
 };

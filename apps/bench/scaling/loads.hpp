@@ -1,4 +1,4 @@
-// What sharded ranks take to load a graph from its file, by family of jobs.
+// The time in which sharded ranks load a graph from its file, by family of jobs.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace sluice::bench {
 
-/// A graph's file that all ranks read: the one asked for, or one that rank 0 writes where files are made when
-/// it is first needed, and that goes with this.
+/// A graph file that all ranks read: the one of the options, or one that rank 0 writes to the options' folder
+/// on first use. The destructor removes the latter.
 class GraphFile {
  public:
   /// Keeps references.
@@ -28,11 +28,11 @@ class GraphFile {
   bool written_ = false;  ///< by this rank
 };
 
-/// As a job that shares the graph out has it: but for offsets, it stays in its file.
+/// Opens a graph as a sharded job does: its edges stay in the file.
 Graph open_shared(const std::string& path, bool weights);
 
-/// A figure `load, FAMILY` for each that is wanted: seconds until the slowest rank has the graph's part and
-/// its connections. The system's cache may hold the file. All ranks call it.
+/// Adds a figure `load, FAMILY` for each family that is wanted: seconds until the slowest rank has its part
+/// of the graph and its connections. The system's cache may hold the file. All ranks call it.
 void measure_loads(Device& device, const Options& options, GraphFile& file, std::vector<Figure>& figures);
 
 }  // namespace sluice::bench

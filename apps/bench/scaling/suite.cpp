@@ -1,6 +1,6 @@
 // sluice-bench scaling: walks and samples (walks.hpp), iterations of PageRank, searches, paths, cores,
 // components, beliefs, queries of personalized PageRank and batches of changes, on all ranks of the job
-// beside one of them; before them what the links carry (links.hpp), and what loads take (loads.hpp).
+// beside one of them. Before them, the rates of links (links.hpp); also the times of loads (loads.hpp).
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -37,8 +37,8 @@ using apps::world;
 constexpr Instance kQueries = 65536, kQueriesOnHost = 64;
 constexpr double kResidual = 1e-4;  ///< with the default, a query reaches most of a graph of this size
 constexpr std::uint32_t kBeliefRounds = 10;
-constexpr double kBatch = 1e-4;  ///< of the edges change
-/// Of a path, with as many rounds of a search; each ends on hosts where these are the backend.
+constexpr double kBatch = 1e-4;  ///< the fraction of edges that change
+/// Vertices of a path; a search has as many rounds. With the host backend, each round ends on the hosts.
 constexpr std::uint64_t kPath = 1'000'000, kPathOnHost = 100;
 
 Graph path_of(std::uint64_t vertices) {
@@ -55,13 +55,13 @@ Graph path_of(std::uint64_t vertices) {
   return graph;
 }
 
-/// What something cost this rank.
+/// The cost of a run on this rank.
 struct Cost {
   double seconds = 0;
-  double bytes = 0;   ///< that it sent, once its part was there
-  double rounds = 0;  ///< in which ranks exchange
-  double edges = 0;   ///< that all ranks looked at; 0: not counted
-  double alike = 0;   ///< of the seconds of one rank, what each of several does again
+  double bytes = 0;   ///< sent, without loading its part
+  double rounds = 0;  ///< with an exchange of ranks
+  double edges = 0;   ///< read by all ranks; 0: not counted
+  double alike = 0;   ///< part of one rank's seconds that each of several repeats
 };
 
 class ScalingSuite : SuiteFigures {
@@ -88,7 +88,7 @@ class ScalingSuite : SuiteFigures {
  private:
   static std::uint64_t ranks() { return static_cast<std::uint64_t>(world().size()); }
 
-  /// With what ranks give each other sent while they sweep, and only behind that: GPUs that NCCL connects.
+  /// Measures PageRank with transfers during the sweep and, on GPUs that NCCL connects, only after it.
   void iterations() {
     const double one = iteration("pagerank, one rank", graph_, Who::first, 0, 0);
     if (ranks() == 1) return;
@@ -100,7 +100,7 @@ class ScalingSuite : SuiteFigures {
     measure_loads(device_, options_, file, figures_);
   }
 
-  /// In stored edges a second; the first iteration warms up. Returns the rate.
+  /// Measures stored edges a second; the first iteration is a warm-up. Returns the rate.
   double iteration(const std::string& name, const Graph& graph, Who who, unsigned pieces, double one) {
     if (!begin(name)) return 0;
     pagerank::Options options;
@@ -144,7 +144,7 @@ class ScalingSuite : SuiteFigures {
             [&](const acc::AccGraph& graph) { return propagate_beliefs(graph, model, rounds).stats; });
   }
 
-  /// A search along a path: as many rounds as vertices, with next to no work in each.
+  /// Measures a search along a path: as many rounds as vertices, with almost no work in each.
   void path() {
     const std::uint64_t vertices = device_.is_cuda() ? kPath : kPathOnHost;
     const std::string name = fmt::format("bfs, path of {} vertices", vertices);
@@ -155,7 +155,7 @@ class ScalingSuite : SuiteFigures {
 
   using Run = std::function<acc::AccStats(const acc::AccGraph&)>;
 
-  /// Rounds on all ranks beside those on one.
+  /// Measures the rounds of a program on all ranks beside those on one.
   void program(const std::string& name, const Graph& on, const acc::AccNeeds& needs, const Run& run) {
     beside_one(name, [&](Who who) {
       acc::AccPlace place;
@@ -169,8 +169,8 @@ class ScalingSuite : SuiteFigures {
     });
   }
 
-  /// Of which each rank answers an equal share: of a graph that it has, or of one that ranks share out, whose
-  /// lists GPUs read in each other's memory or ranks send each other.
+  /// Measures queries; each rank answers an equal share. The graph is on each rank, or ranks share it out:
+  /// then GPUs read lists in each other's memory, or ranks send them.
   void queries() {
     const Instance count = device_.is_cuda() ? kQueries : kQueriesOnHost;
     const Starts starts = random_starts(count);
@@ -195,8 +195,8 @@ class ScalingSuite : SuiteFigures {
     if (device_.is_cuda()) ask(", shard, lists travel", {.shard = &world(), .peer_reads = false});
   }
 
-  /// Random batches that ranks follow: the first alone, all together, and all of them where each has a part
-  /// of the graph's file. The graph changes.
+  /// Measures random batches, followed by the first rank alone, by all ranks together, and by all ranks with
+  /// a part of the graph's file each. The graph changes.
   void batches() {
     const std::string name = fmt::format("dfp, batch {:.0e}", kBatch),
                       in_parts = fmt::format("dfp, shard, batch {:.0e}", kBatch);
@@ -250,7 +250,7 @@ class ScalingSuite : SuiteFigures {
     if (parts) put_costs(in_parts, part_costs, usual);
   }
 
-  /// Work on all ranks beside the same on one; prepare(who) gives what does it once and says what it cost.
+  /// Measures the same work on all ranks and on one; prepare(who)() does it once and returns its cost.
   template <class Prepare>
   void beside_one(const std::string& name, const Prepare& prepare) {
     if (!options_.wants(name)) return;
@@ -270,7 +270,7 @@ class ScalingSuite : SuiteFigures {
     return put_costs(name, costs, one);
   }
 
-  /// Of this rank; the first run warms up. Returns the median of the slowest rank's milliseconds.
+  /// `costs` are this rank's; the first run is a warm-up. Returns the median of the slowest rank's times.
   double put_costs(const std::string& name, std::span<const Cost> costs, double one) {
     std::vector<double> times;
     for (const Cost& cost : costs) times.push_back(1e3 * cost.seconds);
@@ -281,7 +281,7 @@ class ScalingSuite : SuiteFigures {
     return figure.value;
   }
 
-  /// What the model of more ranks (page/rank_model.hpp) is given, too; `times_one` is 0 of one rank. All
+  /// Columns, also for the model of more ranks (page/rank_model.hpp); `times_one` is 0 for one rank. All
   /// ranks call it.
   static Columns columns_of(double times_one, const Cost& cost) {
     double bytes[] = {cost.bytes}, most[] = {cost.rounds, cost.edges};

@@ -20,14 +20,14 @@ namespace {
 using apps::world;
 
 constexpr double kWarmUp = 0.5;       ///< seconds of walks
-constexpr unsigned kMostWarmUps = 5;  ///< each run shares the graph out anew, which takes longer
+constexpr unsigned kMostWarmUps = 5;  ///< each run shares the graph out again, which takes longer
 
 /// A third of the graph is on each device at a time: more than its part of it where three share it out.
 constexpr PagingOptions kThird{.partitions = 48, .slots = 16};
 
 constexpr std::uint64_t kSeeds = 1u << 20;
 
-/// So many walks or samples, of which each rank makes a range.
+/// Walks or samples; each rank makes a range of the instances.
 struct Work {
   std::string name;
   const char* unit;
@@ -35,14 +35,14 @@ struct Work {
   std::function<RunStats(ResidentGraph&, Instance from, Instance to)> run;
 };
 
-/// What all ranks did in one run.
+/// The result of one run on all ranks.
 struct Scaled {
-  double rate = 0;                            ///< M steps a second, in the time of the slowest
+  double rate = 0;                            ///< M steps a second, by the time of the slowest rank
   double slowest = 0, mean = 0, fastest = 0;  ///< seconds of a rank
-  double exchange = 0;                        ///< per cent of the ranks' time
-  double entries = 0;                         ///< walks that changed hands
+  double exchange = 0;                        ///< percent of the ranks' time
+  double entries = 0;                         ///< walks that moved to another rank
   double bytes = 0;                           ///< that GPUs sent each other
-  double rounds = 0;                          ///< of the rank that has most
+  double rounds = 0;                          ///< of the rank with most
 };
 
 class WalkStudies {
@@ -83,8 +83,8 @@ class WalkStudies {
       study("shard, weak", shared, more);
       for (const Work& work : others) {
         const Scaled usual = study(work.name + ", shard, strong", shared, work);
-        // Where no work travels, ranks read each other's memory: one target for a drawn edge, if it lies
-        // there.
+        // If no work travels, ranks read each other's memory: one target per drawn edge, if another rank owns
+        // it.
         const double others_share = 1 - 1 / static_cast<double>(ranks());
         if (usual.entries == 0)
           figures_.back().columns.emplace_back("M reads of others",
@@ -92,23 +92,23 @@ class WalkStudies {
       }
     }
     if (!device_.is_cuda()) return;
-    // GPUs could read each other's memory instead.
+    // On GPUs, measure travelling work too, in place of reads of each other's memory.
     paging.peer_reads = false;
     ResidentGraph shared(device_, graph_, paging);
     study(others.back().name + ", shard, work travels, strong", shared, others.back());
   }
 
-  /// On the first rank. Returns the seconds that it takes.
+  /// Measures the first rank alone. Returns its seconds.
   double alone(ResidentGraph& whole, const Work& work, const std::string& name) {
-    // Tables that pay for all walks, but not for a rank's share of them, are on every rank.
+    // Every rank builds tables that are worth it for all walks, but not for its share.
     measure(whole, work, Who::each);
     const Scaled usual = study(name + "one rank", whole, work, Who::first);
     one_[work.name] = usual.rate;
     return usual.slowest;
   }
 
-  /// On one rank, the time that a line through a few and many instances has where there are none is what each
-  /// of several ranks takes as well.
+  /// A line through the times of few and many instances on one rank gives a time for no instances. Each of
+  /// several ranks takes that time as well.
   void study_groups(ResidentGraph& whole) {
     const std::vector<Work> groups = instance_groups();
     const Work &few = groups.front(), &many = groups.back();
@@ -144,7 +144,7 @@ class WalkStudies {
     options.seed = options_.seed, options.first_instance = from, options.last_instance = to;
     return sampling::run_walks(graph, starts, options, nullptr);
   }
-  /// Biased neighbor sampling by instance groups, as C-SAW's Fig. 17 has it.
+  /// Biased neighbor sampling by instance groups, as in C-SAW's Fig. 17.
   std::vector<Work> instance_groups() const {
     samples::Options options;
     options.bias = Bias::degree, options.fanout = {8, 8, 8};
@@ -159,10 +159,10 @@ class WalkStudies {
             }};
   }
 
-  /// Returns the usual run.
+  /// Returns the run with the median rate.
   Scaled study(const std::string& name, ResidentGraph& graph, const Work& work, Who who = Who::all) {
     if (options_.progress) options_.progress(name);
-    // The first makes tables and connections, and GPUs that waited for others take a while to run at full
+    // The first run makes tables and connections, and GPUs that waited for others take a while to reach full
     // speed.
     const double enough = device_.is_cuda() ? kWarmUp : 0;
     double warm = 0;

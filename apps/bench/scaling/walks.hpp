@@ -1,4 +1,4 @@
-// Walks and samples on all ranks of the job beside the same on one of them.
+// Walks and samples on all ranks of the job, beside the same on one of them.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace sluice::bench {
 
-/// Who works: all ranks together, the first alone, or each all of it.
+/// Who works: all ranks together, the first alone, or each rank on all of the work.
 enum class Who { all, first, each };
 
-/// Walks with the graph on every rank, in partitions that come and go on every rank, and shared out among
-/// them. All ranks call it.
+/// Measures walks with the graph on every rank, in partitions that are loaded and evicted on every rank, and
+/// shared out among the ranks. All ranks call it.
 void scale_walks(Device& device, const Options& options, const Graph& graph, std::vector<Figure>& figures);
 
 }  // namespace sluice::bench
