@@ -37,7 +37,7 @@ struct GraphNeeds {
   bool in_edges_if_they_fit = false;  ///< in-edges only if they fit in memory with everything else
   bool weights = false;               ///< also edge weights, if the file has them
   bool updated = false;               ///< a batch updates the graph: all columns, one direction at a time
-  bool file_needs_in = false;         ///< out of core, a directed graph's file must have in-edges
+  bool file_needs_in = false;         ///< work on edges in a directed graph's file needs in-edges
   bool as_lists_come = false;         ///< work, but no check, may begin during reading (io::begin_reading)
 };
 
@@ -46,7 +46,7 @@ struct JobNeed {
   std::uint64_t device_bytes = 0;
   std::uint64_t host_bytes = 0;  ///< includes device_bytes if the device is the host
   const char* remedies = "";     ///< other than more memory
-  // Memory on top of the plan, because its size depends on the results:
+  // Memory that no plan counts, as its size is not known beforehand:
   std::uint64_t most = 0;  ///< upper bound for one part of the work, in bytes
   const char* part = "";   ///< name of the part, as "query"
   /// The bytes of `most` that a job reserves in host memory beside the graph if it cannot restart.
