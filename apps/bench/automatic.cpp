@@ -1,5 +1,5 @@
 // sluice-bench auto: what `--transport auto` and `--layout auto` choose for graphs that exceed the device,
-// beside every choice that a user could force, with the same memory.
+// compared with every choice that a user could force, with the same memory.
 #include <algorithm>
 #include <functional>
 #include <iterator>

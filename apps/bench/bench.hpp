@@ -1,4 +1,4 @@
-// The suites of `sluice-bench`: the limits of the machine, and Sluice beside them.
+// The suites of `sluice-bench`: the limits of the machine, and Sluice's figures next to them.
 #pragma once
 
 #include <cstdint>
@@ -57,23 +57,23 @@ std::vector<Figure> run_sampling(Device& device, const Options& options);
 /// Walks, samples and programs on a graph of which the device holds a quarter.
 std::vector<Figure> run_outofcore(Device& device, const Options& options);
 
-/// The automatic choices for graphs that exceed the device, beside every forced transport and layout.
+/// The automatic choices for graphs that exceed the device, compared with every forced transport and layout.
 std::vector<Figure> run_automatic(Device& device, const Options& options);
 
-/// Walks on a graph in its file, of which slots hold a quarter, beside the disk's own rate.
+/// Walks on a graph in its file, of which slots hold a quarter, compared with the disk's own rate.
 std::vector<Figure> run_disk(Device& device, const Options& options);
 
-/// Jobs of the program from file to file, beside the time that the disk needs for the same bytes.
+/// Jobs of the program from file to file, compared with the time that the disk needs for the same bytes.
 std::vector<Figure> run_files(Device& device, const Options& options);
 
-/// Walks, PageRank, searches, paths, cores and components on all ranks of the job, beside those on one rank.
-/// All ranks call it together.
+/// Walks, PageRank, searches, paths, cores and components on all ranks of the job, compared with those on one
+/// rank. All ranks call it together.
 std::vector<Figure> run_scaling(Device& device, const Options& options);
 
 /// C-SAW's techniques for graphs in partitions, switched on one after the other.
 std::vector<Figure> run_ablation(Device& device, const Options& options);
 
-/// Static PageRank: the time of an iteration and the time to a tolerance; then dynamic methods beside it.
+/// Static PageRank: the time of an iteration, and to a tolerance; then dynamic methods compared with it.
 std::vector<Figure> run_pagerank(Device& device, const Options& options);
 
 /// Dynamic PageRank on a graph with stored in-edges, for batches of 1e-7 to 1e-4 of its edges, and with a
@@ -84,7 +84,7 @@ std::vector<Figure> run_dynamic_pagerank(Device& device, const Options& options,
 /// Personalized PageRank: many queries at once, one query alone, and the precision of their lists.
 std::vector<Figure> run_ppr_suite(Device& device, const Options& options);
 
-/// The experiments of the four papers, one table each: `TABLE: ROW`. docs/papers.md shows them beside the
+/// The experiments of the four papers, one table each: `TABLE: ROW`. docs/papers.md shows them next to the
 /// published figures. On several ranks, which call it together, only the experiments for ranks.
 std::vector<Figure> run_papers(Device& device, const Options& options);
 

@@ -1,4 +1,4 @@
-// sluice-bench pagerank, dynamic methods: random batches, beside static PageRank from scratch.
+// sluice-bench pagerank, dynamic methods: random batches, compared with static PageRank from scratch.
 #include <algorithm>
 #include <random>
 #include <utility>

@@ -1,5 +1,5 @@
-// The benchmark program: standard workloads beside the machine's limits, replays of temporal graphs, and the
-// pages written from reports.
+// The benchmark program: standard workloads compared with the machine's limits, replays of temporal graphs,
+// and the pages written from reports.
 #include "apps/bench/bench.hpp"
 #include "apps/bench/page/page.hpp"
 #include "apps/bench/replay/command.hpp"

@@ -1,5 +1,5 @@
-// sluice-bench outofcore: walks, samples and programs on a graph of which the device holds a quarter, beside
-// the rate of the link to the host.
+// sluice-bench outofcore: walks, samples and programs on a graph of which the device holds a quarter,
+// compared with the rate of the link to the host.
 #include <algorithm>
 #include <utility>
 
@@ -13,7 +13,7 @@ namespace sluice::bench {
 
 namespace {
 
-/// Device memory holds walks and their paths besides these slots.
+/// Walks and their paths take device memory in addition to these slots.
 constexpr PagingOptions kQuarterAutomatic{.partitions = kQuarterInSlots.partitions,
                                           .slots = kQuarterInSlots.slots};
 

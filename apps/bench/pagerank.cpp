@@ -1,5 +1,5 @@
-// sluice-bench pagerank: one static iteration, and the time to 1e-10, beside the machine's limits. On a GPU
-// also cuSPARSE's product of the same matrix, which moves three times the bytes per edge. Then batches.
+// sluice-bench pagerank: one static iteration, and the time to 1e-10, compared with the machine's limits. On
+// a GPU also cuSPARSE's product of the same matrix, which moves three times the bytes per edge. Then batches.
 #include "engine/pagerank/static/pagerank.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// sluice-bench sampling: standard workloads of the field, each figure beside a limit measured in the same
+// sluice-bench sampling: standard workloads of the field, each figure next to a limit measured in the same
 // run.
 #include <algorithm>
 #include <bit>

@@ -13,7 +13,7 @@
 
 namespace sluice::bench {
 
-/// Threads for work on the host beside the device's work.
+/// Threads for work on the host in addition to the device.
 inline unsigned host_threads(const Device& device) {
   return device.is_cuda() ? usable_cores() : device.threads();
 }

@@ -36,7 +36,7 @@ void declare_rank_batch(Command& command, RankBatchOptions& options);
 /// Throws UsageError for options that are missing or have no effect with this method.
 void settle_rank_batch(const Command& command, pagerank::RankMethod method, RankBatchOptions& options);
 
-/// The job's memory beside its graph and the batch. Throws UsageError for what the run would refuse.
+/// The job's memory in addition to its graph and the batch. Throws UsageError for what the run would refuse.
 pagerank::Plan plan_rank_batch(Job& job, const HeldBatch& batch, const pagerank::Options& rank,
                                const pagerank::DynamicRankOptions& dynamic, const pagerank::RankPlace& place);
 

@@ -41,7 +41,7 @@ struct GraphNeeds {
   bool as_lists_come = false;         ///< work, but no check, may begin during reading (io::begin_reading)
 };
 
-/// What a job needs beside the graph in memory, according to its plan.
+/// What a job needs in addition to the graph in memory, according to its plan.
 struct JobNeed {
   std::uint64_t device_bytes = 0;
   std::uint64_t host_bytes = 0;  ///< includes device_bytes if the device is the host
@@ -49,7 +49,7 @@ struct JobNeed {
   // Memory that no plan counts, as its size is not known beforehand:
   std::uint64_t most = 0;  ///< upper bound for one part of the work, in bytes
   const char* part = "";   ///< name of the part, as "query"
-  /// The bytes of `most` that a job reserves in host memory beside the graph if it cannot restart.
+  /// The bytes of `most` that a job reserves in host memory in addition to the graph if it cannot restart.
   std::uint64_t room = 0;
   /// With --distribution shard: is `device_bytes` what each rank needs, not an estimate?
   bool exact_on_ranks = false;
@@ -84,7 +84,7 @@ class Job {
   /// and carry its checksum.
   Graph give_graph() { return std::move(graph_); }
   void adopt(Graph graph);
-  /// Sets the report's counters, which it gives beside the figures of every run.
+  /// Sets the report's counters, which it gives in addition to the figures of every run.
   void count(const ResolvedOptions& counters) { report_.counters = counters; }
 
   /// The paging options of the command line, with the ranks that share out the graph.

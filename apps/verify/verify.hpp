@@ -16,15 +16,15 @@
 namespace sluice::apps {
 
 /// A sink that throws RunError ("verify: instance 17, step 3: ...") at the first fault that one of `threads`
-/// finds, and otherwise passes the batch to `next`. `next` is null if the run is only planned: nothing is
-/// then written to the sink, and no list is read. Keeps references to all arguments.
+/// finds, and else passes the batch to `next`. `next` is null if the run is only planned: nothing is written
+/// to the sink, and no list is read. Keeps references to all arguments.
 std::unique_ptr<WalkSink> verify_walks(const Graph& graph, const Starts& starts,
                                        const walks::Options& options, WalkSink* next, unsigned threads = 1);
 std::unique_ptr<SampleSink> verify_samples(const Graph& graph, const Starts& starts,
                                            const samples::Options& options, SampleSink* next,
                                            unsigned threads = 1);
 
-/// Calls make_plan() beside the sink of make_check(), which may be null; the plan includes the sink's bytes.
+/// Calls make_plan() while the sink of make_check() (may be null) exists; the plan includes its bytes.
 template <class MakeCheck, class MakePlan>
 sampling::RunPlan plan_beside(const MakeCheck& make_check, const MakePlan& make_plan) {
   const std::uint64_t used = host_budget().used();
@@ -35,8 +35,7 @@ sampling::RunPlan plan_beside(const MakeCheck& make_check, const MakePlan& make_
   return plan;
 }
 
-/// Throws RunError unless `seeds` are those of `starts` for this instance; drawn ones need only be vertices.
-/// If `repeated_once`, a repeated seed of `starts` counts once.
+/// Throws RunError unless `seeds` match `starts` (drawn: any vertices), without repeats if `repeated_once`.
 void verify_seeds(const Graph& graph, const Starts& starts, Instance instance, std::span<const Vertex> seeds,
                   bool repeated_once);
 

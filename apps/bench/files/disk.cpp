@@ -1,5 +1,5 @@
-// sluice-bench disk: walks on a graph in its file, with every read from the disk, beside the rate at which
-// the disk serves a process that only reads.
+// sluice-bench disk: walks on a graph in its file, with every read from the disk, compared with the rate at
+// which the disk serves a process that only reads.
 #include <fcntl.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// sluice-bench files: jobs of the program from file to file, beside the time in which the disk alone reads
-// and writes the same bytes. Both begin with their input only on the disk, and end when the output is on it
-// (fsync). Finally, the time of a job with almost no work.
+// sluice-bench files: jobs of the program from file to file, compared with the time in which the disk alone
+// reads and writes the same bytes. Both begin with their input only on the disk, and end when the output is
+// on it (fsync). Finally, the time of a job with almost no work.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <spawn.h>

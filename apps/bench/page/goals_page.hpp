@@ -1,4 +1,4 @@
-// docs/goals.md: the goal of each figure, beside the values in reports.
+// docs/goals.md: the goal of each figure, next to the values in reports.
 #pragma once
 
 #include <string>

@@ -51,7 +51,7 @@ std::string text_of(const Json& value) {
   return value.is_string() ? value.get<std::string>() : number(value.get<double>());
 }
 
-/// Makes `times one rank` and `times static` speed-ups; beside a time they read as times.
+/// Makes `times one rank` and `times static` speed-ups; next to a time they read as times.
 std::string shown(std::string name) {
   for (const std::string_view base : {"one rank", "static"}) {
     const std::string times = fmt::format("times {}", base);

@@ -18,7 +18,7 @@ const Json* find_figure(const Json& report, const std::string& name, std::string
 /// `1. NVIDIA H100, 2026-11-23, commit f41b266: command; limits`
 std::string run_line(std::size_t number_of_run, const Json& report);
 
-/// A table of other systems' figures beside ours, one per row: `figure`, `sluice`, `peer`, `value`, `device`
+/// A table of other systems' figures next to ours, one per row: `figure`, `sluice`, `peer`, `value`, `device`
 /// and `source`, all strings. Empty without rows. Throws Json::exception for a missing member.
 std::string peers_table(const Json& rows);
 

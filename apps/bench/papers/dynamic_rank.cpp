@@ -96,7 +96,7 @@ void add_batch(std::vector<Runs>& runs, const ReplayBatch& batch, std::uint64_t 
   for (std::size_t i = 0; i < runs.size(); ++i) runs[i].add(batch.runs[i], vertices);
 }
 
-/// Adds a row: static PageRank, and the methods beside it. `dfp` is the last method.
+/// Adds a row: static PageRank, and the methods compared with it. `dfp` is the last method.
 void put_runs(Tables& tables, const std::string& row, const Methods& methods, const std::vector<Runs>& runs,
               const Columns& more) {
   const Runs &anew = runs.front(), &dfp = runs.back();
@@ -156,7 +156,7 @@ class RandomBatches {
     }
   }
 
-  /// Adds a row per tolerance, beside static PageRank.
+  /// Adds a row per tolerance, compared with static PageRank.
   void sweep() {
     const Methods methods = tolerances();
     const std::vector<Size> sizes = follow("", kSweptFractions, methods);

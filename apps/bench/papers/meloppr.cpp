@@ -1,5 +1,5 @@
 // MeLoPPR's experiments (DAC'21): precision by the share of next-stage vertices (Fig. 6), memory and time
-// beside the search in one stage (Table II, Fig. 7), and concurrent queries (Fig. 5).
+// compared with the search in one stage (Table II, Fig. 7), and concurrent queries (Fig. 5).
 #include <fmt/core.h>
 
 #include <algorithm>

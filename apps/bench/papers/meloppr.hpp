@@ -41,10 +41,10 @@ inline double ratio(double a, double b) {
   return b > 0 ? a / b : 0;
 }
 
-/// Adds rows to the current table: scores of 32 bits beside those of 64.
+/// Adds rows to the current table: scores of 32 bits compared with those of 64.
 void put_meloppr_integers(Tables& tables, Device& device, const Graph& graph);
 
-/// Measures balls in their own sub-graphs, beside balls in the graph's lists.
+/// Measures balls in their own sub-graphs, compared with balls in the graph's lists.
 void run_meloppr_sub_graphs(Tables& tables, Device& device);
 
 }  // namespace sluice::bench::papers

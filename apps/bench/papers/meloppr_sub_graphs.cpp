@@ -1,5 +1,5 @@
-// MeLoPPR's balls in their own sub-graphs, as published, beside balls in the graph's lists: time, the share
-// of it that breadth-first search takes (Fig. 7), and the memory of a sub-graph (Table II).
+// MeLoPPR's balls in their own sub-graphs, as published, compared with balls in the graph's lists: time, the
+// share of it that breadth-first search takes (Fig. 7), and the memory of a sub-graph (Table II).
 #include <fmt/core.h>
 
 #include <algorithm>

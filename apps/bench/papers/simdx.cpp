@@ -1,5 +1,5 @@
 // SIMD-X's experiments (ATC'19): combine with and without atomics (Fig. 5), filters (Fig. 8, 9 and 12),
-// fusion of kernels, and push beside pull.
+// fusion of kernels, and push compared with pull.
 #include <algorithm>
 #include <functional>
 #include <iterator>

@@ -104,7 +104,7 @@ Graph outline(const TemporalSource& edges) {
   return graph;
 }
 
-/// Memory of PageRank vectors beside the graph: those of every method, static ones, and those for comparison.
+/// Memory of PageRank vectors beside the graph: of every method, static ones, and those for comparison.
 pagerank::Plan plan_replay(const Device& device, const TemporalSource& edges, const pagerank::Options& rank,
                            const ReplayOptions& options, const pagerank::RankPlace& place) {
   const Graph graph = outline(edges);

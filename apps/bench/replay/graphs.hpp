@@ -30,7 +30,7 @@ struct ReplayMemory {
 };
 
 /// The place of the graph, the same on all ranks: in a file if `--transport file` or `--distribution shard`
-/// is given, or if a rank cannot hold it beside `beside` bytes. All ranks call it.
+/// is given, or if a rank cannot hold it in addition to `beside` bytes. All ranks call it.
 ReplayGraphPlace place_of_replay(const ReplayMemory& memory, std::uint64_t beside,
                                  const apps::CommonOptions& common);
 

@@ -1,7 +1,7 @@
-// Replays a temporal graph: each method updates the ranks batch by batch, beside static ranks from scratch.
-// This is the experiment of Sahu's reports ("Efficient GPU Implementation of Static and Incrementally
-// Expanding DF-P PageRank for Dynamic Graphs", 2024): the first edges in order of time form a graph, and the
-// next ones are inserted in consecutive batches of equal size.
+// Replays a temporal graph: each method updates the ranks batch by batch, compared with static ranks from
+// scratch. This is the experiment of Sahu's reports ("Efficient GPU Implementation of Static and
+// Incrementally Expanding DF-P PageRank for Dynamic Graphs", 2024): the first edges in order of time form a
+// graph, and the next ones are inserted in consecutive batches of equal size.
 #pragma once
 
 #include <cstdint>
@@ -90,7 +90,7 @@ struct ReplayBatch {
 };
 
 /// Methods of dynamic PageRank that follow one graph side by side, each from its own ranks of the previous
-/// batch, and static ranks beside them. Keeps references to all arguments but `methods`.
+/// batch, and static ranks compared with them. Keeps references to all arguments but `methods`.
 class ReplayMethods {
  public:
   /// With `verify`, every method's ranks are checked after every batch (verify.hpp). If `exact`, errors are

@@ -1,6 +1,6 @@
 // sluice-bench scaling: walks and samples (walks.hpp), iterations of PageRank, searches, paths, cores,
 // components, beliefs, queries of personalized PageRank and batches of changes, on all ranks of the job
-// beside one of them. Before them, the rates of links (links.hpp); also the times of loads (loads.hpp).
+// compared with one of them. Before them, rates of links (links.hpp); also times of loads (loads.hpp).
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -155,7 +155,7 @@ class ScalingSuite : SuiteFigures {
 
   using Run = std::function<acc::AccStats(const acc::AccGraph&)>;
 
-  /// Measures the rounds of a program on all ranks beside those on one.
+  /// Measures the rounds of a program on all ranks compared with those on one.
   void program(const std::string& name, const Graph& on, const acc::AccNeeds& needs, const Run& run) {
     beside_one(name, [&](Who who) {
       acc::AccPlace place;

@@ -1,4 +1,4 @@
-// Walks and samples on all ranks of the job, beside the same on one of them.
+// Walks and samples on all ranks of the job, compared with the same on one of them.
 #pragma once
 
 #include <cstdint>
