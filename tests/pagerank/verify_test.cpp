@@ -44,6 +44,21 @@ TEST(VerifyRanks, AcceptsStaticRanksAndNoOthers) {
   }
 }
 
+/// A plain sum of a million equal ranks is off by more than ranks may be.
+TEST(VerifyRanks, SumsManyEqualRanks) {
+  for (const std::uint64_t vertices : {1'000'001u, 1'000'003u}) {
+    Graph graph;
+    graph.directed = false;
+    graph.out.offsets = HostArray<EdgeIndex>(vertices + 1);
+    std::fill(graph.out.offsets.begin(), graph.out.offsets.end(), 0);
+    std::vector<double> ranks(vertices, 1 / static_cast<double>(vertices));
+
+    EXPECT_NO_THROW(pagerank::verify_pagerank(graph, {}, ranks, 0));
+    ranks[0] += 1e-10;
+    EXPECT_THROW(pagerank::verify_pagerank(graph, {}, ranks, 0), RunError);
+  }
+}
+
 TEST(VerifyRanks, OnRanksOfAJobIsThatOfOne) {
   const Graph graph = elsewhere(with_in_edges(rank_rmat(false, false)));
   const pagerank::Result found = pagerank::run_pagerank(host(), graph);
