@@ -69,9 +69,8 @@ class HostTeam {
     parallel_blocks(threads_, order_.count, 1, [this](std::uint64_t i, std::uint64_t, unsigned) {
       if (!members_[i].made) members_[i].made = make(static_cast<std::uint32_t>(i));
     });
-    return static_cast<std::uint32_t>(
-        std::count_if(members_.begin(), members_.begin() + order_.count,
-                      [](const Member& member) { return !member.made; }));
+    return static_cast<std::uint32_t>(std::count_if(members_.begin(), members_.begin() + order_.count,
+                                                    [](const Member& member) { return !member.made; }));
   }
 
   // ---- a finished ball, as TeamMemory has a member's
