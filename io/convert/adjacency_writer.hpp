@@ -12,8 +12,8 @@
 #include "engine/exec/threads.hpp"
 #include "io/convert/convert.hpp"
 #include "io/convert/id_set.hpp"
-#include "io/convert/keep_rule.hpp"
 #include "io/convert/sorted_edges.hpp"
+#include "io/convert/uniform_weight.hpp"
 #include "io/graph_file/graph_file.hpp"
 
 namespace sluice::io {

@@ -7,7 +7,6 @@
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
 #include "engine/exec/threads.hpp"
-#include "io/convert/keep_rule.hpp"
 #include "io/convert/run_merger.hpp"
 #include "partition/radix_sort.hpp"
 
@@ -22,6 +21,9 @@ constexpr std::uint64_t kMostRuns = 256;    // merged at a time
 constexpr std::uint64_t kPiece = 1u << 20;  // records freed of duplicates by one thread
 constexpr std::uint64_t kGrain = 1u << 16;  // records copied by one thread at a time
 constexpr std::uint64_t kSamples = 16;      // keys sampled per range of keys that is merged separately
+
+/// No pair of ids has this key, since kNoVertex is not an id.
+constexpr std::uint64_t kNoKey = ~std::uint64_t{0};
 
 /// Swaps source and target.
 template <class Record>
@@ -99,10 +101,19 @@ void EdgeSorter<Record>::drop_in_pieces() {
   std::atomic<std::uint64_t> dropped{0};
   parallel_blocks(options_.threads, used_, kPiece, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
     const std::uint64_t piece = begin / kPiece;
-    const auto result = io::drop_duplicates(std::span(buffer_.data() + begin, end - begin), before[piece],
-                                            options_.undirected);
-    pieces_[piece] = {buffer_.data() + begin, result.kept};
-    dropped += result.dropped;
+    Record* kept = buffer_.data() + begin;
+    std::uint64_t last = before[piece], lost = 0;
+    for (std::uint64_t i = begin; i < end; ++i) {
+      const Record record = buffer_[i];
+      if (record.key() == last) {
+        lost += counts(record);
+      } else {
+        last = record.key();
+        *kept++ = record;
+      }
+    }
+    pieces_[piece] = {buffer_.data() + begin, kept};
+    dropped += lost;
   });
   dropped_ += dropped;
 }
@@ -262,8 +273,7 @@ void EdgeSorter<Record>::merge_one(Merge& merge, const ScratchFile& file, std::u
   };
   for (merger.start(); !merger.empty(); merger.pop()) {
     if (options_.drop_duplicates && merger.key() == last) {
-      const Record& record = merger.record();
-      merge.dropped += !options_.undirected || record.source() <= record.target();
+      merge.dropped += counts(merger.record());
       continue;
     }
     last = merger.key();

@@ -58,6 +58,10 @@ class EdgeSorter final : public SortedEdges<Record> {
  private:
   struct Merge;
 
+  /// Whether a dropped record is that of its pair which counts.
+  bool counts(const Record& record) const {
+    return !options_.undirected || record.source() <= record.target();
+  }
   void grow(std::uint64_t wanted);
   void sort_buffer(std::uint64_t spare_records);
   void drop_in_pieces();

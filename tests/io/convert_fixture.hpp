@@ -18,7 +18,7 @@
 
 #include "engine/core/error.hpp"
 #include "io/convert/convert.hpp"
-#include "io/convert/keep_rule.hpp"
+#include "io/convert/uniform_weight.hpp"
 #include "io/graph_file/graph_file.hpp"
 
 namespace sluice::io {
