@@ -192,6 +192,7 @@ class AccSuite : SuiteFigures {
     generate.kind = io::GraphKind::grid, generate.scale = options_.scale, generate.seed = options_.seed;
     io::ConvertOptions rules;
     rules.undirected = true, rules.weights = io::WeightRule::uniform, rules.compact = false;
+    rules.scratch = options_.folder;
     const Graph graph = bench::generate_graph(generate, rules);
     const acc::AccGraph on_device(device_, graph, {.in_edges = true, .weights = true});
     acc::AccStats last;

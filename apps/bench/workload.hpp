@@ -28,7 +28,7 @@ inline Graph load_graph(const Device& device, const Options& options,
   generate.seed = options.seed, generate.threads = host_threads(device);
   io::ConvertOptions rules;
   rules.undirected = true, rules.compact = true, rules.weights = io::WeightRule::uniform;
-  rules.seed = options.seed, rules.threads = generate.threads;
+  rules.seed = options.seed, rules.threads = generate.threads, rules.scratch = options.folder;
   return bench::generate_graph(generate, rules);
 }
 

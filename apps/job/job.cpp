@@ -72,6 +72,7 @@ Job::Job(const Command& command, const CommonOptions& options, const GraphNeeds&
       ahead_(read_ahead(options)),
       device_(std::make_unique<Device>(device_of_rank(options))),
       progress_(options.progress, options.quiet) {
+  if (!reads_as_lists_come()) ahead_.reset();
   if (options.output.empty() && !options.plan) {
     throw UsageError("--output FILE is missing: say where results go (or ask for --plan)");
   }
@@ -124,6 +125,7 @@ void Job::open() {
                             fmt::format("graph checksum {}\nin-edges in the file: {}\n",
                                         format_checksum(info_.checksum), info_.has_in ? "yes" : "no"));
   places_ = graph_places();
+  if (places_.front().in_file) ahead_.reset();
   info_ = columns().of(info_);
   if (options_.verbose) {
     say(fmt::format("  {:<18} {} vertices, {} edges\n  {:<18} {}\n", "graph holds",
@@ -146,6 +148,10 @@ void Job::outline() {
                            [this](std::uint64_t bytes) { return in_file() ? bytes : share_of_node(bytes); });
 }
 
+bool Job::reads_as_lists_come() const {
+  return needs_.as_lists_come && world().size() == 1 && !options_.verify;
+}
+
 void Job::load() {
   const Stopwatch watch;
   // A graph that exceeds the memory budget also exceeds the system's page cache.
@@ -154,7 +160,7 @@ void Job::load() {
   graph_ = Graph{};
   outline_.reset();
   const unsigned threads = device_->threads();
-  const bool as_lists_come = !in_file() && needs_.as_lists_come && world().size() == 1 && !options_.verify;
+  const bool as_lists_come = !in_file() && reads_as_lists_come();
   if (!as_lists_come) ahead_.reset();
   if (in_file()) {
     graph_ =

@@ -208,6 +208,8 @@ class Job {
   void count_ranks(std::optional<JobNeed> known, const FindNeed& need);
   void print_ranks() const;
   bool in_file() const { return places_[place_].in_file; }
+  /// True if the work may begin while edges are read.
+  bool reads_as_lists_come() const;
   /// Moves to the next place, with less of the graph in memory; false if there is none. Same on all ranks.
   bool hold_less();
   /// Can written results be withdrawn? Not if another rank or standard output has received some.

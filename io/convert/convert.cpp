@@ -91,8 +91,10 @@ Graph convert_in_memory(EdgeSource& source, const ConvertOptions& options, Conve
     if (stats) *stats = all;
     return graph;
   };
+  std::error_code none;  // then only a sort that spills fails
+  const std::string scratch = std::filesystem::temp_directory_path(none);
   // Half: the graph lies beside the sorted edges.
-  Graph graph = with_conversion(source, options, 2, std::filesystem::temp_directory_path(), make);
+  Graph graph = with_conversion(source, options, 2, none ? "/tmp" : scratch, make);
   if (options.reverse) graph.in = transpose(graph.out, options.threads);
   return graph;
 }

@@ -85,13 +85,15 @@ void add_scaling(const Json& report, JobsOfGraphs& graphs) {
     const double seconds = travels ? column("slowest rank s")
                            : timed ? 1e-3 * report.at(name + " [ms]").get<double>()
                                    : 1e-9 * edges / report.at(name + " [G edges/s]").get<double>();
+    const std::string edges_now = name + ": M edges", edges_alone = name + ", one rank: M edges";
+    const bool counted = report.contains(edges_now) && report.contains(edges_alone);
     Job& job = jobs[name];
     job[report["ranks"]] = {{
         .seconds = seconds,
         .ranks = report["ranks"],
         .bytes = 1e6 * column("MB from GPU to GPU"),
         .rounds = column("rounds"),
-        .work = report.value(name + ": M edges", 1.0) / report.value(name + ", one rank: M edges", 1.0),
+        .work = counted ? report.at(edges_now).get<double>() / report.at(edges_alone).get<double>() : 1,
         .alike = report.value(name + ": alike s", 0.0),
         .reads = 1e6 * report.value(name + ": M reads of others", 0.0),
         .gathers = !travels && !says("bp"),

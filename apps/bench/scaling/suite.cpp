@@ -200,7 +200,8 @@ class ScalingSuite : SuiteFigures {
   void batches() {
     const std::string name = fmt::format("dfp, batch {:.0e}", kBatch),
                       in_parts = fmt::format("dfp, shard, batch {:.0e}", kBatch);
-    if (!begin(name)) return;
+    const bool whole = begin(name), shard = ranks() > 1 && begin(in_parts);
+    if (!whole && !shard) return;
     graph_.weighted = false;
     graph_.out.weights = {}, graph_.in.weights = {};
     const bool alone = world().leads();
@@ -210,10 +211,10 @@ class ScalingSuite : SuiteFigures {
     const pagerank::Result first = pagerank::run_pagerank(device_, graph_, options);
     std::optional<pagerank::DynamicRanks> one, all, parts;
     if (alone) one.emplace(device_, graph_, first.ranks.span(), options);
-    if (ranks() > 1) all.emplace(device_, graph_, first.ranks.span(), options, together);
+    if (ranks() > 1 && whole) all.emplace(device_, graph_, first.ranks.span(), options, together);
     GraphFile file(options_, graph_);
     Graph part;
-    if (ranks() > 1 && options_.wants(in_parts)) {
+    if (shard) {
       part = open_shared(file.path(), false);
       parts.emplace(device_, part, first.ranks.span(), options, together);
     }
@@ -243,9 +244,8 @@ class ScalingSuite : SuiteFigures {
       part = std::move(update.graph);
     }
     const double usual = put_costs(name + ", one rank", one_costs, 0);
-    if (ranks() == 1) return;
     all_costs.back().alike = one_costs.back().alike;
-    put_costs(name, all_costs, usual);
+    if (all) put_costs(name, all_costs, usual);
     part_costs.back().alike = 0;  // no rank has the whole graph
     if (parts) put_costs(in_parts, part_costs, usual);
   }

@@ -141,7 +141,8 @@ class Adjacency {
     if (count == 0) return;
     const VertexRange all{vertices, 0, count, first_, offsets_};
     if (!paged()) return use(all, lists_->whole());
-    if (const std::uint64_t most = sorted_.size(); count > most) {  // bins may hold a vertex twice
+    if (const std::uint64_t most = sorted_.size();
+        most > 0 && count > most) {  // bins may hold a vertex twice
       visit_vertices(executor, vertices, most, use);
       return visit_vertices(executor, vertices + most, count - most, use);
     }

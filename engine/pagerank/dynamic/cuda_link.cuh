@@ -52,7 +52,7 @@ class CudaLink {
     state_.executor.wait("the last batch");  // its last list is made with the old offsets
     const CsrView in = in_edges_of(graph, state_.options.weighted), out = graph.out.view();
     state_.in = {in.vertices, 0, take(in_offsets_, in), nullptr, nullptr};
-    state_.out_offsets = in.offsets == out.offsets ? state_.in.offsets : take(out_offsets_, out);
+    state_.out_offsets = graph.directed ? take(out_offsets_, out) : state_.in.offsets;
     const std::uint64_t last = std::min(peers_.last(), in.vertices);  // a plan adds vertices without edges
     if (peers_.first() < last) state_.in.edges = in.offsets[last] - in.offsets[peers_.first()];
   }
