@@ -62,7 +62,7 @@ unsigned balls_at_once(const Device& device, const Graph& graph, const Options& 
   const std::uint64_t available = device.memory().available(),
                       alone = std::min(available, worst_host_query(graph, options)),
                       ball = std::max<std::uint64_t>(ball_bytes(graph, options), 1);
-  return static_cast<unsigned>(std::clamp<std::uint64_t>(1 + (available - alone) / ball, 1, options.balls));
+  return static_cast<unsigned>(std::clamp<std::uint64_t>((available - alone) / ball, 1, options.balls));
 }
 
 /// Threads of a query. A query may have more balls than threads.
@@ -233,7 +233,7 @@ std::uint64_t worst_host_query(const Graph& graph, const Options& options, unsig
   const std::uint64_t limit = table_limit_of(options), kept = limit == 0 ? n : std::min(limit, n);
   const std::uint64_t alone =
       list + reached + reached_bytes(kept, n, options) + n * 20 + sub_graph_bytes(graph, options);
-  return alone + (balls - 1) * ball_bytes(graph, options);
+  return balls == 1 ? alone : alone + balls * ball_bytes(graph, options);
 }
 
 std::unique_ptr<Backend> make_host_ppr(const QueryRun& run, std::uint64_t queries) {

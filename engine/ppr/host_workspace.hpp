@@ -230,7 +230,7 @@ class HostWorkspace {
   bool has_team() const { return memory_.team != nullptr; }
   HostTeam<M>& team() const { return *memory_.team; }
   /// The workspace of a finished ball.
-  HostWorkspace ball_of(std::uint32_t member, const SingleLane& lane, WorkspaceCounts& counts) const;
+  HostWorkspace ball_of(std::uint32_t ball, const SingleLane& lane, WorkspaceCounts& counts) const;
 
   // ---- available and missing lists
 

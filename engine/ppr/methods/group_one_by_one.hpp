@@ -115,7 +115,10 @@ class GroupOneByOne {
     for (std::uint32_t step = group_.rank(); step < rules_.stages[stage_]; step += Group::kSize)
       returning_[step] = 0;
     group_.sync();
-    if constexpr (Workspace::kHasTeam && Workspace::kAlone) by_team_ = is_worth_a_team();
+    if constexpr (Workspace::kHasTeam && Workspace::kAlone) {
+      by_team_ = is_worth_a_team();
+      if (by_team_) ball_.workspace().team().give({0, chosen_, rules_.stages[stage_]});
+    }
   }
 
   /// Expands each chosen vertex, by falling mass; then diffuses once from the seeds, with the returning mass.
@@ -162,12 +165,10 @@ class GroupOneByOne {
   /// Expands all chosen vertices by threads (host_team.hpp), as far as lists allow.
   void go_on_with_threads(std::uint32_t steps) {
     auto& team = ball_.workspace().team();
-    for (; next_ < chosen_; next_ += given_, given_ = 0) {
-      if (given_ == 0) given_ = team.give({next_, chosen_ - next_, steps});
-      lacking_ = team.make();
-      if (lacking_ != 0) return;
-      for (std::uint32_t member = 0; member < given_; ++member) take_from(team, member, steps);
-    }
+    team.go_on();
+    for (; next_ < chosen_ && team.makes(next_); ++next_) take_from(team, next_, steps);
+    team.rest();
+    lacking_ = chosen_ - next_;
   }
 
   /// Expands all chosen vertices by blocks (ball_team.cuh).
@@ -339,7 +340,6 @@ class GroupOneByOne {
   bool from_seeds_ = false;              ///< the current ball is the stage's last, from the seeds
   Mass held_ = 0;
   bool by_team_ = false;       ///< threads of the host diffuse the stage's balls
-  std::uint32_t given_ = 0;    ///< balls that they diffuse now
   std::uint32_t lacking_ = 0;  ///< missing lists of earlier balls; or unfinished balls of a team
   std::uint32_t most_ = 0;     ///< most entries of the table
 };

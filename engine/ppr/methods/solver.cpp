@@ -55,10 +55,15 @@ class StoredSolver final : public QuerySolver {
 
   bool advance(const ListsAtHand& lists) override {
     workspace_.lists = &lists;
-    return with_query([](auto& query) {
-      query.advance();
-      return !query.stopped();
-    });
+    try {
+      return with_query([](auto& query) {
+        query.advance();
+        return !query.stopped();
+      });
+    } catch (...) {
+      if (team_) team_->rest();  // the lists end with this call
+      throw;
+    }
   }
   void use_threads(unsigned threads) override {
     if (team_) team_->use_threads(threads);
