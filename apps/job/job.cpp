@@ -16,6 +16,7 @@
 #include "apps/job/sinks.hpp"
 #include "engine/core/error.hpp"
 #include "engine/core/size.hpp"
+#include "io/file_bytes.hpp"
 
 namespace sluice::apps {
 
@@ -56,10 +57,11 @@ ReportFile begin_report(const CommonOptions& options) {
   return {world().leads() ? options.report : "", options.force};
 }
 
-/// Opening a GPU takes 0.15 s, and allocating offsets and edges 0.05 s. The disk reads ahead in that time.
-std::unique_ptr<io::ReadAhead> read_ahead(const CommonOptions& options) {
-  if (options.device.choice == DeviceChoice::host || options.plan) return nullptr;
-  return std::make_unique<io::ReadAhead>(options.graph);
+/// Opening a GPU takes 0.15 s. The disk reads ahead in that time.
+std::unique_ptr<Device> open_device(const CommonOptions& options) {
+  std::optional<io::ReadAhead> ahead;
+  if (options.device.choice != DeviceChoice::host && !options.plan) ahead.emplace(options.graph);
+  return std::make_unique<Device>(device_of_rank(options));
 }
 
 }  // namespace
@@ -69,10 +71,8 @@ Job::Job(const Command& command, const CommonOptions& options, const GraphNeeds&
       options_(options),
       needs_(needs),
       report_file_(begin_report(options)),
-      ahead_(read_ahead(options)),
-      device_(std::make_unique<Device>(device_of_rank(options))),
+      device_(open_device(options)),
       progress_(options.progress, options.quiet) {
-  if (!reads_as_lists_come()) ahead_.reset();
   if (options.output.empty() && !options.plan) {
     throw UsageError("--output FILE is missing: say where results go (or ask for --plan)");
   }
@@ -125,7 +125,6 @@ void Job::open() {
                             fmt::format("graph checksum {}\nin-edges in the file: {}\n",
                                         format_checksum(info_.checksum), info_.has_in ? "yes" : "no"));
   places_ = graph_places();
-  if (places_.front().in_file) ahead_.reset();
   info_ = columns().of(info_);
   if (options_.verbose) {
     say(fmt::format("  {:<18} {} vertices, {} edges\n  {:<18} {}\n", "graph holds",
@@ -148,10 +147,6 @@ void Job::outline() {
                            [this](std::uint64_t bytes) { return in_file() ? bytes : share_of_node(bytes); });
 }
 
-bool Job::reads_as_lists_come() const {
-  return needs_.as_lists_come && world().size() == 1 && !options_.verify;
-}
-
 void Job::load() {
   const Stopwatch watch;
   // A graph that exceeds the memory budget also exceeds the system's page cache.
@@ -160,13 +155,11 @@ void Job::load() {
   graph_ = Graph{};
   outline_.reset();
   const unsigned threads = device_->threads();
-  const bool as_lists_come = !in_file() && reads_as_lists_come();
-  if (!as_lists_come) ahead_.reset();
   if (in_file()) {
     graph_ =
         io::open_graph(options_.graph, columns(), cached ? io::Caching::system : io::Caching::none, threads);
-  } else if (as_lists_come) {
-    graph_ = io::begin_reading(options_.graph, columns(), threads, nullptr, std::move(ahead_));
+  } else if (needs_.as_lists_come && world().size() == 1 && !options_.verify) {
+    graph_ = io::begin_reading(options_.graph, columns(), threads);
   } else {
     graph_ = read_graph_once_a_node(options_.graph, info_, columns(), threads);
   }

@@ -23,7 +23,6 @@
 #include "engine/pagerank/static/pagerank.hpp"
 #include "engine/ppr/ppr.hpp"
 #include "engine/sampling/run.hpp"
-#include "io/file_bytes.hpp"
 #include "io/graph_file/graph_file.hpp"
 #include "io/results/result_writer.hpp"
 
@@ -208,8 +207,6 @@ class Job {
   void count_ranks(std::optional<JobNeed> known, const FindNeed& need);
   void print_ranks() const;
   bool in_file() const { return places_[place_].in_file; }
-  /// True if the work may begin while edges are read.
-  bool reads_as_lists_come() const;
   /// Moves to the next place, with less of the graph in memory; false if there is none. Same on all ranks.
   bool hold_less();
   /// Can written results be withdrawn? Not if another rank or standard output has received some.
@@ -244,7 +241,6 @@ class Job {
   bool by_numbers_ = false;
   Stopwatch watch_;
   ReportFile report_file_;
-  std::unique_ptr<io::ReadAhead> ahead_;  ///< until load()
   std::unique_ptr<Device> device_;
   Progress progress_;
   io::GraphInfo info_;  ///< of the columns that are read

@@ -34,15 +34,13 @@ class BlocksThere {
 
 class RowsToCome final : public EdgesToCome {
  public:
-  RowsToCome(std::shared_ptr<const GraphFile> file, bool in, const GraphInfo& info, Csr& rows,
-             std::unique_ptr<ReadAhead> ahead)
+  RowsToCome(std::shared_ptr<const GraphFile> file, bool in, const GraphInfo& info, Csr& rows)
       : file_(std::move(file)),
         vertices_(info.vertices),
         offsets_(rows.offsets.span()),
         targets_(rows.targets.span()),
         weights_(rows.weights.span()),
-        times_(rows.times.span()),
-        ahead_(std::move(ahead)) {
+        times_(rows.times.span()) {
     columns_.push_back(file_->open(in ? GraphPart::in_indices : GraphPart::out_indices));
     if (info.weighted) columns_.push_back(file_->open(in ? GraphPart::in_data : GraphPart::out_data));
     if (info.timed) columns_.push_back(file_->open(in ? GraphPart::in_times : GraphPart::out_times));
@@ -52,7 +50,6 @@ class RowsToCome final : public EdgesToCome {
 
   void read(unsigned threads, const UseLists& use) override {
     if (there_) return;
-    ahead_.reset();
     for (const Column& column : columns_) column.read_ahead(0, kAhead);
     const std::uint64_t edges = targets_.size();
     // Blocks are smaller if lists are used: a thread waits for its first list, and at the end for the others.
@@ -117,16 +114,14 @@ class RowsToCome final : public EdgesToCome {
   std::span<float> weights_;
   std::span<std::int64_t> times_;
   std::vector<Column> columns_;  ///< targets, weights, times
-  std::unique_ptr<ReadAhead> ahead_;  ///< ended when read() begins
   bool there_ = false;
 };
 
 }  // namespace
 
 std::shared_ptr<EdgesToCome> edges_to_come(std::shared_ptr<const GraphFile> file, bool in,
-                                           const GraphInfo& info, Csr& rows,
-                                           std::unique_ptr<ReadAhead> ahead) {
-  return std::make_shared<RowsToCome>(std::move(file), in, info, rows, std::move(ahead));
+                                           const GraphInfo& info, Csr& rows) {
+  return std::make_shared<RowsToCome>(std::move(file), in, info, rows);
 }
 
 }  // namespace sluice::io

@@ -83,10 +83,8 @@ Graph read_graph(const std::string& path, const GraphColumns& columns = {}, unsi
 
 /// As read_graph, but the out-edge arrays are not filled yet: Graph::to_come reads them. ResidentGraph,
 /// AccGraph and run_pagerank() do so and process lists as they arrive; for any other use, read them first.
-/// `ahead`, if given, continues until a read of edges begins.
 Graph begin_reading(const std::string& path, const GraphColumns& columns = {},
-                    unsigned threads = usable_cores(), HostMemory* memory = nullptr,
-                    std::unique_ptr<ReadAhead> ahead = nullptr);
+                    unsigned threads = usable_cores(), HostMemory* memory = nullptr);
 
 /// The graph that read_graph() (without `edges`: open_graph()) makes of such a file, with unfilled arrays.
 Graph make_graph(const GraphInfo& info, const GraphColumns& columns, HostMemory* memory, bool edges = true);

@@ -314,7 +314,7 @@ Graph open_graph(const std::string& path, const GraphColumns& columns, Caching c
 }
 
 Graph begin_reading(const std::string& path, const GraphColumns& columns, unsigned threads,
-                    HostMemory* memory, std::unique_ptr<ReadAhead> ahead) {
+                    HostMemory* memory) {
   const auto file = std::make_shared<const GraphFile>(path);
   const GraphInfo& info = file->info();
   if (columns.in && !info.has_in) {
@@ -323,8 +323,7 @@ Graph begin_reading(const std::string& path, const GraphColumns& columns, unsign
   Graph graph = make_graph(info, columns, memory);
   read_ids(*file, threads, graph);
   read_offsets(*file, false, threads, graph.out.offsets.span());
-  if (columns.in) ahead.reset();
-  graph.to_come = edges_to_come(file, false, columns.of(info), graph.out, std::move(ahead));
+  graph.to_come = edges_to_come(file, false, columns.of(info), graph.out);
   if (columns.in) {
     read_offsets(*file, true, threads, graph.in.offsets.span());
     edges_to_come(file, true, columns.of(info), graph.in)->read(threads);

@@ -135,10 +135,9 @@ HostArray<EdgeIndex> read_offsets(const GraphFile& file, bool in, unsigned threa
 /// Reads targets [first, first + out.size()) and checks that they are vertices.
 void read_targets(const Column& column, std::uint64_t vertices, std::uint64_t first, std::span<Vertex> out,
                   FirstFault& fault);
-/// Makes the reader that fills `rows` with the edges of /out or /in; its read() first ends `ahead`.
+/// Makes the reader that fills `rows` with the edges of /out or /in.
 std::shared_ptr<EdgesToCome> edges_to_come(std::shared_ptr<const GraphFile> file, bool in,
-                                           const GraphInfo& info, Csr& rows,
-                                           std::unique_ptr<ReadAhead> ahead = nullptr);
+                                           const GraphInfo& info, Csr& rows);
 /// Reads weights and checks that they are finite and not negative.
 void read_weights(const Column& column, std::uint64_t first, std::span<float> out, FirstFault& fault);
 
