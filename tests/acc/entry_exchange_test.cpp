@@ -64,18 +64,26 @@ void expect_all_arrive(EntryExchange<std::uint64_t>& entries, int rank, Count&& 
   EXPECT_EQ(entries.any_came(), any);
 }
 
-TEST(EntryExchangeTest, HandsOverWhatFitsARoundMessageAndWhatDoesNot) {
+/// Calls test(entries, rank) on every rank of a job whose ranks share out 6,000 vertices.
+template <class Test>
+void on_every_rank(std::uint64_t piece_bytes, const Test& test) {
   const Graph graph = stat::make_graph(6000, {{0, 1}, {1, 2}}, false);
+  Meeting::run(kRanks, [&](int rank, Meeting& meeting) {
+    ThreadCommunicator ranks(rank, meeting);
+    Device device({DeviceChoice::host, 1, 0});
+    acc::AccPlace place;
+    place.ranks = &ranks;
+    const acc::RankPart rows(device, graph, {}, place);
+    EntryExchange<std::uint64_t> entries(device, rows, piece_bytes);
+    test(entries, rank);
+  });
+}
+
+TEST(EntryExchangeTest, HandsOverWhatFitsARoundMessageAndWhatDoesNot) {
   // Entries from rank r to the rank after it and to the one after that, round by round.
   const std::vector<std::array<std::uint64_t, 2>> rounds{{0, 0}, {1, 16}, {400, 0}, {2, 1900}, {0, 1}};
   for (const std::uint64_t piece_bytes : {std::uint64_t{1}, std::uint64_t{1000}, Router::kPieceBytes}) {
-    Meeting::run(kRanks, [&](int rank, Meeting& meeting) {
-      ThreadCommunicator ranks(rank, meeting);
-      Device device({DeviceChoice::host, 1, 0});
-      acc::AccPlace place;
-      place.ranks = &ranks;
-      const acc::RankPart rows(device, graph, {}, place);
-      EntryExchange<std::uint64_t> entries(device, rows, piece_bytes);
+    on_every_rank(piece_bytes, [&](EntryExchange<std::uint64_t>& entries, int rank) {
       for (std::size_t round = 0; round < rounds.size(); ++round) {
         // Rank 0 has nothing to send in the last but one, so others learn only from the others' messages.
         expect_all_arrive(entries, rank, [&](int from, int to) {
@@ -89,14 +97,7 @@ TEST(EntryExchangeTest, HandsOverWhatFitsARoundMessageAndWhatDoesNot) {
 }
 
 TEST(EntryExchangeTest, SaysWhatAllRanksHaveComeTo) {
-  const Graph graph = stat::make_graph(6000, {{0, 1}, {1, 2}}, false);
-  Meeting::run(kRanks, [&](int rank, Meeting& meeting) {
-    ThreadCommunicator ranks(rank, meeting);
-    Device device({DeviceChoice::host, 1, 0});
-    acc::AccPlace place;
-    place.ranks = &ranks;
-    const acc::RankPart rows(device, graph, {}, place);
-    EntryExchange<std::uint64_t> entries(device, rows);
+  on_every_rank(Router::kPieceBytes, [](EntryExchange<std::uint64_t>& entries, int rank) {
     const auto r = static_cast<std::uint64_t>(rank);
     entries.clear();
     EXPECT_FALSE(entries.open((r + 1) % kRanks, 1000 + r)) << "so many follow";
