@@ -23,27 +23,27 @@ class Checksum {
   /// Hashes the next bytes.
   void update(std::span<const std::byte> bytes) {
     length_ += bytes.size();
-    if (held_ > 0) {
-      const std::size_t taken = std::min(bytes.size(), kStripe - held_);
-      std::memcpy(tail_.data() + held_, bytes.data(), taken);
-      held_ += taken;
-      bytes = bytes.subspan(taken);
-      if (held_ < kStripe) return;
+    if (buffered_ > 0) {
+      const std::size_t copied = std::min(bytes.size(), kStripe - buffered_);
+      std::memcpy(tail_.data() + buffered_, bytes.data(), copied);
+      buffered_ += copied;
+      bytes = bytes.subspan(copied);
+      if (buffered_ < kStripe) return;
       absorb(tail_.data(), 1);
-      held_ = 0;
+      buffered_ = 0;
     }
     const std::size_t stripes = bytes.size() / kStripe;
     absorb(bytes.data(), stripes);
     bytes = bytes.subspan(stripes * kStripe);
     if (!bytes.empty()) std::memcpy(tail_.data(), bytes.data(), bytes.size());
-    held_ = bytes.size();
+    buffered_ = bytes.size();
   }
 
   /// The hash of all bytes so far; may be called at any time.
   std::uint64_t value() const {
     Checksum last = *this;
-    if (held_ > 0) {
-      std::fill(last.tail_.begin() + static_cast<std::ptrdiff_t>(held_), last.tail_.end(), std::byte{0});
+    if (buffered_ > 0) {
+      std::fill(last.tail_.begin() + static_cast<std::ptrdiff_t>(buffered_), last.tail_.end(), std::byte{0});
       last.absorb(last.tail_.data(), 1);
     }
     std::uint64_t hash = finish(length_ + kSeed);
@@ -83,7 +83,7 @@ class Checksum {
 
   std::array<std::uint64_t, 4> lanes_{kSeed, kSeed + kFold, kSeed + 2 * kFold, kSeed + 3 * kFold};
   std::uint64_t length_ = 0;
-  std::size_t held_ = 0;
+  std::size_t buffered_ = 0;
   std::array<std::byte, kStripe> tail_{};
 };
 

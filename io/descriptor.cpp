@@ -21,8 +21,8 @@ std::string system_message(const std::string& path, int error) {
   return path + ": " + std::generic_category().message(error);
 }
 
-Descriptor::Descriptor(const std::string& path, int flags, const std::string& known_as)
-    : known_as_(known_as.empty() ? path : known_as) {
+Descriptor::Descriptor(const std::string& path, int flags, const std::string& display_path)
+    : display_path_(display_path.empty() ? path : display_path) {
   do {
     file_ = OpenFile(::open(path.c_str(), flags | O_CLOEXEC, 0666));
   } while (get() < 0 && errno == EINTR);
@@ -30,7 +30,7 @@ Descriptor::Descriptor(const std::string& path, int flags, const std::string& kn
 }
 
 void Descriptor::fail(int error) const {
-  throw RunError(system_message(known_as_, error));
+  throw RunError(system_message(display_path_, error));
 }
 
 void Descriptor::write_all(std::span<const std::byte> bytes) {
@@ -75,16 +75,16 @@ void Descriptor::close() {
   if (const int fd = file_.release(); fd >= 0 && ::close(fd) != 0 && errno != EINTR) fail(errno);
 }
 
-void Writeback::count(int file, std::uint64_t bytes) {
-  if ((waiting_ += bytes) < kAtOnce) return;
-  waiting_ = 0;
+void Writeback::add_written(int file, std::uint64_t bytes) {
+  if ((unflushed_ += bytes) < kInterval) return;
+  unflushed_ = 0;
   ::sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE);  // if this fails, the final sync fails too
 }
 
-Descriptor make_scratch(const std::string& beside, const std::string& known_as) {
-  OpenFile file = open_nameless(beside + ".scratch");
-  if (file.get() < 0) throw RunError(system_message(known_as, errno));
-  return Descriptor(file.release(), known_as);
+Descriptor open_scratch(const std::string& sibling, const std::string& display_path) {
+  OpenFile file = open_nameless(sibling + ".scratch");
+  if (file.get() < 0) throw RunError(system_message(display_path, errno));
+  return Descriptor(file.release(), display_path);
 }
 
 }  // namespace sluice::io

@@ -18,10 +18,10 @@ std::string system_message(const std::string& path, int error);
 class Descriptor {
  public:
   Descriptor() = default;
-  /// open(2); throws RunError naming `known_as` (by default the path).
-  Descriptor(const std::string& path, int flags, const std::string& known_as = {});
+  /// open(2); throws RunError naming `display_path` (by default the path).
+  Descriptor(const std::string& path, int flags, const std::string& display_path = {});
   /// Takes ownership of `fd`.
-  Descriptor(int fd, std::string known_as) : file_(fd), known_as_(std::move(known_as)) {}
+  Descriptor(int fd, std::string display_path) : file_(fd), display_path_(std::move(display_path)) {}
 
   int get() const { return file_.get(); }
   explicit operator bool() const { return get() >= 0; }
@@ -37,7 +37,7 @@ class Descriptor {
   [[noreturn]] void fail(int error) const;
 
   OpenFile file_;
-  std::string known_as_;
+  std::string display_path_;
 };
 
 /// Starts the writeback of written data while more is made. The system by itself waits for gigabytes of such
@@ -47,16 +47,16 @@ class Descriptor {
 class Writeback {
  public:
   /// Counts `bytes` more that were written to the file, and starts writeback every 16 MiB.
-  void count(int file, std::uint64_t bytes);
+  void add_written(int file, std::uint64_t bytes);
 
  private:
-  static constexpr std::uint64_t kAtOnce = 16u << 20;
+  static constexpr std::uint64_t kInterval = 16u << 20;
 
-  std::uint64_t waiting_ = 0;
+  std::uint64_t unflushed_ = 0;
 };
 
-/// Creates an unlinked file in the folder of `beside`: it vanishes with its descriptor. Errors name
-/// `known_as`.
-Descriptor make_scratch(const std::string& beside, const std::string& known_as);
+/// Creates an unlinked file in the folder of `sibling`: it vanishes with its descriptor. Errors name
+/// `display_path`.
+Descriptor open_scratch(const std::string& sibling, const std::string& display_path);
 
 }  // namespace sluice::io

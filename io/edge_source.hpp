@@ -27,7 +27,7 @@ struct EdgeBatch {
 };
 
 /// Facts that the input declares, known once its header was read (before the first batch).
-struct EdgeSourceInfo {
+struct EdgeStreamInfo {
   std::optional<std::uint64_t> vertices;  ///< declared vertex count; without it: largest id + 1
   bool undirected = false;  ///< the format says so (METIS, Matrix Market symmetric): store both directions
   bool weighted = false;
@@ -38,10 +38,10 @@ struct EdgeSourceInfo {
 
 /// A stream of edges with 0-based ids. Faults throw InputError ("FILE:LINE: what, remedy"). All memory of a
 /// source is charged by the time the first batch is delivered; later batches take no more.
-class EdgeSource {
+class EdgeStream {
  public:
-  virtual ~EdgeSource() = default;
-  virtual const EdgeSourceInfo& info() const = 0;
+  virtual ~EdgeStream() = default;
+  virtual const EdgeStreamInfo& info() const = 0;
   /// Fills `batch` with the next edges in input order; returns false at the end.
   virtual bool next(EdgeBatch& batch) = 0;
   /// Returns all edges sorted, in place of next(), if the source has a faster way than reading them.
@@ -86,6 +86,6 @@ inline std::uint64_t reader_memory() {
 /// name ends in
 /// `.u64`, else 32-bit ids. METIS files list every edge at both ends; the source delivers it once. The source
 /// takes at most reader_memory(), charged here, and more only if a single line is longer than a block.
-std::unique_ptr<EdgeSource> open_edge_file(const std::string& path, const ReadOptions& options);
+std::unique_ptr<EdgeStream> open_edge_file(const std::string& path, const ReadOptions& options);
 
 }  // namespace sluice::io

@@ -31,7 +31,7 @@ constexpr std::uint64_t kAlignment = 4096;
 /// core's cache.
 constexpr std::uint64_t kBlock = 1u << 20;
 /// Shorter reads use the system's cache: they are not worth a block.
-constexpr std::uint64_t kSmallest = 64u << 10;
+constexpr std::uint64_t kMinDirectRead = 64u << 10;
 /// Blocks that a stream has in flight.
 constexpr unsigned kStreamBlocks = 4;
 
@@ -43,7 +43,7 @@ constexpr unsigned kStreamBlocks = 4;
 class FileBytes::Reader {
  public:
   explicit Reader(unsigned blocks)
-      : bytes_(blocks * kBlock), requests_(blocks), under_way_(blocks), came_(blocks) {
+      : bytes_(blocks * kBlock), requests_(blocks), in_flight_(blocks), results_(blocks) {
     if (bytes_ > host_budget().ceiling() / kPartOfBudget) return;
     try {
       host_budget().charge(bytes_, "reads past the system's cache");
@@ -66,32 +66,32 @@ class FileBytes::Reader {
 
   explicit operator bool() const { return memory_ != nullptr; }
   unsigned blocks() const { return static_cast<unsigned>(requests_.size()); }
-  const std::byte* block(unsigned which) const { return memory_.get() + which * kBlock; }
+  const std::byte* block(unsigned index) const { return memory_.get() + index * kBlock; }
   /// Starts a read into a block; returns false if that is not possible.
-  bool begin(unsigned which, int file, std::uint64_t offset, std::uint64_t bytes) {
-    if (wait(which) < 0 && under_way_[which])
+  bool begin(unsigned index, int file, std::uint64_t offset, std::uint64_t bytes) {
+    if (wait(index) < 0 && in_flight_[index])
       return false;  // the wait failed: the block still has a read in flight
-    iocb& request = requests_[which] = {};
-    request.aio_data = which;
+    iocb& request = requests_[index] = {};
+    request.aio_data = index;
     request.aio_lio_opcode = IOCB_CMD_PREAD;
     request.aio_fildes = static_cast<std::uint32_t>(file);
-    request.aio_buf = reinterpret_cast<std::uintptr_t>(block(which));
+    request.aio_buf = reinterpret_cast<std::uintptr_t>(block(index));
     request.aio_nbytes = bytes;
     request.aio_offset = static_cast<std::int64_t>(offset);
     iocb* all[] = {&request};
-    under_way_[which] = ::syscall(SYS_io_submit, queue_, 1, all) == 1;
-    return under_way_[which];
+    in_flight_[index] = ::syscall(SYS_io_submit, queue_, 1, all) == 1;
+    return in_flight_[index];
   }
   /// Waits for the read of a block; returns its bytes, or a negative number on failure.
-  std::int64_t wait(unsigned which) {
-    while (under_way_[which]) {
+  std::int64_t wait(unsigned index) {
+    while (in_flight_[index]) {
       io_event event;
-      const long came = ::syscall(SYS_io_getevents, queue_, 1, 1, &event, nullptr);
-      if (came < 0 && errno == EINTR) continue;
-      if (came != 1) return -1;
-      under_way_[event.data] = false, came_[event.data] = event.res;
+      const long completed = ::syscall(SYS_io_getevents, queue_, 1, 1, &event, nullptr);
+      if (completed < 0 && errno == EINTR) continue;
+      if (completed != 1) return -1;
+      in_flight_[event.data] = false, results_[event.data] = event.res;
     }
-    return came_[which];
+    return results_[index];
   }
 
  private:
@@ -105,31 +105,31 @@ class FileBytes::Reader {
   std::unique_ptr<std::byte, Free> memory_;
   aio_context_t queue_ = 0;
   std::vector<iocb> requests_;
-  std::vector<bool> under_way_;
-  std::vector<std::int64_t> came_;
+  std::vector<bool> in_flight_;
+  std::vector<std::int64_t> results_;
 };
 
 /// Reads bytes [begin, end) of a file in order; all blocks of the reader are in flight.
 class FileBytes::Sequence {
  public:
   Sequence(const FileBytes& file, Reader& reader, std::uint64_t begin, std::uint64_t end)
-      : file_(file), reader_(reader), begin_(begin), end_(end), at_(begin), asked_(reader.blocks()) {
-    for (unsigned next = 0; next < reader.blocks(); ++next) ask(begin / kBlock + next);
+      : file_(file), reader_(reader), begin_(begin), end_(end), at_(begin), started_(reader.blocks()) {
+    for (unsigned next = 0; next < reader.blocks(); ++next) start_read(begin / kBlock + next);
   }
   Sequence(const Sequence&) = delete;
   Sequence& operator=(const Sequence&) = delete;
   ~Sequence() {
-    for (unsigned which = 0; which < asked_.size(); ++which)
-      if (asked_[which]) reader_.wait(which);
+    for (unsigned index = 0; index < started_.size(); ++index)
+      if (started_[index]) reader_.wait(index);
   }
 
   /// Reads the next bytes; returns fewer only at the end of the file or the range.
   std::size_t read(std::span<std::byte> bytes) {
     std::size_t done = 0;
     while (done < bytes.size() && at_ < end_) {
-      const std::uint64_t block = at_ / kBlock, until = std::min(end_, (block + 1) * kBlock);
-      const auto to = bytes.subspan(done, std::min<std::uint64_t>(bytes.size() - done, until - at_));
-      if (!take(block, to)) {
+      const std::uint64_t block = at_ / kBlock, block_end = std::min(end_, (block + 1) * kBlock);
+      const auto to = bytes.subspan(done, std::min<std::uint64_t>(bytes.size() - done, block_end - at_));
+      if (!copy_block(block, to)) {
         // The block is cached, or its direct read failed or was short: the cached read delivers the bytes,
         // the error or the end of the file.
         const std::size_t cached = file_.cached_.read_at(to, at_);
@@ -138,7 +138,7 @@ class FileBytes::Sequence {
       } else {
         at_ += to.size(), done += to.size();
       }
-      if (at_ == until) ask(block + reader_.blocks());
+      if (at_ == block_end) start_read(block + reader_.blocks());
     }
     return done;
   }
@@ -146,28 +146,29 @@ class FileBytes::Sequence {
  private:
   std::uint64_t first_of(std::uint64_t block) const { return std::max(begin_, block * kBlock); }
 
-  void ask(std::uint64_t block) {
+  void start_read(std::uint64_t block) {
     const std::uint64_t at = first_of(block), to = std::min(end_, (block + 1) * kBlock);
     const std::uint64_t from = at / kAlignment * kAlignment;
-    const auto which = static_cast<unsigned>(block % reader_.blocks());
-    asked_[which] = at < to && !file_.in_cache(at, to - at) &&
-                    reader_.begin(which, file_.direct_.get(), from,
-                                  (to + kAlignment - 1) / kAlignment * kAlignment - from);
+    const auto index = static_cast<unsigned>(block % reader_.blocks());
+    started_[index] = at < to && !file_.in_cache(at, to - at) &&
+                      reader_.begin(index, file_.direct_.get(), from,
+                                    (to + kAlignment - 1) / kAlignment * kAlignment - from);
   }
 
   /// Copies the bytes at at_ of this block; returns false if the block's read did not deliver them.
-  bool take(std::uint64_t block, std::span<std::byte> to) {
-    const auto which = static_cast<unsigned>(block % reader_.blocks());
+  bool copy_block(std::uint64_t block, std::span<std::byte> to) {
+    const auto index = static_cast<unsigned>(block % reader_.blocks());
     const std::uint64_t skipped = at_ - first_of(block) / kAlignment * kAlignment;
-    if (!asked_[which] || reader_.wait(which) < static_cast<std::int64_t>(skipped + to.size())) return false;
-    std::memcpy(to.data(), reader_.block(which) + skipped, to.size());
+    if (!started_[index] || reader_.wait(index) < static_cast<std::int64_t>(skipped + to.size()))
+      return false;
+    std::memcpy(to.data(), reader_.block(index) + skipped, to.size());
     return true;
   }
 
   const FileBytes& file_;
   Reader& reader_;
   std::uint64_t begin_, end_, at_;
-  std::vector<bool> asked_;  ///< by block of the reader: a read was started
+  std::vector<bool> started_;  ///< by block of the reader: a read was started
 };
 
 FileBytes::FileBytes(const std::string& path, Caching caching) : cached_(path, O_RDONLY) {
@@ -183,7 +184,7 @@ FileBytes::FileBytes(const std::string& path, Caching caching) : cached_(path, O
 }
 
 std::size_t FileBytes::read_at(std::span<std::byte> bytes, std::uint64_t offset) const {
-  if (!direct_ || bytes.size() < kSmallest) return cached_.read_at(bytes, offset);
+  if (!direct_ || bytes.size() < kMinDirectRead) return cached_.read_at(bytes, offset);
   thread_local Reader reader(2);
   if (!reader) return cached_.read_at(bytes, offset);
   return Sequence(*this, reader, offset, offset + bytes.size()).read(bytes);
@@ -198,11 +199,14 @@ void FileBytes::read_ahead(std::uint64_t offset, std::uint64_t bytes) const {
 bool FileBytes::in_cache(std::uint64_t offset, std::uint64_t bytes) const {
   if (!map_ || bytes == 0 || offset + bytes > map_.get_deleter().bytes) return false;
   static const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  std::array<unsigned char, 64> held;
+  std::array<unsigned char, 64> page_states;
   for (std::uint64_t at = offset / page * page; at < offset + bytes;) {
-    const std::uint64_t pages = std::min<std::uint64_t>(held.size(), (offset + bytes - at + page - 1) / page);
-    if (::mincore(static_cast<std::byte*>(map_.get()) + at, pages * page, held.data()) != 0) return false;
-    if (!std::all_of(held.begin(), held.begin() + pages, [](unsigned char is) { return is & 1; }))
+    const std::uint64_t pages =
+        std::min<std::uint64_t>(page_states.size(), (offset + bytes - at + page - 1) / page);
+    if (::mincore(static_cast<std::byte*>(map_.get()) + at, pages * page, page_states.data()) != 0)
+      return false;
+    if (!std::all_of(page_states.begin(), page_states.begin() + pages,
+                     [](unsigned char page_state) { return page_state & 1; }))
       return false;
     at += pages * page;
   }
@@ -210,8 +214,8 @@ bool FileBytes::in_cache(std::uint64_t offset, std::uint64_t bytes) const {
 }
 
 /// The stream has its own reader, since its thread may read other files meanwhile.
-struct FileStream::Ahead {
-  explicit Ahead(const std::string& path) : file(path, Caching::none), reader(kStreamBlocks) {}
+struct FileStream::Prefetch {
+  explicit Prefetch(const std::string& path) : file(path, Caching::none), reader(kStreamBlocks) {}
 
   FileBytes file;
   FileBytes::Reader reader;
@@ -224,23 +228,25 @@ FileStream::FileStream(const std::string& path) : file_(path) {
   if (::fstat(file_.get(), &found) != 0) return;
   const auto size = static_cast<std::uint64_t>(found.st_size);
   if (size < kStreamBlocks * kBlock) return;
-  ahead_ = std::make_unique<Ahead>(path);
-  if (ahead_->file.past_cache() && ahead_->reader) {
-    ahead_->sequence.emplace(ahead_->file, ahead_->reader, 0, size);
+  prefetch_ = std::make_unique<Prefetch>(path);
+  if (prefetch_->file.bypasses_cache() && prefetch_->reader) {
+    prefetch_->sequence.emplace(prefetch_->file, prefetch_->reader, 0, size);
   } else {
-    ahead_.reset();
+    prefetch_.reset();
   }
 }
 
 FileStream::~FileStream() = default;
 
 std::size_t FileStream::read(std::span<std::byte> bytes) {
-  const std::size_t got = ahead_ ? ahead_->sequence->read(bytes) : file_.read_at(bytes, at_);
-  at_ += got;
+  const std::size_t size = prefetch_ ? prefetch_->sequence->read(bytes) : file_.read_at(bytes, at_);
+  at_ += size;
   // Linux takes 0.04 s to free a queue of asynchronous reads; this is done in the background.
-  if (got < bytes.size() && ahead_)
-    closing_.begin([ended = std::make_shared<std::unique_ptr<Ahead>>(std::move(ahead_))] { ended->reset(); });
-  return got;
+  if (size < bytes.size() && prefetch_)
+    closing_.begin([finished = std::make_shared<std::unique_ptr<Prefetch>>(std::move(prefetch_))] {
+      finished->reset();
+    });
+  return size;
 }
 
 ReadAhead::ReadAhead(std::string path) {
@@ -251,9 +257,9 @@ ReadAhead::ReadAhead(std::string path) {
     constexpr std::size_t kPiece = 256u << 10;
     const FileBytes file(path);
     std::vector<std::byte> piece(kPiece);
-    file.read_ahead(0, kAhead);
-    for (std::uint64_t at = 0; !ends_ && file.read_at(piece, at) == kPiece; at += kPiece)
-      file.read_ahead(at + kAhead, kPiece);
+    file.read_ahead(0, kReadAheadBytes);
+    for (std::uint64_t at = 0; !stopped_ && file.read_at(piece, at) == kPiece; at += kPiece)
+      file.read_ahead(at + kReadAheadBytes, kPiece);
   });
 }
 

@@ -25,7 +25,7 @@ enum class Caching {
 
 /// Bytes that are requested ahead of a read. If the system itself reads 128 KiB ahead (Linux's default), a
 /// disk gives 0.5 GB/s to threads that only read, and 1.5 GB/s to threads that also request.
-constexpr std::uint64_t kAhead = 64u << 20;
+constexpr std::uint64_t kReadAheadBytes = 64u << 20;
 
 /// An open file. Safe to read from several threads.
 class FileBytes {
@@ -36,7 +36,7 @@ class FileBytes {
 
   int get() const { return cached_.get(); }
   /// Whether reads can bypass the cache.
-  bool past_cache() const { return static_cast<bool>(direct_); }
+  bool bypasses_cache() const { return static_cast<bool>(direct_); }
   /// Reads at most to the end of the file; returns the bytes read (less than requested only at the end).
   std::size_t read_at(std::span<std::byte> bytes, std::uint64_t offset) const;
   /// Asks the system to read these bytes into its cache in the background. Does nothing if reads bypass the
@@ -67,10 +67,10 @@ class FileStream {
   std::size_t read(std::span<std::byte> bytes);
 
  private:
-  struct Ahead;
+  struct Prefetch;
 
   FileBytes file_;                ///< through the cache
-  std::unique_ptr<Ahead> ahead_;  ///< null: file is small, at its end, or read through the cache
+  std::unique_ptr<Prefetch> prefetch_;  ///< null: file is small, at its end, or read through the cache
   std::uint64_t at_ = 0;
   Background closing_;
 };
@@ -82,10 +82,10 @@ class ReadAhead {
   explicit ReadAhead(std::string path);
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
-  ~ReadAhead() { ends_ = true; }
+  ~ReadAhead() { stopped_ = true; }
 
  private:
-  std::atomic<bool> ends_{false};
+  std::atomic<bool> stopped_{false};
   Background reading_;
 };
 

@@ -21,7 +21,7 @@ constexpr hsize_t kAlignFrom = 64u << 10;  // smaller datasets are not aligned
 constexpr hsize_t kAlignment = 4096;       // a page: for direct reads, and for mapping
 
 /// Whether a file could not be closed; the library's cleanup at exit would then crash.
-bool stuck_file = false;
+bool unclosable_file = false;
 
 struct Reason {
   std::string innermost;
@@ -36,8 +36,8 @@ herr_t collect(unsigned level, const H5E_error2_t* error, void* data) {
   if (text.find("unable to lock") != text.npos) reason.lock = true;
   static constexpr std::string_view kMark = "error message = '";
   if (const auto at = text.find(kMark); at != text.npos) {
-    const auto rest = text.substr(at + kMark.size());
-    reason.system = rest.substr(0, rest.find('\''));
+    const auto message = text.substr(at + kMark.size());
+    reason.system = message.substr(0, message.find('\''));
   }
   return 0;
 }
@@ -74,9 +74,9 @@ void reserve(hid_t file) {
 }
 
 /// Releases a file. A file that the library cannot close stays in its tables, half dismantled.
-bool let_go(Handle& file) noexcept {
+bool release_file(Handle& file) noexcept {
   const bool closed = file.reset();
-  stuck_file = stuck_file || !closed;
+  unclosable_file = unclosable_file || !closed;
   return closed;
 }
 
@@ -85,7 +85,7 @@ bool let_go(Handle& file) noexcept {
 // with every step checked.
 
 /// Longer text is treated as damage. The longest valid text is the list of a result's shards.
-constexpr std::size_t kLongestText = 4u << 20;
+constexpr std::size_t kMaxTextBytes = 4u << 20;
 
 /// Position of variable-length text, as stored in the file (HDF5 File Format Specification, global heap ID).
 struct HeapReference {
@@ -94,8 +94,8 @@ struct HeapReference {
 };
 
 /// A type conversion that leaves the reference unchanged.
-herr_t keep(hid_t source, hid_t, H5T_cdata_t* state, std::size_t, std::size_t, std::size_t, void*, void*,
-            hid_t) {
+herr_t copy_reference(hid_t source, hid_t, H5T_cdata_t* state, std::size_t, std::size_t, std::size_t, void*,
+                      void*, hid_t) {
   if (state->command != H5T_CONV_INIT) return 0;
   state->need_bkg = H5T_BKG_NO;
   return H5Tis_variable_str(source) > 0 && H5Tget_size(source) == sizeof(HeapReference) ? 0 : -1;
@@ -105,14 +105,14 @@ herr_t keep(hid_t source, hid_t, H5T_cdata_t* state, std::size_t, std::size_t, s
 bool read_reference(hid_t attribute, HeapReference& reference) {
   const Handle text(H5Tcopy(H5T_C_S1)), bytes(H5Tcreate(H5T_OPAQUE, sizeof reference));
   checked(H5Tset_size(text.get(), H5T_VARIABLE));
-  checked(H5Tregister(H5T_PERS_SOFT, "sluice_heap_reference", text.get(), bytes.get(), keep));
+  checked(H5Tregister(H5T_PERS_SOFT, "sluice_heap_reference", text.get(), bytes.get(), copy_reference));
   const bool read = H5Aread(attribute, bytes.get(), &reference) >= 0;
-  H5Tunregister(H5T_PERS_SOFT, "sluice_heap_reference", text.get(), bytes.get(), keep);
+  H5Tunregister(H5T_PERS_SOFT, "sluice_heap_reference", text.get(), bytes.get(), copy_reference);
   return read;
 }
 
 /// A valid collection is little larger than its largest text.
-constexpr std::uint64_t kLargestHeap = 16u << 20;
+constexpr std::uint64_t kMaxHeapBytes = 16u << 20;
 
 /// HeapHeader begins a collection of the global heap; HeapObject begins each of its objects.
 struct HeapHeader {
@@ -133,7 +133,7 @@ bool read_from_heap(int file, const HeapReference& reference, std::string& text)
   };
   HeapHeader header;
   if (!read_at(reference.address(), &header, sizeof header)) return false;
-  if (std::string_view(header.signature, 4) != "GCOL" || header.bytes > kLargestHeap) return false;
+  if (std::string_view(header.signature, 4) != "GCOL" || header.bytes > kMaxHeapBytes) return false;
   HeapObject object;
   for (std::uint64_t at = sizeof header; at < header.bytes;) {
     if (!read_at(reference.address() + at, &object, sizeof object) || object.index == 0) return false;
@@ -151,7 +151,7 @@ bool read_from_heap(int file, const HeapReference& reference, std::string& text)
 /// Reads an attribute of one variable-length text; returns false if its reference is invalid.
 bool read_heap_text(const Handle& attribute, std::string& text) {
   HeapReference reference;
-  if (!read_reference(attribute.get(), reference) || reference.length > kLongestText) return false;
+  if (!read_reference(attribute.get(), reference) || reference.length > kMaxTextBytes) return false;
   const Handle file(H5Iget_file_id(attribute.get()));
   return read_from_heap(descriptor_of(file.get()), reference, text);
 }
@@ -171,11 +171,11 @@ void fail() {
   throw Failure(reason.innermost.empty() ? "HDF5 failed without a reason" : reason.innermost);
 }
 
-void quiet() {
+void silence_errors() {
   static const bool once = [] {
     H5dont_atexit();
     return std::atexit([] {
-             if (!stuck_file) H5close();
+             if (!unclosable_file) H5close();
            }) == 0;
   }();
   // A thread-safe build of the library has an error stack and a print setting for each thread.
@@ -184,7 +184,7 @@ void quiet() {
 }
 
 Handle create_file(const std::string& path) {
-  quiet();
+  silence_errors();
   const Handle creation(H5Pcreate(H5P_FILE_CREATE));
   checked(H5Pset_obj_track_times(creation.get(), false));
   const Handle access(H5Pcreate(H5P_FILE_ACCESS));
@@ -194,31 +194,31 @@ Handle create_file(const std::string& path) {
 }
 
 Handle open_file(const std::string& path, bool writable) {
-  quiet();
+  silence_errors();
   return Handle(H5Fopen(path.c_str(), writable ? H5F_ACC_RDWR : H5F_ACC_RDONLY, H5P_DEFAULT));
 }
 
 void close_file(Handle& file) {
-  quiet();
+  silence_errors();
   reserve(file.get());
   checked(H5Fflush(file.get(), H5F_SCOPE_LOCAL));
-  if (!let_go(file)) fail();
+  if (!release_file(file)) fail();
 }
 
 void abandon_file(Handle& file) noexcept {
   if (!file) return;
-  quiet();
+  silence_errors();
   if (const int sink = ::memfd_create("abandoned", MFD_CLOEXEC); sink >= 0) {
     if (const int written = descriptor_of(file.get()); written >= 0) ::dup3(sink, written, O_CLOEXEC);
     ::close(sink);
   }
-  let_go(file);
+  release_file(file);
   H5Eclear2(H5E_DEFAULT);
 }
 
 int descriptor_of(hid_t file) {
-  void* held = nullptr;
-  return H5Fget_vfd_handle(file, H5P_DEFAULT, &held) >= 0 ? *static_cast<int*>(held) : -1;
+  void* driver_handle = nullptr;
+  return H5Fget_vfd_handle(file, H5P_DEFAULT, &driver_handle) >= 0 ? *static_cast<int*>(driver_handle) : -1;
 }
 
 Handle create_group(hid_t parent, const std::string& name) {
@@ -276,7 +276,7 @@ bool read_attribute(hid_t object, const std::string& name, std::string& text) {
   const Handle type(H5Aget_type(attribute.get()));
   if (H5Tis_variable_str(type.get()) > 0) return read_heap_text(attribute, text);
   const std::size_t size = H5Tget_size(type.get());
-  if (size > kLongestText) return false;
+  if (size > kMaxTextBytes) return false;
   std::vector<char> characters(size + 1, '\0');
   if (H5Aread(attribute.get(), type.get(), characters.data()) < 0) return false;
   text = characters.data();

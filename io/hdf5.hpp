@@ -52,7 +52,7 @@ class Handle {
 
 /// Silences the library's own error messages in this thread, and its cleanup at exit if that would crash.
 /// Every thread calls this before its first other call of the library.
-void quiet();
+void silence_errors();
 
 /// Creates a file with Sluice's settings: no time stamps, large datasets aligned to pages.
 Handle create_file(const std::string& path);

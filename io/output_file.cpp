@@ -24,13 +24,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void sync_path(const std::string& path, const std::string& known_as) {
-  Descriptor(path, O_RDONLY, known_as).sync();
+void sync_path(const std::string& path, const std::string& display_path) {
+  Descriptor(path, O_RDONLY, display_path).sync();
 }
 
 /// --force must not delete a user's other folders or a device file: only what looks like a result is
 /// replaced.
-void refuse_unlike_result(const std::string& path, mode_t mode) {
+void refuse_non_result(const std::string& path, mode_t mode) {
   if (S_ISREG(mode) || S_ISLNK(mode)) return;
   if (!S_ISDIR(mode)) throw UsageError(path + " is no regular file: choose another name");
   const bool shards = fs::path(path).extension() == ".shards";
@@ -47,19 +47,19 @@ void refuse_unlike_result(const std::string& path, mode_t mode) {
   if (error) throw RunError(system_message(path, error.value()));
 }
 
-std::optional<struct stat> found_at(const std::string& path) {
+std::optional<struct stat> status_of(const std::string& path) {
   struct stat found {};
   return ::lstat(path.c_str(), &found) == 0 ? std::optional(found) : std::nullopt;
 }
 
 bool is_folder(const std::string& path) {
-  const auto found = found_at(path);
+  const auto found = status_of(path);
   return found && S_ISDIR(found->st_mode);
 }
 
-bool is_one_file(const std::string& a, const std::string& b) {
-  const auto one = found_at(a), other = found_at(b);
-  return one && other && one->st_dev == other->st_dev && one->st_ino == other->st_ino;
+bool is_same_file(const std::string& a, const std::string& b) {
+  const auto first = status_of(a), second = status_of(b);
+  return first && second && first->st_dev == second->st_dev && first->st_ino == second->st_ino;
 }
 
 /// Whether the error means that the file system, such as NFS, lacks these flags of renameat2.
@@ -69,7 +69,7 @@ bool lacks_flags(int error) {
 
 /// rename_new() for a file, with calls that every file system has; none of them replaces a file.
 int link_new(const std::string& from, const std::string& to) {
-  if (::link(from.c_str(), to.c_str()) == 0 || (errno == EEXIST && is_one_file(from, to))) {
+  if (::link(from.c_str(), to.c_str()) == 0 || (errno == EEXIST && is_same_file(from, to))) {
     ::unlink(from.c_str());
     return 0;
   }
@@ -159,7 +159,7 @@ void OutputFile::require_free(const std::string& path, bool force) {
   struct stat found {};
   if (::lstat(name.c_str(), &found) == 0) {
     if (!force) throw UsageError(name + " exists: give --force to replace it");
-    refuse_unlike_result(name, found.st_mode);
+    refuse_non_result(name, found.st_mode);
   } else if (errno != ENOENT) {
     throw RunError(system_message(name, errno));
   }
@@ -171,14 +171,15 @@ std::string OutputFile::name_of(std::string path) {
 }
 
 std::string OutputFile::temporary_of(const std::string& path, const std::string& tag) {
-  constexpr long kUsualLimit = 255, kBehind = 32;  // kBehind: for suffixes of scratch files and others
+  constexpr long kUsualLimit = 255,
+                 kSuffixReserve = 32;  // kSuffixReserve: for suffixes of scratch files and others
   const long limit = ::pathconf(folder_of(path).c_str(), _PC_NAME_MAX);
-  const std::string behind = ".partial-" + tag;
+  const std::string suffix = ".partial-" + tag;
   const std::string name = fs::path(path).filename();
-  const auto longest = static_cast<std::size_t>((limit > 0 ? limit : kUsualLimit) - kBehind);
-  if (name.size() + behind.size() <= longest) return path + behind;
+  const auto longest = static_cast<std::size_t>((limit > 0 ? limit : kUsualLimit) - kSuffixReserve);
+  if (name.size() + suffix.size() <= longest) return path + suffix;
   const std::string shorter = fmt::format("sluice-{:016x}", std::hash<std::string>()(name));
-  return (fs::path(path).parent_path() / (shorter + behind)).string();
+  return (fs::path(path).parent_path() / (shorter + suffix)).string();
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
@@ -209,7 +210,7 @@ void OutputFile::commit() {
   if (!force_) {
     error = rename_new(temporary_, path_);
     if (error == EEXIST) throw UsageError(path_ + " exists: give --force to replace it");
-  } else if (found_at(path_) && (folder_ || is_folder(path_))) {
+  } else if (status_of(path_) && (folder_ || is_folder(path_))) {
     error = replace(temporary_, path_);
   } else if (::rename(temporary_.c_str(), path_.c_str()) != 0) {  // rename(2) replaces a file by a file
     error = errno;

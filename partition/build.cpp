@@ -25,17 +25,17 @@ Csr rows_of(std::span<const Record> records, std::uint64_t vertices, unsigned th
   if (Record::kTimed) csr.times = HostArray<std::int64_t>(records.size(), "CSR times");
   if (host_budget().counts_only()) return csr;
   parallel_blocks(threads, records.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-    std::uint64_t open = begin == 0 ? 0 : std::uint64_t{records[begin - 1].source()} + 1;
+    std::uint64_t next_list = begin == 0 ? 0 : std::uint64_t{records[begin - 1].source()} + 1;
     for (std::uint64_t i = begin; i < end; ++i) {
       const Record& record = records[i];
-      for (; open <= record.source(); ++open) csr.offsets[open] = i;
+      for (; next_list <= record.source(); ++next_list) csr.offsets[next_list] = i;
       csr.targets[i] = record.target();
       if constexpr (Record::kWeighted) csr.weights[i] = record.weight();
       if constexpr (Record::kTimed) csr.times[i] = record.time();
     }
   });
-  const std::uint64_t rest = records.empty() ? 0 : std::uint64_t{records.back().source()} + 1;
-  std::fill(csr.offsets.begin() + rest, csr.offsets.end(), records.size());
+  const std::uint64_t first_empty = records.empty() ? 0 : std::uint64_t{records.back().source()} + 1;
+  std::fill(csr.offsets.begin() + first_empty, csr.offsets.end(), records.size());
   return csr;
 }
 
@@ -100,9 +100,9 @@ std::uint64_t transpose_bytes(const Csr& csr) {
   });
 }
 
-Csr transpose_some(const Csr& out, Vertex first, std::uint64_t last, bool weighted, unsigned threads) {
+Csr transpose_range(const Csr& out, Vertex first, std::uint64_t last, bool weighted, unsigned threads) {
   const std::uint64_t n = out.vertices();
-  const auto some = [&](std::uint64_t u) {
+  const auto targets_in_range = [&](std::uint64_t u) {
     const Vertex* begin = out.targets.data() + out.offsets[u];
     const Vertex* end = out.targets.data() + out.offsets[u + 1];
     const Vertex* from = std::lower_bound(begin, end, first);
@@ -111,23 +111,23 @@ Csr transpose_some(const Csr& out, Vertex first, std::uint64_t last, bool weight
   };
   const bool planned = host_budget().counts_only();
   const std::uint64_t rows = planned ? 0 : n;  // to scan: a plan scans none
-  HostArray<EdgeIndex> places(n + 1, "in-edges");
-  if (!planned) places[0] = 0;
+  HostArray<EdgeIndex> offsets(n + 1, "in-edges");
+  if (!planned) offsets[0] = 0;
   for (std::uint64_t u = 0; u < rows; ++u) {
-    const auto [from, to] = some(u);
-    places[u + 1] = places[u] + static_cast<std::uint64_t>(to - from);
+    const auto [from, to] = targets_in_range(u);
+    offsets[u + 1] = offsets[u] + static_cast<std::uint64_t>(to - from);
   }
-  const EdgeIndex edges = planned ? out.offsets[last] - out.offsets[first] : places[n];
+  const EdgeIndex edges = planned ? out.offsets[last] - out.offsets[first] : offsets[n];
   HostArray<Vertex> heads(edges, "in-edges"), tails(edges, "in-edges");
   HostArray<float> weights(weighted ? edges : 0, "in-edges");
   parallel_blocks(threads, rows, kVerticesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
     for (std::uint64_t u = begin; u < end; ++u) {
-      const auto [from, to] = some(u);
-      std::copy(from, to, heads.data() + places[u]);
-      std::fill(tails.data() + places[u], tails.data() + places[u + 1], static_cast<Vertex>(u));
+      const auto [from, to] = targets_in_range(u);
+      std::copy(from, to, heads.data() + offsets[u]);
+      std::fill(tails.data() + offsets[u], tails.data() + offsets[u + 1], static_cast<Vertex>(u));
       if (weighted) {
         const auto skipped = from - out.targets.data();
-        std::copy_n(out.weights.data() + skipped, to - from, weights.data() + places[u]);
+        std::copy_n(out.weights.data() + skipped, to - from, weights.data() + offsets[u]);
       }
     }
   });

@@ -26,6 +26,6 @@ std::uint64_t transpose_bytes(const Csr& csr);
 
 /// Builds the in-edges of vertices [first, last), as rows of the whole graph; other lists are empty. If host
 /// memory is only counted, there are assumed to be as many in-edges as out-edges.
-Csr transpose_some(const Csr& out, Vertex first, std::uint64_t last, bool weighted, unsigned threads);
+Csr transpose_range(const Csr& out, Vertex first, std::uint64_t last, bool weighted, unsigned threads);
 
 }  // namespace sluice

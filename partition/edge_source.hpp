@@ -24,14 +24,14 @@ class EdgeSource {
 };
 
 /// Edges of a graph whose arrays are allocated, but still to be read.
-class EdgesToCome {
+class PendingEdges {
  public:
   /// Called when the lists of vertices [begin, end) have been read; `thread` numbers the calling reader.
   using UseLists = std::function<void(std::uint64_t begin, std::uint64_t end, unsigned thread)>;
 
-  virtual ~EdgesToCome() = default;
+  virtual ~PendingEdges() = default;
   /// Whether all edges have been read.
-  virtual bool there() const = 0;
+  virtual bool complete() const = 0;
   /// Reads the edges on `threads` threads. If `use` is given, they call it for ranges that hold each vertex
   /// once, while others read on. Throws InputError, the same for any threads; `use` sees no faulty list.
   virtual void read(unsigned threads, const UseLists& use = {}) = 0;

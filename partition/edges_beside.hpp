@@ -11,16 +11,16 @@
 
 namespace sluice {
 
-class EdgesBeside {
+class BackgroundEdges {
  public:
-  /// Starts to read the edges of `coming` on `threads` threads; null: all edges are already in memory.
-  EdgesBeside(EdgesToCome* coming, unsigned threads);
-  EdgesBeside(const EdgesBeside&) = delete;
-  EdgesBeside& operator=(const EdgesBeside&) = delete;
+  /// Starts to read the edges of `pending` on `threads` threads; null: all edges are already in memory.
+  BackgroundEdges(PendingEdges* pending, unsigned threads);
+  BackgroundEdges(const BackgroundEdges&) = delete;
+  BackgroundEdges& operator=(const BackgroundEdges&) = delete;
 
-  /// Returns when the lists of vertices [0, end) have been read. Throws what EdgesToCome::read() throws.
+  /// Returns when the lists of vertices [0, end) have been read. Throws what PendingEdges::read() throws.
   void wait(std::uint64_t end);
-  /// Returns when all edges have been read. Throws what EdgesToCome::read() throws.
+  /// Returns when all edges have been read. Throws what PendingEdges::read() throws.
   void finish() { reading_.wait(); }
 
  private:
@@ -28,21 +28,21 @@ class EdgesBeside {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::uint64_t there_ = 0;                       ///< lists of vertices [0, there_) have been read
-  std::map<std::uint64_t, std::uint64_t> later_;  ///< ranges read beyond there_: end by begin
+  std::uint64_t read_end_ = 0;                           ///< lists of vertices [0, read_end_) have been read
+  std::map<std::uint64_t, std::uint64_t> out_of_order_;  ///< ranges read beyond read_end_: end by begin
   bool ended_ = false;
   Background reading_;
 };
 
-inline EdgesBeside::EdgesBeside(EdgesToCome* coming, unsigned threads) {
-  if (coming == nullptr || coming->there()) {
+inline BackgroundEdges::BackgroundEdges(PendingEdges* pending, unsigned threads) {
+  if (pending == nullptr || pending->complete()) {
     ended_ = true;
     return;
   }
-  reading_.begin([this, coming, threads] {
+  reading_.begin([this, pending, threads] {
     FirstFailure failure;
     failure.guard([&] {
-      coming->read(threads, [this](std::uint64_t begin, std::uint64_t end, unsigned) { add(begin, end); });
+      pending->read(threads, [this](std::uint64_t begin, std::uint64_t end, unsigned) { add(begin, end); });
     });
     {
       const std::lock_guard lock(mutex_);
@@ -53,19 +53,20 @@ inline EdgesBeside::EdgesBeside(EdgesToCome* coming, unsigned threads) {
   });
 }
 
-inline void EdgesBeside::wait(std::uint64_t end) {
+inline void BackgroundEdges::wait(std::uint64_t end) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return there_ >= end || ended_; });
-  if (there_ >= end) return;
+  changed_.wait(lock, [&] { return read_end_ >= end || ended_; });
+  if (read_end_ >= end) return;
   lock.unlock();
   finish();
 }
 
-inline void EdgesBeside::add(std::uint64_t begin, std::uint64_t end) {
+inline void BackgroundEdges::add(std::uint64_t begin, std::uint64_t end) {
   const std::lock_guard lock(mutex_);
-  later_.emplace(begin, end);
-  for (auto next = later_.begin(); next != later_.end() && next->first == there_; next = later_.erase(next))
-    there_ = next->second;
+  out_of_order_.emplace(begin, end);
+  for (auto next = out_of_order_.begin(); next != out_of_order_.end() && next->first == read_end_;
+       next = out_of_order_.erase(next))
+    read_end_ = next->second;
   changed_.notify_all();
 }
 

@@ -27,12 +27,12 @@ constexpr int kPrivate = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 class SpinLock {
  public:
   void lock() {
-    while (taken_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+    while (locked_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
   }
-  void unlock() { taken_.clear(std::memory_order_release); }
+  void unlock() { locked_.clear(std::memory_order_release); }
 
  private:
-  std::atomic_flag taken_;
+  std::atomic_flag locked_;
 };
 
 class EvenOffsets {
@@ -42,13 +42,13 @@ class EvenOffsets {
     void* const reserved = ::mmap(nullptr, bytes(), PROT_NONE, kPrivate, -1, 0);
     if (reserved == MAP_FAILED) throw BudgetError("no address space for the offsets of so many vertices");
     begin_ = static_cast<std::byte*>(reserved);
-    latest_.fill(filled_.size());
+    ring_.fill(filled_.size());
     const std::lock_guard guard(lock);
     if (first == nullptr) {
       struct sigaction action {};
       action.sa_sigaction = on_fault;
       action.sa_flags = SA_SIGINFO;
-      ::sigaction(SIGSEGV, &action, &others);
+      ::sigaction(SIGSEGV, &action, &previous_action);
     }
     next_ = first, first = this;
   }
@@ -59,7 +59,7 @@ class EvenOffsets {
     EvenOffsets** at = &first;
     while (*at != this) at = &(*at)->next_;
     *at = next_;
-    if (first == nullptr) ::sigaction(SIGSEGV, &others, nullptr);
+    if (first == nullptr) ::sigaction(SIGSEGV, &previous_action, nullptr);
     ::munmap(begin_, bytes());
   }
 
@@ -67,28 +67,29 @@ class EvenOffsets {
 
   static std::optional<EvenLists> lists_of(const void* address) {
     const std::lock_guard guard(lock);
-    const EvenOffsets* const some = of(address);
-    return some == nullptr ? std::nullopt : std::optional(some->lists());
+    const EvenOffsets* const found = find(address);
+    return found == nullptr ? std::nullopt : std::optional(found->lists());
   }
 
  private:
   EvenLists lists() const { return {reinterpret_cast<const EdgeIndex*>(begin_), vertices_, edges_}; }
   std::size_t bytes() const { return filled_.size() * kChunkBytes; }
-  std::byte* at(std::size_t chunk) const { return begin_ + chunk * kChunkBytes; }
+  std::byte* chunk_address(std::size_t chunk) const { return begin_ + chunk * kChunkBytes; }
 
   /// Returns the offsets that contain the address, or null if there are none.
-  static EvenOffsets* of(const void* address) {
-    EvenOffsets* some = first;
-    while (some != nullptr && (address < some->begin_ || address >= some->begin_ + some->bytes()))
-      some = some->next_;
-    return some;
+  static EvenOffsets* find(const void* address) {
+    EvenOffsets* found = first;
+    while (found != nullptr && (address < found->begin_ || address >= found->begin_ + found->bytes()))
+      found = found->next_;
+    return found;
   }
 
   /// A fault outside of all offsets is repeated for the previous handler.
   static void on_fault(int, siginfo_t* info, void*) {
     const std::lock_guard guard(lock);
-    if (EvenOffsets* const some = of(info->si_addr); some != nullptr && some->fill(info->si_addr)) return;
-    ::sigaction(SIGSEGV, &others, nullptr);
+    if (EvenOffsets* const found = find(info->si_addr); found != nullptr && found->fill(info->si_addr))
+      return;
+    ::sigaction(SIGSEGV, &previous_action, nullptr);
   }
 
   /// Fills the chunk of an address, unless another thread did; returns false if there is no memory.
@@ -100,32 +101,34 @@ class EvenOffsets {
     void* const made = ::mmap(nullptr, kChunkBytes, PROT_READ | PROT_WRITE, kPrivate, -1, 0);
     if (made == MAP_FAILED) return false;
     write(chunk * kChunkOffsets, static_cast<EdgeIndex*>(made));
-    if (::mremap(made, kChunkBytes, kChunkBytes, MREMAP_MAYMOVE | MREMAP_FIXED, at(chunk)) == MAP_FAILED)
+    if (::mremap(made, kChunkBytes, kChunkBytes, MREMAP_MAYMOVE | MREMAP_FIXED, chunk_address(chunk)) ==
+        MAP_FAILED)
       return false;
     filled_[chunk] = true;
-    std::size_t& oldest = latest_[turn_++ % kFilledChunks];
+    std::size_t& oldest = ring_[fills_++ % kFilledChunks];
     if (oldest < filled_.size()) {
       filled_[oldest] = false;
-      if (::mmap(at(oldest), kChunkBytes, PROT_NONE, kPrivate | MAP_FIXED, -1, 0) == MAP_FAILED) return false;
+      if (::mmap(chunk_address(oldest), kChunkBytes, PROT_NONE, kPrivate | MAP_FIXED, -1, 0) == MAP_FAILED)
+        return false;
     }
     oldest = chunk;
     return true;
   }
 
   /// Entries after the last offset repeat it.
-  void write(std::uint64_t v, EdgeIndex* to) const {
-    for (std::uint64_t i = 0; i < kChunkOffsets; ++i) to[i] = lists().offset(std::min(v + i, vertices_));
+  void write(std::uint64_t v, EdgeIndex* out) const {
+    for (std::uint64_t i = 0; i < kChunkOffsets; ++i) out[i] = lists().offset(std::min(v + i, vertices_));
   }
 
   static inline SpinLock lock;
   static inline EvenOffsets* first = nullptr;  ///< head of the list of all objects
-  static inline struct sigaction others {};    ///< the previous fault handler
+  static inline struct sigaction previous_action {};  ///< the previous fault handler
 
   std::uint64_t vertices_, edges_;
   std::byte* begin_ = nullptr;
   std::vector<bool> filled_;                       ///< by chunk
-  std::array<std::size_t, kFilledChunks> latest_;  ///< ring of the filled chunks
-  std::uint64_t turn_ = 0;
+  std::array<std::size_t, kFilledChunks> ring_;    ///< ring of the filled chunks
+  std::uint64_t fills_ = 0;
   EvenOffsets* next_ = nullptr;
 };
 
@@ -136,7 +139,7 @@ std::shared_ptr<void> even_offsets(std::uint64_t vertices, std::uint64_t edges) 
   return {made, made->data()};
 }
 
-std::optional<EvenLists> EvenLists::of(const EdgeIndex* offset) {
+std::optional<EvenLists> EvenLists::find(const EdgeIndex* offset) {
   return EvenOffsets::lists_of(offset);
 }
 

@@ -24,13 +24,13 @@ struct EvenLists {
   }
   std::uint64_t longest() const { return (edges + vertices - 1) / vertices; }
   /// The even lists that `offset` points into; nullopt if it points to other offsets.
-  static std::optional<EvenLists> of(const EdgeIndex* offset);
+  static std::optional<EvenLists> find(const EdgeIndex* offset);
 };
 
 /// Any offsets, for reads at many places; even ones are computed instead of read.
-class OffsetsAt {
+class OffsetReader {
  public:
-  explicit OffsetsAt(const EdgeIndex* offsets) : offsets_(offsets), even_(EvenLists::of(offsets)) {}
+  explicit OffsetReader(const EdgeIndex* offsets) : offsets_(offsets), even_(EvenLists::find(offsets)) {}
   EdgeIndex operator[](std::uint64_t i) const {
     return even_ ? even_->offset(static_cast<std::uint64_t>(offsets_ - even_->offsets) + i) : offsets_[i];
   }

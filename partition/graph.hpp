@@ -24,7 +24,7 @@ struct CsrView {
 /// Owning compressed sparse rows.
 struct Csr {
   HostArray<EdgeIndex> offsets;   ///< [vertices + 1]
-  HostArray<Vertex> targets;      ///< [edges]; empty if they stay in a file (Graph::edges_elsewhere)
+  HostArray<Vertex> targets;      ///< [edges]; empty if they stay in a file (Graph::edge_source)
   HostArray<float> weights;       ///< [edges], or empty
   HostArray<std::int64_t> times;  ///< [edges], or empty
 
@@ -44,15 +44,16 @@ struct Graph {
   bool weighted = false;
   std::uint64_t checksum = 0;  ///< of the graph's content, as stored in its file; names it in results
   std::string origin;          ///< where it came from
-  std::shared_ptr<const EdgeSource> edges_elsewhere;  ///< reads targets and weights in a file, or null
-  std::shared_ptr<const EdgeSource> in_elsewhere;     ///< the same for `in`
-  std::shared_ptr<EdgesToCome> to_come;  ///< reads targets and weights of `out` into their arrays, or null
+  std::shared_ptr<const EdgeSource> edge_source;     ///< reads targets and weights in a file, or null
+  std::shared_ptr<const EdgeSource> in_edge_source;  ///< the same for `in`
+  std::shared_ptr<PendingEdges>
+      pending_edges;  ///< reads targets and weights of `out` into their arrays, or null
 
   std::uint64_t vertices() const { return out.vertices(); }
   std::uint64_t edges() const { return out.edges(); }
   /// Whether edges have times; false if there are no edges, since it is then unknown.
   bool timed() const {
-    return !out.times.empty() || (edges() > 0 && edges_elsewhere != nullptr && edges_elsewhere->timed());
+    return !out.times.empty() || (edges() > 0 && edge_source != nullptr && edge_source->timed());
   }
 };
 

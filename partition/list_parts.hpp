@@ -29,8 +29,8 @@ class ListParts {
   void for_each(std::span<const Vertex> vertices, const Use& use);
 
  private:
-  /// The end of the read from `at`: it covers the list of vertices[i] and lists close behind it.
-  EdgeIndex fill_to(EdgeIndex at, std::span<const Vertex> vertices, std::size_t i) const;
+  /// The end of the read from `position`: it covers the list of vertices[i] and lists close behind it.
+  EdgeIndex fill_end(EdgeIndex position, std::span<const Vertex> vertices, std::size_t i) const;
   void fill(EdgeIndex first, EdgeIndex last);
 
   CsrView rows_;

@@ -33,8 +33,8 @@ class ListReader {
   std::uint64_t bytes_read() const { return bytes_read_; }
 
  private:
-  struct Stretch;
-  void read(std::span<const Stretch> stretches, Vertex* targets, float* weights) const;
+  struct ReadRange;
+  void read(std::span<const ReadRange> ranges, Vertex* targets, float* weights) const;
 
   CsrView rows_;
   const EdgeSource* file_;
@@ -45,7 +45,7 @@ class ListReader {
 
 /// Makes a reader of the out-edges. Keeps a reference to the graph.
 inline ListReader out_lists(const Graph& graph, bool weights, unsigned threads) {
-  return {graph.out.view(), graph.edges_elsewhere.get(), weights, threads};
+  return {graph.out.view(), graph.edge_source.get(), weights, threads};
 }
 
 }  // namespace sluice

@@ -18,7 +18,7 @@ std::uint8_t bits_of(std::uint64_t value) {
 }
 
 /// The header of a block of edits. `inserted` is not final: it counts the block's own entries.
-PackedBlock measured(std::span<const RowEdit> edits) {
+PackedBlock make_header(std::span<const RowEdit> edits) {
   PackedBlock block{};
   const RowEdit &first = edits.front(), &last = edits.back();
   block.begin = first.begin, block.source = first.source;
@@ -42,22 +42,22 @@ std::uint64_t words_of(const PackedBlock& block, std::uint64_t edits) {
 /// Writes bit fields one after the other.
 class BitWriter {
  public:
-  explicit BitWriter(std::uint64_t* to) : to_(to) {}
+  explicit BitWriter(std::uint64_t* words) : next_word_(words) {}
 
   void put(std::uint64_t value, unsigned bits) {
     word_ |= bits > 0 ? value << used_ : 0;
     used_ += bits;
     if (used_ < 64) return;
-    *to_++ = word_;
+    *next_word_++ = word_;
     used_ -= 64;
     word_ = used_ > 0 ? value >> (bits - used_) : 0;
   }
-  void end() {
-    if (used_ > 0) *to_ = word_;
+  void flush() {
+    if (used_ > 0) *next_word_ = word_;
   }
 
  private:
-  std::uint64_t* to_;
+  std::uint64_t* next_word_;
   std::uint64_t word_ = 0;
   unsigned used_ = 0;
 };
@@ -71,7 +71,7 @@ void write_records(std::span<const RowEdit> edits, const PackedBlock& block, std
     writer.put(edit.removed, block.removed_bits);
     writer.put(edit.inserted, block.inserted_bits);
   }
-  writer.end();
+  writer.flush();
 }
 
 }  // namespace
@@ -86,26 +86,26 @@ PackedChanges pack_changes(std::span<const RowEdit> edits, unsigned threads, Hos
     const std::uint64_t begin = block * kPackedChanges;
     return edits.subspan(begin, std::min(kPackedChanges, edits.size() - begin));
   };
-  HostArray<PackedBlock> heads(blocks, "packed changes");
-  const auto each = [&](auto&& body) {
+  HostArray<PackedBlock> headers(blocks, "packed changes");
+  const auto for_each_block = [&](auto&& body) {
     parallel_blocks(threads, blocks, kBlocksAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
       for (std::uint64_t block = begin; block < end; ++block) body(block);
     });
   };
-  each([&](std::uint64_t block) { heads[block] = measured(edits_of(block)); });
+  for_each_block([&](std::uint64_t block) { headers[block] = make_header(edits_of(block)); });
   std::uint64_t words = 0, inserted = 0;
   for (std::uint64_t block = 0; block < blocks; ++block) {
-    heads[block].word = words;
-    words += words_of(heads[block], edits_of(block).size());
-    inserted += std::exchange(heads[block].inserted, inserted);
-    packed.repeats |= heads[block].inserted_bits > 1;
+    headers[block].word = words;
+    words += words_of(headers[block], edits_of(block).size());
+    inserted += std::exchange(headers[block].inserted, inserted);
+    packed.repeats |= headers[block].inserted_bits > 1;
   }
   packed.bytes =
-      make_host_array<std::byte>(memory, heads.bytes() + words * sizeof(std::uint64_t), "packed changes");
-  std::copy(heads.begin(), heads.end(), reinterpret_cast<PackedBlock*>(packed.bytes.data()));
-  auto* const records = reinterpret_cast<std::uint64_t*>(packed.bytes.data() + heads.bytes());
-  each([&](std::uint64_t block) {
-    write_records(edits_of(block), heads[block], records + heads[block].word);
+      make_host_array<std::byte>(memory, headers.bytes() + words * sizeof(std::uint64_t), "packed changes");
+  std::copy(headers.begin(), headers.end(), reinterpret_cast<PackedBlock*>(packed.bytes.data()));
+  auto* const records = reinterpret_cast<std::uint64_t*>(packed.bytes.data() + headers.bytes());
+  for_each_block([&](std::uint64_t block) {
+    write_records(edits_of(block), headers[block], records + headers[block].word);
   });
   return packed;
 }

@@ -32,14 +32,14 @@ struct KeyLayout {
 /// The narrowest layout that holds every record.
 template <class Record>
 KeyLayout layout_of(std::span<const Record> records, unsigned threads) {
-  std::atomic<std::uint64_t> all{0};
+  std::atomic<std::uint64_t> all_bits{0};
   parallel_blocks(threads, records.size(), 1u << 20, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-    std::uint64_t seen = 0;
-    for (std::uint64_t i = begin; i < end; ++i) seen |= records[i].key();
-    all.fetch_or(seen);
+    std::uint64_t bits_used = 0;
+    for (std::uint64_t i = begin; i < end; ++i) bits_used |= records[i].key();
+    all_bits.fetch_or(bits_used);
   });
-  return {static_cast<unsigned>(std::bit_width(all.load() >> 32)),
-          static_cast<unsigned>(std::bit_width(all.load() & 0xffffffffu))};
+  return {static_cast<unsigned>(std::bit_width(all_bits.load() >> 32)),
+          static_cast<unsigned>(std::bit_width(all_bits.load() & 0xffffffffu))};
 }
 
 namespace radix {

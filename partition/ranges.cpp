@@ -12,7 +12,7 @@ Ownership balanced_ranges(std::span<const EdgeIndex> offsets, std::uint64_t part
   const std::uint64_t vertices = offsets.empty() ? 0 : offsets.size() - 1;
   if (vertices == 0) return Ownership::even(0, parts);
   std::vector<std::uint64_t> begins{0};
-  const OffsetsAt at(offsets.data());
+  const OffsetReader at(offsets.data());
   const auto cost = [&](std::uint64_t v) { return at[v] - at[0] + v * kEdgesPerVertex; };
   for (std::uint64_t part = 1; part < parts; ++part) {
     const std::uint64_t wanted = cost(vertices) / parts * part;

@@ -43,11 +43,11 @@ struct RowEdits {
 
 namespace rows {
 
-constexpr std::uint64_t kEntries = 1u << 18;  // copied by one thread at a time
-constexpr std::uint64_t kRecords = 1u << 12;  // looked up by one thread at a time
+constexpr std::uint64_t kCopyGrain = 1u << 18;    // copied by one thread at a time
+constexpr std::uint64_t kSearchGrain = 1u << 12;  // looked up by one thread at a time
 
 template <class Record>
-std::size_t first_not_below(std::span<const Record> records, std::uint64_t key) {
+std::size_t lower_bound(std::span<const Record> records, std::uint64_t key) {
   return static_cast<std::size_t>(
       std::partition_point(records.begin(), records.end(), [&](const Record& r) { return r.key() < key; }) -
       records.begin());
@@ -61,12 +61,12 @@ std::size_t end_of_key(std::span<const Record> records, std::size_t i, std::uint
 }
 
 /// Whether a record counts: always if directed; of an undirected edge's two, the one stored first.
-inline bool counts(bool undirected, Vertex source, Vertex target) {
+inline bool is_counted(bool undirected, Vertex source, Vertex target) {
   return !undirected || source <= target;
 }
 
 /// The edits of one stretch of keys; shifts are relative to its beginning.
-struct Stretch {
+struct KeyRangeEdits {
   ChargedVector<RowEdit> edits{ChargedAllocator<RowEdit>("edits of lists")};
   std::uint64_t present = 0, missing = 0;
   std::int64_t shift = 0;  ///< after all its edits
@@ -74,22 +74,22 @@ struct Stretch {
 
 /// The range of entries equal to `target` in [begin, end). The search starts near `begin`: keys come in
 /// order, so the next key of a list is seldom far.
-inline std::pair<EdgeIndex, EdgeIndex> copies_of(const Vertex* targets, EdgeIndex begin, EdgeIndex end,
-                                                 Vertex target) {
+inline std::pair<EdgeIndex, EdgeIndex> find_copies(const Vertex* targets, EdgeIndex begin, EdgeIndex end,
+                                                   Vertex target) {
   EdgeIndex step = 1;
   while (begin + step < end && targets[begin + step] < target) begin += step, step *= 2;
   const Vertex* const last = targets + std::min(end, begin + step + 1);
   const Vertex* const first = std::lower_bound(targets + begin, last, target);
-  auto behind = static_cast<EdgeIndex>(first - targets);
-  while (behind < end && targets[behind] == target) ++behind;
-  return {static_cast<EdgeIndex>(first - targets), behind};
+  auto copies_end = static_cast<EdgeIndex>(first - targets);
+  while (copies_end < end && targets[copies_end] == target) ++copies_end;
+  return {static_cast<EdgeIndex>(first - targets), copies_end};
 }
 
 /// Finds the edits of one stretch of keys. `first` is the index of insertions[0] among all insertions.
 template <class Record, class Deletion>
-Stretch find_edits(const CsrView& old, std::span<const Record> insertions, std::uint64_t first,
-                   std::span<const Deletion> deletions, bool undirected) {
-  Stretch found;
+KeyRangeEdits find_edits(const CsrView& old, std::span<const Record> insertions, std::uint64_t first,
+                         std::span<const Deletion> deletions, bool undirected) {
+  KeyRangeEdits found;
   found.edits.reserve(insertions.size() + deletions.size());
   std::size_t i = 0, d = 0;
   EdgeIndex begin = 0, end = 0;  // entries of the last target that was searched
@@ -105,10 +105,10 @@ Stretch find_edits(const CsrView& old, std::span<const Record> insertions, std::
       begin = end = old.edges;
     } else {
       if (edit.source != row) end = old.offsets[edit.source];
-      std::tie(begin, end) = copies_of(old.targets, end, old.offsets[edit.source + 1], edit.target);
+      std::tie(begin, end) = find_copies(old.targets, end, old.offsets[edit.source + 1], edit.target);
     }
     row = edit.source;
-    const bool counted = counts(undirected, edit.source, edit.target);
+    const bool counted = is_counted(undirected, edit.source, edit.target);
     if (d_end > d) edit.removed = end - begin;
     if (counted) found.missing += d_end - d - (edit.removed > 0);
     // Graphs with times keep all copies of an edge; others one, of a batch the first in input order.
@@ -141,7 +141,7 @@ std::vector<Vertex> sources_of(std::span<const Record> insertions, std::span<con
 }
 
 /// Joins the edits of consecutive stretches of keys.
-RowEdits join(std::vector<Stretch> found, unsigned threads);
+RowEdits join(std::vector<KeyRangeEdits> found, unsigned threads);
 
 }  // namespace rows
 
@@ -149,38 +149,38 @@ RowEdits join(std::vector<Stretch> found, unsigned threads);
 template <class Record, class Deletion>
 RowEdits find_edits(const ListReader& old, std::span<const Record> insertions,
                     std::span<const Deletion> deletions, bool undirected, unsigned threads) {
-  const auto stretch = [&](const CsrView& lists, std::uint64_t first, std::uint64_t last) {
-    const auto some = [&](const auto& records) {
-      const std::size_t begin = rows::first_not_below(records, first);
-      return std::pair(begin, records.subspan(begin, rows::first_not_below(records, last) - begin));
+  const auto edits_of_range = [&](const CsrView& lists, std::uint64_t first, std::uint64_t last) {
+    const auto records_in_range = [&](const auto& records) {
+      const std::size_t begin = rows::lower_bound(records, first);
+      return std::pair(begin, records.subspan(begin, rows::lower_bound(records, last) - begin));
     };
-    const auto [place, inserted] = some(insertions);
-    return rows::find_edits(lists, inserted, place, some(deletions).second, undirected);
+    const auto [first_index, inserted] = records_in_range(insertions);
+    return rows::find_edits(lists, inserted, first_index, records_in_range(deletions).second, undirected);
   };
   // No record has this key: all ids are smaller.
   constexpr std::uint64_t kEnd = ~std::uint64_t{0};
-  std::vector<rows::Stretch> found;
+  std::vector<rows::KeyRangeEdits> found;
   std::vector<std::uint64_t> starts{0};
   if (old.in_file()) {
     const auto key = [](Vertex source) { return std::uint64_t{source} << 32; };
     const std::vector<Vertex> sources = rows::sources_of(insertions, deletions, old.rows().vertices);
     old.for_each(sources, [&](const CsrView& lists, std::size_t begin, std::size_t end) {
-      found.push_back(stretch(lists, key(sources[begin]), key(sources[end - 1] + 1)));
+      found.push_back(edits_of_range(lists, key(sources[begin]), key(sources[end - 1] + 1)));
     });
-    found.push_back(stretch(old.rows(), old.rows().vertices << 32, kEnd));
+    found.push_back(edits_of_range(old.rows(), old.rows().vertices << 32, kEnd));
     return rows::join(std::move(found), threads);
   }
   // Stretches begin at keys of the insertions or the deletions, whichever are more.
-  const auto cut = [&](const auto& records) {
-    for (std::size_t i = rows::kRecords; i < records.size(); i += rows::kRecords) {
+  const auto cut_at_keys = [&](const auto& records) {
+    for (std::size_t i = rows::kSearchGrain; i < records.size(); i += rows::kSearchGrain) {
       if (records[i].key() != starts.back()) starts.push_back(records[i].key());
     }
   };
-  insertions.size() >= deletions.size() ? cut(insertions) : cut(deletions);
+  insertions.size() >= deletions.size() ? cut_at_keys(insertions) : cut_at_keys(deletions);
   starts.push_back(kEnd);
   found.resize(starts.size() - 1);
   parallel_blocks(threads, found.size(), 1, [&](std::uint64_t block, std::uint64_t, unsigned) {
-    found[block] = stretch(old.rows(), starts[block], starts[block + 1]);
+    found[block] = edits_of_range(old.rows(), starts[block], starts[block + 1]);
   });
   return rows::join(std::move(found), threads);
 }
@@ -190,31 +190,31 @@ RowEdits find_edits(const ListReader& old, std::span<const Record> insertions,
 template <class T, class Inserted>
 HostArray<T> rewrite_column(const HostArray<T>& old, std::span<const RowEdit> edits, Inserted&& inserted,
                             const char* purpose, unsigned threads, HostMemory* memory = nullptr) {
-  const std::int64_t grown = edits.empty() ? 0 : edits.back().shift;
+  const std::int64_t growth = edits.empty() ? 0 : edits.back().shift;
   HostArray<T> column = make_host_array<T>(
-      memory, static_cast<std::size_t>(static_cast<std::int64_t>(old.size()) + grown), purpose);
+      memory, static_cast<std::size_t>(static_cast<std::int64_t>(old.size()) + growth), purpose);
   // The last block ends one after the last entry, so that it includes the insertions there.
-  const std::uint64_t places = old.size() + 1;
-  parallel_blocks(threads, places, rows::kEntries, [&](std::uint64_t from, std::uint64_t to, unsigned) {
+  const std::uint64_t positions = old.size() + 1;
+  parallel_blocks(threads, positions, rows::kCopyGrain, [&](std::uint64_t from, std::uint64_t to, unsigned) {
     auto next = static_cast<std::size_t>(
         std::partition_point(edits.begin(), edits.end(), [&](const RowEdit& e) { return e.begin < from; }) -
         edits.begin());
     EdgeIndex read = next == 0 ? from : std::max<EdgeIndex>(from, edits[next - 1].end());
     std::int64_t shift = next == 0 ? 0 : edits[next - 1].shift;
     const EdgeIndex last = std::min<EdgeIndex>(to, old.size());
-    const auto copy_until = [&](EdgeIndex end) {
+    const auto copy_up_to = [&](EdgeIndex end) {
       if (read >= end) return;
       std::memcpy(column.data() + static_cast<std::int64_t>(read) + shift, old.data() + read,
                   (end - read) * sizeof(T));
     };
     for (; next < edits.size() && edits[next].begin < to; ++next) {
       const RowEdit& edit = edits[next];
-      copy_until(edit.begin);
+      copy_up_to(edit.begin);
       T* write = column.data() + static_cast<std::int64_t>(edit.begin) + shift;
       for (std::uint64_t i = 0; i < edit.inserted; ++i) *write++ = inserted(edit.first + i);
       read = edit.end(), shift = edit.shift;
     }
-    copy_until(last);
+    copy_up_to(last);
   });
   return column;
 }

@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-using Ends = EdgeRecord<false, false>;
+using PlainRecord = EdgeRecord<false, false>;
 
 template <class Record>
 Record record_of(const EdgeColumns& edges, std::size_t i) {
@@ -39,14 +39,15 @@ void sort(ChargedVector<Record>& records, unsigned threads) {
   sort_records(std::span(records), spare.span(), threads);
 }
 
-/// The edges as they are stored, sorted, without those that keep() rejects.
-template <class Record, class Keep>
-ChargedVector<Record> stored_records(const EdgeColumns& edges, bool undirected, unsigned threads, Keep keep) {
+/// The edges as they are stored, sorted, without those that accept() rejects.
+template <class Record, class Accept>
+ChargedVector<Record> stored_records(const EdgeColumns& edges, bool undirected, unsigned threads,
+                                     Accept accept) {
   ChargedVector<Record> records{ChargedAllocator<Record>(kRecords)};
   records.reserve(edges.size() * (undirected ? 2 : 1));
   for (std::size_t i = 0; i < edges.size(); ++i) {
     const Record record = record_of<Record>(edges, i);
-    if (!keep(record)) continue;
+    if (!accept(record)) continue;
     records.push_back(record);
     if (undirected && record.source() != record.target()) records.push_back(reversed(record));
   }
@@ -64,9 +65,9 @@ HostArray<T> column_of(const ChargedVector<Record>& records, Value&& value) {
 /// One direction of a graph: its lists, and the source of its edges if these are not in memory.
 struct Direction {
   Csr& rows;
-  std::shared_ptr<const EdgeSource>& elsewhere;
+  std::shared_ptr<const EdgeSource>& edge_source;
 
-  ListReader reader(unsigned threads) const { return {rows.view(), elsewhere.get(), false, threads}; }
+  ListReader reader(unsigned threads) const { return {rows.view(), edge_source.get(), false, threads}; }
 };
 
 /// Applies the edits to one direction. Edges in a file stay there, and are changed as they are read.
@@ -78,23 +79,23 @@ void rewrite(const Direction& direction, std::uint64_t vertices, HostArray<RowEd
   const auto target = [](const Record& record) { return record.target(); };
   const auto weight = [](const Record& record) { return record.weight(); };
   const auto time = [](const Record& record) { return record.time(); };
-  if (direction.elsewhere) {
+  if (direction.edge_source) {
     InsertedEdges inserted;
     inserted.targets = column_of<Vertex>(insertions, target);
     if constexpr (Record::kWeighted) inserted.weights = column_of<float>(insertions, weight);
     if constexpr (Record::kTimed) inserted.times = column_of<std::int64_t>(insertions, time);
-    direction.elsewhere =
-        std::make_shared<UpdatedEdges>(direction.elsewhere, std::move(edits), std::move(inserted));
+    direction.edge_source =
+        std::make_shared<UpdatedEdges>(direction.edge_source, std::move(edits), std::move(inserted));
     return;
   }
-  const auto renew = [&](auto& column, auto value, const char* purpose) {
+  const auto rewrite_values = [&](auto& column, auto value, const char* purpose) {
     column = rewrite_column(
         column, edits.span(), [&](std::uint64_t i) { return value(insertions[i]); }, purpose, threads,
         memory);
   };
-  renew(rows.targets, target, "targets");
-  if constexpr (Record::kWeighted) renew(rows.weights, weight, "weights");
-  if constexpr (Record::kTimed) renew(rows.times, time, "times");
+  rewrite_values(rows.targets, target, "targets");
+  if constexpr (Record::kWeighted) rewrite_values(rows.weights, weight, "weights");
+  if constexpr (Record::kTimed) rewrite_values(rows.times, time, "times");
 }
 
 /// Applies the same changes to the in-edges.
@@ -102,7 +103,7 @@ template <class Record>
 void rewrite_in(const Direction& in, std::uint64_t vertices, std::span<const RowEdit> out_edits,
                 const ChargedVector<Record>& out_insertions, unsigned threads, HostMemory* memory) {
   ChargedVector<Record> insertions{ChargedAllocator<Record>(kRecords)};
-  ChargedVector<Ends> deletions{ChargedAllocator<Ends>(kRecords)};
+  ChargedVector<PlainRecord> deletions{ChargedAllocator<PlainRecord>(kRecords)};
   std::uint64_t inserted = 0, removed = 0;
   for (const RowEdit& edit : out_edits) inserted += edit.inserted, removed += edit.removed != 0;
   insertions.reserve(inserted), deletions.reserve(removed);
@@ -116,14 +117,14 @@ void rewrite_in(const Direction& in, std::uint64_t vertices, std::span<const Row
   sort(insertions, threads);
   sort(deletions, threads);
   RowEdits found = find_edits(in.reader(threads), std::span<const Record>(insertions),
-                              std::span<const Ends>(deletions), false, threads);
+                              std::span<const PlainRecord>(deletions), false, threads);
   rewrite(in, vertices, std::move(found.edits), insertions, threads, memory);
 }
 
 void check_weights(const EdgeColumns& edges) {
-  const bool good = std::all_of(edges.weight.begin(), edges.weight.end(),
-                                [](float weight) { return std::isfinite(weight) && weight >= 0; });
-  if (!good) throw InputError("the edges to insert: a weight is negative or not finite");
+  const bool valid = std::all_of(edges.weight.begin(), edges.weight.end(),
+                                 [](float weight) { return std::isfinite(weight) && weight >= 0; });
+  if (!valid) throw InputError("the edges to insert: a weight is negative or not finite");
 }
 
 HostArray<std::int64_t> append_ids(const HostArray<std::int64_t>& old,
@@ -141,15 +142,15 @@ ChargedVector<EdgeChange> list_changes(std::span<const RowEdit> edits, bool undi
   ChargedVector<EdgeChange> changes(edits.size(), ChargedAllocator<EdgeChange>("what a batch changed"));
   std::atomic<std::uint64_t> inserted{0}, deleted{0};
   parallel_blocks(threads, edits.size(), kEditsAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-    std::uint64_t came = 0, went = 0;
+    std::uint64_t block_inserted = 0, block_deleted = 0;
     for (std::uint64_t i = begin; i < end; ++i) {
       const RowEdit& edit = edits[i];
       changes[i] = {edit.source, edit.target, static_cast<std::uint32_t>(edit.removed),
                     static_cast<std::uint32_t>(edit.inserted)};
-      if (!rows::counts(undirected, edit.source, edit.target)) continue;
-      came += edit.inserted, went += edit.removed;
+      if (!rows::is_counted(undirected, edit.source, edit.target)) continue;
+      block_inserted += edit.inserted, block_deleted += edit.removed;
     }
-    inserted += came, deleted += went;
+    inserted += block_inserted, deleted += block_deleted;
   });
   counts.inserted = inserted;
   counts.deleted = deleted;
@@ -158,15 +159,15 @@ ChargedVector<EdgeChange> list_changes(std::span<const RowEdit> edits, bool undi
 
 template <class Record>
 PackedChanges packed_changes(std::span<const RowEdit> edits, const ChargedVector<Record>& insertions,
-                             unsigned threads, HostMemory* travel) {
-  PackedChanges packed = pack_changes(edits, threads, travel);
+                             unsigned threads, HostMemory* packed_memory) {
+  PackedChanges packed = pack_changes(edits, threads, packed_memory);
   if constexpr (Record::kWeighted) {
     std::uint64_t inserted = 0;
     for (const RowEdit& edit : edits) inserted += edit.inserted;
-    packed.weights = make_host_array<float>(travel, inserted, "weights of changes");
-    float* to = packed.weights.data();
+    packed.weights = make_host_array<float>(packed_memory, inserted, "weights of changes");
+    float* next = packed.weights.data();
     for (const RowEdit& edit : edits) {
-      for (std::uint64_t i = 0; i < edit.inserted; ++i) *to++ = insertions[edit.first + i].weight();
+      for (std::uint64_t i = 0; i < edit.inserted; ++i) *next++ = insertions[edit.first + i].weight();
     }
   }
   return packed;
@@ -174,29 +175,30 @@ PackedChanges packed_changes(std::span<const RowEdit> edits, const ChargedVector
 
 template <class Record>
 UpdateResult update(Graph graph, const UpdateBatch& batch, std::uint64_t vertices, unsigned threads,
-                    HostMemory* memory, HostMemory* travel) {
+                    HostMemory* memory, HostMemory* packed_memory) {
   const bool undirected = !graph.directed;
   const std::uint64_t old_vertices = graph.vertices();
   std::uint64_t unknown = 0;  // deletions with an id that is no vertex of the graph
   const auto insertions =
       stored_records<Record>(batch.insertions, undirected, threads, [](const Record&) { return true; });
-  const auto deletions = stored_records<Ends>(batch.deletions, undirected, threads, [&](const Ends& edge) {
-    const bool known = edge.source() < old_vertices && edge.target() < old_vertices;
-    unknown += !known;
-    return known;
-  });
+  const auto deletions =
+      stored_records<PlainRecord>(batch.deletions, undirected, threads, [&](const PlainRecord& edge) {
+        const bool known = edge.source() < old_vertices && edge.target() < old_vertices;
+        unknown += !known;
+        return known;
+      });
   UpdateResult result;
   result.graph = std::move(graph);
   Graph& changed = result.graph;
-  const Direction out{changed.out, changed.edges_elsewhere}, in{changed.in, changed.in_elsewhere};
+  const Direction out{changed.out, changed.edge_source}, in{changed.in, changed.in_edge_source};
   RowEdits found = find_edits(out.reader(threads), std::span<const Record>(insertions),
-                              std::span<const Ends>(deletions), undirected, threads);
+                              std::span<const PlainRecord>(deletions), undirected, threads);
   result.counts.present = found.present;
   result.counts.missing = found.missing + unknown;
   result.counts.new_vertices = vertices - old_vertices;
   const std::span<const RowEdit> edits = found.edits.span();
-  ChargedVector<EdgeChange> each = list_changes(edits, undirected, threads, result.counts);
-  result.changes = {std::move(each), packed_changes(edits, insertions, threads, travel)};
+  ChargedVector<EdgeChange> changes = list_changes(edits, undirected, threads, result.counts);
+  result.changes = {std::move(changes), packed_changes(edits, insertions, threads, packed_memory)};
   if (found.edits.empty() && vertices == old_vertices) return result;
   changed.checksum = 0;
   // One direction after the other, so that only one of them has old and new lists at the same time.
@@ -220,7 +222,7 @@ std::uint64_t vertices_with(const EdgeColumns& insertions, std::uint64_t vertice
 }
 
 UpdateResult update_graph(Graph graph, const UpdateBatch& batch, unsigned threads, HostMemory* memory,
-                          HostMemory* travel) {
+                          HostMemory* packed_memory) {
   const bool timed = graph.timed();
   if (graph.weighted) check_weights(batch.insertions);
   const std::uint64_t vertices = vertices_with(batch.insertions, graph.vertices());
@@ -228,7 +230,7 @@ UpdateResult update_graph(Graph graph, const UpdateBatch& batch, unsigned thread
     throw InputError("the edges to insert: the graph keeps original ids, and not every new vertex has one");
   }
   return with_record_type(graph.weighted, timed, [&]<class Record>() {
-    return update<Record>(std::move(graph), batch, vertices, std::max(threads, 1u), memory, travel);
+    return update<Record>(std::move(graph), batch, vertices, std::max(threads, 1u), memory, packed_memory);
   });
 }
 
@@ -238,11 +240,11 @@ UpdateSize size_of_update(const Graph& graph, std::uint64_t lines, std::uint64_t
                       time = graph.timed() ? sizeof(std::int64_t) : 0, values = weight + time,
                       stored = lines * (graph.directed ? 1 : 2), directions = graph.directed ? 2 : 1;
   // Bytes of records, edits and changes. Edits exist twice while they are found, and records while sorted.
-  const std::uint64_t records = stored * (sizeof(Ends) + values), edits = stored * sizeof(RowEdit),
+  const std::uint64_t records = stored * (sizeof(PlainRecord) + values), edits = stored * sizeof(RowEdit),
                       changes = stored * (sizeof(EdgeChange) + kPackedBytes + weight),
                       offsets = (vertices + 1) * sizeof(EdgeIndex),
                       column = (graph.edges() + stored) * std::max<std::uint64_t>(sizeof(Vertex), time);
-  const bool in_file = graph.edges_elsewhere != nullptr;
+  const bool in_file = graph.edge_source != nullptr;
   const std::uint64_t inserted = stored * (sizeof(Vertex) + values) + (in_file ? edits : 0),
                       added = (vertices - graph.vertices()) * sizeof(EdgeIndex),
                       kept = changes + directions * (inserted + added),
@@ -253,8 +255,8 @@ UpdateSize size_of_update(const Graph& graph, std::uint64_t lines, std::uint64_t
   const auto add = [&](const auto& array) { shared += array.bytes() - array.charged(); };
   for (const Csr* rows : {&graph.out, &graph.in})
     add(rows->offsets), add(rows->targets), add(rows->weights), add(rows->times);
-  const std::uint64_t most = std::max({records, 2 * edits, rewriting + shared});
-  return {vertices, stored, changes + directions * records + (directions - 1) * edits + most, kept + shared};
+  const std::uint64_t peak = std::max({records, 2 * edits, rewriting + shared});
+  return {vertices, stored, changes + directions * records + (directions - 1) * edits + peak, kept + shared};
 }
 
 }  // namespace sluice

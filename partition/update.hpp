@@ -43,18 +43,18 @@ struct UpdateCounts {
 class EdgeChanges {
  public:
   EdgeChanges() = default;
-  EdgeChanges(ChargedVector<EdgeChange> each, PackedChanges packed)
-      : each_(std::move(each)), packed_(std::move(packed)) {}
+  EdgeChanges(ChargedVector<EdgeChange> changes, PackedChanges packed)
+      : changes_(std::move(changes)), packed_(std::move(packed)) {}
 
-  std::size_t size() const { return each_.size(); }
-  bool empty() const { return each_.empty(); }
-  const EdgeChange& operator[](std::size_t i) const { return each_[i]; }
-  const EdgeChange* begin() const { return each_.data(); }
-  const EdgeChange* end() const { return each_.data() + each_.size(); }
+  std::size_t size() const { return changes_.size(); }
+  bool empty() const { return changes_.empty(); }
+  const EdgeChange& operator[](std::size_t i) const { return changes_[i]; }
+  const EdgeChange* begin() const { return changes_.data(); }
+  const EdgeChange* end() const { return changes_.data() + changes_.size(); }
   const PackedChanges& packed() const { return packed_; }
 
  private:
-  ChargedVector<EdgeChange> each_;
+  ChargedVector<EdgeChange> changes_;
   PackedChanges packed_;
 };
 
@@ -65,20 +65,21 @@ struct UpdateResult {
 };
 
 /// Applies `batch` in one rewrite of the lists, and of in-edges if `graph` has them. `memory` allocates new
-/// columns of edges, and `travel` packed changes, if given. If the edges stay in a file, only the offsets are
-/// rewritten; the edges are changed when they are read (updated_edges.hpp), for as long as the graph lives.
-/// Duplicates are treated as in a conversion: the first stays, (u,v) and (v,u) of an undirected graph are one
-/// edge, a self-loop is stored once, and graphs with times keep all. A changed graph has no checksum, since
-/// it has no file yet. Throws InputError for weights that are negative or not finite, and for more vertices
-/// than a graph can have; BudgetError if the new lists do not fit beside the old ones of one direction.
+/// columns of edges, and `packed_memory` packed changes, if given. If the edges stay in a file, only the
+/// offsets are rewritten; the edges are changed when they are read (updated_edges.hpp), for as long as the
+/// graph lives. Duplicates are treated as in a conversion: the first stays, (u,v) and (v,u) of an undirected
+/// graph are one edge, a self-loop is stored once, and graphs with times keep all. A changed graph has no
+/// checksum, since it has no file yet. Throws InputError for weights that are negative or not finite, and for
+/// more vertices than a graph can have; BudgetError if the new lists do not fit beside the old ones of one
+/// direction.
 UpdateResult update_graph(Graph graph, const UpdateBatch& batch, unsigned threads,
-                          HostMemory* memory = nullptr, HostMemory* travel = nullptr);
+                          HostMemory* memory = nullptr, HostMemory* packed_memory = nullptr);
 
 /// Upper bounds of what update_graph() needs, for plans.
 struct UpdateSize {
   std::uint64_t vertices = 0;    ///< of the updated graph; 0: no more than before
   std::uint64_t changes = 0;     ///< EdgeChanges::size()
-  std::uint64_t most_bytes = 0;  ///< of host memory meanwhile, besides graph and batch
+  std::uint64_t peak_bytes = 0;  ///< of host memory meanwhile, besides graph and batch
   std::uint64_t kept_bytes = 0;  ///< of these, kept: the changes and the graph's growth
 };
 /// Bounds for a batch of `lines` edges, after which the graph has `vertices` vertices.

@@ -19,7 +19,7 @@ EdgeIndex begin_after(const RowEdit& edit) {
   return end_after(edit) - edit.inserted;
 }
 
-std::uint64_t removed(const RowEdit* edit, const RowEdit* end) {
+std::uint64_t count_removed(const RowEdit* edit, const RowEdit* end) {
   std::uint64_t entries = 0;
   for (; edit != end && entries < kEntriesAtOnce; ++edit) entries += edit->removed;
   return entries;
@@ -27,30 +27,30 @@ std::uint64_t removed(const RowEdit* edit, const RowEdit* end) {
 
 /// Copies stretches of a column, which are in ascending order and end before `last`.
 template <class T, class Read>
-class Stretches {
+class BufferedColumn {
  public:
-  /// Reads `together` entries at a time if the stretches are shorter.
-  Stretches(Read& read, std::uint64_t together, EdgeIndex last)
-      : read_(read), last_(last), buffer_(together, "reading edges") {}
+  /// Reads `buffer_entries` entries at a time if the stretches are shorter.
+  BufferedColumn(Read& read, std::uint64_t buffer_entries, EdgeIndex last)
+      : read_(read), last_(last), buffer_(buffer_entries, "reading edges") {}
 
   void copy(EdgeIndex from, std::span<T> out) {
     while (!out.empty()) {
-      if (from >= held_ && from < held_end_) {
-        const std::uint64_t size = std::min<std::uint64_t>(out.size(), held_end_ - from);
-        std::copy_n(buffer_.data() + (from - held_), size, out.data());
+      if (from >= buffered_ && from < buffered_end_) {
+        const std::uint64_t size = std::min<std::uint64_t>(out.size(), buffered_end_ - from);
+        std::copy_n(buffer_.data() + (from - buffered_), size, out.data());
         from += size, out = out.subspan(size);
       } else if (out.size() >= buffer_.size()) {
         return read_(from, out);
       } else {
-        held_ = from, held_end_ = std::min<EdgeIndex>(from + buffer_.size(), last_);
-        read_(from, buffer_.span().first(held_end_ - held_));
+        buffered_ = from, buffered_end_ = std::min<EdgeIndex>(from + buffer_.size(), last_);
+        read_(from, buffer_.span().first(buffered_end_ - buffered_));
       }
     }
   }
 
  private:
   Read& read_;
-  EdgeIndex last_, held_ = 0, held_end_ = 0;
+  EdgeIndex last_, buffered_ = 0, buffered_end_ = 0;
   HostArray<T> buffer_;
 };
 
@@ -63,45 +63,47 @@ UpdatedEdges::UpdatedEdges(std::shared_ptr<const EdgeSource> old, HostArray<RowE
 template <class T, class Old>
 void UpdatedEdges::read(EdgeIndex first, std::span<T> out, const HostArray<T>& inserted, Old&& old) const {
   const EdgeIndex last = first + out.size();
-  // Old position of an entry at `place` in the new column, which lies between two edits, before `edit`.
-  const auto before = [&](EdgeIndex place, const RowEdit* edit) {
-    return static_cast<std::int64_t>(place) - (edit == edits_.begin() ? 0 : edit[-1].shift);
+  // Old position of an entry at `position` in the new column, which lies between two edits, before `edit`.
+  const auto old_position = [&](EdgeIndex position, const RowEdit* edit) {
+    return static_cast<std::int64_t>(position) - (edit == edits_.begin() ? 0 : edit[-1].shift);
   };
   const RowEdit* edit = std::partition_point(edits_.begin(), edits_.end(),
                                              [&](const RowEdit& e) { return end_after(e) <= first; });
   const RowEdit* const end =
       std::partition_point(edit, edits_.end(), [&](const RowEdit& e) { return begin_after(e) < last; });
   // The end of what is read of the old column; inserted entries at either end have no old position.
-  const auto old_last = static_cast<EdgeIndex>(
-      std::max(before(last, end), end == edits_.begin() ? 0 : static_cast<std::int64_t>(end[-1].begin)));
-  Stretches<T, Old> stretches(
+  const auto old_last = static_cast<EdgeIndex>(std::max(
+      old_position(last, end), end == edits_.begin() ? 0 : static_cast<std::int64_t>(end[-1].begin)));
+  BufferedColumn<T, Old> old_column(
       old,
-      std::min<EdgeIndex>(out.size() + removed(edit, end),
-                          entries_of_piece(sizeof(T), UpdatedEdges::kLeastBytes, kEntriesAtOnce)),
+      std::min<EdgeIndex>(out.size() + count_removed(edit, end),
+                          entries_of_piece(sizeof(T), UpdatedEdges::kMinBytes, kEntriesAtOnce)),
       old_last);
-  for (EdgeIndex at = first; at < last; ++edit) {
-    const EdgeIndex until = edit == end ? last : std::max(at, begin_after(*edit));
-    stretches.copy(static_cast<EdgeIndex>(before(at, edit)), out.subspan(at - first, until - at));
-    at = until;
+  for (EdgeIndex position = first; position < last; ++edit) {
+    const EdgeIndex copied_end = edit == end ? last : std::max(position, begin_after(*edit));
+    old_column.copy(static_cast<EdgeIndex>(old_position(position, edit)),
+                    out.subspan(position - first, copied_end - position));
+    position = copied_end;
     if (edit == end) break;
-    for (std::uint64_t i = at - begin_after(*edit); i < edit->inserted && at < last; ++i, ++at)
-      out[at - first] = inserted[edit->first + i];
+    for (std::uint64_t i = position - begin_after(*edit); i < edit->inserted && position < last;
+         ++i, ++position)
+      out[position - first] = inserted[edit->first + i];
   }
 }
 
 void UpdatedEdges::read_targets(EdgeIndex first, std::span<Vertex> out) const {
   read(first, out, inserted_.targets,
-       [&](EdgeIndex from, std::span<Vertex> to) { old_->read_targets(from, to); });
+       [&](EdgeIndex begin, std::span<Vertex> column) { old_->read_targets(begin, column); });
 }
 
 void UpdatedEdges::read_weights(EdgeIndex first, std::span<float> out) const {
   read(first, out, inserted_.weights,
-       [&](EdgeIndex from, std::span<float> to) { old_->read_weights(from, to); });
+       [&](EdgeIndex begin, std::span<float> column) { old_->read_weights(begin, column); });
 }
 
 void UpdatedEdges::read_times(EdgeIndex first, std::span<std::int64_t> out) const {
   read(first, out, inserted_.times,
-       [&](EdgeIndex from, std::span<std::int64_t> to) { old_->read_times(from, to); });
+       [&](EdgeIndex begin, std::span<std::int64_t> column) { old_->read_times(begin, column); });
 }
 
 }  // namespace sluice

@@ -20,7 +20,7 @@ struct InsertedEdges {
 class UpdatedEdges final : public EdgeSource {
  public:
   /// Least bytes of host memory that a thread takes while it reads.
-  static constexpr std::uint64_t kLeastBytes = 4u << 10;
+  static constexpr std::uint64_t kMinBytes = 4u << 10;
 
   /// `edits` are edits of `old`, in order; RowEdit::first is an index into `inserted`.
   UpdatedEdges(std::shared_ptr<const EdgeSource> old, HostArray<RowEdit> edits, InsertedEdges inserted);

@@ -200,7 +200,7 @@ class AutomaticSuite : SuiteFigures {
                    .threads = device_.threads(),
                    .device_memory = memory});
     PagingOptions paging;
-    paging.transport = choice.transport, paging.cut = true;
+    paging.transport = choice.transport, paging.force_partitions = true;
     const Seconds more = run(device, paging, choice.layout);
     all.insert(all.end(), more.begin(), more.end());
   }

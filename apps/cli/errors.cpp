@@ -33,7 +33,7 @@ void note_stop(int signal) {
 }  // namespace
 
 Outcome outcome_of(const std::function<void()>& body) noexcept {
-  io::h5::quiet();  // HDF5 would print its error stack beside our message
+  io::h5::silence_errors();  // HDF5 would print its error stack beside our message
   try {
     body();
     return {};

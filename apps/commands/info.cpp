@@ -50,7 +50,7 @@ struct Cut {
 Cut cut_for(const Device& device, const Graph& graph, bool fits_host) {
   PagingOptions paging;
   // As in a job, a graph that exceeds host memory stays in its file.
-  paging.cut = !fits_host;
+  paging.force_partitions = !fits_host;
   sampling::RunPlan plan = sampling::plan_walks(device, graph, Starts{}, walks::Options{}, paging);
   if (plan.partitions) return {std::move(*plan.partitions), plan.slots};
   const PartitionBytes bytes{.edge = sizeof(Vertex)};
@@ -98,10 +98,10 @@ EdgeFigures edge_figures(const io::GraphFile& file, std::span<const EdgeIndex> o
   io::FirstFault fault;
   std::atomic<std::uint64_t> self_loops{0};
   parallel_blocks(threads, offsets[n], kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-    if (fault.before(begin)) return;
+    if (fault.found_before(begin)) return;
     std::vector<Vertex> block(end - begin);
     io::read_targets(targets, n, begin, block, fault);
-    if (fault.before(end)) return;  // targets after a fault in this block may not be vertices
+    if (fault.found_before(end)) return;  // targets after a fault in this block may not be vertices
     const auto after = std::upper_bound(offsets.begin(), offsets.end(), begin);
     auto vertex = static_cast<std::uint64_t>(after - offsets.begin()) - 1;
     std::uint64_t loops = 0;

@@ -160,13 +160,13 @@ pagerank::Plan plan_rank_batch(Job& job, const HeldBatch& batch, const pagerank:
   pagerank::require_stored_in_edges(graph);
   UpdateSize update = size_of_update(graph, batch.insertions.size() + batch.deletions.size(),
                                      vertices_with(batch.insertions, graph.vertices()));
-  if (graph.edges_elsewhere)  // buffers to read the updated graph, at first for its checksum
-    update.kept_bytes += job.device().threads() * (UpdatedEdges::kLeastBytes + io::kLeastChecksumBytes);
+  if (graph.edge_source)  // buffers to read the updated graph, at first for its checksum
+    update.kept_bytes += job.device().threads() * (UpdatedEdges::kMinBytes + io::kMinChecksumBytes);
   if (dynamic.method != pagerank::RankMethod::from_scratch)
     return pagerank::plan_dynamic_ranks(job.device(), graph, rank, update, place, dynamic);
   pagerank::Plan plan =
       pagerank::plan_pagerank(job.device(), graph, rank, place, update.vertices - graph.vertices());
-  plan.host_bytes = std::max(plan.host_bytes + update.kept_bytes, update.most_bytes);  // one after the other
+  plan.host_bytes = std::max(plan.host_bytes + update.kept_bytes, update.peak_bytes);  // one after the other
   return plan;
 }
 
@@ -188,7 +188,7 @@ RankBatch::RankBatch(Job& job, HeldBatch batch, const RankBatchOptions& options,
   const std::string earlier = shared ? checksum_of(previous.ranks) : "";
   Graph graph = job.give_graph();
   // In-edges that the file does not store are made once, then updated together with the out-edges.
-  const bool made = follows && graph.directed && graph.in.offsets.empty() && !graph.edges_elsewhere;
+  const bool made = follows && graph.directed && graph.in.offsets.empty() && !graph.edge_source;
   if (made) graph.in = transpose(graph.out, threads);
   if (follows) {
     ranks_.emplace(job.device(), graph, previous.ranks.span(), rank,

@@ -14,7 +14,7 @@ namespace sluice::apps {
 namespace {
 
 std::string summary(const std::string& output, const io::ConvertStats& stats, double seconds,
-                    const io::EdgeSourceInfo& source) {
+                    const io::EdgeStreamInfo& source) {
   std::string text =
       fmt::format("{}: {} vertices, {} edges from {} in {:.3g} s ({} edges/s)\n", output,
                   format_count(stats.vertices), format_count(stats.edges), format_count(stats.input_edges),
@@ -49,7 +49,7 @@ ResolvedOptions counters(const io::ConvertStats& stats) {
 
 }  // namespace
 
-void build_graph(const Command& command, const CommonOptions& common, io::EdgeSource& source,
+void build_graph(const Command& command, const CommonOptions& common, io::EdgeStream& source,
                  const std::string& output, io::ConvertOptions options, const Device* device) {
   const Stopwatch watch;
   if (output == "-") throw UsageError("a graph cannot go to standard output (name a file in place of -)");
@@ -90,7 +90,7 @@ void build_graph(const Command& command, const CommonOptions& common, io::EdgeSo
   progress.finish();
   if (!common.quiet) {
     if (const auto remark = source.remark(); !remark.empty()) say(remark + '\n');
-    const io::EdgeSourceInfo& info = source.info();
+    const io::EdgeStreamInfo& info = source.info();
     if (info.undirected_title > 0 && !options.undirected)
       say(fmt::format(
           "{}:{}: the title says that the graph is undirected (--undirected stores both directions "

@@ -12,7 +12,7 @@ namespace sluice::apps {
 
 /// Converts `source` into `output`; completes `options` from `common`. `device`: the device that the source
 /// uses, for the report; null if none.
-void build_graph(const Command& command, const CommonOptions& common, io::EdgeSource& source,
+void build_graph(const Command& command, const CommonOptions& common, io::EdgeStream& source,
                  const std::string& output, io::ConvertOptions options, const Device* device = nullptr);
 
 }  // namespace sluice::apps

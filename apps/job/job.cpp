@@ -125,7 +125,7 @@ void Job::open() {
                             fmt::format("graph checksum {}\nin-edges in the file: {}\n",
                                         format_checksum(info_.checksum), info_.has_in ? "yes" : "no"));
   places_ = graph_places();
-  info_ = columns().of(info_);
+  info_ = columns().select_from(info_);
   if (options_.verbose) {
     say(fmt::format("  {:<18} {} vertices, {} edges\n  {:<18} {}\n", "graph holds",
                     format_count(info_.vertices), format_count(info_.edges), "device used", device_->name()));
@@ -186,7 +186,7 @@ PagingOptions Job::paging() const {
 
 PagingOptions Job::paging_of(const sampling::RunPlan& plan) const {
   PagingOptions paging = this->paging();
-  paging.cut = plan.partitions.has_value();
+  paging.force_partitions = plan.partitions.has_value();
   return paging;
 }
 

@@ -40,7 +40,7 @@ class JobOutput {
   /// Receives this rank's instances, in order.
   io::ResultWriter& writer() { return *writer_; }
   /// Adds an attribute to the output and to each share. All ranks add the same.
-  virtual void note(const io::Attribute& attribute) { writer_->note(attribute); }
+  virtual void note(const io::Attribute& attribute) { writer_->add_attribute(attribute); }
   /// Waits for all ranks and joins their shares; only the rename remains.
   virtual void finish() = 0;
   /// Gives the output its name. Rank 0 calls it.

@@ -38,7 +38,7 @@ std::string rank_lines(const sampling::RunPlan& plan) {
   const PartitionPlan& parts = *plan.partitions;
   std::string text = fmt::format(
       "{:<22} {:>12} ({})\n", "ranks that share them", plan.by_rank.size(),
-      plan.holds_all ? "each holds its own from start to end" : "each brings its own where work waits");
+      plan.all_resident ? "each holds its own from start to end" : "each brings its own where work waits");
   for (std::size_t rank = 0; rank < std::min(plan.by_rank.size(), kShown); ++rank) {
     const sampling::RankPlan& part = plan.by_rank[rank];
     const std::string cut =

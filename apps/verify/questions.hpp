@@ -34,7 +34,7 @@ class EdgeQuestions {
     answers_ = HostArray<std::uint8_t>(questions_.size(), "checked edges");
   }
 
-  bool in_file() const { return graph_.edges_elsewhere != nullptr; }
+  bool in_file() const { return graph_.edge_source != nullptr; }
 
   std::uint64_t size() const { return size_; }
   std::uint64_t capacity() const { return questions_.size(); }

@@ -38,7 +38,7 @@ class SampleVerifier : public SampleSink {
         next_(next),
         threads_(threads),
         edges_(graph, options.bias == Bias::weight, 1, threads) {
-    if (graph.edges_elsewhere == nullptr || options.bias == Bias::none) return;
+    if (graph.edge_source == nullptr || options.bias == Bias::none) return;
     candidates_ = HostArray<std::uint64_t>(graph.vertices(), "checked candidates");
     if (next != nullptr) count_candidates();
   }
@@ -100,7 +100,7 @@ class SampleVerifier : public SampleSink {
   /// Counts the candidates of all vertices in one pass over the file, where each access to a list is a read.
   void count_candidates() {
     const bool weights = options_.bias == Bias::weight && graph_.weighted;
-    for_row_blocks(graph_.out.view(), graph_.edges_elsewhere.get(), true, weights, threads_, kVerticesAtOnce,
+    for_row_blocks(graph_.out.view(), graph_.edge_source.get(), true, weights, threads_, kVerticesAtOnce,
                    [&](const CsrView& lists, std::uint64_t begin, std::uint64_t end) {
                      for (std::uint64_t v = begin; v < end; ++v)
                        candidates_[v] = candidates(v, lists.targets, lists.weights);

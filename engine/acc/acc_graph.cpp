@@ -32,10 +32,10 @@ double delta_for(const CsrView& lists, double mean_weight, double factor) {
 AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place)
     : device_(&device) {
   const double begin = seconds_now();
-  EdgesToCome* const to_come = device.plans() ? nullptr : graph.to_come.get();
+  PendingEdges* const pending_edges = device.plans() ? nullptr : graph.pending_edges.get();
   // A GPU that will hold the whole graph uploads edges while they are still being read.
   const auto settle = [&](bool looked_at) {
-    if (to_come && looked_at) to_come->read(device.threads());
+    if (pending_edges && looked_at) pending_edges->read(device.threads());
   };
   settle(!device.is_cuda() || needs.weights || needs.simple);
   const auto part = std::make_shared<RankPart>(device, graph, needs, place);
@@ -54,10 +54,10 @@ AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& nee
     usual_delta_ = delta_for(out_, part->mean_weight(), factor);
   }
   if (part->complete()) {
-    in_ = part->in().in;
+    in_ = part->in().csr;
     if (device.is_cuda()) {
       const bool stored_in = in_.offsets != nullptr && !part->symmetric();
-      out_ = upload(out_, out_there_, to_come);
+      out_ = upload(out_, out_there_, pending_edges);
       if (in_.offsets != nullptr) in_ = stored_in ? upload(in_, in_there_) : out_;
     }
   }
@@ -65,11 +65,11 @@ AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& nee
   setup_seconds_ = seconds_now() - begin;
 }
 
-CsrView AccGraph::upload(const CsrView& from, OnDevice& to, EdgesToCome* to_come) {
+CsrView AccGraph::upload(const CsrView& from, OnDevice& to, PendingEdges* pending_edges) {
   to.offsets = Buffer<EdgeIndex>(*device_, from.vertices + 1, "the graph's offsets");
   copy_to_device(*device_, to.offsets.data(), from.offsets, to.offsets.bytes());
   to.lists.emplace(*device_, from, from.weights != nullptr, "the graph's edges", nullptr,
-                   std::vector<PageLock>{}, to_come);
+                   std::vector<PageLock>{}, pending_edges);
   uploaded_ += to.offsets.bytes() + to.lists->traffic().host_to_device_bytes;
   const SweepPage all = to.lists->whole();
   return {from.vertices, from.edges, to.offsets.data(), all.sources, all.weights};

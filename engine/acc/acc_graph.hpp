@@ -35,7 +35,7 @@ class AccGraph {
   const CsrView& out() const { return out_; }
   /// In-lists; the offsets are null if there are no in-edges.
   const CsrView& in() const { return in_; }
-  bool has_in_edges() const { return rank_part_->in().in.offsets != nullptr; }
+  bool has_in_edges() const { return rank_part_->in().csr.offsets != nullptr; }
   /// Is every edge stored in both directions?
   bool symmetric() const { return rank_part_->symmetric(); }
   /// Default level width (delta) for shortest paths: wide enough for many vertices in a level, narrow enough
@@ -52,7 +52,7 @@ class AccGraph {
     std::optional<SweepLists> lists;
   };
 
-  CsrView upload(const CsrView& from, OnDevice& to, EdgesToCome* to_come = nullptr);
+  CsrView upload(const CsrView& from, OnDevice& to, PendingEdges* pending_edges = nullptr);
 
   const Device* device_;
   std::shared_ptr<const RankPart> rank_part_;

@@ -162,7 +162,7 @@ void verify_bfs(const Graph& graph, Vertex source, std::span<const std::int32_t>
     require(parents[v] < graph.vertices() && depths[parents[v]] == depths[v] - 1,
             "vertex {} is not one deeper than its parent, {}", v, parents[v]);
   }
-  const OwnRows own(graph.out.offsets.span(), ranks);
+  const OwnedRows own(graph.out.offsets.span(), ranks);
   for_each_edge(graph, own, false, threads, [&](Vertex u, Vertex v, double) {
     if (depths[u] < 0) return;
     require(depths[v] >= 0 && depths[v] <= depths[u] + 1, "the edge from {} to {} spans more than one depth",
@@ -172,7 +172,7 @@ void verify_bfs(const Graph& graph, Vertex source, std::span<const std::int32_t>
     if (parents[v] == u) led_to.set(v);
   });
   for (std::uint64_t v = 0; v < graph.vertices(); ++v) {
-    if (v == source || depths[v] < 0 || !own.holds(parents[v])) continue;
+    if (v == source || depths[v] < 0 || !own.contains(parents[v])) continue;
     require(led_to[v], "no edge leads from {} to {}, whose parent it is", parents[v], v);
   }
   wait_for_checks(ranks);
@@ -185,7 +185,7 @@ void verify_sssp(const Graph& graph, Vertex source, std::span<const double> dist
   require(distances[source] == 0, "the source, {}, is not at distance 0", source);
   for (std::uint64_t v = 0; v < graph.vertices(); ++v)
     require(distances[v] >= 0, "vertex {} is said to be {} away", v, distances[v]);
-  const OwnRows own(graph.out.offsets.span(), ranks);
+  const OwnedRows own(graph.out.offsets.span(), ranks);
   for_each_edge(graph, own, true, threads, [&](Vertex u, Vertex v, double weight) {
     require(!(distances[u] + weight < distances[v]), "the edge from {} to {} is a shorter way", u, v);
     held.take(u, v, weight);
@@ -201,7 +201,7 @@ void verify_components(const Graph& graph, std::span<const Vertex> components, C
                        unsigned threads) {
   Sets sets(graph.vertices());
   if (host_budget().counts_only()) return;
-  for_each_edge(graph, OwnRows(graph.out.offsets.span(), ranks), false, threads,
+  for_each_edge(graph, OwnedRows(graph.out.offsets.span(), ranks), false, threads,
                 [&](Vertex u, Vertex v, double) { sets.unite(u, v); });
   sets.unite_all(ranks);
   for (std::uint64_t v = 0; v < graph.vertices(); ++v) {

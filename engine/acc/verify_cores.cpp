@@ -70,8 +70,8 @@ class Neighbors {
   ListReader in_lists(const Graph& graph) {
     both_ = graph.directed;
     if (!both_) return {{}, nullptr, false, threads_};
-    if (!graph.in.offsets.empty()) return {graph.in.view(), graph.in_elsewhere.get(), false, threads_};
-    if (graph.edges_elsewhere != nullptr) {
+    if (!graph.in.offsets.empty()) return {graph.in.view(), graph.in_edge_source.get(), false, threads_};
+    if (graph.edge_source != nullptr) {
       throw UsageError(
           "--verify: the graph stays in its file, which does not store in-edges (convert its edges with "
           "--reverse or --undirected, or raise --host-memory)");

@@ -31,13 +31,13 @@ struct CheckedList {
 /// Calls use(list) for every list of `own`, from memory or from the file in pieces. Each of `threads` threads
 /// takes `at_once` lists at a time. Lists have no weights if the graph has none, or `weights` is false.
 template <class Use>
-void for_each_list(const Graph& graph, const OwnRows& own, bool weights, unsigned threads,
+void for_each_list(const Graph& graph, const OwnedRows& own, bool weights, unsigned threads,
                    std::uint64_t at_once, Use&& use) {
   if (own.first == own.last) return;
   weights = weights && graph.weighted;
   const SweepRows rows =
-      SweepRows::of(graph.out.view(), graph.edges_elsewhere.get(), weights, own.first, own.last);
-  for_row_blocks(rows.in, rows.file, true, weights, threads, at_once,
+      SweepRows::of(graph.out.view(), graph.edge_source.get(), weights, own.first, own.last);
+  for_row_blocks(rows.csr, rows.file, true, weights, threads, at_once,
                  [&](const CsrView& lists, std::uint64_t begin, std::uint64_t end) {
                    for (std::uint64_t row = begin; row < end; ++row)
                      use(CheckedList{static_cast<Vertex>(own.first + row), lists.offsets[row],
@@ -47,7 +47,7 @@ void for_each_list(const Graph& graph, const OwnRows& own, bool weights, unsigne
 
 /// Calls use(u, v, weight) for every stored edge of the lists of `own`, on `threads` threads.
 template <class Use>
-void for_each_edge(const Graph& graph, const OwnRows& own, bool weights, unsigned threads, Use&& use) {
+void for_each_edge(const Graph& graph, const OwnedRows& own, bool weights, unsigned threads, Use&& use) {
   constexpr std::uint64_t kListsAtOnce = 1u << 12;
   for_each_list(graph, own, weights, threads, kListsAtOnce, [&](const CheckedList& list) {
     for (EdgeIndex e = list.begin; e < list.end; ++e) use(list.v, list.targets[e], list.weight(e));

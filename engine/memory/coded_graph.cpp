@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kGrain = 1024;
 /// The first word of a list is a 32-bit number.
-constexpr std::uint64_t kMostWords = 0xffffffff;
+constexpr std::uint64_t kMaxWords = 0xffffffff;
 /// Rows take at most a quarter of the device's memory; slots and batches need the rest.
 constexpr std::uint64_t kShareOfRows = 4;
 
@@ -28,19 +28,19 @@ std::uint32_t degree_of(const CsrView& graph, std::uint64_t v) {
 
 CodedSizes::CodedSizes(const CsrView& lists, unsigned threads, bool slots, std::uint64_t targets)
     : lists_(lists), targets_(targets != 0 ? targets : lists.vertices), threads_(threads), slots_(slots) {
-  const std::uint32_t most = slots ? CodedSlots::kMostSlots : EliasFano::kMostTargets;
-  before_.assign((lists.vertices + kBlock - 1) / kBlock + 1, 0);
+  const std::uint32_t max_degree = slots ? CodedSlots::kMostSlots : EliasFano::kMostTargets;
+  block_begins_.assign((lists.vertices + kBlock - 1) / kBlock + 1, 0);
   std::atomic<bool> codable{true};
-  parallel_blocks(threads, lists.vertices, kBlock, [&](std::uint64_t from, std::uint64_t to, unsigned) {
+  parallel_blocks(threads, lists.vertices, kBlock, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
     EdgeIndex words = 0;
-    for (std::uint64_t v = from; v < to; ++v) {
+    for (std::uint64_t v = begin; v < end; ++v) {
       words += words_of(v);
-      if (degree_of(lists, v) > most) codable = false;
+      if (degree_of(lists, v) > max_degree) codable = false;
     }
-    before_[from / kBlock + 1] = words;
+    block_begins_[begin / kBlock + 1] = words;
   });
-  std::partial_sum(before_.begin(), before_.end(), before_.begin());
-  codable_ = codable && words() <= kMostWords;
+  std::partial_sum(block_begins_.begin(), block_begins_.end(), block_begins_.begin());
+  codable_ = codable && words() <= kMaxWords;
 }
 
 EdgeIndex CodedSizes::words_of(std::uint64_t v) const {
@@ -49,11 +49,11 @@ EdgeIndex CodedSizes::words_of(std::uint64_t v) const {
   return EliasFano::of(targets_, degree).words() + (slots_ ? CodedSlots::of(degree).words() : 0);
 }
 
-template <class Put>
-void CodedSizes::for_each_begin(const Put& put) const {
-  parallel_blocks(threads_, lists_.vertices, kBlock, [&](std::uint64_t from, std::uint64_t to, unsigned) {
-    EdgeIndex words = before_[from / kBlock];
-    for (std::uint64_t v = from; v < to; words += words_of(v++)) put(v, words);
+template <class Use>
+void CodedSizes::for_each_begin(const Use& use) const {
+  parallel_blocks(threads_, lists_.vertices, kBlock, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+    EdgeIndex words = block_begins_[begin / kBlock];
+    for (std::uint64_t v = begin; v < end; words += words_of(v++)) use(v, words);
   });
 }
 
@@ -71,25 +71,25 @@ void CodedSizes::fill(CodedRow* rows) const {
   rows[lists_.vertices] = {static_cast<std::uint32_t>(words()), 0};
 }
 
-bool wants_codes(const Device& device, const Graph& graph, Layout layout, const PageColumns& columns,
+bool should_code(const Device& device, const Graph& graph, Layout layout, const PageColumns& columns,
                  CodedSet& set) {
-  if (layout == Layout::coded && graph.edges_elsewhere)
+  if (layout == Layout::coded && graph.edge_source)
     throw UsageError("--layout coded: the graph stays in its file (raise --host-memory, or use csr or auto)");
   if (layout != Layout::automatic) return layout == Layout::coded;
-  if (!device.is_cuda() || graph.edges_elsewhere) return false;
+  if (!device.is_cuda() || graph.edge_source) return false;
   if (!set.sizes) set.sizes.emplace(graph.out.view(), device.threads(), columns.alias);
-  return set.sizes->pay(columns.bytes_per_edge());
+  return set.sizes->saves_space(columns.bytes_per_edge());
 }
 
-CutLists::CutLists(const CsrView& lists, const PageColumns& columns, unsigned threads)
+ListExtents::ListExtents(const CsrView& lists, const PageColumns& columns, unsigned threads)
     : offsets_(lists.offsets, lists.vertices + 1), bytes_{0, columns.bytes_per_edge()} {
   if (!columns.coded) return;
   if (columns.rows == nullptr) {
     words_ = CodedSizes(lists, threads, columns.alias).offsets();
   } else {
     words_ = HostArray<EdgeIndex>(lists.vertices + 1, "where coded lists begin");
-    parallel_blocks(threads, words_.size(), 1u << 16, [&](std::uint64_t from, std::uint64_t to, unsigned) {
-      for (std::uint64_t v = from; v < to; ++v) words_[v] = columns.rows[v].begin;
+    parallel_blocks(threads, words_.size(), 1u << 16, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+      for (std::uint64_t v = begin; v < end; ++v) words_[v] = columns.rows[v].begin;
     });
   }
   offsets_ = words_.span(), bytes_ = {0, sizeof(std::uint32_t)};
@@ -103,26 +103,26 @@ std::optional<CodedGraph> CodedGraph::of(const Device& device, const CsrView& li
   if (device.is_cuda() && sizes.row_bytes() > device.memory().available() / kShareOfRows) return std::nullopt;
   CodedGraph coded;
   coded.rows_ = HostArray<CodedRow>(lists.vertices + 1, "coded lists");
-  if (device.is_cuda()) coded.there_ = Buffer<CodedRow>(device, lists.vertices, "rows of coded lists");
+  if (device.is_cuda()) coded.device_rows_ = Buffer<CodedRow>(device, lists.vertices, "rows of coded lists");
   coded.words_ = HostArray<std::uint32_t>(sizes.words(), "coded lists");
   coded.thresholds_ = HostArray<std::uint64_t>(thresholds, "thresholds of coded slots");
   if (device.plans()) return coded;
   sizes.fill(coded.rows_.data());
-  copy_to_device(device, coded.there_.data(), coded.rows_.data(), coded.there_.bytes());
+  copy_to_device(device, coded.device_rows_.data(), coded.rows_.data(), coded.device_rows_.bytes());
   std::atomic<bool> sorted{true};
   parallel_blocks(
-      device.threads(), lists.vertices, kGrain, [&](std::uint64_t from, std::uint64_t to, unsigned) {
-        std::fill_n(coded.words_.data() + coded.rows()[from].begin, coded.words_of(from, to).size(), 0);
-        for (std::uint64_t v = from; v < to; ++v) {
+      device.threads(), lists.vertices, kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+        std::fill_n(coded.words_.data() + coded.rows()[begin].begin, coded.words_of(begin, end).size(), 0);
+        for (std::uint64_t v = begin; v < end; ++v) {
           if (!coded.write(lists, sizes, v, slots)) sorted = false;
         }
       });
   if (!sorted) return std::nullopt;
   // Locking memory that all threads have written takes less time than allocating locked memory.
-  const auto lock = [&](const auto& column) {
+  const auto lock_pages = [&](const auto& column) {
     coded.locks_.emplace_back(device, column.data(), column.bytes());
   };
-  lock(coded.words_), lock(coded.thresholds_);
+  lock_pages(coded.words_), lock_pages(coded.thresholds_);
   return coded;
 }
 

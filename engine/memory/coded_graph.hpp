@@ -28,7 +28,7 @@ class CodedSizes {
   CodedSizes(const CsrView& lists, unsigned threads, bool slots, std::uint64_t targets = 0);
 
   /// Words of all lists.
-  EdgeIndex words() const { return before_.back(); }
+  EdgeIndex words() const { return block_begins_.back(); }
   /// True if no list is too long, and every list begins below word 2^32.
   bool codable() const { return codable_; }
   bool slots() const { return slots_; }
@@ -38,7 +38,9 @@ class CodedSizes {
   std::uint64_t row_bytes() const { return (lists_.vertices + 1) * sizeof(CodedRow); }
   /// True if codes take fewer bytes than lists with `edge_bytes` an edge. Short lists gain nothing: each ends
   /// with a whole word.
-  bool pay(std::uint64_t edge_bytes) const { return word_bytes() < lists_.edges * edge_bytes / 8 * 7; }
+  bool saves_space(std::uint64_t edge_bytes) const {
+    return word_bytes() < lists_.edges * edge_bytes / 8 * 7;
+  }
   /// [vertices + 1] The first word of each list.
   HostArray<EdgeIndex> offsets() const;
   /// [vertices + 1] Fills in rows; the last one is the end of the words.
@@ -48,26 +50,26 @@ class CodedSizes {
   static constexpr std::uint64_t kBlock = 1u << 14;
 
   EdgeIndex words_of(std::uint64_t v) const;
-  template <class Put>
-  void for_each_begin(const Put& put) const;
+  template <class Use>
+  void for_each_begin(const Use& use) const;
 
   CsrView lists_;
   std::uint64_t targets_;
   unsigned threads_;
   bool slots_;
   bool codable_ = false;
-  std::vector<EdgeIndex> before_;  ///< [blocks of vertices + 1] words before each
+  std::vector<EdgeIndex> block_begins_;  ///< [blocks of vertices + 1] words before each
 };
 
 /// The lists that partitions are cut from: plain lists, or their codes in words. Keeps the view.
-class CutLists {
+class ListExtents {
  public:
-  CutLists(const CsrView& lists, const PageColumns& columns, unsigned threads);
+  ListExtents(const CsrView& lists, const PageColumns& columns, unsigned threads);
 
   std::span<const EdgeIndex> offsets() const { return offsets_; }
   const PartitionBytes& bytes() const { return bytes_; }
   /// Bytes of all lists.
-  std::uint64_t sum() const {
+  std::uint64_t total_bytes() const {
     return (offsets_.size() - 1) * bytes_.vertex + (offsets_.back() - offsets_.front()) * bytes_.edge;
   }
 
@@ -95,7 +97,7 @@ class CodedGraph {
     return words_.span().subspan(rows()[begin].begin, rows()[end].begin - rows()[begin].begin);
   }
   /// The lists as the device reads them; the words are in host memory.
-  CodedLists lists() const { return {there_.empty() ? rows() : there_.data(), words_.data()}; }
+  CodedLists lists() const { return {device_rows_.empty() ? rows() : device_rows_.data(), words_.data()}; }
   /// [edges] Thresholds of the alias slots, uncoded.
   const std::uint64_t* thresholds() const { return thresholds_.data(); }
   std::uint64_t bytes() const { return rows_.bytes() + words_.bytes() + thresholds_.bytes(); }
@@ -104,7 +106,7 @@ class CodedGraph {
   bool write(const CsrView& lists, const CodedSizes& sizes, std::uint64_t v, const AliasSlotsOf* slots_of);
 
   HostArray<CodedRow> rows_;
-  Buffer<CodedRow> there_;  ///< rows in a GPU's memory
+  Buffer<CodedRow> device_rows_;  ///< rows in a GPU's memory
   HostArray<std::uint32_t> words_;
   HostArray<std::uint64_t> thresholds_;
   std::vector<PageLock> locks_;
@@ -118,7 +120,7 @@ struct CodedSet {
 
 /// True if a run that reads single list entries should have `columns` coded: fewer bytes pay over a link,
 /// while the host backend would only decode. Throws UsageError if `layout` asks for the impossible.
-bool wants_codes(const Device& device, const Graph& graph, Layout layout, const PageColumns& columns,
+bool should_code(const Device& device, const Graph& graph, Layout layout, const PageColumns& columns,
                  CodedSet& set);
 
 }  // namespace sluice

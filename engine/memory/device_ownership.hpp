@@ -23,9 +23,9 @@ class DeviceOwnership {
 
  private:
   template <class T>
-  static Buffer<T> copied(const Device& device, std::span<const T> from, const char* purpose) {
-    Buffer<T> buffer(device, from.size(), purpose);
-    copy_to_device(device, buffer.data(), from.data(), buffer.bytes());
+  static Buffer<T> copied(const Device& device, std::span<const T> source, const char* purpose) {
+    Buffer<T> buffer(device, source.size(), purpose);
+    copy_to_device(device, buffer.data(), source.data(), buffer.bytes());
     return buffer;
   }
 

@@ -11,8 +11,9 @@ namespace sluice {
 
 OwnedPartitions OwnedPartitions::of(std::uint64_t partitions, int rank, int ranks) {
   const Ownership owners = Ownership::even(partitions, static_cast<std::uint64_t>(ranks));
-  const auto own = static_cast<std::uint64_t>(rank);
-  return {static_cast<std::uint32_t>(owners.begin(own)), static_cast<std::uint32_t>(owners.end(own))};
+  const auto rank_index = static_cast<std::uint64_t>(rank);
+  return {static_cast<std::uint32_t>(owners.begin(rank_index)),
+          static_cast<std::uint32_t>(owners.end(rank_index))};
 }
 
 OwnedPartitions OwnedPartitions::of(const Communicator* ranks, std::uint64_t partitions) {
@@ -30,43 +31,44 @@ Ownership owners_of_vertices(const Communicator& ranks, const PartitionPlan& pla
   return Ownership(std::move(begins));
 }
 
-std::uint64_t travelling_bytes(const Device& device) {
-  constexpr std::uint64_t kLeast = 4u << 20, kMost = 64u << 20;
+std::uint64_t exchange_buffer_bytes(const Device& device) {
+  constexpr std::uint64_t kMinBytes = 4u << 20, kMaxBytes = 64u << 20;
   std::uint64_t memory = device.memory().ceiling();
   // The host backend's device memory is part of host memory.
   if (!device.is_cuda()) memory = std::min(memory, host_budget().ceiling());
-  return std::clamp(memory / 256, kLeast, kMost);
+  return std::clamp(memory / 256, kMinBytes, kMaxBytes);
 }
 
 PagedPlan plan_shard(Communicator* ranks, const Device& device, const Graph& graph,
                      const PagingOptions& paging, const PageColumns& columns,
                      std::uint64_t bytes_per_instance, std::uint64_t instances, std::uint64_t steps,
-                     std::uint64_t taken, std::uint64_t row_bytes) {
+                     std::uint64_t reserved_bytes, std::uint64_t row_bytes) {
   if (!ranks)
-    return plan_pages(device, graph, paging, columns, bytes_per_instance, instances, steps, taken, row_bytes);
+    return plan_pages(device, graph, paging, columns, bytes_per_instance, instances, steps, reserved_bytes,
+                      row_bytes);
   const auto size = static_cast<std::uint64_t>(ranks->size());
-  std::uint64_t most[] = {std::max<std::uint64_t>(instances, 1), size};
+  std::uint64_t maxima[] = {std::max<std::uint64_t>(instances, 1), size};
   PagingOptions wanted = paging;
   const auto plan_with = [&] {
-    return plan_pages(device, graph, wanted, columns, bytes_per_instance, most[0], steps,
-                      taken + travelling_bytes(device));
+    return plan_pages(device, graph, wanted, columns, bytes_per_instance, maxima[0], steps,
+                      reserved_bytes + exchange_buffer_bytes(device));
   };
-  ranks->all_reduce(most, Reduce::max, "the partition plan");
-  most[1] = std::max(size, paging.partitions);
+  ranks->all_reduce(maxima, Reduce::max, "the partition plan");
+  maxima[1] = std::max(size, paging.partitions);
   if (paging.partitions == 0)
-    together(ranks, [&] { most[1] = std::max(size, plan_with().partitions.size()); });
-  ranks->all_reduce(most, Reduce::max, "the partition plan");
-  wanted.partitions = most[1];
+    together(ranks, [&] { maxima[1] = std::max(size, plan_with().partitions.size()); });
+  ranks->all_reduce(maxima, Reduce::max, "the partition plan");
+  wanted.partitions = maxima[1];
   std::optional<PagedPlan> fitted;
   together(ranks, [&] { fitted = plan_with(); });
   PagedPlan& plan = *fitted;
   // Slots for this rank's partitions, and for one more: a scan may need a list of another rank.
-  const OwnedPartitions own = OwnedPartitions::of(ranks, plan.partitions.size());
-  plan.slots = std::min<unsigned>(plan.slots, std::max(own.end - own.begin + 1, 2u));
+  const OwnedPartitions owned = OwnedPartitions::of(ranks, plan.partitions.size());
+  plan.slots = std::min<unsigned>(plan.slots, std::max(owned.end - owned.begin + 1, 2u));
   plan.slot_bytes = bytes_of_slots(plan.partitions, plan.slots);
   std::uint64_t agreed[] = {plan.batch};
   ranks->all_reduce(agreed, Reduce::min, "the partition plan");
-  plan.batch = std::min(agreed[0], kMostUnderWay / size);
+  plan.batch = std::min(agreed[0], kMaxInFlight / size);
   return std::move(plan);
 }
 
@@ -76,7 +78,7 @@ BatchOrigins::BatchOrigins(const Device& device, Communicator* ranks, Instance b
   constexpr const char* kLabel = "the ranks' instances";
   begins_ = values_of_ranks(ranks, std::span<const Instance>(&begin, 1), kLabel);
   ends_ = values_of_ranks(ranks, std::span<const Instance>(&end, 1), kLabel);
-  own_ = ranks ? static_cast<std::size_t>(ranks->rank()) : 0;
+  own_index_ = ranks ? static_cast<std::size_t>(ranks->rank()) : 0;
   for (std::size_t r = 0; r < size(); ++r)
     batches_ = std::max(batches_, (ends_[r] - begins_[r] + per_origin - 1) / per_origin);
   firsts_.resize(size()), counts_.resize(size());

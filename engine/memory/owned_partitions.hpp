@@ -29,7 +29,7 @@ Ownership owners_of_vertices(const Communicator& ranks, const PartitionPlan& pla
 
 /// Device bytes for sending walks between ranks whose partitions are not resident: 4 to 64 MiB, by the
 /// device's memory. Each piece that is sent waits for all ranks, so pieces should be large and few.
-std::uint64_t travelling_bytes(const Device& device);
+std::uint64_t exchange_buffer_bytes(const Device& device);
 
 /// As plan_pages, with the same result on all ranks: the same partitions, and equally many instances of each
 /// rank in a batch. `ranks` null: plan_pages. `instances` and `batch` count those of one rank;
@@ -37,7 +37,7 @@ std::uint64_t travelling_bytes(const Device& device);
 PagedPlan plan_shard(Communicator* ranks, const Device& device, const Graph& graph,
                      const PagingOptions& paging, const PageColumns& columns,
                      std::uint64_t bytes_per_instance, std::uint64_t instances, std::uint64_t steps,
-                     std::uint64_t taken = 0, std::uint64_t row_bytes = 0);
+                     std::uint64_t reserved_bytes = 0, std::uint64_t row_bytes = 0);
 
 /// The instances of a batch: `per_origin` at a time of each rank's range [begin, end). A run of one rank has
 /// one origin rank.
@@ -56,17 +56,17 @@ class BatchOrigins {
   const Instance* firsts() const { return device_firsts_.data(); }
   const std::uint64_t* counts() const { return device_counts_.data(); }
   /// This rank's instances in the current batch.
-  std::size_t own() const { return own_; }
-  Instance own_first() const { return firsts_[own_]; }
-  std::uint64_t own_count() const { return counts_[own_]; }
+  std::size_t own_index() const { return own_index_; }
+  Instance own_first() const { return firsts_[own_index_]; }
+  std::uint64_t own_count() const { return counts_[own_index_]; }
   /// The number of an origin rank's instances in the current batch, and the largest such number.
   std::uint64_t count(std::uint64_t origin) const { return counts_[origin]; }
-  std::uint64_t most() const { return *std::max_element(counts_.begin(), counts_.end()); }
+  std::uint64_t max_count() const { return *std::max_element(counts_.begin(), counts_.end()); }
 
  private:
   const Device& device_;
   std::uint64_t per_origin_, batches_ = 0;
-  std::size_t own_ = 0;
+  std::size_t own_index_ = 0;
   std::vector<Instance> begins_, ends_, firsts_;
   std::vector<std::uint64_t> counts_;
   Buffer<Instance> device_firsts_;

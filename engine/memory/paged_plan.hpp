@@ -16,11 +16,11 @@
 namespace sluice {
 
 /// Instances under way are numbered in 32 bits.
-inline constexpr std::uint64_t kMostUnderWay = 0xfffffffe;
+inline constexpr std::uint64_t kMaxInFlight = 0xfffffffe;
 /// If almost nothing is free, more partitions would not help: vertices need more memory.
-inline constexpr std::uint64_t kMostPartitions = 4096;
+inline constexpr std::uint64_t kMaxPartitions = 4096;
 /// A walk may need two lists at once, and a sweep brings one partition while it works on another.
-inline constexpr std::uint64_t kSlotsNeeded = 2;
+inline constexpr std::uint64_t kMinSlots = 2;
 /// Bytes for look-up tables and other small buffers beside slots and batches.
 inline constexpr std::uint64_t kFixedBytes = 64u << 10;
 
@@ -42,19 +42,19 @@ struct PlannedPages {
   PageColumns columns;
   std::uint64_t instances = 1;  ///< of this rank
   std::uint64_t steps = 1;
-  bool holds_all = false;  ///< true if each rank that owns a part holds all of it
+  bool all_resident = false;  ///< true if each rank that owns a part holds all of it
 };
 
 /// Cuts the graph into partitions and divides the free device memory: `bytes_per_instance` for each of at
 /// most `instances` under way, the rest for slots. More slots mean fewer rounds, more instances under way
 /// mean fewer batches; the plan that brings the fewest bytes is chosen. `steps`: moves of an instance to
-/// another list; `taken`: device bytes that will be charged before. `row_bytes`: the part of an instance's
-/// bytes for a row of steps + 1 entries, or 0. Such rows may leave in legs, if that brings fewer bytes: more
-/// instances are under way, and the host holds incomplete rows. Throws BudgetError naming the least that is
-/// needed.
+/// another list; `reserved_bytes`: device bytes that will be charged before. `row_bytes`: the part of an
+/// instance's bytes for a row of steps + 1 entries, or 0. Such rows may leave in legs, if that brings fewer
+/// bytes: more instances are under way, and the host holds incomplete rows. Throws BudgetError naming the
+/// least that is needed.
 PagedPlan plan_pages(const Device& device, const Graph& graph, const PagingOptions& paging,
                      const PageColumns& columns, std::uint64_t bytes_per_instance, std::uint64_t instances,
-                     std::uint64_t steps, std::uint64_t taken = 0, std::uint64_t row_bytes = 0);
+                     std::uint64_t steps, std::uint64_t reserved_bytes = 0, std::uint64_t row_bytes = 0);
 
 /// True if lists of `list_bytes` should be read in place, one entry a step, instead of brought by the plan
 /// `coded`: if `paging` asks for it, or it takes less time for these steps.
@@ -62,7 +62,7 @@ bool reads_in_place(const PagedPlan& coded, const PagingOptions& paging, std::ui
                     std::uint64_t instances, std::uint64_t steps);
 
 /// The part of `bytes` that slots and batches may use.
-inline std::uint64_t beside_fixed(std::uint64_t bytes) {
+inline std::uint64_t without_fixed_bytes(std::uint64_t bytes) {
   return bytes - std::min(bytes, kFixedBytes);
 }
 

@@ -32,7 +32,7 @@ enum class Balance {
 struct PagingOptions {
   std::uint64_t partitions = 0;  ///< 0: as the budget requires; 1: the graph whole
   /// Use partitions even if `partitions` is 0; set when a plan decided so.
-  bool cut = false;
+  bool force_partitions = false;
   std::uint64_t slots = 0;  ///< partitions on the device at once, at least 2; 0: as the budget allows
   Transport transport = Transport::automatic;
   SchedulePolicy schedule = SchedulePolicy::workload;

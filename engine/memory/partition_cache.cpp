@@ -24,13 +24,14 @@ double reads_of(const PageColumns& columns, double picks) {
 LargePartitions large_of(const PagedPlan& plan) {
   if (plan.large_slots == 0) return {};
   LargePartitions large{{}, plan.large_slots};
-  for (std::uint64_t p = 0; p < plan.partitions.size(); ++p) large.of.push_back(plan.partitions.oversized(p));
+  for (std::uint64_t p = 0; p < plan.partitions.size(); ++p)
+    large.is_large.push_back(plan.partitions.oversized(p));
   return large;
 }
 
 /// If the slots hold all partitions of this rank, each is brought once.
 PageSources sources_for(PageSources sources, const OwnedPartitions& own, unsigned slots) {
-  if (own.end - own.begin <= slots) sources.once = own;
+  if (own.end - own.begin <= slots) sources.uncached = own;
   return sources;
 }
 
@@ -38,22 +39,23 @@ PageSources sources_for(PageSources sources, const OwnedPartitions& own, unsigne
 
 PartitionCache::PartitionCache(const Device& device, std::span<const EdgeIndex> offsets,
                                const PageRequest& pages, PagedPlan plan, const PagingOptions& paging,
-                               const PageUse& use, std::span<const PageView> here)
+                               const AccessPattern& use, std::span<const PageView> present_views)
     : plan_(std::move(plan)),
       paging_(paging),
-      own_(OwnedPartitions::of(paging.shard, plan_.partitions.size())),
+      owned_(OwnedPartitions::of(paging.shard, plan_.partitions.size())),
       steps_(use.steps),
       // If partitions have shares of the device, all that fit are to be worked on side by side.
-      once_(use.once && paging.balance == Balance::automatic),
-      slots_(device, offsets, plan_.partitions, pages.columns, sources_for(pages.sources, own_, plan_.slots),
-             {here.empty() ? plan_.slots : 0, plan_.large_slots, 0, here}),
+      visits_once_(use.visits_once && paging.balance == Balance::automatic),
+      slots_(device, offsets, plan_.partitions, pages.columns,
+             sources_for(pages.sources, owned_, plan_.slots),
+             {present_views.empty() ? plan_.slots : 0, plan_.large_slots, 0, present_views}),
       transport_(plan_.partitions,
                  use.picks > 0 && paging.transport == Transport::automatic && slots_.can_map()
                      ? measure_link(device, slots_.host_words())
                      : LinkRates{},
                  reads_of(pages.columns, use.picks), plan_.slot_bytes),
       scheduler_(partitions(), plan_.slots, paging.schedule, large_of(plan_)) {
-  if (here.empty()) return;
+  if (present_views.empty()) return;
   std::vector<std::uint32_t> all(partitions());
   std::iota(all.begin(), all.end(), 0u);
   for (const std::uint32_t partition : all) scheduler_.replace({partition, partition});
@@ -61,7 +63,7 @@ PartitionCache::PartitionCache(const Device& device, std::span<const EdgeIndex> 
 }
 
 PartitionCache::PartitionCache(const ResidentGraph::Impl& graph, const PageRequest& pages, PagedPlan plan,
-                               const PageUse& use)
+                               const AccessPattern& use)
     : PartitionCache(graph.device, graph.graph.out.offsets.span(), pages, std::move(plan), graph.paging, use,
                      graph.peers ? graph.peers->views() : std::span<const PageView>()) {
   if (paging_.transport == Transport::mapped && !slots_.can_map()) {
@@ -71,30 +73,30 @@ PartitionCache::PartitionCache(const ResidentGraph::Impl& graph, const PageReque
   }
 }
 
-void PartitionCache::drain(std::span<const std::uint64_t> waiting, const Work& work, std::uint64_t keep) {
+void PartitionCache::drain(std::span<const std::uint64_t> waiting, const Work& work, std::uint64_t max_left) {
   for (;;) {
-    std::vector<std::uint64_t> away(partitions(), 0);
-    std::copy(waiting.begin() + own_.begin, waiting.begin() + own_.end, away.begin() + own_.begin);
-    const std::uint64_t left = std::reduce(away.begin(), away.end());
+    std::vector<std::uint64_t> loadable(partitions(), 0);
+    std::copy(waiting.begin() + owned_.begin, waiting.begin() + owned_.end, loadable.begin() + owned_.begin);
+    const std::uint64_t left = std::reduce(loadable.begin(), loadable.end());
     if (left == 0) return scheduler_.arrive(slots_.wait());
-    if (left <= keep) return move({{}, scheduler_.choose(away)});
-    round(std::move(away), waiting, work);
+    if (left <= max_left) return move({{}, scheduler_.choose(loadable)});
+    run_round(std::move(loadable), waiting, work);
   }
 }
 
-/// Brings and works on partitions once. `away` counts the work of partitions that may be brought.
-void PartitionCache::round(std::vector<std::uint64_t> away, std::span<const std::uint64_t> waiting,
-                           const Work& work) {
-  const std::vector<std::uint32_t> mapped = map_some(away);
-  for (const std::uint32_t partition : mapped) away[partition] = 0;
-  move({{}, scheduler_.choose(away)});
+/// Brings and works on partitions once. `loadable` counts the work of partitions that may be brought.
+void PartitionCache::run_round(std::vector<std::uint64_t> loadable, std::span<const std::uint64_t> waiting,
+                               const Work& work) {
+  const std::vector<std::uint32_t> mapped = choose_mapped(loadable);
+  for (const std::uint32_t partition : mapped) loadable[partition] = 0;
+  move({{}, scheduler_.choose(loadable)});
   std::vector<std::uint32_t> present = scheduler_.residents();
   present.insert(present.end(), mapped.begin(), mapped.end());
   std::erase_if(present, [&](std::uint32_t p) { return waiting[p] == 0; });
   work_on(present, mapped, work);
   // Disk and link should never idle. While the first half of the loads is worked on and the next are chosen,
   // the other half is brought. Work that moves on needs full slots.
-  scheduler_.arrive(slots_.wait((once_ ? scheduler_.coming() : spare()) / 2));
+  scheduler_.arrive(slots_.wait((visits_once_ ? scheduler_.loading() : spare_slots()) / 2));
   free_slots(waiting);
 }
 
@@ -107,9 +109,9 @@ void PartitionCache::sweep(std::span<const std::uint64_t> waiting, const Work& w
   for (;;) {
     move(pass.fill());
     if (pass.none_resident()) {
-      if (pass.none_coming()) return;
+      if (pass.none_loading()) return;
       // Half of the passing slots fill while arrived partitions are worked on, so that the link never idles.
-      pass.arrive(slots_.wait(pass.passing() / 2));
+      pass.arrive(slots_.wait(pass.streaming_slots() / 2));
     }
     work_on(pass.next(), {}, work);
   }
@@ -117,8 +119,8 @@ void PartitionCache::sweep(std::span<const std::uint64_t> waiting, const Work& w
 
 /// Takes partitions out of slots, and starts to bring others.
 void PartitionCache::move(const PartitionMoves& moves) {
-  for (const std::uint32_t partition : moves.left) slots_.drop(partition);
-  for (const PartitionLoad& load : moves.loads) slots_.begin(load.slot, load.partition);
+  for (const std::uint32_t partition : moves.evicted) slots_.drop(partition);
+  for (const PartitionLoad& load : moves.loads) slots_.begin_load(load.slot, load.partition);
 }
 
 /// Works on `present` partitions, which are in slots or, those in `mapped`, read in place.
@@ -135,56 +137,55 @@ void PartitionCache::work_on(std::span<const std::uint32_t> present, std::span<c
 /// Slots kept empty or filling, so that the next partitions arrive while others are worked on. With shares of
 /// the device, or if lists are visited once, free_slots() retires all partitions without work instead: then
 /// the next ones are worked on side by side too.
-unsigned PartitionCache::spare() const {
+unsigned PartitionCache::spare_slots() const {
   // A slot that is being filled serves no walk, and two or three concurrent copies fill the link: of 32 large
   // slots, three spare ones gave 3.56 G steps/s, two 3.51, four 3.45 and six 3.14 (H200, Kronecker scale 24).
   // But the copies should last as long as the shortest rounds, 0.1 ms: of slots below 1 MB three gave 1.11 G
   // and six 1.37 (scale 20, a run each). For a disk a quarter was measured.
-  constexpr std::uint64_t kCopies = 3, kOfShortRound = 6u << 20;
+  constexpr std::uint64_t kMaxCopies = 3, kShortRoundBytes = 6u << 20;
   if (slots_.read_from_file()) return std::max(1u, plan_.slots / 4);
   const std::uint64_t wanted =
-      std::max(kCopies, kOfShortRound * plan_.slots / std::max<std::uint64_t>(plan_.slot_bytes, 1));
+      std::max(kMaxCopies, kShortRoundBytes * plan_.slots / std::max<std::uint64_t>(plan_.slot_bytes, 1));
   return static_cast<unsigned>(std::clamp<std::uint64_t>(plan_.slots * 3 / 16, 1, wanted));
 }
 
 void PartitionCache::free_slots(std::span<const std::uint64_t> waiting) {
-  const bool all = once_ || paging_.balance != Balance::automatic;
+  const bool all = visits_once_ || paging_.balance != Balance::automatic;
   // If all partitions fit, they stay, with or without work.
-  unsigned away = 0;
-  for (std::uint32_t p = own_.begin; p < own_.end; ++p) away += may_come(p, waiting);
-  const unsigned wanted = all ? plan_.slots : spare() - std::min(spare(), scheduler_.coming());
-  move({scheduler_.retire(waiting, std::min(wanted, away)), {}});
+  unsigned absent = 0;
+  for (std::uint32_t p = owned_.begin; p < owned_.end; ++p) absent += may_load(p, waiting);
+  const unsigned wanted = all ? plan_.slots : spare_slots() - std::min(spare_slots(), scheduler_.loading());
+  move({scheduler_.retire(waiting, std::min(wanted, absent)), {}});
 }
 
 /// True for an absent partition that may be needed: work that moves on may reach any partition.
-bool PartitionCache::may_come(std::uint32_t partition, std::span<const std::uint64_t> waiting) const {
-  return scheduler_.away(partition) && (!once_ || waiting[partition] > 0);
+bool PartitionCache::may_load(std::uint32_t partition, std::span<const std::uint64_t> waiting) const {
+  return scheduler_.absent(partition) && (!visits_once_ || waiting[partition] > 0);
 }
 
-void PartitionCache::hold(std::span<const std::uint32_t> wanted) {
+void PartitionCache::make_resident(std::span<const std::uint32_t> wanted) {
   scheduler_.arrive(slots_.wait());  // loads of drain() would take slots
-  std::vector<std::uint64_t> need(partitions(), 0);
-  for (const std::uint32_t partition : wanted) need[partition] = 1;
+  std::vector<std::uint64_t> needed(partitions(), 0);
+  for (const std::uint32_t partition : wanted) needed[partition] = 1;
   unsigned missing = 0;
-  for (std::uint32_t p = 0; p < partitions(); ++p) missing += need[p] > 0 && !scheduler_.resident(p);
+  for (std::uint32_t p = 0; p < partitions(); ++p) missing += needed[p] > 0 && !scheduler_.resident(p);
   // A wanted partition may be in a large slot that another one needs.
-  const bool all_anew = missing > 0 && plan_.large_slots > 0;
-  move({all_anew ? scheduler_.clear() : scheduler_.retire(need, missing), {}});
-  move({{}, scheduler_.choose(need)});
+  const bool reload_all = missing > 0 && plan_.large_slots > 0;
+  move({reload_all ? scheduler_.clear() : scheduler_.retire(needed, missing), {}});
+  move({{}, scheduler_.choose(needed)});
   scheduler_.arrive(slots_.wait());
 }
 
-void PartitionCache::bring_together(std::span<const std::uint32_t> wanted,
-                                    std::span<const std::uint64_t> waiting,
-                                    const std::function<void()>& work) {
-  hold(wanted);
+void PartitionCache::work_on_all(std::span<const std::uint32_t> wanted,
+                                 std::span<const std::uint64_t> waiting, const std::function<void()>& work) {
+  make_resident(wanted);
   work();
   ++rounds_;
   free_slots(waiting);
 }
 
 /// The partitions that this round reads in place.
-std::vector<std::uint32_t> PartitionCache::map_some(std::span<const std::uint64_t> waiting) {
+std::vector<std::uint32_t> PartitionCache::choose_mapped(std::span<const std::uint64_t> waiting) {
   std::vector<std::uint32_t> mapped;
   if (paging_.shard || !slots_.can_map() || paging_.transport == Transport::copied ||
       paging_.transport == Transport::file)
@@ -195,17 +196,17 @@ std::vector<std::uint32_t> PartitionCache::map_some(std::span<const std::uint64_
     return mapped;
   }
   mapped = transport_.mapped(waiting, steps_);
-  std::erase_if(mapped, [&](std::uint32_t p) { return !scheduler_.away(p); });
+  std::erase_if(mapped, [&](std::uint32_t p) { return !scheduler_.absent(p); });
   return mapped;
 }
 
 Traffic PartitionCache::traffic() const {
-  const Slots::Counters& brought = slots_.counters();
+  const Slots::Counters& counters = slots_.counters();
   Traffic traffic;
   traffic.partitions = plan_.partitions.size();
-  traffic.partition_transfers = brought.transfers;
-  traffic.host_to_device_bytes = brought.copied_bytes;
-  traffic.read_bytes = brought.read_bytes;
+  traffic.partition_transfers = counters.transfers;
+  traffic.host_to_device_bytes = counters.copied_bytes;
+  traffic.read_bytes = counters.read_bytes;
   traffic.rounds = rounds_, traffic.mapped_rounds = mapped_rounds_;
   return traffic;
 }

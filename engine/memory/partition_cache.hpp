@@ -25,10 +25,10 @@
 namespace sluice {
 
 /// How a run reads present partitions.
-struct PageUse {
+struct AccessPattern {
   double picks = 0;         ///< edges that one visit to a list draws, about; 0: all, partitions are copied
   std::uint64_t steps = 0;  ///< further lists that each work item visits, in any partition
-  bool once = false;        ///< drain() visits each waiting list once, and no work moves on
+  bool visits_once = false;  ///< drain() visits each waiting list once, and no work moves on
 };
 
 class PartitionCache {
@@ -37,32 +37,34 @@ class PartitionCache {
   using Work = std::function<void(std::span<const std::uint32_t>)>;
 
   /// Keeps references to the device and to `offsets`, which `plan` cuts. Throws BudgetError, or UsageError if
-  /// the transport that is asked for is impossible. `here`: views of all partitions, if none need be brought.
+  /// the transport that is asked for is impossible. `present_views`: views of all partitions, if none need be
+  /// brought.
   PartitionCache(const Device& device, std::span<const EdgeIndex> offsets, const PageRequest& pages,
-                 PagedPlan plan, const PagingOptions& paging, const PageUse& use,
-                 std::span<const PageView> here = {});
+                 PagedPlan plan, const PagingOptions& paging, const AccessPattern& use,
+                 std::span<const PageView> present_views = {});
   /// A cache of a graph's out-lists.
   PartitionCache(const ResidentGraph::Impl& graph, const PageRequest& pages, PagedPlan plan,
-                 const PageUse& use);
+                 const AccessPattern& use);
 
-  /// Works on the busiest partitions until at most `keep` items wait for this rank's. If any items are left,
-  /// their partitions are being brought. `waiting` counts work by partition; `work` keeps it up to date.
-  void drain(std::span<const std::uint64_t> waiting, const Work& work, std::uint64_t keep = 0);
+  /// Works on the busiest partitions until at most `max_left` items wait for this rank's. If any items are
+  /// left, their partitions are being brought. `waiting` counts work by partition; `work` keeps it up to
+  /// date.
+  void drain(std::span<const std::uint64_t> waiting, const Work& work, std::uint64_t max_left = 0);
   /// Passes every partition with work to `work` once, present ones first; meanwhile the next ones are
   /// brought, the busiest first. Partitions without work are not brought. No load of drain() may be under
   /// way.
   void sweep(std::span<const std::uint64_t> waiting, const Work& work);
   /// Brings those of `wanted` that are not present, in place of others. Together they must fit the slots.
-  void hold(std::span<const std::uint32_t> wanted);
+  void make_resident(std::span<const std::uint32_t> wanted);
   /// Holds all of `wanted`, then works once.
-  void bring_together(std::span<const std::uint32_t> wanted, std::span<const std::uint64_t> waiting,
-                      const std::function<void()>& work);
+  void work_on_all(std::span<const std::uint32_t> wanted, std::span<const std::uint64_t> waiting,
+                   const std::function<void()>& work);
 
   const PagingOptions& paging() const { return paging_; }
   const PagedPlan& plan() const { return plan_; }
   std::uint32_t partitions() const { return static_cast<std::uint32_t>(plan_.partitions.size()); }
   /// The partitions that this rank works on.
-  const OwnedPartitions& own() const { return own_; }
+  const OwnedPartitions& owned_partitions() const { return owned_; }
   /// The columns of a present partition.
   const PageView& page(std::uint32_t partition) const { return slots_.page(partition); }
   /// True if the partition is in a slot; the number of slots without one.
@@ -79,11 +81,11 @@ class PartitionCache {
   auto publish(const Each& each) {
     using Item = std::invoke_result_t<const Each&, const PageView&>;
     static_assert(std::is_trivially_copyable_v<Item>);
-    const auto [map, also] = publish_with(sizeof(Item), [&](const PageView& page, std::byte* to) {
+    const auto [map, extra] = publish_with(sizeof(Item), [&](const PageView& page, std::byte* out) {
       const Item item = each(page);
-      std::memcpy(to, &item, sizeof item);
+      std::memcpy(out, &item, sizeof item);
     });
-    return std::pair(map, reinterpret_cast<const Item*>(also));
+    return std::pair(map, reinterpret_cast<const Item*>(extra));
   }
 
   /// Everything brought so far.
@@ -94,20 +96,21 @@ class PartitionCache {
  private:
   /// As publish(), with `bytes` bytes that `write` fills for each slot.
   Slots::Published publish_with(std::size_t bytes, FunctionRef<void(const PageView&, std::byte*)> write);
-  void round(std::vector<std::uint64_t> away, std::span<const std::uint64_t> waiting, const Work& work);
-  std::vector<std::uint32_t> map_some(std::span<const std::uint64_t> waiting);
+  void run_round(std::vector<std::uint64_t> loadable, std::span<const std::uint64_t> waiting,
+                 const Work& work);
+  std::vector<std::uint32_t> choose_mapped(std::span<const std::uint64_t> waiting);
   void work_on(std::span<const std::uint32_t> present, std::span<const std::uint32_t> mapped,
                const Work& work);
-  unsigned spare() const;
-  bool may_come(std::uint32_t partition, std::span<const std::uint64_t> waiting) const;
+  unsigned spare_slots() const;
+  bool may_load(std::uint32_t partition, std::span<const std::uint64_t> waiting) const;
   void free_slots(std::span<const std::uint64_t> waiting);
   void move(const PartitionMoves& moves);
 
   PagedPlan plan_;
   PagingOptions paging_;
-  OwnedPartitions own_;
+  OwnedPartitions owned_;
   std::uint64_t steps_;
-  bool once_;
+  bool visits_once_;
   Slots slots_;
   TransportChoice transport_;
   Scheduler scheduler_;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* kLabel = "partitions of other ranks";
 
-bool may_open(const ResidentGraph::Impl& graph, const PageRequest& pages) {
+bool may_use_peers(const ResidentGraph::Impl& graph, const PageRequest& pages) {
   const PagingOptions& paging = graph.paging;
   return may_read_peers(graph.device, paging) && paging.batching && paging.balance == Balance::automatic &&
          !pages.columns.coded;
@@ -32,8 +32,8 @@ std::uint64_t bytes_of(const PartitionPlan& parts, const PageColumns& columns) {
 }
 
 /// Host memory need not keep what stays on the device.
-PageSources brought_once(PageSources sources) {
-  sources.keep = false;
+PageSources without_host_cache(PageSources sources) {
+  sources.host_cache = false;
   return sources;
 }
 
@@ -45,14 +45,14 @@ bool may_read_peers(const Device& device, const PagingOptions& paging) {
 }
 
 /// While it lives, the graph is not divided between ranks.
-class PeerPartitions::Alone {
+class PeerPartitions::SingleRankScope {
  public:
-  explicit Alone(PeerPartitions& peers) : peers_(peers) {
+  explicit SingleRankScope(PeerPartitions& peers) : peers_(peers) {
     peers_.graph_.paging.shard = nullptr, peers_.graph_.peers = &peers_;
   }
-  ~Alone() { peers_.graph_.paging.shard = &peers_.ranks_, peers_.graph_.peers = nullptr; }
-  Alone(const Alone&) = delete;
-  Alone& operator=(const Alone&) = delete;
+  ~SingleRankScope() { peers_.graph_.paging.shard = &peers_.ranks_, peers_.graph_.peers = nullptr; }
+  SingleRankScope(const SingleRankScope&) = delete;
+  SingleRankScope& operator=(const SingleRankScope&) = delete;
 
  private:
   PeerPartitions& peers_;
@@ -64,7 +64,7 @@ std::unique_ptr<PeerPartitions> PeerPartitions::open(ResidentGraph::Impl& graph,
   const auto size = static_cast<std::uint64_t>(ranks->size());
   PartitionPlan parts =
       PartitionPlan::of_count(graph.graph.out.offsets.span(), {0, pages.columns.bytes_per_edge()}, size);
-  const bool fits = may_open(graph, pages) && parts.size() == size &&
+  const bool fits = may_use_peers(graph, pages) && parts.size() == size &&
                     bytes_of(parts, pages.columns) <= graph.device.memory().available() / 2;
   if (any_left(ranks, fits ? 0 : 1, kLabel)) return nullptr;
   std::unique_ptr<PeerPartitions> peers;
@@ -77,26 +77,27 @@ PeerPartitions::PeerPartitions(ResidentGraph::Impl& graph, const PageRequest& pa
     : graph_(graph),
       ranks_(*graph.paging.shard),
       parts_(std::move(parts)),
-      own_(graph.device, graph.graph.out.offsets.span(), parts_, pages.columns, brought_once(pages.sources),
-           {.slots = 1, .large = 0, .least_bytes = PeerMemory::kLeastBytes}) {
-  own_.begin(0, static_cast<std::uint32_t>(ranks_.rank()));
-  own_.wait();
+      own_slot_(graph.device, graph.graph.out.offsets.span(), parts_, pages.columns,
+                without_host_cache(pages.sources),
+                {.slots = 1, .large = 0, .min_bytes = PeerMemory::kLeastBytes}) {
+  own_slot_.begin_load(0, static_cast<std::uint32_t>(ranks_.rank()));
+  own_slot_.wait();
 }
 
 /// Returns false, on all ranks, if a rank cannot access the memory of another.
 bool PeerPartitions::connect(const PageColumns& columns) {
   const auto size = static_cast<std::size_t>(ranks_.size()), rank = static_cast<std::size_t>(ranks_.rank());
   const auto first = [&](std::size_t r) { return graph_.graph.out.offsets[parts_.begin(r)]; };
-  const PageView own = own_.views()[0];
+  const PageView own_view = own_slot_.views()[0];
   views_.assign(size, PageView{});
   bool all = true;
-  each_column(columns, [&](auto of, bool wanted) {
+  each_column(columns, [&](auto column_of, bool wanted) {
     if (!wanted || !all) return;
-    peers_.push_back(PeerMemory::open(ranks_, of(own) + first(rank)));
+    peers_.push_back(PeerMemory::open(ranks_, column_of(own_view) + first(rank)));
     all = peers_.back() != nullptr;
-    using Column = std::remove_reference_t<decltype(of(views_[0]))>;
+    using Column = std::remove_reference_t<decltype(column_of(views_[0]))>;
     for (std::size_t r = 0; r < size && all; ++r)
-      of(views_[r]) = moved(reinterpret_cast<Column>(peers_.back()->of_ranks()[r]), first(r));
+      column_of(views_[r]) = moved(reinterpret_cast<Column>(peers_.back()->of_ranks()[r]), first(r));
   });
   if (!all) close();
   return all;
@@ -109,13 +110,13 @@ void PeerPartitions::close() {
 }
 
 void PeerPartitions::run(FunctionRef<void()> body) {
-  const std::exception_ptr lacks = lack_of_memory([&] {
-    const Alone alone(*this);
+  const std::exception_ptr memory_error = lack_of_memory([&] {
+    const SingleRankScope single_rank(*this);
     body();
   });
-  const bool any_lacks = any_left(&ranks_, lacks ? 1 : 0, kLabel);
+  const bool any_failed = any_left(&ranks_, memory_error ? 1 : 0, kLabel);
   close();
-  throw_if_lacking(lacks, any_lacks);
+  throw_if_lacking(memory_error, any_failed);
 }
 
 PagedPlan PeerPartitions::plan(std::uint64_t bytes_per_instance, std::uint64_t instances,
@@ -124,7 +125,7 @@ PagedPlan PeerPartitions::plan(std::uint64_t bytes_per_instance, std::uint64_t i
   PagedPlan plan{parts_};
   plan.slots = static_cast<unsigned>(parts_.size());
   plan.batch = std::min(
-      {beside_fixed(left) / bytes_per_instance, std::max<std::uint64_t>(instances, 1), kMostUnderWay});
+      {without_fixed_bytes(left) / bytes_per_instance, std::max<std::uint64_t>(instances, 1), kMaxInFlight});
   plan.leg = steps, plan.instance_bytes = bytes_per_instance;
   if (plan.batch == 0)
     throw BudgetError(fmt::format(
@@ -135,9 +136,9 @@ PagedPlan PeerPartitions::plan(std::uint64_t bytes_per_instance, std::uint64_t i
 }
 
 void PeerPartitions::count(RunStats& stats) const {
-  const Slots::Counters& brought = own_.counters();
-  stats.partition_transfers += brought.transfers;
-  stats.host_to_device_bytes += brought.copied_bytes, stats.read_bytes += brought.read_bytes;
+  const Slots::Counters& counters = own_slot_.counters();
+  stats.partition_transfers += counters.transfers;
+  stats.host_to_device_bytes += counters.copied_bytes, stats.read_bytes += counters.read_bytes;
 }
 
 void with_peer_partitions(ResidentGraph::Impl& graph, const PageRequest& pages, RunStats& stats,

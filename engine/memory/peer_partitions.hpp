@@ -39,7 +39,7 @@ class PeerPartitions {
   void count(RunStats& stats) const;
 
  private:
-  class Alone;
+  class SingleRankScope;
 
   PeerPartitions(ResidentGraph::Impl& graph, const PageRequest& pages, PartitionPlan parts);
   bool connect(const PageColumns& columns);
@@ -48,7 +48,7 @@ class PeerPartitions {
   ResidentGraph::Impl& graph_;
   Communicator& ranks_;
   PartitionPlan parts_;
-  Slots own_;
+  Slots own_slot_;
   std::vector<std::unique_ptr<PeerMemory>> peers_;  ///< one for each column
   std::vector<PageView> views_;                     ///< [ranks]
 };

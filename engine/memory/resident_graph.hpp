@@ -27,7 +27,7 @@ class ResidentGraph {
   /// Waits for the edges of a graph that is still being read (io::begin_reading).
   Impl& impl() const;
   /// For callers that make tables while lists are read; does not wait.
-  Impl& impl_as_lists_come() const { return *impl_; }
+  Impl& impl_while_reading() const { return *impl_; }
 
  private:
   std::unique_ptr<Impl> impl_;

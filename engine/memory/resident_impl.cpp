@@ -22,7 +22,7 @@ namespace sluice {
 
 namespace {
 
-Ownership parts_of_ranks(const Graph& graph, const Communicator* ranks) {
+Ownership even_edge_ranges(const Graph& graph, const Communicator* ranks) {
   const auto size = static_cast<std::uint64_t>(ranks ? ranks->size() : 1);
   std::vector<std::uint64_t> begins;
   for (std::uint64_t rank = 0; rank < size; ++rank)
@@ -33,42 +33,43 @@ Ownership parts_of_ranks(const Graph& graph, const Communicator* ranks) {
 
 /// Uses all threads: a job that searches for the memory it needs plans many times.
 std::uint32_t largest_degree(const CsrView& graph, unsigned threads) {
-  constexpr std::uint64_t kMost = 0xffffffffu;
+  constexpr std::uint64_t kMaxDegree = 0xffffffffu;
   const std::span offsets(graph.offsets, graph.vertices + 1);
   const std::uint64_t largest = longest_list(offsets, threads);
-  if (largest <= kMost) return static_cast<std::uint32_t>(largest);
-  const auto at =
-      std::ranges::adjacent_find(offsets, [](EdgeIndex begin, EdgeIndex end) { return end - begin > kMost; });
-  throw InputError(fmt::format("vertex {} has more than 2^32 - 1 edges", at - offsets.begin()));
+  if (largest <= kMaxDegree) return static_cast<std::uint32_t>(largest);
+  const auto too_long = std::ranges::adjacent_find(
+      offsets, [](EdgeIndex begin, EdgeIndex end) { return end - begin > kMaxDegree; });
+  throw InputError(fmt::format("vertex {} has more than 2^32 - 1 edges", too_long - offsets.begin()));
 }
 
 }  // namespace
 
-ResidentGraph::Impl::Impl(const Device& on, const Graph& of, const PagingOptions& in_parts)
-    : device(on),
-      graph(of),
-      paging(in_parts),
-      makers(parts_of_ranks(of, in_parts.shard)),
-      available(on.memory().available()) {
+ResidentGraph::Impl::Impl(const Device& on_device, const Graph& of_graph, const PagingOptions& options)
+    : device(on_device),
+      graph(of_graph),
+      paging(options),
+      table_owners(even_edge_ranges(of_graph, options.shard)),
+      available(on_device.memory().available()) {
   const double begin = seconds_now();
   host_view.csr = graph.out.view();
   host_view.undirected = !graph.directed;
   packing = EdgePacking::of(host_view.vertices(), host_view.edges());
   max_degree = largest_degree(host_view.csr, device.threads());
-  if (paging.transport == Transport::file && !graph.edges_elsewhere)
+  if (paging.transport == Transport::file && !graph.edge_source)
     throw UsageError("--transport file: the graph was read into memory; open it without its edges");
   view = host_view;
   paged = needs_pages(device, graph, paging);
-  settled = !graph.to_come || graph.to_come->there();
-  if (paged) settle();
-  paged ? open_pages() : upload();
+  edges_read = !graph.pending_edges || graph.pending_edges->complete();
+  if (paged) finish_reading();
+  paged ? prepare_partitions() : upload();
   load_seconds = seconds_now() - begin;  // includes the time of reading edges
 }
 
 template <class T>
-void ResidentGraph::Impl::bring(Buffer<T>& buffer, const T* from, std::size_t count, const char* purpose) {
+void ResidentGraph::Impl::upload_column(Buffer<T>& buffer, const T* source, std::size_t count,
+                                        const char* purpose) {
   buffer = Buffer<T>(device, count, purpose);
-  copy_to_device(device, buffer.data(), from, buffer.bytes());
+  copy_to_device(device, buffer.data(), source, buffer.bytes());
   host_to_device_bytes += buffer.bytes();
 }
 
@@ -77,9 +78,9 @@ void ResidentGraph::Impl::upload() {
   if (device.is_cuda()) {
     const std::vector<Vertex> hub_list =
         long_lists({host.offsets, host.vertices + 1}, GraphView::kHubDegree + 1, device.threads());
-    bring(offsets, host.offsets, host.vertices + 1, "the graph's offsets");
-    bring_edges();
-    bring(hubs, hub_list.data(), hub_list.size(), "the list of hubs");
+    upload_column(offsets, host.offsets, host.vertices + 1, "the graph's offsets");
+    upload_edges();
+    upload_column(hubs, hub_list.data(), hub_list.size(), "the list of hubs");
     view.hubs = hubs.data();
     view.hub_count = static_cast<std::uint32_t>(hub_list.size());
     view.csr.offsets = offsets.data();
@@ -89,24 +90,24 @@ void ResidentGraph::Impl::upload() {
   if (graph.weighted) {
     exponents = Buffer<std::int16_t>(device, host.vertices, "exponents of weights");
     view.exponents = exponents.data();
-    if (settled) build_exponents(device, view, exponents.data());
+    if (edges_read) build_exponents(device, view, exponents.data());
   }
 }
 
-void ResidentGraph::Impl::bring_edges() {
+void ResidentGraph::Impl::upload_edges() {
   const CsrView host = host_view.csr;
   targets = Buffer<Vertex>(device, host.edges, "the graph's edges");
   if (graph.weighted) weights = Buffer<float>(device, host.edges, "the graph's weights");
   host_to_device_bytes += targets.bytes() + weights.bytes();
   if (device.plans()) return;
-  bring_lists(device, host, graph.to_come.get(), targets.data(), weights.data());
-  settled = true;
+  copy_lists_to_device(device, host, graph.pending_edges.get(), targets.data(), weights.data());
+  edges_read = true;
 }
 
-void ResidentGraph::Impl::open_pages() {
+void ResidentGraph::Impl::prepare_partitions() {
   const CsrView host = host_view.csr;
   if (device.is_cuda()) {
-    bring(offsets, host.offsets, host.vertices + 1, "the graph's offsets");
+    upload_column(offsets, host.offsets, host.vertices + 1, "the graph's offsets");
     view.csr.offsets = offsets.data();
     view.csr.targets = nullptr;
     view.csr.weights = nullptr;
@@ -128,41 +129,42 @@ void ResidentGraph::Impl::open_pages() {
   host_view.exponents = on_host;
 }
 
-void ResidentGraph::Impl::as_lists_come(const MakeOfLists& make) {
+void ResidentGraph::Impl::process_lists(const UseReadLists& make) {
   if (device.plans()) return;
-  const auto use = [&](unsigned threads, std::uint64_t first, std::uint64_t last) {
-    if (!settled && !exponents.empty())
+  const auto use_range = [&](unsigned threads, std::uint64_t first, std::uint64_t last) {
+    if (!edges_read && !exponents.empty())
       host::for_each_list(threads, view, MakeExponents{view, exponents.data()}, {first, last});
     if (make) make(threads, first, last);
   };
-  if (settled || graph.to_come->there()) {  // another user has read them
-    use(device.threads(), 0, host_view.vertices());
+  if (edges_read || graph.pending_edges->complete()) {  // another user has read them
+    use_range(device.threads(), 0, host_view.vertices());
   } else {
     const double begin = seconds_now();
-    graph.to_come->read(device.threads(),
-                        [&](std::uint64_t first, std::uint64_t last, unsigned) { use(1, first, last); });
+    graph.pending_edges->read(device.threads(), [&](std::uint64_t first, std::uint64_t last, unsigned) {
+      use_range(1, first, last);
+    });
     load_seconds += seconds_now() - begin;
   }
-  settled = true;
+  edges_read = true;
 }
 
 void ResidentGraph::Impl::for_each_range(
     const std::function<void(const GraphView&, std::uint64_t, std::uint64_t)>& body,
     bool with_targets) const {
-  const EdgeSource* const file = graph.edges_elsewhere.get();
+  const EdgeSource* const file = graph.edge_source.get();
   CsrView rows = host_view.csr;
   std::uint64_t first = 0;
   if (file) {
     const auto rank = static_cast<std::uint64_t>(paging.shard ? paging.shard->rank() : 0);
-    first = makers.begin(rank);
-    rows.offsets += first, rows.vertices = makers.end(rank) - first;
+    first = table_owners.begin(rank);
+    rows.offsets += first, rows.vertices = table_owners.end(rank) - first;
   }
   for_each_piece(
       rows, file, with_targets, graph.weighted,
-      [&](std::uint64_t begin, std::uint64_t end, const Vertex* some_targets, const float* some_weights) {
+      [&](std::uint64_t begin, std::uint64_t end, const Vertex* piece_targets, const float* piece_weights) {
         GraphView range = host_view;
-        range.csr.targets = some_targets;
-        if (graph.weighted) range.csr.weights = some_weights;
+        range.csr.targets = piece_targets;
+        if (graph.weighted) range.csr.weights = piece_weights;
         body(range, first + begin, first + end);
       });
 }
@@ -170,7 +172,7 @@ void ResidentGraph::Impl::for_each_range(
 const CodedGraph* ResidentGraph::Impl::coded_lists(Layout layout, const PageColumns& columns, CodedSet& set,
                                                    const AliasSlotsOf* slots) {
   const double begin = seconds_now();
-  const bool wanted = wants_codes(device, graph, layout, columns, set);
+  const bool wanted = should_code(device, graph, layout, columns, set);
   if (wanted && !set.graph) {
     if (!set.sizes) set.sizes.emplace(host_view.csr, device.threads(), slots != nullptr);
     set.graph = CodedGraph::of(device, host_view.csr, *set.sizes, slots);
@@ -180,40 +182,39 @@ const CodedGraph* ResidentGraph::Impl::coded_lists(Layout layout, const PageColu
 }
 
 const WideEdge* ResidentGraph::Impl::wide_edges() {
-  settle();
+  finish_reading();
   return ensure(wide, view.edges(), "the wide edges",
                 [&](WideEdge* edges) { build_wide_edges(device, view, edges); });
 }
 
 const std::uint64_t* ResidentGraph::Impl::packed_edges() {
-  settle();
+  finish_reading();
   return ensure(packed, view.edges(), "the wide edges",
                 [&](std::uint64_t* edges) { build_packed_edges(device, view, packing, edges); });
 }
 
-PagedPlan ResidentGraph::Impl::share_memory(const PageColumns& columns, std::uint64_t bytes_per_instance,
-                                            std::uint64_t instances, std::uint64_t steps,
-                                            std::uint64_t row_bytes) {
+PagedPlan ResidentGraph::Impl::plan_partitions(const PageColumns& columns, std::uint64_t bytes_per_instance,
+                                               std::uint64_t instances, std::uint64_t steps,
+                                               std::uint64_t row_bytes) {
   if (peers) return peers->plan(bytes_per_instance, instances, steps);
   // Tables of partitions from a file are made on the GPU, which takes memory beside slots.
   constexpr std::uint64_t kShareOfTables = 8;
-  const bool makes_tables =
-      device.is_cuda() && graph.edges_elsewhere && (columns.alias || columns.cumulative);
-  const std::uint64_t taken = makes_tables ? device.memory().available() / kShareOfTables : 0;
+  const bool makes_tables = device.is_cuda() && graph.edge_source && (columns.alias || columns.cumulative);
+  const std::uint64_t reserved_bytes = makes_tables ? device.memory().available() / kShareOfTables : 0;
   PagedPlan plan = plan_shard(paging.shard, device, graph, paging, columns, bytes_per_instance, instances,
-                              steps, taken, row_bytes);
-  if (device.plans()) note({plan, columns, instances, steps});
+                              steps, reserved_bytes, row_bytes);
+  if (device.plans()) record_plan({plan, columns, instances, steps});
   return plan;
 }
 
-void ResidentGraph::Impl::note(PlannedPages pages) {
+void ResidentGraph::Impl::record_plan(PlannedPages pages) {
   const PagedPlan& plan = pages.plan;
   const std::uint64_t bytes = plan.slot_bytes + plan.edge_set.bytes() + plan.batch * plan.instance_bytes;
   device.memory().charge_and_release(bytes, "partitions and a batch");
   planned = std::move(pages);
 }
 
-std::unique_ptr<DeviceRanks> ResidentGraph::Impl::link() const {
+std::unique_ptr<DeviceRanks> ResidentGraph::Impl::connect_ranks() const {
   return connect_gpus(paging.shard, device);
 }
 
@@ -231,9 +232,9 @@ void ResidentGraph::Impl::drop_tables() {
   workspace.reset();
 }
 
-void ResidentGraph::Impl::cut_unless_fits(std::uint64_t needed) {
+void ResidentGraph::Impl::partition_unless_fits(std::uint64_t needed) {
   if (needed <= available) return;
-  settle();
+  finish_reading();
   const double begin = seconds_now();
   drop_tables();
   offsets = Buffer<EdgeIndex>();
@@ -243,7 +244,7 @@ void ResidentGraph::Impl::cut_unless_fits(std::uint64_t needed) {
   hubs = Buffer<Vertex>();
   view = host_view;
   paged = true;
-  open_pages();
+  prepare_partitions();
   load_seconds += seconds_now() - begin;
 }
 
@@ -256,7 +257,7 @@ void ResidentGraph::drop_tables() {
 }
 
 ResidentGraph::Impl& ResidentGraph::impl() const {
-  impl_->settle();
+  impl_->finish_reading();
   return *impl_;
 }
 

@@ -50,14 +50,14 @@ struct BiasTables {
 class PeerPartitions;
 
 struct ResidentGraph::Impl {
-  Impl(const Device& on, const Graph& of, const PagingOptions& in_parts);
+  Impl(const Device& on_device, const Graph& of_graph, const PagingOptions& options);
 
   const Device& device;
   const Graph& graph;
   PagingOptions paging;
   bool paged = false;                     ///< the edges are not all on the device: see Slots
   const PeerPartitions* peers = nullptr;  ///< while a run reads other ranks' memory
-  Ownership makers;                       ///< vertices by the rank that makes their tables: even by edges
+  Ownership table_owners;                 ///< vertices by the rank that makes their tables: even by edges
   std::uint64_t available;                ///< device bytes before the graph was allocated
   GraphView view;                         ///< in device memory; without edges if `paged`
   GraphView host_view;  ///< in host memory, for tables made there; without edges if in a file
@@ -75,7 +75,7 @@ struct ResidentGraph::Impl {
   std::array<BiasTables, 3> named;  ///< by Bias
   std::shared_ptr<void> workspace;  ///< reused by batches of samples; made by the GPU backend
   std::uint32_t max_degree = 0;
-  bool settled = true;  ///< false while edges, and their exponents, are still to be read
+  bool edges_read = true;  ///< false while edges, and their exponents, are still to be read
   double load_seconds = 0;
   double table_seconds = 0;  ///< all tables made so far
   std::uint64_t host_to_device_bytes = 0;
@@ -95,15 +95,15 @@ struct ResidentGraph::Impl {
   /// Calls make(threads, begin, end) for ranges of all vertices, whose lists are in host memory: one range,
   /// or, if edges are still to be read, ranges as they are read, by several threads. If `make` is null, only
   /// reads the edges. Does nothing in a run that is only planned.
-  using MakeOfLists = std::function<void(unsigned threads, std::uint64_t begin, std::uint64_t end)>;
-  void as_lists_come(const MakeOfLists& make);
-  void settle() { as_lists_come({}); }
+  using UseReadLists = std::function<void(unsigned threads, std::uint64_t begin, std::uint64_t end)>;
+  void process_lists(const UseReadLists& make);
+  void finish_reading() { process_lists({}); }
   /// A clock that stops while edges are read.
   double seconds_without_loading() const { return seconds_now() - load_seconds; }
   /// Completes a column by vertex of which each rank has filled its own part.
   template <class T>
   void share(std::span<T> column, const char* label) const {
-    if (paging.shard) Router(*paging.shard, makers).share(column.data(), label);
+    if (paging.shard) Router(*paging.shard, table_owners).share(column.data(), label);
   }
   /// Makes a table of `size` elements by fill(elements) at the first call.
   template <class T, class Fill>
@@ -118,32 +118,32 @@ struct ResidentGraph::Impl {
     return table.data();
   }
   const WideEdge* wide_edges();
-  /// All lists coded, for partitions; null if `layout` does not ask for it (wants_codes), or it is impossible
+  /// All lists coded, for partitions; null if `layout` does not ask for it (should_code), or it is impossible
   /// (CodedGraph::of). `slots`: alias slots of the bias that `set` belongs to, or null.
   const CodedGraph* coded_lists(Layout layout, const PageColumns& columns, CodedSet& set,
                                 const AliasSlotsOf* slots);
   const std::uint64_t* packed_edges();
   /// Plans a run on this graph in partitions (plan_shard); also notes the plan if the run is only planned.
-  PagedPlan share_memory(const PageColumns& columns, std::uint64_t bytes_per_instance,
-                         std::uint64_t instances, std::uint64_t steps, std::uint64_t row_bytes = 0);
+  PagedPlan plan_partitions(const PageColumns& columns, std::uint64_t bytes_per_instance,
+                            std::uint64_t instances, std::uint64_t steps, std::uint64_t row_bytes = 0);
   /// Notes a plan, and charges the budget with its slots and instances.
-  void note(PlannedPages pages);
+  void record_plan(PlannedPages pages);
   /// Connects the GPUs of ranks that own parts of the graph. Null if they cannot be connected, or the run is
   /// only planned. All of these ranks call it.
-  std::unique_ptr<DeviceRanks> link() const;
+  std::unique_ptr<DeviceRanks> connect_ranks() const;
   /// Bytes of all tables that were derived from the graph.
   std::uint64_t table_bytes() const;
   /// Changes a whole graph to partitions if a run needs more device memory, `needed` bytes with the graph
   /// itself, than there was.
-  void cut_unless_fits(std::uint64_t needed);
+  void partition_unless_fits(std::uint64_t needed);
   void drop_tables();
 
  private:
   void upload();
-  void bring_edges();
-  void open_pages();
+  void upload_edges();
+  void prepare_partitions();
   template <class T>
-  void bring(Buffer<T>& buffer, const T* from, std::size_t count, const char* purpose);
+  void upload_column(Buffer<T>& buffer, const T* source, std::size_t count, const char* purpose);
 };
 
 }  // namespace sluice

@@ -36,7 +36,7 @@ struct ColumnsIn {
   Memory<WideAlias> wide_alias;
 };
 
-/// Calls each(of, wanted) for every column; of(x) is that column of a PageView or a ColumnsIn.
+/// Calls each(column_of, wanted) for every column; column_of(x) is that column of a PageView or a ColumnsIn.
 template <class Each>
 void each_column(const PageColumns& columns, const Each& each) {
   each(
@@ -63,12 +63,12 @@ struct PageSources {
   const CodedGraph* coded = nullptr;  ///< all lists, if the run reads them coded
   const EdgeSource* file = nullptr;
   bool weighted = false;  ///< the edges have weights, from which columns may be derived
-  bool keep = false;      ///< partitions from the file stay in host memory if they fit
-  OwnedPartitions once;   ///< except these, which stay in their slots
+  bool host_cache = false;   ///< partitions from the file stay in host memory if they fit
+  OwnedPartitions uncached;  ///< except these, which stay in their slots
   /// Fills the derived columns of the vertices [begin, end) from targets and weights, all in host memory.
   std::function<void(const PageView& page, std::uint64_t begin, std::uint64_t end)> derive;
   /// As derive, with all columns in a GPU's memory; null if no code for it was compiled.
-  std::function<void(const PageView& page, std::uint64_t begin, std::uint64_t end)> derive_there;
+  std::function<void(const PageView& page, std::uint64_t begin, std::uint64_t end)> derive_on_gpu;
 };
 
 /// The expected work of a run on lists in partitions.
@@ -88,12 +88,12 @@ struct PageRequest {
   /// For a run that reads single entries of lists only. Requests coded lists if the graph is in partitions
   /// and `layout` asks for them, or leaves it open and they pay. Returns true if so. Throws UsageError if
   /// `layout` asks for them and they are impossible.
-  bool take_codes(ResidentGraph::Impl& graph, Layout layout, const ExpectedWork& work) {
-    return take_codes(graph, layout, work, graph.coded, nullptr);
+  bool request_codes(ResidentGraph::Impl& graph, Layout layout, const ExpectedWork& work) {
+    return request_codes(graph, layout, work, graph.coded, nullptr);
   }
   /// As above, with the alias slots of a bias if the columns have them; `set` belongs to that bias.
-  bool take_codes(ResidentGraph::Impl& graph, Layout layout, const ExpectedWork& work, CodedSet& set,
-                  const AliasSlotsOf* slots);
+  bool request_codes(ResidentGraph::Impl& graph, Layout layout, const ExpectedWork& work, CodedSet& set,
+                     const AliasSlotsOf* slots);
 
   PageColumns columns;
   PageSources sources;
@@ -109,12 +109,12 @@ class Slots {
     std::atomic<std::uint64_t> transfers{0}, copied_bytes{0}, read_bytes{0};
   };
 
-  /// Number of slots; only the first `large` ones hold oversized partitions. Without slots, `here` may name
-  /// where all partitions already are.
+  /// Number of slots; only the first `large` ones hold oversized partitions. Without slots, `present` may
+  /// name where all partitions already are.
   struct Count {
     unsigned slots, large;
-    std::uint64_t least_bytes = 0;        ///< least size of each column of a slot
-    std::span<const PageView> here = {};  ///< [partitions]
+    std::uint64_t min_bytes = 0;             ///< least size of each column of a slot
+    std::span<const PageView> present = {};  ///< [partitions]
   };
 
   /// Makes slots for partitions of the plan, which cuts `offsets`; both are kept by reference. Without slots,
@@ -134,21 +134,21 @@ class Slots {
   /// Makes the partition present, read in place.
   void map(std::uint32_t partition) { slot_of_[partition] = in_place_slot(); }
   /// Starts to bring a partition into a slot that no kernel reads.
-  void begin(unsigned slot, std::uint32_t partition);
-  /// Waits until at least one load has arrived and at most `left` are under way. Returns the partitions that
-  /// arrived since the last call, which are now present. Throws errors of loads.
-  std::vector<std::uint32_t> wait(unsigned left = 0);
+  void begin_load(unsigned slot, std::uint32_t partition);
+  /// Waits until at least one load has arrived and at most `max_in_flight` are under way. Returns the
+  /// partitions that arrived since the last call, which are now present. Throws errors of loads.
+  std::vector<std::uint32_t> wait(unsigned max_in_flight = 0);
   /// Makes the partition absent.
   void drop(std::uint32_t partition);
 
   /// What the kernels of a round read.
   struct Published {
     PageMap map;
-    const std::byte* also;
+    const std::byte* extra;
   };
-  /// Copies the look-up of present partitions, and `also` beside it, to the device in one transfer. Valid
+  /// Copies the look-up of present partitions, and `extra` beside it, to the device in one transfer. Valid
   /// until the next call, before which kernels must have finished reading it.
-  Published publish(std::span<const std::byte> also = {});
+  Published publish(std::span<const std::byte> extra = {});
   /// Partitions as ranges of vertices, in device memory. Without slots, copied at the first call. Throws
   /// BudgetError.
   OwnershipView owners();
@@ -168,9 +168,9 @@ class Slots {
     unsigned slot;
     std::uint32_t partition;
   };
-  struct Lane;
+  struct Loader;
   /// A partition's columns in page-locked host memory, as they are copied to a slot.
-  struct Kept : ColumnsIn<Staging> {
+  struct HostCopy : ColumnsIn<Staging> {
     bool whole = false;
   };
   /// The largest sizes among some partitions.
@@ -180,20 +180,20 @@ class Slots {
 
   std::uint32_t in_place_slot() const { return static_cast<std::uint32_t>(views_.size()) - 1; }
   Capacity capacity_for(bool oversized) const;
-  void make(Slot& slot, const Capacity& capacity) const;
-  void work();
-  void bring(Lane& lane, const Load& load);
-  void bring_coded(Lane& lane, const Load& load);
-  void bring_columns(Lane& lane, const Load& load, bool there);
+  void allocate(Slot& slot, const Capacity& capacity) const;
+  void run_loader();
+  void load_partition(Loader& loader, const Load& load);
+  void load_coded(Loader& loader, const Load& load);
+  void load_columns(Loader& loader, const Load& load, bool gpu_derives);
   /// True if columns are derived anew for each partition.
   bool derives() const;
   template <class T>
-  void copy(Lane& lane, T* to, const T* from, std::uint64_t size);
+  void copy(Loader& loader, T* to, const T* from, std::uint64_t size);
   template <class T, class Read>
-  void read(Lane& lane, T* to, T* from, EdgeIndex first, std::uint64_t edges, const Read& fill);
-  std::uint64_t kept_bytes(std::uint32_t partition) const;
-  Kept* place_to_keep(std::uint32_t partition);
-  void has_come(std::uint32_t partition);
+  void read(Loader& loader, T* to, T* from, EdgeIndex first, std::uint64_t edges, const Read& fill);
+  std::uint64_t cache_bytes(std::uint32_t partition) const;
+  HostCopy* cache_entry_for(std::uint32_t partition);
+  void mark_cached(std::uint32_t partition);
   PageView rebased(const Slot& slot, std::uint32_t partition) const;
 
   const Device& device_;
@@ -202,27 +202,27 @@ class Slots {
   PageColumns columns_;
   PageSources sources_;
   bool can_map_ = false;
-  std::uint64_t most_edges_ = 0;  ///< of any partition
-  std::uint64_t least_bytes_ = 0;
+  std::uint64_t max_edges_ = 0;  ///< of any partition
+  std::uint64_t min_bytes_ = 0;
   std::vector<Slot> slots_;
   std::vector<PageView> views_;         ///< [slots + 1]
   std::vector<std::uint32_t> slot_of_;  ///< [partitions]
-  std::vector<Kept> kept_;              ///< [partitions], or empty
-  std::uint64_t promised_ = 0;          ///< bytes of partitions that are being read to be kept
+  std::vector<HostCopy> host_copies_;   ///< [partitions], or empty
+  std::uint64_t reserved_bytes_ = 0;    ///< bytes of partitions that are being read to be kept
   DeviceOwnership owners_;
-  std::vector<std::byte> look_up_;  ///< views_, slot_of_ and publish()'s `also`
-  Buffer<std::byte> device_look_up_;
+  std::vector<std::byte> lookup_;  ///< views_, slot_of_ and publish()'s `extra`
+  Buffer<std::byte> device_lookup_;
   Counters counters_;
-  std::atomic<bool> derives_there_{true};  ///< false once memory was too short for it
-  std::mutex deriving_;                    ///< one lane at a time allocates for it
+  std::atomic<bool> can_derive_on_gpu_{true};  ///< false once memory was too short for it
+  std::mutex derive_mutex_;                    ///< one loader at a time allocates for it
 
   std::mutex mutex_;
-  std::condition_variable begun_;    ///< signals copying threads
+  std::condition_variable load_queued_;  ///< signals copying threads
   std::condition_variable arrived_;  ///< signals wait()
-  std::deque<Load> waiting_;
-  std::vector<Load> come_;  ///< loads that arrived since the last wait
-  unsigned under_way_ = 0;
-  unsigned most_left_ = 0;  ///< loads that wait() leaves under way
+  std::deque<Load> queued_;
+  std::vector<Load> arrivals_;  ///< loads that arrived since the last wait
+  unsigned in_flight_ = 0;
+  unsigned max_in_flight_ = 0;  ///< loads that wait() leaves under way
   bool closing_ = false;
   std::exception_ptr failure_;
   std::optional<BorrowedThreads> threads_;  ///< the last: they end before what they use

@@ -23,71 +23,79 @@ void for_each_piece(const CsrView& rows, const EdgeSource* file, bool targets, b
   const std::uint64_t piece_bytes = std::min<std::uint64_t>(kPieceBytes, host_budget().available() / 8);
   const PartitionPlan pieces({rows.offsets, rows.vertices + 1}, {0, edge},
                              std::max<std::uint64_t>(piece_bytes, 1));
-  const std::uint64_t most = pieces.largest() / edge;
-  HostArray<Vertex> some_targets(targets ? most : 0, "reading edges");
-  HostArray<float> some_weights(weights ? most : 0, "reading edges");
+  const std::uint64_t max_edges = pieces.largest() / edge;
+  HostArray<Vertex> target_buffer(targets ? max_edges : 0, "reading edges");
+  HostArray<float> weight_buffer(weights ? max_edges : 0, "reading edges");
   for (std::uint64_t p = 0; p < pieces.size(); ++p) {
     const EdgeIndex first = rows.offsets[pieces.begin(p)], last = rows.offsets[pieces.end(p)];
-    if (targets) file->read_targets(first, {some_targets.data(), last - first});
-    if (weights) file->read_weights(first, {some_weights.data(), last - first});
-    use(pieces.begin(p), pieces.end(p), moved(some_targets.data(), first), moved(some_weights.data(), first));
+    if (targets) file->read_targets(first, {target_buffer.data(), last - first});
+    if (weights) file->read_weights(first, {weight_buffer.data(), last - first});
+    use(pieces.begin(p), pieces.end(p), moved(target_buffer.data(), first),
+        moved(weight_buffer.data(), first));
   }
 }
 
-void bring_lists(const Device& device, const CsrView& lists, EdgesToCome* to_come, Vertex* targets,
-                 float* weights) {
+void copy_lists_to_device(const Device& device, const CsrView& lists, PendingEdges* pending_edges,
+                          Vertex* targets, float* weights) {
   const EdgeIndex begin = lists.vertices > 0 ? lists.offsets[0] : 0;
   const std::uint64_t bytes = lists.edges * sizeof(Vertex), weight_bytes = lists.edges * sizeof(float);
-  if (to_come == nullptr || to_come->there()) {
+  if (pending_edges == nullptr || pending_edges->complete()) {
     copy_to_device(device, targets, lists.targets + begin, bytes);
     if (weights != nullptr) copy_to_device(device, weights, lists.weights + begin, weight_bytes);
     return;
   }
   ThreadedCopies uploads(device, bytes + (weights != nullptr ? weight_bytes : 0), device.threads());
-  to_come->read(device.threads(), [&](std::uint64_t first, std::uint64_t last, unsigned thread) {
-    const EdgeIndex at = lists.offsets[first], count = lists.offsets[last] - at;
-    uploads.to_device_by(thread, targets + (at - begin), lists.targets + at, count * sizeof(Vertex));
+  pending_edges->read(device.threads(), [&](std::uint64_t first, std::uint64_t last, unsigned thread) {
+    const EdgeIndex position = lists.offsets[first], count = lists.offsets[last] - position;
+    uploads.to_device_by(thread, targets + (position - begin), lists.targets + position,
+                         count * sizeof(Vertex));
     if (weights != nullptr)
-      uploads.to_device_by(thread, weights + (at - begin), lists.weights + at, count * sizeof(float));
+      uploads.to_device_by(thread, weights + (position - begin), lists.weights + position,
+                           count * sizeof(float));
   });
 }
 
 std::vector<PageLock> lock_lists(const Device& device, const SweepRows& rows) {
-  const CsrView& in = rows.in;
+  const CsrView& csr = rows.csr;
   std::vector<PageLock> locks;
-  if (rows.file != nullptr || in.edges == 0 || in.targets == nullptr) return locks;
-  locks.emplace_back(device, in.targets + in.offsets[0], in.edges * sizeof(Vertex));
-  if (in.weights != nullptr) locks.emplace_back(device, in.weights + in.offsets[0], in.edges * sizeof(float));
+  if (rows.file != nullptr || csr.edges == 0 || csr.targets == nullptr) return locks;
+  locks.emplace_back(device, csr.targets + csr.offsets[0], csr.edges * sizeof(Vertex));
+  if (csr.weights != nullptr)
+    locks.emplace_back(device, csr.weights + csr.offsets[0], csr.edges * sizeof(float));
   return locks;
 }
 
-std::optional<CodedGraph> code_lists(const Device& device, const SweepRows& rows, std::uint64_t targets) {
-  if (rows.file != nullptr || rows.in.targets == nullptr || rows.in.weights != nullptr || device.plans())
+std::optional<CodedGraph> make_coded_lists(const Device& device, const SweepRows& rows,
+                                           std::uint64_t targets) {
+  if (rows.file != nullptr || rows.csr.targets == nullptr || rows.csr.weights != nullptr || device.plans())
     return std::nullopt;
-  const CodedSizes sizes(rows.in, device.threads(), false, targets);
-  if (!sizes.pay(sizeof(Vertex)) || sizes.word_bytes() > host_budget().available() / 2) return std::nullopt;
-  return CodedGraph::of(device, rows.in, sizes, nullptr);
+  const CodedSizes sizes(rows.csr, device.threads(), false, targets);
+  if (!sizes.saves_space(sizeof(Vertex)) || sizes.word_bytes() > host_budget().available() / 2)
+    return std::nullopt;
+  return CodedGraph::of(device, rows.csr, sizes, nullptr);
 }
 
 SweepLists::SweepLists(const Device& device, const SweepRows& rows, bool weighted, const char* purpose,
-                       std::unique_ptr<SweepPages> pages, std::vector<PageLock> locks, EdgesToCome* to_come)
+                       std::unique_ptr<SweepPages> pages, std::vector<PageLock> locks,
+                       PendingEdges* pending_edges)
     : rows_(rows), uploads_(device.is_cuda()), locks_(std::move(locks)), pages_(std::move(pages)) {
   if (pages_ != nullptr || !uploads_) return;
-  targets_ = Buffer<Vertex>(device, rows.in.edges, purpose);
-  if (weighted) weights_ = Buffer<float>(device, rows.in.edges, purpose);
-  if (!device.plans()) upload(device, to_come);
+  targets_ = Buffer<Vertex>(device, rows.csr.edges, purpose);
+  if (weighted) weights_ = Buffer<float>(device, rows.csr.edges, purpose);
+  if (!device.plans()) upload(device, pending_edges);
 }
 
-void SweepLists::upload(const Device& device, EdgesToCome* to_come) {
-  if (rows_.file == nullptr) return bring_lists(device, rows_.in, to_come, targets_.data(), weights_.data());
-  const EdgeIndex* const offsets = rows_.in.offsets;
+void SweepLists::upload(const Device& device, PendingEdges* pending_edges) {
+  if (rows_.file == nullptr)
+    return copy_lists_to_device(device, rows_.csr, pending_edges, targets_.data(), weights_.data());
+  const EdgeIndex* const offsets = rows_.csr.offsets;
   const auto copy = [&](auto& buffer, const auto* from, std::uint64_t begin, std::uint64_t end) {
     if (buffer.empty()) return;
     const EdgeIndex first = offsets[begin];
     copy_to_device(device, buffer.data() + (first - offsets[0]), from + first,
                    (offsets[end] - first) * sizeof *from);
   };
-  for_each_piece(rows_.in, rows_.file, true, !weights_.empty(),
+  for_each_piece(rows_.csr, rows_.file, true, !weights_.empty(),
                  [&](std::uint64_t begin, std::uint64_t end, const Vertex* targets, const float* weights) {
                    copy(targets_, targets, begin, end);
                    copy(weights_, weights, begin, end);
@@ -95,10 +103,10 @@ void SweepLists::upload(const Device& device, EdgesToCome* to_come) {
 }
 
 SweepPage SweepLists::whole() const {
-  const CsrView& in = rows_.in;
-  if (!uploads_) return {0, 0, in.vertices, in.targets, in.weights};
-  const EdgeIndex first = in.vertices > 0 ? in.offsets[0] : 0;
-  return {0, 0, in.vertices, moved(targets_.data(), first),
+  const CsrView& csr = rows_.csr;
+  if (!uploads_) return {0, 0, csr.vertices, csr.targets, csr.weights};
+  const EdgeIndex first = csr.vertices > 0 ? csr.offsets[0] : 0;
+  return {0, 0, csr.vertices, moved(targets_.data(), first),
           weights_.empty() ? nullptr : moved(weights_.data(), first)};
 }
 

@@ -24,26 +24,27 @@ using UseRows =
 void for_each_piece(const CsrView& rows, const EdgeSource* file, bool targets, bool weights,
                     const UseRows& use);
 
-/// Calls use(lists, begin, end) for all rows, `at_once` at a time on each of `threads`. `lists` has all
-/// offsets, and the columns of rows [begin, end).
+/// Calls use(lists, begin, end) for all rows, `rows_per_block` at a time on each of `threads`. `lists` has
+/// all offsets, and the columns of rows [begin, end).
 template <class Use>
 void for_row_blocks(const CsrView& rows, const EdgeSource* file, bool targets, bool weights, unsigned threads,
-                    std::uint64_t at_once, Use&& use) {
+                    std::uint64_t rows_per_block, Use&& use) {
   for_each_piece(
       rows, file, targets, weights,
-      [&](std::uint64_t begin, std::uint64_t end, const Vertex* there, const float* weights_there) {
+      [&](std::uint64_t begin, std::uint64_t end, const Vertex* piece_targets, const float* piece_weights) {
         CsrView lists = rows;
-        lists.targets = there, lists.weights = weights ? weights_there : nullptr;
-        parallel_blocks(threads, end - begin, at_once, [&](std::uint64_t from, std::uint64_t to, unsigned) {
-          use(lists, begin + from, begin + to);
-        });
+        lists.targets = piece_targets, lists.weights = weights ? piece_weights : nullptr;
+        parallel_blocks(threads, end - begin, rows_per_block,
+                        [&](std::uint64_t first, std::uint64_t last, unsigned) {
+                          use(lists, begin + first, begin + last);
+                        });
       });
 }
 
 /// Copies lists in host memory to `targets` and `weights` (null: no weights) in device memory. Lists that
-/// `to_come` still has to read are copied as they are read; null: there are none.
-void bring_lists(const Device& device, const CsrView& lists, EdgesToCome* to_come, Vertex* targets,
-                 float* weights);
+/// `pending_edges` still has to read are copied as they are read; null: there are none.
+void copy_lists_to_device(const Device& device, const CsrView& lists, PendingEdges* pending_edges,
+                          Vertex* targets, float* weights);
 
 /// Page-locks the lists of rows if they are in host memory.
 std::vector<PageLock> lock_lists(const Device& device, const SweepRows& rows);
@@ -51,7 +52,8 @@ std::vector<PageLock> lock_lists(const Device& device, const SweepRows& rows);
 /// Codes lists that a GPU brings whole, again and again, in partitions; their entries are below `targets`.
 /// Returns nullopt if they have weights, are not in host memory, gain nothing, or need half of the free host
 /// memory; and if the run is only planned.
-std::optional<CodedGraph> code_lists(const Device& device, const SweepRows& rows, std::uint64_t targets);
+std::optional<CodedGraph> make_coded_lists(const Device& device, const SweepRows& rows,
+                                           std::uint64_t targets);
 
 /// Lists for sweeps: copied once to a GPU, read by the host's threads in host memory, or brought in
 /// partitions.
@@ -60,11 +62,11 @@ class SweepLists {
   /// Lists that are read in place.
   explicit SweepLists(const CsrView& lists) : rows_(lists) {}
   /// `pages` brings partitions, from lists that `locks` keeps page-locked; null: the device holds all lists.
-  /// Keeps references. `to_come` reads the lists of a whole graph that the device will hold. Throws
+  /// Keeps references. `pending_edges` reads the lists of a whole graph that the device will hold. Throws
   /// BudgetError naming the purpose.
   SweepLists(const Device& device, const SweepRows& rows, bool weighted, const char* purpose,
              std::unique_ptr<SweepPages> pages, std::vector<PageLock> locks = {},
-             EdgesToCome* to_come = nullptr);
+             PendingEdges* pending_edges = nullptr);
 
   /// Null if all lists are present.
   SweepPages* pages() const { return pages_.get(); }
@@ -78,7 +80,7 @@ class SweepLists {
   std::uint64_t planned_bytes() const;
 
  private:
-  void upload(const Device& device, EdgesToCome* to_come);
+  void upload(const Device& device, PendingEdges* pending_edges);
 
   SweepRows rows_;
   bool uploads_ = false;  ///< false: lists are read in place

@@ -19,7 +19,7 @@ namespace sluice {
 namespace {
 
 /// If almost nothing is free, smaller slots would not help: vertices need more memory.
-constexpr std::uint64_t kLeastSlot = 4u << 10;
+constexpr std::uint64_t kMinSlotBytes = 4u << 10;
 /// Lists whose lengths a thread checks at a time.
 constexpr std::uint64_t kListsAtOnce = 1u << 16;
 
@@ -30,12 +30,12 @@ PageColumns columns_of(bool weighted) {
 }
 
 std::uint64_t bytes_of(const SweepRows& rows, bool weighted) {
-  return rows.in.edges * columns_of(weighted).bytes_per_edge();
+  return rows.csr.edges * columns_of(weighted).bytes_per_edge();
 }
 
 /// Bytes that slots may use.
-std::uint64_t slot_capacity(const Device& device, std::uint64_t most) {
-  return beside_fixed(std::min(memory_for_sweep_pages(device), most));
+std::uint64_t slot_capacity(const Device& device, std::uint64_t max_bytes) {
+  return without_fixed_bytes(std::min(memory_for_sweep_pages(device), max_bytes));
 }
 
 PageColumns columns_of(const SweepRows& rows, bool weighted) {
@@ -46,39 +46,39 @@ PageColumns columns_of(const SweepRows& rows, bool weighted) {
 }
 
 /// Cuts rows into partitions, if slots may use `free` bytes.
-PartitionPlan cut(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& paging,
-                  std::uint64_t free) {
-  const CutLists lists(rows.in, columns_of(rows, weighted), device.threads());
+PartitionPlan partition_rows(const Device& device, const SweepRows& rows, bool weighted,
+                             const PagingOptions& paging, std::uint64_t free) {
+  const ListExtents lists(rows.csr, columns_of(rows, weighted), device.threads());
   const std::uint64_t edge = columns_of(weighted).bytes_per_edge(),
-                      bytes = rows.coded != nullptr ? lists.sum() : bytes_of(rows, weighted),
-                      slot = std::max(kLeastSlot, usual_slot_bytes(std::min(free, bytes), bytes)),
-                      asked = paging.partitions;
-  if (rows.longest != 0) {  // offsets do not say where lists will end, and a list is never cut
-    const std::uint64_t longest = rows.longest * edge;
-    return asked != 0
-               ? PartitionPlan::outline(rows.in.vertices, asked, std::min(bytes, bytes / asked + longest))
-               : PartitionPlan::outline(rows.in.vertices, (bytes + slot - 1) / slot,
-                                        std::max(std::min(slot, bytes), longest));
+                      bytes = rows.coded != nullptr ? lists.total_bytes() : bytes_of(rows, weighted),
+                      slot = std::max(kMinSlotBytes, usual_slot_bytes(std::min(free, bytes), bytes)),
+                      requested = paging.partitions;
+  if (rows.max_degree != 0) {  // offsets do not say where lists will end, and a list is never cut
+    const std::uint64_t longest = rows.max_degree * edge;
+    return requested != 0 ? PartitionPlan::outline(rows.csr.vertices, requested,
+                                                   std::min(bytes, bytes / requested + longest))
+                          : PartitionPlan::outline(rows.csr.vertices, (bytes + slot - 1) / slot,
+                                                   std::max(std::min(slot, bytes), longest));
   }
-  return asked != 0 ? PartitionPlan::of_count(lists.offsets(), lists.bytes(), asked)
-                    : PartitionPlan(lists.offsets(), lists.bytes(), slot);
+  return requested != 0 ? PartitionPlan::of_count(lists.offsets(), lists.bytes(), requested)
+                        : PartitionPlan(lists.offsets(), lists.bytes(), slot);
 }
 
 PageRequest request_of(const SweepRows& rows, bool weighted) {
   PageRequest request;
   request.columns = columns_of(rows, weighted);
-  request.sources = PageSources::of(rows.in, rows.file, weighted);
+  request.sources = PageSources::of(rows.csr, rows.file, weighted);
   request.sources.coded = rows.coded;
   return request;
 }
 
 /// Every rank sweeps partitions of its own rows. The host backend's slots would be host memory as well, so it
 /// reads lists in place unless partitions or slots are asked for.
-PagingOptions for_sweeps(PagingOptions paging, const Device& device, const SweepRows& rows) {
+PagingOptions sweep_options(PagingOptions paging, const Device& device, const SweepRows& rows) {
   paging.schedule = SchedulePolicy::workload;
   paging.shard = nullptr;
-  const bool open = paging.transport == Transport::automatic && paging.partitions == 0 && paging.slots == 0;
-  if (open && !device.is_cuda() && rows.file == nullptr) paging.transport = Transport::mapped;
+  const bool unset = paging.transport == Transport::automatic && paging.partitions == 0 && paging.slots == 0;
+  if (unset && !device.is_cuda() && rows.file == nullptr) paging.transport = Transport::mapped;
   return paging;
 }
 
@@ -86,7 +86,7 @@ PagingOptions for_sweeps(PagingOptions paging, const Device& device, const Sweep
   throw BudgetError(fmt::format(
       "device memory: two slots for partitions of up to {} need {}, but {} are left beside the vertices "
       "(raise {}, or ask for more --partitions)",
-      format_size(largest), format_size(kSlotsNeeded * largest + kFixedBytes), format_size(free),
+      format_size(largest), format_size(kMinSlots * largest + kFixedBytes), format_size(free),
       device.is_cuda() ? "--device-memory" : "--host-memory or --device-memory"));
 }
 
@@ -101,21 +101,21 @@ void require_transport(const SweepRows& rows, Transport transport) {
 /// Plans partitions, and as many slots as fit; no slots if partitions are read in place. A run that is only
 /// planned gets as many as it needs.
 PagedPlan slots_of(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& paging,
-                   std::uint64_t most) {
-  PagedPlan plan{cut(device, rows, weighted, paging, slot_capacity(device, most))};
+                   std::uint64_t max_bytes) {
+  PagedPlan plan{partition_rows(device, rows, weighted, paging, slot_capacity(device, max_bytes))};
   plan.slots = 0;
   const bool mapped = paging.transport == Transport::mapped;
   if (!device.plans())
     require_transport(rows, paging.transport);  // a plan may come before edges are in a file
   if (mapped) return plan;
-  const std::uint64_t partitions = plan.partitions.size(), free = slot_capacity(device, most),
+  const std::uint64_t partitions = plan.partitions.size(), free = slot_capacity(device, max_bytes),
                       largest = std::max<std::uint64_t>(plan.partitions.largest(), 1),
-                      needed = std::min(kSlotsNeeded, partitions);
+                      needed = std::min(kMinSlots, partitions);
   std::uint64_t slots = std::min(free / largest, partitions);
-  if (paging.slots != 0) slots = std::min(slots, std::max(paging.slots, kSlotsNeeded));
+  if (paging.slots != 0) slots = std::min(slots, std::max(paging.slots, kMinSlots));
   // A plan's sum reports a need above the device's memory, but not one above a part of host memory.
-  const bool is_said = device.plans() && kFixedBytes + needed * largest > device.memory().available();
-  if (slots < needed && !is_said) throw_too_small(device, largest, free);
+  const bool is_reported = device.plans() && kFixedBytes + needed * largest > device.memory().available();
+  if (slots < needed && !is_reported) throw_too_small(device, largest, free);
   if (device.plans()) {
     slots = needed;
     // Look-ups are allocated within the first part.
@@ -134,24 +134,25 @@ std::uint64_t memory_for_sweep_pages(const Device& device) {
   return device.is_cuda() ? on_device : std::min(on_device, host_budget().available() / 2);
 }
 
-SweepRows SweepRows::of(const CsrView& lists, const EdgeSource* from, bool weighted, std::uint64_t first,
+SweepRows SweepRows::of(const CsrView& lists, const EdgeSource* file, bool weighted, std::uint64_t first,
                         std::uint64_t last) {
   CsrView rows = lists;
   rows.vertices = last - first, rows.offsets += first;
   rows.edges = first < last ? rows.offsets[rows.vertices] - rows.offsets[0] : 0;
-  if (from != nullptr) rows.targets = nullptr;
-  if (from != nullptr || !weighted) rows.weights = nullptr;
-  return {rows, from};
+  if (file != nullptr) rows.targets = nullptr;
+  if (file != nullptr || !weighted) rows.weights = nullptr;
+  return {rows, file};
 }
 
-std::vector<Vertex> long_lists(std::span<const EdgeIndex> offsets, std::uint64_t least, unsigned threads) {
+std::vector<Vertex> long_lists(std::span<const EdgeIndex> offsets, std::uint64_t min_degree,
+                               unsigned threads) {
   std::vector<Vertex> found;
-  if (const auto even = EvenLists::of(offsets.data()); even && even->longest() < least) return found;
+  if (const auto even = EvenLists::find(offsets.data()); even && even->longest() < min_degree) return found;
   std::mutex mutex;
   const std::uint64_t lists = offsets.empty() ? 0 : offsets.size() - 1;
   parallel_blocks(threads, lists, kListsAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
     for (std::uint64_t v = begin; v < end; ++v) {
-      if (offsets[v + 1] - offsets[v] < least) continue;
+      if (offsets[v + 1] - offsets[v] < min_degree) continue;
       const std::lock_guard lock(mutex);
       found.push_back(static_cast<Vertex>(v));
     }
@@ -161,44 +162,45 @@ std::vector<Vertex> long_lists(std::span<const EdgeIndex> offsets, std::uint64_t
 }
 
 std::uint64_t longest_list(std::span<const EdgeIndex> offsets, unsigned threads) {
-  if (const auto even = EvenLists::of(offsets.data())) return even->longest();
+  if (const auto even = EvenLists::find(offsets.data())) return even->longest();
   const std::uint64_t lists = offsets.empty() ? 0 : offsets.size() - 1;
   std::atomic<std::uint64_t> longest{0};
   parallel_blocks(threads, lists, kListsAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-    std::uint64_t most = 0;
-    for (std::uint64_t v = begin; v < end; ++v) most = std::max(most, offsets[v + 1] - offsets[v]);
+    std::uint64_t block_longest = 0;
+    for (std::uint64_t v = begin; v < end; ++v)
+      block_longest = std::max(block_longest, offsets[v + 1] - offsets[v]);
     std::uint64_t known = longest;
-    while (known < most && !longest.compare_exchange_weak(known, most)) {
+    while (known < block_longest && !longest.compare_exchange_weak(known, block_longest)) {
     }
   });
   return longest;
 }
 
-OwnRows::OwnRows(std::span<const EdgeIndex> offsets, const Communicator* ranks)
+OwnedRows::OwnedRows(std::span<const EdgeIndex> offsets, const Communicator* ranks)
     : owners(balanced_ranges(offsets, static_cast<std::uint64_t>(ranks == nullptr ? 1 : ranks->size()))) {
   const auto rank = static_cast<std::uint64_t>(ranks == nullptr ? 0 : ranks->rank());
   first = owners.begin(rank), last = owners.end(rank);
 }
 
 bool needs_sweep_pages(const Device& device, const SweepRows& rows, bool weighted,
-                       const PagingOptions& paging, std::uint64_t beside) {
+                       const PagingOptions& paging, std::uint64_t other_bytes) {
   if (paging.partitions > 1 || paging.transport != Transport::automatic) return true;
   if (rows.file != nullptr && !device.is_cuda()) return true;
-  return paging.partitions != 1 && bytes_of(rows, weighted) + beside > device.memory().available();
+  return paging.partitions != 1 && bytes_of(rows, weighted) + other_bytes > device.memory().available();
 }
 
-SweepPages::SweepPages(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& asked,
-                       std::uint64_t most)
-    : rows_(rows.in),
+SweepPages::SweepPages(const Device& device, const SweepRows& rows, bool weighted,
+                       const PagingOptions& requested, std::uint64_t max_bytes)
+    : rows_(rows.csr),
       edge_bytes_(columns_of(weighted).bytes_per_edge()),
-      counts_in_place_(device.is_cuda() || asked.transport == Transport::mapped),
-      paging_(for_sweeps(asked, device, rows)),
-      cache_(device, {rows.in.offsets, rows.in.vertices + 1}, request_of(rows, weighted),
-             slots_of(device, rows, weighted, paging_, most), paging_, PageUse{}) {
-  const bool always = paging_.transport == Transport::mapped,
-             may = device.is_cuda() && paging_.transport == Transport::automatic && rows.file == nullptr &&
-                   rows.coded == nullptr;
-  if (always || may) choice_.emplace(plan(), edge_bytes_, always);
+      counts_in_place_(device.is_cuda() || requested.transport == Transport::mapped),
+      paging_(sweep_options(requested, device, rows)),
+      cache_(device, {rows.csr.offsets, rows.csr.vertices + 1}, request_of(rows, weighted),
+             slots_of(device, rows, weighted, paging_, max_bytes), paging_, AccessPattern{}) {
+  const bool all_in_place = paging_.transport == Transport::mapped,
+             may_choose = device.is_cuda() && paging_.transport == Transport::automatic &&
+                          rows.file == nullptr && rows.coded == nullptr;
+  if (all_in_place || may_choose) choice_.emplace(plan(), edge_bytes_, all_in_place);
 }
 
 void SweepPages::for_each(const Waiting& waiting, const Work& work) {
@@ -219,13 +221,13 @@ std::uint64_t SweepPages::slot_bytes() const {
   return plan.slots == 0 ? 0 : kFixedBytes + plan.slots * plan.partitions.largest();
 }
 
-std::vector<bool> SweepPages::read_in_place(std::span<const ListDemand> wanted, bool once) {
+std::vector<bool> SweepPages::choose_in_place(std::span<const ListDemand> demand, bool single_use) {
   if (!choice_) return std::vector<bool>(size());
   std::vector<bool> chosen = choice_->choose(
-      wanted, [&](std::uint32_t p) { return cache_.resident(p); }, cache_.empty_slots(), once);
+      demand, [&](std::uint32_t p) { return cache_.resident(p); }, cache_.empty_slots(), single_use);
   std::uint64_t edges = 0;
   for (std::size_t p = 0; counts_in_place_ && p < chosen.size(); ++p)
-    edges += chosen[p] ? wanted[p].edges : 0;
+    edges += chosen[p] ? demand[p].edges : 0;
   in_place_rounds_ += edges > 0;
   in_place_bytes_ += edges * edge_bytes_;
   return chosen;

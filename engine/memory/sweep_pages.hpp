@@ -23,17 +23,17 @@ namespace sluice {
 
 /// The rows whose lists are brought: row i begins at targets[offsets[i]], in memory or in `file`.
 struct SweepRows {
-  SweepRows(const CsrView& rows, const EdgeSource* from = nullptr) : in(rows), file(from) {}
-  /// Rows [first, last) of `lists`, whose edges are in memory or in `from`; with weights if `weighted`.
-  static SweepRows of(const CsrView& lists, const EdgeSource* from, bool weighted, std::uint64_t first,
+  SweepRows(const CsrView& rows, const EdgeSource* source = nullptr) : csr(rows), file(source) {}
+  /// Rows [first, last) of `lists`, whose edges are in memory or in `file`; with weights if `weighted`.
+  static SweepRows of(const CsrView& lists, const EdgeSource* file, bool weighted, std::uint64_t first,
                       std::uint64_t last);
 
-  CsrView in;
+  CsrView csr;
   const EdgeSource* file = nullptr;
   const CodedGraph* coded = nullptr;  ///< the same lists coded, without weights, if these are to be brought
   /// For a run that is only planned, if lists are yet to be made and offsets do not describe them: the most
   /// edges of a list.
-  std::uint64_t longest = 0;
+  std::uint64_t max_degree = 0;
 };
 
 /// A present partition, or adjacent ones that are read in place: rows [begin, end) and their edges.
@@ -55,24 +55,25 @@ constexpr std::uint64_t edge_bytes(EdgeIndex edges, bool weighted) {
 }
 
 /// True if lists must be brought in partitions: if that is asked for, if they exceed the device memory that
-/// is left after `beside` bytes, or, on the host, if they are in a file. A GPU that can hold them reads their
-/// file once.
+/// is left after `other_bytes` bytes, or, on the host, if they are in a file. A GPU that can hold them reads
+/// their file once.
 bool needs_sweep_pages(const Device& device, const SweepRows& rows, bool weighted,
-                       const PagingOptions& paging, std::uint64_t beside = 0);
+                       const PagingOptions& paging, std::uint64_t other_bytes = 0);
 
-/// The lists of at least `least` edges, by number, ascending.
-std::vector<Vertex> long_lists(std::span<const EdgeIndex> offsets, std::uint64_t least, unsigned threads);
+/// The lists of at least `min_degree` edges, by number, ascending.
+std::vector<Vertex> long_lists(std::span<const EdgeIndex> offsets, std::uint64_t min_degree,
+                               unsigned threads);
 /// The edges of the longest list.
 std::uint64_t longest_list(std::span<const EdgeIndex> offsets, unsigned threads);
 
 /// The rows of a rank, [first, last): contiguous, with about as many edges as those of every other rank.
-struct OwnRows {
+struct OwnedRows {
   Ownership owners;  ///< the ranks
   std::uint64_t first, last;
 
   /// `offsets` of all rows; `ranks` is null in a run of one rank.
-  OwnRows(std::span<const EdgeIndex> offsets, const Communicator* ranks);
-  bool holds(std::uint64_t row) const { return row >= first && row < last; }
+  OwnedRows(std::span<const EdgeIndex> offsets, const Communicator* ranks);
+  bool contains(std::uint64_t row) const { return row >= first && row < last; }
 };
 
 /// Device bytes that partitions may use if no limit is given.
@@ -80,15 +81,15 @@ std::uint64_t memory_for_sweep_pages(const Device& device);
 
 class SweepPages {
  public:
-  /// Uses the free device memory, at most `most` bytes, or as many slots as are asked for; everything else
-  /// that stays on the device must already be allocated. Keeps references. Throws BudgetError if two
+  /// Uses the free device memory, at most `max_bytes` bytes, or as many slots as are asked for; everything
+  /// else that stays on the device must already be allocated. Keeps references. Throws BudgetError if two
   /// partitions do not fit. A run that is only planned uses two slots.
   SweepPages(const Device& device, const SweepRows& rows, bool weighted, const PagingOptions& paging,
-             std::uint64_t most = ~std::uint64_t{0});
+             std::uint64_t max_bytes = ~std::uint64_t{0});
 
   std::uint64_t size() const { return cache_.partitions(); }
   /// True if slots hold all partitions, so that each is brought once.
-  bool all_stay() const { return cache_.plan().slots >= size(); }
+  bool all_fit() const { return cache_.plan().slots >= size(); }
   /// Rows of a partition.
   std::uint64_t begin(std::uint64_t partition) const { return plan().begin(partition); }
   std::uint64_t end(std::uint64_t partition) const { return plan().end(partition); }
@@ -108,9 +109,9 @@ class SweepPages {
 
   /// Chooses the partitions [size()] that a round should read in place, from its demand of each, and counts
   /// these reads as traffic. On a GPU lists must be page-locked. Chooses all partitions if that is asked for,
-  /// or left open on the host, which then counts nothing; none if lists are in a file. `once`: no other round
-  /// needs these lists.
-  std::vector<bool> read_in_place(std::span<const ListDemand> wanted, bool once = false);
+  /// or left open on the host, which then counts nothing; none if lists are in a file. `single_use`: no other
+  /// round needs these lists.
+  std::vector<bool> choose_in_place(std::span<const ListDemand> demand, bool single_use = false);
   /// The partitions of a run that are read in place.
   SweepPage in_place(PartitionRun run) const;
 

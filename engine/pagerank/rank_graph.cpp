@@ -38,7 +38,7 @@ std::uint64_t bytes_in_file(const RankGraph& graph, bool weighted) {
 }
 
 void require_stored_in_edges(const Graph& graph) {
-  if (!graph.directed || !graph.edges_elsewhere || !graph.in.offsets.empty()) return;
+  if (!graph.directed || !graph.edge_source || !graph.in.offsets.empty()) return;
   throw UsageError(
       "the graph stays in its file, which does not store in-edges (convert its edges with --reverse, raise "
       "--host-memory, or leave out --transport file)");
@@ -50,13 +50,13 @@ RankGraph::RankGraph(const Graph& graph, const Options& options, unsigned thread
   if (options.weighted && !graph.weighted)
     throw UsageError("--weighted: the graph has no weights (leave it out)");
   require_stored_in_edges(graph);
-  if (!host_budget().counts_only()) to_come_ = graph.to_come.get();
+  if (!host_budget().counts_only()) to_come_ = graph.pending_edges.get();
   if (graph.directed || options.weighted || options.dangling == Dangling::self_loop || ranks.size() > 1)
     settle(threads);
   if (!graph.directed) {
-    take(graph.out, graph.edges_elsewhere.get(), options.weighted, ranks);
+    take(graph.out, graph.edge_source.get(), options.weighted, ranks);
   } else if (!graph.in.offsets.empty()) {
-    take(graph.in, graph.in_elsewhere.get(), options.weighted, ranks);
+    take(graph.in, graph.in_edge_source.get(), options.weighted, ranks);
   } else {
     make(graph, options.weighted, threads, ranks);
   }
@@ -70,7 +70,7 @@ RankGraph::RankGraph(const Graph& graph, const Options& options, unsigned thread
 
 void RankGraph::as_edges_come(unsigned threads, const std::function<void(EdgeIndex, EdgeIndex)>& use) const {
   constexpr std::uint64_t kAtOnce = 1 << 16;
-  if (to_come_ && !to_come_->there()) {
+  if (to_come_ && !to_come_->complete()) {
     to_come_->read(threads, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
       use(in_.offsets[begin], in_.offsets[end]);
     });
@@ -81,7 +81,7 @@ void RankGraph::as_edges_come(unsigned threads, const std::function<void(EdgeInd
 }
 
 void RankGraph::take(const Csr& in, const EdgeSource* file, bool weighted, Communicator& ranks) {
-  owners_ = OwnRows(in.offsets.span(), &ranks).owners;
+  owners_ = OwnedRows(in.offsets.span(), &ranks).owners;
   file_ = file;
   set_rows(in, weighted, ranks);
 }
@@ -93,8 +93,8 @@ void RankGraph::make(const Graph& graph, bool weighted, unsigned threads, Commun
   } else {
     owners_ = owners_by_in_edges(graph.out, threads, static_cast<std::uint64_t>(ranks.size()));
     const auto rank = static_cast<std::uint64_t>(ranks.rank());
-    made_ = transpose_some(graph.out, static_cast<Vertex>(owners_.begin(rank)), owners_.end(rank), weighted,
-                           threads);
+    made_ = transpose_range(graph.out, static_cast<Vertex>(owners_.begin(rank)), owners_.end(rank), weighted,
+                            threads);
   }
   const bool planned = host_budget().counts_only();
   if (planned) longest_ = std::max<std::uint64_t>(std::min(graph.vertices(), graph.edges()), 1);
@@ -104,7 +104,7 @@ void RankGraph::make(const Graph& graph, bool weighted, unsigned threads, Commun
 void RankGraph::set_rows(const Csr& from, bool weighted, const Communicator& ranks) {
   const auto rank = static_cast<std::uint64_t>(ranks.rank());
   first_ = owners_.begin(rank);
-  in_ = SweepRows::of(from.view(), file_, weighted, first_, first_ + owners_.count(rank)).in;
+  in_ = SweepRows::of(from.view(), file_, weighted, first_, first_ + owners_.count(rank)).csr;
 }
 
 void find_sources(const Graph& graph, const Options& options, std::uint64_t first, unsigned threads,
@@ -122,7 +122,7 @@ void find_sources(const Graph& graph, const Options& options, std::uint64_t firs
         source_of(rows, row, static_cast<Vertex>(first + row), weighted, options.dangling);
     divisors[row] = source.divisor, loops[row] = source.loop;
   };
-  for_row_blocks(out, targets || weighted ? graph.edges_elsewhere.get() : nullptr, targets, weighted, threads,
+  for_row_blocks(out, targets || weighted ? graph.edge_source.get() : nullptr, targets, weighted, threads,
                  kVerticesAtOnce, [&](const CsrView& rows, std::uint64_t begin, std::uint64_t end) {
                    for (std::uint64_t row = begin; row < end; ++row) find(rows, row);
                  });

@@ -43,15 +43,15 @@ class RankGraph {
   const EdgeSource* file() const { return file_; }
   SweepRows lists() const {
     SweepRows rows(in_, file_);
-    rows.in.vertices -= added_;
-    rows.longest = longest_;
+    rows.csr.vertices -= added_;
+    rows.max_degree = longest_;
     return rows;
   }
   /// Calls use(begin, end) for ranges that cover all in-edges of a whole graph, on `threads` threads. Edges
-  /// that are not in memory yet (Graph::to_come) are passed as they arrive.
+  /// that are not in memory yet (Graph::pending_edges) are passed as they arrive.
   void as_edges_come(unsigned threads, const std::function<void(EdgeIndex, EdgeIndex)>& use) const;
   /// The reader of edges that may not be in memory yet; null if the graph has none.
-  EdgesToCome* to_come() const { return to_come_; }
+  PendingEdges* to_come() const { return to_come_; }
   /// Reads the edges that are not in memory yet.
   void settle(unsigned threads) const {
     if (to_come_) to_come_->read(threads);
@@ -71,7 +71,7 @@ class RankGraph {
   Csr made_;
   CsrView in_;
   const EdgeSource* file_ = nullptr;
-  EdgesToCome* to_come_ = nullptr;
+  PendingEdges* to_come_ = nullptr;
   bool symmetric_ = false;
   std::uint64_t edges_ = 0, first_ = 0;
   std::uint64_t longest_ = 0;  ///< see SweepRows

@@ -123,17 +123,17 @@ RankCheck check_ranks(const Graph& graph, const Options& options, std::span<cons
     sum.add(ranks[v]);
   }
   check.sum = sum.sum();
-  const OwnRows own(graph.out.offsets.span(), peers);
+  const OwnedRows own(graph.out.offsets.span(), peers);
   const SweepRows rows =
-      SweepRows::of(graph.out.view(), graph.edges_elsewhere.get(), options.weighted, own.first, own.last);
+      SweepRows::of(graph.out.view(), graph.edge_source.get(), options.weighted, own.first, own.last);
   const auto push_some = [&](const CsrView& lists, std::uint64_t begin, std::uint64_t end) {
     double dangling = 0;
     for (std::uint64_t row = begin; row < end; ++row)
       dangling += push(static_cast<Vertex>(own.first + row), lists, row);
     push.hold_back(dangling);
   };
-  if (rows.in.vertices > 0)
-    for_row_blocks(rows.in, rows.file, true, options.weighted, threads, kVerticesAtOnce, push_some);
+  if (rows.csr.vertices > 0)
+    for_row_blocks(rows.csr, rows.file, true, options.weighted, threads, kVerticesAtOnce, push_some);
   check.change = push.change(options, peers);
   return check;
 }

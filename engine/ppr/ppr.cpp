@@ -66,7 +66,7 @@ bool is_out_of_core(const QueryRun& run) {
   if (run.paging.shard) return true;
 #if defined(SLUICE_HAVE_CUDA)
   if (run.device.is_cuda() && run.paging.partitions == 0 && run.paging.transport == Transport::automatic &&
-      !run.graph.edges_elsewhere)
+      !run.graph.edge_source)
     return whole_bytes(run) > run.device.memory().available();
 #endif
   return needs_pages(run.device, run.graph, run.paging);
@@ -76,7 +76,7 @@ bool is_out_of_core(const QueryRun& run) {
 /// True if a GPU reads lists in host memory: because they do not fit the GPU, or by request.
 bool is_read_in_place(const QueryRun& run) {
   const PagingOptions& paging = run.paging;
-  if (paging.shard || run.graph.edges_elsewhere) return false;
+  if (paging.shard || run.graph.edge_source) return false;
   if (paging.transport == Transport::mapped) return run.graph.edges() > 0;
   return paging.transport == Transport::automatic && paging.partitions <= 1 && paging.slots == 0 &&
          is_out_of_core(run);

@@ -57,7 +57,7 @@ class SampleRun : InstanceRun<SampleSink, Options> {
       program_.sampler.replacement() ? prepare_index() : prepare_distinct();
     }
     stats.select = program_.select;
-    take_codes();
+    request_codes();
     stats.table_seconds = graph.table_seconds - tables_before;
     stats.host_to_device_bytes += starts_.bytes();
     stats.instances = instances();
@@ -113,7 +113,7 @@ class SampleRun : InstanceRun<SampleSink, Options> {
     program_.tables.cumulative = ctps_of(graph, tables_, table_bias(program_.sampler), pages_);
   }
   void make_alias() {
-    if (graph.paged) return want_alias(graph, tables_, table_bias(program_.sampler), pages_);
+    if (graph.paged) return request_alias(graph, tables_, table_bias(program_.sampler), pages_);
     ensure_alias(graph, tables_, table_bias(program_.sampler));
     program_.tables.thresholds = tables_.thresholds.data();
     program_.tables.others = tables_.others.data();
@@ -179,7 +179,7 @@ class SampleRun : InstanceRun<SampleSink, Options> {
   }
 
   /// Chooses the coded layout if the sample can read it and it pays; throws UsageError if it cannot but must.
-  void take_codes() {
+  void request_codes() {
     const bool asked = options.layout == Layout::coded;
     if (!graph.paged || !program_.may_be_coded()) {
       if (!asked) return;
@@ -191,7 +191,7 @@ class SampleRun : InstanceRun<SampleSink, Options> {
                             .instance_bytes = expected_bytes(),
                             .steps = program_.sampler.depth(),
                             .reads = static_cast<std::uint64_t>(expected().edges)};
-    if (pages_.take_codes(graph, options.layout, work)) stats.layout = Layout::coded;
+    if (pages_.request_codes(graph, options.layout, work)) stats.layout = Layout::coded;
   }
 
   ExpectedSample expected() const {

@@ -20,7 +20,7 @@ namespace {
 /// Bytes transferred per edge: its columns; if the edges come from a file or the device builds wide alias
 /// tables, only the target and the weight from which the columns are built.
 std::uint64_t bytes_brought_per_edge(const Graph& graph, const PageColumns& columns) {
-  if (!graph.edges_elsewhere && !columns.wide_alias) return columns.bytes_per_edge();
+  if (!graph.edge_source && !columns.wide_alias) return columns.bytes_per_edge();
   const bool derived = columns.cumulative || columns.alias || columns.wide_alias;
   const bool weights = columns.weights || (graph.weighted && derived);
   return sizeof(Vertex) + (weights ? sizeof(float) : 0);
@@ -38,7 +38,7 @@ RankPlan part_of(const PlannedPages& pages, const Graph& graph, const Communicat
   part.brought_bytes = static_cast<double>(edges * bytes_brought_per_edge(graph, pages.columns));
   // With more slots than partitions, partitions stay resident. Else almost every step transfers them again,
   // as work moves to other ranks and back, and more than once if work moves between this rank's partitions.
-  if (!pages.holds_all && parts.slots <= own.end - own.begin) {
+  if (!pages.all_resident && parts.slots <= own.end - own.begin) {
     const double away = 1 - static_cast<double>(parts.slots) / (own.end - own.begin);
     const auto instances = static_cast<double>(std::max<std::uint64_t>(pages.instances, 1));
     const double batches = std::ceil(instances / static_cast<double>(parts.batch));
@@ -63,7 +63,7 @@ void add_pages(RunPlan& plan, PlannedPages pages, const Graph& graph, Communicat
   plan.graph_bytes = plan.device_bytes_needed - plan.batch_bytes;
   plan.slots = parts.slots;
   plan.brought_bytes = parts.brought_bytes;
-  plan.holds_all = pages.holds_all;
+  plan.all_resident = pages.all_resident;
   if (ranks) share_out(plan, pages, graph, *ranks);
   plan.partitions = std::move(parts.partitions);
 }
@@ -100,8 +100,8 @@ RunPlan plan_run(const Device& device, const Graph& graph, const Starts& starts,
   Options whole = options;
   if (options.layout == Layout::coded) whole.layout = Layout::csr;  // only partitions are coded
   RunPlan plan = plan_kind(device, graph, starts, whole, paging);
-  paging.cut = plan.device_bytes_needed > device.memory().available();
-  if (!paging.cut && options.layout == whole.layout) return plan;
+  paging.force_partitions = plan.device_bytes_needed > device.memory().available();
+  if (!paging.force_partitions && options.layout == whole.layout) return plan;
   return plan_kind(device, graph, starts, options, paging);
 }
 

@@ -13,16 +13,16 @@ namespace {
 
 /// True if the run may cut the graph into partitions; the wide layout exists on whole graphs only.
 bool may_be_cut(const ResidentGraph& graph, const RunOptions& options) {
-  const ResidentGraph::Impl& impl = graph.impl_as_lists_come();
+  const ResidentGraph::Impl& impl = graph.impl_while_reading();
   return !impl.paged && impl.paging.partitions != 1 && !impl.paging.shard && options.layout != Layout::wide;
 }
 
 template <class Options, class Sink>
 RunStats run_where_it_fits(ResidentGraph& graph, const Starts& starts, const Options& options, Sink* sink) {
   validate(options);
-  ResidentGraph::Impl& impl = graph.impl_as_lists_come();
+  ResidentGraph::Impl& impl = graph.impl_while_reading();
   if (may_be_cut(graph, options))
-    impl.cut_unless_fits(whole_bytes(graph.device(), graph.graph(), starts, options));
+    impl.partition_unless_fits(whole_bytes(graph.device(), graph.graph(), starts, options));
   RunStats stats = run_kind(graph, starts, options, sink);
   stats.load_seconds += std::exchange(impl.load_seconds, 0);  // counts for the first run only
   return stats;

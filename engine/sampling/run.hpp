@@ -59,7 +59,7 @@ struct RunPlan {
   std::uint64_t slots = 0;                  ///< slots of the device
   double brought_bytes = 0;                 ///< bytes of partitions transferred to the device, estimated
   std::vector<RankPlan> by_rank;            ///< plans of the ranks, if they shard the graph
-  bool holds_all = false;  ///< true if every such rank keeps all its partitions resident during the run
+  bool all_resident = false;  ///< true if every such rank keeps all its partitions resident during the run
   /// The most bytes of one sample if its size is not known beforehand, else 0.
   std::uint64_t largest_sample_bytes = 0;
   std::uint64_t result_bytes = 0;  ///< size of the output if known beforehand (walks), else 0
@@ -72,7 +72,7 @@ struct RunPlan {
     const std::uint64_t own = !by_rank.empty() ? by_rank[0].last - by_rank[0].first
                               : partitions     ? partitions->size()
                                                : 0;
-    return !partitions || holds_all || slots > own;
+    return !partitions || all_resident || slots > own;
   }
 };
 /// Plans a job. If ranks shard the graph, all of them call it and agree on the plan as the run does. In

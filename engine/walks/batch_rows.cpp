@@ -76,7 +76,7 @@ void BatchRows::leave(const Vertex* rows, BatchWriter& writer) {
     if (origins_.own_count() > 0) write_batch(writer);
     return;
   }
-  const std::uint64_t most = parts_ ? origins_.most() : origins_.own_count();
+  const std::uint64_t most = parts_ ? origins_.max_count() : origins_.own_count();
   for (std::uint64_t from = 0; sink_ && from < most; from += piece_) leave_some(rows, from, writer);
 }
 
@@ -100,7 +100,7 @@ void BatchRows::leave_some(const Vertex* rows, std::uint64_t from, BatchWriter& 
     std::vector<std::uint64_t> counts;
     for (std::uint64_t origin = 0; origin < origins_.size(); ++origin) {
       const auto part = copy(origin, origin * per_origin_);
-      if (origin == origins_.own()) own_rows = part;
+      if (origin == origins_.own_index()) own_rows = part;
       counts.push_back(part.size());
     }
     const std::vector<std::uint64_t> come(counts.size(), own_rows.size());
@@ -110,7 +110,7 @@ void BatchRows::leave_some(const Vertex* rows, std::uint64_t from, BatchWriter& 
     for (std::uint64_t rank = 0; rank < origins_.size(); ++rank)
       for (Vertex& v : own_rows) v = std::min(v, *theirs++);
   } else {
-    own_rows = copy(origins_.own(), 0);
+    own_rows = copy(origins_.own_index(), 0);
   }
   stats_.transfer_seconds += seconds_now() - leaving;
   const Instance first = origins_.own_first() + from;

@@ -190,7 +190,7 @@ class WalkRun : InstanceRun<WalkSink, Options> {
   void take_edge_set() {
     if constexpr (HasQuestion<Sampler>) {
       const bool wanted =
-          wants_edge_set(graph.device, options.layout, instances() * options.length, graph.view.edges());
+          edge_set_pays(graph.device, options.layout, instances() * options.length, graph.view.edges());
       if (!wanted) return;
       const EdgeSet shape = EdgeSet::of(graph.host_view, 0, graph.view.vertices());
       if (options.layout != Layout::wide && !fits(shape.bytes())) return;
@@ -219,7 +219,7 @@ class WalkRun : InstanceRun<WalkSink, Options> {
   template <class Go>
   void with_index(const Go& go) {
     if constexpr (ReadsNoList<Sampler>) {
-      if (pages_.take_codes(graph, options.layout, expected_work(1))) {
+      if (pages_.request_codes(graph, options.layout, expected_work(1))) {
         stats.layout = Layout::coded;
         return go(CodedIndexTable{});
       }
@@ -277,7 +277,7 @@ class WalkRun : InstanceRun<WalkSink, Options> {
       const bool asked = options.layout == Layout::wide;
       if (graph.paged && may_stay(graph.paging) && graph.packable() &&
           (asked || (options.layout == Layout::automatic && ranks_want_wide()))) {
-        want_wide_alias(graph, tables_of(sampler), pages_);
+        request_wide_alias(graph, tables_of(sampler), pages_);
         stats.layout = Layout::wide;
         go(WideAliasTable{});
         if (has_run_) return;
@@ -288,14 +288,14 @@ class WalkRun : InstanceRun<WalkSink, Options> {
     }
     if constexpr (ReadsNoList<Biased> && !kToCompare<Biased>) {
       constexpr std::uint64_t kReads = 3;  // threshold, other, target
-      if (take_coded_alias(graph, tables_, tables_of(sampler), pages_, options.layout,
-                           expected_work(kReads))) {
+      if (request_coded_alias(graph, tables_, tables_of(sampler), pages_, options.layout,
+                              expected_work(kReads))) {
         stats.layout = Layout::coded;
         return go(CodedAliasTable{{}, tables_.coded.graph->thresholds()});
       }
     }
     stay_csr();
-    graph.paged ? want_alias(graph, tables_, tables_of(sampler), pages_)
+    graph.paged ? request_alias(graph, tables_, tables_of(sampler), pages_)
                 : ensure_alias(graph, tables_, tables_of(sampler));
     go(AliasTable{tables_.thresholds.data(), tables_.others.data()});
   }
@@ -309,7 +309,7 @@ class WalkRun : InstanceRun<WalkSink, Options> {
   template <class Program>
   void run_program(const Program& program) {
     if (idle()) return;
-    graph.settle();
+    graph.finish_reading();
     if (graph.paged) return run_partitioned(program);
     take_edge_set();  // from the memory that tables left
     if constexpr (!kReadsCodes<Program>) {
@@ -357,7 +357,7 @@ template <WalkSampler Sampler>
 RunStats run_walk(ResidentGraph& graph, BiasTables& tables, const Sampler& sampler, const Starts& starts,
                   const Options& options, WalkSink* sink) {
   RunStats stats;
-  WalkRun<Sampler>({graph.impl_as_lists_come(), starts, options, sink, stats}, tables, sampler, starts).run();
+  WalkRun<Sampler>({graph.impl_while_reading(), starts, options, sink, stats}, tables, sampler, starts).run();
   return stats;
 }
 
@@ -365,7 +365,7 @@ RunStats run_walk(ResidentGraph& graph, BiasTables& tables, const Sampler& sampl
 template <WalkSampler Sampler>
 RunStats run_walk(ResidentGraph& graph, Bias bias, const Sampler& sampler, const Starts& starts,
                   const Options& options, WalkSink* sink) {
-  BiasTables& tables = graph.impl_as_lists_come().named[static_cast<int>(bias)];
+  BiasTables& tables = graph.impl_while_reading().named[static_cast<int>(bias)];
   return run_walk(graph, tables, sampler, starts, options, sink);
 }
 

@@ -32,7 +32,7 @@ template <class Record>
 class Conversion {
  public:
   /// Takes one part in `share` of the free memory. `options` name threads and scratch.
-  Conversion(EdgeSource& source, const ConvertOptions& options, unsigned share)
+  Conversion(EdgeStream& source, const ConvertOptions& options, unsigned share)
       : source_(source),
         options_(options),
         share_(share),
@@ -48,15 +48,15 @@ class Conversion {
     if (!sort_at_source()) {
       EdgeBatch batch;
       source_.next(batch);
-      take_memory();
-      share_memory(0);
+      claim_memory();
+      divide_memory(0);
       read(source_, batch);
       report("sort", 0);
-      enter(&ConvertStats::sort_seconds);
+      enter_phase(&ConvertStats::sort_seconds);
       sorter_.finish();
     }
-    const GraphInfo info = settle();
-    enter(&ConvertStats::write_seconds);
+    const GraphInfo info = finish_info();
+    enter_phase(&ConvertStats::write_seconds);
     return info;
   }
 
@@ -74,9 +74,9 @@ class Conversion {
 
   void reverse() {
     report("sort in-edges", 0);
-    enter(&ConvertStats::sort_seconds);
+    enter_phase(&ConvertStats::sort_seconds);
     edges_->reverse();
-    enter(&ConvertStats::write_seconds);
+    enter_phase(&ConvertStats::write_seconds);
     rows_phase_ = "write in-edges";
   }
 
@@ -90,17 +90,17 @@ class Conversion {
   /// What became of the edges, once all is written.
   const ConvertStats& finish() {
     stats_.sort_runs += sorter_.runs();
-    enter(&ConvertStats::write_seconds);
+    enter_phase(&ConvertStats::write_seconds);
     return stats_;
   }
 
  private:
   /// What is left of the least budget beside the source, which takes less than a half.
-  static constexpr std::uint64_t kLeastMemory = kLeastConversionMemory / 2;
-  static constexpr std::uint64_t kLeastSortMemory = 2u << 20;
-  static constexpr std::uint64_t kMostBlock = 1u << 21;  // records written at a time
+  static constexpr std::uint64_t kMinMemory = kMinConversionMemory / 2;
+  static constexpr std::uint64_t kMinSortMemory = 2u << 20;
+  static constexpr std::uint64_t kMaxBlockRecords = 1u << 21;  // records written at a time
   static constexpr std::uint64_t kGrain = 1u << 14;      // edges surveyed and stored by one thread at a time
-  static constexpr std::uint64_t kStretch = 1u << 17;    // edges stored at a time, for each thread
+  static constexpr std::uint64_t kStoreEdges = 1u << 17;  // edges stored at a time, for each thread
   static constexpr std::uint64_t kIdEnd = std::uint64_t{1} << 63;
 
   /// What a stretch of edges holds, learnt before any of it is stored.
@@ -114,13 +114,13 @@ class Conversion {
     if constexpr (std::is_same_v<Record, PlainRecord>) {
       if (options_.keep_self_loops || options_.keep_duplicates) return false;
       report("sort", 0);
-      const auto phase = enter(&ConvertStats::sort_seconds);
+      const auto phase = enter_phase(&ConvertStats::sort_seconds);
       SortedInput input = source_.sort({undirected_, track_ids_ ? &ids_ : nullptr});
       if (!input.edges) {
-        enter(phase);
+        enter_phase(phase);
         return false;
       }
-      take_memory();
+      claim_memory();
       sorted_ = std::move(input.edges);
       edges_ = sorted_.get();
       any_edge_ = input.count > 0;
@@ -132,27 +132,27 @@ class Conversion {
   }
 
   /// Its share of all that the source and its batches leave.
-  void take_memory() {
+  void claim_memory() {
     const MemoryBudget& host = host_budget();
     memory_ = host.available();
-    if (memory_ < kLeastMemory) {
+    if (memory_ < kMinMemory) {
       constexpr std::uint64_t kMiB = 1u << 20;  // whole ones, so that no digit is lost of what is said
-      const std::uint64_t needed = (host.ceiling() - memory_ + kLeastMemory + kMiB - 1) / kMiB * kMiB;
+      const std::uint64_t needed = (host.ceiling() - memory_ + kMinMemory + kMiB - 1) / kMiB * kMiB;
       throw BudgetError(
           fmt::format("host memory: this conversion needs at least {}, {} are allowed (raise --host-memory)",
                       format_size(needed), format_size(host.ceiling())));
     }
     memory_ /= share_;
-    block_records_ =
-        std::clamp<std::uint64_t>(std::min(options_.threads * kStretch, memory_ / 512), 1u << 14, kMostBlock);
+    block_records_ = std::clamp<std::uint64_t>(std::min(options_.threads * kStoreEdges, memory_ / 512),
+                                               1u << 14, kMaxBlockRecords);
     // One bit an id, and half as much for ranks and for growing, may take a quarter of the memory.
     id_limit_ = track_ids_ ? std::min(kMaxVertices, memory_) : kMaxVertices;
   }
 
   /// From now on time counts as that of `phase`; returns the phase before.
-  double ConvertStats::*enter(double ConvertStats::*phase) {
+  double ConvertStats::*enter_phase(double ConvertStats::*phase) {
     const double now = seconds_now();
-    stats_.*phase_ += now - std::exchange(entered_, now);
+    stats_.*phase_ += now - std::exchange(phase_begin_, now);
     return std::exchange(phase_, phase);
   }
 
@@ -161,21 +161,21 @@ class Conversion {
   }
 
   /// Leaves the sort what others do not take. Ids below `ids` have or get their bits.
-  void share_memory(std::uint64_t ids) {
-    const std::uint64_t taken = adjacency_bytes(block_records_) + ids_.bytes(ids);
-    sorter_.set_memory(memory_ > taken + kLeastSortMemory ? memory_ - taken : kLeastSortMemory);
+  void divide_memory(std::uint64_t ids) {
+    const std::uint64_t reserved = adjacency_bytes(block_records_) + ids_.bytes(ids);
+    sorter_.set_memory(memory_ > reserved + kMinSortMemory ? memory_ - reserved : kMinSortMemory);
   }
 
   /// Takes `batch` and all that follow.
-  void read(EdgeSource& source, EdgeBatch& batch) {
+  void read(EdgeStream& source, EdgeBatch& batch) {
     for (; batch.size() > 0; source.next(batch)) {
-      const auto [done, all] = source.progress();
-      const double fraction = all ? static_cast<double>(done) / static_cast<double>(all) : 0;
+      const auto [done, total] = source.progress();
+      const double fraction = total ? static_cast<double>(done) / static_cast<double>(total) : 0;
       if (&source == &source_) stats_.input_edges += batch.size();
-      expect(&source == &source_ ? fraction : 1);
-      const std::size_t taken = take(batch, 0);
-      if (taken < batch.size()) {
-        read_wide(batch, taken);
+      update_estimate(&source == &source_ ? fraction : 1);
+      const std::size_t stored = store_edges(batch, 0);
+      if (stored < batch.size()) {
+        read_wide_ids(batch, stored);
         return;
       }
       report("read", fraction);
@@ -183,41 +183,41 @@ class Conversion {
   }
 
   /// So much of the input holds the edges that were read so far.
-  void expect(double fraction) {
+  void update_estimate(double fraction) {
     const auto records = static_cast<double>(records_of(stats_.input_edges, 0));
-    if (fraction > 0) sorter_.expect(static_cast<std::uint64_t>(1.05 * records / fraction));
+    if (fraction > 0) sorter_.expect_records(static_cast<std::uint64_t>(1.05 * records / fraction));
   }
 
   /// Stores the edges from `begin` on; returns where it met a wide id, or the end.
-  std::size_t take(const EdgeBatch& batch, std::size_t begin) {
+  std::size_t store_edges(const EdgeBatch& batch, std::size_t begin) {
     while (begin < batch.size()) {
-      const std::uint64_t stretch =
-          std::clamp<std::uint64_t>(sorter_.capacity() / 4, 1, options_.threads * kStretch);
-      const std::size_t end = std::min<std::size_t>(batch.size(), begin + stretch);
+      const std::uint64_t chunk =
+          std::clamp<std::uint64_t>(sorter_.capacity() / 4, 1, options_.threads * kStoreEdges);
+      const std::size_t end = std::min<std::size_t>(batch.size(), begin + chunk);
       const std::vector<Survey> found = survey(batch, begin, end);
-      Survey all;
+      Survey total;
       for (const Survey& part : found) {
-        all.largest_id = std::max(all.largest_id, part.largest_id);
-        all.self_loops += part.self_loops;
+        total.largest_id = std::max(total.largest_id, part.largest_id);
+        total.self_loops += part.self_loops;
       }
-      if (all.largest_id >= id_limit_) return begin;
-      if (track_ids_ && all.largest_id >= ids_.range()) {
-        share_memory(all.largest_id + 1);
-        ids_.cover(all.largest_id + 1);
+      if (total.largest_id >= id_limit_) return begin;
+      if (track_ids_ && total.largest_id >= ids_.range()) {
+        divide_memory(total.largest_id + 1);
+        ids_.grow(total.largest_id + 1);
       }
-      largest_id_ = std::max(largest_id_, all.largest_id);
+      largest_id_ = std::max(largest_id_, total.largest_id);
       any_edge_ = true;
-      if (!options_.keep_self_loops) stats_.self_loops += all.self_loops;
-      const auto phase = enter(&ConvertStats::sort_seconds);  // of a run that leaves memory before
-      Record* const added = sorter_.add(records_of(end - begin, all.self_loops));
-      enter(phase);
+      if (!options_.keep_self_loops) stats_.self_loops += total.self_loops;
+      const auto phase = enter_phase(&ConvertStats::sort_seconds);  // of a run that leaves memory before
+      Record* const added = sorter_.add(records_of(end - begin, total.self_loops));
+      enter_phase(phase);
       std::vector<std::uint64_t> starts(found.size());
       for (std::size_t i = 1; i < found.size(); ++i) {
         starts[i] = starts[i - 1] + records_of(kGrain, found[i - 1].self_loops);
       }
       parallel_blocks(options_.threads, end - begin, kGrain,
-                      [&](std::uint64_t from, std::uint64_t to, unsigned) {
-                        store(batch, begin + from, begin + to, added + starts[from / kGrain]);
+                      [&](std::uint64_t first, std::uint64_t last, unsigned) {
+                        store(batch, begin + first, begin + last, added + starts[first / kGrain]);
                       });
       begin = end;
     }
@@ -228,20 +228,20 @@ class Conversion {
   std::vector<Survey> survey(const EdgeBatch& batch, std::size_t begin, std::size_t end) const {
     std::vector<Survey> found((end - begin + kGrain - 1) / kGrain);
     parallel_blocks(
-        options_.threads, end - begin, kGrain, [&](std::uint64_t from, std::uint64_t to, unsigned) {
+        options_.threads, end - begin, kGrain, [&](std::uint64_t first, std::uint64_t last, unsigned) {
           Survey survey;
-          bool weights_good = true;
-          for (std::size_t i = begin + from; i < begin + to; ++i) {
+          bool weights_valid = true;
+          for (std::size_t i = begin + first; i < begin + last; ++i) {
             survey.largest_id = std::max({survey.largest_id, batch.source[i], batch.target[i]});
             survey.self_loops += batch.source[i] == batch.target[i];
             if constexpr (Record::kWeighted)
-              weights_good &= std::isfinite(batch.weight[i]) && batch.weight[i] >= 0;
+              weights_valid &= std::isfinite(batch.weight[i]) && batch.weight[i] >= 0;
           }
-          if (!weights_good) {
+          if (!weights_valid) {
             throw InputError(fmt::format("{}: a weight is negative or not finite", source_.info().origin));
           }
           if (survey.largest_id >= kIdEnd) throw id_too_large(source_.info().origin, survey.largest_id);
-          found[from / kGrain] = survey;
+          found[first / kGrain] = survey;
         });
     return found;
   }
@@ -251,7 +251,7 @@ class Conversion {
     return (edges - self_loops) * (undirected_ ? 2 : 1) + (options_.keep_self_loops ? self_loops : 0);
   }
 
-  void store(const EdgeBatch& batch, std::size_t begin, std::size_t end, Record* to) {
+  void store(const EdgeBatch& batch, std::size_t begin, std::size_t end, Record* out) {
     for (std::size_t i = begin; i < end; ++i) {
       const auto source = static_cast<Vertex>(batch.source[i]), target = static_cast<Vertex>(batch.target[i]);
       if (track_ids_) ids_.mark(source), ids_.mark(target);
@@ -260,17 +260,17 @@ class Conversion {
       record.set_ends(source, target);
       if constexpr (Record::kWeighted) record.set_weight(batch.weight[i]);
       if constexpr (Record::kTimed) record.set_time(batch.time[i]);
-      *to++ = record;
+      *out++ = record;
       if (undirected_ && source != target) {
         record.set_ends(target, source);
-        *to++ = record;
+        *out++ = record;
       }
     }
   }
 
   /// Moves what was sorted so far, and all that follows, to a spool; then reads it again with dense ids.
   /// Edges with equal ends leave the sort in input order, which is all the order that matters.
-  void read_wide(EdgeBatch& batch, std::size_t begin) {
+  void read_wide_ids(EdgeBatch& batch, std::size_t begin) {
     if (!track_ids_)
       throw too_many_vertices(std::max(std::ranges::max(batch.source), std::ranges::max(batch.target)) + 1);
     EdgeSpool spool(options_.scratch, options_.threads, source_.info());
@@ -302,8 +302,8 @@ class Conversion {
     const std::uint64_t largest = largest_id_;
     const auto replay = spool.replay();
     replay->next(batch);
-    take_memory();
-    share_memory(0);
+    claim_memory();
+    divide_memory(0);
     read(*replay, batch);
     largest_id_ = largest;
   }
@@ -340,7 +340,7 @@ class Conversion {
   }
 
   /// What the graph is, once all edges are sorted.
-  GraphInfo settle() {
+  GraphInfo finish_info() {
     const bool counted = track_ids_ && any_edge_;
     if (!wide_ids_ && !stats_.compacted &&
         decide_compaction(counted ? ids_.count(options_.threads) : 0, counted ? ids_.first() : 0))
@@ -359,7 +359,7 @@ class Conversion {
     return info;
   }
 
-  EdgeSource& source_;
+  EdgeStream& source_;
   ConvertOptions options_;
   unsigned share_;
   bool undirected_;
@@ -376,7 +376,7 @@ class Conversion {
   std::unique_ptr<IdList> wide_ids_;  ///< set once a wide id was met and the graph is compacted
   ConvertStats stats_;
   const char* rows_phase_ = "write";
-  double entered_ = seconds_now();
+  double phase_begin_ = seconds_now();
   double ConvertStats::*phase_ = &ConvertStats::load_seconds;
 };
 

@@ -23,9 +23,9 @@ namespace {
 /// Calls work(conversion) for one of records that carry what `options` ask for. They may leave `scratch`
 /// open.
 template <class Work>
-auto with_conversion(EdgeSource& source, ConvertOptions options, unsigned share, const std::string& scratch,
+auto with_conversion(EdgeStream& source, ConvertOptions options, unsigned share, const std::string& scratch,
                      Work&& work) {
-  const EdgeSourceInfo& info = source.info();
+  const EdgeStreamInfo& info = source.info();
   if (options.weights == WeightRule::column && !info.weighted) {
     throw InputError(fmt::format("{}: no weights in the input (use --weights none or uniform)", info.origin));
   }
@@ -44,7 +44,7 @@ ConvertStats write_file(Conversion<Record>& conversion, const std::string& outpu
   const GraphInfo info = conversion.sort();
   GraphWriter writer(output, info, options.force);
   const auto write_rows = [&](bool in) {
-    RowsOfFile rows(writer, info, in, conversion.block_records());
+    FileRowSink rows(writer, info, in, conversion.block_records());
     conversion.write_rows(rows);
   };
   write_rows(false);
@@ -66,35 +66,35 @@ ConvertStats write_file(Conversion<Record>& conversion, const std::string& outpu
 
 void require_conversion_memory() {
   const std::uint64_t allowed = host_budget().available();
-  if (allowed >= kLeastConversionMemory) return;
+  if (allowed >= kMinConversionMemory) return;
   throw BudgetError(
       fmt::format("host memory: a conversion needs at least {}, {} are allowed (raise --host-memory)",
-                  format_size(kLeastConversionMemory), format_size(allowed)));
+                  format_size(kMinConversionMemory), format_size(allowed)));
 }
 
-ConvertStats convert(EdgeSource& source, const std::string& output, const ConvertOptions& options) {
+ConvertStats convert(EdgeStream& source, const std::string& output, const ConvertOptions& options) {
   // Said now, not after hours of sorting; the writer looks again.
   OutputFile::require_free(output, options.force);
   return with_conversion(source, options, 1, folder_of(output),
                          [&](auto&& conversion) { return write_file(conversion, output, options); });
 }
 
-Graph convert_in_memory(EdgeSource& source, const ConvertOptions& options, ConvertStats* stats) {
+Graph convert_in_memory(EdgeStream& source, const ConvertOptions& options, ConvertStats* stats) {
   const auto make = [&](auto&& conversion) {
     Graph graph = make_graph(conversion.sort(), {}, nullptr);
-    RowsInMemory rows(graph.out);
+    MemoryRowSink rows(graph.out);
     conversion.write_rows(rows);
     std::int64_t* next = graph.original_ids.data();
     conversion.write_ids(
         [&](std::span<const std::int64_t> ids) { next = std::copy(ids.begin(), ids.end(), next); });
-    const ConvertStats& all = conversion.finish();
-    if (stats) *stats = all;
+    const ConvertStats& result = conversion.finish();
+    if (stats) *stats = result;
     return graph;
   };
-  std::error_code none;  // then only a sort that spills fails
-  const std::string scratch = std::filesystem::temp_directory_path(none);
+  std::error_code error;  // then only a sort that spills fails
+  const std::string scratch = std::filesystem::temp_directory_path(error);
   // Half: the graph lies beside the sorted edges.
-  Graph graph = with_conversion(source, options, 2, none ? "/tmp" : scratch, make);
+  Graph graph = with_conversion(source, options, 2, error ? "/tmp" : scratch, make);
   if (options.reverse) graph.in = transpose(graph.out, options.threads);
   return graph;
 }

@@ -36,7 +36,7 @@ struct ConvertOptions {
 };
 
 /// With so much host memory anything is converted, with less nothing.
-inline constexpr std::uint64_t kLeastConversionMemory = 32u << 20;
+inline constexpr std::uint64_t kMinConversionMemory = 32u << 20;
 /// Throws BudgetError where the host budget has less than that left: before the input is opened.
 void require_conversion_memory();
 
@@ -58,11 +58,11 @@ struct ConvertStats {
 };
 
 /// Converts; the bytes of the file are the same for any memory, threads and number of runs.
-ConvertStats convert(EdgeSource& source, const std::string& output, const ConvertOptions& options);
+ConvertStats convert(EdgeStream& source, const std::string& output, const ConvertOptions& options);
 
 /// The graph that read_graph() reads of that file, but for its checksum, which stays 0. The sort takes half
 /// of the free host memory at the most, and leaves runs in `scratch` only beyond. `force` and `completed` are
 /// without meaning. `stats`, if not null, is filled in. Throws as convert().
-Graph convert_in_memory(EdgeSource& source, const ConvertOptions& options, ConvertStats* stats = nullptr);
+Graph convert_in_memory(EdgeStream& source, const ConvertOptions& options, ConvertStats* stats = nullptr);
 
 }  // namespace sluice::io

@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::uint64_t kFirstBuffer = 1u << 16;  // records
 constexpr std::uint64_t kReadBlock = 256u << 10;  // bytes per read of a run: enough to make seeks cheap
-constexpr std::uint64_t kLeastBlock = 64u << 10;  // the same if several threads merge
-constexpr std::uint64_t kMostBlock = 8u << 20;
-constexpr std::uint64_t kMostRuns = 256;    // merged at a time
+constexpr std::uint64_t kMinBlock = 64u << 10;    // the same if several threads merge
+constexpr std::uint64_t kMaxBlock = 8u << 20;
+constexpr std::uint64_t kMaxRuns = 256;     // merged at a time
 constexpr std::uint64_t kPiece = 1u << 20;  // records freed of duplicates by one thread
 constexpr std::uint64_t kGrain = 1u << 16;  // records copied by one thread at a time
 constexpr std::uint64_t kSamples = 16;      // keys sampled per range of keys that is merged separately
@@ -27,11 +27,11 @@ constexpr std::uint64_t kNoKey = ~std::uint64_t{0};
 
 /// Swaps source and target.
 template <class Record>
-void turn_all(std::span<const Record> records, Record* turned, unsigned threads) {
+void reverse_all(std::span<const Record> records, Record* reversed, unsigned threads) {
   parallel_blocks(threads, records.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
     for (std::uint64_t i = begin; i < end; ++i) {
-      turned[i] = records[i];
-      turned[i].set_ends(records[i].target(), records[i].source());
+      reversed[i] = records[i];
+      reversed[i].set_ends(records[i].target(), records[i].source());
     }
   });
 }
@@ -85,35 +85,35 @@ void EdgeSorter<Record>::sort_buffer(std::uint64_t spare_records) {
   sort_records(std::span(buffer_.data(), used_), std::span(spare_.data(), used_), options_.threads);
   pieces_.clear();
   if (options_.drop_duplicates) {
-    drop_in_pieces();
+    deduplicate_pieces();
   } else {
     pieces_.emplace_back(buffer_.data(), used_);
   }
 }
 
 template <class Record>
-void EdgeSorter<Record>::drop_in_pieces() {
+void EdgeSorter<Record>::deduplicate_pieces() {
   const std::uint64_t count = (used_ + kPiece - 1) / kPiece;
-  std::vector<std::uint64_t> before(count,
-                                    kNoKey);  // read first: other threads move these records meanwhile
-  for (std::uint64_t i = 1; i < count; ++i) before[i] = buffer_[i * kPiece - 1].key();
+  std::vector<std::uint64_t> previous_keys(count,
+                                           kNoKey);  // read first: other threads move these records meanwhile
+  for (std::uint64_t i = 1; i < count; ++i) previous_keys[i] = buffer_[i * kPiece - 1].key();
   pieces_.resize(count);
   std::atomic<std::uint64_t> dropped{0};
   parallel_blocks(options_.threads, used_, kPiece, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
     const std::uint64_t piece = begin / kPiece;
-    Record* kept = buffer_.data() + begin;
-    std::uint64_t last = before[piece], lost = 0;
+    Record* out = buffer_.data() + begin;
+    std::uint64_t last = previous_keys[piece], piece_dropped = 0;
     for (std::uint64_t i = begin; i < end; ++i) {
       const Record record = buffer_[i];
       if (record.key() == last) {
-        lost += counts(record);
+        piece_dropped += is_counted(record);
       } else {
         last = record.key();
-        *kept++ = record;
+        *out++ = record;
       }
     }
-    pieces_[piece] = {buffer_.data() + begin, kept};
-    dropped += lost;
+    pieces_[piece] = {buffer_.data() + begin, out};
+    dropped += piece_dropped;
   });
   dropped_ += dropped;
 }
@@ -166,13 +166,13 @@ void EdgeSorter<Record>::finish() {
 /// Runs, or parts of runs, that are merged into one.
 template <class Record>
 struct EdgeSorter<Record>::Merge {
-  std::vector<Run> from;
-  Run to;
+  std::vector<Run> inputs;
+  Run output;
   std::uint64_t dropped = 0;
 
   void add(Run run) {
-    if (run.records > 0) from.push_back(run);
-    to.records += run.records;
+    if (run.records > 0) inputs.push_back(run);
+    output.records += run.records;
   }
 };
 
@@ -180,13 +180,13 @@ struct EdgeSorter<Record>::Merge {
 /// ranges of keys, as many at a time as memory allows. Each level is a new file.
 template <class Record>
 void EdgeSorter<Record>::merge_all() {
-  const std::uint64_t readers = std::clamp<std::uint64_t>(memory_ / kReadBlock, 3, kMostRuns + 1);
-  while (runs_.size() >= readers) merge(neighbours(readers - 1));
-  if (runs_.size() > 1) merge(ranges(options_.threads == 1 ? 1 : 4 * options_.threads));
+  const std::uint64_t readers = std::clamp<std::uint64_t>(memory_ / kReadBlock, 3, kMaxRuns + 1);
+  while (runs_.size() >= readers) merge(adjacent_merges(readers - 1));
+  if (runs_.size() > 1) merge(range_merges(options_.threads == 1 ? 1 : 4 * options_.threads));
 }
 
 template <class Record>
-auto EdgeSorter<Record>::neighbours(std::uint64_t fan_in) const -> std::vector<Merge> {
+auto EdgeSorter<Record>::adjacent_merges(std::uint64_t fan_in) const -> std::vector<Merge> {
   std::vector<Merge> merges((runs_.size() + fan_in - 1) / fan_in);
   for (std::size_t i = 0; i < runs_.size(); ++i) merges[i / fan_in].add(runs_[i]);
   return merges;
@@ -194,7 +194,7 @@ auto EdgeSorter<Record>::neighbours(std::uint64_t fan_in) const -> std::vector<M
 
 /// Splits all runs into about equal ranges of keys: each key lies in one range only.
 template <class Record>
-auto EdgeSorter<Record>::ranges(std::uint64_t count) const -> std::vector<Merge> {
+auto EdgeSorter<Record>::range_merges(std::uint64_t count) const -> std::vector<Merge> {
   std::uint64_t records = 0;
   for (const Run& run : runs_) records += run.records;
   const std::uint64_t step = records / (count * kSamples) + 1;
@@ -240,40 +240,42 @@ std::uint64_t EdgeSorter<Record>::lower_bound(const Run& run, std::uint64_t key)
 template <class Record>
 void EdgeSorter<Record>::merge(std::vector<Merge> merges) {
   ScratchFile merged(options_.scratch);
-  std::uint64_t offset = 0, most = 0;
+  std::uint64_t offset = 0, max_inputs = 0;
   for (Merge& merge : merges) {
-    merge.to.offset = offset;
-    offset += merge.to.records * sizeof(Record);
-    most = std::max<std::uint64_t>(most, merge.from.size());
+    merge.output.offset = offset;
+    offset += merge.output.records * sizeof(Record);
+    max_inputs = std::max<std::uint64_t>(max_inputs, merge.inputs.size());
   }
-  const auto at_once = static_cast<unsigned>(
-      std::clamp<std::uint64_t>(memory_ / ((most + 1) * kLeastBlock), 1, options_.threads));
-  const std::uint64_t block = std::min(memory_ / at_once / (most + 1), kMostBlock) / sizeof(Record);
-  parallel_blocks(at_once, merges.size(), 1,
+  const auto concurrent_merges = static_cast<unsigned>(
+      std::clamp<std::uint64_t>(memory_ / ((max_inputs + 1) * kMinBlock), 1, options_.threads));
+  const std::uint64_t block =
+      std::min(memory_ / concurrent_merges / (max_inputs + 1), kMaxBlock) / sizeof(Record);
+  parallel_blocks(concurrent_merges, merges.size(), 1,
                   [&](std::uint64_t i, std::uint64_t, unsigned) { merge_one(merges[i], merged, block); });
   runs_.clear();
   for (const Merge& merge : merges) {
-    runs_.push_back(merge.to);
+    runs_.push_back(merge.output);
     dropped_ += merge.dropped;
   }
   *file_ = std::move(merged);
 }
 
 template <class Record>
-void EdgeSorter<Record>::merge_one(Merge& merge, const ScratchFile& file, std::uint64_t block) const {
+void EdgeSorter<Record>::merge_one(Merge& merge, const ScratchFile& merged, std::uint64_t block) const {
   RunMerger<Record> merger;
-  for (const Run& run : merge.from) merger.add(RunReader<Record>(*file_, run.offset, run.records, block));
-  HostArray<Record> out(std::min(block, merge.to.records), "merging sorted runs");
-  merge.to.records = 0;
+  for (const Run& run : merge.inputs) merger.add(RunReader<Record>(*file_, run.offset, run.records, block));
+  HostArray<Record> out(std::min(block, merge.output.records), "merging sorted runs");
+  merge.output.records = 0;
   std::uint64_t filled = 0, last = kNoKey;
   const auto flush = [&] {
-    file.write(merge.to.offset + merge.to.records * sizeof(Record), std::as_bytes(out.span().first(filled)));
-    merge.to.records += filled;
+    merged.write(merge.output.offset + merge.output.records * sizeof(Record),
+                 std::as_bytes(out.span().first(filled)));
+    merge.output.records += filled;
     filled = 0;
   };
   for (merger.start(); !merger.empty(); merger.pop()) {
     if (options_.drop_duplicates && merger.key() == last) {
-      merge.dropped += counts(merger.record());
+      merge.dropped += is_counted(merger.record());
       continue;
     }
     last = merger.key();
@@ -291,7 +293,7 @@ void EdgeSorter<Record>::scan(const std::function<void(std::span<const Record>)>
     }
     return;
   }
-  const std::uint64_t block = std::min(memory_ / 2, kMostBlock) / sizeof(Record);
+  const std::uint64_t block = std::min(memory_ / 2, kMaxBlock) / sizeof(Record);
   for (const Run& run : runs_) {
     RunReader<Record> reader(*file_, run.offset, run.records, block);
     for (auto records = reader.next_block(); !records.empty(); records = reader.next_block()) visit(records);
@@ -305,7 +307,7 @@ void EdgeSorter<Record>::reverse() {
     spare_ = HostArray<Record>(size_, "sorting edges");
     std::uint64_t begin = 0;
     for (const auto piece : pieces_) {
-      turn_all(std::span<const Record>(piece), spare_.data() + begin, options_.threads);
+      reverse_all(std::span<const Record>(piece), spare_.data() + begin, options_.threads);
       begin += piece.size();
     }
     std::swap(buffer_, spare_);
@@ -316,11 +318,11 @@ void EdgeSorter<Record>::reverse() {
   EdgeSorter reversed(options_);
   // Half for the reader of scan(), half for the sorter's own buffers.
   reversed.set_memory(memory_ / 2);
-  const std::uint64_t most = std::max<std::uint64_t>(reversed.capacity() / 4, 1);
+  const std::uint64_t max_piece = std::max<std::uint64_t>(reversed.capacity() / 4, 1);
   scan([&](std::span<const Record> records) {
-    for (; !records.empty(); records = records.subspan(std::min<std::uint64_t>(most, records.size()))) {
-      const auto some = records.first(std::min<std::uint64_t>(most, records.size()));
-      turn_all(some, reversed.add(some.size()), options_.threads);
+    for (; !records.empty(); records = records.subspan(std::min<std::uint64_t>(max_piece, records.size()))) {
+      const auto piece = records.first(std::min<std::uint64_t>(max_piece, records.size()));
+      reverse_all(piece, reversed.add(piece.size()), options_.threads);
     }
   });
   file_.reset();

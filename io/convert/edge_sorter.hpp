@@ -36,7 +36,7 @@ class EdgeSorter final : public SortedEdges<Record> {
   explicit EdgeSorter(SorterOptions options) : options_(std::move(options)) {}
 
   /// Sets the number of records expected in total: their memory is allocated at once.
-  void expect(std::uint64_t records) { expected_ = records; }
+  void expect_records(std::uint64_t records) { expected_ = records; }
   /// Sets the bytes that buffers may take from now on; records that no longer fit are spilled.
   void set_memory(std::uint64_t bytes);
   /// Most records that one call of add() may request.
@@ -59,21 +59,21 @@ class EdgeSorter final : public SortedEdges<Record> {
   struct Merge;
 
   /// Whether a dropped record is that of its pair which counts.
-  bool counts(const Record& record) const {
+  bool is_counted(const Record& record) const {
     return !options_.undirected || record.source() <= record.target();
   }
   void grow(std::uint64_t wanted);
   void sort_buffer(std::uint64_t spare_records);
-  void drop_in_pieces();
+  void deduplicate_pieces();
   void spill();
   void wait_for_spill();
   void merge_all();
-  std::vector<Merge> neighbours(std::uint64_t fan_in) const;
-  std::vector<Merge> ranges(std::uint64_t count) const;
+  std::vector<Merge> adjacent_merges(std::uint64_t fan_in) const;
+  std::vector<Merge> range_merges(std::uint64_t count) const;
   std::uint64_t key_at(const Run& run, std::uint64_t record) const;
   std::uint64_t lower_bound(const Run& run, std::uint64_t key) const;
   void merge(std::vector<Merge> merges);
-  void merge_one(Merge& merge, const ScratchFile& to, std::uint64_t block) const;
+  void merge_one(Merge& merge, const ScratchFile& merged, std::uint64_t block) const;
 
   SorterOptions options_;
   std::uint64_t memory_ = 0;

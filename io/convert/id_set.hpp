@@ -16,7 +16,7 @@ namespace sluice::io {
 class IdSet {
  public:
   /// Grows to hold ids below `range`; no thread may call mark() meanwhile.
-  void cover(std::uint64_t range) {
+  void grow(std::uint64_t range) {
     if (range <= this->range()) return;
     HostArray<std::uint64_t> grown(words_for(range), "the set of used ids");
     std::copy(words_.begin(), words_.end(), grown.begin());

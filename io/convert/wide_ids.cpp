@@ -31,7 +31,7 @@ void IdList::close() {
   sorter_ = EdgeSorter<Record>({});
 }
 
-EdgeSpool::EdgeSpool(const std::string& scratch, unsigned threads, const EdgeSourceInfo& info)
+EdgeSpool::EdgeSpool(const std::string& scratch, unsigned threads, const EdgeStreamInfo& info)
     : scratch_(scratch), threads_(threads), file_(std::make_unique<ScratchFile>(scratch)), info_(info) {
   block_.reserve(kBlock);
 }
@@ -71,10 +71,10 @@ std::span<EdgeSpool::Edge> EdgeSpool::read(std::uint64_t& offset, ChargedVector<
 }
 
 void EdgeSpool::rank(std::span<Edge> edges) const {
-  constexpr std::size_t kTogether = 16;
-  for (; edges.size() >= kTogether; edges = edges.subspan(kTogether)) {
-    std::uint64_t* ids[2 * kTogether];
-    for (std::size_t i = 0; i < kTogether; ++i)
+  constexpr std::size_t kEdgesPerSearch = 16;
+  for (; edges.size() >= kEdgesPerSearch; edges = edges.subspan(kEdgesPerSearch)) {
+    std::uint64_t* ids[2 * kEdgesPerSearch];
+    for (std::size_t i = 0; i < kEdgesPerSearch; ++i)
       ids[2 * i] = &edges[i].source, ids[2 * i + 1] = &edges[i].target;
     ranks_->rank(ids);
   }
@@ -82,8 +82,8 @@ void EdgeSpool::rank(std::span<Edge> edges) const {
 }
 
 void EdgeSpool::rank_ids(const IdList& list, std::uint64_t memory) {
-  const std::uint64_t most = std::max<std::uint64_t>(memory / sizeof(std::uint64_t), 1);
-  for (std::uint64_t first = 0; first < list.size(); first += most) {
+  const std::uint64_t max_ids = std::max<std::uint64_t>(memory / sizeof(std::uint64_t), 1);
+  for (std::uint64_t first = 0; first < list.size(); first += max_ids) {
     if (first > 0) {
       auto ranked = std::make_unique<ScratchFile>(scratch_);
       for (std::uint64_t offset = 0; !read(offset, block_).empty();)
@@ -91,16 +91,16 @@ void EdgeSpool::rank_ids(const IdList& list, std::uint64_t memory) {
       file_ = std::move(ranked);
       ranks_.reset();
     }
-    ranks_.emplace(list, first, std::min(most, list.size() - first));
+    ranks_.emplace(list, first, std::min(max_ids, list.size() - first));
   }
 }
 
 /// Reads a spool back.
-class SpoolSource final : public EdgeSource {
+class SpoolSource final : public EdgeStream {
  public:
   explicit SpoolSource(const EdgeSpool& spool) : spool_(&spool) {}
 
-  const EdgeSourceInfo& info() const override { return spool_->info_; }
+  const EdgeStreamInfo& info() const override { return spool_->info_; }
 
   bool next(EdgeBatch& batch) override {
     batch.clear();
@@ -123,7 +123,7 @@ class SpoolSource final : public EdgeSource {
   std::uint64_t offset_ = 0;
 };
 
-std::unique_ptr<EdgeSource> EdgeSpool::replay() const {
+std::unique_ptr<EdgeStream> EdgeSpool::replay() const {
   return std::make_unique<SpoolSource>(*this);
 }
 

@@ -40,9 +40,9 @@ class IdList {
   void for_each(Visit&& visit) const {
     std::uint64_t ids[1024];
     for (std::uint64_t first = 0; first < size(); first += std::size(ids)) {
-      const auto some = std::span(ids).first(std::min<std::uint64_t>(std::size(ids), size() - first));
-      read(first, some);
-      std::for_each(some.begin(), some.end(), visit);
+      const auto piece = std::span(ids).first(std::min<std::uint64_t>(std::size(ids), size() - first));
+      read(first, piece);
+      std::for_each(piece.begin(), piece.end(), visit);
     }
   }
 
@@ -65,10 +65,10 @@ class IdRanks {
   template <std::size_t N>
   void rank(std::uint64_t* const (&ids)[N]) const {
     std::uint64_t begin[N] = {};
-    for (std::uint64_t left = ids_.size(); left > 1;) {
-      const std::uint64_t half = left / 2;
+    for (std::uint64_t remaining = ids_.size(); remaining > 1;) {
+      const std::uint64_t half = remaining / 2;
       for (std::size_t i = 0; i < N; ++i) begin[i] += ids_[begin[i] + half] <= *ids[i] ? half : 0;
-      left -= half;
+      remaining -= half;
     }
     for (std::size_t i = 0; i < N; ++i) {
       if (*ids[i] <= ids_[ids_.size() - 1]) *ids[i] = kRank | (first_ + begin[i]);
@@ -86,7 +86,7 @@ class IdRanks {
 /// Edges with their full ids, stored in a scratch file.
 class EdgeSpool {
  public:
-  EdgeSpool(const std::string& scratch, unsigned threads, const EdgeSourceInfo& info);
+  EdgeSpool(const std::string& scratch, unsigned threads, const EdgeStreamInfo& info);
 
   /// Appends the edges from `begin` on, and adds their ids to `ids`; returns the largest id.
   std::uint64_t append(const EdgeBatch& batch, std::size_t begin, IdList& ids);
@@ -98,7 +98,7 @@ class EdgeSpool {
   /// stays in memory, and replay() applies it.
   void rank_ids(const IdList& list, std::uint64_t memory);
   /// Returns the edges in order, with ranks as ids.
-  std::unique_ptr<EdgeSource> replay() const;
+  std::unique_ptr<EdgeStream> replay() const;
 
  private:
   friend class SpoolSource;
@@ -118,7 +118,7 @@ class EdgeSpool {
   std::string scratch_;
   unsigned threads_;
   std::unique_ptr<ScratchFile> file_;
-  EdgeSourceInfo info_;
+  EdgeStreamInfo info_;
   std::optional<IdRanks> ranks_;
   ChargedVector<Edge> block_{ChargedAllocator<Edge>("edges with sparse ids")};
 };

@@ -122,24 +122,24 @@ constexpr std::uint64_t kPiece = 1u << 12;  // edges a thread draws at a time, i
 constexpr std::uint64_t kBatchPerThread = 1u << 16, kLargestBatch = 1u << 20;
 
 /// Delivers the generator's edges in the order of their indices.
-class GeneratorSource final : public EdgeSource {
+class GeneratorSource final : public EdgeStream {
  public:
   explicit GeneratorSource(const GenerateOptions& options)
       : generator_(options),
         device_(options.device),
         threads_(std::max(options.threads, 1u)),
-        most_(std::clamp<std::uint64_t>(reader_memory() / (2 * sizeof(std::uint64_t)), kPiece,
-                                        std::min(kBatchPerThread * threads_, kLargestBatch))) {
+        batch_edges_(std::clamp<std::uint64_t>(reader_memory() / (2 * sizeof(std::uint64_t)), kPiece,
+                                               std::min(kBatchPerThread * threads_, kLargestBatch))) {
     info_.vertices = generator_.vertices();
     info_.undirected = generator_.undirected();
     info_.origin = generator_.origin();
   }
 
-  const EdgeSourceInfo& info() const override { return info_; }
+  const EdgeStreamInfo& info() const override { return info_; }
 
   bool next(EdgeBatch& batch) override {
     batch.clear();
-    const std::uint64_t size = std::min(generator_.edges() - next_, most_);
+    const std::uint64_t size = std::min(generator_.edges() - next_, batch_edges_);
     if (size == 0) return false;
     batch.source.resize(size);
     batch.target.resize(size);
@@ -171,16 +171,16 @@ class GeneratorSource final : public EdgeSource {
 
  private:
   EdgeGenerator generator_;
-  EdgeSourceInfo info_;
+  EdgeStreamInfo info_;
   const Device* device_;
   unsigned threads_;
-  std::uint64_t most_;  ///< edges per batch
+  std::uint64_t batch_edges_;  ///< edges per batch
   std::uint64_t next_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<EdgeSource> make_generator(const GenerateOptions& options) {
+std::unique_ptr<EdgeStream> make_generator(const GenerateOptions& options) {
   return std::make_unique<GeneratorSource>(options);
 }
 

@@ -26,6 +26,6 @@ struct GenerateOptions {
 /// `rmat`: a, b, c, d = 0.57, 0.19, 0.19, 0.05, ids not permuted. `kronecker`: the same probabilities, with
 /// vertex labels permuted as in Graph500. `uniform`: both ends uniform (Erdos-Renyi G(n, m)). `grid`:
 /// 4-neighbour lattice. `ring`: v to v+1.
-std::unique_ptr<EdgeSource> make_generator(const GenerateOptions& options);
+std::unique_ptr<EdgeStream> make_generator(const GenerateOptions& options);
 
 }  // namespace sluice::io

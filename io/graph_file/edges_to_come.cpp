@@ -13,28 +13,28 @@ namespace sluice::io {
 namespace {
 
 /// Tracks which blocks of edges have been read; threads take the blocks in order.
-class BlocksThere {
+class BlockTracker {
  public:
-  BlocksThere(std::uint64_t edges, std::uint64_t grain)
-      : grain_(grain), there_(std::make_unique<std::atomic<bool>[]>(edges / grain + 1)) {}
+  BlockTracker(std::uint64_t edges, std::uint64_t grain)
+      : grain_(grain), read_(std::make_unique<std::atomic<bool>[]>(edges / grain + 1)) {}
 
-  void add(EdgeIndex begin) {
-    there_[begin / grain_].store(true);
-    there_[begin / grain_].notify_all();
+  void mark_read(EdgeIndex begin) {
+    read_[begin / grain_].store(true);
+    read_[begin / grain_].notify_all();
   }
   /// Waits until the blocks from edge `first` to edge `end` have been read by other threads.
   void wait(EdgeIndex first, EdgeIndex end) const {
-    for (std::uint64_t block = first / grain_; block < end / grain_; ++block) there_[block].wait(false);
+    for (std::uint64_t block = first / grain_; block < end / grain_; ++block) read_[block].wait(false);
   }
 
  private:
   std::uint64_t grain_;
-  std::unique_ptr<std::atomic<bool>[]> there_;
+  std::unique_ptr<std::atomic<bool>[]> read_;
 };
 
-class RowsToCome final : public EdgesToCome {
+class PendingRows final : public PendingEdges {
  public:
-  RowsToCome(std::shared_ptr<const GraphFile> file, bool in, const GraphInfo& info, Csr& rows)
+  PendingRows(std::shared_ptr<const GraphFile> file, bool in, const GraphInfo& info, Csr& rows)
       : file_(std::move(file)),
         vertices_(info.vertices),
         offsets_(rows.offsets.span()),
@@ -46,59 +46,62 @@ class RowsToCome final : public EdgesToCome {
     if (info.timed) columns_.push_back(file_->open(in ? GraphPart::in_times : GraphPart::out_times));
   }
 
-  bool there() const override { return there_; }
+  bool complete() const override { return complete_; }
 
   void read(unsigned threads, const UseLists& use) override {
-    if (there_) return;
-    for (const Column& column : columns_) column.read_ahead(0, kAhead);
+    if (complete_) return;
+    for (const Column& column : columns_) column.read_ahead(0, kReadAheadBytes);
     const std::uint64_t edges = targets_.size();
     // Blocks are smaller if lists are used: a thread waits for its first list, and at the end for the others.
     const std::uint64_t grain =
-        use ? std::clamp(edges / (std::uint64_t{32} * std::max(threads, 1u)), kLeastGrain, kMostGrain)
+        use ? std::clamp(edges / (std::uint64_t{32} * std::max(threads, 1u)), kMinGrain, kMaxGrain)
             : Column::kGrain;
-    BlocksThere blocks(edges, grain);
+    BlockTracker blocks(edges, grain);
     Faults faults;
     parallel_blocks(threads, edges, grain, [&](EdgeIndex begin, EdgeIndex end, unsigned thread) {
       try {
         read_block(begin, end, faults);
       } catch (...) {
-        faults.broken = true;
-        blocks.add(begin);
+        faults.failed = true;
+        blocks.mark_read(begin);
         throw;
       }
-      blocks.add(begin);
+      blocks.mark_read(begin);
       if (!use) return;
       const std::uint64_t first = lists_within(begin), last = lists_within(end);
       if (first == last) return;
       blocks.wait(offsets_[first], begin);
-      if (!faults.before(end)) use(first, last, thread);
+      if (!faults.found_before(end)) use(first, last, thread);
     });
     faults.targets.rethrow();
     faults.weights.rethrow();
     if (use && edges == 0) use(0, vertices_, 0);
-    there_ = true;
+    complete_ = true;
     columns_.clear(), file_.reset();  // HDF5 locks the file while it is open
   }
 
  private:
-  static constexpr std::uint64_t kLeastGrain = 1u << 16, kMostGrain = 1u << 18;
+  static constexpr std::uint64_t kMinGrain = 1u << 16, kMaxGrain = 1u << 18;
 
   struct Faults {
     FirstFault targets, weights;
-    std::atomic<bool> broken{false};  ///< a read threw
+    std::atomic<bool> failed{false};  ///< a read threw
 
-    bool before(EdgeIndex edge) const { return broken || targets.before(edge) || weights.before(edge); }
+    bool found_before(EdgeIndex edge) const {
+      return failed || targets.found_before(edge) || weights.found_before(edge);
+    }
   };
 
   void read_block(EdgeIndex begin, EdgeIndex end, Faults& faults) const {
     for (const Column& column : columns_)
-      column.read_ahead(begin * column.element_bytes() + kAhead, (end - begin) * column.element_bytes());
-    const auto of = [&](auto all) { return all.subspan(begin, end - begin); };
-    if (!faults.targets.before(begin))
-      read_targets(columns_[0], vertices_, begin, of(targets_), faults.targets);
-    if (!weights_.empty() && !faults.weights.before(begin))
-      read_weights(columns_[1], begin, of(weights_), faults.weights);
-    if (!times_.empty()) columns_.back().read(begin, of(times_));
+      column.read_ahead(begin * column.element_bytes() + kReadAheadBytes,
+                        (end - begin) * column.element_bytes());
+    const auto block_of = [&](auto column) { return column.subspan(begin, end - begin); };
+    if (!faults.targets.found_before(begin))
+      read_targets(columns_[0], vertices_, begin, block_of(targets_), faults.targets);
+    if (!weights_.empty() && !faults.weights.found_before(begin))
+      read_weights(columns_[1], begin, block_of(weights_), faults.weights);
+    if (!times_.empty()) columns_.back().read(begin, block_of(times_));
   }
 
   /// Number of leading vertices with their lists within the first `edges` edges; for all edges, all vertices.
@@ -114,14 +117,14 @@ class RowsToCome final : public EdgesToCome {
   std::span<float> weights_;
   std::span<std::int64_t> times_;
   std::vector<Column> columns_;  ///< targets, weights, times
-  bool there_ = false;
+  bool complete_ = false;
 };
 
 }  // namespace
 
-std::shared_ptr<EdgesToCome> edges_to_come(std::shared_ptr<const GraphFile> file, bool in,
-                                           const GraphInfo& info, Csr& rows) {
-  return std::make_shared<RowsToCome>(std::move(file), in, info, rows);
+std::shared_ptr<PendingEdges> make_pending_edges(std::shared_ptr<const GraphFile> file, bool in,
+                                                 const GraphInfo& info, Csr& rows) {
+  return std::make_shared<PendingRows>(std::move(file), in, info, rows);
 }
 
 }  // namespace sluice::io

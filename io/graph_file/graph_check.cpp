@@ -28,11 +28,11 @@ void check_blocks(const GraphFile& file, GraphPart part, GraphChecksum& whole, u
   sums.read(0, std::span(stored));
   FirstFault fault;
   parallel_blocks(threads, stored.size(), 1, [&](std::uint64_t block, std::uint64_t, unsigned) {
-    if (fault.before(block)) return;
+    if (fault.found_before(block)) return;
     const std::uint64_t first = block * kChecksumBlock, last = std::min(bytes, first + kChecksumBlock);
-    std::vector<std::byte> held(last - first);
-    column.read_bytes(first / column.element_bytes(), held);
-    if (checksum(held) == stored[block]) return;
+    std::vector<std::byte> block_bytes(last - first);
+    column.read_bytes(first / column.element_bytes(), block_bytes);
+    if (checksum(block_bytes) == stored[block]) return;
     fault.add(block, column.fault(fmt::format(
                          "bytes {} to {} do not have their checksum: the file is damaged", first, last - 1)));
   });
@@ -48,8 +48,8 @@ bool check_checksums(const GraphFile& file, unsigned threads) {
   GraphChecksum whole(info);
   for (int i = 0; i < kGraphParts; ++i) {
     const auto part = static_cast<GraphPart>(i);
-    const bool unstored = !info.weighted && (part == GraphPart::out_data || part == GraphPart::in_data);
-    if (!unstored && file.has(part)) check_blocks(file, part, whole, threads);
+    const bool constant = !info.weighted && (part == GraphPart::out_data || part == GraphPart::in_data);
+    if (!constant && file.has(part)) check_blocks(file, part, whole, threads);
   }
   if (whole.value() != info.checksum) {
     throw InputError(
@@ -98,8 +98,8 @@ class RowsCheck {
   EdgeSums run(unsigned threads) {
     std::atomic<std::uint64_t> forward{0}, backward{0};
     parallel_blocks(threads, info_.edges, kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-      if (fault_.before(begin)) return;
-      const EdgeSums sums = block(begin, end);
+      if (fault_.found_before(begin)) return;
+      const EdgeSums sums = check_block(begin, end);
       forward += sums.forward;
       backward += sums.backward;
     });
@@ -108,7 +108,7 @@ class RowsCheck {
   }
 
  private:
-  EdgeSums block(std::uint64_t begin, std::uint64_t end) {
+  EdgeSums check_block(std::uint64_t begin, std::uint64_t end) {
     const std::uint64_t lead = begin > 0 ? 1 : 0;  // the list may have begun in the block before
     Edges edges;
     edges.targets.resize(end - begin + lead);
@@ -157,8 +157,8 @@ void check_original_ids(const GraphFile& file) {
   }
   if (std::is_sorted(ids.begin(), ids.end(), std::less_equal<>())) return;
   std::sort(ids.begin(), ids.end());
-  const auto twice = std::adjacent_find(ids.begin(), ids.end());
-  if (twice != ids.end()) throw column.fault(fmt::format("id {} stands there twice", *twice));
+  const auto duplicate = std::adjacent_find(ids.begin(), ids.end());
+  if (duplicate != ids.end()) throw column.fault(fmt::format("id {} stands there twice", *duplicate));
 }
 
 }  // namespace

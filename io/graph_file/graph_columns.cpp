@@ -36,19 +36,19 @@ Column::Column(const std::string& file, const FileBytes& bytes, hid_t parent, co
   } catch (const h5::Failure& failure) {
     throw fault(fmt::format("is missing or damaged ({})", failure.what()));
   }
-  const H5T_class_t held = H5Tget_class(type_.get());
-  if (held != H5T_INTEGER && !(wanted == NumberClass::real && held == H5T_FLOAT)) {
+  const H5T_class_t stored_class = H5Tget_class(type_.get());
+  if (stored_class != H5T_INTEGER && !(wanted == NumberClass::real && stored_class == H5T_FLOAT)) {
     throw fault(wanted == NumberClass::real ? "its type is no number" : "its type is no whole number");
   }
   element_bytes_ = H5Tget_size(type_.get());
   if (element_bytes_ == 0) throw fault("its numbers have no bytes");
-  real_ = held == H5T_FLOAT;
+  real_ = stored_class == H5T_FLOAT;
   signed_ = real_ || H5Tget_sign(type_.get()) == H5T_SGN_2;
-  const auto is = [&]<class... T>(std::type_identity<T>...) {
+  const auto is_type = [&]<class... T>(std::type_identity<T>...) {
     return ((H5Tequal(type_.get(), h5::file_type<T>()) > 0) || ...);
   };
-  plain_ = is(std::type_identity<std::int32_t>{}, std::type_identity<std::int64_t>{},
-              std::type_identity<std::uint64_t>{}, std::type_identity<float>{});
+  plain_ = is_type(std::type_identity<std::int32_t>{}, std::type_identity<std::int64_t>{},
+                   std::type_identity<std::uint64_t>{}, std::type_identity<float>{});
   const h5::Handle properties(H5Dget_create_plist(dataset_.get()));
   const haddr_t offset = H5Dget_offset(dataset_.get());
   contiguous_ = H5Pget_layout(properties.get()) == H5D_CONTIGUOUS && offset != HADDR_UNDEF &&
@@ -66,10 +66,10 @@ InputError Column::fault(const std::string& what) const {
   return InputError(fmt::format("{}: dataset /{}: {}; convert the graph again", file_, name_, what));
 }
 
-void Column::read_as(hid_t type, bool as_held, std::size_t bytes, std::uint64_t first, std::uint64_t count,
+void Column::read_as(hid_t type, bool as_stored, std::size_t bytes, std::uint64_t first, std::uint64_t count,
                      void* out) const {
   if (count == 0) return;
-  if (contiguous_ && as_held) {
+  if (contiguous_ && as_stored) {
     std::size_t done = 0;
     try {
       done = bytes_->read_at({static_cast<std::byte*>(out), count * bytes}, offset_ + first * bytes);
@@ -80,7 +80,7 @@ void Column::read_as(hid_t type, bool as_held, std::size_t bytes, std::uint64_t 
     return;
   }
   const std::lock_guard lock(library_mutex());
-  h5::quiet();  // once per thread: any thread may read lists
+  h5::silence_errors();  // once per thread: any thread may read lists
   try {
     const hsize_t start = first, length = count;
     const h5::Handle space(H5Dget_space(dataset_.get()));
@@ -116,7 +116,7 @@ void FirstFault::add(std::uint64_t position, const InputError& error) {
   message_ = error.what();
 }
 
-bool FirstFault::before(std::uint64_t position) const {
+bool FirstFault::found_before(std::uint64_t position) const {
   const std::lock_guard lock(mutex_);
   return position_ < position;
 }

@@ -35,7 +35,7 @@ struct GraphColumns {
   bool weights = true, times = true;  ///< read if the file has them; else the graph has none
 
   /// The header facts of `file`, without the columns that are not read.
-  GraphInfo of(GraphInfo file) const {
+  GraphInfo select_from(GraphInfo file) const {
     file.weighted = file.weighted && weights, file.timed = file.timed && times;
     return file;
   }
@@ -81,7 +81,7 @@ GraphInfo read_graph_info(const std::string& path);
 Graph read_graph(const std::string& path, const GraphColumns& columns = {}, unsigned threads = usable_cores(),
                  HostMemory* memory = nullptr);
 
-/// As read_graph, but the out-edge arrays are not filled yet: Graph::to_come reads them. ResidentGraph,
+/// As read_graph, but the out-edge arrays are not filled yet: Graph::pending_edges reads them. ResidentGraph,
 /// AccGraph and run_pagerank() do so and process lists as they arrive; for any other use, read them first.
 Graph begin_reading(const std::string& path, const GraphColumns& columns = {},
                     unsigned threads = usable_cores(), HostMemory* memory = nullptr);
@@ -115,7 +115,7 @@ class GraphOutline {
   std::shared_ptr<const EdgeSource> out_, in_;
 };
 
-/// As read_graph, but leaves the edges in the file: Graph::edges_elsewhere (and in_elsewhere) reads them.
+/// As read_graph, but leaves the edges in the file: Graph::edge_source (and in_edge_source) reads them.
 /// Targets and weights are checked as they are read. Use Caching::none if the graph exceeds host memory.
 Graph open_graph(const std::string& path, const GraphColumns& columns = {}, Caching caching = Caching::system,
                  unsigned threads = usable_cores());
@@ -136,7 +136,7 @@ GraphCheck check_graph(const std::string& path, unsigned threads = usable_cores(
 GraphInfo info_of(const Graph& graph);
 
 /// Least bytes of host memory that a thread takes for the checksum of edges in a file.
-constexpr std::uint64_t kLeastChecksumBytes = 8u << 10;
+constexpr std::uint64_t kMinChecksumBytes = 8u << 10;
 /// The checksum that write_graph() would return for this graph.
 std::uint64_t graph_checksum(const Graph& graph, unsigned threads = usable_cores());
 

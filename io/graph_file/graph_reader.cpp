@@ -27,7 +27,7 @@ void read_numbers(const Column& column, std::span<T> out, unsigned threads) {
 }  // namespace
 
 GraphFile::GraphFile(const std::string& path, Caching caching) : path_(path) {
-  h5::quiet();
+  h5::silence_errors();
   open_file(caching);
   read_header();
   check_sizes(false);
@@ -162,7 +162,7 @@ class FileEdges final : public EdgeSource {
  public:
   FileEdges(const std::string& path, bool in, const GraphColumns& columns, Caching caching)
       : file_(path, caching), targets_(file_.open(in ? GraphPart::in_indices : GraphPart::out_indices)) {
-    const GraphInfo info = columns.of(file_.info());
+    const GraphInfo info = columns.select_from(file_.info());
     if (info.weighted) weights_ = file_.open(in ? GraphPart::in_data : GraphPart::out_data);
     if (info.timed) times_ = file_.open(in ? GraphPart::in_times : GraphPart::out_times);
   }
@@ -222,12 +222,12 @@ class OutlineArrays final : public HostMemory {
 };
 
 /// Maps a column of the file, or reads it if it cannot be mapped.
-template <class Held, class T>
-std::shared_ptr<void> lay_out(const Column& column, unsigned threads, const char* purpose) {
-  static_assert(sizeof(Held) == sizeof(T));
-  if (auto mapped = column.map<Held>()) return mapped;
+template <class Stored, class T>
+std::shared_ptr<void> map_or_read(const Column& column, unsigned threads, const char* purpose) {
+  static_assert(sizeof(Stored) == sizeof(T));
+  if (auto mapped = column.map<Stored>()) return mapped;
   host_budget().charge_and_release(column.size() * sizeof(T), purpose);
-  const auto read = std::make_shared<std::vector<Held>>(column.size());
+  const auto read = std::make_shared<std::vector<Stored>>(column.size());
   read_numbers(column, std::span(*read), threads);
   return {read, read->data()};
 }
@@ -238,8 +238,8 @@ GraphInfo read_graph_info(const std::string& path) {
   return GraphFile(path).info();
 }
 
-Graph make_graph(const GraphInfo& of, const GraphColumns& columns, HostMemory* memory, bool edges) {
-  const GraphInfo info = columns.of(of);
+Graph make_graph(const GraphInfo& file_info, const GraphColumns& columns, HostMemory* memory, bool edges) {
+  const GraphInfo info = columns.select_from(file_info);
   const auto make_rows = [&](bool in) {
     Csr csr;
     csr.offsets = make_host_array<EdgeIndex>(memory, info.vertices + 1, in ? kInOffsets : kOffsets);
@@ -273,17 +273,17 @@ std::uint64_t graph_bytes(const GraphInfo& info, const GraphColumns& columns) {
 GraphOutline::GraphOutline(const std::string& path, const GraphColumns& columns, unsigned threads) {
   const GraphFile file(path);
   info_ = file.info();
-  const auto take = [&](bool in) {
+  const auto open_rows = [&](bool in) {
     auto& offsets = arrays_[in ? kInOffsets : kOffsets];
-    offsets = lay_out<std::int64_t, EdgeIndex>(file.open(in ? GraphPart::in_indptr : GraphPart::out_indptr),
-                                               threads, kOffsets);
+    offsets = map_or_read<std::int64_t, EdgeIndex>(
+        file.open(in ? GraphPart::in_indptr : GraphPart::out_indptr), threads, kOffsets);
     check_offsets(file, in, threads, {static_cast<const EdgeIndex*>(offsets.get()), info_.vertices + 1});
     return std::make_shared<FileEdges>(path, in, columns, Caching::system);
   };
-  out_ = take(false);
-  if (columns.in) in_ = take(true);
+  out_ = open_rows(false);
+  if (columns.in) in_ = open_rows(true);
   if (info_.compacted)
-    arrays_[kIds] = lay_out<std::int64_t, std::int64_t>(file.open(GraphPart::original_id), threads, kIds);
+    arrays_[kIds] = map_or_read<std::int64_t, std::int64_t>(file.open(GraphPart::original_id), threads, kIds);
 }
 
 GraphOutline::GraphOutline(const GraphInfo& info)
@@ -295,8 +295,8 @@ Graph GraphOutline::graph(const GraphColumns& columns, bool edges, const Charged
   OutlineArrays arrays(arrays_, charged);
   Graph graph = make_graph(info_, columns, &arrays, edges);
   if (edges) return graph;
-  graph.edges_elsewhere = out_;
-  if (columns.in) graph.in_elsewhere = in_;
+  graph.edge_source = out_;
+  if (columns.in) graph.in_edge_source = in_;
   return graph;
 }
 
@@ -305,10 +305,10 @@ Graph open_graph(const std::string& path, const GraphColumns& columns, Caching c
   Graph graph = make_graph(file.info(), columns, nullptr, false);
   read_ids(file, threads, graph);
   read_offsets(file, false, threads, graph.out.offsets.span());
-  graph.edges_elsewhere = std::make_shared<FileEdges>(path, false, columns, caching);
+  graph.edge_source = std::make_shared<FileEdges>(path, false, columns, caching);
   if (columns.in) {
     read_offsets(file, true, threads, graph.in.offsets.span());
-    graph.in_elsewhere = std::make_shared<FileEdges>(path, true, columns, caching);
+    graph.in_edge_source = std::make_shared<FileEdges>(path, true, columns, caching);
   }
   return graph;
 }
@@ -323,17 +323,17 @@ Graph begin_reading(const std::string& path, const GraphColumns& columns, unsign
   Graph graph = make_graph(info, columns, memory);
   read_ids(*file, threads, graph);
   read_offsets(*file, false, threads, graph.out.offsets.span());
-  graph.to_come = edges_to_come(file, false, columns.of(info), graph.out);
+  graph.pending_edges = make_pending_edges(file, false, columns.select_from(info), graph.out);
   if (columns.in) {
     read_offsets(*file, true, threads, graph.in.offsets.span());
-    edges_to_come(file, true, columns.of(info), graph.in)->read(threads);
+    make_pending_edges(file, true, columns.select_from(info), graph.in)->read(threads);
   }
   return graph;
 }
 
 Graph read_graph(const std::string& path, const GraphColumns& columns, unsigned threads, HostMemory* memory) {
   Graph graph = begin_reading(path, columns, threads, memory);
-  std::exchange(graph.to_come, nullptr)->read(threads);
+  std::exchange(graph.pending_edges, nullptr)->read(threads);
   return graph;
 }
 

@@ -53,9 +53,9 @@ class Column {
   /// Calls use(begin, end) for all blocks of elements, on several threads, with later blocks read ahead.
   template <class Use>
   void for_each_block(unsigned threads, Use&& use) const {
-    read_ahead(0, kAhead);
+    read_ahead(0, kReadAheadBytes);
     parallel_blocks(threads, size_, kGrain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-      read_ahead(begin * element_bytes_ + kAhead, (end - begin) * element_bytes_);
+      read_ahead(begin * element_bytes_ + kReadAheadBytes, (end - begin) * element_bytes_);
       use(begin, end);
     });
   }
@@ -69,9 +69,9 @@ class Column {
 
  private:
   std::shared_ptr<void> map_bytes() const;
-  /// `as_held`: `type` is the file's own. Contiguous data is then read without the library, which is not
+  /// `as_stored`: `type` is the file's own. Contiguous data is then read without the library, which is not
   /// thread-safe.
-  void read_as(hid_t type, bool as_held, std::size_t bytes, std::uint64_t first, std::uint64_t count,
+  void read_as(hid_t type, bool as_stored, std::size_t bytes, std::uint64_t first, std::uint64_t count,
                void* out) const;
 
   std::string file_, name_;
@@ -118,7 +118,7 @@ class FirstFault {
  public:
   void add(std::uint64_t position, const InputError& error);
   /// Whether a fault before `position` is known, so that checks at `position` are unnecessary.
-  bool before(std::uint64_t position) const;
+  bool found_before(std::uint64_t position) const;
   void rethrow() const;
 
  private:
@@ -136,8 +136,8 @@ HostArray<EdgeIndex> read_offsets(const GraphFile& file, bool in, unsigned threa
 void read_targets(const Column& column, std::uint64_t vertices, std::uint64_t first, std::span<Vertex> out,
                   FirstFault& fault);
 /// Makes the reader that fills `rows` with the edges of /out or /in.
-std::shared_ptr<EdgesToCome> edges_to_come(std::shared_ptr<const GraphFile> file, bool in,
-                                           const GraphInfo& info, Csr& rows);
+std::shared_ptr<PendingEdges> make_pending_edges(std::shared_ptr<const GraphFile> file, bool in,
+                                                 const GraphInfo& info, Csr& rows);
 /// Reads weights and checks that they are finite and not negative.
 void read_weights(const Column& column, std::uint64_t first, std::span<float> out, FirstFault& fault);
 

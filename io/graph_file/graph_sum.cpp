@@ -32,27 +32,27 @@ void add_array(GraphChecksum& sum, const HostArray<T>& array, unsigned threads) 
 }
 
 /// Most entries that are read from a file, or widened, at a time.
-constexpr std::uint64_t kMostOfPiece = 1u << 16;
+constexpr std::uint64_t kMaxPieceEntries = 1u << 16;
 
 /// Adds a column of edges that is read from another file, or widened from T to the graph file's Stored.
 template <class Stored, class T, class Read>
 void add_read(GraphChecksum& sum, const Graph& graph, unsigned threads, Read&& read) {
   add_column(sum, graph.edges(), sizeof(Stored), threads, [&](std::uint64_t begin, std::uint64_t end) {
-    constexpr bool kCopied = !std::is_same_v<Stored, T>;
+    constexpr bool kWidened = !std::is_same_v<Stored, T>;
     Checksum block;
-    const std::uint64_t most = std::min(
-        entries_of_piece(sizeof(T) + (kCopied ? sizeof(Stored) : 0), kLeastChecksumBytes, kMostOfPiece),
+    const std::uint64_t piece_size = std::min(
+        entries_of_piece(sizeof(T) + (kWidened ? sizeof(Stored) : 0), kMinChecksumBytes, kMaxPieceEntries),
         end - begin);
-    HostArray<T> piece(most, "the checksum of the graph");
-    HostArray<Stored> stored(kCopied ? most : 0, "the checksum of the graph");
-    for (std::uint64_t at = begin; at < end; at += most) {
-      const auto some = piece.span().first(std::min(most, end - at));
-      read(at, some);
-      if constexpr (!kCopied) {
-        block.update(std::as_bytes(some));
+    HostArray<T> piece(piece_size, "the checksum of the graph");
+    HostArray<Stored> stored(kWidened ? piece_size : 0, "the checksum of the graph");
+    for (std::uint64_t at = begin; at < end; at += piece_size) {
+      const auto part = piece.span().first(std::min(piece_size, end - at));
+      read(at, part);
+      if constexpr (!kWidened) {
+        block.update(std::as_bytes(part));
       } else {
-        std::copy(some.begin(), some.end(), stored.begin());
-        block.update(std::as_bytes(stored.span().first(some.size())));
+        std::copy(part.begin(), part.end(), stored.begin());
+        block.update(std::as_bytes(stored.span().first(part.size())));
       }
     }
     return block.value();
@@ -63,10 +63,10 @@ void add_read(GraphChecksum& sum, const Graph& graph, unsigned threads, Read&& r
 void add_edges(GraphChecksum& sum, const Graph& graph, unsigned threads) {
   const Csr& out = graph.out;
   const bool wide = needs_wide_ids(graph.vertices());
-  const EdgeSource* const file = graph.edges_elsewhere.get();
-  const auto read_targets = [&](EdgeIndex at, std::span<Vertex> some) {
-    file != nullptr ? file->read_targets(at, some)
-                    : void(std::copy_n(out.targets.data() + at, some.size(), some.data()));
+  const EdgeSource* const file = graph.edge_source.get();
+  const auto read_targets = [&](EdgeIndex at, std::span<Vertex> part) {
+    file != nullptr ? file->read_targets(at, part)
+                    : void(std::copy_n(out.targets.data() + at, part.size(), part.data()));
   };
   if (wide) {
     add_read<std::int64_t, Vertex>(sum, graph, threads, read_targets);
@@ -80,10 +80,10 @@ void add_edges(GraphChecksum& sum, const Graph& graph, unsigned threads) {
     return add_array(sum, out.times, threads);
   }
   if (graph.weighted)
-    add_read<float, float>(sum, graph, threads, [&](auto at, auto some) { file->read_weights(at, some); });
+    add_read<float, float>(sum, graph, threads, [&](auto at, auto part) { file->read_weights(at, part); });
   if (file->timed())
     add_read<std::int64_t, std::int64_t>(sum, graph, threads,
-                                         [&](auto at, auto some) { file->read_times(at, some); });
+                                         [&](auto at, auto part) { file->read_times(at, part); });
 }
 
 }  // namespace

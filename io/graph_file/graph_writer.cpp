@@ -19,7 +19,7 @@
 namespace sluice::io {
 namespace {
 
-constexpr std::size_t kConvertPiece = 1u << 16;  // ids widened at a time
+constexpr std::size_t kPieceEntries = 1u << 16;  // ids widened at a time
 
 /// One dataset being filled from its beginning to its end.
 struct Part {
@@ -36,15 +36,15 @@ struct Part {
 
   void hash(std::span<const std::byte> data) {
     while (!data.empty()) {
-      const std::uint64_t missing = kChecksumBlock - written % kChecksumBlock;
-      const auto taken = data.first(std::min<std::uint64_t>(missing, data.size()));
-      open_block.update(taken);
-      written += taken.size();
+      const std::uint64_t block_left = kChecksumBlock - written % kChecksumBlock;
+      const auto hashed = data.first(std::min<std::uint64_t>(block_left, data.size()));
+      open_block.update(hashed);
+      written += hashed.size();
       if (written % kChecksumBlock == 0 || written == bytes()) {
         sums.push_back(open_block.value());
         open_block = Checksum();
       }
-      data = data.subspan(taken.size());
+      data = data.subspan(hashed.size());
     }
   }
 };
@@ -79,14 +79,14 @@ void create_ones(hid_t file, const std::string& name, hsize_t size) {
 }  // namespace
 
 struct GraphWriter::Impl {
-  Impl(const std::string& path, const GraphInfo& given, bool force)
-      : info(given), wide(needs_wide_ids(given.vertices)), output(path, force) {
+  Impl(const std::string& path, const GraphInfo& graph_info, bool force)
+      : info(graph_info), wide(needs_wide_ids(graph_info.vertices)), output(path, force) {
     if (info.vertices > kMaxVertices) {
       throw UsageError(fmt::format("{}: {} vertices are more than the {} that a graph may have", path,
                                    info.vertices, kMaxVertices));
     }
     try {
-      lay_out();
+      create_datasets();
     } catch (const h5::Failure& failure) {
       throw RunError(path + ": " + failure.what());
     }
@@ -95,16 +95,16 @@ struct GraphWriter::Impl {
 
   Part& part(GraphPart which) { return parts[static_cast<std::size_t>(which)]; }
 
-  void lay_out() {
+  void create_datasets() {
     h5::change_file(h5::create_file(output.temporary()), [&](hid_t file) {
       write_header(file);
-      lay_out_rows(file, "out", GraphPart::out_indptr);
-      if (info.has_in) lay_out_rows(file, "in", GraphPart::in_indptr);
+      create_rows(file, "out", GraphPart::out_indptr);
+      if (info.has_in) create_rows(file, "in", GraphPart::in_indptr);
       if (info.compacted) {
         h5::create_group(file, "vertices");
-        lay_out_part(file, GraphPart::original_id, H5T_STD_I64LE, info.vertices);
+        create_part(file, GraphPart::original_id, H5T_STD_I64LE, info.vertices);
       }
-      lay_out_checksums(file);
+      create_checksums(file);
     });
   }
 
@@ -120,25 +120,25 @@ struct GraphWriter::Impl {
   }
 
   /// Creates group /out or /in; `first` is the first of its four parts.
-  void lay_out_rows(hid_t file, const std::string& name, GraphPart first) {
-    const auto after = [&](int i) { return static_cast<GraphPart>(static_cast<int>(first) + i); };
+  void create_rows(hid_t file, const std::string& name, GraphPart first) {
+    const auto part_at = [&](int i) { return static_cast<GraphPart>(static_cast<int>(first) + i); };
     const h5::Handle group = h5::create_group(file, name);
     const std::array<std::int64_t, 2> shape = {static_cast<std::int64_t>(info.vertices),
                                                static_cast<std::int64_t>(info.vertices)};
     h5::write_attribute(group.get(), "encoding-type", std::string("csr_matrix"));
     h5::write_attribute(group.get(), "encoding-version", std::string("0.1.0"));
     h5::write_attribute(group.get(), "shape", shape.data(), H5T_STD_I64LE, shape.size());
-    lay_out_part(file, after(0), H5T_STD_I64LE, info.vertices + 1);
-    lay_out_part(file, after(1), wide ? H5T_STD_I64LE : H5T_STD_I32LE, info.edges);
+    create_part(file, part_at(0), H5T_STD_I64LE, info.vertices + 1);
+    create_part(file, part_at(1), wide ? H5T_STD_I64LE : H5T_STD_I32LE, info.edges);
     if (info.weighted) {
-      lay_out_part(file, after(2), H5T_IEEE_F32LE, info.edges);
+      create_part(file, part_at(2), H5T_IEEE_F32LE, info.edges);
     } else {
       create_ones(group.get(), "data", info.edges);
     }
-    if (info.timed) lay_out_part(file, after(3), H5T_STD_I64LE, info.edges);
+    if (info.timed) create_part(file, part_at(3), H5T_STD_I64LE, info.edges);
   }
 
-  void lay_out_part(hid_t file, GraphPart which, hid_t type, std::uint64_t size) {
+  void create_part(hid_t file, GraphPart which, hid_t type, std::uint64_t size) {
     Part& made = part(which);
     made.present = true;
     made.size = size;
@@ -147,7 +147,7 @@ struct GraphWriter::Impl {
     made.offset = create_contiguous(file, part_name(which), type, size);
   }
 
-  void lay_out_checksums(hid_t file) {
+  void create_checksums(hid_t file) {
     const h5::Handle group = h5::create_group(file, "checksums");
     h5::write_fixed_text(group.get(), "algorithm", kChecksumAlgorithm);
     h5::write_attribute(group.get(), "block_bytes", static_cast<std::int64_t>(kChecksumBlock));
@@ -170,7 +170,7 @@ struct GraphWriter::Impl {
           target.size, (target.written + bytes.size()) / std::max<std::uint64_t>(target.element_bytes, 1)));
     }
     data.write_all_at(bytes, target.offset + target.written);
-    writeback.count(data.get(), bytes.size());
+    writeback.add_written(data.get(), bytes.size());
     target.hash(bytes);
   }
 
@@ -232,8 +232,8 @@ void GraphWriter::append_targets(std::span<const Vertex> targets, bool in) {
     impl_->append(which, std::as_bytes(targets));
     return;
   }
-  for (; !targets.empty(); targets = targets.subspan(std::min(targets.size(), kConvertPiece))) {
-    const auto piece = targets.first(std::min(targets.size(), kConvertPiece));
+  for (; !targets.empty(); targets = targets.subspan(std::min(targets.size(), kPieceEntries))) {
+    const auto piece = targets.first(std::min(targets.size(), kPieceEntries));
     impl_->widened.assign(piece.begin(), piece.end());
     impl_->append(which, std::as_bytes(std::span(impl_->widened)));
   }
@@ -285,11 +285,11 @@ template <class T, class Read, class Append>
 void append_column(const HostArray<T>& column, std::uint64_t edges, bool in_file, Read&& read,
                    Append&& append) {
   if (!in_file) return append(column.span());
-  HostArray<T> piece(std::min<std::uint64_t>(edges, kConvertPiece), "writing edges");
+  HostArray<T> piece(std::min<std::uint64_t>(edges, kPieceEntries), "writing edges");
   for (EdgeIndex at = 0; at < edges; at += piece.size()) {
-    const auto some = piece.span().first(std::min<std::uint64_t>(piece.size(), edges - at));
-    read(at, some);
-    append(std::span<const T>(some));
+    const auto values = piece.span().first(std::min<std::uint64_t>(piece.size(), edges - at));
+    read(at, values);
+    append(std::span<const T>(values));
   }
 }
 
@@ -300,12 +300,12 @@ GraphWriter begin_graph(const std::string& path, const Graph& graph, bool force)
   GraphWriter writer(path, info, force);
   for (const bool in : {false, true}) {
     const Csr& rows = in ? graph.in : graph.out;
-    const EdgeSource* const file = (in ? graph.in_elsewhere : graph.edges_elsewhere).get();
+    const EdgeSource* const file = (in ? graph.in_edge_source : graph.edge_source).get();
     if (rows.offsets.empty()) continue;
     const auto append = [&](const auto& column, auto read, auto write) {
       append_column(
-          column, info.edges, file != nullptr, [&](EdgeIndex at, auto some) { (file->*read)(at, some); },
-          [&](auto some) { (writer.*write)(some, in); });
+          column, info.edges, file != nullptr, [&](EdgeIndex at, auto values) { (file->*read)(at, values); },
+          [&](auto values) { (writer.*write)(values, in); });
     };
     writer.append_offsets(rows.offsets.span(), in);
     append(rows.targets, &EdgeSource::read_targets, &GraphWriter::append_targets);

@@ -18,24 +18,24 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "ids are copied from the file as they lie");
 
 template <class Id>
-class Binary final : public EdgeSource {
+class Binary final : public EdgeStream {
  public:
   Binary(std::unique_ptr<LineStream> stream, const ReadOptions& options)
       : stream_(std::move(stream)),
         may_be_empty_(options.may_be_empty),
-        raw_(2 * pairs_at_once(*stream_, options), "a block of binary edges") {
+        raw_(2 * pairs_per_batch(*stream_, options), "a block of binary edges") {
     info_.origin = stream_->path().substr(stream_->path().find_last_of('/') + 1);
     const ByteStream& bytes = stream_->bytes();
     if (!bytes.compressed()) check_size(bytes.total());
   }
 
-  const EdgeSourceInfo& info() const override { return info_; }
+  const EdgeStreamInfo& info() const override { return info_; }
 
   bool next(EdgeBatch& batch) override {
     batch.clear();
-    const std::size_t got = stream_->read(reinterpret_cast<char*>(raw_.data()), raw_.bytes());
-    check_size(got);
-    const std::size_t pairs = got / kPair;
+    const std::size_t size = stream_->read(reinterpret_cast<char*>(raw_.data()), raw_.bytes());
+    check_size(size);
+    const std::size_t pairs = size / kPair;
     batch.source.resize(pairs);
     batch.target.resize(pairs);
     for (std::size_t i = 0; i < pairs; ++i) {
@@ -65,11 +65,12 @@ class Binary final : public EdgeSource {
   static constexpr std::size_t kPair = 2 * sizeof(Id);
 
   /// Pairs of a batch; memory holds each as file bytes and as an edge.
-  static std::size_t pairs_at_once(const LineStream& stream, const ReadOptions& options) {
-    const std::uint64_t most = reader_memory() / (kPair + 2 * sizeof(std::uint64_t));
+  static std::size_t pairs_per_batch(const LineStream& stream, const ReadOptions& options) {
+    const std::uint64_t max_pairs = reader_memory() / (kPair + 2 * sizeof(std::uint64_t));
     const ByteStream& bytes = stream.bytes();
-    const std::uint64_t all = bytes.total() > 0 && !bytes.compressed() ? bytes.total() / kPair : most;
-    return std::max<std::uint64_t>(std::min({options.batch_bytes / kPair, most, all}), 1);
+    const std::uint64_t file_pairs =
+        bytes.total() > 0 && !bytes.compressed() ? bytes.total() / kPair : max_pairs;
+    return std::max<std::uint64_t>(std::min({options.batch_bytes / kPair, max_pairs, file_pairs}), 1);
   }
 
   void check_size(std::uint64_t bytes) const {
@@ -81,7 +82,7 @@ class Binary final : public EdgeSource {
   }
 
   std::unique_ptr<LineStream> stream_;
-  EdgeSourceInfo info_;
+  EdgeStreamInfo info_;
   bool may_be_empty_;
   HostArray<Id> raw_;
   std::uint64_t edges_ = 0;
@@ -90,7 +91,7 @@ class Binary final : public EdgeSource {
 
 }  // namespace
 
-std::unique_ptr<EdgeSource> make_binary(std::unique_ptr<LineStream> stream, unsigned id_bytes,
+std::unique_ptr<EdgeStream> make_binary(std::unique_ptr<LineStream> stream, unsigned id_bytes,
                                         const ReadOptions& options) {
   if (options.weights == WeightColumn::column || options.timestamps)
     throw_in(stream->path(), "binary pairs hold neither weights nor times; " + options.remedy());

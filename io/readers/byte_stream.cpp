@@ -57,19 +57,19 @@ ByteStream::ByteStream(std::string path) : path_(std::move(path)), raw_(kRawByte
 
 ByteStream::~ByteStream() = default;
 
-std::size_t ByteStream::read(char* to, std::size_t size) {
-  return inflater_ ? read_gzip(to, size) : read_plain(to, size);
+std::size_t ByteStream::read(char* out, std::size_t size) {
+  return inflater_ ? read_gzip(out, size) : read_plain(out, size);
 }
 
-std::size_t ByteStream::read_file(char* to, std::size_t size) {
+std::size_t ByteStream::read_file(char* out, std::size_t size) {
   if (regular_) {
-    const std::size_t got = regular_->read(std::as_writable_bytes(std::span(to, size)));
+    const std::size_t got = regular_->read(std::as_writable_bytes(std::span(out, size)));
     consumed_.fetch_add(got, std::memory_order_relaxed);
     return got;
   }
   std::size_t done = 0;
   while (done < size) {
-    const ssize_t got = ::read(file_.get(), to + done, size - done);
+    const ssize_t got = ::read(file_.get(), out + done, size - done);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw_in(path_, std::string("cannot be read: ") + std::strerror(errno));
     if (got == 0) break;
@@ -85,14 +85,14 @@ bool ByteStream::refill() {
   return raw_end_ > 0;
 }
 
-std::size_t ByteStream::read_plain(char* to, std::size_t size) {
-  const std::size_t held = std::min(size, raw_end_ - raw_pos_);
-  std::memcpy(to, raw_.data() + raw_pos_, held);
-  raw_pos_ += held;
-  return held + read_file(to + held, size - held);
+std::size_t ByteStream::read_plain(char* out, std::size_t size) {
+  const std::size_t buffered = std::min(size, raw_end_ - raw_pos_);
+  std::memcpy(out, raw_.data() + raw_pos_, buffered);
+  raw_pos_ += buffered;
+  return buffered + read_file(out + buffered, size - buffered);
 }
 
-std::size_t ByteStream::read_gzip(char* to, std::size_t size) {
+std::size_t ByteStream::read_gzip(char* out, std::size_t size) {
   z_stream& z = inflater_->z;
   std::size_t done = 0;
   while (done < size && !finished_) {
@@ -101,7 +101,7 @@ std::size_t ByteStream::read_gzip(char* to, std::size_t size) {
     z.next_in = reinterpret_cast<Bytef*>(raw_.data() + raw_pos_);
     z.avail_in = static_cast<uInt>(raw_end_ - raw_pos_);
     const auto space = static_cast<uInt>(std::min<std::size_t>(size - done, 1u << 30));
-    z.next_out = reinterpret_cast<Bytef*>(to + done);
+    z.next_out = reinterpret_cast<Bytef*>(out + done);
     z.avail_out = space;
     const int result = inflate(&z, Z_NO_FLUSH);
     raw_pos_ = raw_end_ - z.avail_in;

@@ -22,7 +22,7 @@ class ByteStream {
   ByteStream(const ByteStream&) = delete;
 
   /// Reads `size` bytes; fewer only at the end.
-  std::size_t read(char* to, std::size_t size);
+  std::size_t read(char* out, std::size_t size);
 
   const std::string& path() const { return path_; }
   bool compressed() const { return inflater_ != nullptr; }
@@ -33,9 +33,9 @@ class ByteStream {
  private:
   struct Inflater;
 
-  std::size_t read_file(char* to, std::size_t size);
-  std::size_t read_plain(char* to, std::size_t size);
-  std::size_t read_gzip(char* to, std::size_t size);
+  std::size_t read_file(char* out, std::size_t size);
+  std::size_t read_plain(char* out, std::size_t size);
+  std::size_t read_gzip(char* out, std::size_t size);
   bool refill();
   void next_member();
 

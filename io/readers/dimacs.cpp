@@ -51,15 +51,15 @@ class Dimacs final : public TextFormat {
   void parse(std::string_view text, ParsedBlock& block) const override {
     rows_.read_all(
         text, block, [](char c) { return c == 'c'; },
-        [this](const char* p, std::uint64_t line) { return problem_.pace ? p : after_a(p, line); });
+        [this](const char* p, std::uint64_t line) { return problem_.pace ? p : arc_columns(p, line); });
   }
 
   std::optional<std::string> finish() override {
-    return problem_.declared ? unless_all_came("the 'p' line", problem_.arcs, "edges") : std::nullopt;
+    return problem_.declared ? count_mismatch("the 'p' line", problem_.arcs, "edges") : std::nullopt;
   }
 
  private:
-  static const char* after_a(const char* p, std::uint64_t line) {
+  static const char* arc_columns(const char* p, std::uint64_t line) {
     if (*p == 'a' && is_blank(p[1])) return skip_blanks(p + 1);
     if (*p == 'p') throw LineFault{line, "a 'p' line stands here; there may be one, before all arcs"};
     throw LineFault{line, quote({p, static_cast<std::size_t>(token_end(p) - p)}) +

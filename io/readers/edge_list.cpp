@@ -51,22 +51,22 @@ bool is_title(std::string_view first_line, std::string_view second_line) {
 }
 
 /// SNAP and others write "# Undirected graph: ...", KONECT "% sym unweighted".
-bool comment_says_undirected(std::string_view line) {
+bool comment_is_undirected(std::string_view line) {
   const std::string text = lower_case(line);
   const auto words = words_of(text);
   return text.find("undirected") != text.npos || (words.size() > 1 && words[0] == "%" && words[1] == "sym");
 }
 
 /// Recognises the title "V,E,u,graph" of an undirected graph.
-bool title_says_undirected(std::string_view line) {
+bool title_is_undirected(std::string_view line) {
   const auto columns = columns_of(line);
-  return comment_says_undirected(line) ||
+  return comment_is_undirected(line) ||
          (starts_with_two_numbers(columns) && columns.size() > 2 && columns[2] == "u");
 }
 
-std::uint64_t largest_id(const EdgeBatch& edges, std::size_t from) {
+std::uint64_t largest_id(const EdgeBatch& edges, std::size_t first) {
   std::uint64_t largest = 0;
-  for (std::size_t i = from; i < edges.size(); ++i)
+  for (std::size_t i = first; i < edges.size(); ++i)
     largest = std::max({largest, edges.source[i], edges.target[i]});
   return largest;
 }
@@ -74,17 +74,17 @@ std::uint64_t largest_id(const EdgeBatch& edges, std::size_t from) {
 class EdgeList final : public TextFormat {
  public:
   EdgeList(LineStream& stream, const ReadOptions& options) : TextFormat(options), rows_(rule_of(options)) {
-    constexpr std::size_t kLookAhead = 64u << 10;
-    const auto note_title = [&](bool says) {
-      if (says && info_.undirected_title == 0) info_.undirected_title = stream.line() + 1;
+    constexpr std::size_t kPeekBytes = 64u << 10;
+    const auto note_title = [&](bool undirected) {
+      if (undirected && info_.undirected_title == 0) info_.undirected_title = stream.line() + 1;
     };
     const auto first = skip_to_content(
-        stream, "#%", [&](std::string_view comment) { note_title(comment_says_undirected(comment)); });
+        stream, "#%", [&](std::string_view comment) { note_title(comment_is_undirected(comment)); });
     if (!first) return;
-    if (is_title(*first, second_content_line(stream.peek(kLookAhead)))) {
+    if (is_title(*first, second_content_line(stream.peek(kPeekBytes)))) {
       add_remark(
           fmt::format("line {} ({}) is no edge and was taken as a title", stream.line() + 1, quote(*first)));
-      note_title(title_says_undirected(*first));
+      note_title(title_is_undirected(*first));
       stream.skip_line();
       return;
     }

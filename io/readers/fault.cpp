@@ -15,15 +15,15 @@ void throw_in(const std::string& path, const std::string& text) {
 }
 
 std::string quote(std::string_view token) {
-  constexpr std::size_t kLongest = 40;
+  constexpr std::size_t kMaxLength = 40;
   std::string text = "'";
-  for (const char c : token.substr(0, kLongest)) {
+  for (const char c : token.substr(0, kMaxLength)) {
     if (c >= ' ' && c <= '~')
       text += c;
     else
       text += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
   }
-  return text + (token.size() > kLongest ? "...'" : "'");
+  return text + (token.size() > kMaxLength ? "...'" : "'");
 }
 
 }  // namespace sluice::io::readers

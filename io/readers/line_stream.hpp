@@ -16,7 +16,7 @@
 namespace sluice::io::readers {
 
 /// Bytes. A line that makes buffers grow beyond this is refused: it cannot be an edge.
-inline constexpr std::size_t kLongestLine = 64u << 20;
+inline constexpr std::size_t kMaxLineBytes = 64u << 20;
 
 class LineStream {
  public:
@@ -41,26 +41,26 @@ class LineStream {
     bool cut = false;        ///< a part of a single line, continued in the next block
   };
   /// Charges the memory that read_block() takes besides `text`.
-  void expect_blocks(std::size_t want) { held_.reserve(std::max(held_.size(), want)); }
-  /// Fills `text` with about `want` bytes of lines, each ended by '\n'. A longer line is cut into several
-  /// blocks; if it cannot be cut, `text` grows by doubling.
-  Block read_block(HostArray<char>& text, std::size_t want, Cut cut);
+  void reserve_block(std::size_t block_bytes) { buffered_.reserve(std::max(buffered_.size(), block_bytes)); }
+  /// Fills `text` with about `block_bytes` bytes of lines, each ended by '\n'. A longer line is cut into
+  /// several blocks; if it cannot be cut, `text` grows by doubling.
+  Block read_block(HostArray<char>& text, std::size_t block_bytes, Cut cut);
 
   /// Reads raw bytes, for formats without lines. Peeked bytes are not consumed: this delivers them first.
-  std::size_t read(char* to, std::size_t size);
+  std::size_t read(char* out, std::size_t size);
 
   /// Throws InputError naming the line that peek_line() shows.
   [[noreturn]] void fault(const std::string& text) const;
 
  private:
-  void put_back(const char* tail, std::size_t size);
+  void unread(const char* tail, std::size_t size);
 
   std::unique_ptr<ByteStream> bytes_;
-  /// Read but not consumed: [pos_, held_.size()).
-  ChargedVector<char> held_{ChargedAllocator<char>("a block of text")};
+  /// Read but not consumed: [pos_, buffered_.size()).
+  ChargedVector<char> buffered_{ChargedAllocator<char>("a block of text")};
   std::size_t pos_ = 0;
   std::uint64_t line_ = 0;
-  bool inside_ = false;  ///< the last block ended within a line
+  bool inside_line_ = false;  ///< the last block ended within a line
 };
 
 }  // namespace sluice::io::readers

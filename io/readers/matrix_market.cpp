@@ -50,7 +50,7 @@ class MatrixMarket final : public TextFormat {
   }
 
   std::optional<std::string> finish() override {
-    return unless_all_came("the size line", entries_, "entries");
+    return count_mismatch("the size line", entries_, "entries");
   }
 
  private:

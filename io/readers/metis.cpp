@@ -22,7 +22,7 @@ struct Header {
   bool sizes = false, edge_weights = false;
   std::uint64_t vertex_weights = 0;  ///< numbers per vertex
 
-  std::uint64_t own_numbers() const { return vertex_weights + (sizes ? 1 : 0); }
+  std::uint64_t vertex_numbers() const { return vertex_weights + (sizes ? 1 : 0); }
 };
 
 Header read_header(LineStream& stream, const std::string& line) {
@@ -40,9 +40,9 @@ Header read_header(LineStream& stream, const std::string& line) {
   header.edge_weights = flags[2] == '1';
   header.vertex_weights = flags[1] == '1' ? 1 : 0;
   if (words.size() > 3) {
-    constexpr std::uint64_t kMostWeights = 1024;
+    constexpr std::uint64_t kMaxWeights = 1024;
     const auto ncon = count(3);
-    if (!ncon || *ncon > kMostWeights)
+    if (!ncon || *ncon > kMaxWeights)
       stream.fault("the ncon field " + quote(words[3]) + " is no sensible count");
     if (*ncon > 0 && flags[1] == '0')
       stream.fault("ncon promises vertex weights that fmt denies; write fmt as " +
@@ -59,7 +59,7 @@ class Metis final : public TextFormat {
       : TextFormat(options), header_(header), weight_remedy_(options.weight_remedy) {
     info_.vertices = header.vertices;
     info_.undirected = true;
-    least_text_ = std::string_view(header.edge_weights ? "1 1 " : "1 ").size();
+    min_text_bytes_ = std::string_view(header.edge_weights ? "1 1 " : "1 ").size();
   }
 
   /// Sources are numbers of vertex lines within the block; accept() adds the number of earlier lines.
@@ -73,7 +73,7 @@ class Metis final : public TextFormat {
       if (*p == '%' && !inside) {
         p = next_line(p, end);
       } else {
-        p = parse_list(inside ? p : skip_own_numbers(p, block), block);
+        p = parse_list(inside ? p : skip_vertex_numbers(p, block), block);
         ++block.records;
       }
     }
@@ -84,22 +84,22 @@ class Metis final : public TextFormat {
     constexpr auto kBlanks = " \t";
     std::size_t pos = text.find_first_not_of(kBlanks), end = 0;
     if (pos == text.npos || (text[pos] == '%' && !continued)) return 0;
-    const std::uint64_t own = continued ? 0 : header_.own_numbers();
+    const std::uint64_t skipped = continued ? 0 : header_.vertex_numbers();
     for (std::uint64_t words = 1; pos != text.npos; ++words, pos = text.find_first_not_of(kBlanks, pos)) {
       pos = text.find_first_of(kBlanks, pos);
       if (pos == text.npos || pos + 1 == text.size()) break;  // the list's end must be left
-      if (words > own && (words - own) % (header_.edge_weights ? 2 : 1) == 0) end = pos + 1;
+      if (words > skipped && (words - skipped) % (header_.edge_weights ? 2 : 1) == 0) end = pos + 1;
     }
     return end;
   }
 
   void accept(ParsedBlock& block, std::string_view text) override {
     TextFormat::accept(block, text);
-    if (block.bare && vertices_ + block.bare->record < header_.vertices)
-      throw LineFault{block.bare->line, block.bare->text};
+    if (block.incomplete && vertices_ + block.incomplete->record < header_.vertices)
+      throw LineFault{block.incomplete->line, block.incomplete->text};
     if (block.continued) text.remove_prefix(text.find('\n') + 1);
     if (block.records > header_.vertices - vertices_) check_surplus(text, header_.vertices - vertices_);
-    keep_one_end(block.edges, block.cut);
+    keep_smaller_ends(block.edges, block.cut);
     vertices_ = std::min(vertices_ + block.records, header_.vertices);
   }
 
@@ -109,9 +109,9 @@ class Metis final : public TextFormat {
           "the header promises {} vertices, but only {} lines of neighbours follow; a vertex without "
           "neighbours needs an empty line",
           header_.vertices, vertices_);
-    const std::uint64_t half = header_.edges;
-    const bool twice = edges_ % 2 == 0 && edges_ / 2 == half;
-    if (!twice && ((edges_ + loops_) % 2 != 0 || (edges_ + loops_) / 2 != half)) {
+    const std::uint64_t promised = header_.edges;
+    const bool loops_listed_twice = edges_ % 2 == 0 && edges_ / 2 == promised;
+    if (!loops_listed_twice && ((edges_ + loops_) % 2 != 0 || (edges_ + loops_) / 2 != promised)) {
       return fmt::format(
           "the header promises {} edges, which are listed at both ends, but {} neighbours are listed; "
           "correct the edge count or the fmt field",
@@ -120,55 +120,57 @@ class Metis final : public TextFormat {
     if (unmatched_ != 0)
       return "an edge is listed at one of its ends alone; list it at both, or write the graph as an edge "
              "list";
-    if (!twice && halved_loops_) add_remark("self-loops that are listed an even number of times were halved");
+    if (!loops_listed_twice && halved_loops_)
+      add_remark("self-loops that are listed an even number of times were halved");
     return std::nullopt;
   }
 
  private:
   /// Turns the block's vertex lines into vertices. Of an edge's two listings, the one at the smaller end is
   /// kept; sums of hashes show whether the others match. `cut`: the next block continues the last list.
-  void keep_one_end(EdgeBatch& edges, bool cut) {
+  void keep_smaller_ends(EdgeBatch& edges, bool cut) {
     const bool weighted = !edges.weight.empty();
     std::size_t kept = 0;
-    const auto keep = [&](std::uint64_t source, std::uint64_t target, float weight) {
+    const auto append = [&](std::uint64_t source, std::uint64_t target, float weight) {
       edges.source[kept] = source, edges.target[kept] = target;
       if (weighted) edges.weight[kept] = weight;
       ++kept;
     };
-    std::vector<std::pair<std::uint64_t, float>> late;  // self-loops for which the block lacks space
-    const auto settle_loops = [&](std::uint64_t source, std::size_t places) {
+    std::vector<std::pair<std::uint64_t, float>>
+        deferred_loops;  // self-loops for which the block lacks space
+    const auto emit_loops = [&](std::uint64_t source, std::size_t max_kept) {
       // Some writers list a self-loop once and some twice; an even number of listings is read as the latter.
       const std::size_t listings = list_loops_.size() % 2 == 0 ? 2 : 1;
       loops_ += list_loops_.size();
       halved_loops_ |= listings == 2;
       for (std::size_t i = 0; i < list_loops_.size(); i += listings) {
-        if (kept < places) {
-          keep(source, source, list_loops_[i]);
+        if (kept < max_kept) {
+          append(source, source, list_loops_[i]);
         } else {
-          late.emplace_back(source, list_loops_[i]);
+          deferred_loops.emplace_back(source, list_loops_[i]);
         }
       }
       list_loops_.clear();
     };
-    const bool goes_on = edges.size() > 0 && edges.source[0] + vertices_ == vertices_ - 1;
-    if (!list_loops_.empty() && !goes_on) settle_loops(vertices_ - 1, 0);
+    const bool continues_list = edges.size() > 0 && edges.source[0] + vertices_ == vertices_ - 1;
+    if (!list_loops_.empty() && !continues_list) emit_loops(vertices_ - 1, 0);
     for (std::size_t i = 0; i < edges.size(); ++i) {
       const std::uint64_t source = edges.source[i] + vertices_, target = edges.target[i];
       const bool ends_list = i + 1 == edges.size() || edges.source[i + 1] + vertices_ != source;
       const float weight = weighted ? edges.weight[i] : 1;
       if (source < target) {
         unmatched_ += hash(source, target);
-        keep(source, target, weight);
+        append(source, target, weight);
       } else if (source > target) {
         unmatched_ -= hash(target, source);
       } else {
         list_loops_.push_back(weight);
       }
-      if (ends_list && !cut && !list_loops_.empty()) settle_loops(source, i + 1);
+      if (ends_list && !cut && !list_loops_.empty()) emit_loops(source, i + 1);
     }
     edges.source.resize(kept), edges.target.resize(kept);
     if (weighted) edges.weight.resize(kept);
-    for (const auto& [source, weight] : late) {
+    for (const auto& [source, weight] : deferred_loops) {
       edges.source.push_back(source), edges.target.push_back(source);
       if (weighted) edges.weight.push_back(weight);
     }
@@ -179,17 +181,17 @@ class Metis final : public TextFormat {
   }
 
   /// Skips vertex size and weights, which a graph file cannot hold; they must still be numbers.
-  const char* skip_own_numbers(const char* p, ParsedBlock& block) const {
-    for (std::uint64_t i = 0; i < header_.own_numbers(); ++i) {
+  const char* skip_vertex_numbers(const char* p, ParsedBlock& block) const {
+    for (std::uint64_t i = 0; i < header_.vertex_numbers(); ++i) {
       const char* const token = p;
       p = token_end(p);
       if (p == token) {
-        if (!block.bare)
-          block.bare = {
+        if (!block.incomplete)
+          block.incomplete = {
               block.records, block.lines,
               fmt::format("the line lacks the vertex's own {} numbers (size, weights) that the fmt field "
                           "promises; correct the line or the field",
-                          header_.own_numbers())};
+                          header_.vertex_numbers())};
         return p;
       }
       if (!is_number({token, static_cast<std::size_t>(p - token)}))
@@ -204,7 +206,7 @@ class Metis final : public TextFormat {
     while (!is_line_end(p)) {
       std::uint64_t neighbour;
       const char* q = scan_id(p, neighbour);
-      if (!q) throw LineFault{block.lines, why_no_id(p)};
+      if (!q) throw LineFault{block.lines, id_error(p)};
       if (neighbour == 0 || neighbour > header_.vertices)
         throw LineFault{block.lines,
                         fmt::format("neighbour {} is not among the vertices 1 to {}; correct it or the "
@@ -222,7 +224,7 @@ class Metis final : public TextFormat {
   const char* parse_weight(const char* p, ParsedBlock& block) const {
     float weight = 0;
     const char* const q = scan_weight(p, weight);
-    if (!q) throw LineFault{block.lines, why_no_weight(p, weight_remedy_)};
+    if (!q) throw LineFault{block.lines, weight_error(p, weight_remedy_)};
     if (info_.weighted) block.edges.weight.push_back(weight);
     return skip_blanks(q);
   }

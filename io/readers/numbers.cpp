@@ -44,7 +44,7 @@ bool is_number(std::string_view token) {
   return !token.empty() && parse_double(token).number;
 }
 
-std::string why_no_id(const char* p) {
+std::string id_error(const char* p) {
   const std::string_view token = token_at(p);
   if (token.empty()) return "a column is empty; every edge needs two vertex ids";
   if (token[0] == '-' && is_number(token))
@@ -70,7 +70,7 @@ const char* scan_weight(const char* p, float& value) {
   return end;
 }
 
-std::string why_no_weight(const char* p, const std::string& remedy) {
+std::string weight_error(const char* p, const std::string& remedy) {
   const std::string_view token = token_at(p);
   if (token.empty()) return "the weight is missing; " + remedy;
   const Parsed parsed = parse_double(token);

@@ -43,7 +43,7 @@ inline const char* skip_separator(const char* p) {
   return *p == ',' ? skip_blanks(p + 1) : p;
 }
 
-/// Reads an id; returns its end, or nullptr if the token is no id (see why_no_id) or not below kIdLimit.
+/// Reads an id; returns its end, or nullptr if the token is no id (see id_error) or not below kIdLimit.
 inline const char* scan_id(const char* p, std::uint64_t& value) {
   const char* const first = p;
   std::uint64_t v = 0;
@@ -59,11 +59,11 @@ inline const char* scan_id(const char* p, std::uint64_t& value) {
 }
 
 /// Why the token at `p` is no id, with the remedy.
-std::string why_no_id(const char* p);
+std::string id_error(const char* p);
 
-/// Reads a finite, non-negative weight; returns nullptr if the token is none (see why_no_weight).
+/// Reads a finite, non-negative weight; returns nullptr if the token is none (see weight_error).
 const char* scan_weight(const char* p, float& value);
-std::string why_no_weight(const char* p, const std::string& remedy);
+std::string weight_error(const char* p, const std::string& remedy);
 
 /// Reads a time. "123.75" is cut to 123, and `cut` is set if the fraction was not 0. Returns nullptr if the
 /// token is no time.

@@ -17,12 +17,12 @@ namespace {
 using namespace readers;
 
 template <std::size_t N>
-bool among(const std::string& word, const std::array<std::string_view, N>& words) {
+bool is_one_of(const std::string& word, const std::array<std::string_view, N>& words) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 /// Refuses known formats that this reader lacks; the message names the format and the remedy.
-void refuse_known(const std::string& path, std::string_view head) {
+void refuse_unsupported(const std::string& path, std::string_view head) {
   if (head.starts_with("AdjacencyGraph") || head.starts_with("WeightedAdjacencyGraph"))
     throw_in(path, "is a Ligra adjacency graph, which cannot be read; write it as an edge list");
   if (head.starts_with("\x89HDF\r\n"))
@@ -60,14 +60,14 @@ std::string extension_of(const std::string& path) {
 /// Throws InputError if the file has no readable format, or no edges though it must have some.
 EdgeFormat detect(const std::string& path, std::string_view head, bool may_be_empty) {
   const std::string extension = extension_of(path);
-  if (among<3>(extension, {"bin", "u32", "u64"})) return EdgeFormat::binary;
+  if (is_one_of<3>(extension, {"bin", "u32", "u64"})) return EdgeFormat::binary;
   if (lower_case(head.substr(0, 14)) == "%%matrixmarket") return EdgeFormat::mtx;
-  refuse_known(path, head);
+  refuse_unsupported(path, head);
   if (extension == "mtx") return EdgeFormat::mtx;  // its reader reports the missing banner
-  if (among<2>(extension, {"graph", "metis"})) return EdgeFormat::metis;
+  if (is_one_of<2>(extension, {"graph", "metis"})) return EdgeFormat::metis;
   const auto words = first_words(head);
   if (extension == "gr" || looks_like_dimacs(words)) return EdgeFormat::dimacs;
-  if (among<9>(extension, {"el", "wel", "txt", "csv", "tsv", "edges", "edgelist", "edge", "snap"}))
+  if (is_one_of<9>(extension, {"el", "wel", "txt", "csv", "tsv", "edges", "edgelist", "edge", "snap"}))
     return EdgeFormat::edges;
   if (words.empty() && may_be_empty) return EdgeFormat::edges;
   if (words.empty()) throw_in(path, "holds no edges; is it the right file?");
@@ -98,7 +98,7 @@ void refuse_wrong_format(const std::string& path, std::string_view head, EdgeFor
 
 }  // namespace
 
-std::unique_ptr<EdgeSource> open_edge_file(const std::string& path, const ReadOptions& options) {
+std::unique_ptr<EdgeStream> open_edge_file(const std::string& path, const ReadOptions& options) {
   constexpr std::size_t kHead = 64u << 10;
   auto stream = std::make_unique<LineStream>(std::make_unique<ByteStream>(path));
   const std::string_view head = stream->peek(kHead);

@@ -24,7 +24,7 @@ const char* RowReader::read_rest(const char* p, std::uint64_t line, ParsedBlock&
   if (rule_.weight) {
     float weight = 0;
     const char* const q = scan_weight(p, weight);
-    if (!q) throw LineFault{line, why_no_weight(p, rule_.weight_remedy)};
+    if (!q) throw LineFault{line, weight_error(p, rule_.weight_remedy)};
     block.edges.weight.push_back(weight);
     p = skip_separator(q);
     ++columns;
@@ -40,8 +40,8 @@ const char* RowReader::read_rest(const char* p, std::uint64_t line, ParsedBlock&
     p = skip_separator(q);
     ++columns;
   }
-  if (float number = 0; !block.column_left && !is_line_end(p))
-    block.column_left = scan_weight(p, number) != nullptr;
+  if (float number = 0; !block.column_unread && !is_line_end(p))
+    block.column_unread = scan_weight(p, number) != nullptr;
   for (; columns < rule_.columns; ++columns) {
     if (is_line_end(p))
       throw LineFault{line, "the value is missing, which the header promises; correct either"};
@@ -61,19 +61,19 @@ const char* RowReader::end_line(const char* p, std::uint64_t line) const {
   return p + 1;
 }
 
-void RowReader::bad_id(const char* p, std::uint64_t line) const {
-  throw LineFault{line, why_no_id(p)};
+void RowReader::throw_bad_id(const char* p, std::uint64_t line) const {
+  throw LineFault{line, id_error(p)};
 }
 
-void RowReader::one_column(std::uint64_t line) const {
+void RowReader::throw_one_column(std::uint64_t line) const {
   throw LineFault{line, "the line has one column; an edge needs two ids (put # before a count or a title)"};
 }
 
-void RowReader::zero_id(std::uint64_t line) const {
+void RowReader::throw_zero_id(std::uint64_t line) const {
   throw LineFault{line, "id 0 in a format whose ids begin at 1; add 1 to all ids"};
 }
 
-void RowReader::beyond(std::uint64_t line, std::uint64_t source, std::uint64_t target) const {
+void RowReader::throw_out_of_range(std::uint64_t line, std::uint64_t source, std::uint64_t target) const {
   throw LineFault{line, fmt::format("id {} is beyond the declared {} vertices; correct the id or the header",
                                     std::max(source, target) + (rule_.one_based ? 1 : 0), rule_.vertices)};
 }

@@ -56,16 +56,16 @@ class RowReader {
   const char* read(const char* p, std::uint64_t line, ParsedBlock& block) const {
     std::uint64_t source, target;
     const char* q = scan_id(p, source);
-    if (!q) bad_id(p, line);
+    if (!q) throw_bad_id(p, line);
     const char* const second = skip_separator(q);
-    if (is_line_end(second)) one_column(line);
+    if (is_line_end(second)) throw_one_column(line);
     q = scan_id(second, target);
-    if (!q) bad_id(second, line);
+    if (!q) throw_bad_id(second, line);
     if (rule_.one_based) {
-      if (source == 0 || target == 0) zero_id(line);
+      if (source == 0 || target == 0) throw_zero_id(line);
       --source, --target;
     }
-    if (source >= rule_.vertices || target >= rule_.vertices) beyond(line, source, target);
+    if (source >= rule_.vertices || target >= rule_.vertices) throw_out_of_range(line, source, target);
     block.edges.source.push_back(source);
     block.edges.target.push_back(target);
     return *q == '\n' && plain_ ? q + 1 : read_rest(q, line, block);
@@ -74,10 +74,10 @@ class RowReader {
  private:
   const char* read_rest(const char* p, std::uint64_t line, ParsedBlock& block) const;
   const char* end_line(const char* p, std::uint64_t line) const;
-  [[noreturn]] void bad_id(const char* p, std::uint64_t line) const;
-  [[noreturn]] void one_column(std::uint64_t line) const;
-  [[noreturn]] void zero_id(std::uint64_t line) const;
-  [[noreturn]] void beyond(std::uint64_t line, std::uint64_t source, std::uint64_t target) const;
+  [[noreturn]] void throw_bad_id(const char* p, std::uint64_t line) const;
+  [[noreturn]] void throw_one_column(std::uint64_t line) const;
+  [[noreturn]] void throw_zero_id(std::uint64_t line) const;
+  [[noreturn]] void throw_out_of_range(std::uint64_t line, std::uint64_t source, std::uint64_t target) const;
 
   RowRule rule_;
   bool plain_ = !rule_.weight && !rule_.time && rule_.columns <= 2;  ///< nothing needs to follow the ids

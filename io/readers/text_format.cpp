@@ -10,25 +10,25 @@ void ParsedBlock::clear() {
   edges.clear();
   continued = cut = false;
   lines = records = largest = 0;
-  time_cut = column_left = false;
-  bare.reset();
+  time_cut = column_unread = false;
+  incomplete.reset();
 }
 
 TextFormat::TextFormat(const ReadOptions& options) {
   info_.weighted = options.weights == WeightColumn::column;
   info_.timed = options.timestamps;
-  least_text_ = std::string_view("0 1\n").size() + 2 * (info_.weighted + info_.timed);
+  min_text_bytes_ = std::string_view("0 1\n").size() + 2 * (info_.weighted + info_.timed);
 }
 
 void TextFormat::accept(ParsedBlock& block, std::string_view) {
   edges_ += block.edges.size();
-  if (block.time_cut && !said_time_cut_) {
-    said_time_cut_ = true;
+  if (block.time_cut && !warned_time_cut_) {
+    warned_time_cut_ = true;
     add_remark("fractions of a second were cut from the times");
   }
   const bool all = info_.weighted && info_.timed;
-  if (block.column_left && !all && !said_column_left_) {
-    said_column_left_ = true;
+  if (block.column_unread && !all && !warned_column_unread_) {
+    warned_column_unread_ = true;
     add_remark(info_.weighted ? "column 4 was not read (--timestamps reads it)"
                : info_.timed  ? "column 4 was not read (with --weights column the third is a weight)"
                               : "column 3 was not read (--weights column or --timestamps reads it)");
@@ -40,8 +40,8 @@ void TextFormat::add_remark(const std::string& text) {
   remark_ += text;
 }
 
-std::optional<std::string> TextFormat::unless_all_came(const char* line, std::uint64_t promised,
-                                                       const char* what) const {
+std::optional<std::string> TextFormat::count_mismatch(const char* line, std::uint64_t promised,
+                                                      const char* what) const {
   if (edges_ == promised) return std::nullopt;
   return fmt::format("{} promises {} {}, but {} follow; the file is cut off, or the line is wrong", line,
                      promised, what, edges_);

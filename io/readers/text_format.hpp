@@ -22,13 +22,13 @@ struct ParsedBlock {
   std::uint64_t records = 0;  ///< METIS: vertex lines
   std::uint64_t largest = 0;  ///< edge lists: the largest id
   bool time_cut = false;      ///< a time lost its fraction
-  bool column_left = false;   ///< a number follows the columns that were read
+  bool column_unread = false;  ///< a number follows the columns that were read
   /// METIS: the first line that lacks the vertex's own numbers; a fault only if it belongs to a vertex.
-  struct Bare {
+  struct IncompleteLine {
     std::uint64_t record, line;
     std::string text;
   };
-  std::optional<Bare> bare;
+  std::optional<IncompleteLine> incomplete;
 
   void clear();
 };
@@ -47,25 +47,24 @@ class TextFormat {
   /// Called once after the last block; returns what is wrong with the whole input, or nullopt.
   virtual std::optional<std::string> finish() { return std::nullopt; }
 
-  const EdgeSourceInfo& info() const { return info_; }
+  const EdgeStreamInfo& info() const { return info_; }
   const std::string& remark() const { return remark_; }
   /// The fewest bytes of text that an edge takes.
-  std::size_t least_text() const { return least_text_; }
+  std::size_t min_text_bytes() const { return min_text_bytes_; }
 
  protected:
   explicit TextFormat(const ReadOptions& options);
   void add_remark(const std::string& text);
   /// For finish(): what is wrong if `line` of the header promises another number of `what`; else nullopt.
-  std::optional<std::string> unless_all_came(const char* line, std::uint64_t promised,
-                                             const char* what) const;
+  std::optional<std::string> count_mismatch(const char* line, std::uint64_t promised, const char* what) const;
 
-  EdgeSourceInfo info_;
+  EdgeStreamInfo info_;
   std::uint64_t edges_ = 0;  ///< accepted so far
-  std::size_t least_text_;
+  std::size_t min_text_bytes_;
 
  private:
   std::string remark_;
-  bool said_time_cut_ = false, said_column_left_ = false;
+  bool warned_time_cut_ = false, warned_column_unread_ = false;
 };
 
 // Each function reads the header and leaves the stream at the first line of edges; throws InputError.
@@ -75,12 +74,12 @@ std::unique_ptr<TextFormat> make_metis(LineStream& stream, const ReadOptions& op
 std::unique_ptr<TextFormat> make_dimacs(LineStream& stream, const ReadOptions& options);
 
 /// Edges that `format` reads from lines of text. All memory is charged when the source is made.
-std::unique_ptr<EdgeSource> make_text_source(std::unique_ptr<LineStream> stream,
+std::unique_ptr<EdgeStream> make_text_source(std::unique_ptr<LineStream> stream,
                                              std::unique_ptr<TextFormat> format, const ReadOptions& options);
 
 /// Raw pairs of little-endian ids, of 4 or 8 bytes. Throws InputError if the file is no whole number of
 /// pairs.
-std::unique_ptr<EdgeSource> make_binary(std::unique_ptr<LineStream> stream, unsigned id_bytes,
+std::unique_ptr<EdgeStream> make_binary(std::unique_ptr<LineStream> stream, unsigned id_bytes,
                                         const ReadOptions& options);
 
 /// Returns the next line that is neither empty nor begins with one of `comments`, without its end and outer

@@ -24,15 +24,15 @@ namespace sluice::io::readers {
 namespace {
 
 /// Least bytes of a parser's block: if memory cannot hold such blocks, there are fewer parsers.
-constexpr std::uint64_t kLeastBlock = 64u << 10;
+constexpr std::uint64_t kMinBlockBytes = 64u << 10;
 /// Bytes that hold a line of most files. Shorter blocks would grow while the caller also takes memory, and
 /// the peak memory of a job would depend on which comes first.
-constexpr std::uint64_t kUsualLine = 64;
+constexpr std::uint64_t kUsualLineBytes = 64;
 
 /// Blocks pass through a ring of slots: free -> filled (text) -> parsing -> parsed -> delivered in order, and
 /// free again. All memory of the ring is charged when the source is made, for text of only the shortest edges
 /// ("0 1\n" becomes 16 bytes), so that all users of the budget know at once what is left.
-class TextSource final : public EdgeSource {
+class TextSource final : public EdgeStream {
  public:
   TextSource(std::unique_ptr<LineStream> stream, std::unique_ptr<TextFormat> format,
              const ReadOptions& options)
@@ -44,7 +44,7 @@ class TextSource final : public EdgeSource {
     info_.origin = stream_->path().substr(stream_->path().find_last_of('/') + 1);
     size_blocks(options);
     slots_.resize(parsers_ + 2);
-    stream_->expect_blocks(block_bytes_);
+    stream_->reserve_block(block_bytes_);
     for (Slot& slot : slots_) {
       slot.text = HostArray<char>(block_bytes_ + 1, "a block of text");
       reserve(slot.block.edges);
@@ -54,7 +54,7 @@ class TextSource final : public EdgeSource {
 
   ~TextSource() override { stop(); }
 
-  const EdgeSourceInfo& info() const override { return info_; }
+  const EdgeStreamInfo& info() const override { return info_; }
 
   bool next(EdgeBatch& batch) override {
     batch.clear();
@@ -102,18 +102,19 @@ class TextSource final : public EdgeSource {
   void size_blocks(const ReadOptions& options) {
     const std::uint64_t edge_bytes = 2 * sizeof(std::uint64_t) + (info_.weighted ? sizeof(float) : 0) +
                                      (info_.timed ? sizeof(std::int64_t) : 0);
-    const std::uint64_t byte_cost = 1 + (edge_bytes + format_->least_text() - 1) / format_->least_text();
+    const std::uint64_t byte_cost =
+        1 + (edge_bytes + format_->min_text_bytes() - 1) / format_->min_text_bytes();
     // Memory holds the slots, the edges of the caller, and text that is read beyond the end of a block.
-    const std::uint64_t whole_blocks = reader_memory() / (byte_cost * kLeastBlock);
+    const std::uint64_t affordable_blocks = reader_memory() / (byte_cost * kMinBlockBytes);
     const std::uint64_t parsers = std::max(1u, options.threads);
-    parsers_ = static_cast<unsigned>(std::clamp<std::uint64_t>(whole_blocks, 4, parsers + 3) - 3);
-    std::uint64_t most =
+    parsers_ = static_cast<unsigned>(std::clamp<std::uint64_t>(affordable_blocks, 4, parsers + 3) - 3);
+    std::uint64_t max_block_bytes =
         std::min<std::uint64_t>(options.batch_bytes, reader_memory() / (byte_cost * (parsers_ + 3)));
     const std::uint64_t total = stream_->bytes().total();
     if (total > 0 && !stream_->bytes().compressed())
-      most = std::min(most, std::max(kLeastBlock, total / parsers_ + 1));
-    block_bytes_ = std::max(most, kUsualLine);
-    block_edges_ = (block_bytes_ + 1) / format_->least_text() + 1;
+      max_block_bytes = std::min(max_block_bytes, std::max(kMinBlockBytes, total / parsers_ + 1));
+    block_bytes_ = std::max(max_block_bytes, kUsualLineBytes);
+    block_edges_ = (block_bytes_ + 1) / format_->min_text_bytes() + 1;
   }
 
   void reserve(EdgeBatch& batch) const {
@@ -125,7 +126,7 @@ class TextSource final : public EdgeSource {
 
   void start() {
     threads_.emplace(parsers_ + 1);
-    threads_->begin([this](unsigned thread) { thread == 0 ? read_ahead() : parse_ahead(); });
+    threads_->begin([this](unsigned thread) { thread == 0 ? fill_slots() : parse_slots(); });
   }
 
   /// Ends the threads and releases the ring's memory.
@@ -141,7 +142,7 @@ class TextSource final : public EdgeSource {
   }
 
   /// Fills slots until the input ends or fails; a last slot without text marks both cases.
-  void read_ahead() {
+  void fill_slots() {
     for (std::uint64_t block = 0;; ++block) {
       Slot& s = slot(block);
       {
@@ -159,23 +160,23 @@ class TextSource final : public EdgeSource {
         s.error = std::current_exception();
       }
       const bool last = s.read.size == 0;
-      change(s, State::filled);
+      set_state(s, State::filled);
       if (last) return;
     }
   }
 
-  void parse_ahead() {
+  void parse_slots() {
     for (;;) {
-      Slot* taken;
+      Slot* claimed;
       {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [&] { return stopping_ || slot(to_parse_).state == State::filled; });
         if (stopping_) return;
-        taken = &slot(to_parse_++);
-        taken->state = State::parsing;
+        claimed = &slot(to_parse_++);
+        claimed->state = State::parsing;
       }
-      if (taken->read.size > 0) parse(*taken);
-      change(*taken, State::parsed);
+      if (claimed->read.size > 0) parse(*claimed);
+      set_state(*claimed, State::parsed);
     }
   }
 
@@ -207,19 +208,19 @@ class TextSource final : public EdgeSource {
     delivered_ += slot.read.size;
     edges_ += batch.size();
     ++to_deliver_;
-    change(slot, State::free);
+    set_state(slot, State::free);
     return batch.size() > 0;
   }
 
   void finish() {
-    if (const auto wrong = format_->finish()) throw_in(stream_->path(), *wrong);
+    if (const auto error = format_->finish()) throw_in(stream_->path(), *error);
     if (edges_ == 0 && !info_.vertices && !may_be_empty_)
       throw_in(stream_->path(), "holds no edges; is it the right file?");
     finished_ = true;
     stop();
   }
 
-  void change(Slot& slot, State state) {
+  void set_state(Slot& slot, State state) {
     {
       const std::lock_guard lock(mutex_);
       slot.state = state;
@@ -231,7 +232,7 @@ class TextSource final : public EdgeSource {
 
   std::unique_ptr<LineStream> stream_;
   std::unique_ptr<TextFormat> format_;
-  EdgeSourceInfo info_;
+  EdgeStreamInfo info_;
   unsigned parsers_ = 1;
   bool may_be_empty_;
   std::size_t block_bytes_ = 1;
@@ -254,7 +255,7 @@ class TextSource final : public EdgeSource {
 
 }  // namespace
 
-std::unique_ptr<EdgeSource> make_text_source(std::unique_ptr<LineStream> stream,
+std::unique_ptr<EdgeStream> make_text_source(std::unique_ptr<LineStream> stream,
                                              std::unique_ptr<TextFormat> format, const ReadOptions& options) {
   return std::make_unique<TextSource>(std::move(stream), std::move(format), options);
 }

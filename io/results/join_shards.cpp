@@ -11,9 +11,10 @@ namespace {
 
 /// One dataset in all shards. Only one shard is open at a time, since there may be more shards than a process
 /// may have open files.
-class Sources {
+class ShardedDataset {
  public:
-  Sources(const std::vector<ShardFile>& shards, const std::string& name) : shards_(shards), name_(name) {
+  ShardedDataset(const std::vector<ShardFile>& shards, const std::string& name)
+      : shards_(shards), name_(name) {
     for (std::size_t shard = 0; shard < shards.size(); ++shard) {
       with_dataset(shard, [&](hid_t dataset) {
         const h5::Handle space(H5Dget_space(dataset));
@@ -54,63 +55,65 @@ h5::Handle space_of(const std::vector<hsize_t>& shape) {
   return h5::Handle(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr));
 }
 
-h5::Handle create(hid_t file, const Sources& sources, const h5::Handle& space, const h5::Handle& properties) {
-  return h5::Handle(H5Dcreate2(file, sources.name().c_str(), sources.type(), space.get(), H5P_DEFAULT,
+h5::Handle create(hid_t file, const ShardedDataset& sharded, const h5::Handle& space,
+                  const h5::Handle& properties) {
+  return h5::Handle(H5Dcreate2(file, sharded.name().c_str(), sharded.type(), space.get(), H5P_DEFAULT,
                                properties.get(), H5P_DEFAULT));
 }
 
 /// Creates a virtual dataset: the rows of all shards, one shard after the other; no row is copied.
-void join_rows(hid_t file, const Sources& sources, const std::vector<ShardFile>& shards) {
-  hsize_t all = 0;
-  for (std::size_t i = 0; i < sources.shards(); ++i) all += sources.rows(i);
-  const h5::Handle whole = space_of(sources.shape(all));
+void join_rows(hid_t file, const ShardedDataset& sharded, const std::vector<ShardFile>& shards) {
+  hsize_t total_rows = 0;
+  for (std::size_t i = 0; i < sharded.shards(); ++i) total_rows += sharded.rows(i);
+  const h5::Handle all_rows = space_of(sharded.shape(total_rows));
   const h5::Handle properties = h5::dataset_properties();
   const std::int64_t missing = std::numeric_limits<std::int64_t>::min();
   h5::checked(H5Pset_fill_value(properties.get(), H5T_NATIVE_INT64, &missing));
-  std::vector<hsize_t> first(sources.shape(0).size(), 0);
-  for (std::size_t i = 0; i < shards.size(); first[0] += sources.rows(i++)) {
-    const auto shape = sources.shape(sources.rows(i));
+  std::vector<hsize_t> first(sharded.shape(0).size(), 0);
+  for (std::size_t i = 0; i < shards.size(); first[0] += sharded.rows(i++)) {
+    const auto shape = sharded.shape(sharded.rows(i));
     if (std::find(shape.begin(), shape.end(), 0) != shape.end()) continue;
     h5::checked(
-        H5Sselect_hyperslab(whole.get(), H5S_SELECT_SET, first.data(), nullptr, shape.data(), nullptr));
-    h5::checked(H5Pset_virtual(properties.get(), whole.get(), shards[i].name.c_str(), sources.name().c_str(),
-                               space_of(shape).get()));
+        H5Sselect_hyperslab(all_rows.get(), H5S_SELECT_SET, first.data(), nullptr, shape.data(), nullptr));
+    h5::checked(H5Pset_virtual(properties.get(), all_rows.get(), shards[i].name.c_str(),
+                               sharded.name().c_str(), space_of(shape).get()));
   }
-  h5::checked(H5Sselect_all(whole.get()));
-  create(file, sources, whole, properties);
+  h5::checked(H5Sselect_all(all_rows.get()));
+  create(file, sharded, all_rows, properties);
 }
 
 /// Joins offsets of lists. A shard's begin at 0; in the whole they continue at the previous shard's end.
-std::uint64_t join_offsets(hid_t file, const Sources& sources) {
+std::uint64_t join_offsets(hid_t file, const ShardedDataset& sharded) {
   constexpr hsize_t kPiece = 1u << 20;
   hsize_t lists = 0;
-  for (std::size_t i = 0; i < sources.shards(); ++i) lists += sources.rows(i) - 1;
-  const h5::Handle whole = space_of({lists + 1});
-  const h5::Handle joined = create(file, sources, whole, h5::dataset_properties());
+  for (std::size_t i = 0; i < sharded.shards(); ++i) lists += sharded.rows(i) - 1;
+  const h5::Handle all_rows = space_of({lists + 1});
+  const h5::Handle joined = create(file, sharded, all_rows, h5::dataset_properties());
   std::vector<std::int64_t> ends;
   hsize_t row = 0;
-  std::int64_t before = 0;
-  for (std::size_t i = 0; i < sources.shards(); ++i) {
-    const hsize_t rows = sources.rows(i);
+  std::int64_t previous_end = 0;
+  for (std::size_t i = 0; i < sharded.shards(); ++i) {
+    const hsize_t rows = sharded.rows(i);
     std::int64_t last = 0;
-    sources.with_dataset(i, [&](hid_t dataset) {
+    sharded.with_dataset(i, [&](hid_t dataset) {
       // A shard's first 0 becomes the previous shard's last end, so it is written again with the same value.
       for (hsize_t first = 0, count; first < rows; first += count) {
         count = std::min(kPiece, rows - first);
         ends.resize(count);
-        const hsize_t to = row + first;
+        const hsize_t target_row = row + first;
         const h5::Handle piece = space_of({count}), from(H5Dget_space(dataset));
         h5::checked(H5Sselect_hyperslab(from.get(), H5S_SELECT_SET, &first, nullptr, &count, nullptr));
-        h5::checked(H5Sselect_hyperslab(whole.get(), H5S_SELECT_SET, &to, nullptr, &count, nullptr));
+        h5::checked(
+            H5Sselect_hyperslab(all_rows.get(), H5S_SELECT_SET, &target_row, nullptr, &count, nullptr));
         h5::checked(H5Dread(dataset, H5T_NATIVE_INT64, piece.get(), from.get(), H5P_DEFAULT, ends.data()));
         last = ends.back();
-        for (std::int64_t& end : ends) end += before;
+        for (std::int64_t& end : ends) end += previous_end;
         h5::checked(
-            H5Dwrite(joined.get(), H5T_NATIVE_INT64, piece.get(), whole.get(), H5P_DEFAULT, ends.data()));
+            H5Dwrite(joined.get(), H5T_NATIVE_INT64, piece.get(), all_rows.get(), H5P_DEFAULT, ends.data()));
       }
     });
     row += rows - 1;
-    before += last;
+    previous_end += last;
   }
   return (lists + 1) * sizeof(std::int64_t);
 }
@@ -129,7 +132,7 @@ std::vector<std::string> names_in(hid_t file) {
 
 }  // namespace
 
-std::uint64_t join_shards(const std::string& path, const std::string& known_as,
+std::uint64_t join_shards(const std::string& path, const std::string& display_path,
                           const std::vector<ShardFile>& shards, const std::vector<Attribute>& attributes,
                           const std::vector<std::string>& offsets) {
   std::uint64_t written = 0;
@@ -143,16 +146,16 @@ std::uint64_t join_shards(const std::string& path, const std::string& known_as,
       for (const ShardFile& shard : shards) lines += shard.name + "\n";
       h5::write_attribute(joined, kShardNames, lines);
       for (const std::string& name : names) {
-        const Sources sources(shards, name);
+        const ShardedDataset sharded(shards, name);
         if (std::find(offsets.begin(), offsets.end(), name) != offsets.end()) {
-          written += join_offsets(joined, sources);
+          written += join_offsets(joined, sharded);
         } else {
-          join_rows(joined, sources, shards);
+          join_rows(joined, sharded, shards);
         }
       }
     });
   } catch (const h5::Failure& failure) {
-    throw RunError(known_as + ": " + failure.what());
+    throw RunError(display_path + ": " + failure.what());
   }
   return written;
 }

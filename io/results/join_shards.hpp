@@ -21,8 +21,8 @@ inline constexpr const char* kShardNames = "shards";
 /// Writes to `path` an HDF5 file of virtual datasets: the rows of all shards, one shard after the other,
 /// which stay in the shards' files. `offsets` names the datasets that hold offsets of lists; these continue
 /// from shard to shard, so they are written out. Ids of a missing shard read as the smallest number of their
-/// type. Throws RunError naming `known_as`. Returns the bytes written.
-std::uint64_t join_shards(const std::string& path, const std::string& known_as,
+/// type. Throws RunError naming `display_path`. Returns the bytes written.
+std::uint64_t join_shards(const std::string& path, const std::string& display_path,
                           const std::vector<ShardFile>& shards, const std::vector<Attribute>& attributes,
                           const std::vector<std::string>& offsets);
 

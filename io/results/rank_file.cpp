@@ -66,30 +66,30 @@ RankFile read(hid_t file, const std::string& path, std::uint64_t vertices) {
         fmt::format("{}: {} ranks, and the graph has {} vertices (rank the graph anew with --method static)",
                     path, ranks, vertices));
   }
-  RankFile found;
-  found.ranks = HostArray<double>(vertices, "earlier ranks");
-  double* to = found.ranks.data();
+  RankFile result;
+  result.ranks = HostArray<double>(vertices, "earlier ranks");
+  double* to = result.ranks.data();
   for (const std::string& name : files) {
-    const Ranks some(name);
-    h5::checked(H5Dread(some.dataset.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, to));
-    to += some.count;
+    const Ranks part(name);
+    h5::checked(H5Dread(part.dataset.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, to));
+    to += part.count;
   }
-  h5::read_attribute(file, "graph_checksum", found.graph_checksum);
-  h5::read_attribute(file, "dangling", found.dangling);
-  found.weighted = read_number<bool, std::int64_t>(file, "weighted");
-  found.converged = read_number<bool, std::int64_t>(file, "converged");
-  found.damping = read_number<double>(file, "damping");
-  h5::read_attribute(file, "norm", found.norm);
-  found.tolerance = read_number<double>(file, "tolerance");
-  found.frontier_tolerance = read_number<double>(file, "frontier_tolerance");
-  found.prune_tolerance = read_number<double>(file, "prune_tolerance");
-  return found;
+  h5::read_attribute(file, "graph_checksum", result.graph_checksum);
+  h5::read_attribute(file, "dangling", result.dangling);
+  result.weighted = read_number<bool, std::int64_t>(file, "weighted");
+  result.converged = read_number<bool, std::int64_t>(file, "converged");
+  result.damping = read_number<double>(file, "damping");
+  h5::read_attribute(file, "norm", result.norm);
+  result.tolerance = read_number<double>(file, "tolerance");
+  result.frontier_tolerance = read_number<double>(file, "frontier_tolerance");
+  result.prune_tolerance = read_number<double>(file, "prune_tolerance");
+  return result;
 }
 
 }  // namespace
 
 RankFile read_rank_file(const std::string& path, std::uint64_t vertices) {
-  h5::quiet();
+  h5::silence_errors();
   if (!std::filesystem::is_regular_file(path)) {
     throw InputError(fmt::format("{}: no such file; {}", path, kRemedy));
   }

@@ -16,8 +16,8 @@ namespace sluice::io {
 /// that memory does not limit a result.
 class Scratch {
  public:
-  Scratch(std::string beside, std::string known_as)
-      : beside_(std::move(beside)), known_as_(std::move(known_as)) {}
+  Scratch(std::string sibling, std::string display_path)
+      : sibling_(std::move(sibling)), display_path_(std::move(display_path)) {}
   void append(std::span<const std::byte> bytes);
   std::uint64_t size() const { return size_; }
   /// Passes all bytes in order to use(piece), in pieces of `piece_bytes` (the last may be shorter), and
@@ -26,16 +26,16 @@ class Scratch {
   void drain(std::size_t piece_bytes, Use&& use) {
     std::vector<std::byte> piece(piece_bytes);
     for (std::uint64_t at = 0; at < size_;) {
-      const std::size_t got = file_.read_at(piece, at);
-      use(std::span<const std::byte>(piece).first(got));
-      at += got;
+      const std::size_t size = file_.read_at(piece, at);
+      use(std::span<const std::byte>(piece).first(size));
+      at += size;
     }
     size_ = 0;
     file_ = Descriptor();
   }
 
  private:
-  std::string beside_, known_as_;
+  std::string sibling_, display_path_;
   Descriptor file_;
   std::uint64_t size_ = 0;
 };

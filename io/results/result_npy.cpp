@@ -44,11 +44,11 @@ class NpyResults final : public ResultWriter {
  public:
   NpyResults(const std::string& path, bool force, const std::vector<Attribute>& attributes)
       : ResultWriter(path), output_(path, force, true) {
-    for (const Attribute& attribute : attributes) note(attribute);
+    for (const Attribute& attribute : attributes) add_attribute(attribute);
   }
 
-  void note(const Attribute& attribute) override {
-    std::visit([&](const auto& held) { attributes_[attribute.first] = held; }, attribute.second);
+  void add_attribute(const Attribute& attribute) override {
+    std::visit([&](const auto& value) { attributes_[attribute.first] = value; }, attribute.second);
   }
 
   void complete() override {
@@ -73,7 +73,7 @@ class NpyResults final : public ResultWriter {
     file.close();
   }
 
-  void declared() override {
+  void on_declared() override {
     buffers_.emplace_back();
     files_.push_back(open_file(datasets().back().name + ".npy"));
     writebacks_.emplace_back();
@@ -82,11 +82,11 @@ class NpyResults final : public ResultWriter {
     count_written(header.size());
   }
 
-  void take(std::size_t dataset, std::span<const std::byte> bytes) override {
+  void store_rows(std::size_t dataset, std::span<const std::byte> bytes) override {
     std::vector<std::byte>& buffer = buffers_[dataset];
     if (buffer.size() + bytes.size() > kBufferBytes) flush(dataset);
     if (bytes.size() > kBufferBytes) {
-      put(dataset, bytes);
+      write_bytes(dataset, bytes);
     } else {
       buffer.insert(buffer.end(), bytes.begin(), bytes.end());
     }
@@ -94,13 +94,13 @@ class NpyResults final : public ResultWriter {
   }
 
   void flush(std::size_t dataset) {
-    put(dataset, buffers_[dataset]);
+    write_bytes(dataset, buffers_[dataset]);
     buffers_[dataset].clear();
   }
 
-  void put(std::size_t dataset, std::span<const std::byte> bytes) {
+  void write_bytes(std::size_t dataset, std::span<const std::byte> bytes) {
     files_[dataset].write_all(bytes);
-    writebacks_[dataset].count(files_[dataset].get(), bytes.size());
+    writebacks_[dataset].add_written(files_[dataset].get(), bytes.size());
   }
 
   OutputFile output_;

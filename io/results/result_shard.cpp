@@ -22,29 +22,29 @@ struct Record {
 
 class ShardResults final : public ResultWriter {
  public:
-  ShardResults(const std::string& path, const std::string& known_as)
-      : ResultWriter(known_as), file_(path, O_WRONLY | O_CREAT | O_EXCL, known_as) {
+  ShardResults(const std::string& path, const std::string& display_path)
+      : ResultWriter(display_path), file_(path, O_WRONLY | O_CREAT | O_EXCL, display_path) {
     buffer_.reserve(kBufferBytes);
   }
 
   /// Logs the lengths themselves: offsets depend on the lists of earlier ranks, known only at the replay.
   void append_counts(int dataset, std::span<const std::uint64_t> counts) override {
     const auto bytes = std::as_bytes(counts);
-    put({static_cast<std::uint64_t>(dataset), counts.size(), bytes.size(), 1}, bytes);
+    write_record({static_cast<std::uint64_t>(dataset), counts.size(), bytes.size(), 1}, bytes);
   }
 
  private:
-  void take(std::size_t dataset, std::span<const std::byte> bytes) override {
-    put({dataset, bytes.size() / datasets()[dataset].row_bytes(), bytes.size(), 0}, bytes);
+  void store_rows(std::size_t dataset, std::span<const std::byte> bytes) override {
+    write_record({dataset, bytes.size() / datasets()[dataset].row_bytes(), bytes.size(), 0}, bytes);
   }
 
   void complete() override {
-    put({}, {});
+    write_record({}, {});
     flush();
     file_.close();
   }
 
-  void put(const Record& record, std::span<const std::byte> bytes) {
+  void write_record(const Record& record, std::span<const std::byte> bytes) {
     write(std::as_bytes(std::span(&record, 1)));
     write(bytes);
   }
@@ -70,11 +70,11 @@ class ShardResults final : public ResultWriter {
 
 }  // namespace
 
-std::unique_ptr<ResultWriter> make_shard_results(const std::string& path, const std::string& known_as) {
-  return std::make_unique<ShardResults>(path, known_as);
+std::unique_ptr<ResultWriter> make_shard_results(const std::string& path, const std::string& display_path) {
+  return std::make_unique<ShardResults>(path, display_path);
 }
 
-void replay_shard(const std::string& path, ResultWriter& into) {
+void replay_shard(const std::string& path, ResultWriter& writer) {
   const Descriptor file(path, O_RDONLY);
   std::uint64_t at = 0;
   const auto read = [&](std::span<std::byte> bytes) {
@@ -85,15 +85,15 @@ void replay_shard(const std::string& path, ResultWriter& into) {
   for (Record record; read(std::as_writable_bytes(std::span(&record, 1))), record.dataset != kEnd;) {
     const auto dataset = static_cast<int>(record.dataset);
     const std::uint64_t row = record.bytes / std::max<std::uint64_t>(record.rows, 1);
-    const std::uint64_t most = std::max<std::uint64_t>(kPieceBytes / std::max<std::uint64_t>(row, 1), 1);
+    const std::uint64_t max_rows = std::max<std::uint64_t>(kPieceBytes / std::max<std::uint64_t>(row, 1), 1);
     for (std::uint64_t rows; record.rows > 0; record.rows -= rows) {
-      rows = std::min(record.rows, most);
+      rows = std::min(record.rows, max_rows);
       piece.resize((rows * row + 7) / 8);
       read(std::as_writable_bytes(std::span(piece)).first(rows * row));
       if (record.counts) {
-        into.append_counts(dataset, std::span(piece).first(rows));
+        writer.append_counts(dataset, std::span(piece).first(rows));
       } else {
-        into.append(dataset, piece.data(), rows);
+        writer.append(dataset, piece.data(), rows);
       }
     }
   }

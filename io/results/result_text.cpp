@@ -17,13 +17,13 @@ namespace sluice::io {
 namespace {
 
 constexpr std::size_t kBufferBytes = 1u << 20;
-constexpr std::size_t kLongestNumber = 32;  // -1.7976931348623157e+308 has 24 characters
+constexpr std::size_t kMaxNumberLength = 32;  // -1.7976931348623157e+308 has 24 characters
 
 /// A buffer of characters for a sink; numbers are formatted in place.
 class TextBuffer {
  public:
   /// Whether one more number with its separator does not fit, so that the buffer must be flushed.
-  bool full() const { return characters_.size() - used_ < kLongestNumber; }
+  bool full() const { return characters_.size() - used_ < kMaxNumberLength; }
   bool empty() const { return used_ == 0; }
   std::span<const std::byte> bytes() const { return std::as_bytes(std::span(characters_).first(used_)); }
   void clear() { used_ = 0; }
@@ -34,7 +34,7 @@ class TextBuffer {
     T number;
     std::memcpy(&number, at, sizeof number);
     char* const begin = characters_.data() + used_;
-    used_ += static_cast<std::size_t>(std::to_chars(begin, begin + kLongestNumber - 1, number).ptr - begin);
+    used_ += static_cast<std::size_t>(std::to_chars(begin, begin + kMaxNumberLength - 1, number).ptr - begin);
   }
 
  private:
@@ -49,11 +49,11 @@ AddNumber formatter(ElementType type) {
 }
 
 /// Elements of the row before its padding of -1, in which every bit is set.
-std::uint64_t length_of(const std::byte* row, std::uint64_t elements, std::uint64_t bytes_each) {
+std::uint64_t length_of(const std::byte* row, std::uint64_t elements, std::uint64_t element_size) {
   constexpr std::byte kPadding[] = {std::byte{0xff}, std::byte{0xff}, std::byte{0xff}, std::byte{0xff},
                                     std::byte{0xff}, std::byte{0xff}, std::byte{0xff}, std::byte{0xff}};
   std::uint64_t length = 0;
-  while (length < elements && std::memcmp(row + length * bytes_each, kPadding, bytes_each) != 0) ++length;
+  while (length < elements && std::memcmp(row + length * element_size, kPadding, element_size) != 0) ++length;
   return length;
 }
 
@@ -70,7 +70,7 @@ class TextResults : public ResultWriter {
   }
 
   void complete() final {
-    write_waiting();
+    write_remaining();
     flush();
     sink_.close();
     if (output_) output_->finish();
@@ -80,11 +80,11 @@ class TextResults : public ResultWriter {
   }
 
  protected:
-  virtual void write_waiting() = 0;
+  virtual void write_remaining() = 0;
 
   void write(std::span<const std::byte> bytes) {
     sink_.write_all(bytes);
-    if (output_) writeback_.count(sink_.get(), bytes.size());
+    if (output_) writeback_.add_written(sink_.get(), bytes.size());
     count_written(bytes.size());
   }
   void write(const std::string& text) { write(std::as_bytes(std::span(text))); }
@@ -94,7 +94,7 @@ class TextResults : public ResultWriter {
   }
   /// Scratch lies beside the output. For standard output, it lies in the folder `scratch`, or in the system's
   /// folder for temporary files.
-  std::string scratch_place() const {
+  std::string scratch_base() const {
     if (output_) return output_->temporary();
     return ((scratch_.empty() ? std::filesystem::temp_directory_path() : scratch_) / "sluice").string();
   }
@@ -114,49 +114,49 @@ class TextBlocks final : public TextResults {
   using TextResults::TextResults;
 
  private:
-  void declared() override { waiting_.emplace_back(scratch_place(), path()); }
+  void on_declared() override { scratches_.emplace_back(scratch_base(), path()); }
 
-  void take(std::size_t dataset, std::span<const std::byte> bytes) override {
+  void store_rows(std::size_t dataset, std::span<const std::byte> bytes) override {
     const ResultDataset& rows = datasets()[dataset];
-    if (dataset == 0) head(0);
+    if (dataset == 0) write_heading(0);
     const AddNumber add = formatter(rows.type);
-    const std::uint64_t bytes_each = element_bytes(rows.type), elements = rows.row_elements();
+    const std::uint64_t element_size = element_bytes(rows.type), elements = rows.row_elements();
     for (const std::byte *row = bytes.data(), *const end = row + bytes.size(); row < end;
-         row += elements * bytes_each) {
-      const std::uint64_t length = rows.padded ? length_of(row, elements, bytes_each) : elements;
+         row += elements * element_size) {
+      const std::uint64_t length = rows.padded ? length_of(row, elements, element_size) : elements;
       for (std::uint64_t i = 0; i < length; ++i) {
-        if (buffer_.full()) hand_over(dataset);
-        (buffer_.*add)(row + i * bytes_each);
+        if (buffer_.full()) flush_dataset(dataset);
+        (buffer_.*add)(row + i * element_size);
         buffer_.add(i + 1 < length ? ' ' : '\n');
       }
       if (length > 0) continue;
-      if (buffer_.full()) hand_over(dataset);
+      if (buffer_.full()) flush_dataset(dataset);
       buffer_.add('\n');
     }
-    if (dataset != 0 || datasets().size() > 1) hand_over(dataset);
+    if (dataset != 0 || datasets().size() > 1) flush_dataset(dataset);
   }
 
-  void hand_over(std::size_t dataset) {
+  void flush_dataset(std::size_t dataset) {
     if (dataset == 0) return flush();
-    waiting_[dataset].append(buffer_.bytes());
+    scratches_[dataset].append(buffer_.bytes());
     buffer_.clear();
   }
 
-  void head(std::size_t dataset) {
-    if (datasets().size() < 2 || (dataset == 0 && std::exchange(headed_, true))) return;
+  void write_heading(std::size_t dataset) {
+    if (datasets().size() < 2 || (dataset == 0 && std::exchange(heading_written_, true))) return;
     write("# " + datasets()[dataset].name + "\n");
   }
 
-  void write_waiting() override {
+  void write_remaining() override {
     flush();
     for (std::size_t i = 0; i < datasets().size(); ++i) {
-      head(i);
-      waiting_[i].drain(kBufferBytes, [&](std::span<const std::byte> piece) { write(piece); });
+      write_heading(i);
+      scratches_[i].drain(kBufferBytes, [&](std::span<const std::byte> piece) { write(piece); });
     }
   }
 
-  std::vector<Scratch> waiting_;
-  bool headed_ = false;
+  std::vector<Scratch> scratches_;
+  bool heading_written_ = false;
 };
 
 /// Named datasets side by side; a row is written as soon as every column has it. Others are left out.
@@ -171,13 +171,13 @@ class TextColumns final : public TextResults {
     std::vector<std::byte> pending;
   };
 
-  void declared() override {
+  void on_declared() override {
     const auto found = std::find(names_.begin(), names_.end(), datasets().back().name);
     if (found != names_.end())
       columns_[static_cast<std::size_t>(found - names_.begin())].dataset = datasets().size() - 1;
   }
 
-  void take(std::size_t dataset, std::span<const std::byte> bytes) override {
+  void store_rows(std::size_t dataset, std::span<const std::byte> bytes) override {
     for (TextColumn& column : columns_) {
       if (column.dataset != dataset) continue;
       column.pending.insert(column.pending.end(), bytes.begin(), bytes.end());
@@ -191,8 +191,8 @@ class TextColumns final : public TextResults {
     return datasets()[*column.dataset];
   }
 
-  void head() {
-    if (std::exchange(headed_, true) || names_.size() < 2) return;
+  void write_heading() {
+    if (std::exchange(heading_written_, true) || names_.size() < 2) return;
     write(fmt::format("# {}\n", fmt::join(names_, " ")));
   }
 
@@ -202,7 +202,7 @@ class TextColumns final : public TextResults {
       ready = std::min<std::uint64_t>(ready, column.pending.size() / rows_of(column).row_bytes());
     }
     if (ready == 0) return;
-    head();
+    write_heading();
     for (std::uint64_t row = 0; row < ready; ++row) {
       for (std::size_t i = 0; i < columns_.size(); ++i) print_row(columns_[i], row, i + 1 == columns_.size());
     }
@@ -225,18 +225,18 @@ class TextColumns final : public TextResults {
     }
   }
 
-  void write_waiting() override {
+  void write_remaining() override {
     for (const TextColumn& column : columns_) {
       if (rows_of(column).rows != rows_of(columns_[0]).rows) {
         throw RunError("internal error: " + path() + ": columns of text differ in length");
       }
     }
-    head();
+    write_heading();
   }
 
   std::vector<std::string> names_;
   std::vector<TextColumn> columns_;
-  bool headed_ = false;
+  bool heading_written_ = false;
 };
 
 }  // namespace

@@ -21,7 +21,7 @@ int ResultWriter::declare(const std::string& name, ElementType type, std::vector
                    "' must be declared once, by a plain name, before any rows are appended");
   }
   datasets_.push_back({name, type, std::move(row)});
-  declared();
+  on_declared();
   return static_cast<int>(datasets_.size()) - 1;
 }
 
@@ -75,12 +75,12 @@ void ResultWriter::append(int dataset, const void* data, std::uint64_t rows) {
   ResultDataset& target = datasets_.at(static_cast<std::size_t>(dataset));
   target.rows += rows;
   if (const std::uint64_t bytes = rows * target.row_bytes(); bytes > 0) {
-    take(static_cast<std::size_t>(dataset), {static_cast<const std::byte*>(data), bytes});
+    store_rows(static_cast<std::size_t>(dataset), {static_cast<const std::byte*>(data), bytes});
   }
 }
 
 void Scratch::append(std::span<const std::byte> bytes) {
-  if (!file_) file_ = make_scratch(beside_, known_as_);
+  if (!file_) file_ = open_scratch(sibling_, display_path_);
   file_.write_all(bytes);
   size_ += bytes.size();
 }

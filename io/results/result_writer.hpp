@@ -82,7 +82,7 @@ class ResultWriter {
   /// Appends the lengths of the next lists to a dataset of declare_offsets().
   virtual void append_counts(int dataset, std::span<const std::uint64_t> counts);
   /// Adds a root attribute after the file was created; text has no attributes.
-  virtual void note(const Attribute&) {}
+  virtual void add_attribute(const Attribute&) {}
   /// Writes all remaining data and syncs it to disk; only the rename remains.
   void finish();
   /// Calls finish() if it was not called yet, then renames; without commit() no file appears.
@@ -95,10 +95,10 @@ class ResultWriter {
  protected:
   explicit ResultWriter(std::string path) : path_(std::move(path)) {}
   /// Called after a dataset was declared; it is the last of datasets().
-  virtual void declared() {}
+  virtual void on_declared() {}
   /// Writes or stores appended rows; ResultDataset::rows already counts them.
-  virtual void take(std::size_t dataset, std::span<const std::byte> bytes) = 0;
-  /// Called after the last take(): writes all remaining data.
+  virtual void store_rows(std::size_t dataset, std::span<const std::byte> bytes) = 0;
+  /// Called after the last store_rows(): writes all remaining data.
   virtual void complete() = 0;
   /// Renames the file to its final name, if it has one.
   virtual void publish() {}
@@ -131,11 +131,11 @@ std::unique_ptr<ResultWriter> make_result_writer(const std::string& path, Result
 // One rank's share of a result: a log of its appends, which another rank replays into the writer of the whole
 // result. So in every form the whole file has the bytes that one process would have written.
 
-/// Writes the log to the new file `path`, which is complete only after commit(). Errors name `known_as`.
-std::unique_ptr<ResultWriter> make_shard_results(const std::string& path, const std::string& known_as);
+/// Writes the log to the new file `path`, which is complete only after commit(). Errors name `display_path`.
+std::unique_ptr<ResultWriter> make_shard_results(const std::string& path, const std::string& display_path);
 
-/// Appends a complete log, in pieces of bounded size, to `into`, which has the same declarations. Throws
+/// Appends a complete log, in pieces of bounded size, to `writer`, which has the same declarations. Throws
 /// RunError naming the file if it is missing or incomplete.
-void replay_shard(const std::string& path, ResultWriter& into);
+void replay_shard(const std::string& path, ResultWriter& writer);
 
 }  // namespace sluice::io

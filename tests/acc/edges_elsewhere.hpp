@@ -29,7 +29,7 @@ inline Graph left_elsewhere(const Graph& whole) {
   std::copy(whole.out.offsets.begin(), whole.out.offsets.end(), graph.out.offsets.begin());
   graph.directed = whole.directed;
   graph.weighted = whole.weighted;
-  graph.edges_elsewhere = std::make_shared<EdgesElsewhere>(whole);
+  graph.edge_source = std::make_shared<EdgesElsewhere>(whole);
   return graph;
 }
 

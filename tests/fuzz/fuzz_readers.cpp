@@ -37,7 +37,7 @@ class MemoryFile {
   int descriptor_;
 };
 
-void check(const EdgeBatch& batch, const EdgeSourceInfo& info) {
+void check(const EdgeBatch& batch, const EdgeStreamInfo& info) {
   require(batch.size() > 0 && batch.target.size() == batch.size());
   require(batch.weight.size() == (info.weighted ? batch.size() : 0));
   require(batch.time.size() == (info.timed ? batch.size() : 0));

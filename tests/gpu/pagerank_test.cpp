@@ -54,7 +54,7 @@ TEST(GpuPageRank, OfEdgesThatComeLateIsThatOfTheWholeGraph) {
     const pagerank::Result late = pagerank::run_pagerank(*gpu, coming, few, {}, {.rows = rows});
 
     expect_same(late, pagerank::run_pagerank(*gpu, graph, few, {}, {.rows = rows}));
-    EXPECT_TRUE(coming.to_come->there());
+    EXPECT_TRUE(coming.pending_edges->complete());
   }
 }
 

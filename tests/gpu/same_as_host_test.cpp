@@ -89,7 +89,7 @@ TEST(SameAsHostLarge, EdgesThatComeLateAreAllThere) {
 
     const ResidentGraph late(*gpu, coming);
 
-    EXPECT_TRUE(coming.to_come->there());
+    EXPECT_TRUE(coming.pending_edges->complete());
     std::vector<Vertex> targets(graph.edges());
     std::vector<float> weights(graph.edges());
     copy_to_host(*gpu, targets.data(), late.impl().targets.data(), graph.edges() * sizeof(Vertex));

@@ -53,7 +53,7 @@ std::vector<Share> on_ranks(int size, const std::function<Graph()>& make, const 
     const Program program{impl.view, sampler, {}, nullptr, options.seed};
     PageRequest pages(impl);
     if constexpr (std::same_as<decltype(Program::table), WideAliasTable>) {
-      want_wide_alias(impl, sampler, pages);
+      request_wide_alias(impl, sampler, pages);
       pages.columns.weights = Program::kScans;
     }
     const DeviceStarts from(impl, starts, options.seed);

@@ -30,12 +30,12 @@ struct InputEdge {
 };
 
 /// Hands out edges from memory in batches of a given size; throws after `fail_after` edges.
-class MemorySource final : public EdgeSource {
+class MemorySource final : public EdgeStream {
  public:
-  MemorySource(std::vector<InputEdge> edges, EdgeSourceInfo info, std::size_t batch = 1000)
+  MemorySource(std::vector<InputEdge> edges, EdgeStreamInfo info, std::size_t batch = 1000)
       : edges_(std::move(edges)), info_(std::move(info)), batch_(batch) {}
 
-  const EdgeSourceInfo& info() const override { return info_; }
+  const EdgeStreamInfo& info() const override { return info_; }
   bool next(EdgeBatch& batch) override {
     batch.clear();
     if (next_ >= fail_after) throw InputError("edges.txt:17: not a number");
@@ -53,7 +53,7 @@ class MemorySource final : public EdgeSource {
 
  private:
   std::vector<InputEdge> edges_;
-  EdgeSourceInfo info_;
+  EdgeStreamInfo info_;
   std::size_t batch_, next_ = 0;
 };
 
@@ -83,7 +83,7 @@ struct Reference {
   std::uint64_t self_loops = 0, duplicates = 0, edges = 0;
 };
 
-inline Reference make_reference(const std::vector<InputEdge>& input, const EdgeSourceInfo& info,
+inline Reference make_reference(const std::vector<InputEdge>& input, const EdgeStreamInfo& info,
                                 const ConvertOptions& options) {
   const bool undirected = options.undirected || info.undirected;
   Reference result;

@@ -8,7 +8,7 @@ namespace {
 class ConvertRules : public ConvertTest {
  protected:
   /// Converts and compares file and statistics with the reference.
-  void expect_reference(const std::vector<InputEdge>& edges, const EdgeSourceInfo& info,
+  void expect_reference(const std::vector<InputEdge>& edges, const EdgeStreamInfo& info,
                         ConvertOptions options) {
     options.force = true;
     const Reference expected = make_reference(edges, info, options);
@@ -36,7 +36,7 @@ class ConvertRules : public ConvertTest {
   }
 };
 
-const EdgeSourceInfo kPlain{{}, false, true, true, "test"};  // both columns are there to be used or not
+const EdgeStreamInfo kPlain{{}, false, true, true, "test"};  // both columns are there to be used or not
 
 TEST_F(ConvertRules, EveryCombinationOfOptionsEqualsTheReference) {
   const auto edges = random_edges(60, 3000, 5);
@@ -75,7 +75,7 @@ TEST_F(ConvertRules, CompactsByItselfOnlyWhenMoreThanHalfTheRangeIsUnused) {
 }
 
 TEST_F(ConvertRules, DeclaredVerticesCountAsRange) {
-  EdgeSourceInfo info = kPlain;
+  EdgeStreamInfo info = kPlain;
   info.vertices = 500;
   ConvertOptions options;
   expect_reference(random_edges(40, 300, 7), info, options);
@@ -85,7 +85,7 @@ TEST_F(ConvertRules, DeclaredVerticesCountAsRange) {
 }
 
 TEST_F(ConvertRules, SourcesThatSayUndirectedAreMirrored) {
-  EdgeSourceInfo info = kPlain;
+  EdgeStreamInfo info = kPlain;
   info.undirected = true;
 
   expect_reference(random_edges(50, 1000, 8), info, {});
@@ -179,7 +179,7 @@ TEST_F(ConvertRules, UniformWeightsLieInTheHalfOpenIntervalAndAreSymmetric) {
 }
 
 TEST_F(ConvertRules, AnInputWithoutEdgesKeepsItsDeclaredVertices) {
-  EdgeSourceInfo info = kPlain;
+  EdgeStreamInfo info = kPlain;
   info.vertices = 9;
   ConvertOptions options;
   options.reverse = true;

@@ -57,12 +57,12 @@ class EdgesToComeTest : public testing::TestWithParam<unsigned> {
 
 TEST_P(EdgesToComeTest, EachListIsUsedOnceAndWhole) {
   const Graph graph = begin_reading(path, {}, GetParam());
-  ASSERT_TRUE(graph.to_come);
-  EXPECT_FALSE(graph.to_come->there());
+  ASSERT_TRUE(graph.pending_edges);
+  EXPECT_FALSE(graph.pending_edges->complete());
   std::vector<std::atomic<int>> used(graph.vertices());
   std::atomic<std::uint64_t> different{0};
 
-  graph.to_come->read(GetParam(), [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+  graph.pending_edges->read(GetParam(), [&](std::uint64_t begin, std::uint64_t end, unsigned) {
     for (std::uint64_t v = begin; v < end; ++v) {
       ++used[v];
       const EdgeIndex first = graph.out.offsets[v], last = graph.out.offsets[v + 1];
@@ -74,7 +74,7 @@ TEST_P(EdgesToComeTest, EachListIsUsedOnceAndWhole) {
     }
   });
 
-  EXPECT_TRUE(graph.to_come->there());
+  EXPECT_TRUE(graph.pending_edges->complete());
   EXPECT_EQ(different, 0u);
   EXPECT_EQ(std::count(used.begin(), used.end(), 1), static_cast<std::ptrdiff_t>(graph.vertices()));
 }
@@ -82,7 +82,7 @@ TEST_P(EdgesToComeTest, EachListIsUsedOnceAndWhole) {
 TEST_P(EdgesToComeTest, WithoutAnyUseTheGraphIsAsReadWhole) {
   const Graph graph = begin_reading(path, {}, GetParam());
 
-  graph.to_come->read(GetParam());
+  graph.pending_edges->read(GetParam());
 
   EXPECT_EQ(values(graph.out.targets), values(expected().out.targets));
   EXPECT_EQ(values(graph.out.weights), values(expected().out.weights));
@@ -90,10 +90,10 @@ TEST_P(EdgesToComeTest, WithoutAnyUseTheGraphIsAsReadWhole) {
 
 TEST_P(EdgesToComeTest, OnceTheyAreThereNothingIsReadAgain) {
   const Graph graph = begin_reading(path, {}, GetParam());
-  graph.to_come->read(GetParam());
+  graph.pending_edges->read(GetParam());
 
-  graph.to_come->read(GetParam(),
-                      [](std::uint64_t, std::uint64_t, unsigned) { ADD_FAILURE() << "used again"; });
+  graph.pending_edges->read(GetParam(),
+                            [](std::uint64_t, std::uint64_t, unsigned) { ADD_FAILURE() << "used again"; });
 }
 
 TEST_P(EdgesToComeTest, FaultsAreThoseOfReadGraphAndNoListWithOneIsUsed) {
@@ -118,10 +118,10 @@ TEST_P(EdgesToComeTest, FaultsAreThoseOfReadGraphAndNoListWithOneIsUsed) {
     const std::string fault = message_of<InputError>([&] { read_graph(path, {}, GetParam()); });
 
     EXPECT_NE(fault, "");
-    EXPECT_EQ(message_of<InputError>([&] { graph.to_come->read(GetParam(), use); }), fault);
+    EXPECT_EQ(message_of<InputError>([&] { graph.pending_edges->read(GetParam(), use); }), fault);
     EXPECT_FALSE(used) << dataset << ' ' << edge;
-    EXPECT_FALSE(graph.to_come->there());
-    EXPECT_EQ(message_of<InputError>([&] { graph.to_come->read(GetParam()); }), fault) << "asked again";
+    EXPECT_FALSE(graph.pending_edges->complete());
+    EXPECT_EQ(message_of<InputError>([&] { graph.pending_edges->read(GetParam()); }), fault) << "asked again";
   }
 }
 
@@ -131,7 +131,7 @@ TEST_P(EdgesToComeTest, AFileThatEndsEarlyLeavesNoThreadWaiting) {
   ASSERT_EQ(::truncate(path.c_str(), static_cast<off_t>(test::dataset_offset(path, "/out/indices") + 4)), 0);
 
   const std::string fault = message_of<InputError>(
-      [&] { graph.to_come->read(GetParam(), [](std::uint64_t, std::uint64_t, unsigned) {}); });
+      [&] { graph.pending_edges->read(GetParam(), [](std::uint64_t, std::uint64_t, unsigned) {}); });
 
   EXPECT_NE(fault.find("reaches beyond the end of the file"), std::string::npos) << fault;
 }
@@ -143,8 +143,8 @@ TEST_P(EdgesToComeTest, VerticesWithoutEdgesAreUsedToo) {
   const Graph graph = begin_reading(path, {}, GetParam());
   std::uint64_t used = 0;
 
-  graph.to_come->read(GetParam(),
-                      [&](std::uint64_t begin, std::uint64_t end, unsigned) { used += end - begin; });
+  graph.pending_edges->read(GetParam(),
+                            [&](std::uint64_t begin, std::uint64_t end, unsigned) { used += end - begin; });
 
   EXPECT_EQ(used, 3u);
 }

@@ -81,7 +81,7 @@ TEST(FileBytes, ThreadsReadSideBySide) {
 TEST(FileBytes, NothingStaysInTheCache) {
   const ColdFile cold;
   const FileBytes past(cold.path(), Caching::none), cached(cold.path());
-  if (!past.past_cache()) GTEST_SKIP() << "this file system has no reads past its cache";
+  if (!past.bypasses_cache()) GTEST_SKIP() << "this file system has no reads past its cache";
   const auto held = [&] {
     unsigned pieces = 0;
     for (std::uint64_t at = 4096; at < 4u << 20; at += 1u << 20) pieces += past.in_cache(at, 1u << 20);
@@ -147,7 +147,7 @@ TEST(FileStream, EndsWhereAFileWasCutMeanwhile) {
 TEST(FileBytes, AReadAheadLeavesTheFileInTheCache) {
   const ColdFile cold;
   const FileBytes file(cold.path(), Caching::none);  // which says what the cache holds
-  if (!file.past_cache()) GTEST_SKIP() << "this file system has no reads past its cache";
+  if (!file.bypasses_cache()) GTEST_SKIP() << "this file system has no reads past its cache";
   if (file.in_cache(0, kSize))
     GTEST_SKIP() << "this file system keeps in its cache what it was asked to drop";
   {

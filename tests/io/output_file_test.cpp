@@ -285,7 +285,7 @@ TEST(DescriptorTest, ReadsUpToTheEnd) {
 
 TEST(DescriptorTest, ScratchHasNoName) {
   const TemporaryFolder folder;
-  const Descriptor scratch = make_scratch(folder.file("a"), "a");
+  const Descriptor scratch = open_scratch(folder.file("a"), "a");
   EXPECT_TRUE(static_cast<bool>(scratch));
   EXPECT_EQ(folder.entries(), 0u);
 }

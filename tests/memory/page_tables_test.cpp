@@ -35,7 +35,7 @@ TEST(PageTables, WideAliasSlotsOfPartitionsAreThoseOfTheGraph) {
   BiasTables tables;
   const WideAlias* const expected = ensure_wide_alias(whole.impl(), tables, bias);
   PageRequest pages(parts.impl());
-  want_wide_alias(parts.impl(), bias, pages);
+  request_wide_alias(parts.impl(), bias, pages);
   ASSERT_EQ(pages.columns.bytes_per_edge(), sizeof(Vertex) + sizeof(WideAlias));
   PagedPlan plan{
       PartitionPlan::of_count(graph.out.offsets.span(), {0, pages.columns.bytes_per_edge()}, kPartitions)};
@@ -43,7 +43,7 @@ TEST(PageTables, WideAliasSlotsOfPartitionsAreThoseOfTheGraph) {
   PartitionCache cache(parts.impl(), pages, std::move(plan), {.picks = 1});
   ASSERT_EQ(cache.partitions(), kPartitions);
 
-  cache.hold(std::vector<std::uint32_t>{0, 1, 2, 3, 4});
+  cache.make_resident(std::vector<std::uint32_t>{0, 1, 2, 3, 4});
 
   for (std::uint32_t p = 0; p < kPartitions; ++p) {
     const EdgeIndex begin = graph.out.offsets[cache.plan().partitions.begin(p)],

@@ -40,7 +40,7 @@ class CountingEdges final : public EdgeSource {
 class PartitionCacheTest : public testing::Test {
  protected:
   void open(unsigned partitions, unsigned slots, PagingOptions paging = {}, std::uint64_t longest = ~0u,
-            const PageUse& use = {}) {
+            const AccessPattern& use = {}) {
     offsets_.assign(1, 0);
     for (unsigned p = 0; p < partitions; ++p)
       offsets_.push_back(offsets_.back() + (p == longest ? kLongList : kList));
@@ -129,7 +129,7 @@ TEST_F(PartitionCacheTest, DrainsWorkThatMovesOn) {
 
 TEST_F(PartitionCacheTest, FillsManySlotsAnewWhereListsAreVisitedOnce) {
   constexpr unsigned kSlots = 16, kPartitions = 6 * kSlots;
-  open(kPartitions, kSlots, {}, ~0u, {.once = true});
+  open(kPartitions, kSlots, {}, ~0u, {.visits_once = true});
 
   EXPECT_EQ(drain(Waiting(kPartitions, 1)).size(), kPartitions);
 
@@ -139,7 +139,7 @@ TEST_F(PartitionCacheTest, FillsManySlotsAnewWhereListsAreVisitedOnce) {
 }
 
 TEST_F(PartitionCacheTest, KeepsWhatHasComeForTheNextVisit) {
-  open(6, 4, {}, ~0u, {.once = true});
+  open(6, 4, {}, ~0u, {.visits_once = true});
 
   EXPECT_EQ(drain(Waiting(6, 1)).size(), 6u);
   EXPECT_EQ(drain(Waiting(6, 1)).size(), 6u);
@@ -203,17 +203,17 @@ TEST_F(PartitionCacheTest, WorksOnAPartitionLargerThanAUsualSlot) {
 TEST_F(PartitionCacheTest, HoldsWhatIsWantedInPlaceOfWhatIsNot) {
   open(5, 2);
 
-  cache_->hold(Partitions{1, 3});
+  cache_->make_resident(Partitions{1, 3});
   expect_list(1), expect_list(3);
   EXPECT_EQ(edges_.reads, 2u);
-  cache_->hold(Partitions{3, 4});
+  cache_->make_resident(Partitions{3, 4});
   expect_list(3), expect_list(4);
   EXPECT_EQ(edges_.reads, 3u) << "one was here";
 }
 
 TEST_F(PartitionCacheTest, PublishesWhatIsHere) {
   open(4, 2);
-  cache_->hold(Partitions{1, 3});
+  cache_->make_resident(Partitions{1, 3});
 
   const PageMap map = cache_->publish();
 
@@ -231,7 +231,7 @@ TEST_F(PartitionCacheTest, PublishesWhatIsHere) {
 
 TEST_F(PartitionCacheTest, PublishesItemsBesideSlots) {
   open(4, 2);
-  cache_->hold(Partitions{0, 2});
+  cache_->make_resident(Partitions{0, 2});
 
   const auto [map, items] = cache_->publish([](const PageView& page) { return page.targets; });
 

@@ -45,7 +45,7 @@ TEST(Scheduler, RetiresDrainedPartitionsTheLongestHereFirst) {
   EXPECT_TRUE(scheduler.resident(1)) << "work waits there";
   EXPECT_TRUE(scheduler.resident(2));
   EXPECT_TRUE(scheduler.retire(Waiting{0, 4, 0, 0, 0, 0}, 1).empty()) << "one slot is empty already";
-  EXPECT_TRUE(scheduler.away(0));
+  EXPECT_TRUE(scheduler.absent(0));
 }
 
 TEST(Scheduler, WhatComesIsNeitherBroughtAgainNorRetired) {
@@ -55,7 +55,7 @@ TEST(Scheduler, WhatComesIsNeitherBroughtAgainNorRetired) {
   EXPECT_TRUE(scheduler.choose(Waiting{5, 0, 0}).empty());
   EXPECT_TRUE(scheduler.retire(Waiting{0, 0, 0}, 3).empty());
   EXPECT_TRUE(scheduler.residents().empty());
-  EXPECT_EQ(scheduler.coming(), 1u);
+  EXPECT_EQ(scheduler.loading(), 1u);
 }
 
 TEST(Scheduler, LoadsComeOneAfterAnother) {
@@ -64,7 +64,7 @@ TEST(Scheduler, LoadsComeOneAfterAnother) {
   scheduler.arrive(Partitions{1});
 
   EXPECT_EQ(scheduler.residents(), Partitions{1});
-  EXPECT_EQ(scheduler.coming(), 2u);
+  EXPECT_EQ(scheduler.loading(), 2u);
   EXPECT_EQ(scheduler.retire(Waiting{5, 0, 7}, 1), Partitions{1});
   EXPECT_TRUE(scheduler.choose(Waiting{5, 0, 7}).empty()) << "they come already";
 }
@@ -86,7 +86,7 @@ TEST(Scheduler, WhatIsIdleLeavesForALargePartition) {
   EXPECT_EQ(scheduler.retire(Waiting{0, 4, 6, 0}, 1), (std::vector<std::uint32_t>{3}));
   EXPECT_EQ(scheduler.choose(Waiting{0, 4, 6, 0}), (Loads{{0, 2}}));
   EXPECT_EQ(scheduler.clear(), (std::vector<std::uint32_t>{2, 1, 0}));
-  EXPECT_TRUE(scheduler.away(1));
+  EXPECT_TRUE(scheduler.absent(1));
 }
 
 TEST(Scheduler, ReplacesWhateverIsInASlot) {
@@ -96,10 +96,10 @@ TEST(Scheduler, ReplacesWhateverIsInASlot) {
 
   EXPECT_EQ(scheduler.replace({1, 2}), Scheduler::kEmpty);
   EXPECT_EQ(scheduler.replace({0, 3}), 1u);
-  EXPECT_TRUE(scheduler.away(1));
-  EXPECT_EQ(scheduler.held(0), 3u);
+  EXPECT_TRUE(scheduler.absent(1));
+  EXPECT_EQ(scheduler.partition_in(0), 3u);
   EXPECT_EQ(scheduler.slot_of(2), 1u);
-  EXPECT_EQ(scheduler.coming(), 2u);
+  EXPECT_EQ(scheduler.loading(), 2u);
 }
 
 /// Ten lists of a hundred edges, a partition each.

@@ -38,8 +38,8 @@ TEST(Slots, TellWhatFailedThoughOthersCameLater) {
   sources.file = &edges;
   Slots slots(device, offsets, plan, {}, sources, {2, 0});
 
-  slots.begin(0, 0);
-  slots.begin(1, 1);
+  slots.begin_load(0, 0);
+  slots.begin_load(1, 1);
   std::this_thread::sleep_for(200ms);
 
   EXPECT_THROW(slots.wait(), RunError);
@@ -88,7 +88,7 @@ TEST_P(SlotsSources, BringAndDeriveAllColumns) {
   const CsrView lists{offsets.size() - 1, kEdges, offsets.data(), file ? nullptr : targets.data(),
                       file ? nullptr : all_weights.data()};
   PageSources sources = PageSources::of(lists, file ? &edges : nullptr, true);
-  sources.keep = keep;
+  sources.host_cache = keep;
   sources.derive = [&](const PageView& page, std::uint64_t begin, std::uint64_t end) {
     for (EdgeIndex e = offsets[begin]; e < offsets[end]; ++e)
       page.cumulative[e] = sum_of(e, page.targets[e], page.weights[e]);
@@ -98,7 +98,7 @@ TEST_P(SlotsSources, BringAndDeriveAllColumns) {
   Slots slots(device, offsets, plan, columns, sources, {1, 0});
 
   for (const std::uint32_t partition : {0u, 1u, 0u}) {
-    slots.begin(0, partition);
+    slots.begin_load(0, partition);
     slots.wait();
     const PageView& page = slots.page(partition);
     for (EdgeIndex e = offsets[plan.begin(partition)]; e < offsets[plan.end(partition)]; ++e) {

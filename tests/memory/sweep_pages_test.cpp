@@ -72,7 +72,7 @@ TEST_F(SweepPagesInSlots, KeepWhatIsWantedAgain) {
 }
 
 TEST_F(SweepPagesInSlots, ReadNothingInPlaceOnTheHost) {
-  EXPECT_EQ(pages_.read_in_place(std::vector<ListDemand>(12, {1, 1})), std::vector<bool>(12));
+  EXPECT_EQ(pages_.choose_in_place(std::vector<ListDemand>(12, {1, 1})), std::vector<bool>(12));
   EXPECT_EQ(pages_.traffic().mapped_rounds, 0u);
 }
 
@@ -82,7 +82,7 @@ TEST(CodedSweepPages, BringListsInFewerBytes) {
   const Graph graph = generated(io::GraphKind::kronecker, 12, true, io::WeightRule::none);
   const std::uint64_t n = graph.vertices(), first = n / 3, last = n - 5;
   SweepRows rows = SweepRows::of(graph.out.view(), nullptr, false, first, last);
-  const auto coded = code_lists(device, rows, n);
+  const auto coded = make_coded_lists(device, rows, n);
   ASSERT_TRUE(coded);
   rows.coded = &*coded;
   SweepPages pages(device, rows, false, {.partitions = 12, .slots = 4, .transport = Transport::copied});
@@ -93,11 +93,11 @@ TEST(CodedSweepPages, BringListsInFewerBytes) {
                  [&](std::span<const SweepPage> present) {
                    for (const SweepPage& page : present) {
                      for (std::uint64_t row = page.begin; row < page.end; ++row, ++lists) {
-                       const EdgeIndex begin = rows.in.offsets[row];
-                       const auto degree = static_cast<std::uint32_t>(rows.in.offsets[row + 1] - begin);
+                       const EdgeIndex begin = rows.csr.offsets[row];
+                       const auto degree = static_cast<std::uint32_t>(rows.csr.offsets[row + 1] - begin);
                        for (std::uint32_t i = 0; i < degree; ++i)
                          ASSERT_EQ(page.coded.target(n, static_cast<Vertex>(row), i),
-                                   rows.in.targets[begin + i]);
+                                   rows.csr.targets[begin + i]);
                      }
                    }
                  });
@@ -105,17 +105,17 @@ TEST(CodedSweepPages, BringListsInFewerBytes) {
   EXPECT_EQ(lists, last - first);
   const std::uint64_t bytes = coded->words_of(0, lists).size_bytes();
   EXPECT_EQ(pages.traffic().host_to_device_bytes, bytes);
-  EXPECT_LT(bytes, rows.in.edges * sizeof(Vertex) / 8 * 7);
+  EXPECT_LT(bytes, rows.csr.edges * sizeof(Vertex) / 8 * 7);
 }
 
 /// Short lists stay as they are, and so do those in a file.
 TEST(CodedSweepPages, AreForLongListsInMemory) {
   const Device device({DeviceChoice::host, 2});
   const Graph graph = generated(io::GraphKind::ring, 16, true, io::WeightRule::none);
-  EXPECT_FALSE(code_lists(device, SweepRows(graph.out.view()), graph.vertices()));
+  EXPECT_FALSE(make_coded_lists(device, SweepRows(graph.out.view()), graph.vertices()));
   SweepRows rows(graph.out.view());
-  rows.in.targets = nullptr;
-  EXPECT_FALSE(code_lists(device, rows, graph.vertices()));
+  rows.csr.targets = nullptr;
+  EXPECT_FALSE(make_coded_lists(device, rows, graph.vertices()));
 }
 
 /// A plan charges the least that the run works with.
@@ -138,16 +138,16 @@ TEST(PlannedSweepPages, HoldTheLongestListThatMayBeMade) {
   const Graph graph = generated(io::GraphKind::rmat, 10, false, io::WeightRule::none);
   const Device device({DeviceChoice::host, 2});
   SweepRows rows(graph.out.view());
-  rows.longest = graph.edges() / 3;
+  rows.max_degree = graph.edges() / 3;
   std::uint64_t slots = 0;
 
   planned_bytes(device, [&](const Device& counting) {
     const SweepPages pages(counting, rows, false, {.partitions = 12});
     slots = pages.slot_bytes();
-    EXPECT_GE(counting.memory().used() - device.memory().used(), 2 * rows.longest * sizeof(Vertex));
+    EXPECT_GE(counting.memory().used() - device.memory().used(), 2 * rows.max_degree * sizeof(Vertex));
   });
 
-  EXPECT_GE(slots, 2 * (rows.longest + graph.edges() / 12) * sizeof(Vertex));
+  EXPECT_GE(slots, 2 * (rows.max_degree + graph.edges() / 12) * sizeof(Vertex));
 }
 
 /// Slots would be host memory as well. What the host reads twice of a list it would count twice.
@@ -158,7 +158,7 @@ TEST(OpenSweepPages, ReadAllInPlaceOnTheHostAndCountNothing) {
   SweepPages pages(device, SweepRows(graph.out.view()), true, {});
   ASSERT_GT(pages.size(), 1u);
 
-  EXPECT_EQ(pages.read_in_place(std::vector<ListDemand>(pages.size(), {1, 1})),
+  EXPECT_EQ(pages.choose_in_place(std::vector<ListDemand>(pages.size(), {1, 1})),
             std::vector<bool>(pages.size(), true));
   EXPECT_LT(device.memory().peak(), little / 2);
   EXPECT_EQ(pages.traffic().mapped_bytes, 0u);
@@ -172,9 +172,9 @@ TEST(MappedSweepPages, CountWhatIsReadInPlace) {
                    {.partitions = 3, .transport = Transport::mapped});
   ASSERT_EQ(pages.size(), 3u);
 
-  EXPECT_EQ(pages.read_in_place(std::vector<ListDemand>{{2, 30}, {0, 0}, {5, 70}}),
+  EXPECT_EQ(pages.choose_in_place(std::vector<ListDemand>{{2, 30}, {0, 0}, {5, 70}}),
             (std::vector<bool>{true, false, true}));
-  EXPECT_EQ(pages.read_in_place(std::vector<ListDemand>(3)), std::vector<bool>(3));
+  EXPECT_EQ(pages.choose_in_place(std::vector<ListDemand>(3)), std::vector<bool>(3));
 
   const SweepPage both = pages.in_place({1, 3});
   EXPECT_EQ(both.begin, pages.begin(1));

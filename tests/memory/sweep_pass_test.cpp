@@ -33,9 +33,9 @@ TEST(SweepPass, BringsTheBusiestFirst) {
   const PartitionMoves moves = pass.fill();
 
   EXPECT_EQ(moves.loads, (Loads{{0, 1}, {1, 5}}));
-  EXPECT_TRUE(moves.left.empty());
+  EXPECT_TRUE(moves.evicted.empty());
   EXPECT_TRUE(pass.none_resident());
-  EXPECT_FALSE(pass.none_coming());
+  EXPECT_FALSE(pass.none_loading());
 }
 
 TEST(SweepPass, TakesEqualsInOrderOfIds) {
@@ -57,11 +57,11 @@ TEST(SweepPass, BeginsWithWhatIsHere) {
 TEST(SweepPass, KeepsWhatIsPinnedFromSweepToSweep) {
   Scheduler slots(8, 4, SchedulePolicy::workload);
   order_of(slots, Waiting(8, 1));
-  const Partitions pinned{slots.held(0), slots.held(1)};
+  const Partitions pinned{slots.partition_in(0), slots.partition_in(1)};
 
   order_of(slots, Waiting(8, 1));
 
-  EXPECT_EQ((Partitions{slots.held(0), slots.held(1)}), pinned);
+  EXPECT_EQ((Partitions{slots.partition_in(0), slots.partition_in(1)}), pinned);
 }
 
 TEST(SweepPass, LetsNothingLeaveBeforeItWasWorkedOn) {
@@ -70,7 +70,7 @@ TEST(SweepPass, LetsNothingLeaveBeforeItWasWorkedOn) {
   Partitions done;
   for (;;) {
     const PartitionMoves moves = pass.fill();
-    for (const std::uint32_t left : moves.left)
+    for (const std::uint32_t left : moves.evicted)
       EXPECT_NE(std::find(done.begin(), done.end(), left), done.end()) << "partition " << left;
     Partitions come;
     for (const PartitionLoad& load : moves.loads) come.push_back(load.partition);
@@ -90,7 +90,7 @@ TEST(SweepPass, LeavesSlotsOfWhatIsNotWantedForTheLast) {
   const PartitionMoves moves = pass.fill();
 
   EXPECT_EQ(moves.loads, (Loads{{2, 3}})) << "an empty slot first";
-  EXPECT_TRUE(moves.left.empty());
+  EXPECT_TRUE(moves.evicted.empty());
 }
 
 TEST(SweepPass, HandsOutAllThatIsHereWhenNothingComes) {
@@ -100,7 +100,7 @@ TEST(SweepPass, HandsOutAllThatIsHereWhenNothingComes) {
 
   EXPECT_TRUE(pass.fill().loads.empty());
   EXPECT_EQ(pass.next(), (Partitions{0, 2, 3}));
-  EXPECT_TRUE(pass.none_resident() && pass.none_coming());
+  EXPECT_TRUE(pass.none_resident() && pass.none_loading());
 }
 
 TEST(SweepPass, EndsAtOnceWithoutWork) {

@@ -45,7 +45,7 @@ inline Graph copy_of(const Graph& graph) {
     copy(from->weights, to->weights);
   }
   same.directed = graph.directed, same.weighted = graph.weighted;
-  same.edges_elsewhere = graph.edges_elsewhere, same.in_elsewhere = graph.in_elsewhere;
+  same.edge_source = graph.edge_source, same.in_edge_source = graph.in_edge_source;
   return same;
 }
 

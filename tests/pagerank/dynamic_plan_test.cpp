@@ -25,7 +25,7 @@ void follow_one(const Device& device, Graph graph, const UpdateBatch& batch, con
                 const pagerank::DynamicRankOptions& dynamic, const pagerank::RankPlace& place) {
   HostArray<double> earlier(graph.vertices(), "earlier ranks");
   std::fill(earlier.begin(), earlier.end(), 1.0 / static_cast<double>(graph.vertices()));
-  if (graph.directed && graph.in.offsets.empty() && !graph.edges_elsewhere) graph.in = transpose(graph.out);
+  if (graph.directed && graph.in.offsets.empty() && !graph.edge_source) graph.in = transpose(graph.out);
   pagerank::DynamicRanks ranks(device, graph, earlier.span(), options, place);
   earlier = {};
   const UpdateResult updated = update_graph(std::move(graph), batch, 2);

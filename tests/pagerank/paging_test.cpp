@@ -51,7 +51,7 @@ TEST(PageRankOfEdgesToCome, IsThatOfTheWholeGraph) {
         const pagerank::Result late = pagerank::run_pagerank(device, coming, options, {}, place);
 
         expect_same(late, whole);
-        EXPECT_TRUE(coming.to_come->there());
+        EXPECT_TRUE(coming.pending_edges->complete());
       }
     }
   }

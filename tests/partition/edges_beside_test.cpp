@@ -13,12 +13,12 @@ namespace sluice {
 namespace {
 
 /// Ranges come as they are listed, the last once `rest` lets it.
-class FakeEdges final : public EdgesToCome {
+class FakeEdges final : public PendingEdges {
  public:
   explicit FakeEdges(std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges)
       : ranges_(std::move(ranges)) {}
 
-  bool there() const override { return there_; }
+  bool complete() const override { return there_; }
   void read(unsigned, const UseLists& use) override {
     for (const auto& range : ranges_) {
       if (&range == &ranges_.back()) rest.acquire();
@@ -38,22 +38,22 @@ class FakeEdges final : public EdgesToCome {
 
 TEST(EdgesBesideTest, ListsAreThereOnceAllBeforeThemAre) {
   FakeEdges coming({{5, 9}, {0, 3}, {3, 5}, {9, 12}});
-  EdgesBeside beside(&coming, 1);
+  BackgroundEdges beside(&coming, 1);
 
   beside.wait(5);
   beside.wait(9);  // came first of all
-  EXPECT_FALSE(coming.there());
+  EXPECT_FALSE(coming.complete());
   coming.rest.release();
   beside.wait(12);
   beside.finish();
 
-  EXPECT_TRUE(coming.there());
+  EXPECT_TRUE(coming.complete());
 }
 
 TEST(EdgesBesideTest, AFaultIsThrownWhereListsAreMissing) {
   FakeEdges coming({{0, 5}, {5, 6}});
   coming.fails = true;
-  EdgesBeside beside(&coming, 1);
+  BackgroundEdges beside(&coming, 1);
 
   beside.wait(5);
   coming.rest.release();
@@ -63,14 +63,14 @@ TEST(EdgesBesideTest, AFaultIsThrownWhereListsAreMissing) {
 TEST(EdgesBesideTest, ALeaverWaitsForTheReader) {
   FakeEdges coming({{0, 5}, {5, 6}});
   {
-    EdgesBeside beside(&coming, 1);
+    BackgroundEdges beside(&coming, 1);
     coming.rest.release();
   }
-  EXPECT_TRUE(coming.there());
+  EXPECT_TRUE(coming.complete());
 }
 
 TEST(EdgesBesideTest, NothingToComeIsThere) {
-  EdgesBeside beside(nullptr, 1);
+  BackgroundEdges beside(nullptr, 1);
   beside.wait(100);
   beside.finish();
 }

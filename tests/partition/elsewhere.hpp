@@ -42,8 +42,8 @@ inline Graph elsewhere(Graph graph) {
     std::copy(rows.offsets.begin(), rows.offsets.end(), offsets.offsets.begin());
     return std::make_shared<ColumnEdges>(std::exchange(rows, std::move(offsets)));
   };
-  graph.edges_elsewhere = move_out(graph.out);
-  if (!graph.in.offsets.empty()) graph.in_elsewhere = move_out(graph.in);
+  graph.edge_source = move_out(graph.out);
+  if (!graph.in.offsets.empty()) graph.in_edge_source = move_out(graph.in);
   return graph;
 }
 

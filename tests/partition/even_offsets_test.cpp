@@ -18,7 +18,7 @@ TEST(EvenOffsets, AreTheSumsOfListsThatDifferByOneEdge) {
   constexpr std::uint64_t kVertices = 100'003, kEdges = 1'234'567;
   const auto made = even_offsets(kVertices, kEdges);
   const auto* const offsets = static_cast<const EdgeIndex*>(made.get());
-  const auto lists = EvenLists::of(offsets + 7);
+  const auto lists = EvenLists::find(offsets + 7);
 
   ASSERT_TRUE(lists);
   EXPECT_EQ(lists->longest(), 13u);
@@ -28,7 +28,7 @@ TEST(EvenOffsets, AreTheSumsOfListsThatDifferByOneEdge) {
     ASSERT_GE(offsets[v + 1] - offsets[v], 12u) << v;
     ASSERT_LE(offsets[v + 1] - offsets[v], 13u) << v;
     if (v + 5 <= kVertices) {
-      ASSERT_EQ(OffsetsAt(offsets + 5)[v], offsets[v + 5]) << v;
+      ASSERT_EQ(OffsetReader(offsets + 5)[v], offsets[v + 5]) << v;
     }
   }
 }
@@ -77,7 +77,7 @@ TEST(EvenOffsets, PlansAreThoseOfOffsetsInMemory) {
               PartitionPlan::of_count(std::span(dense).subspan(100, 3000), {}, 7));
   const Ownership ranges = balanced_ranges({even, kVertices + 1}, 9), same = balanced_ranges(dense, 9);
   EXPECT_TRUE(std::ranges::equal(ranges.begins(), same.begins()));
-  EXPECT_FALSE(EvenLists::of(dense.data()));
+  EXPECT_FALSE(EvenLists::find(dense.data()));
 }
 
 TEST(EvenOffsets, OtherFaultsStillEndTheProcess) {

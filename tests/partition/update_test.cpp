@@ -156,10 +156,10 @@ TEST_P(UpdateForms, IsTheSameWhereTheEdgesStayElsewhere) {
       }
       whole = std::move(expected.graph), parted = std::move(result.graph);
       EXPECT_TRUE(parted.out.targets.empty());
-      expect_equal(test::read_back(parted.out, parted.edges_elsewhere.get(), form.weighted, piece),
+      expect_equal(test::read_back(parted.out, parted.edge_source.get(), form.weighted, piece),
                    oracle.graph(form.with_in).out);
       if (form.with_in) {
-        expect_equal(test::read_back(parted.in, parted.in_elsewhere.get(), form.weighted, piece),
+        expect_equal(test::read_back(parted.in, parted.in_edge_source.get(), form.weighted, piece),
                      oracle.graph(true).in);
       }
       if (HasFailure()) return;

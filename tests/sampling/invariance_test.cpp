@@ -72,11 +72,11 @@ TEST(EdgesThatComeLate, ChangeNothing) {
   for (const Job& job : jobs) {
     const Graph coming = io::begin_reading(path, {}, 3);
     ResidentGraph late(device, coming), second(device, coming);
-    EXPECT_FALSE(coming.to_come->there()) << job.name;
+    EXPECT_FALSE(coming.pending_edges->complete()) << job.name;
     const Outcome expected = job.run(whole);
 
     EXPECT_TRUE(job.run(late) == expected) << job.name;
-    EXPECT_TRUE(coming.to_come->there()) << job.name;
+    EXPECT_TRUE(coming.pending_edges->complete()) << job.name;
     EXPECT_TRUE(job.run(second) == expected) << job.name << ", read for another";
   }
 }

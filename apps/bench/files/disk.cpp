@@ -142,7 +142,7 @@ class FileWalks {
  private:
   static Graph open(const std::string& path, const DiskFile& disk, io::Caching caching) {
     Graph graph = io::open_graph(path, {}, caching);
-    graph.edges_elsewhere = std::make_shared<ColdEdges>(graph.edges_elsewhere, disk);
+    graph.edge_source = std::make_shared<ColdEdges>(graph.edge_source, disk);
     return graph;
   }
 

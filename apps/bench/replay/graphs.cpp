@@ -23,13 +23,13 @@ constexpr std::uint64_t kEdgesAtOnce = 1u << 16;
 constexpr unsigned kMostBatches = 16;
 
 /// The first edges, as an input of a conversion.
-class FirstEdges final : public io::EdgeSource {
+class FirstEdges final : public io::EdgeStream {
  public:
   FirstEdges(const TemporalSource& edges, std::uint64_t count) : edges_(edges), count_(count) {
     info_.vertices = edges.vertices();
     info_.origin = "a replay";
   }
-  const io::EdgeSourceInfo& info() const override { return info_; }
+  const io::EdgeStreamInfo& info() const override { return info_; }
   bool next(io::EdgeBatch& batch) override {
     const std::uint64_t size = std::min(count_ - done_, kEdgesAtOnce);
     source_.resize(size), target_.resize(size);
@@ -44,7 +44,7 @@ class FirstEdges final : public io::EdgeSource {
  private:
   const TemporalSource& edges_;
   std::uint64_t count_, done_ = 0;
-  io::EdgeSourceInfo info_;
+  io::EdgeStreamInfo info_;
   std::vector<Vertex> source_, target_;
 };
 
@@ -102,7 +102,7 @@ ReplayMemory::ReplayMemory(const TemporalSource& edges, const ReplayOptions& opt
   };
   // Memory for a batch of `count` insertions, without the lists.
   const auto batch = [](std::uint64_t count) {
-    return size_of_update(Graph(), count, 0).most_bytes + count * 2 * sizeof(Vertex);
+    return size_of_update(Graph(), count, 0).peak_bytes + count * 2 * sizeof(Vertex);
   };
   graph_bytes = 2 * lists(edges.size());
   update_bytes = lists(edges.size()) + batch(sizes.batch);
@@ -112,7 +112,7 @@ ReplayMemory::ReplayMemory(const TemporalSource& edges, const ReplayOptions& opt
 
 std::uint64_t ReplayMemory::needed(ReplayGraphPlace place, std::uint64_t beside) const {
   const std::uint64_t held = place == ReplayGraphPlace::stays ? file_bytes : graph_bytes;
-  const std::uint64_t making = place == ReplayGraphPlace::made ? build_bytes : io::kLeastConversionMemory;
+  const std::uint64_t making = place == ReplayGraphPlace::made ? build_bytes : io::kMinConversionMemory;
   return std::max(making, held + update_bytes + beside);
 }
 

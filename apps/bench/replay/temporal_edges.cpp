@@ -50,7 +50,7 @@ class UsedIds {
   void add(std::uint64_t id) {
     range_ = std::max(range_, id + 1);
     if (!wide_) {
-      bits_.cover(id + 1);
+      bits_.grow(id + 1);
       return bits_.mark(id);
     }
     list_.push_back(id);

@@ -44,7 +44,7 @@ PartitionPlan cut_for_slots(const Device& device, const RankPart& rows, unsigned
   const CsrView& lists = rows.lists();
   const std::span<const EdgeIndex> offsets(lists.offsets, lists.vertices + 1);
   const std::uint64_t edge = belief_slot_bytes(states, rows.weighted()), left = device.memory().available(),
-                      slots_asked = std::max<std::uint64_t>(rows.paging().slots, kSlotsNeeded),
+                      slots_asked = std::max<std::uint64_t>(rows.paging().slots, kMinSlots),
                       capacity = left / edge,
                       most = lists.edges <= capacity ? capacity : capacity / slots_asked,
                       slot = std::clamp(most, std::uint64_t{1}, BeliefPart::kMostEdges - 1);
@@ -60,7 +60,7 @@ PartitionPlan cut_for_slots(const Device& device, const RankPart& rows, unsigned
 }
 
 std::uint64_t belief_slots(const RankPart& rows, const PartitionPlan& plan) {
-  return std::min(std::max(rows.paging().slots, kSlotsNeeded), plan.size());
+  return std::min(std::max(rows.paging().slots, kMinSlots), plan.size());
 }
 
 AccNeeds belief_needs(const Device& device, const Graph& graph, unsigned states) {

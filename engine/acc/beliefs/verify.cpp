@@ -221,7 +221,7 @@ class BeliefCheck {
   const BeliefResult& result_;
   Communicator* ranks_;
   unsigned threads_, states_;
-  OwnRows own_;
+  OwnedRows own_;
   std::vector<double> coupling_;            ///< [states][states] log2, scaled so that the largest is 0
   HostArray<double> logs_;                  ///< [vertices][states] of priors and received messages
   HostArray<std::uint32_t> zeros_;          ///< [vertices][states]

@@ -295,7 +295,7 @@ class PeerPart {
     } else if (!rows_.has_pages(rows_.in())) {
       lack_of_memory([&] { in_lists_.emplace(device_, rows_, rows_.in(), 0); });
       if (in_lists_ && in_lists_->paged()) in_lists_.reset();
-      if (in_lists_) in_ = view_of(*in_lists_, rows_.in().in);
+      if (in_lists_) in_ = view_of(*in_lists_, rows_.in().csr);
     }
   }
 

@@ -75,8 +75,8 @@ class Adjacency {
             std::uint64_t shares = 1, bool many = false)
       : device_(device),
         first_(rows.first()),
-        offsets_(lists.in.offsets),
-        uploaded_offsets_(device, device.is_cuda() ? lists.in.vertices + 1 : 0, "the graph's offsets") {
+        offsets_(lists.csr.offsets),
+        uploaded_offsets_(device, device.is_cuda() ? lists.csr.vertices + 1 : 0, "the graph's offsets") {
     if (device.is_cuda()) {
       copy_to_device(device, uploaded_offsets_.data(), offsets_, uploaded_offsets_.bytes());
       offsets_ = uploaded_offsets_.data();
@@ -153,7 +153,7 @@ class Adjacency {
     const ByPartition by{all, partitions_, short_.any() ? short_.offsets() : nullptr, behind};
     std::uint64_t with_short_lists = 0;
     executor.sort_by_key(by, count, sorted_.data(), keys_, [&](const KeyCounts&) {
-      in_place = pages().read_in_place(wanted([&](std::uint64_t p) {
+      in_place = pages().choose_in_place(wanted([&](std::uint64_t p) {
         return ListDemand{items_of(p), keys_.weights[p]};
       }));
       if (short_.any()) in_place.push_back(false), with_short_lists = items_of(behind);
@@ -225,7 +225,7 @@ class Adjacency {
   void place(const RankPart& rows, const SweepRows& lists, std::uint64_t most) {
     std::vector<PageLock> locks;
     auto pages = rows.make_pages(lists, locks, most, short_.bytes());
-    const bool weighted = lists.file != nullptr ? rows.weighted() : lists.in.weights != nullptr;
+    const bool weighted = lists.file != nullptr ? rows.weighted() : lists.csr.weights != nullptr;
     lists_.emplace(device_, lists, weighted, "the graph's edges", std::move(pages), std::move(locks));
   }
   SweepPages& pages() const { return *lists_->pages(); }
@@ -239,7 +239,7 @@ class Adjacency {
 
   template <Executor E, class Use, class Of>
   void visit(E& executor, const std::vector<std::uint64_t>& waiting, bool once, Use&& use, Of&& of) {
-    const std::vector<bool> in_place = pages().read_in_place(wanted(of), once);
+    const std::vector<bool> in_place = pages().choose_in_place(wanted(of), once);
     for (const PartitionRun run : runs_of(in_place)) use(pages().in_place(run));
     bring(executor, waiting, in_place, use);
   }

@@ -45,7 +45,7 @@ class OwnLists {
     try {
       if (rows.ranks().size() > 1) bits_.emplace(device, rows.router(), executor, owners, "active vertices");
       out_.emplace(device, rows, rows.out(), own, rows.symmetric() ? 1u : 2u, many);
-      if (rows.symmetric() || out_->plans_without(rows.in().in)) return true;
+      if (rows.symmetric() || out_->plans_without(rows.in().csr)) return true;
       // If out-lists are read in place, but in-lists cannot be, pushes are less work.
       if (out_->paged() || !rows.has_pages(rows.in())) {
         in_.emplace(device, rows, rows.in(), 0);

@@ -102,7 +102,7 @@ Csr simple_lists(const CsrView& out, const CsrView& in, std::uint64_t first, uns
 /// Are the lists free of self-loops and duplicate neighbours? Row 0 is vertex `first`.
 bool is_simple(const SweepRows& rows, std::uint64_t first, unsigned threads) {
   std::atomic<bool> simple{true};
-  for_row_blocks(rows.in, rows.file, true, false, threads, kListsAtOnce,
+  for_row_blocks(rows.csr, rows.file, true, false, threads, kListsAtOnce,
                  [&](const CsrView& lists, std::uint64_t begin, std::uint64_t end) {
                    for (std::uint64_t row = begin; row < end && simple.load(std::memory_order_relaxed);
                         ++row) {
@@ -128,7 +128,7 @@ bool is_paged(const Device& device, std::uint64_t bytes, std::uint64_t beside, c
 /// Does a job use ranks or partitions, also because the graph does not fit the device whole?
 bool is_shared_out(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place) {
   if (place.ranks != nullptr && place.ranks->size() > 1) return true;
-  const EdgeSource* const file = graph.edges_elsewhere.get();
+  const EdgeSource* const file = graph.edge_source.get();
   if (needs.whole_bytes > 0) return is_paged(device, needs.whole_bytes, 0, file, place.paging);
   const std::uint64_t lists = edge_bytes(graph.edges(), needs.weights && graph.weighted);
   if (!device.is_cuda()) return is_paged(device, lists, 0, file, place.paging);
@@ -143,9 +143,8 @@ bool is_shared_out(const Device& device, const Graph& graph, const AccNeeds& nee
 }  // namespace
 
 bool has_simple_lists(const Graph& graph, Communicator* ranks, unsigned threads) {
-  const OwnRows own(graph.out.offsets.span(), ranks);
-  const SweepRows rows =
-      SweepRows::of(graph.out.view(), graph.edges_elsewhere.get(), false, own.first, own.last);
+  const OwnedRows own(graph.out.offsets.span(), ranks);
+  const SweepRows rows = SweepRows::of(graph.out.view(), graph.edge_source.get(), false, own.first, own.last);
   bool simple = true;  // also if memory for the check is lacking
   lack_of_memory([&] { simple = is_simple(rows, own.first, threads); });
   return !any_left(ranks, simple ? 0 : 1, kAllLists);
@@ -157,7 +156,7 @@ RankPart::RankPart(const Device& device, const Graph& graph, const AccNeeds& nee
       own_link_(needs.on_hosts || place.link ? nullptr : connect_gpus(place.ranks, device)),
       link_(place.link ? place.link : own_link_.get()),
       router_(router_of(place.ranks == nullptr ? *alone_ : *place.ranks, device, needs, link_,
-                        OwnRows(graph.out.offsets.span(), place.ranks).owners)),
+                        OwnedRows(graph.out.offsets.span(), place.ranks).owners)),
       paging_(place.paging),
       scratch_(place.scratch),
       complete_(!is_shared_out(device, graph, needs, place)),
@@ -166,11 +165,11 @@ RankPart::RankPart(const Device& device, const Graph& graph, const AccNeeds& nee
   const auto rows_of = [&](const Csr& csr, const EdgeSource* file) {
     return SweepRows::of(csr.view(), file, weighted_, first(), last());
   };
-  rows_ = rows_of(graph.out, graph.edges_elsewhere.get());
+  rows_ = rows_of(graph.out, graph.edge_source.get());
   if (device.plans() ? needs.made : needs.simple) make_simple(graph, place);
   if (!needs.in_edges) return;
   if (symmetric_) in_rows_ = rows_;
-  if (!symmetric_ && !graph.in.offsets.empty()) in_rows_ = rows_of(graph.in, graph.in_elsewhere.get());
+  if (!symmetric_ && !graph.in.offsets.empty()) in_rows_ = rows_of(graph.in, graph.in_edge_source.get());
 }
 
 void RankPart::make_simple(const Graph& graph, const AccPlace& place) {
@@ -181,14 +180,14 @@ void RankPart::make_simple(const Graph& graph, const AccPlace& place) {
   if (!graph.directed && !planned && !any_left(others, is_simple(rows_, first(), threads) ? 0 : 1, kAllLists))
     return;
   if (rows_.file != nullptr || (graph.directed && !complete_)) throw_no_simple_form(place);
-  CsrView& lists = rows_.in;
+  CsrView& lists = rows_.csr;
   const Csr turned = turns ? transpose(graph.out, threads) : Csr();
   CsrView in;
   if (graph.directed) in = !turns ? graph.in.view() : planned ? lists : turned.view();
   made_ = simple_lists(lists, in, first(), threads);
   if (planned) {
     lists.edges = made_.targets.size();
-    rows_.longest = std::max<EdgeIndex>(longest_list({lists.offsets, lists.vertices + 1}, threads), 1);
+    rows_.max_degree = std::max<EdgeIndex>(longest_list({lists.offsets, lists.vertices + 1}, threads), 1);
     return;
   }
   rows_ = made_.view();
@@ -196,7 +195,7 @@ void RankPart::make_simple(const Graph& graph, const AccPlace& place) {
 }
 
 double RankPart::mean_weight() const {
-  const CsrView& lists = rows_.in;
+  const CsrView& lists = rows_.csr;
   double sums[] = {0, 0};  // sum and number of weights
   if (weighted_ && lists.edges > 0) {
     const std::uint64_t at_once = std::min(kSampledAtOnce, lists.edges),
@@ -220,19 +219,19 @@ double RankPart::mean_weight() const {
 
 bool RankPart::has_pages(const SweepRows& lists) const {
   if (complete_) return false;
-  const std::uint64_t bytes = edge_bytes(lists.in.edges, weighted_);
+  const std::uint64_t bytes = edge_bytes(lists.csr.edges, weighted_);
   // A GPU reads lists from a file once, if it holds all of them.
   return bytes > 0 && is_paged(device_, bytes, 0, device_.is_cuda() ? nullptr : lists.file, paging_);
 }
 
 std::uint64_t RankPart::most_partitions() const {
-  return std::max(paging_.partitions, kMostPartitions);
+  return std::max(paging_.partitions, kMaxPartitions);
 }
 
 std::unique_ptr<SweepPages> RankPart::make_pages(const SweepRows& lists, std::vector<PageLock>& locks,
                                                  std::uint64_t most, std::uint64_t taken) const {
   if (!has_pages(lists)) return nullptr;
-  const CsrView& in = lists.in;
+  const CsrView& in = lists.csr;
   const bool worth = paging_.transport == Transport::mapped || paging_.transport == Transport::automatic ||
                      in.edges * sizeof(Vertex) >= kWorthLocking;
   if (worth) locks = lock_lists(device_, lists);

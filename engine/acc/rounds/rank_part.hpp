@@ -54,21 +54,21 @@ class RankPart {
   std::uint64_t last() const { return router_.last(); }
   /// The ranges of vertices of all ranks.
   const Ownership& owners() const { return router_.owners(); }
-  const CsrView& lists() const { return rows_.in; }
+  const CsrView& lists() const { return rows_.csr; }
   /// The own vertices' out-lists, as lists(), and their in-lists, if needed and stored.
   const SweepRows& out() const { return rows_; }
   const SweepRows& in() const { return in_rows_; }
   std::uint64_t degree(Vertex v) const {
-    const EdgeIndex* at = rows_.in.offsets + (v - first());
+    const EdgeIndex* at = rows_.csr.offsets + (v - first());
     return at[1] - at[0];
   }
   /// The largest out-degree of an own vertex.
   std::uint64_t largest_degree() const {
-    return longest_list({rows_.in.offsets, rows_.in.vertices + 1}, device_.threads());
+    return longest_list({rows_.csr.offsets, rows_.csr.vertices + 1}, device_.threads());
   }
   /// Own rows with at least `least` edges, ascending.
   std::vector<Vertex> long_rows(std::uint64_t least) const {
-    return long_lists({rows_.in.offsets, rows_.in.vertices + 1}, least, device_.threads());
+    return long_lists({rows_.csr.offsets, rows_.csr.vertices + 1}, least, device_.threads());
   }
   /// Is every edge stored in both directions?
   bool symmetric() const { return symmetric_; }

@@ -59,13 +59,13 @@ ShortLists ShortLists::of(const Device& device, const RankPart& rows, const Swee
                           std::uint64_t memory) {
   const PagingOptions& paging = rows.paging();
   const bool in_place = device.is_cuda() && paging.transport == Transport::automatic;
-  if (!in_place || lists.file != nullptr || lists.longest != 0) return {};
+  if (!in_place || lists.file != nullptr || lists.max_degree != 0) return {};
   if (paging.slots > 0 && paging.partitions > 0) {
-    const std::uint64_t slot = edge_bytes(lists.in.edges, rows.weighted()) / paging.partitions;
+    const std::uint64_t slot = edge_bytes(lists.csr.edges, rows.weighted()) / paging.partitions;
     memory = std::min(memory, paging.slots * slot);
   }
   try {
-    return ShortLists(device, lists.in, rows.weighted(), memory / 4);
+    return ShortLists(device, lists.csr, rows.weighted(), memory / 4);
   } catch (const BudgetError&) {
     return {};  // a run can do without
   }

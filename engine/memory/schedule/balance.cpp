@@ -6,15 +6,15 @@ namespace sluice {
 
 std::vector<unsigned> shares_of(std::span<const std::uint64_t> work, unsigned total, Balance balance) {
   std::vector<unsigned> shares(work.size(), 1);
-  for (std::size_t given = work.size(); given < total && !work.empty(); ++given) {
+  for (std::size_t assigned = work.size(); assigned < total && !work.empty(); ++assigned) {
     // Gives the next one to the partition with the most work for each that it already has.
-    std::size_t most = 0;
+    std::size_t neediest = 0;
     for (std::size_t i = 1; i < work.size(); ++i) {
       const std::uint64_t work_of_i = balance == Balance::on ? work[i] : 1,
-                          work_of_most = balance == Balance::on ? work[most] : 1;
-      if (work_of_i * shares[most] > work_of_most * shares[i]) most = i;
+                          work_of_neediest = balance == Balance::on ? work[neediest] : 1;
+      if (work_of_i * shares[neediest] > work_of_neediest * shares[i]) neediest = i;
     }
-    ++shares[most];
+    ++shares[neediest];
   }
   return shares;
 }

@@ -24,13 +24,13 @@ class QueueTeams {
         batching_(batching),
         instance_end_(instance_end),
         body_(body),
-        taken_(sizes.size()) {}
+        claimed_(sizes.size()) {}
 
   void add(std::size_t first, std::size_t last, unsigned threads) {
     // Instances of one entry each give a team nothing to share.
-    const bool alone = !batching_ && !instance_end_;
-    const unsigned members = alone ? 1 : threads;
-    for (unsigned member = 0; member < members; ++member) places_.push_back({teams_.size(), member});
+    const bool single_entries = !batching_ && !instance_end_;
+    const unsigned members = single_entries ? 1 : threads;
+    for (unsigned member = 0; member < members; ++member) roles_.push_back({teams_.size(), member});
     teams_.push_back({first, last, members, std::make_unique<std::barrier<>>(members)});
   }
 
@@ -38,9 +38,9 @@ class QueueTeams {
   std::vector<double> run() {
     start_ = seconds_now();
     // All threads start before any of them works: members of a team wait for each other.
-    ThreadPool(static_cast<unsigned>(places_.size())).all([this](unsigned thread) {
-      const Place& place = places_[thread];
-      serve(teams_[place.team], place.member, thread);
+    ThreadPool(static_cast<unsigned>(roles_.size())).all([this](unsigned thread) {
+      const Role& role = roles_[thread];
+      run_member(teams_[role.team], role.member, thread);
     });
     if (failure_) std::rethrow_exception(failure_);
     std::vector<double> seconds;
@@ -52,33 +52,33 @@ class QueueTeams {
   struct Team {
     std::size_t first, last;  ///< queues
     unsigned threads;
-    std::unique_ptr<std::barrier<>> together;
+    std::unique_ptr<std::barrier<>> barrier;
     double seconds = 0;
   };
-  struct Place {
+  struct Role {
     std::size_t team;
     unsigned member;
   };
 
-  void serve(Team& team, unsigned member, unsigned thread) {
+  void run_member(Team& team, unsigned member, unsigned thread) {
     for (std::size_t queue = team.first; queue < team.last; ++queue)
-      batching_ ? all_at_once(queue, thread) : one_by_one(queue, team, member, thread);
+      batching_ ? run_all_entries(queue, thread) : run_by_instance(queue, team, member, thread);
     const std::lock_guard lock(mutex_);
     team.seconds = std::max(team.seconds, seconds_now() - start_);
   }
 
-  void all_at_once(std::size_t queue, unsigned thread) {
-    for (std::uint64_t from; (from = taken_[queue].fetch_add(grain_)) < sizes_[queue];)
+  void run_all_entries(std::size_t queue, unsigned thread) {
+    for (std::uint64_t from; (from = claimed_[queue].fetch_add(grain_)) < sizes_[queue];)
       guarded(queue, from, std::min(sizes_[queue], from + grain_), thread);
   }
 
   /// The team's members take an instance's blocks in turn; the next instance begins when all are done.
-  void one_by_one(std::size_t queue, const Team& team, unsigned member, unsigned thread) {
+  void run_by_instance(std::size_t queue, const Team& team, unsigned member, unsigned thread) {
     for (std::uint64_t begin = 0; begin < sizes_[queue];) {
       const std::uint64_t end = instance_end_ ? instance_end_(queue, begin) : begin + 1;
       for (std::uint64_t from = begin + member * grain_; from < end; from += team.threads * grain_)
         guarded(queue, from, std::min(end, from + grain_), thread);
-      if (team.threads > 1) team.together->arrive_and_wait();
+      if (team.threads > 1) team.barrier->arrive_and_wait();
       begin = end;
     }
   }
@@ -101,9 +101,9 @@ class QueueTeams {
   bool batching_;
   const HostQueues::InstanceEnd& instance_end_;
   const HostQueues::Body& body_;
-  std::vector<std::atomic<std::uint64_t>> taken_;  ///< [queues] entries that threads have taken
+  std::vector<std::atomic<std::uint64_t>> claimed_;  ///< [queues] entries that threads have taken
   std::vector<Team> teams_;
-  std::vector<Place> places_;  ///< by thread
+  std::vector<Role> roles_;  ///< by thread
   double start_ = 0;
   std::mutex mutex_;
   std::atomic<bool> failed_{false};

@@ -15,13 +15,14 @@ namespace sluice {
 class HostQueues {
  public:
   /// The end of the entries of the instance that has entry `at` of the queue.
-  using InstanceEnd = std::function<std::uint64_t(std::size_t queue, std::uint64_t at)>;
-  using Body = std::function<void(std::size_t queue, std::uint64_t from, std::uint64_t to, unsigned thread)>;
+  using InstanceEnd = std::function<std::uint64_t(std::size_t queue, std::uint64_t entry)>;
+  using Body =
+      std::function<void(std::size_t queue, std::uint64_t begin, std::uint64_t end, unsigned thread)>;
 
   HostQueues(unsigned threads, const PagingOptions& paging)
       : threads_(threads), batching_(paging.batching), balance_(paging.balance) {}
 
-  /// Calls body(queue, from, to, thread) over the entries [0, sizes[queue]) of every queue, in blocks of at
+  /// Calls body(queue, begin, end, thread) over the entries [0, sizes[queue]) of every queue, in blocks of at
   /// most `grain`. Without `instance_end` every entry is an instance. The first exception is thrown here.
   void work(std::span<const std::uint64_t> sizes, std::uint64_t grain, const InstanceEnd& instance_end,
             const Body& body);

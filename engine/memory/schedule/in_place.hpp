@@ -27,32 +27,33 @@ class InPlaceChoice {
   static constexpr std::uint64_t kListCost = 64;
   /// Reads in place of up to this share of a partition are preferred to a copy. Whole lines cross the link
   /// about as fast as a copy, but a copy overlaps with kernels, and may be used again.
-  static constexpr double kMostInPlace = 0.75;
-  /// As kMostInPlace, if no list is needed twice. A run's first copy takes a millisecond beside its bytes.
-  static constexpr double kMostInPlaceOnce = 1.5;
+  static constexpr double kMaxInPlaceShare = 0.75;
+  /// As kMaxInPlaceShare, if no list is needed twice. A run's first copy takes a millisecond beside its
+  /// bytes.
+  static constexpr double kMaxInPlaceShareOnce = 1.5;
   /// Cost of working on a partition in a slot: separate launches, some 10 microseconds.
   static constexpr std::uint64_t kLaunchCost = 1u << 19;
 
-  /// For lists of `edge` bytes an edge. `always`: no partition is ever brought. Keeps a reference.
-  InPlaceChoice(const PartitionPlan& plan, std::uint64_t edge, bool always)
-      : plan_(plan), edge_(edge), always_(always), spent_(plan.size()) {}
+  /// For lists of `edge_bytes` bytes an edge. `always`: no partition is ever brought. Keeps a reference.
+  InPlaceChoice(const PartitionPlan& plan, std::uint64_t edge_bytes, bool always)
+      : plan_(plan), edge_bytes_(edge_bytes), always_(always), read_cost_(plan.size()) {}
 
   /// The partitions [partitions] that a round reads in place, never one of which it reads nothing. While one
-  /// of `empty` slots is left, a partition is brought once its reads in place have cost as much as a copy;
-  /// not if only this round needs it (`once`).
-  std::vector<bool> choose(std::span<const ListDemand> wanted, FunctionRef<bool(std::uint32_t)> resident,
-                           std::uint64_t empty, bool once = false);
+  /// of `empty_slots` slots is left, a partition is brought once its reads in place have cost as much as a
+  /// copy; not if only this round needs it (`single_use`).
+  std::vector<bool> choose(std::span<const ListDemand> demand, FunctionRef<bool(std::uint32_t)> resident,
+                           std::uint64_t empty_slots, bool single_use = false);
 
  private:
-  std::uint64_t cost(const ListDemand& wanted) const {
-    const std::uint64_t columns = edge_ / sizeof(Vertex);
-    return wanted.edges * edge_ + wanted.lists * columns * kListCost;
+  std::uint64_t cost(const ListDemand& demand) const {
+    const std::uint64_t columns = edge_bytes_ / sizeof(Vertex);
+    return demand.edges * edge_bytes_ + demand.lists * columns * kListCost;
   }
 
   const PartitionPlan& plan_;
-  std::uint64_t edge_;
+  std::uint64_t edge_bytes_;
   bool always_;
-  std::vector<std::uint64_t> spent_;  ///< [partitions] on reads in place, since it was last present
+  std::vector<std::uint64_t> read_cost_;  ///< [partitions] on reads in place, since it was last present
 };
 
 /// A worklist by partition, in which partitions that are read in place come first.

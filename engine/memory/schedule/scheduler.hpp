@@ -19,13 +19,13 @@ struct PartitionLoad {
 
 /// A change of slots.
 struct PartitionMoves {
-  std::vector<std::uint32_t> left;   ///< partitions that leave their slots
+  std::vector<std::uint32_t> evicted;  ///< partitions that leave their slots
   std::vector<PartitionLoad> loads;  ///< partitions that are brought
 };
 
 /// Partitions that fit some slots only.
 struct LargePartitions {
-  std::vector<bool> of;  ///< [partitions]; empty: all fit all slots
+  std::vector<bool> is_large;  ///< [partitions]; empty: all fit all slots
   unsigned slots = 0;    ///< the first slots, which hold them
 };
 
@@ -54,34 +54,35 @@ class Scheduler {
   std::vector<std::uint32_t> clear();
 
   bool resident(std::uint32_t partition) const { return state_[partition] == State::resident; }
-  bool away(std::uint32_t partition) const { return state_[partition] == State::away; }
-  unsigned slots() const { return static_cast<unsigned>(held_.size()); }
+  bool absent(std::uint32_t partition) const { return state_[partition] == State::absent; }
+  unsigned slots() const { return static_cast<unsigned>(slot_partition_.size()); }
   /// The partition that is in a slot or on its way to it; kEmpty if there is none.
-  std::uint32_t held(unsigned slot) const { return held_[slot]; }
+  std::uint32_t partition_in(unsigned slot) const { return slot_partition_[slot]; }
   /// The slot of a partition that is resident or on its way.
   unsigned slot_of(std::uint32_t partition) const;
   /// The number of loads that have not arrived.
-  unsigned coming() const;
+  unsigned loading() const;
   /// The number of slots that no partition is in, or on its way to.
-  unsigned empty() const { return static_cast<unsigned>(std::ranges::count(held_, kEmpty)); }
+  unsigned empty() const { return static_cast<unsigned>(std::ranges::count(slot_partition_, kEmpty)); }
   /// Partitions that may be worked on, in order of slots.
   std::vector<std::uint32_t> residents() const;
 
  private:
-  enum class State : std::uint8_t { away, coming, resident };
+  enum class State : std::uint8_t { absent, loading, resident };
 
-  bool large(std::uint32_t partition) const { return !large_.of.empty() && large_.of[partition]; }
+  bool large(std::uint32_t partition) const { return !large_.is_large.empty() && large_.is_large[partition]; }
   /// The smallest empty slot that fits the partition; slots() if there is none.
-  unsigned place_for(std::uint32_t partition) const;
+  unsigned empty_slot_for(std::uint32_t partition) const;
   bool lacks_large_slot(std::span<const std::uint64_t> waiting) const;
   void evict(std::uint32_t partition);
 
   SchedulePolicy policy_;
   LargePartitions large_;
   std::vector<State> state_;            ///< [partitions]
-  std::vector<std::uint64_t> since_;    ///< [partitions] round in which work first waited; 0: none waits
-  std::vector<std::uint32_t> held_;     ///< [slots] the partition in it, or on its way
-  std::vector<std::uint64_t> arrived_;  ///< [slots] round of arrival
+  std::vector<std::uint64_t>
+      waiting_since_;  ///< [partitions] round in which work first waited; 0: none waits
+  std::vector<std::uint32_t> slot_partition_;  ///< [slots] the partition in it, or on its way
+  std::vector<std::uint64_t> arrival_round_;   ///< [slots] round of arrival
   std::uint64_t round_ = 0;
 };
 

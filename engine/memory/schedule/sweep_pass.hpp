@@ -23,23 +23,23 @@ class SweepPass {
   /// Marks these partitions as arrived.
   void arrive(std::span<const std::uint32_t> partitions);
   /// True if no partition is ready for work; true if none is on its way.
-  bool none_resident() const { return resident_.empty(); }
-  bool none_coming() const { return coming_ == 0; }
+  bool none_resident() const { return to_work_on_.empty(); }
+  bool none_loading() const { return loading_ == 0; }
   /// The partitions to work on now. Work on them must end before fill(), which may reuse their slots.
   std::vector<std::uint32_t> next();
 
   /// The number of slots that partitions pass through.
-  unsigned passing() const { return slots_.slots() - pinned_; }
+  unsigned streaming_slots() const { return slots_.slots() - pinned_; }
 
  private:
   Scheduler& slots_;
-  std::vector<std::uint32_t> away_;  ///< partitions to bring
-  std::vector<unsigned> free_;       ///< slots to fill
-  std::vector<unsigned> resident_;   ///< slots to work on
-  std::size_t begun_ = 0;            ///< loads begun, of away_
+  std::vector<std::uint32_t> to_load_;  ///< partitions to bring
+  std::vector<unsigned> to_fill_;       ///< slots to fill
+  std::vector<unsigned> to_work_on_;    ///< slots to work on
+  std::size_t loads_begun_ = 0;         ///< loads begun, of away_
   std::size_t filled_ = 0;           ///< slots filled, of free_
   unsigned pinned_ = 0;              ///< the first slots, which keep partitions that are needed
-  unsigned coming_ = 0;
+  unsigned loading_ = 0;
 };
 
 }  // namespace sluice

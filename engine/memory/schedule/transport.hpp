@@ -24,7 +24,7 @@ class TransportChoice {
  private:
   const PartitionPlan& plan_;
   LinkRates rates_;
-  double reads_, all_bytes_ = 0, away_bytes_ = 1;
+  double reads_, all_bytes_ = 0, absent_bytes_ = 1;
 };
 
 }  // namespace sluice

@@ -8,8 +8,8 @@ namespace sluice::cuda {
 /// Calls make(position, target), one lane for each edge.
 template <class Make>
 __global__ void __launch_bounds__(kTableBlock) edge_kernel(GraphView graph, Make make) {
-  const std::uint64_t at = static_cast<std::uint64_t>(blockIdx.x) * kTableBlock + threadIdx.x;
-  if (at < graph.edges()) make(at, graph.target(at));
+  const std::uint64_t position = static_cast<std::uint64_t>(blockIdx.x) * kTableBlock + threadIdx.x;
+  if (position < graph.edges()) make(position, graph.target(position));
 }
 
 template <class Make>

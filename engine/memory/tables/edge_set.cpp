@@ -14,7 +14,7 @@ namespace sluice {
 namespace {
 
 /// Inserts the edges of a list.
-struct PutEdges {
+struct InsertEdges {
   GraphView lists;
   EdgeSet set;
   EdgeSet::Bucket* buckets;
@@ -24,23 +24,23 @@ struct PutEdges {
     constexpr std::uint32_t kAhead = 16;  // prefetch distance on a host
     for (std::uint32_t i = group.rank(); i < row.degree; i += Group::kSize) {
       if constexpr (Group::kSize == 1) {
-        if (i + kAhead < row.degree) prefetch(at(set.place(v, target(row, i + kAhead))));
+        if (i + kAhead < row.degree) prefetch(tags_of(set.place(v, target(row, i + kAhead))));
       }
-      const Vertex to = target(row, i);
-      if (!set.undirected || v <= to || !set.has_list(to)) put(set.place(v, to));
+      const Vertex neighbour = target(row, i);
+      if (!set.undirected || v <= neighbour || !set.has_list(neighbour)) insert(set.place(v, neighbour));
     }
   }
 
  private:
   SLUICE_HD Vertex target(const Row& row, std::uint32_t i) const { return lists.target(row.offset + i); }
-  SLUICE_HD std::uint32_t* at(const EdgeSet::Place& place) const { return buckets[place.bucket].tags; }
+  SLUICE_HD std::uint32_t* tags_of(const EdgeSet::Place& place) const { return buckets[place.bucket].tags; }
 
-  SLUICE_HD void put(const EdgeSet::Place& place) const {
-    std::uint32_t* const tags = at(place);
+  SLUICE_HD void insert(const EdgeSet::Place& place) const {
+    std::uint32_t* const tags = tags_of(place);
     for (unsigned i = 0; i < EdgeSet::kTags; ++i) {
-      std::uint32_t there = EdgeSet::kFree;
-      if (exchange(tags + (place.tag + i) % EdgeSet::kTags, there, place.tag)) return;
-      if (there == place.tag) return;  // a duplicate edge of the graph
+      std::uint32_t stored = EdgeSet::kFree;
+      if (exchange(tags + (place.tag + i) % EdgeSet::kTags, stored, place.tag)) return;
+      if (stored == place.tag) return;  // a duplicate edge of the graph
     }
     store(tags + EdgeSet::kTags - 1, EdgeSet::kOverflowed);
   }
@@ -48,7 +48,7 @@ struct PutEdges {
 
 }  // namespace
 
-bool wants_edge_set(const Device& device, Layout layout, std::uint64_t steps, std::uint64_t edges) {
+bool edge_set_pays(const Device& device, Layout layout, std::uint64_t steps, std::uint64_t edges) {
   // For Kronecker 24, an H200 makes the set in 19 ms and saves 0.1 ns a step: that pays from 0.4 steps an
   // edge. It pays from 0.18 for 16 threads of its host, and from 0.13 for four (R-MAT 22, single runs).
   const std::uint64_t edges_of_step = device.is_cuda() ? 2 : 6;
@@ -85,12 +85,12 @@ EdgeSetInMemory EdgeSetInMemory::of_whole(ResidentGraph::Impl& graph) {
 }
 
 void EdgeSetInMemory::add(const GraphView& lists, const ListRange& range) {
-  const PutEdges put{lists, set_, buckets_.data()};
+  const InsertEdges insert{lists, set_, buckets_.data()};
   fill_table(
-      *device_, [&] { host::for_each_list(device_->threads(), lists, put, range); },
+      *device_, [&] { host::for_each_list(device_->threads(), lists, insert, range); },
       [&] {
 #if defined(__CUDACC__)
-        cuda::for_each_list(lists, put, range);
+        cuda::for_each_list(lists, insert, range);
 #endif
       });
 }

@@ -12,7 +12,7 @@
 namespace sluice {
 
 /// True if a set of `edges` edges pays for walks that make `steps` steps.
-bool wants_edge_set(const Device& device, Layout layout, std::uint64_t steps, std::uint64_t edges);
+bool edge_set_pays(const Device& device, Layout layout, std::uint64_t steps, std::uint64_t edges);
 
 class EdgeSetInMemory {
  public:

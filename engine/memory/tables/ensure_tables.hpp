@@ -47,22 +47,22 @@ void fill_lists(const Device& device, const GraphView& graph, const Make& make) 
 /// Makes a table of a bias on the host by make(threads, begin, end), while edges are read. Only for named
 /// biases: others may read any list, so all edges are read first.
 template <class BiasOf, class Make>
-void make_as_lists_come(ResidentGraph::Impl& graph, const Make& make) {
-  if constexpr (!std::same_as<BiasOf, NamedBias>) graph.settle();
-  graph.as_lists_come(make);
+void make_from_lists(ResidentGraph::Impl& graph, const Make& make) {
+  if constexpr (!std::same_as<BiasOf, NamedBias>) graph.finish_reading();
+  graph.process_lists(make);
 }
 
 /// As fill_lists(), for a bias; edges may still have to be read.
 template <class BiasOf, class Make>
 void fill_lists_of(ResidentGraph::Impl& graph, const Make& make) {
   if (graph.device.is_cuda()) return fill_lists(graph.device, graph.view, make);
-  make_as_lists_come<BiasOf>(graph, [&](unsigned threads, std::uint64_t begin, std::uint64_t end) {
+  make_from_lists<BiasOf>(graph, [&](unsigned threads, std::uint64_t begin, std::uint64_t end) {
     host::for_each_list(threads, graph.view, make, {begin, end});
   });
 }
 
 /// If the run is only planned, charges the temporary memory that a GPU needs to make an alias table.
-inline void count_hub_scratch(const ResidentGraph::Impl& graph) {
+inline void charge_hub_scratch(const ResidentGraph::Impl& graph) {
   if (!graph.device.plans()) return;
   const std::uint64_t bytes = hub_scratch_bytes(graph.device, graph.view.hub_count, graph.max_degree);
   graph.device.memory().charge_and_release(bytes, "scratch of alias tables");
@@ -99,13 +99,13 @@ void ensure_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& 
   const double begin = graph.seconds_without_loading();
   Buffer<std::uint64_t> thresholds(graph.device, graph.view.edges(), "the alias table");
   Buffer<std::uint32_t> others(graph.device, graph.view.edges(), "the alias table");
-  count_hub_scratch(graph);
+  charge_hub_scratch(graph);
   const PutAliasSlots put{thresholds.data(), others.data()};
   const auto on_host = [&](unsigned threads, std::uint64_t first, std::uint64_t last) {
     host::for_each_alias(threads, graph.view, bias, put, {first, last});
   };
   fill_table(
-      graph.device, [&] { make_as_lists_come<BiasOf>(graph, on_host); },
+      graph.device, [&] { make_from_lists<BiasOf>(graph, on_host); },
       [&] {
 #if defined(__CUDACC__)
         cuda::for_each_alias(graph.device, graph.view, graph.max_degree, bias, put);
@@ -119,12 +119,12 @@ void ensure_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& 
 template <class BiasOf>
 const WideAlias* ensure_wide_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias) {
   const auto fill = [&](WideAlias* slots) {
-    count_hub_scratch(graph);
+    charge_hub_scratch(graph);
     const auto on_host = [&](unsigned threads, std::uint64_t first, std::uint64_t last) {
       host::build_wide_alias(threads, graph.view, bias, slots, {first, last});
     };
     fill_table(
-        graph.device, [&] { make_as_lists_come<BiasOf>(graph, on_host); },
+        graph.device, [&] { make_from_lists<BiasOf>(graph, on_host); },
         [&] {
 #if defined(__CUDACC__)
           cuda::build_wide_alias(graph.device, graph.view, graph.max_degree, bias, slots,

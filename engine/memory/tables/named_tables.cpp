@@ -21,21 +21,22 @@ void ensure_bounds(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBi
   ensure_bounds<NamedBias>(graph, tables, bias);
 }
 
-void want_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias, PageRequest& pages) {
-  want_ctps<NamedBias>(graph, tables, bias, pages);
+void request_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias, PageRequest& pages) {
+  request_ctps<NamedBias>(graph, tables, bias, pages);
 }
 
-void want_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias, PageRequest& pages) {
-  want_alias<NamedBias>(graph, tables, bias, pages);
+void request_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias,
+                   PageRequest& pages) {
+  request_alias<NamedBias>(graph, tables, bias, pages);
 }
 
-void want_wide_alias(ResidentGraph::Impl& graph, const NamedBias& bias, PageRequest& pages) {
-  want_wide_alias<NamedBias>(graph, bias, pages);
+void request_wide_alias(ResidentGraph::Impl& graph, const NamedBias& bias, PageRequest& pages) {
+  request_wide_alias<NamedBias>(graph, bias, pages);
 }
 
-bool take_coded_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias,
-                      PageRequest& pages, Layout layout, const ExpectedWork& work) {
-  return take_coded_alias<NamedBias>(graph, tables, bias, pages, layout, work);
+bool request_coded_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias,
+                         PageRequest& pages, Layout layout, const ExpectedWork& work) {
+  return request_coded_alias<NamedBias>(graph, tables, bias, pages, layout, work);
 }
 
 }  // namespace sluice

@@ -17,11 +17,11 @@
 namespace sluice {
 
 // For named biases these are compiled once (named_tables.cpp).
-void want_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias, PageRequest& pages);
-void want_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias, PageRequest& pages);
-void want_wide_alias(ResidentGraph::Impl& graph, const NamedBias& bias, PageRequest& pages);
-bool take_coded_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias,
-                      PageRequest& pages, Layout layout, const ExpectedWork& work);
+void request_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias, PageRequest& pages);
+void request_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias, PageRequest& pages);
+void request_wide_alias(ResidentGraph::Impl& graph, const NamedBias& bias, PageRequest& pages);
+bool request_coded_alias(ResidentGraph::Impl& graph, BiasTables& tables, const NamedBias& bias,
+                         PageRequest& pages, Layout layout, const ExpectedWork& work);
 
 #if defined(__CUDACC__)
 /// Lists of some vertices, in a page whose columns are in a GPU's memory.
@@ -30,11 +30,11 @@ struct ListsOnDevice {
       : range(lists), view(graph.view) {
     const std::span offsets(graph.host_view.csr.offsets + range.begin, range.end - range.begin + 1);
     longest = static_cast<std::uint32_t>(longest_list(offsets, graph.device.threads()));
-    std::vector<Vertex> long_ones = long_lists(offsets, GraphView::kHubDegree + 1, graph.device.threads());
-    for (Vertex& v : long_ones) v += static_cast<Vertex>(range.begin);
-    hubs = Buffer<Vertex>(graph.device, long_ones.size(), "the list of hubs");
-    copy_to_device(graph.device, hubs.data(), long_ones.data(), hubs.bytes());
-    view.hubs = hubs.data(), view.hub_count = static_cast<std::uint32_t>(long_ones.size());
+    std::vector<Vertex> hub_ids = long_lists(offsets, GraphView::kHubDegree + 1, graph.device.threads());
+    for (Vertex& v : hub_ids) v += static_cast<Vertex>(range.begin);
+    hubs = Buffer<Vertex>(graph.device, hub_ids.size(), "the list of hubs");
+    copy_to_device(graph.device, hubs.data(), hub_ids.data(), hubs.bytes());
+    view.hubs = hubs.data(), view.hub_count = static_cast<std::uint32_t>(hub_ids.size());
     view.csr.targets = page.targets, view.csr.weights = page.weights;
   }
 
@@ -48,7 +48,7 @@ struct ListsOnDevice {
 /// Calls make() for a table of the whole graph, unless the edges are in a file or host memory is too small.
 template <class Make>
 void make_on_host(ResidentGraph::Impl& graph, const Make& make) {
-  if (graph.graph.edges_elsewhere || graph.view.edges() == 0) return;
+  if (graph.graph.edge_source || graph.view.edges() == 0) return;
   const double begin = seconds_now();
   try {
     make();
@@ -59,7 +59,7 @@ void make_on_host(ResidentGraph::Impl& graph, const Make& make) {
 }
 
 template <class BiasOf>
-void want_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias, PageRequest& pages) {
+void request_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias, PageRequest& pages) {
   if (tables.host_cumulative.size() == 0) {
     make_on_host(graph, [&] {
       Staging<std::uint64_t> sums(graph.device, graph.view.edges(), "the CTPS table");
@@ -77,7 +77,7 @@ void want_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bia
                         {begin, end});
   };
 #if defined(__CUDACC__)
-  pages.sources.derive_there = [&graph, bias](const PageView& page, std::uint64_t begin, std::uint64_t end) {
+  pages.sources.derive_on_gpu = [&graph, bias](const PageView& page, std::uint64_t begin, std::uint64_t end) {
     const ListsOnDevice lists(graph, page, {begin, end});
     cuda::for_each_list(lists.view, MakeCtps<BiasOf>{lists.view, bias, page.cumulative}, lists.range);
   };
@@ -89,25 +89,25 @@ template <class BiasOf>
 const std::uint64_t* ctps_of(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias,
                              PageRequest& pages) {
   if (!graph.paged) return ensure_ctps(graph, tables, bias);
-  want_ctps(graph, tables, bias, pages);
+  request_ctps(graph, tables, bias, pages);
   return nullptr;
 }
 
-/// As PageRequest::take_codes, with the alias slots of a bias.
+/// As PageRequest::request_codes, with the alias slots of a bias.
 template <class BiasOf>
-bool take_coded_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias, PageRequest& pages,
-                      Layout layout, const ExpectedWork& work) {
+bool request_coded_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias,
+                         PageRequest& pages, Layout layout, const ExpectedWork& work) {
   const GraphView& view = graph.host_view;
   const auto slots = [&](Vertex v, const auto& emit) {
     list_alias<host::BufferedAliasEntries>(view, bias, v, view.row(v), emit);
   };
   const AliasSlotsOf slots_of(slots);
   pages.columns.alias = true;
-  return pages.take_codes(graph, layout, work, tables.coded, &slots_of);
+  return pages.request_codes(graph, layout, work, tables.coded, &slots_of);
 }
 
 template <class BiasOf>
-void want_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias, PageRequest& pages) {
+void request_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bias, PageRequest& pages) {
   if (tables.host_thresholds.size() == 0) {
     make_on_host(graph, [&] {
       Staging<std::uint64_t> thresholds(graph.device, graph.view.edges(), "the alias table");
@@ -127,7 +127,7 @@ void want_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bi
                          {begin, end});
   };
 #if defined(__CUDACC__)
-  pages.sources.derive_there = [&graph, bias](const PageView& page, std::uint64_t begin, std::uint64_t end) {
+  pages.sources.derive_on_gpu = [&graph, bias](const PageView& page, std::uint64_t begin, std::uint64_t end) {
     const ListsOnDevice lists(graph, page, {begin, end});
     cuda::for_each_alias(graph.device, lists.view, lists.longest, bias,
                          PutAliasSlots{page.thresholds, page.others}, lists.range);
@@ -137,7 +137,7 @@ void want_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& bi
 
 /// For resident partitions: slots of 32 bytes an edge, made where the partition is.
 template <class BiasOf>
-void want_wide_alias(ResidentGraph::Impl& graph, const BiasOf& bias, PageRequest& pages) {
+void request_wide_alias(ResidentGraph::Impl& graph, const BiasOf& bias, PageRequest& pages) {
   pages.columns.wide_alias = true;
   pages.sources.derive = [&graph, bias](const PageView& page, std::uint64_t begin, std::uint64_t end) {
     GraphView view = graph.host_view;
@@ -146,7 +146,7 @@ void want_wide_alias(ResidentGraph::Impl& graph, const BiasOf& bias, PageRequest
     host::build_wide_alias(graph.device.threads(), view, bias, page.wide_alias, {begin, end});
   };
 #if defined(__CUDACC__)
-  pages.sources.derive_there = [&graph, bias](const PageView& page, std::uint64_t begin, std::uint64_t end) {
+  pages.sources.derive_on_gpu = [&graph, bias](const PageView& page, std::uint64_t begin, std::uint64_t end) {
     const ListsOnDevice lists(graph, page, {begin, end});
     const EdgeIndex* const offsets = graph.host_view.csr.offsets;
     cuda::build_wide_alias(graph.device, lists.view, lists.longest, bias, page.wide_alias,

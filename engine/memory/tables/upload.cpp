@@ -13,8 +13,8 @@ struct MakeWideEdges {
   GraphView graph;
   WideEdge* edges;
 
-  SLUICE_HD void operator()(EdgeIndex at, Vertex target) const {
-    edges[at] = {PackedRow::of(graph.row(target)), target, 0};
+  SLUICE_HD void operator()(EdgeIndex position, Vertex target) const {
+    edges[position] = {PackedRow::of(graph.row(target)), target, 0};
   }
 };
 
@@ -23,8 +23,8 @@ struct MakePackedEdges {
   EdgePacking packing;
   std::uint64_t* edges;
 
-  SLUICE_HD void operator()(EdgeIndex at, Vertex target) const {
-    edges[at] = packing.pack(target, graph.row(target));
+  SLUICE_HD void operator()(EdgeIndex position, Vertex target) const {
+    edges[position] = packing.pack(target, graph.row(target));
   }
 };
 

@@ -46,11 +46,11 @@ CsrView in_edges_of(const Graph& graph, bool weighted) {
 }
 
 SweepRows in_rows_of(const Graph& graph, bool weighted, std::uint64_t first, std::uint64_t last) {
-  SweepRows rows = SweepRows::of(in_edges_of(graph, weighted),
-                                 (graph.directed ? graph.in_elsewhere : graph.edges_elsewhere).get(),
-                                 weighted, first, last);
+  SweepRows rows =
+      SweepRows::of(in_edges_of(graph, weighted),
+                    (graph.directed ? graph.in_edge_source : graph.edge_source).get(), weighted, first, last);
   if (graph.directed && graph.in.offsets.empty())
-    rows.longest = std::min(graph.vertices(), graph.edges());  // at most
+    rows.max_degree = std::min(graph.vertices(), graph.edges());  // at most
   return rows;
 }
 

@@ -9,7 +9,7 @@ InLists::InLists(const Device& device, const Graph& graph, bool weighted, std::u
                  std::uint64_t last, const PagingOptions& paging) {
   if (first == last) return;
   const SweepRows rows = in_rows_of(graph, weighted, first, last);
-  const CsrView& in = rows.in;
+  const CsrView& in = rows.csr;
   const bool come_and_go = in.edges > 0 && needs_sweep_pages(device, rows, weighted, paging);
   if (in.edges == 0 || (!device.is_cuda() && !come_and_go)) return;
   if (device.plans() && !come_and_go) {  // all lists stay, which take more than two slots

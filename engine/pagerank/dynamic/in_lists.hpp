@@ -66,7 +66,7 @@ class InLists {
   /// Whether lists come in partitions, and may be present only while they are gathered.
   bool come_and_go() const { return pages_ != nullptr; }
   /// Whether lists stay where the executor reads them, once they were brought.
-  bool stay() const { return pages_ == nullptr || pages_->all_stay(); }
+  bool stay() const { return pages_ == nullptr || pages_->all_fit(); }
   /// Traffic of the lists; and how many partitions were needed in some iteration.
   Traffic traffic() const { return pages_ ? pages_->traffic() : Traffic{}; }
   std::uint64_t partitions_read() const {

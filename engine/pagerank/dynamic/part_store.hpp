@@ -114,8 +114,8 @@ class PartStore : public RankState<Share, typename Link::Executor> {
   /// Whether mark_by_in_lists() should find the next members, if `pushed` edges of all ranks lead from
   /// vertices whose change spreads. `stay`: on all ranks, in-lists stay where the executor reads them.
   bool marks_by_in_lists(const Graph& graph, std::uint64_t pushed, bool stay) const {
-    if (this->out.offsets != nullptr && !graph.edges_elsewhere) return false;
-    return pushed > graph.edges() / part_for_in_lists(graph.edges_elsewhere != nullptr, stay);
+    if (this->out.offsets != nullptr && !graph.edge_source) return false;
+    return pushed > graph.edges() / part_for_in_lists(graph.edge_source != nullptr, stay);
   }
   /// Makes own out-neighbours of all ranks' vertices whose change spreads members, as spread() does.
   void mark_by_in_lists(Lists& lists) {
@@ -174,7 +174,7 @@ class PartStore : public RankState<Share, typename Link::Executor> {
 
   /// Allocates the state of mark_by_in_lists().
   void make_marks(const Graph& graph) {
-    if (State::kOnHost && !graph.edges_elsewhere) return;
+    if (State::kOnHost && !graph.edge_source) return;
     constexpr const char* kLabel = "vertices whose change spreads";
     const std::uint64_t all = peers_.owners().vertices();
     shared_.reset();

@@ -10,7 +10,7 @@ namespace {
 
 /// In-edges that a directed graph in memory does not store; they are made once and kept.
 Csr make_in_edges(const Graph& graph) {
-  if (!graph.directed || !graph.in.offsets.empty() || graph.edges_elsewhere) return {};
+  if (!graph.directed || !graph.in.offsets.empty() || graph.edge_source) return {};
   return transpose(graph.out);
 }
 
@@ -18,7 +18,7 @@ Csr make_in_edges(const Graph& graph) {
 
 bool stays_whole(const Device& device, const Graph& graph, [[maybe_unused]] const Options& options,
                  const PagingOptions& paging) {
-  if (!device.is_cuda() || graph.edges_elsewhere || paging.partitions > 1 || paging.slots > 0 ||
+  if (!device.is_cuda() || graph.edge_source || paging.partitions > 1 || paging.slots > 0 ||
       paging.transport != Transport::automatic)
     return false;
 #if defined(SLUICE_HAVE_CUDA)
@@ -41,7 +41,7 @@ Plan plan_dynamic_ranks(const Device& device, const Graph& graph, const Options&
   earlier = {};
   Plan plan;
   plan.state_bytes = memory.needed();
-  host_budget().charge_and_release(batch.most_bytes, "the update of the graph");
+  host_budget().charge_and_release(batch.peak_bytes, "the update of the graph");
   const HostArray<std::byte> changes(batch.kept_bytes, "a batch");
   state->plan(graph, batch, plan);
   const HostArray<double> result(state->own(), "ranks");

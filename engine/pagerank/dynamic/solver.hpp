@@ -39,7 +39,7 @@ class DynamicSolver final : public DynamicRanks::State {
         own_link_(place.link != nullptr ? nullptr : connect_gpus(place.ranks, device)),
         peers_(ranks_of(place), device, place.link != nullptr ? place.link : own_link_.get(),
                exchanged_at_once(graph.vertices(), static_cast<std::uint64_t>(ranks_of(place).size())),
-               OwnRows({in_edges_of(graph, false).offsets, graph.vertices() + 1}, &ranks_of(place)).owners),
+               OwnedRows({in_edges_of(graph, false).offsets, graph.vertices() + 1}, &ranks_of(place)).owners),
         store_(device, graph, options, peers_) {
     const auto& divisors = store_.divisors_on_host();
     const std::uint64_t first = Store::kHoldsGraph ? 0 : peers_.first();
@@ -123,7 +123,7 @@ class DynamicSolver final : public DynamicRanks::State {
       const bool weighted = store_.options.weighted;
       plan.partitions = Lists(device_, graph, weighted, first(), last, paging_).traffic().partitions;
       if (plan.partitions > 1)
-        plan.brought_bytes = edge_bytes(in_rows_of(graph, weighted, first(), last).in.edges, weighted);
+        plan.brought_bytes = edge_bytes(in_rows_of(graph, weighted, first(), last).csr.edges, weighted);
     }
   }
 
@@ -235,7 +235,7 @@ class DynamicSolver final : public DynamicRanks::State {
   /// The vertices of all ranks, in order of id if lists are read from a file.
   std::vector<Vertex> everywhere(std::vector<Vertex> own, const Graph& graph) {
     std::vector<Vertex> all = peers_.gather(std::move(own), kAffected);
-    if (graph.edges_elsewhere) std::sort(all.begin(), all.end());
+    if (graph.edge_source) std::sort(all.begin(), all.end());
     return all;
   }
 

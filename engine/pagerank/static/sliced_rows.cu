@@ -149,7 +149,7 @@ struct SlicedRows::Making {
   }
   ~Making() { cudaStreamSynchronize(stream.get()); }  // running kernels use the buffers
 
-  EdgesBeside beside;  ///< reads edges to come, also while rows are sorted
+  BackgroundEdges beside;  ///< reads edges to come, also while rows are sorted
   const Device& device;
   const RankGraph& from;
   const CsrView& in;

@@ -124,7 +124,8 @@ class CudaSweep final : public Sweep {
     std::unique_ptr<SweepPages> pages;
     std::vector<PageLock> locks;
     if (needs_sweep_pages(device_, lists, options_.weighted, paging, rows_ * sizeof(std::uint32_t))) {
-      if (paging.transport == Transport::automatic) coded_ = code_lists(device_, lists, graph_.vertices());
+      if (paging.transport == Transport::automatic)
+        coded_ = make_coded_lists(device_, lists, graph_.vertices());
       lists.coded = coded_ ? &*coded_ : nullptr;
       if (!coded_) locks = lock_lists(device_, lists);
       // Rows by class are allocated after the slots, which take all memory left: reserve theirs meanwhile.

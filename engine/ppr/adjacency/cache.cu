@@ -23,7 +23,7 @@ constexpr unsigned kBlock = 256;
 /// How lists reach the host's threads: in host memory they are read in place, not copied to slots first.
 PagingOptions feeder_paging(const Graph& graph, const PagingOptions& paging) {
   PagingOptions feeding = paging;
-  if (!graph.edges_elsewhere && paging.transport != Transport::file) feeding.transport = Transport::mapped;
+  if (!graph.edge_source && paging.transport != Transport::file) feeding.transport = Transport::mapped;
   return feeding;
 }
 
@@ -131,7 +131,7 @@ void ListCache::rest() {
 void ListCache::throw_too_many_lists() const {
   throw BudgetError("device memory: a query comes to more lists than the " + format_size(bytes()) +
                     " that are left for them (raise --device-memory" +
-                    (graph_.edges_elsewhere ? "" : ", or use --transport mapped") + ")");
+                    (graph_.edge_source ? "" : ", or use --transport mapped") + ")");
 }
 
 ListTraffic ListCache::traffic() const {

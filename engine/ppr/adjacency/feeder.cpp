@@ -14,7 +14,7 @@
 namespace sluice::ppr {
 
 SweepRows rows_of(const Graph& graph, const Options& options, std::uint64_t first, std::uint64_t last) {
-  return SweepRows::of(graph.out.view(), graph.edges_elsewhere.get(), options.weighted, first, last);
+  return SweepRows::of(graph.out.view(), graph.edge_source.get(), options.weighted, first, last);
 }
 
 namespace {
@@ -83,7 +83,7 @@ class RankFeeder final : public ListFeeder {
  public:
   RankFeeder(const Device& device, const Graph& graph, const Options& options, const PagingOptions& paging)
       : ranks_(*paging.shard),
-        router_(ranks_, OwnRows(graph.out.offsets.span(), &ranks_).owners),
+        router_(ranks_, OwnedRows(graph.out.offsets.span(), &ranks_).owners),
         offsets_(graph.out.offsets.data()),
         weighted_(options.weighted),
         limits_(limits_of(device, graph, options, ranks_)),
@@ -96,7 +96,7 @@ class RankFeeder final : public ListFeeder {
         columns_(asked_.size(), kLists),
         places_(questions_.size(), kLists) {
     const SweepRows rows = rows_of(graph, options, router_.first(), router_.last());
-    if (rows.in.edges == 0) return;  // no query requests an empty list
+    if (rows.csr.edges == 0) return;  // no query requests an empty list
     // The rest of the memory is for queries.
     pages_.emplace(device, rows, weighted_, paging, device.memory().available() / 2);
   }

@@ -35,7 +35,7 @@ std::uint64_t words_of_part(std::uint64_t edges, const Options& options) {
 std::unique_ptr<PeerLists> PeerLists::open(const Device& device, const Graph& graph, const Options& options,
                                            const PagingOptions& paging) {
   Communicator& ranks = *paging.shard;
-  Ownership owners = OwnRows(graph.out.offsets.span(), &ranks).owners;
+  Ownership owners = OwnedRows(graph.out.offsets.span(), &ranks).owners;
   const std::uint64_t most = most_edges(graph.out.offsets.data(), owners);
   const bool fits = may_read_peers(device, paging) &&
                     words_of_part(most, options) * sizeof(Vertex) <= device.memory().available() / 2;
@@ -61,7 +61,7 @@ PeerLists::~PeerLists() = default;
 
 void PeerLists::bring(const Device& device, const Graph& graph, const Options& options) {
   const SweepRows rows = rows_of(graph, options, router_.first(), router_.last());
-  const EdgeIndex* const offsets = rows.in.offsets;
+  const EdgeIndex* const offsets = rows.csr.offsets;
   HostArray<double> totals(options.weighted ? graph.vertices() : 0, "sums of weights");
   const auto take = [&](std::uint64_t begin, std::uint64_t end, const Vertex* targets, const float* weights) {
     const EdgeIndex first = offsets[begin], edges = offsets[end] - first;
@@ -73,8 +73,8 @@ void PeerLists::bring(const Device& device, const Graph& graph, const Options& o
         weight_totals({end - begin, edges, offsets + begin, targets, weights}, device.threads());
     std::ranges::copy(sums.span(), totals.data() + router_.first() + begin);
   };
-  if (rows.in.edges > 0) for_each_piece(rows.in, rows.file, true, options.weighted, take);
-  if (rows.file != nullptr) read_bytes_ = edge_bytes(rows.in.edges, options.weighted);
+  if (rows.csr.edges > 0) for_each_piece(rows.csr, rows.file, true, options.weighted, take);
+  if (rows.file != nullptr) read_bytes_ = edge_bytes(rows.csr.edges, options.weighted);
   if (!options.weighted) return;
   router_.share(totals.data(), "sums of weights");
   copy_to_device(device, totals_.data(), totals.data(), totals_.bytes());

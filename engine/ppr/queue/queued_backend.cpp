@@ -31,7 +31,7 @@ namespace {
 constexpr const char* kEnds = "ends of walks";
 
 PagingOptions cut(PagingOptions paging) {
-  paging.cut = true;
+  paging.force_partitions = true;
   return paging;
 }
 

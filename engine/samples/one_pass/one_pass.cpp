@@ -200,7 +200,7 @@ struct OnePassJob : InstanceRun<SampleSink> {
   /// The ranks' ranges of edges.
   Ownership owners_of_edges() const {
     std::vector<EdgeIndex> first_edges;
-    for (const std::uint64_t vertex : graph.makers.begins())
+    for (const std::uint64_t vertex : graph.table_owners.begins())
       first_edges.push_back(graph.graph.out.offsets[vertex]);
     return Ownership(std::move(first_edges));
   }

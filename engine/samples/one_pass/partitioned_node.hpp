@@ -147,7 +147,7 @@ class PagedNodeGrower {
         program_(setup.program),
         items_(setup.graph, cache, setup.stats) {
     const auto begins = cache.plan().partitions.ranges().begins();
-    own_begin_ = begins[cache.own().begin], own_end_ = begins[cache.own().end];
+    own_begin_ = begins[cache.owned_partitions().begin], own_end_ = begins[cache.owned_partitions().end];
     ranks_ = setup.graph.paging.shard;
     if (ranks_) together(ranks_, [&] { node_ranks_.emplace(*ranks_, setup.link, device_, stats_); });
   }

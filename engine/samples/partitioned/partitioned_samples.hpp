@@ -41,8 +41,8 @@ class PartitionedSamples {
   std::uint64_t next(std::uint64_t left) {
     submitted_ = 0, grown_ = false;
     if (cache_) return batch_;
-    cache_.emplace(graph_, pages_, graph_.share_memory(pages_.columns, bytes_per_instance_, left, depths_),
-                   PageUse{.picks = kPicks, .once = true});
+    cache_.emplace(graph_, pages_, graph_.plan_partitions(pages_.columns, bytes_per_instance_, left, depths_),
+                   AccessPattern{.picks = kPicks, .visits_once = true});
     together(ranks_, [&] { grower_.emplace(setup_, *cache_); });
     return batch_ = cache_->plan().batch;
   }
@@ -94,10 +94,10 @@ template <class Grower, class Run, class Setup>
 void run_partitioned_samples(const Run& run, Setup setup, const PageRequest& pages,
                              std::uint64_t bytes_per_instance, std::uint32_t depths) {
   if (run.graph.device.plans()) {
-    run.graph.share_memory(pages.columns, bytes_per_instance, run.instances(), depths);
+    run.graph.plan_partitions(pages.columns, bytes_per_instance, run.instances(), depths);
     return;
   }
-  const auto link = setup.link ? nullptr : run.graph.link();
+  const auto link = setup.link ? nullptr : run.graph.connect_ranks();
   if (link) setup.link = link.get();
   run_batches(PartitionedSamples<Grower, Setup>(setup, pages, bytes_per_instance, depths, run.sink),
               run.range, run.options.progress, run.stats);

@@ -33,7 +33,7 @@ class PagedPools {
         stats_(job.stats),
         device_(job.graph.device),
         ranks_(job.graph.paging.shard),
-        cache_(job.graph, *job.pages, std::move(plan), PageUse{.picks = 8}),
+        cache_(job.graph, *job.pages, std::move(plan), AccessPattern{.picks = 8}),
         items_(job.graph, cache_, job.stats),
         batch_(std::min<std::uint64_t>(cache_.plan().batch, job.instances())),
         memory_(device_, batch_, job.program.sizes()),

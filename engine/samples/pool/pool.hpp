@@ -80,7 +80,7 @@ struct PoolJob : InstanceRun<WalkSink> {
   PagedPlan share_memory() const {
     const std::uint64_t each =
         bytes_per_instance() + parked_pool_bytes<Sampler>(graph.device, graph.paging.shard, program);
-    return graph.share_memory(pages->columns, each, instances(), program.length);
+    return graph.plan_partitions(pages->columns, each, instances(), program.length);
   }
 
   /// Blocks for large pools, since a pool begins with a pass over its entries; else warps.
@@ -97,7 +97,7 @@ struct PoolJob : InstanceRun<WalkSink> {
   void in_partitions() const {
     PagedPlan plan = share_memory();
     if (graph.device.plans()) return;
-    const auto link = graph.link();
+    const auto link = graph.connect_ranks();
     PagedPools<PoolJob, E>(*this, std::move(plan), link.get()).run();
     if (link) stats.exchanged_bytes += link->bytes_sent();
   }

@@ -7,7 +7,7 @@ namespace sluice::sampling {
 
 RunStats run_biased(ResidentGraph& graph, const Starts& starts, const walks::Options& options,
                     WalkSink* sink) {
-  const Bias bias = graph.impl_as_lists_come().effective(options.bias);
+  const Bias bias = graph.impl_while_reading().effective(options.bias);
   const walks::BiasedWalk sampler{{bias}};
   if (bias == Bias::none && options.select == Select::automatic)
     return run_uniform(graph, starts, options, sink);

@@ -18,13 +18,13 @@ WalksInQueues::WalksInQueues(const QueuedRun& run, PagedPlan plan, DeviceRanks* 
       stats_(run.stats),
       ranks_(graph_.paging.shard),
       origins_(graph_.device, ranks_, run.range.begin, run.range.end, plan.batch),
-      cache_(graph_, run.pages, std::move(plan), PageUse{.picks = 1, .steps = run.steps}),
+      cache_(graph_, run.pages, std::move(plan), AccessPattern{.picks = 1, .steps = run.steps}),
       edge_set_(graph_.device, cache_.plan().edge_set),
       keys_(ranks_, cache_.partitions(), mode != WalkMode::brought),
       paths_(graph_.device, rows_of(origins_.capacity()), "a batch of walks"),
       waiting_(cache_.partitions(), 0) {
   ActiveWalks& batch = job_.batch();
-  batch.own_begin = cache_.own().begin, batch.own_end = cache_.own().end;
+  batch.own_begin = cache_.owned_partitions().begin, batch.own_end = cache_.owned_partitions().end;
   batch.origins = origins_.firsts(), batch.origin_counts = origins_.counts(), batch.per_origin = per_origin();
   batch.starts = run.starts;
   batch.length = options_.length;
@@ -116,7 +116,7 @@ const Vertex* WalksInQueues::join_rows() {
   const Vertex* const own = paths_.data() + own_rows();
   if (stepped_.empty()) return own;
   // Overwrites the rows of another rank, which that rank has merged by now.
-  Vertex* const rows = paths_.data() + (origins_.own() == 0 ? rows_of(per_origin()) : 0);
+  Vertex* const rows = paths_.data() + (origins_.own_index() == 0 ? rows_of(per_origin()) : 0);
   stepped_[0]->turn_rows(own, per_origin(), rows);
   return rows;
 }
@@ -151,7 +151,7 @@ void WalksInQueues::walk_leg() {
 
 void WalksInQueues::count_waiting() {
   const auto own = queues_[0]->waiting().subspan(keys_.others, keys_.own);
-  std::ranges::copy(own, waiting_.begin() + cache_.own().begin);
+  std::ranges::copy(own, waiting_.begin() + cache_.owned_partitions().begin);
 }
 
 std::uint64_t WalksInQueues::waiting_own() const {
@@ -179,7 +179,7 @@ void WalksInQueues::walk_own() {
     const auto [own, asked] = queues_[0]->first_pair(keys_.pairs);
     const PartitionPlan& plan = cache_.plan().partitions;
     const std::array<std::uint32_t, 2> wanted{plan.owner(own), plan.owner(asked)};
-    cache_.bring_together(wanted, waiting_, [this] { work({keys_.pairs}); });
+    cache_.work_on_all(wanted, waiting_, [this] { work({keys_.pairs}); });
   }
 }
 
@@ -226,11 +226,11 @@ void WalksInQueues::bring_list(WalkQueue& queue, bool some) {
 
 /// Brings this rank's partitions and those in `more`, and makes them visible to the next round.
 void WalksInQueues::hold(std::vector<std::uint32_t> more) {
-  const OwnedPartitions own = cache_.own();
+  const OwnedPartitions own = cache_.owned_partitions();
   const std::size_t others = more.size();
   more.resize(others + own.end - own.begin);
   std::iota(more.begin() + static_cast<std::ptrdiff_t>(others), more.end(), own.begin);
-  cache_.hold(more);
+  cache_.make_resident(more);
   job_.publish(cache_);
 }
 
@@ -238,7 +238,7 @@ void WalksInQueues::hold(std::vector<std::uint32_t> more) {
 void WalksInQueues::make_edge_set() {
   if (edge_set_.bytes() == 0) return;
   const double begin = seconds_now();
-  const OwnedPartitions own = cache_.own();
+  const OwnedPartitions own = cache_.owned_partitions();
   const auto begins = cache_.plan().partitions.ranges().begins();
   for (std::uint32_t p = own.begin; p < own.end; ++p)
     edge_set_.add(graph_, cache_.page(p), {begins[p], begins[p + 1]});
@@ -254,7 +254,7 @@ using Walks = std::optional<WalksInQueues>;
 
 std::unique_ptr<DeviceRanks> link_of(const ResidentGraph::Impl& graph, RunStats& stats) {
   const double connecting = seconds_now();
-  auto link = graph.link();
+  auto link = graph.connect_ranks();
   stats.load_seconds += seconds_now() - connecting;
   return link;
 }
@@ -287,12 +287,12 @@ bool make_resident(const QueuedRun& run, WalkMode mode, std::unique_ptr<DeviceRa
   };
   std::optional<PagedPlan> plan;
   if (run.job.has_questions())
-    plan = plan_for(wants_edge_set(graph.device, run.options.layout, run.instances() * run.options.length,
-                                   graph.view.edges() / ranks_of(run)));
+    plan = plan_for(edge_set_pays(graph.device, run.options.layout, run.instances() * run.options.length,
+                                  graph.view.edges() / ranks_of(run)));
   if (!plan) plan = plan_for(false);
   if (!plan) return false;
   if (graph.device.plans()) {
-    graph.note({*std::move(plan), run.pages.columns, run.instances(), run.steps, true});
+    graph.record_plan({*std::move(plan), run.pages.columns, run.instances(), run.steps, true});
     return true;
   }
   link = link_of(graph, run.stats);
@@ -325,8 +325,9 @@ bool walk_in_queues(const QueuedRun& run, Stay stay) {
   if (!walks) {
     if (stay == Stay::must) return false;
     // Every rank has memory for the walks of all ranks.
-    PagedPlan plan = graph.share_memory(run.pages.columns, walk_bytes(run, WalkMode::brought) * ranks_of(run),
-                                        run.instances(), run.steps, run.job.ends_only() ? 0 : row_bytes(run));
+    PagedPlan plan =
+        graph.plan_partitions(run.pages.columns, walk_bytes(run, WalkMode::brought) * ranks_of(run),
+                              run.instances(), run.steps, run.job.ends_only() ? 0 : row_bytes(run));
     if (graph.device.plans()) return true;
     if (!link) link = link_of(graph, run.stats);
     walks.emplace(run, std::move(plan), link.get(), WalkMode::brought);

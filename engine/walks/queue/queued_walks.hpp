@@ -53,7 +53,7 @@ class WalksInQueues {
  private:
   std::uint64_t per_origin() const { return cache_.plan().batch; }
   /// Offset in the paths of the rows that this rank writes.
-  std::uint64_t own_rows() const { return rows_of(origins_.own() * per_origin()); }
+  std::uint64_t own_rows() const { return rows_of(origins_.own_index() * per_origin()); }
   std::uint32_t leg() const {
     return keys_.resident || job_.ends_only() ? options_.length
                                               : static_cast<std::uint32_t>(cache_.plan().leg);

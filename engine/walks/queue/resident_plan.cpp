@@ -75,7 +75,7 @@ std::optional<PagedPlan> plan_resident_shard(Communicator& ranks, const Device& 
   // alone bounds a batch, not the number of ranks.
   std::uint64_t batch = 0;
   if (held < available && (paging.slots == 0 || wanted <= std::max<std::uint64_t>(paging.slots, 2)))
-    batch = std::min({(available - held) / (bytes_per_walk * size), most, kMostUnderWay / size});
+    batch = std::min({(available - held) / (bytes_per_walk * size), most, kMaxInFlight / size});
   // If partitions leave little memory for walks, the additional batches cost more than bringing partitions.
   if (batch < most && parts_bytes > available / kLeastShare) batch = 0;
   ranks.all_reduce(std::span(&batch, 1), Reduce::min, "the partition plan");

@@ -55,7 +55,7 @@ TEST_F(GpuAcc, SearchesGraphsWhoseEdgesComeLate) {
     io::write_graph(path, graph, false);
     const Graph on_host = io::begin_reading(path), on_gpu = io::begin_reading(path);
     const acc::AccGraph late(*gpu_, on_gpu, {}), late_on_host(host_, on_host, {}), whole(host_, graph, {});
-    EXPECT_TRUE(on_host.to_come->there() && on_gpu.to_come->there());
+    EXPECT_TRUE(on_host.pending_edges->complete() && on_gpu.pending_edges->complete());
     for (const Vertex source : sources(graph)) {
       const acc::BfsResult expected = bfs(whole, source);
       expect_equal(bfs(late, source).parents, expected.parents);

@@ -50,7 +50,7 @@ class ReadersTest : public ::testing::Test {
 
 struct Loaded {
   EdgeBatch edges;
-  EdgeSourceInfo info;
+  EdgeStreamInfo info;
   std::string remark;
 };
 
