@@ -82,7 +82,7 @@ void Writeback::add_written(int file, std::uint64_t bytes) {
 }
 
 Descriptor open_scratch(const std::string& sibling, const std::string& display_path) {
-  OpenFile file = open_nameless(sibling + ".scratch");
+  OpenFile file = open_unlinked(sibling + ".scratch");
   if (file.get() < 0) throw RunError(system_message(display_path, errno));
   return Descriptor(file.release(), display_path);
 }

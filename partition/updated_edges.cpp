@@ -77,7 +77,7 @@ void UpdatedEdges::read(EdgeIndex first, std::span<T> out, const HostArray<T>& i
   BufferedColumn<T, Old> old_column(
       old,
       std::min<EdgeIndex>(out.size() + count_removed(edit, end),
-                          entries_of_piece(sizeof(T), UpdatedEdges::kMinBytes, kEntriesAtOnce)),
+                          entries_per_piece(sizeof(T), UpdatedEdges::kMinBytes, kEntriesAtOnce)),
       old_last);
   for (EdgeIndex position = first; position < last; ++edit) {
     const EdgeIndex copied_end = edit == end ? last : std::max(position, begin_after(*edit));

@@ -109,7 +109,7 @@ double copy_seconds(const cuda::Stream& stream, const void* from, void* to, std:
 double barrier_microseconds(const cuda::Stream& stream, unsigned repetitions) {
   const unsigned blocks = cuda::multiprocessors() * kBarrierBlocks;
   return 1e6 / kBarriers * median_seconds(stream, repetitions, [&](unsigned) {
-           cuda::launch_together(barrier_kernel, blocks, kBarrierBlock, stream.get(), kBarriers);
+           cuda::launch_cooperative(barrier_kernel, blocks, kBarrierBlock, stream.get(), kBarriers);
          });
 }
 

@@ -170,7 +170,7 @@ void run_suite(const Command& command, const Suite& suite, const SuiteCommand& c
   }
   const apps::Stopwatch watch;
   apps::cover_outputs({c.common.report}, c.common.scratch);
-  apps::ReportFile report_file(apps::world().leads() ? c.common.report : "", c.common.force);
+  apps::ReportFile report_file(apps::world().is_root() ? c.common.report : "", c.common.force);
   apps::apply_host_ceiling(c.common);
   apps::announce(command, c.common);
   Device device(apps::device_of_rank(c.common));
@@ -181,7 +181,7 @@ void run_suite(const Command& command, const Suite& suite, const SuiteCommand& c
   apps::print(fmt::format("{}, on {}; medians of {} runs (smallest to largest)\n", suite.name, device.name(),
                           c.repetitions));
   print_figures(figures);
-  if (!apps::world().leads()) return;
+  if (!apps::world().is_root()) return;
   apps::Report report = report_of(command, c, device, load, figures);
   report.total_seconds = watch.seconds();
   report_file.finish(report);

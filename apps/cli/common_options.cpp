@@ -211,7 +211,8 @@ void say_refused_gpu(const Command& command, const CommonOptions& options, const
   if (options.device.choice != DeviceChoice::automatic || device.is_cuda() || options.quiet) return;
   const cuda::GpuState gpu = cuda::gpu_state(options.device.gpu);
   if (gpu.present)
-    say(fmt::format("{}: on the host, for the GPU cannot be used ({})\n", command.name(), gpu.unusable));
+    say(fmt::format("{}: on the host, for the GPU cannot be used ({})\n", command.name(),
+                    gpu.unusable_reason));
 }
 
 unsigned threads_of(const CommonOptions& options) {

@@ -101,7 +101,7 @@ void for_each_line(const std::string& path, const char* purpose,
   HostCharge line(purpose);
   for (std::uint64_t number = 1; std::getline(file, text); ++number) {
     const std::string_view content = std::string_view(text).substr(0, text.find_first_of("#%"));
-    line.cover(text.capacity() + content.size() / 2 * sizeof(std::string_view));
+    line.raise_to(text.capacity() + content.size() / 2 * sizeof(std::string_view));
     const Words words = split(content, " \t,\r");
     if (!words.empty()) use(words, fmt::format("{}:{}", path, number));
   }

@@ -144,7 +144,7 @@ void add_latencies(ResolvedOptions& counters, ppr::Latencies& latencies) {
 
 /// Prints the requested measurements; the report has them too.
 void say_figures(const PprCommand& c, const ResolvedOptions& counters) {
-  if (c.common.quiet || !world().leads()) return;
+  if (c.common.quiet || !world().is_root()) return;
   std::string text;
   for (const auto& [name, value] : counters) {
     const bool latency = name.starts_with("latency_") || name == "queries_per_second";

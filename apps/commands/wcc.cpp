@@ -41,7 +41,7 @@ void run_wcc(const Command& command, const AccCommand& c) {
     acc::ComponentResult result = components(graph, c.acc);
     if (c.common.verify)
       acc::verify_components(job.graph(), result.components.span(), &world(), threads_of(c.common));
-    if (graph.device().plans()) names_of(job, result.components.span());  // charges the names as well
+    if (graph.device().is_planning()) names_of(job, result.components.span());  // charges the names as well
     return result;
   };
   HostArray<std::int64_t> names;

@@ -8,7 +8,7 @@ PprWriter::PprWriter(io::ResultWriter& writer, const IdMap& ids, const Starts& s
   vertices_ = columns_.declare("vertices", {top});
   seeds_ = columns_.declare("seeds");
   writer.set_columns(static_cast<std::size_t>(seeds_) + 1);
-  if (starts.most_seeds() == 1) return;
+  if (starts.max_seeds() == 1) return;
   query_seeds_ = columns_.declare("query_seeds");
   query_weights_ = writer.declare("query_weights", io::ElementType::f64, {});
   query_offsets_ = writer.declare_offsets("query_offsets");

@@ -221,14 +221,14 @@ void RankBatch::adopt(Graph graph, bool made, const CommonOptions& common) {
   if (options_.updates() && !graph.origin.ends_with(kChanged)) graph.origin += kChanged;
   // Only one rank writes the graph, or reads all edges for their checksum.
   std::uint64_t checksum = 0;
-  if (!options_.output_graph.empty() && world().leads()) {
+  if (!options_.output_graph.empty() && world().is_root()) {
     Csr in;
     if (made) std::swap(in, graph.in);
     io::GraphWriter writer = io::begin_graph(options_.output_graph, graph, common.force);
     checksum = writer.finish();
     job_.hold_graph(std::move(writer));
     if (made) std::swap(in, graph.in);
-  } else if (world().leads()) {
+  } else if (world().is_root()) {
     checksum = graph.checksum != 0 ? graph.checksum : io::graph_checksum(graph, threads_of(common));
   }
   world().all_reduce(std::span(&checksum, 1), Reduce::max, "the checksum of the graph");

@@ -54,7 +54,7 @@ std::optional<io::GraphInfo> numbers_of_graph(const CommonOptions& options) {
 ReportFile begin_report(const CommonOptions& options) {
   cover_outputs({options.output, options.report}, options.scratch);
   const auto held = hold_end();
-  return {world().leads() ? options.report : "", options.force};
+  return {world().is_root() ? options.report : "", options.force};
 }
 
 /// Opening a GPU takes 0.15 s. The disk reads ahead in that time.
@@ -77,7 +77,7 @@ Job::Job(const Command& command, const CommonOptions& options, const GraphNeeds&
     throw UsageError("--output FILE is missing: say where results go (or ask for --plan)");
   }
   // Checks names before the work begins; publish() checks them again before the rename.
-  if (world().leads() && !options.plan) require_free_names(command.files(), options.force);
+  if (world().is_root() && !options.plan) require_free_names(command.files(), options.force);
   require_scratch(options);
   apply_host_ceiling(options);
   announce(command, options);
@@ -295,7 +295,7 @@ void Job::close() {
   report_.bytes_written = output_->bytes_written();
   report_file_.finish_joined(report_);
   expect_results();
-  if (world().leads()) publish();
+  if (world().is_root()) publish();
 }
 
 void Job::publish() {

@@ -93,7 +93,7 @@ class SingleOutput final : public JobOutput {
  public:
   SingleOutput(const CommonOptions& options, const OutputAttributes& attributes,
                const std::vector<std::string>& text_columns) {
-    if (world().leads()) {
+    if (world().is_root()) {
       const auto held = hold_end();
       if (options.force) old_ = shards_replaced(options.output);
       writer_ = io::make_result_writer(options.output, options.format, options.force, attributes.whole,
@@ -102,13 +102,13 @@ class SingleOutput final : public JobOutput {
         owned_.emplace(folder_of_ranks(options.output, options.scratch, io::temporary_tag()));
     }
     folder_ = broadcast_text(world(), owned_ ? owned_->path() : "", 0, "the output's name");
-    if (!world().leads()) writer_ = io::make_shard_results(share_of(world().rank()), options.output);
+    if (!world().is_root()) writer_ = io::make_shard_results(share_of(world().rank()), options.output);
   }
 
   void finish() override {
-    if (!world().leads()) writer_->commit();
+    if (!world().is_root()) writer_->commit();
     world().barrier("the results of all ranks");
-    if (!world().leads()) return;
+    if (!world().is_root()) return;
     collect();
     writer_->finish();
   }
@@ -117,7 +117,7 @@ class SingleOutput final : public JobOutput {
     old_.remove();
   }
 
-  std::uint64_t result_bytes() const override { return world().leads() ? bytes_written() : 0; }
+  std::uint64_t result_bytes() const override { return world().is_root() ? bytes_written() : 0; }
 
  private:
   std::string share_of(int rank) const { return fmt::format("{}/{}", folder_, rank); }
@@ -144,7 +144,7 @@ class ShardedOutput final : public JobOutput {
  public:
   ShardedOutput(const CommonOptions& options, const OutputAttributes& attributes)
       : whole_(attributes.whole), force_(options.force) {
-    if (world().leads()) {
+    if (world().is_root()) {
       const auto held = hold_end();
       joined_.emplace(options.output, options.force);
       shards_ = folder_of_shards(joined_->path());
@@ -164,7 +164,7 @@ class ShardedOutput final : public JobOutput {
   void finish() override {
     writer_->commit();
     world().barrier("the results of all ranks");
-    if (!world().leads()) return;
+    if (!world().is_root()) return;
     throw_if_stopped();
     old_.forget_changed();
     const unsigned generation = free_generation();

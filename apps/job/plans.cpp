@@ -47,7 +47,7 @@ std::string rank_lines(const sampling::RunPlan& plan) {
             : fmt::format("partitions {} to {}, vertices {} to {}", part.first, part.last - 1,
                           parts.begin(part.first), parts.begin(part.last) - 1);
     text += fmt::format("  rank {:<15} {:>12} needed, {} brought: {}\n", rank, format_need(part.device_bytes),
-                        format_size(static_cast<std::uint64_t>(part.brought_bytes)), cut);
+                        format_size(static_cast<std::uint64_t>(part.transferred_bytes)), cut);
   }
   if (plan.by_rank.size() > kShown) text += fmt::format("  and {} more\n", plan.by_rank.size() - kShown);
   return text;
@@ -92,7 +92,7 @@ void Job::print_plan(const sampling::RunPlan& plan) const {
         in_file() && (plan.by_rank.empty() || options_.paging.transport == Transport::file);
     text +=
         fmt::format("{:<22} {:>12} (about)\n", read_again ? "read from the file" : "brought to the device",
-                    format_size(static_cast<std::uint64_t>(plan.brought_bytes)));
+                    format_size(static_cast<std::uint64_t>(plan.transferred_bytes)));
   }
   std::uint64_t result_bytes[] = {plan.result_bytes};
   world().all_reduce(result_bytes, Reduce::sum, "the plan");

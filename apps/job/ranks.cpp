@@ -36,7 +36,7 @@ constexpr Clock::duration kStoppingAlone = std::chrono::seconds(5), kUrged = std
 
 const char* words_of(NodeWatch::Results results) {
   switch (results) {
-    case NodeWatch::Results::perhaps:
+    case NodeWatch::Results::possible:
       return "the output may be complete";
     case NodeWatch::Results::written:
       return "the output was written";
@@ -71,10 +71,10 @@ class RankGuard {
     settled_ = true;
   }
   /// Sets what the message says about results if the job is forced to end.
-  void note(NodeWatch::Results results) { node_.note(results); }
+  void note(NodeWatch::Results results) { node_.record_results(results); }
   /// Prints a message, unless another rank of this machine has printed one.
   void complain_once(const std::string& message) noexcept {
-    if (node_.speaks_first()) complain(message);
+    if (node_.claim_report()) complain(message);
   }
   /// Removes the names given to cover(); while the lock is held, no covered output can begin.
   std::unique_lock<std::mutex> sweep() noexcept {
@@ -86,7 +86,7 @@ class RankGuard {
   void leave() noexcept {
     thread_.request_stop();
     thread_.join();
-    node_.leave();
+    node_.announce_exit();
   }
 
  private:
@@ -97,15 +97,15 @@ class RankGuard {
     std::unique_lock lock(mutex);
     const auto pause = [&] { never.wait_for(lock, stopping, kLook, [] { return false; }); };
     for (; !stopping.stop_requested(); pause()) {
-      node_.beat();
-      if (const auto peer = node_.lost()) {
-        end(node_.stop_noted()
+      node_.send_heartbeat();
+      if (const auto peer = node_.lost_peer()) {
+        end(node_.stop_recorded()
                 ? kStopped
                 : fmt::format("rank {} (process {}) was lost: killed, perhaps for want of memory", peer->rank,
                               peer->process),
             false);
       }
-      if (const auto peer = node_.silent()) {
+      if (const auto peer = node_.silent_peer()) {
         end(fmt::format(
                 "rank {} (process {}) has shown no sign of life for {} s: stopped, or hung in the system",
                 peer->rank, peer->process, timeout_.count()),
@@ -126,7 +126,7 @@ class RankGuard {
   void end(const std::string& cause, bool on_request) {
     const auto nothing_begins_now = hold_end();
     if (on_request && settled_) return;
-    if (on_request) node_.note_stop();
+    if (on_request) node_.record_stop();
     if (cause != kStopped || speaks_of_stops_)
       complain_once(fmt::format("{}; {}", cause, words_of(node_.results())));
     remove_covered();
@@ -149,7 +149,7 @@ constexpr Timeout kLastWords{10};
 constexpr std::chrono::seconds kClosing{5};
 
 std::unique_ptr<Communicator>& world_slot() {
-  static std::unique_ptr<Communicator> ranks = make_alone();
+  static std::unique_ptr<Communicator> ranks = make_single_rank();
   return ranks;
 }
 
@@ -216,7 +216,7 @@ void close_world(int status) {
     }).detach();
   }
   if (guard_slot()) {
-    if (status != 0 && world().leads()) guard_slot()->sweep();
+    if (status != 0 && world().is_root()) guard_slot()->sweep();
     guard_slot()->leave();
   }
   world().close();
@@ -243,7 +243,7 @@ int run_on_ranks(const std::function<void()>& body) noexcept {
     if (launch.rank == 0) complain(outcome.message);
     return static_cast<int>(outcome.status);
   }
-  if (!world().leads()) mute();
+  if (!world().is_root()) mute();
   outcome = outcome_of([&] {
     guard_slot() = std::make_unique<RankGuard>(world(), launch.launcher.empty(), launch.timeout);
     body();
@@ -252,7 +252,7 @@ int run_on_ranks(const std::function<void()>& body) noexcept {
   if (!outcome.own && stop_requested()) outcome = outcome_of(throw_if_stopped);
   const Ending ending{outcome};
   if (ending.failed()) world().announce_failure();
-  const auto endings = world().last_words(ending.packed(), kLastWords);
+  const auto endings = world().final_gather(ending.packed(), kLastWords);
   if (endings.empty()) return end_all(outcome);
   const int status = settle(endings);
   close_world(status);
@@ -278,7 +278,7 @@ void settle_end() {
 void expect_results() {
   if (world().size() == 1) return;
   settle_end();
-  guard_slot()->note(NodeWatch::Results::perhaps);
+  guard_slot()->note(NodeWatch::Results::possible);
   world().barrier("the names of results");
 }
 

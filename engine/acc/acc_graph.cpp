@@ -32,7 +32,7 @@ double delta_for(const CsrView& lists, double mean_weight, double factor) {
 AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place)
     : device_(&device) {
   const double begin = seconds_now();
-  PendingEdges* const pending_edges = device.plans() ? nullptr : graph.pending_edges.get();
+  PendingEdges* const pending_edges = device.is_planning() ? nullptr : graph.pending_edges.get();
   // A GPU that will hold the whole graph uploads edges while they are still being read.
   const auto settle = [&](bool looked_at) {
     if (pending_edges && looked_at) pending_edges->read(device.threads());
@@ -41,7 +41,7 @@ AccGraph::AccGraph(const Device& device, const Graph& graph, const AccNeeds& nee
   const auto part = std::make_shared<RankPart>(device, graph, needs, place);
   settle(!part->complete());
   out_ = part->complete() ? part->lists() : graph.out.view();
-  if (needs.weights && graph.weighted && !device.plans()) {
+  if (needs.weights && graph.weighted && !device.is_planning()) {
     // All ranks must agree on the level width, though one may have less memory than another.
     const bool paged =
         device.is_cuda() && any_left(&part->ranks(), part->has_pages(part->out()) ? 1 : 0, "how lists come");

@@ -64,7 +64,7 @@ using FusedSolver =
 template <class Program>
 auto make_peer_solver(const AccGraph& graph, const Program& program, const AccOptions& options) {
   using Solver = FusedSolver<Program, PeerPart<Program>>;
-  if (!graph.device().plans() && graph.rank_part().link() == nullptr) return std::unique_ptr<Solver>();
+  if (!graph.device().is_planning() && graph.rank_part().link() == nullptr) return std::unique_ptr<Solver>();
   return make_on_peers(graph, "rounds", [&](const Device& device) {
     return std::make_unique<Solver>(device, graph, program, options);
   });
@@ -90,7 +90,7 @@ AccResult<typename Program::State> run_acc(const AccGraph& graph, const Program&
     const std::uint64_t sent_before = sent();
     const auto solver = make();
     if (solver == nullptr) return false;
-    if (graph.device().plans()) {
+    if (graph.device().is_planning()) {
       if constexpr (requires { solver->plan(result.stats); }) solver->plan(result.stats);
       return true;
     }

@@ -8,7 +8,7 @@
 namespace sluice {
 
 struct BatchWriter::Pending {
-  bool any = false;
+  bool active = false;
   Background write;
 };
 
@@ -19,16 +19,16 @@ BatchWriter::~BatchWriter() = default;
 void BatchWriter::submit(std::function<void()> write) {
   finish();
   ++submitted_;
-  pending_->any = true;
+  pending_->active = true;
   pending_->write.begin(std::move(write));
 }
 
 bool BatchWriter::idle() const {
-  return !pending_->any;
+  return !pending_->active;
 }
 
 void BatchWriter::finish() {
-  if (!std::exchange(pending_->any, false)) return;
+  if (!std::exchange(pending_->active, false)) return;
   const double begin = seconds_now();
   failed_ = true;  // unless wait() returns
   pending_->write.wait();

@@ -10,7 +10,7 @@ namespace sluice {
 
 /// Bytes of a GPU batch whose results are written: a disk takes longer for them than the GPU for the next
 /// batch. Walks page-lock two batches, which took about a second for 1.5 GB.
-inline constexpr std::uint64_t kLeavingBytes = std::uint64_t{64} << 20;
+inline constexpr std::uint64_t kGpuResultBytes = std::uint64_t{64} << 20;
 
 class BatchWriter {
  public:

@@ -15,8 +15,9 @@ namespace sluice {
 /// A run over instances. Keeps references.
 template <class Sink, class Options = RunOptions>
 struct InstanceRun {
-  InstanceRun(ResidentGraph::Impl& of, const Starts& starts, const Options& how, Sink* to, RunStats& done)
-      : graph(of), options(how), sink(to), stats(done) {
+  InstanceRun(ResidentGraph::Impl& run_graph, const Starts& starts, const Options& run_options, Sink* results,
+              RunStats& run_stats)
+      : graph(run_graph), options(run_options), sink(results), stats(run_stats) {
     const std::uint64_t n = graph.view.vertices();
     range = std::derived_from<Sink, SampleSink>
                 ? starts.sample_range(n, options.first_instance, options.last_instance)

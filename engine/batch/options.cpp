@@ -6,9 +6,9 @@
 
 namespace sluice {
 
-void require_plain(Layout layout, const char* who_reads) {
+void require_plain_layout(Layout layout, const char* reader) {
   if (layout != Layout::wide && layout != Layout::coded) return;
-  throw UsageError(std::string("--layout ") + (layout == Layout::wide ? "wide: " : "coded: ") + who_reads +
+  throw UsageError(std::string("--layout ") + (layout == Layout::wide ? "wide: " : "coded: ") + reader +
                    " lists as they are; use csr or auto");
 }
 

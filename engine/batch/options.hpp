@@ -21,7 +21,7 @@ struct RunOptions {
   std::function<void(Instance done, Instance total)> progress;
 };
 
-/// Throws UsageError for layouts that a kind of run cannot read; the message begins with `who_reads`.
-void require_plain(Layout layout, const char* who_reads);
+/// Throws UsageError for layouts that a kind of run cannot read; the message begins with `reader`.
+void require_plain_layout(Layout layout, const char* reader);
 
 }  // namespace sluice

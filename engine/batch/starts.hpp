@@ -15,9 +15,9 @@ struct InstanceRange {
 };
 
 /// The most instances of a job: sums of a few instance numbers fit 64 bits, and each number the i64 of files.
-inline constexpr Instance kMostInstances = Instance{1} << 62;
+inline constexpr Instance kMaxInstances = Instance{1} << 62;
 /// Samples from this number on would repeat the draws of the first ones (random/streams.hpp).
-inline constexpr Instance kMostSamples = Instance{1} << 48;
+inline constexpr Instance kMaxSamples = Instance{1} << 48;
 
 /// Starts of all instances. Walks: one vertex an instance. Samples and `multidimensional`: a list of seeds.
 struct Starts {
@@ -34,22 +34,22 @@ struct Starts {
   std::vector<std::uint64_t> offsets;  ///< listed; [instances + 1], or empty: one vertex per instance
   std::vector<double> weights;         ///< listed, of queries: one per vertex, or empty: all equal
 
-  /// Throws UsageError above kMostInstances.
+  /// Throws UsageError above kMaxInstances.
   Instance instances(std::uint64_t graph_vertices) const;
   /// The existing instances of [first, last) (`--instance-range`).
   InstanceRange range(std::uint64_t graph_vertices, Instance first, Instance last) const {
-    const Instance all = instances(graph_vertices), begin = std::min(first, all);
-    return {begin, std::clamp(last, begin, all)};
+    const Instance total = instances(graph_vertices), begin = std::min(first, total);
+    return {begin, std::clamp(last, begin, total)};
   }
-  /// As range(), for samples; throws UsageError for instances from kMostSamples on.
+  /// As range(), for samples; throws UsageError for instances from kMaxSamples on.
   InstanceRange sample_range(std::uint64_t graph_vertices, Instance first, Instance last) const;
   /// A copy in which each instance's list has each vertex once, at its first position.
   Starts distinct() const;
   /// The most seeds of an instance, if `drawn` seeds are drawn for each random one.
-  std::uint64_t most_seeds(std::uint64_t drawn = 1) const {
-    std::uint64_t most = mode == Mode::random ? drawn : 1;
-    for (std::size_t i = 1; i < offsets.size(); ++i) most = std::max(most, offsets[i] - offsets[i - 1]);
-    return most;
+  std::uint64_t max_seeds(std::uint64_t drawn = 1) const {
+    std::uint64_t largest = mode == Mode::random ? drawn : 1;
+    for (std::size_t i = 1; i < offsets.size(); ++i) largest = std::max(largest, offsets[i] - offsets[i - 1]);
+    return largest;
   }
 };
 

@@ -8,9 +8,9 @@
 namespace sluice {
 
 DeviceStarts::DeviceStarts(const ResidentGraph::Impl& graph, const Starts& starts, std::uint64_t seed,
-                           std::uint32_t drawn, Repeats repeats) {
+                           std::uint32_t seeds_per_instance, Repeats repeats) {
   const std::uint64_t n = graph.view.vertices();
-  view_ = {starts.mode, n, seed, nullptr, nullptr, drawn};
+  view_ = {starts.mode, n, seed, nullptr, nullptr, seeds_per_instance};
   if (starts.mode == Starts::Mode::random && n == 0)
     throw InputError("the graph has no vertex to start from");
   if (starts.mode != Starts::Mode::listed) return;

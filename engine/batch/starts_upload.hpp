@@ -16,7 +16,7 @@ class DeviceStarts {
  public:
   /// Throws InputError if a listed vertex is not in the graph, or the graph has no vertex to draw.
   DeviceStarts(const ResidentGraph::Impl& graph, const Starts& starts, std::uint64_t seed,
-               std::uint32_t drawn = 1, Repeats repeats = Repeats::kept);
+               std::uint32_t seeds_per_instance = 1, Repeats repeats = Repeats::kept);
 
   const StartsView& view() const { return view_; }
   std::uint64_t bytes() const { return vertices_.bytes() + offsets_.bytes(); }

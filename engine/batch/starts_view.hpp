@@ -16,15 +16,15 @@ struct StartsView {
   std::uint64_t seed = 1;
   const Vertex* listed = nullptr;          ///< in device memory
   const std::uint64_t* offsets = nullptr;  ///< [instances + 1]; null: one listed vertex per instance
-  std::uint32_t drawn = 1;                 ///< random: seeds per instance
+  std::uint32_t seeds_per_instance = 1;    ///< random: seeds per instance
 
   /// Seeds of an instance, with repetitions.
   SLUICE_HD std::uint64_t count(Instance instance) const {
     if (mode == Starts::Mode::listed) return offsets ? offsets[instance + 1] - offsets[instance] : 1;
-    return mode == Starts::Mode::random ? drawn : 1;
+    return mode == Starts::Mode::random ? seeds_per_instance : 1;
   }
   /// Seeds of instances [first, first + instances) together; one for each instance unless they have offsets.
-  SLUICE_HD std::uint64_t before(Instance first, std::uint64_t instances) const {
+  SLUICE_HD std::uint64_t total_seeds(Instance first, std::uint64_t instances) const {
     return offsets ? offsets[first + instances] - offsets[first] : instances;
   }
   /// A seed of an instance. Random seeds are successive words of the instance's own start sequence.

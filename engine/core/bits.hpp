@@ -54,9 +54,9 @@ SLUICE_HD unsigned lowest_bit(std::uint32_t word) {
 /// reading it always costs registers, and node2vec's kernel spilled 24 bytes instead of 8.
 SLUICE_HD std::uint32_t field_at(const std::uint32_t* words, std::uint64_t bit, std::uint32_t bits) {
   const std::uint32_t shift = bit % 32;
-  std::uint64_t both = words[bit / 32];
-  if (shift + bits > 32) both |= std::uint64_t{words[bit / 32 + 1]} << 32;
-  return static_cast<std::uint32_t>(both >> shift) & (~0u >> (32 - bits));
+  std::uint64_t pair = words[bit / 32];
+  if (shift + bits > 32) pair |= std::uint64_t{words[bit / 32 + 1]} << 32;
+  return static_cast<std::uint32_t>(pair >> shift) & (~0u >> (32 - bits));
 }
 
 /// Field i of an array of fields of `bits` bits each.
@@ -66,9 +66,9 @@ SLUICE_HD std::uint32_t packed_field(const std::uint32_t* words, std::uint32_t i
 
 /// Writes a field whose bits are all zero so far.
 inline void put_field_at(std::uint32_t* words, std::uint64_t bit, std::uint32_t value) {
-  const std::uint64_t moved = std::uint64_t{value} << bit % 32;
-  words[bit / 32] |= static_cast<std::uint32_t>(moved);
-  if (moved >> 32 != 0) words[bit / 32 + 1] |= static_cast<std::uint32_t>(moved >> 32);
+  const std::uint64_t shifted = std::uint64_t{value} << bit % 32;
+  words[bit / 32] |= static_cast<std::uint32_t>(shifted);
+  if (shifted >> 32 != 0) words[bit / 32 + 1] |= static_cast<std::uint32_t>(shifted >> 32);
 }
 
 inline void pack_field(std::uint32_t* words, std::uint32_t i, std::uint32_t bits, std::uint32_t value) {

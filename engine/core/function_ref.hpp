@@ -15,18 +15,18 @@ class FunctionRef;
 template <class Result, class... Args>
 class FunctionRef<Result(Args...)> {
  public:
-  template <class Body>
-  requires(!std::same_as<std::remove_cvref_t<Body>, FunctionRef> &&
-           std::is_invocable_r_v<Result, Body&, Args...>) FunctionRef(Body&& body)
-      : body_(const_cast<void*>(static_cast<const void*>(&body))),
-        call_([](void* with, Args... args) -> Result {
-          return (*static_cast<std::remove_reference_t<Body>*>(with))(std::forward<Args>(args)...);
+  template <class Callable>
+  requires(!std::same_as<std::remove_cvref_t<Callable>, FunctionRef> &&
+           std::is_invocable_r_v<Result, Callable&, Args...>) FunctionRef(Callable&& callable)
+      : object_(const_cast<void*>(static_cast<const void*>(&callable))),
+        call_([](void* object, Args... args) -> Result {
+          return (*static_cast<std::remove_reference_t<Callable>*>(object))(std::forward<Args>(args)...);
         }) {}
 
-  Result operator()(Args... args) const { return call_(body_, std::forward<Args>(args)...); }
+  Result operator()(Args... args) const { return call_(object_, std::forward<Args>(args)...); }
 
  private:
-  void* body_;
+  void* object_;
   Result (*call_)(void*, Args...);
 };
 

@@ -38,8 +38,8 @@ class HostArray {
   }
   HostArray(HostArray&& other) noexcept { swap(other); }
   HostArray& operator=(HostArray&& other) noexcept {
-    HostArray taken(std::move(other));
-    swap(taken);
+    HostArray moved(std::move(other));
+    swap(moved);
     return *this;
   }
   ~HostArray() { host_budget().release(charged_); }

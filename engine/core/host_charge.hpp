@@ -30,7 +30,7 @@ class HostCharge {
     bytes_ += bytes;
   }
   /// Raises the whole charge to at least `bytes`.
-  void cover(std::uint64_t bytes) {
+  void raise_to(std::uint64_t bytes) {
     if (bytes > bytes_) add(bytes - bytes_);
   }
   /// Appends to a vector whose memory is charged by this object alone.
@@ -44,11 +44,11 @@ class HostCharge {
   /// Old and new memory exist at once during the copy, and both are charged.
   template <class T>
   void grow(std::vector<T>& list, std::size_t size) {
-    const std::uint64_t before = list.capacity() * sizeof(T);
+    const std::uint64_t old_bytes = list.capacity() * sizeof(T);
     add(size * sizeof(T));
     list.reserve(size);
-    host_budget().release(before);
-    bytes_ -= before;
+    host_budget().release(old_bytes);
+    bytes_ -= old_bytes;
   }
 
   const char* purpose_;

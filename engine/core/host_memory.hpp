@@ -10,7 +10,7 @@ namespace sluice {
 
 /// A placeholder address for memory that is counted but not allocated. No process has memory at or above it:
 /// an access faults.
-inline void* no_memory() {
+inline void* placeholder_address() {
   return reinterpret_cast<void*>(std::uintptr_t{1} << 63);
 }
 

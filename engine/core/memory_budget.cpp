@@ -17,9 +17,9 @@ void MemoryBudget::charge(std::uint64_t bytes, const char* purpose) {
                       name_, purpose, format_size(bytes), format_size(before), format_size(ceiling_), name_));
     }
   } while (!used_.compare_exchange_weak(before, before + bytes));
-  if (within_) {
+  if (parent_) {
     try {
-      within_->charge(bytes, purpose);
+      parent_->charge(bytes, purpose);
     } catch (...) {
       used_.fetch_sub(bytes);
       throw;
@@ -30,7 +30,7 @@ void MemoryBudget::charge(std::uint64_t bytes, const char* purpose) {
 
 void MemoryBudget::count(std::uint64_t bytes) noexcept {
   raise_peak(used_.fetch_add(bytes) + bytes);
-  if (within_) within_->count(bytes);
+  if (parent_) parent_->count(bytes);
 }
 
 void MemoryBudget::raise_peak(std::uint64_t used) noexcept {
@@ -41,7 +41,7 @@ void MemoryBudget::raise_peak(std::uint64_t used) noexcept {
 
 void MemoryBudget::release(std::uint64_t bytes) noexcept {
   used_.fetch_sub(bytes);
-  if (within_) within_->release(bytes);
+  if (parent_) parent_->release(bytes);
 }
 
 MemoryBudget& host_budget() {
@@ -54,17 +54,17 @@ MemoryPlan::MemoryPlan(const MemoryBudget& planned, Host host)
       begin_(planned.used()),
       host_begin_(host_budget().used()),
       host_peak_(host_budget().peak()),
-      host_counted_(host_budget().counts_only_) {
+      host_counted_before_(host_budget().counts_only_) {
   used_ = peak_ = begin_;
-  within_ = planned.within_;
+  parent_ = planned.parent_;
   counts_only_ = true;
-  if (host == Host::taken) return;
+  if (host == Host::allocated) return;
   host_budget().counts_only_ = true;
   host_budget().peak_ = host_begin_;
 }
 
 MemoryPlan::~MemoryPlan() {
-  if (!host_counted_) host_budget().counts_only_ = false;
+  if (!host_counted_before_) host_budget().counts_only_ = false;
   host_budget().peak_ = host_peak_;
 }
 

@@ -31,7 +31,7 @@ class MemoryBudget {
   void set_ceiling(std::uint64_t bytes) { ceiling_ = bytes; }
   /// Nests this budget in `other`, which must outlive it: from now on each charge is made to `other` too. If
   /// `other` only counts, so does this budget.
-  void lie_within(MemoryBudget& other) { within_ = &other, counts_only_ = other.counts_only_; }
+  void nest_in(MemoryBudget& parent) { parent_ = &parent, counts_only_ = parent.counts_only_; }
   std::uint64_t ceiling() const { return ceiling_; }
   std::uint64_t used() const { return used_.load(); }
   std::uint64_t peak() const { return peak_.load(); }
@@ -39,9 +39,9 @@ class MemoryBudget {
   bool counts_only() const { return counts_only_; }
   /// Bytes that may still be charged.
   std::uint64_t available() const {
-    const auto u = used();
-    const std::uint64_t own = u < ceiling_ ? ceiling_ - u : 0;
-    return within_ ? std::min(own, within_->available()) : own;
+    const auto used_bytes = used();
+    const std::uint64_t remaining = used_bytes < ceiling_ ? ceiling_ - used_bytes : 0;
+    return parent_ ? std::min(remaining, parent_->available()) : remaining;
   }
 
  private:
@@ -52,7 +52,7 @@ class MemoryBudget {
 
   std::string name_;
   std::uint64_t ceiling_;
-  MemoryBudget* within_ = nullptr;
+  MemoryBudget* parent_ = nullptr;
   bool counts_only_ = false;
   std::atomic<std::uint64_t> used_{0};
   std::atomic<std::uint64_t> peak_{0};
@@ -67,10 +67,10 @@ MemoryBudget& host_budget();
 class MemoryPlan final : public MemoryBudget {
  public:
   /// Whether host memory charged during the plan is allocated, or only counted as well (HostArray).
-  enum class Host { taken, counted };
+  enum class Host { allocated, counted };
 
   /// Starts from the current use of `planned`.
-  explicit MemoryPlan(const MemoryBudget& planned, Host host = Host::taken);
+  explicit MemoryPlan(const MemoryBudget& planned, Host host = Host::allocated);
   MemoryPlan(const MemoryPlan&) = delete;
   MemoryPlan& operator=(const MemoryPlan&) = delete;
   ~MemoryPlan();
@@ -82,7 +82,7 @@ class MemoryPlan final : public MemoryBudget {
 
  private:
   std::uint64_t begin_, host_begin_, host_peak_;
-  bool host_counted_;  ///< whether the host's budget only counted before: plans may nest
+  bool host_counted_before_;  ///< whether the host's budget only counted before: plans may nest
 };
 
 }  // namespace sluice

@@ -13,16 +13,16 @@ constexpr std::uint64_t kBucketsPerOwner = 8;
 }  // namespace
 
 Ownership::Ownership(std::vector<std::uint64_t> begins) : begins_(std::move(begins)) {
-  const std::uint64_t wanted = std::max<std::uint64_t>(size(), 1) * kBucketsPerOwner;
-  while (vertices() >> shift_ > wanted) ++shift_;
+  const std::uint64_t max_buckets = std::max<std::uint64_t>(size(), 1) * kBucketsPerOwner;
+  while (vertices() >> shift_ > max_buckets) ++shift_;
   const std::uint64_t buckets = vertices() == 0 ? 0 : ((vertices() - 1) >> shift_) + 1;
-  firsts_.reserve(buckets + 1);
+  bucket_owners_.reserve(buckets + 1);
   std::uint32_t owner = 0;
   for (std::uint64_t bucket = 0; bucket < buckets; ++bucket) {
     while (end(owner) <= bucket << shift_) ++owner;
-    firsts_.push_back(owner);
+    bucket_owners_.push_back(owner);
   }
-  firsts_.push_back(size() == 0 ? 0 : static_cast<std::uint32_t>(size() - 1));
+  bucket_owners_.push_back(size() == 0 ? 0 : static_cast<std::uint32_t>(size() - 1));
 }
 
 void Ownership::grow(std::uint64_t vertices) {

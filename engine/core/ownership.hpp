@@ -13,7 +13,7 @@ namespace sluice {
 /// A view of the ranges for kernels; trivially copyable, with pointers into the memory of one device.
 struct OwnershipView {
   const std::uint64_t* begins = nullptr;  ///< [owners + 1] owner i has vertices [begins[i], begins[i + 1])
-  const std::uint32_t* firsts = nullptr;  ///< [buckets + 1] the owner of the first vertex of each bucket
+  const std::uint32_t* bucket_owners = nullptr;  ///< [buckets + 1] the owner of each bucket's first vertex
   unsigned shift = 0;                     ///< a bucket is 2^shift vertices
 
   /// The owner of v, which must be in some range. Constant time: the bucket table gives the first and the
@@ -21,7 +21,7 @@ struct OwnershipView {
   template <class Id>
   SLUICE_HD std::uint32_t owner(Id v) const {
     const std::uint64_t bucket = v >> shift;
-    std::uint32_t low = firsts[bucket], high = firsts[bucket + 1];
+    std::uint32_t low = bucket_owners[bucket], high = bucket_owners[bucket + 1];
     while (low < high) {
       const std::uint32_t middle = low + (high - low) / 2;
       if (begins[middle + 1] <= v) {
@@ -61,18 +61,18 @@ class Ownership {
   }
 
   // A view of a temporary would dangle.
-  OwnershipView view() const& { return {begins_.data(), firsts_.data(), shift_}; }
+  OwnershipView view() const& { return {begins_.data(), bucket_owners_.data(), shift_}; }
   OwnershipView view() const&& = delete;
   std::span<const std::uint64_t> begins() const& { return begins_; }
   std::span<const std::uint64_t> begins() const&& = delete;
   /// The bucket table, with one entry after the last bucket: [buckets + 1].
-  std::span<const std::uint32_t> firsts() const& { return firsts_; }
-  std::span<const std::uint32_t> firsts() const&& = delete;
-  std::uint64_t bytes() const { return begins().size_bytes() + firsts().size_bytes(); }
+  std::span<const std::uint32_t> bucket_owners() const& { return bucket_owners_; }
+  std::span<const std::uint32_t> bucket_owners() const&& = delete;
+  std::uint64_t bytes() const { return begins().size_bytes() + bucket_owners().size_bytes(); }
 
  private:
   std::vector<std::uint64_t> begins_;
-  std::vector<std::uint32_t> firsts_;
+  std::vector<std::uint32_t> bucket_owners_;
   unsigned shift_ = 0;
 };
 

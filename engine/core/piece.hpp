@@ -10,8 +10,9 @@ namespace sluice {
 
 /// How many entries of `bytes` bytes each to read at a time, at most `most`: they fill a 16th of the
 /// available host memory, or `least` bytes if that is more. A plan counts `least`.
-inline std::uint64_t entries_of_piece(std::uint64_t bytes, std::uint64_t least, std::uint64_t most) {
-  return std::min(std::max(host_budget().available() / 16, least) / bytes, most);
+inline std::uint64_t entries_per_piece(std::uint64_t entry_bytes, std::uint64_t min_bytes,
+                                       std::uint64_t max_entries) {
+  return std::min(std::max(host_budget().available() / 16, min_bytes) / entry_bytes, max_entries);
 }
 
 }  // namespace sluice

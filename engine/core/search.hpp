@@ -15,9 +15,9 @@ SLUICE_HD Index count_while(Index count, const Holds& holds) {
   Index low = 0;
   while (count > 0) {
     const Index half = count / 2;
-    const bool held = holds(low + half);
-    low = held ? low + half + 1 : low;
-    count = held ? count - half - 1 : half;
+    const bool holds_here = holds(low + half);
+    low = holds_here ? low + half + 1 : low;
+    count = holds_here ? count - half - 1 : half;
   }
   return low;
 }

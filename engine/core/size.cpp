@@ -10,12 +10,12 @@
 namespace sluice {
 
 std::uint64_t parse_size(std::string_view text, std::string_view option) {
-  const auto bad = [&] {
+  const auto invalid_size = [&] {
     return UsageError(fmt::format("{}: '{}' is no size (write 65536, 512MiB, 4GiB, 1.5GB)", option, text));
   };
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || !(number >= 0)) throw bad();
+  if (error != std::errc() || !(number >= 0)) throw invalid_size();
   std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
   while (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
   double factor = 1;
@@ -23,12 +23,13 @@ std::uint64_t parse_size(std::string_view text, std::string_view option) {
     static constexpr std::string_view kPrefixes = "KMGT";
     const char prefix = unit.front() == 'k' ? 'K' : unit.front();
     const auto power = kPrefixes.find(prefix);
-    const auto rest = unit.substr(1);
-    if (power == std::string_view::npos || !(rest.empty() || rest == "iB" || rest == "B")) throw bad();
-    factor = std::pow(rest == "B" ? 1000.0 : 1024.0, static_cast<double>(power + 1));
+    const auto suffix = unit.substr(1);
+    if (power == std::string_view::npos || !(suffix.empty() || suffix == "iB" || suffix == "B"))
+      throw invalid_size();
+    factor = std::pow(suffix == "B" ? 1000.0 : 1024.0, static_cast<double>(power + 1));
   }
   const double bytes = number * factor;
-  if (bytes >= 9.2e18) throw bad();
+  if (bytes >= 9.2e18) throw invalid_size();
   return static_cast<std::uint64_t>(bytes);
 }
 

@@ -23,15 +23,15 @@ class AwakeTime {
 
   /// Adds the time since the last call, at most 100 ms, and returns the sum. Calls are a few milliseconds
   /// apart unless the process was stopped.
-  Clock::duration pass() {
-    constexpr Clock::duration kMost = std::chrono::milliseconds(100);
+  Clock::duration update() {
+    constexpr Clock::duration kMaxStep = std::chrono::milliseconds(100);
     const Clock::time_point now = Clock::now(), before = std::exchange(last_, now);
-    return passed_ += std::min(now - before, kMost);
+    return elapsed_ += std::min(now - before, kMaxStep);
   }
 
  private:
   Clock::time_point last_ = Clock::now();
-  Clock::duration passed_{};
+  Clock::duration elapsed_{};
 };
 
 /// Calls done() until it returns true: for 2 ms as fast as possible, then with pauses of at most 1 ms that
@@ -39,15 +39,15 @@ class AwakeTime {
 template <class Done>
 void wait_until(const Done& done, const char* label, Timeout timeout) {
   using Duration = AwakeTime::Clock::duration;
-  constexpr Duration kAtOnce = std::chrono::milliseconds(2), kLongest = std::chrono::milliseconds(1);
+  constexpr Duration kSpinTime = std::chrono::milliseconds(2), kMaxPause = std::chrono::milliseconds(1);
   for (AwakeTime time; !done();) {
-    const Duration waited = time.pass();
+    const Duration waited = time.update();
     if (timeout != kNoTimeout && waited > timeout) {
       throw RunError("waited " + std::to_string(timeout.count()) + " s for " + label +
                      ", and it did not end");
     }
-    waited < kAtOnce ? std::this_thread::yield()
-                     : std::this_thread::sleep_for(std::min(waited / 64, kLongest));
+    waited < kSpinTime ? std::this_thread::yield()
+                       : std::this_thread::sleep_for(std::min(waited / 64, kMaxPause));
   }
 }
 

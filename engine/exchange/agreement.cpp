@@ -9,13 +9,13 @@ bool any_left(Communicator* ranks, std::uint64_t left, const char* label) {
   return left > 0;
 }
 
-void together(Communicator* ranks, const std::function<void()>& body) {
+void agree_on_memory(Communicator* ranks, const std::function<void()>& body) {
   if (!ranks) return body();
-  const std::exception_ptr own = lack_of_memory(body);
-  throw_if_lacking(own, any_left(ranks, own ? 1 : 0, "memory for the work of all ranks"));
+  const std::exception_ptr own_error = catch_budget_error(body);
+  throw_if_out_of_memory(own_error, any_left(ranks, own_error ? 1 : 0, "memory for the work of all ranks"));
 }
 
-std::exception_ptr lack_of_memory(const std::function<void()>& body) {
+std::exception_ptr catch_budget_error(const std::function<void()>& body) {
   try {
     body();
   } catch (const BudgetError&) {
@@ -25,12 +25,12 @@ std::exception_ptr lack_of_memory(const std::function<void()>& body) {
 }
 
 bool all_have_memory(Communicator& ranks, const char* label, const std::function<void()>& body) {
-  return !any_left(&ranks, lack_of_memory(body) ? 1 : 0, label);
+  return !any_left(&ranks, catch_budget_error(body) ? 1 : 0, label);
 }
 
-void throw_if_lacking(const std::exception_ptr& own, bool lacks) {
-  if (own) std::rethrow_exception(own);
-  if (lacks) throw BudgetError("another rank lacks the memory for its part of the work");
+void throw_if_out_of_memory(const std::exception_ptr& own_error, bool any_lacks) {
+  if (own_error) std::rethrow_exception(own_error);
+  if (any_lacks) throw BudgetError("another rank lacks the memory for its part of the work");
 }
 
 }  // namespace sluice

@@ -7,11 +7,11 @@
 namespace sluice {
 namespace {
 
-class Alone final : public Communicator {
+class SingleRank final : public Communicator {
  public:
-  explicit Alone(int rank = 0, int ranks = 1) {
-    place_.rank = place_.node_leader = rank;
-    place_.size = ranks;
+  explicit SingleRank(int rank = 0, int ranks = 1) {
+    topology_.rank = topology_.node_leader = rank;
+    topology_.size = ranks;
   }
 
   void barrier(const char*) override {}
@@ -19,37 +19,38 @@ class Alone final : public Communicator {
   void all_reduce(std::span<std::uint64_t>, Reduce, const char*) override {}
   void all_reduce(std::span<double>, Reduce, const char*) override {}
   std::vector<std::string> all_gather(const std::string& bytes, const char*) override {
-    return std::vector(all(), bytes);
+    return std::vector(rank_count(), bytes);
   }
   void exchange(std::span<const std::span<const std::byte>> send,
                 std::span<const std::span<std::byte>> receive, const char*) override {
-    std::ranges::copy(send[own()], receive[own()].begin());
+    std::ranges::copy(send[rank_index()], receive[rank_index()].begin());
   }
-  void swap(std::span<const std::byte> send, std::span<std::byte> received, const char*) override {
-    const std::size_t each = send.size() / all();
-    std::ranges::copy(send.subspan(own() * each, each), received.begin() + own() * each);
+  void all_to_all(std::span<const std::byte> send, std::span<std::byte> received, const char*) override {
+    const std::size_t part_bytes = send.size() / rank_count();
+    std::ranges::copy(send.subspan(rank_index() * part_bytes, part_bytes),
+                      received.begin() + rank_index() * part_bytes);
   }
   void announce_failure() noexcept override {}
   void throw_if_failed(const char*) override {}
-  std::vector<std::string> last_words(const std::string& bytes, Timeout) noexcept override {
-    return std::vector(all(), bytes);
+  std::vector<std::string> final_gather(const std::string& bytes, Timeout) noexcept override {
+    return std::vector(rank_count(), bytes);
   }
   void close() noexcept override {}
   void abort(int status) noexcept override { std::_Exit(status); }
 
  private:
-  std::size_t own() const { return static_cast<std::size_t>(rank()); }
-  std::size_t all() const { return static_cast<std::size_t>(size()); }
+  std::size_t rank_index() const { return static_cast<std::size_t>(rank()); }
+  std::size_t rank_count() const { return static_cast<std::size_t>(size()); }
 };
 
 }  // namespace
 
-std::unique_ptr<Communicator> make_alone() {
-  return std::make_unique<Alone>();
+std::unique_ptr<Communicator> make_single_rank() {
+  return std::make_unique<SingleRank>();
 }
 
 std::unique_ptr<Communicator> make_planned(int rank, int ranks) {
-  return std::make_unique<Alone>(rank, ranks);
+  return std::make_unique<SingleRank>(rank, ranks);
 }
 
 std::string broadcast_text(Communicator& ranks, std::string text, int root, const char* label) {

@@ -30,20 +30,20 @@ class Communicator {
  public:
   virtual ~Communicator() = default;
 
-  int rank() const { return place_.rank; }
-  int size() const { return place_.size; }
+  int rank() const { return topology_.rank; }
+  int size() const { return topology_.size; }
   /// Rank and size among the ranks of this node (machine), and the rank in the job of node rank 0.
-  int node_rank() const { return place_.node_rank; }
-  int node_size() const { return place_.node_size; }
-  int node_leader() const { return place_.node_leader; }
-  bool leads() const { return place_.rank == 0; }
+  int node_rank() const { return topology_.node_rank; }
+  int node_size() const { return topology_.node_size; }
+  int node_leader() const { return topology_.node_leader; }
+  bool is_root() const { return topology_.rank == 0; }
 
   virtual void barrier(const char* label) = 0;
   /// Copies the `bytes` of `root` to all ranks; all ranks give the same size.
   virtual void broadcast(std::span<std::byte> bytes, int root, const char* label) = 0;
   /// Reduces element by element over the ranks; all ranks give the same size.
-  virtual void all_reduce(std::span<std::uint64_t> values, Reduce how, const char* label) = 0;
-  virtual void all_reduce(std::span<double> values, Reduce how, const char* label) = 0;
+  virtual void all_reduce(std::span<std::uint64_t> values, Reduce op, const char* label) = 0;
+  virtual void all_reduce(std::span<double> values, Reduce op, const char* label) = 0;
   /// Returns the bytes of each rank, by rank; their sizes may differ.
   virtual std::vector<std::string> all_gather(const std::string& bytes, const char* label) = 0;
   /// Sends `send[r]` to rank r, which receives it in its `receive[this rank]`; both must know its size.
@@ -51,7 +51,8 @@ class Communicator {
                         std::span<const std::span<std::byte>> receive, const char* label) = 0;
   /// The same for few bytes, equally many for every rank: the r-th of size() equal parts of `send` goes to
   /// rank r, and the r-th part of `received` comes from it.
-  virtual void swap(std::span<const std::byte> send, std::span<std::byte> received, const char* label) = 0;
+  virtual void all_to_all(std::span<const std::byte> send, std::span<std::byte> received,
+                          const char* label) = 0;
 
   /// Announces this rank's failure to the others, which notice it in a wait or in throw_if_failed().
   virtual void announce_failure() noexcept = 0;
@@ -59,7 +60,7 @@ class Communicator {
   virtual void throw_if_failed(const char* label) = 0;
   /// As all_gather(), as the last message: failed ranks take part too. After a rank has failed, it waits for
   /// the others for at most `timeout`; the result is empty if not all take part.
-  virtual std::vector<std::string> last_words(const std::string& bytes, Timeout timeout) noexcept = 0;
+  virtual std::vector<std::string> final_gather(const std::string& bytes, Timeout timeout) noexcept = 0;
   /// Ends communication in an orderly way; all ranks call it.
   virtual void close() noexcept = 0;
   /// Ends all ranks at once with this exit status.
@@ -70,10 +71,10 @@ class Communicator {
   std::uint64_t bytes_sent() const { return bytes_sent_; }
 
  protected:
-  struct Place {
+  struct Topology {
     int rank = 0, size = 1, node_rank = 0, node_size = 1, node_leader = 0;
   };
-  Place place_;
+  Topology topology_;
   double seconds_ = 0;
   std::uint64_t bytes_sent_ = 0;
 };
@@ -82,7 +83,7 @@ class Communicator {
 std::string broadcast_text(Communicator& ranks, std::string text, int root, const char* label);
 
 /// A job of one rank.
-std::unique_ptr<Communicator> make_alone();
+std::unique_ptr<Communicator> make_single_rank();
 
 /// Options that only tests change.
 struct MpiOptions {

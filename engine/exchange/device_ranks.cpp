@@ -13,9 +13,10 @@ std::vector<ElementRange> ranges_of(const Ownership& owners) {
 
 std::unique_ptr<DeviceRanks> connect_gpus([[maybe_unused]] Communicator* ranks,
                                           [[maybe_unused]] const Device& device,
-                                          [[maybe_unused]] unsigned most_blocks) {
+                                          [[maybe_unused]] unsigned max_blocks) {
 #if defined(SLUICE_HAVE_CUDA)
-  if (ranks != nullptr && device.is_cuda() && !device.plans()) return make_device_ranks(*ranks, most_blocks);
+  if (ranks != nullptr && device.is_cuda() && !device.is_planning())
+    return make_device_ranks(*ranks, max_blocks);
 #endif
   return nullptr;
 }

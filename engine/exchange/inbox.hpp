@@ -13,10 +13,10 @@ namespace sluice {
 
 /// The bytes received in one exchange, in order of rank. Their memory is charged to the host's budget and
 /// kept for the next exchange: it grows to the most bytes received at once.
-class Inbox {
+class ReceiveBuffer {
  public:
   /// Returns memory for sizes[r] bytes from each rank r. The contents so far are lost. Throws BudgetError.
-  std::byte* open(std::span<const std::uint64_t> sizes, const char* purpose) {
+  std::byte* resize(std::span<const std::uint64_t> sizes, const char* purpose) {
     const std::uint64_t bytes = std::reduce(sizes.begin(), sizes.end());
     sizes_.clear();
     if (bytes > memory_.size()) {
@@ -33,9 +33,9 @@ class Inbox {
   /// Calls use(rank, bytes) for every rank that sent any bytes.
   template <class Use>
   void for_each(Use&& use) const {
-    const std::byte* at = memory_.data();
-    for (std::size_t rank = 0; rank < sizes_.size(); at += sizes_[rank++])
-      if (sizes_[rank] > 0) use(rank, std::span(at, sizes_[rank]));
+    const std::byte* sender_bytes = memory_.data();
+    for (std::size_t rank = 0; rank < sizes_.size(); sender_bytes += sizes_[rank++])
+      if (sizes_[rank] > 0) use(rank, std::span(sender_bytes, sizes_[rank]));
   }
 
  private:

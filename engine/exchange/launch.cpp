@@ -22,10 +22,10 @@ constexpr Launcher kLaunchers[] = {
     {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", false},
 };
 
-std::uint64_t number_in(const char* text, std::uint64_t otherwise) {
+std::uint64_t parse_number(const char* text, std::uint64_t fallback) {
   char* end = nullptr;
   const std::uint64_t number = text ? std::strtoull(text, &end, 10) : 0;
-  return text && end != text ? number : otherwise;
+  return text && end != text ? number : fallback;
 }
 
 constexpr const char* kRemedy =
@@ -37,17 +37,18 @@ constexpr const char* kRemedy =
 Launch detect_launch(const Environment& environment) {
   Launch launch;
   // At most what the clock can count in nanoseconds.
-  constexpr std::uint64_t kLeast = 1, kMost = 1'000'000'000;
+  constexpr std::uint64_t kMinSeconds = 1, kMaxSeconds = 1'000'000'000;
   const auto seconds = static_cast<std::uint64_t>(launch.timeout.count());
-  launch.timeout = Timeout(std::clamp(number_in(environment("SLUICE_PATIENCE"), seconds), kLeast, kMost));
+  launch.timeout =
+      Timeout(std::clamp(parse_number(environment("SLUICE_PATIENCE"), seconds), kMinSeconds, kMaxSeconds));
   if (environment("SLUICE_ALONE")) return launch;
   for (const Launcher& launcher : kLaunchers) {
     const char* rank = environment(launcher.rank);
     if (!rank) continue;
-    launch.size = number_in(environment(launcher.size), 1);
+    launch.size = parse_number(environment(launcher.size), 1);
     if (!launcher.can_connect && launch.size < 2) continue;
     launch.can_connect = launcher.can_connect;
-    launch.rank = number_in(rank, 0);
+    launch.rank = parse_number(rank, 0);
     launch.launcher = launcher.rank;
     break;
   }
@@ -62,7 +63,7 @@ std::unique_ptr<Communicator> connect(const Launch& launch) {
         "and openmpi-bin and build again, or set SLUICE_ALONE=1 if each process is a job of its own",
         launch.size, launch.launcher));
   }
-  auto ranks = built && launch.can_connect ? make_mpi() : make_alone();
+  auto ranks = built && launch.can_connect ? make_mpi() : make_single_rank();
   if (ranks->size() == 1 && launch.size > 1) {
     ranks->close();
     throw UsageError(fmt::format("{} processes were started ({} is set), but they cannot find each other: {}",

@@ -21,11 +21,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kDataTag = 1, kFailureTag = 2, kSwapTag = 3;
+constexpr int kDataTag = 1, kFailureTag = 2, kAllToAllTag = 3;
 /// How long an operation that is given up waits for pending messages in memory of its caller.
-constexpr auto kDrain = std::chrono::seconds(1);
+constexpr auto kDrainTime = std::chrono::seconds(1);
 /// If work fails on all ranks alike, this rank may fail this much later than the first.
-constexpr auto kGrace = std::chrono::milliseconds(200);
+constexpr auto kGraceTime = std::chrono::milliseconds(200);
 
 void check(int status, const char* label) {
   if (status == MPI_SUCCESS) return;
@@ -42,8 +42,8 @@ void back_off(unsigned round) {
   std::this_thread::sleep_for(std::chrono::microseconds(20u << std::min((round - kYields) / 16, kLongest)));
 }
 
-MPI_Op operation(Reduce how) {
-  return how == Reduce::sum ? MPI_SUM : how == Reduce::min ? MPI_MIN : MPI_MAX;
+MPI_Op operation(Reduce op) {
+  return op == Reduce::sum ? MPI_SUM : op == Reduce::min ? MPI_MIN : MPI_MAX;
 }
 
 /// An MPI communicator for one purpose, so that a collective that was given up disturbs no other.
@@ -71,32 +71,32 @@ struct Pending {
 
 class Mpi final : public Communicator {
  public:
-  explicit Mpi(const MpiOptions& options) : piece_(options.piece_bytes) {
+  explicit Mpi(const MpiOptions& options) : max_piece_(options.piece_bytes) {
     MPI_Comm node;
-    MPI_Comm_rank(MPI_COMM_WORLD, &place_.rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &place_.size);
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, place_.rank, MPI_INFO_NULL, &node);
-    MPI_Comm_rank(node, &place_.node_rank);
-    MPI_Comm_size(node, &place_.node_size);
-    place_.node_leader = place_.rank;
-    MPI_Bcast(&place_.node_leader, 1, MPI_INT, 0, node);
+    MPI_Comm_rank(MPI_COMM_WORLD, &topology_.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &topology_.size);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, topology_.rank, MPI_INFO_NULL, &node);
+    MPI_Comm_rank(node, &topology_.node_rank);
+    MPI_Comm_size(node, &topology_.node_size);
+    topology_.node_leader = topology_.rank;
+    MPI_Bcast(&topology_.node_leader, 1, MPI_INT, 0, node);
     MPI_Comm_free(&node);
   }
   ~Mpi() override { close(); }
 
   void barrier(const char* label) override {
-    Timed timed(*this);
+    ScopedTimer timer(*this);
     auto pending = std::make_unique<Pending>();
     check(MPI_Ibarrier(work_.id(), pending->add()), label);
     wait(std::move(pending), label);
   }
 
   void broadcast(std::span<std::byte> bytes, int root, const char* label) override {
-    Timed timed(*this);
+    ScopedTimer timer(*this);
     // Small, because it is not charged to a budget. Longer pieces exceed the caches.
-    constexpr std::uint64_t kCopied = 8u << 20;
+    constexpr std::uint64_t kMaxCopied = 8u << 20;
     while (!bytes.empty()) {
-      const auto piece = bytes.first(std::min({kCopied, piece_, std::uint64_t{bytes.size()}}));
+      const auto piece = bytes.first(std::min({kMaxCopied, max_piece_, std::uint64_t{bytes.size()}}));
       auto pending = std::make_unique<Pending>();
       pending->memory.assign(piece.begin(), piece.end());
       check(MPI_Ibcast(pending->memory.data(), static_cast<int>(piece.size()), MPI_BYTE, root, work_.id(),
@@ -109,29 +109,31 @@ class Mpi final : public Communicator {
     }
   }
 
-  void all_reduce(std::span<std::uint64_t> values, Reduce how, const char* label) override {
-    reduce(values, MPI_UINT64_T, how, label);
+  void all_reduce(std::span<std::uint64_t> values, Reduce op, const char* label) override {
+    reduce(values, MPI_UINT64_T, op, label);
   }
-  void all_reduce(std::span<double> values, Reduce how, const char* label) override {
-    reduce(values, MPI_DOUBLE, how, label);
+  void all_reduce(std::span<double> values, Reduce op, const char* label) override {
+    reduce(values, MPI_DOUBLE, op, label);
   }
 
   std::vector<std::string> all_gather(const std::string& bytes, const char* label) override {
-    Timed timed(*this);
+    ScopedTimer timer(*this);
     return gather(work_, bytes, label);
   }
 
   void exchange(std::span<const std::span<const std::byte>> send,
                 std::span<const std::span<std::byte>> receive, const char* label) override {
-    Timed timed(*this);
+    ScopedTimer timer(*this);
     exchange_known(work_, send, receive, label);
   }
 
   /// Each message from one rank to another by itself: a collective would have to be put together first.
-  void swap(std::span<const std::byte> send, std::span<std::byte> received, const char* label) override {
-    Timed timed(*this);
+  void all_to_all(std::span<const std::byte> send, std::span<std::byte> received,
+                  const char* label) override {
+    ScopedTimer timer(*this);
     const auto ranks = static_cast<std::size_t>(size());
-    const std::size_t each = send.size() / ranks, own_begin = static_cast<std::size_t>(rank()) * each;
+    const std::size_t part_bytes = send.size() / ranks,
+                      own_begin = static_cast<std::size_t>(rank()) * part_bytes;
     auto pending = std::make_unique<Pending>();
     pending->requests.reserve(2 * ranks);
     pending->memory.resize(2 * send.size());
@@ -140,27 +142,27 @@ class Mpi final : public Communicator {
     std::copy(send.begin(), send.end(), out);
     for (std::size_t i = 1; i < ranks; ++i) {
       const std::size_t peer = (static_cast<std::size_t>(rank()) + i) % ranks;
-      check(MPI_Irecv(in + peer * each, static_cast<int>(each), MPI_BYTE, static_cast<int>(peer), kSwapTag,
-                      work_.id(), pending->add()),
+      check(MPI_Irecv(in + peer * part_bytes, static_cast<int>(part_bytes), MPI_BYTE, static_cast<int>(peer),
+                      kAllToAllTag, work_.id(), pending->add()),
             label);
-      check(MPI_Isend(out + peer * each, static_cast<int>(each), MPI_BYTE, static_cast<int>(peer), kSwapTag,
-                      work_.id(), pending->add()),
+      check(MPI_Isend(out + peer * part_bytes, static_cast<int>(part_bytes), MPI_BYTE, static_cast<int>(peer),
+                      kAllToAllTag, work_.id(), pending->add()),
             label);
     }
-    bytes_sent_ += send.size() - each;
+    bytes_sent_ += send.size() - part_bytes;
     const auto memory = wait(std::move(pending), label);
     std::copy_n(memory.begin() + static_cast<std::ptrdiff_t>(send.size()), send.size(), received.begin());
-    std::copy_n(send.begin() + static_cast<std::ptrdiff_t>(own_begin), each,
+    std::copy_n(send.begin() + static_cast<std::ptrdiff_t>(own_begin), part_bytes,
                 received.begin() + static_cast<std::ptrdiff_t>(own_begin));
   }
 
   void announce_failure() noexcept override {
-    if (std::exchange(announced_, true)) return;
-    parts_sent_ = parts_;
+    if (std::exchange(failure_announced_, true)) return;
+    announced_collectives_ = collectives_;
     for (int peer = 0; peer < size(); ++peer) {
       MPI_Request request;
       if (peer == rank()) continue;
-      if (MPI_Isend(&parts_sent_, 1, MPI_UINT64_T, peer, kFailureTag, control_.id(), &request) ==
+      if (MPI_Isend(&announced_collectives_, 1, MPI_UINT64_T, peer, kFailureTag, control_.id(), &request) ==
           MPI_SUCCESS) {
         MPI_Request_free(&request);
       }
@@ -168,13 +170,13 @@ class Mpi final : public Communicator {
   }
 
   void throw_if_failed(const char* label) override {
-    if (look_for_failure() && (is_behind() || Clock::now() - failure_seen_ > kGrace))
+    if (poll_failures() && (failed_rank_is_behind() || Clock::now() - failure_seen_ > kGraceTime))
       throw PeerFailed(fmt::format("rank {} failed, in {} of rank {}", *failed_, label, rank()));
   }
 
-  std::vector<std::string> last_words(const std::string& bytes, Timeout timeout) noexcept override {
+  std::vector<std::string> final_gather(const std::string& bytes, Timeout timeout) noexcept override {
     try {
-      return gather(last_, bytes, "the end of all ranks", timeout);
+      return gather(final_, bytes, "the end of all ranks", timeout);
     } catch (...) {
       return {};
     }
@@ -191,10 +193,10 @@ class Mpi final : public Communicator {
 
  private:
   /// Adds the time of an operation to seconds().
-  class Timed {
+  class ScopedTimer {
    public:
-    explicit Timed(Mpi& owner) : owner_(owner) {}
-    ~Timed() { owner_.seconds_ += std::chrono::duration<double>(Clock::now() - begin_).count(); }
+    explicit ScopedTimer(Mpi& owner) : owner_(owner) {}
+    ~ScopedTimer() { owner_.seconds_ += std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
    private:
     Mpi& owner_;
@@ -203,27 +205,28 @@ class Mpi final : public Communicator {
 
   /// The one wait function. Returns the memory of the requests once all are complete. Throws PeerFailed if a
   /// rank failed before it did its part. A collective that all ranks have reached is completed: so if all
-  /// ranks fail alike right after it, each reports its own failure. With `last`, a failure does not end the
-  /// wait; the wait then lasts for at most `last` after a failure is known.
+  /// ranks fail alike right after it, each reports its own failure. With `final_timeout`, a failure does not
+  /// end the wait; the wait then lasts for at most `final_timeout` after a failure is known.
   std::vector<std::byte> wait(std::unique_ptr<Pending> pending, const char* label,
-                              std::optional<Timeout> last = {}) {
+                              std::optional<Timeout> final_timeout = {}) {
     AwakeTime since_failure;
-    parts_ += last ? 0 : 1;
+    collectives_ += final_timeout ? 0 : 1;
     for (unsigned round = 0;; ++round) {
       int done = 0;
       check(MPI_Testall(static_cast<int>(pending->requests.size()), pending->requests.data(), &done,
                         MPI_STATUSES_IGNORE),
             label);
       if (done) return std::move(pending->memory);
-      const bool failure = look_for_failure() || announced_;
-      if (!last && (announced_ || is_behind())) {
-        give_up(std::move(pending));
+      const bool failure = poll_failures() || failure_announced_;
+      if (!final_timeout && (failure_announced_ || failed_rank_is_behind())) {
+        abandon(std::move(pending));
         throw PeerFailed(fmt::format("rank {} failed while rank {} waited for {}", failed_.value_or(rank()),
                                      rank(), label));
       }
-      if (last && failure && since_failure.pass() > *last) {
-        give_up(std::move(pending));
-        throw RunError(fmt::format("waited {} s for {}, and not every rank came", last->count(), label));
+      if (final_timeout && failure && since_failure.update() > *final_timeout) {
+        abandon(std::move(pending));
+        throw RunError(
+            fmt::format("waited {} s for {}, and not every rank came", final_timeout->count(), label));
       }
       back_off(round);
     }
@@ -231,29 +234,30 @@ class Mpi final : public Communicator {
 
   /// Cancels receives in the caller's memory, and waits at most kDrain for requests that use it; keeps the
   /// requests and their own memory for good.
-  void give_up(std::unique_ptr<Pending> pending) {
+  void abandon(std::unique_ptr<Pending> pending) {
     auto& requests = pending->requests;
     for (std::size_t i = 0; i < pending->receives; ++i) {
       if (requests[i] != MPI_REQUEST_NULL) MPI_Cancel(&requests[i]);
     }
-    const auto end = Clock::now() + kDrain;
+    const auto end = Clock::now() + kDrainTime;
     for (int done = 0; !done && Clock::now() < end && pending->memory.empty();) {
       if (MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE) !=
           MPI_SUCCESS)
         break;
     }
-    given_up_.push_back(std::move(pending));
+    abandoned_.push_back(std::move(pending));
   }
 
   /// Receives the announcements of failed ranks; returns whether there is any.
-  bool look_for_failure() {
+  bool poll_failures() {
     for (int arrived = 1; arrived != 0;) {
       MPI_Status status;
       MPI_Iprobe(MPI_ANY_SOURCE, kFailureTag, control_.id(), &arrived, &status);
       if (!arrived) break;
-      std::uint64_t parts = 0;
-      MPI_Recv(&parts, 1, MPI_UINT64_T, status.MPI_SOURCE, kFailureTag, control_.id(), MPI_STATUS_IGNORE);
-      fewest_parts_ = std::min(fewest_parts_, parts);
+      std::uint64_t failed_collectives = 0;
+      MPI_Recv(&failed_collectives, 1, MPI_UINT64_T, status.MPI_SOURCE, kFailureTag, control_.id(),
+               MPI_STATUS_IGNORE);
+      min_failed_collectives_ = std::min(min_failed_collectives_, failed_collectives);
       if (failed_) continue;
       failed_ = status.MPI_SOURCE;
       failure_seen_ = Clock::now();
@@ -262,16 +266,16 @@ class Mpi final : public Communicator {
   }
 
   /// Whether a rank failed before it did its part of a collective that this rank has reached.
-  bool is_behind() const { return fewest_parts_ < parts_; }
+  bool failed_rank_is_behind() const { return min_failed_collectives_ < collectives_; }
 
   template <class T>
-  void reduce(std::span<T> values, MPI_Datatype type, Reduce how, const char* label) {
-    Timed timed(*this);
+  void reduce(std::span<T> values, MPI_Datatype type, Reduce op, const char* label) {
+    ScopedTimer timer(*this);
     auto pending = std::make_unique<Pending>();
     const auto bytes = std::as_bytes(values);
     pending->memory.assign(bytes.begin(), bytes.end());
     check(MPI_Iallreduce(MPI_IN_PLACE, pending->memory.data(), static_cast<int>(values.size()), type,
-                         operation(how), work_.id(), pending->add()),
+                         operation(op), work_.id(), pending->add()),
           label);
     const auto memory = wait(std::move(pending), label);
     std::memcpy(values.data(), memory.data(), memory.size());
@@ -280,7 +284,7 @@ class Mpi final : public Communicator {
 
   /// Exchanges the sizes first, and then the bytes.
   std::vector<std::string> gather(const Channel& channel, const std::string& bytes, const char* label,
-                                  std::optional<Timeout> last = {}) {
+                                  std::optional<Timeout> final_timeout = {}) {
     const auto ranks = static_cast<std::size_t>(size());
     auto sizes = std::make_unique<Pending>();
     sizes->memory.resize(2 * ranks * sizeof(std::uint64_t));
@@ -289,7 +293,7 @@ class Mpi final : public Communicator {
     check(MPI_Ialltoall(own_sizes, 1, MPI_UINT64_T, own_sizes + ranks, 1, MPI_UINT64_T, channel.id(),
                         sizes->add()),
           label);
-    const auto memory = wait(std::move(sizes), label, last);
+    const auto memory = wait(std::move(sizes), label, final_timeout);
 
     // Not charged to a budget: these are short texts, and the last words of ranks without memory.
     std::vector<std::string> all(ranks);
@@ -300,24 +304,25 @@ class Mpi final : public Communicator {
       all[r].resize(count);
       receive.push_back(std::as_writable_bytes(std::span(all[r])));
     }
-    exchange_known(channel, std::vector(ranks, std::as_bytes(std::span(bytes))), receive, label, last);
+    exchange_known(channel, std::vector(ranks, std::as_bytes(std::span(bytes))), receive, label,
+                   final_timeout);
     return all;
   }
 
   /// Sends all pieces at once, without a collective: both ends know the sizes.
   void exchange_known(const Channel& channel, std::span<const std::span<const std::byte>> send,
                       std::span<const std::span<std::byte>> receive, const char* label,
-                      std::optional<Timeout> last = {}) {
+                      std::optional<Timeout> final_timeout = {}) {
     const auto ranks = static_cast<std::size_t>(size());
     auto pending = std::make_unique<Pending>();
     for (std::size_t peer = 0; peer < ranks; ++peer) {
-      std::byte* const at = receive[peer].data();
+      std::byte* const memory = receive[peer].data();
       if (static_cast<int>(peer) == rank()) {
-        std::ranges::copy(send[peer], at);
+        std::ranges::copy(send[peer], memory);
         continue;
       }
-      pieces(receive[peer].size(), [&](std::uint64_t first, int length) {
-        check(MPI_Irecv(at + first, length, MPI_BYTE, static_cast<int>(peer), kDataTag, channel.id(),
+      for_each_piece(receive[peer].size(), [&](std::uint64_t first, int length) {
+        check(MPI_Irecv(memory + first, length, MPI_BYTE, static_cast<int>(peer), kDataTag, channel.id(),
                         pending->add()),
               label);
       });
@@ -326,32 +331,32 @@ class Mpi final : public Communicator {
     for (std::size_t i = 0; i < ranks; ++i) {
       const std::size_t peer = (static_cast<std::size_t>(rank()) + i) % ranks;  // not all to rank 0 first
       if (static_cast<int>(peer) == rank()) continue;
-      pieces(send[peer].size(), [&](std::uint64_t first, int length) {
+      for_each_piece(send[peer].size(), [&](std::uint64_t first, int length) {
         check(MPI_Isend(send[peer].data() + first, length, MPI_BYTE, static_cast<int>(peer), kDataTag,
                         channel.id(), pending->add()),
               label);
       });
       bytes_sent_ += send[peer].size();
     }
-    wait(std::move(pending), label, last);
+    wait(std::move(pending), label, final_timeout);
   }
 
   template <class Use>
-  void pieces(std::uint64_t bytes, Use&& use) const {
-    for (std::uint64_t first = 0; first < bytes; first += piece_) {
-      use(first, static_cast<int>(std::min(piece_, bytes - first)));
+  void for_each_piece(std::uint64_t bytes, Use&& use) const {
+    for (std::uint64_t first = 0; first < bytes; first += max_piece_) {
+      use(first, static_cast<int>(std::min(max_piece_, bytes - first)));
     }
   }
 
-  std::uint64_t piece_;
-  Channel work_, control_, last_;
-  bool announced_ = false, closed_ = false;
+  std::uint64_t max_piece_;
+  Channel work_, control_, final_;
+  bool failure_announced_ = false, closed_ = false;
   /// The number of collectives that this rank has done its part of; that number when it announced its
   /// failure; the least such number of all failed ranks. All ranks call the same ones in the same order.
-  std::uint64_t parts_ = 0, parts_sent_ = 0, fewest_parts_ = ~std::uint64_t{0};
+  std::uint64_t collectives_ = 0, announced_collectives_ = 0, min_failed_collectives_ = ~std::uint64_t{0};
   std::optional<int> failed_;
   Clock::time_point failure_seen_{};
-  std::vector<std::unique_ptr<Pending>> given_up_;
+  std::vector<std::unique_ptr<Pending>> abandoned_;
 };
 
 }  // namespace

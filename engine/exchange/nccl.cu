@@ -70,12 +70,12 @@ const Nccl& nccl() {
   return library;
 }
 
-void check(ncclResult_t status, const char* what) {
+void check(ncclResult_t status, const char* call) {
   if (status != ncclSuccess)
-    throw RunError(std::string("NCCL: ") + what + ": " + nccl().error_string(status));
+    throw RunError(std::string("NCCL: ") + call + ": " + nccl().error_string(status));
 }
 
-std::atomic<std::uint64_t> most_taken{0};  ///< bytes, by NCCL for itself
+std::atomic<std::uint64_t> max_nccl_bytes{0};  ///< bytes, by NCCL for itself
 
 std::uint64_t free_bytes() {
   std::size_t free = 0, total = 0;
@@ -84,14 +84,14 @@ std::uint64_t free_bytes() {
 
 class NcclRanks final : public DeviceRanks {
  public:
-  NcclRanks(Communicator& ranks, unsigned most_blocks)
+  NcclRanks(Communicator& ranks, unsigned max_blocks)
       : ranks_(ranks), rank_(ranks.rank()), size_(ranks.size()) {
     ncclUniqueId id{};
-    if (ranks.leads()) check(nccl().unique_id(&id), "ncclGetUniqueId");
+    if (ranks.is_root()) check(nccl().unique_id(&id), "ncclGetUniqueId");
     ranks.broadcast(std::as_writable_bytes(std::span(&id, 1)), 0, "NCCL's address");
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-    if (most_blocks > 0) {
-      config.maxCTAs = static_cast<int>(most_blocks);
+    if (max_blocks > 0) {
+      config.maxCTAs = static_cast<int>(max_blocks);
       config.cgaClusterSize = 0;  // a cluster would need free multiprocessors close together
     }
     check(nccl().init_rank(&comm_, size_, id, rank_, &config), "ncclCommInitRankConfig");
@@ -103,7 +103,7 @@ class NcclRanks final : public DeviceRanks {
     const std::uint64_t before = free_bytes();
     nccl().destroy(comm_);
     const std::uint64_t after = free_bytes();
-    if (before > 0 && after > before) most_taken = std::max(most_taken.load(), after - before);
+    if (before > 0 && after > before) max_nccl_bytes = std::max(max_nccl_bytes.load(), after - before);
   }
 
   /// Connects the GPUs before the first round. NCCL connects them when an operation first needs it, in
@@ -114,13 +114,14 @@ class NcclRanks final : public DeviceRanks {
     const std::size_t longest = std::min(kLong, kAll / size);
     std::byte* memory = nullptr;
     cuda::check(cudaMalloc(reinterpret_cast<void**>(&memory), 2 * size * longest), "connecting GPUs");
-    for (const std::size_t each : {sizeof(std::uint64_t), longest}) {
-      const std::vector<std::uint64_t> bytes(size, each);
+    for (const std::size_t part_bytes : {sizeof(std::uint64_t), longest}) {
+      const std::vector<std::uint64_t> bytes(size, part_bytes);
       std::vector<ElementRange> ranges;
       for (std::size_t r = 0; r < size; ++r) ranges.push_back({r, r + 1});
-      all_to_all(memory, 0, bytes, memory + size * each, bytes, nullptr);
-      all_gather_ranges(memory, ranges, each, nullptr);
-      all_gather(memory + static_cast<std::size_t>(rank_) * each, memory + size * each, each, nullptr);
+      all_to_all(memory, 0, bytes, memory + size * part_bytes, bytes, nullptr);
+      all_gather_ranges(memory, ranges, part_bytes, nullptr);
+      all_gather(memory + static_cast<std::size_t>(rank_) * part_bytes, memory + size * part_bytes,
+                 part_bytes, nullptr);
     }
     wait(nullptr, "connecting GPUs");
     cuda::check(cudaFree(memory), "connecting GPUs");
@@ -134,8 +135,9 @@ class NcclRanks final : public DeviceRanks {
       const ElementRange range = ranges[static_cast<std::size_t>(root)];
       const std::size_t bytes = (range.end - range.begin) * element_bytes;
       if (bytes == 0) continue;
-      void* const at = static_cast<std::byte*>(memory) + range.begin * element_bytes;
-      check(nccl().broadcast(at, at, bytes, ncclInt8, root, comm_, static_cast<cudaStream_t>(stream)),
+      void* const elements = static_cast<std::byte*>(memory) + range.begin * element_bytes;
+      check(nccl().broadcast(elements, elements, bytes, ncclInt8, root, comm_,
+                             static_cast<cudaStream_t>(stream)),
             "ncclBroadcast");
       if (root == rank_) bytes_sent_ += bytes * static_cast<std::uint64_t>(size_ - 1);
     }
@@ -148,9 +150,9 @@ class NcclRanks final : public DeviceRanks {
     bytes_sent_ += bytes * static_cast<std::uint64_t>(size_ - 1);
   }
 
-  void all_to_all(const void* from, std::uint64_t apart, std::span<const std::uint64_t> send, void* to,
+  void all_to_all(const void* from, std::uint64_t stride, std::span<const std::uint64_t> send, void* to,
                   std::span<const std::uint64_t> receive, void* stream) override {
-    const auto on = static_cast<cudaStream_t>(stream);
+    const auto cuda_stream = static_cast<cudaStream_t>(stream);
     const auto* out = static_cast<const std::byte*>(from);
     auto* in = static_cast<std::byte*>(to);
     check(nccl().group_start(), "ncclGroupStart");
@@ -158,22 +160,24 @@ class NcclRanks final : public DeviceRanks {
       const auto p = static_cast<std::size_t>(peer);
       if (peer == rank_) {
         if (send[p] > 0)
-          cuda::check(cudaMemcpyAsync(in, out, send[p], cudaMemcpyDeviceToDevice, on), "a copy on the GPU");
+          cuda::check(cudaMemcpyAsync(in, out, send[p], cudaMemcpyDeviceToDevice, cuda_stream),
+                      "a copy on the GPU");
       } else {
-        if (send[p] > 0) check(nccl().send(out, send[p], ncclInt8, peer, comm_, on), "ncclSend");
-        if (receive[p] > 0) check(nccl().receive(in, receive[p], ncclInt8, peer, comm_, on), "ncclRecv");
+        if (send[p] > 0) check(nccl().send(out, send[p], ncclInt8, peer, comm_, cuda_stream), "ncclSend");
+        if (receive[p] > 0)
+          check(nccl().receive(in, receive[p], ncclInt8, peer, comm_, cuda_stream), "ncclRecv");
         bytes_sent_ += send[p];
       }
-      out += apart > 0 ? apart : send[p], in += receive[p];
+      out += stride > 0 ? stride : send[p], in += receive[p];
     }
     check(nccl().group_end(), "ncclGroupEnd");
   }
 
-  void reduce_scatter_min(std::uint32_t* values, std::uint64_t each, void* stream) override {
-    check(nccl().reduce_scatter(values, values + static_cast<std::uint64_t>(rank_) * each, each, ncclUint32,
-                                ncclMin, comm_, static_cast<cudaStream_t>(stream)),
+  void reduce_scatter_min(std::uint32_t* values, std::uint64_t per_rank, void* stream) override {
+    check(nccl().reduce_scatter(values, values + static_cast<std::uint64_t>(rank_) * per_rank, per_rank,
+                                ncclUint32, ncclMin, comm_, static_cast<cudaStream_t>(stream)),
           "ncclReduceScatter");
-    bytes_sent_ += each * sizeof(std::uint32_t) * static_cast<std::uint64_t>(size_ - 1);
+    bytes_sent_ += per_rank * sizeof(std::uint32_t) * static_cast<std::uint64_t>(size_ - 1);
   }
 
   void throw_if_failed(const char* label) override {
@@ -205,19 +209,19 @@ std::string name_of_gpu(const Communicator& ranks) {
 
 }  // namespace
 
-std::unique_ptr<DeviceRanks> make_device_ranks(Communicator& ranks, unsigned most_blocks) {
+std::unique_ptr<DeviceRanks> make_device_ranks(Communicator& ranks, unsigned max_blocks) {
   if (ranks.size() == 1) return nullptr;
-  const std::string own = nccl().loaded ? name_of_gpu(ranks) : std::string();
-  const auto all = ranks.all_gather(own, "the GPUs of all ranks");
+  const std::string own_name = nccl().loaded ? name_of_gpu(ranks) : std::string();
+  const auto all = ranks.all_gather(own_name, "the GPUs of all ranks");
   const std::set<std::string> distinct(all.begin(), all.end());
   if (distinct.size() < all.size() || distinct.contains(std::string())) return nullptr;
-  auto link = std::make_unique<NcclRanks>(ranks, most_blocks);
+  auto link = std::make_unique<NcclRanks>(ranks, max_blocks);
   link->connect();
   return link;
 }
 
 std::uint64_t nccl_device_bytes() {
-  return most_taken;
+  return max_nccl_bytes;
 }
 
 std::string nccl_version() {

@@ -37,12 +37,12 @@ class DeviceRanks {
   /// Writes the `bytes` bytes at `from` of every rank to `to` on all ranks, in order of rank.
   virtual void all_gather(const void* from, void* to, std::size_t bytes, void* stream) = 0;
   /// Sends `send[r]` bytes to each rank r and receives `receive[r]` bytes from it. They are contiguous and in
-  /// order of rank at `to`, and also at `from` if `apart` is 0; else rank r's begin at from + apart * r.
-  virtual void all_to_all(const void* from, std::uint64_t apart, std::span<const std::uint64_t> send,
+  /// order of rank at `to`, and also at `from` if `stride` is 0; else rank r's begin at from + stride * r.
+  virtual void all_to_all(const void* from, std::uint64_t stride, std::span<const std::uint64_t> send,
                           void* to, std::span<const std::uint64_t> receive, void* stream) = 0;
-  /// Reduces `values` [ranks][each] over the ranks by minimum. This rank's `each` values get their result;
-  /// the others are lost.
-  virtual void reduce_scatter_min(std::uint32_t* values, std::uint64_t each, void* stream) = 0;
+  /// Reduces `values` [ranks][per_rank] over the ranks by minimum. This rank's `per_rank` values get their
+  /// result; the others are lost.
+  virtual void reduce_scatter_min(std::uint32_t* values, std::uint64_t per_rank, void* stream) = 0;
   /// Blocks until all work of the stream is done, however long another rank works before it does its part.
   /// Throws PeerFailed if another rank has failed, and RunError if a link or a rank is lost.
   void wait(void* stream, const char* label);
@@ -59,12 +59,11 @@ class DeviceRanks {
 
 /// Connects the GPUs of ranks that all compute on such devices. Returns null, on all ranks, if two share a
 /// GPU or NCCL is missing on one of them; also if `ranks` is null, and for a run that is only planned. All
-/// ranks call it. Throws RunError if NCCL cannot connect them. `most_blocks`, the same on all ranks, bounds
+/// ranks call it. Throws RunError if NCCL cannot connect them. `max_blocks`, the same on all ranks, bounds
 /// the blocks of all operations at once, one on each of any multiprocessors that are idle; 0: NCCL decides.
-std::unique_ptr<DeviceRanks> connect_gpus(Communicator* ranks, const Device& device,
-                                          unsigned most_blocks = 0);
+std::unique_ptr<DeviceRanks> connect_gpus(Communicator* ranks, const Device& device, unsigned max_blocks = 0);
 /// What connect_gpus() calls in a build with CUDA; the GPUs must be open.
-std::unique_ptr<DeviceRanks> make_device_ranks(Communicator& ranks, unsigned most_blocks);
+std::unique_ptr<DeviceRanks> make_device_ranks(Communicator& ranks, unsigned max_blocks);
 
 /// Bytes of this rank's GPU that NCCL took for itself, measured as the memory that its close freed; the most,
 /// if it was opened several times. No budget bounds them.

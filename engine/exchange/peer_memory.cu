@@ -15,7 +15,7 @@ namespace sluice {
 namespace {
 
 /// What a rank sends the others about its memory.
-struct Shared {
+struct SharedAllocation {
   long node = 0, process = 0;
   int gpu = 0;
   std::array<char, 16> gpu_id{};
@@ -23,36 +23,39 @@ struct Shared {
   cudaIpcMemHandle_t handle{};
   bool has_handle = false;
 
-  bool same_process(const Shared& other) const { return node == other.node && process == other.process; }
-  bool same_gpu(const Shared& other) const { return node == other.node && gpu_id == other.gpu_id; }
+  bool same_process(const SharedAllocation& other) const {
+    return node == other.node && process == other.process;
+  }
+  bool same_gpu(const SharedAllocation& other) const { return node == other.node && gpu_id == other.gpu_id; }
 };
 
-Shared shared(const Communicator& ranks, void* own) {
-  Shared part;
-  part.node = ranks.node_leader();
-  part.process = getpid();
-  cuda::check(cudaGetDevice(&part.gpu), "cudaGetDevice");
+SharedAllocation describe(const Communicator& ranks, void* own_memory) {
+  SharedAllocation allocation;
+  allocation.node = ranks.node_leader();
+  allocation.process = getpid();
+  cuda::check(cudaGetDevice(&allocation.gpu), "cudaGetDevice");
   cudaDeviceProp properties{};
-  cuda::check(cudaGetDeviceProperties(&properties, part.gpu), "cudaGetDeviceProperties");
-  std::memcpy(part.gpu_id.data(), properties.uuid.bytes, part.gpu_id.size());
-  part.memory = static_cast<std::byte*>(own);
-  part.has_handle = cudaIpcGetMemHandle(&part.handle, own) == cudaSuccess;
-  if (!part.has_handle) cudaGetLastError();  // clears the error, which the next check would report
-  return part;
+  cuda::check(cudaGetDeviceProperties(&properties, allocation.gpu), "cudaGetDeviceProperties");
+  std::memcpy(allocation.gpu_id.data(), properties.uuid.bytes, allocation.gpu_id.size());
+  allocation.memory = static_cast<std::byte*>(own_memory);
+  allocation.has_handle = cudaIpcGetMemHandle(&allocation.handle, own_memory) == cudaSuccess;
+  if (!allocation.has_handle) cudaGetLastError();  // clears the error, which the next check would report
+  return allocation;
 }
 
 /// Whether the link between two GPUs carries atomics, as NVLink does and PCIe does not. True for a GPU that
 /// this process does not see: opening its memory then succeeds or fails.
-bool carries_atomics(const Shared& here, const Shared& there) {
+bool link_supports_atomics(const SharedAllocation& own_allocation, const SharedAllocation& peer) {
   int gpus = 0;
   cuda::check(cudaGetDeviceCount(&gpus), "cudaGetDeviceCount");
   for (int gpu = 0; gpu < gpus; ++gpu) {
     cudaDeviceProp properties{};
     cuda::check(cudaGetDeviceProperties(&properties, gpu), "cudaGetDeviceProperties");
-    if (std::memcmp(properties.uuid.bytes, there.gpu_id.data(), there.gpu_id.size()) != 0) continue;
+    if (std::memcmp(properties.uuid.bytes, peer.gpu_id.data(), peer.gpu_id.size()) != 0) continue;
     int atomics = 0;
-    cuda::check(cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, here.gpu, gpu),
-                "cudaDeviceGetP2PAttribute");
+    cuda::check(
+        cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, own_allocation.gpu, gpu),
+        "cudaDeviceGetP2PAttribute");
     return atomics != 0;
   }
   return true;
@@ -67,34 +70,37 @@ bool enable_access(int gpu) {
 
 }  // namespace
 
-std::unique_ptr<PeerMemory> PeerMemory::open(Communicator& ranks, void* own) {
-  const Shared here = shared(ranks, own);
-  const auto all = ranks.all_gather({reinterpret_cast<const char*>(&here), sizeof here}, "memory of GPUs");
+std::unique_ptr<PeerMemory> PeerMemory::open(Communicator& ranks, void* own_memory) {
+  const SharedAllocation own_allocation = describe(ranks, own_memory);
+  const auto all = ranks.all_gather({reinterpret_cast<const char*>(&own_allocation), sizeof own_allocation},
+                                    "memory of GPUs");
   std::unique_ptr<PeerMemory> peers(new PeerMemory);
-  peers->sharing_ = 0;
-  bool reached = true;
+  peers->ranks_on_gpu_ = 0;
+  bool reachable = true;
   for (const std::string& bytes : all) {
-    Shared there;
-    std::memcpy(static_cast<void*>(&there), bytes.data(), sizeof there);
-    std::byte* memory = there.memory;
-    if (there.node == here.node && !there.same_gpu(here)) reached = reached && carries_atomics(here, there);
-    if (there.same_process(here)) {
-      if (there.same_gpu(here)) {
-        ++peers->sharing_;
+    SharedAllocation peer;
+    std::memcpy(static_cast<void*>(&peer), bytes.data(), sizeof peer);
+    std::byte* memory = peer.memory;
+    if (peer.node == own_allocation.node && !peer.same_gpu(own_allocation))
+      reachable = reachable && link_supports_atomics(own_allocation, peer);
+    if (peer.same_process(own_allocation)) {
+      if (peer.same_gpu(own_allocation)) {
+        ++peers->ranks_on_gpu_;
       } else {
-        reached = reached && enable_access(there.gpu);
+        reachable = reachable && enable_access(peer.gpu);
       }
     } else {
       void* opened = nullptr;
-      reached = reached && there.node == here.node && !there.same_gpu(here) && there.has_handle &&
-                cudaIpcOpenMemHandle(&opened, there.handle, cudaIpcMemLazyEnablePeerAccess) == cudaSuccess;
+      reachable = reachable && peer.node == own_allocation.node && !peer.same_gpu(own_allocation) &&
+                  peer.has_handle &&
+                  cudaIpcOpenMemHandle(&opened, peer.handle, cudaIpcMemLazyEnablePeerAccess) == cudaSuccess;
       cudaGetLastError();
       if (opened != nullptr) peers->opened_.push_back(opened);
       memory = static_cast<std::byte*>(opened);
     }
     peers->memory_.push_back(memory);
   }
-  if (!any_left(&ranks, reached ? 0 : 1, "memory of GPUs")) return peers;
+  if (!any_left(&ranks, reachable ? 0 : 1, "memory of GPUs")) return peers;
   peers.reset();
   ranks.barrier("memory of GPUs");
   return nullptr;

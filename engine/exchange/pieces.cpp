@@ -11,7 +11,7 @@ namespace sluice {
 namespace {
 
 /// Bytes of all pieces in one direction together, and at least of one piece.
-constexpr std::uint64_t kBufferBytes = 32u << 20, kLeastPiece = 64u << 10;
+constexpr std::uint64_t kBufferBytes = 32u << 20, kMinPieceBytes = 64u << 10;
 
 template <class Byte>
 std::uint64_t bytes_of(const std::vector<std::span<Byte>>& blocks) {
@@ -22,7 +22,7 @@ std::uint64_t bytes_of(const std::vector<std::span<Byte>>& blocks) {
 
 /// Bytes of a piece to one rank.
 std::uint64_t piece_bytes(std::uint64_t ranks) {
-  return std::max(kBufferBytes / ranks, kLeastPiece);
+  return std::max(kBufferBytes / ranks, kMinPieceBytes);
 }
 
 /// The most bytes of the pieces that are sent, or received, at once.
@@ -39,42 +39,42 @@ template <class Byte>
 class Pieces {
  public:
   Pieces(const RankBlocks<Byte>& blocks, std::uint64_t piece, std::byte* buffer)
-      : blocks_(blocks), places_(blocks.size()), spans_(blocks.size()), piece_(piece), buffer_(buffer) {}
+      : blocks_(blocks), cursors_(blocks.size()), spans_(blocks.size()), piece_(piece), buffer_(buffer) {}
 
   /// The memory of each rank's next piece. If there is a buffer, calls copy(bytes in the buffer, bytes of a
   /// block) for each part of a block in these pieces.
   template <class Copy>
   std::span<const std::span<Byte>> next(Copy&& copy) {
-    std::byte* at = buffer_;
+    std::byte* position = buffer_;
     for (std::size_t r = 0; r < blocks_.size(); ++r) {
-      std::byte* const begin = at;
+      std::byte* const begin = position;
       spans_[r] = {};
-      for (std::uint64_t left = piece_; left > 0 && places_[r].block < blocks_[r].size();) {
-        const std::span<Byte> part = take(r, left);
+      for (std::uint64_t left = piece_; left > 0 && cursors_[r].block < blocks_[r].size();) {
+        const std::span<Byte> part = next_part(r, left);
         left -= part.size();
-        if (buffer_ != nullptr) copy(at, part), at += part.size();
-        spans_[r] = buffer_ != nullptr ? std::span<Byte>(begin, at) : part;
+        if (buffer_ != nullptr) copy(position, part), position += part.size();
+        spans_[r] = buffer_ != nullptr ? std::span<Byte>(begin, position) : part;
       }
     }
     return spans_;
   }
 
  private:
-  struct Place {
-    std::size_t block = 0, at = 0;
+  struct Cursor {
+    std::size_t block = 0, offset = 0;
   };
 
-  /// The next part, of at most `most` bytes, of a rank's current block.
-  std::span<Byte> take(std::size_t rank, std::uint64_t most) {
-    Place& place = places_[rank];
-    const std::span<Byte> rest = blocks_[rank][place.block].subspan(place.at);
-    place.at += std::min<std::uint64_t>(most, rest.size());
-    if (most >= rest.size()) place = {place.block + 1, 0};
-    return rest.first(std::min<std::uint64_t>(most, rest.size()));
+  /// The next part, of at most `max_bytes` bytes, of a rank's current block.
+  std::span<Byte> next_part(std::size_t rank, std::uint64_t max_bytes) {
+    Cursor& cursor = cursors_[rank];
+    const std::span<Byte> remaining = blocks_[rank][cursor.block].subspan(cursor.offset);
+    cursor.offset += std::min<std::uint64_t>(max_bytes, remaining.size());
+    if (max_bytes >= remaining.size()) cursor = {cursor.block + 1, 0};
+    return remaining.first(std::min<std::uint64_t>(max_bytes, remaining.size()));
   }
 
   const RankBlocks<Byte>& blocks_;
-  std::vector<Place> places_;
+  std::vector<Cursor> cursors_;
   std::vector<std::span<Byte>> spans_;
   std::uint64_t piece_;
   std::byte* buffer_;
@@ -85,16 +85,16 @@ class Pieces {
 void exchange_in_pieces(Communicator& ranks, const RankBlocks<const std::byte>& send,
                         const RankBlocks<std::byte>& receive, std::uint64_t longest, std::uint64_t piece,
                         const PieceBuffers& buffers, const char* label) {
-  Pieces<const std::byte> leaving(send, piece, buffers.leaving);
-  Pieces<std::byte> arriving(receive, piece, buffers.arriving);
+  Pieces<const std::byte> outgoing(send, piece, buffers.outgoing);
+  Pieces<std::byte> incoming(receive, piece, buffers.incoming);
   std::vector<std::pair<const std::byte*, std::span<std::byte>>> copies;  // from the buffer to blocks
   for (std::uint64_t done = 0; done < longest; done += std::min(piece, longest - done)) {
-    const auto out = leaving.next([&](std::byte* to, std::span<const std::byte> part) {
+    const auto out = outgoing.next([&](std::byte* to, std::span<const std::byte> part) {
       buffers.device != nullptr ? copy_to_host(*buffers.device, to, part.data(), part.size())
                                 : static_cast<void>(std::ranges::copy(part, to));
     });
     copies.clear();
-    const auto in = arriving.next(
+    const auto in = incoming.next(
         [&](const std::byte* from, std::span<std::byte> part) { copies.emplace_back(from, part); });
     ranks.exchange(out, in, label);
     for (const auto& [from, part] : copies)
@@ -106,19 +106,19 @@ void exchange_in_pieces(Communicator& ranks, const RankBlocks<const std::byte>& 
 BlockExchange::BlockExchange(Communicator& ranks, RankBlocks<const std::byte> send,
                              RankBlocks<std::byte> receive)
     : ranks_(ranks), send_(std::move(send)), receive_(std::move(receive)) {
-  const auto own = static_cast<std::size_t>(ranks_.rank());
-  send_[own].clear(), receive_[own].clear();
+  const auto own_rank = static_cast<std::size_t>(ranks_.rank());
+  send_[own_rank].clear(), receive_[own_rank].clear();
   for (const auto& blocks : send_) longest_ = std::max(longest_, bytes_of(blocks));
   if (!host_budget().counts_only())
     ranks_.all_reduce(std::span(&longest_, 1), Reduce::max, "the size of round messages");
   constexpr const char* kPurpose = "round messages";
-  leaving_ = HostArray<std::byte>(bytes_at_once(send_), kPurpose);
-  arriving_ = HostArray<std::byte>(bytes_at_once(receive_), kPurpose);
+  outgoing_ = HostArray<std::byte>(bytes_at_once(send_), kPurpose);
+  incoming_ = HostArray<std::byte>(bytes_at_once(receive_), kPurpose);
 }
 
 void BlockExchange::operator()(const char* label) {
   exchange_in_pieces(ranks_, send_, receive_, longest_, piece_bytes(send_.size()),
-                     {leaving_.data(), arriving_.data()}, label);
+                     {outgoing_.data(), incoming_.data()}, label);
 }
 
 }  // namespace sluice

@@ -19,8 +19,8 @@ using RankBlocks = std::vector<std::vector<std::span<Byte>>>;
 /// Buffers for one piece of all ranks, in each direction. Null: every rank has one block, which is sent and
 /// received in place.
 struct PieceBuffers {
-  std::byte* leaving = nullptr;
-  std::byte* arriving = nullptr;
+  std::byte* outgoing = nullptr;
+  std::byte* incoming = nullptr;
   const Device* device = nullptr;  ///< the blocks are in its memory; null: in the host's
 };
 
@@ -46,7 +46,7 @@ class BlockExchange {
   RankBlocks<const std::byte> send_;
   RankBlocks<std::byte> receive_;
   std::uint64_t longest_ = 0;  ///< bytes, from any rank to another
-  HostArray<std::byte> leaving_, arriving_;
+  HostArray<std::byte> outgoing_, incoming_;
 };
 
 }  // namespace sluice

@@ -28,6 +28,6 @@ struct Placement {
 Placement place_rank(const std::vector<RankView>& views, int rank);
 
 /// The same for this rank, after the ranks have sent each other their views.
-Placement place_rank(Communicator& ranks, const RankView& own);
+Placement place_rank(Communicator& ranks, const RankView& own_view);
 
 }  // namespace sluice

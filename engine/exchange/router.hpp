@@ -46,22 +46,24 @@ class Router {
 
   Communicator& ranks() const { return ranks_; }
   std::size_t size() const { return static_cast<std::size_t>(ranks_.size()); }
-  std::size_t own() const { return static_cast<std::size_t>(ranks_.rank()); }
-  bool alone() const { return size() == 1; }
+  std::size_t own_rank() const { return static_cast<std::size_t>(ranks_.rank()); }
+  bool is_single_rank() const { return size() == 1; }
   /// Bytes sent from GPU to GPU; the communicator counts those sent through the hosts.
-  std::uint64_t bytes_linked() const { return link_ ? link_->bytes_sent() : 0; }
+  std::uint64_t link_bytes_sent() const { return link_ ? link_->bytes_sent() : 0; }
 
   // ---- values by owner
 
   /// Returns how many values each rank sends to this one, which sends `send[r]` to rank r. All ranks call it.
-  std::vector<std::uint64_t> counts(std::span<const std::uint64_t> send, const char* label) const;
+  std::vector<std::uint64_t> exchange_counts(std::span<const std::uint64_t> send, const char* label) const;
   /// The same after a call of `body`, which sets `send`. If `body` throws BudgetError on one rank, all ranks
-  /// throw it (agreement.hpp: together).
-  std::vector<std::uint64_t> counts_after(const std::function<void()>& body,
-                                          const std::vector<std::uint64_t>& send, const char* label) const;
-  /// Sends `send[r]` values of every column to rank r, and receives `receive[r]` from it, by counts(). All
-  /// ranks call it. Answers are sent with the two exchanged. The work of `stream` is done before, and all
-  /// values have arrived on return. Returns the seconds that GPUs took; the communicator counts its own.
+  /// throw it (agreement.hpp: agree_on_memory()).
+  std::vector<std::uint64_t> exchange_counts_after(const std::function<void()>& body,
+                                                   const std::vector<std::uint64_t>& send,
+                                                   const char* label) const;
+  /// Sends `send[r]` values of every column to rank r, and receives `receive[r]` from it, by
+  /// exchange_counts(). All ranks call it. Answers are sent with the two exchanged. The work of `stream` is
+  /// done before, and all values have arrived on return. Returns the seconds that GPUs took; the communicator
+  /// counts its own.
   double send(std::span<const RoutedColumn> columns, std::span<const std::uint64_t> send,
               std::span<const std::uint64_t> receive, void* stream, const char* label) const;
   /// The same for one column of host memory; `to` has room for the sum of `receive`.
@@ -75,23 +77,23 @@ class Router {
   // ---- between connected GPUs, in the order of a stream: all ranks call these functions, which return
   // before the operation is done; wait() waits for it
 
-  bool linked() const { return link_ != nullptr; }
-  /// As send(). If `apart` is not 0, the values for rank r begin at value `apart` * r of `from`.
+  bool has_link() const { return link_ != nullptr; }
+  /// As send(). If `stride` is not 0, the values for rank r begin at value `stride` * r of `from`.
   void begin_send(const RoutedColumn& column, std::span<const std::uint64_t> send,
-                  std::span<const std::uint64_t> receive, void* stream, std::uint64_t apart = 0) const;
+                  std::span<const std::uint64_t> receive, void* stream, std::uint64_t stride = 0) const;
   /// Writes the `bytes` bytes at `from` of every rank to `to` on all ranks, in order of rank.
-  void begin_gather(const void* from, void* to, std::size_t bytes, void* stream) const {
+  void begin_all_gather(const void* from, void* to, std::size_t bytes, void* stream) const {
     link_->all_gather(from, to, bytes, stream);
   }
   /// Copies elements ranges[r] of `elements` from rank r to all ranks, for every r.
   template <class T>
-  void begin_gather_ranges(T* elements, std::span<const ElementRange> ranges, void* stream) const {
+  void begin_all_gather_ranges(T* elements, std::span<const ElementRange> ranges, void* stream) const {
     link_->all_gather_ranges(elements, ranges, sizeof(T), stream);
   }
-  /// Reduces `values` [ranks][each] over the ranks by minimum. This rank's `each` values get their result;
-  /// the others are lost.
-  void begin_least(std::uint32_t* values, std::uint64_t each, void* stream) const {
-    link_->reduce_scatter_min(values, each, stream);
+  /// Reduces `values` [ranks][per_rank] over the ranks by minimum. This rank's `per_rank` values get their
+  /// result; the others are lost.
+  void begin_reduce_min(std::uint32_t* values, std::uint64_t per_rank, void* stream) const {
+    link_->reduce_scatter_min(values, per_rank, stream);
   }
   /// Blocks until the work of `stream` is done; valid for host memory too. Throws as DeviceRanks::wait().
   void wait(void* stream, const char* label) const;
@@ -106,8 +108,8 @@ class Router {
 
   const Ownership& owners() const { return owners_; }
   /// This rank's own rows are [first(), last()).
-  std::uint64_t first() const { return owners_.begin(own()); }
-  std::uint64_t last() const { return owners_.end(own()); }
+  std::uint64_t first() const { return owners_.begin(own_rank()); }
+  std::uint64_t last() const { return owners_.end(own_rank()); }
   bool owns(Vertex row) const { return row - first() < last() - first(); }
   /// Raises the number of rows to `rows`; the last rank owns the new ones.
   void grow(std::uint64_t rows) { owners_.grow(rows); }
@@ -137,7 +139,7 @@ class Router {
   /// Whether share_changed() sends all of this rank's rows if `changed` of them have changed.
   template <class T>
   bool sends_all(std::uint64_t changed) const {
-    return changed * kEntryBytes<T> >= owners_.count(own()) * sizeof(T);
+    return changed * kEntryBytes<T> >= owners_.count(own_rank()) * sizeof(T);
   }
   /// Bytes of a row that is sent alone: its number and its value.
   template <class T>
@@ -145,14 +147,14 @@ class Router {
 
   /// Returns the rows that all ranks give; each gives own ones, none twice. They are sent as ids, or, if
   /// there are many, as bits.
-  std::vector<Vertex> gather(std::vector<Vertex> rows, const char* label);
+  std::vector<Vertex> gather_rows(std::vector<Vertex> rows, const char* label);
   /// The sum of the counts of all ranks.
   std::uint64_t sum(std::uint64_t count, const char* label) const;
 
  private:
   bool on_gpu() const { return device_ && device_->is_cuda(); }
-  void send_by_hosts(std::span<const RoutedColumn> columns, std::span<const std::uint64_t> send,
-                     std::span<const std::uint64_t> receive, const char* label) const;
+  void send_through_hosts(std::span<const RoutedColumn> columns, std::span<const std::uint64_t> send,
+                          std::span<const std::uint64_t> receive, const char* label) const;
   /// `longest` as in exchange_in_pieces().
   void exchange_blocks(const RankBlocks<const std::byte>& send, const RankBlocks<std::byte>& receive,
                        std::uint64_t longest, std::uint64_t piece, const char* label) const;
@@ -168,13 +170,13 @@ class Router {
   const Device* device_ = nullptr;
   DeviceRanks* link_ = nullptr;
   std::uint64_t piece_bytes_ = 0;  ///< to one rank
-  Staging<std::byte> leaving_, arriving_;
-  Inbox received_;  ///< messages of single rows; its memory is reused
+  Staging<std::byte> outgoing_, incoming_;
+  ReceiveBuffer received_;  ///< messages of single rows; its memory is reused
 };
 
 template <class T>
 void Router::share_changed(T* column, std::span<const Vertex> changed, const char* label) {
-  if (alone()) return;
+  if (is_single_rank()) return;
   auto* const bytes = reinterpret_cast<std::byte*>(column);
   if (sends_all<T>(changed.size())) {
     send_to_all(std::as_bytes(std::span(column + first(), last() - first())), bytes, sizeof(T), label);
@@ -189,10 +191,10 @@ void Router::share_changed(T* column, std::span<const Vertex> changed, const cha
     send_to_all(entries.span(), bytes, sizeof(T), label);
   }
   const std::span<const std::byte> entries = received_.bytes();
-  for (std::size_t at = 0; at < entries.size(); at += kEntryBytes<T>) {
+  for (std::size_t offset = 0; offset < entries.size(); offset += kEntryBytes<T>) {
     Vertex row;
-    std::memcpy(&row, entries.data() + at, sizeof row);
-    std::memcpy(column + row, entries.data() + at + sizeof row, sizeof(T));
+    std::memcpy(&row, entries.data() + offset, sizeof row);
+    std::memcpy(column + row, entries.data() + offset + sizeof row, sizeof(T));
   }
 }
 

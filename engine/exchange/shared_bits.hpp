@@ -36,13 +36,13 @@ class SharedBits {
       : router_(router),
         executor_(executor),
         owners_(owners),
-        first_words_(device, router.alone() ? 0 : router.size(), label),
+        first_words_(device, router.is_single_rank() ? 0 : router.size(), label),
         label_(label) {}
 
   /// Gives `words`, which has bits of own rows only, the bits of all ranks' rows. All ranks call it.
   void share(std::uint32_t* words) {
     const std::uint64_t rows = router_.owners().vertices();
-    if (router_.alone() || rows == 0) return;
+    if (router_.is_single_rank() || rows == 0) return;
     router_.share_words(words, first_words_.data(), label_, executor_.stream());
     executor_.for_each(router_.size(), {},
                        JoinFirstWords{owners_.begins, first_words_.data(), words, (rows - 1) / 32});

@@ -12,14 +12,14 @@ namespace sluice {
 
 /// Returns the values of all `ranks`, in order of rank; if `ranks` is null, this rank's.
 template <class T>
-std::vector<T> values_of_ranks(Communicator* ranks, std::span<const T> own, const char* label) {
-  if (!ranks) return {own.begin(), own.end()};
+std::vector<T> values_of_ranks(Communicator* ranks, std::span<const T> own_values, const char* label) {
+  if (!ranks) return {own_values.begin(), own_values.end()};
   std::vector<T> all;
-  const std::string bytes(reinterpret_cast<const char*>(own.data()), own.size_bytes());
-  for (const std::string& theirs : ranks->all_gather(bytes, label)) {
-    const std::size_t known = all.size();
-    all.resize(known + theirs.size() / sizeof(T));
-    if (!theirs.empty()) std::memcpy(all.data() + known, theirs.data(), theirs.size());
+  const std::string bytes(reinterpret_cast<const char*>(own_values.data()), own_values.size_bytes());
+  for (const std::string& other_bytes : ranks->all_gather(bytes, label)) {
+    const std::size_t old_size = all.size();
+    all.resize(old_size + other_bytes.size() / sizeof(T));
+    if (!other_bytes.empty()) std::memcpy(all.data() + old_size, other_bytes.data(), other_bytes.size());
   }
   return all;
 }

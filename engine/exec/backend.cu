@@ -18,13 +18,14 @@ __global__ void probe_kernel() {}
 
 /// Says why the probe cannot be launched.
 std::string probe_failure(int index, cudaError_t status) {
-  const std::string said = cudaGetErrorString(status);
-  const bool foreign = status == cudaErrorNoKernelImageForDevice ||
-                       status == cudaErrorUnsupportedPtxVersion || status == cudaErrorInvalidDeviceFunction;
+  const std::string message = cudaGetErrorString(status);
+  const bool no_matching_code = status == cudaErrorNoKernelImageForDevice ||
+                                status == cudaErrorUnsupportedPtxVersion ||
+                                status == cudaErrorInvalidDeviceFunction;
   cudaDeviceProp gpu{};
-  if (!foreign || cudaGetDeviceProperties(&gpu, index) != cudaSuccess) return said;
+  if (!no_matching_code || cudaGetDeviceProperties(&gpu, index) != cudaSuccess) return message;
   return std::string(gpu.name) + " has compute capability " + std::to_string(gpu.major) + "." +
-         std::to_string(gpu.minor) + ", this build has code for " SLUICE_CUDA_ARCHITECTURES ": " + said +
+         std::to_string(gpu.minor) + ", this build has code for " SLUICE_CUDA_ARCHITECTURES ": " + message +
          "; build with the preset cuda on a machine with this GPU, or with the preset release";
 }
 
@@ -62,7 +63,7 @@ GpuState gpu_state(int index) {
   return {true, probe_failure(index, status)};
 }
 
-DeviceFacts open_device(int index) {
+DeviceProperties open_device(int index) {
   opened_device = index;
   bind_thread();
   check(cudaFree(nullptr), "opening the device");
@@ -96,7 +97,7 @@ void release(void* memory) noexcept {
   cudaFree(memory);
 }
 
-void settle() noexcept {
+void synchronize() noexcept {
   cudaDeviceSynchronize();
 }
 

@@ -15,7 +15,7 @@ namespace sluice::cuda {
 /// Deadline of a wait: no launch or copy takes an hour, unless it reads a large graph in host memory by edge.
 inline constexpr Timeout kDeviceTimeout{3600};
 
-struct DeviceFacts {
+struct DeviceProperties {
   std::string name;
   std::uint64_t free_bytes = 0;
   std::uint64_t baseline_bytes = 0;  ///< used before Sluice allocated anything
@@ -27,21 +27,21 @@ std::vector<std::string> device_ids();
 /// Whether a GPU is present and usable.
 struct GpuState {
   bool present = false;
-  std::string unusable;  ///< why it cannot be used, in a few words; empty if it can
+  std::string unusable_reason;  ///< why it cannot be used, in a few words; empty if it can
 };
 
 /// Queries the runtime, and whether this build has code for the GPU. Selects the GPU for the calling thread,
 /// as open_device() does.
 GpuState gpu_state(int index);
 /// Opens a GPU for the calling thread; other threads select it by bind_thread().
-DeviceFacts open_device(int index);
+DeviceProperties open_device(int index);
 std::string version();
 
 /// Returns null if the GPU has no memory left.
 void* allocate(std::size_t bytes);
 void release(void* memory) noexcept;
 /// Waits for all work of the GPU; a later call reports its errors.
-void settle() noexcept;
+void synchronize() noexcept;
 void* allocate_pinned(std::size_t bytes);
 void release_pinned(void* memory) noexcept;
 void copy_to_device(void* to, const void* from, std::size_t bytes);

@@ -33,8 +33,8 @@ class BlockGroup {
     sync();
     std::uint32_t lowest = 0;
     for (unsigned w = kWarps; w-- > 0;) {
-      const auto own = static_cast<std::uint32_t>(workspace_->warps[w]);
-      lowest = own == 0 ? lowest : own;
+      const auto warp_result = static_cast<std::uint32_t>(workspace_->warps[w]);
+      lowest = warp_result == 0 ? lowest : warp_result;
     }
     sync();
     return lowest;
@@ -69,12 +69,12 @@ class BlockGroup {
   }
   template <class T>
   __device__ __forceinline__ T inclusive_scan(T value) const {
-    const T own = warp_.inclusive_scan(value);
-    share_by_warp(own);
+    const T scanned = warp_.inclusive_scan(value);
+    share_by_warp(scanned);
     T below{};
     for (unsigned w = 0; w < warp(); ++w) below += static_cast<T>(workspace_->warps[w]);
     sync();
-    return below + own;
+    return below + scanned;
   }
   template <class T>
   __device__ __forceinline__ bool equals_lower(T value) const {

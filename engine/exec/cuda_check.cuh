@@ -9,9 +9,9 @@
 
 namespace sluice::cuda {
 
-inline void check(cudaError_t status, const char* what) {
+inline void check(cudaError_t status, const char* call) {
   if (status != cudaSuccess) {
-    throw RunError(std::string("CUDA: ") + what + ": " + cudaGetErrorString(status));
+    throw RunError(std::string("CUDA: ") + call + ": " + cudaGetErrorString(status));
   }
 }
 

@@ -38,7 +38,7 @@ struct KeyPeers {
   unsigned lanes;
 
   __device__ explicit KeyPeers(unsigned key) : lanes(__match_any_sync(__activemask(), key)) {}
-  __device__ bool leads() const {
+  __device__ bool is_leader() const {
     return threadIdx.x % kWarp == static_cast<unsigned>(__ffs(static_cast<int>(lanes))) - 1;
   }
   __device__ unsigned size() const { return static_cast<unsigned>(__popc(lanes)); }
@@ -59,10 +59,10 @@ struct CountKeys {
 
   __device__ void operator()(std::uint64_t i, CudaLane&) const {
     const unsigned key = items.key(i);
-    const std::uint64_t own = items.weight(i);
+    const std::uint64_t item_weight = items.weight(i);
     const KeyPeers peers(key);
-    const unsigned long long weight = peers.sum(own);
-    if (!peers.leads()) return;
+    const unsigned long long weight = peers.sum(item_weight);
+    if (!peers.is_leader()) return;
     atomicAdd(counts + key, static_cast<unsigned long long>(peers.size()));
     atomicAdd(counts + keys + key, weight);
   }
@@ -76,7 +76,7 @@ struct ScatterByKey {
 
   __device__ void operator()(std::uint64_t i, CudaLane&) const {
     const unsigned key = items.key(i);
-    sorted[take_place(places, key)] = items.item(i);
+    sorted[claim_position(places, key)] = items.item(i);
   }
 };
 
@@ -89,8 +89,8 @@ class CudaExecutor {
   explicit CudaExecutor(const Device& device)
       : device_(device),
         sums_(device, kGroupSums, "counters"),
-        left_counts_(device, SideStreams::kMost, "counters"),
-        read_(device, kReadAtOnce, "counts") {
+        deferred_counts_(device, SideStreams::kMaxStreams, "counters"),
+        read_(device, kReadChunk, "counts") {
     fill(sums_.data(), 0, sums_.bytes());
   }
   CudaExecutor(const CudaExecutor&) = delete;
@@ -99,11 +99,11 @@ class CudaExecutor {
 
   template <class Body>
   void for_each(std::uint64_t count, const LaneOutput& output, const Body& body) {
-    if (count == 0 || device_.plans()) return;
+    if (count == 0 || device_.is_planning()) return;
     unsigned blocks = grid(count);
     if constexpr (requires { Body::kInOrder; }) blocks = grid_for(count, kTeamBlock);
     for_each_kernel<<<blocks, kTeamBlock, 0, stream_.get()>>>(count, output, body);
-    launched();
+    count_launch();
   }
 
   template <class Items, class Place = PlaceInOrder>
@@ -128,36 +128,37 @@ class CudaExecutor {
 
   template <class Counters, class Body>
   void for_each_group(std::uint64_t count, Groups groups, const Body& body) {
-    reserve_left(groups, count);
-    launch_groups<Counters>(stream_, count, groups, body, {left_.data(), left_counts_.data()});
+    reserve_deferred(groups, count);
+    launch_groups<Counters>(stream_, count, groups, body, {deferred_.data(), deferred_counts_.data()});
   }
-  unsigned group_blocks() const { return multiprocessors() * kGroupBlocksAtOnce; }
+  unsigned group_blocks() const { return multiprocessors() * kResidentGroupBlocks; }
   template <class Counters, class BodyOf>
-  std::vector<double> for_each_group_aside(std::span<const std::uint64_t> counts, Groups groups,
-                                           const BodyOf& body_of, std::span<const unsigned> shares = {}) {
+  std::vector<double> for_each_group_concurrently(std::span<const std::uint64_t> counts, Groups groups,
+                                                  const BodyOf& body_of,
+                                                  std::span<const unsigned> shares = {}) {
     std::uint64_t before = 0;
     for (const std::uint64_t count : counts) before += count;
-    reserve_left(groups, before);
-    const std::size_t sides = std::min(counts.size(), SideStreams::kMost);
-    const bool timed = !shares.empty() && counts.size() == sides;
-    for (std::size_t i = 0; i < sides; ++i) {
-      sides_[i].follow(stream_);
-      if (timed) sides_.start(i);
+    reserve_deferred(groups, before);
+    const std::size_t streams = std::min(counts.size(), SideStreams::kMaxStreams);
+    const bool timed = !shares.empty() && counts.size() == streams;
+    for (std::size_t i = 0; i < streams; ++i) {
+      side_streams_[i].fork_from(stream_);
+      if (timed) side_streams_.start(i);
     }
     before = 0;
     for (std::size_t i = 0; i < counts.size(); before += counts[i++]) {
-      const std::size_t side = i % sides;
-      launch_groups<Counters>(sides_[side], counts[i], groups, body_of(i),
-                              {left_.data() + before, left_counts_.data() + side},
+      const std::size_t stream_index = i % streams;
+      launch_groups<Counters>(side_streams_[stream_index], counts[i], groups, body_of(i),
+                              {deferred_.data() + before, deferred_counts_.data() + stream_index},
                               shares.empty() ? ~0u : shares[i]);
     }
-    for (std::size_t i = 0; i < sides; ++i) {
-      if (timed) sides_.stop(i);
-      sides_[i].lead(stream_);
+    for (std::size_t i = 0; i < streams; ++i) {
+      if (timed) side_streams_.stop(i);
+      side_streams_[i].join_into(stream_);
     }
     if (!timed) return {};
     wait("groups");
-    return sides_.seconds(sides);
+    return side_streams_.seconds(streams);
   }
   void group_sums(std::uint64_t* sums) {
     read(sums, sums_.data(), kGroupSums, "groups");
@@ -189,84 +190,84 @@ class CudaExecutor {
     return total;
   }
 
-  void fill(void* at, int byte, std::uint64_t bytes) {
-    if (bytes > 0 && !device_.plans())
-      check(cudaMemsetAsync(at, byte, bytes, stream_.get()), "clearing memory");
+  void fill(void* memory, int byte, std::uint64_t bytes) {
+    if (bytes > 0 && !device_.is_planning())
+      check(cudaMemsetAsync(memory, byte, bytes, stream_.get()), "clearing memory");
   }
   /// Copies after all operations before it, and waits.
   void read(std::uint64_t* to, const unsigned long long* from, std::uint64_t count, const char* label) {
-    if (device_.plans()) return static_cast<void>(std::fill_n(to, count, 0));
+    if (device_.is_planning()) return static_cast<void>(std::fill_n(to, count, 0));
     for (std::uint64_t done = 0; done < count;) {
-      const std::uint64_t some = std::min(count - done, kReadAtOnce);
-      check(cudaMemcpyAsync(read_.data(), from + done, some * sizeof(std::uint64_t), cudaMemcpyDeviceToHost,
+      const std::uint64_t chunk = std::min(count - done, kReadChunk);
+      check(cudaMemcpyAsync(read_.data(), from + done, chunk * sizeof(std::uint64_t), cudaMemcpyDeviceToHost,
                             stream_.get()),
             "reading counts");
       stream_.wait(label);
-      std::copy_n(read_.data(), some, to + done);
-      done += some;
+      std::copy_n(read_.data(), chunk, to + done);
+      done += chunk;
     }
   }
   void wait(const char* label) { stream_.wait(label); }
   void* stream() const { return stream_.get(); }
   /// The stream of all operations, for a caller's own kernels.
-  const Stream& queue() const { return stream_; }
+  const Stream& cuda_stream() const { return stream_; }
   /// Bytes that order_by_key() and groups have allocated.
   std::uint64_t order_bytes() const {
-    return keys_.bytes() + sorted_keys_.bytes() + items_.bytes() + scratch_.bytes() + left_.bytes();
+    return keys_.bytes() + sorted_keys_.bytes() + items_.bytes() + scratch_.bytes() + deferred_.bytes();
   }
 
   std::uint64_t launches() const { return launches_; }
 
  protected:
-  static constexpr unsigned kMostBlocks = 1024;  ///< threads loop over further vertices
+  static constexpr unsigned kMaxBlocks = 1024;  ///< threads loop over further vertices
 
-  static unsigned grid(std::uint64_t count) { return std::min(grid_for(count, kTeamBlock), kMostBlocks); }
-  void launched() {
+  static unsigned grid(std::uint64_t count) { return std::min(grid_for(count, kTeamBlock), kMaxBlocks); }
+  void count_launch() {
     check_launch("a round's kernel");
     ++launches_;
   }
 
  private:
-  static constexpr std::uint64_t kReadAtOnce = 1024;
+  static constexpr std::uint64_t kReadChunk = 1024;
 
-  void reserve_left(Groups groups, std::uint64_t count) {
+  void reserve_deferred(Groups groups, std::uint64_t count) {
     if (groups != Groups::warps_then_blocks) return;
-    if (count > left_.size()) wait("groups");  // running kernels use the list
-    left_.reserve(device_, count, "work left to blocks");
+    if (count > deferred_.size()) wait("groups");  // running kernels use the list
+    deferred_.reserve(device_, count, "work left to blocks");
   }
-  /// Launches at most `most` blocks per kernel.
+  /// Launches at most `max_blocks` blocks per kernel.
   template <class Counters, class Body>
   void launch_groups(const Stream& stream, std::uint64_t count, Groups groups, const Body& body,
-                     LeftIndices left, unsigned most = ~0u) {
+                     DeferredIndices deferred, unsigned max_blocks = ~0u) {
     if (count == 0) return;
     if (groups == Groups::warps_then_blocks) {
-      check(cudaMemsetAsync(left.count, 0, sizeof *left.count, stream.get()), "clearing memory");
+      check(cudaMemsetAsync(deferred.count, 0, sizeof *deferred.count, stream.get()), "clearing memory");
     } else {
-      left = {};
+      deferred = {};
     }
     if (groups != Groups::blocks) {
       warps_kernel<Counters>
-          <<<std::min(grid_for(count * kWarp, kGroupBlock), most), kGroupBlock, 0, stream.get()>>>(
-              count, body, left, sums_.data());
-      launched();
+          <<<std::min(grid_for(count * kWarp, kGroupBlock), max_blocks), kGroupBlock, 0, stream.get()>>>(
+              count, body, deferred, sums_.data());
+      count_launch();
     }
     if (groups == Groups::warps) return;
-    const auto blocks = std::min<std::uint64_t>(count, std::min(group_blocks(), most));
+    const auto blocks = std::min<std::uint64_t>(count, std::min(group_blocks(), max_blocks));
     blocks_kernel<Counters>
-        <<<static_cast<unsigned>(blocks), kWideBlock, 0, stream.get()>>>(count, body, left, sums_.data());
-    launched();
+        <<<static_cast<unsigned>(blocks), kWideBlock, 0, stream.get()>>>(count, body, deferred, sums_.data());
+    count_launch();
   }
 
   const Device& device_;
   Stream stream_;
-  Buffer<unsigned long long> sums_, left_counts_;     ///< [kGroupSums] of groups, [SideStreams::kMost]
-  Buffer<std::uint64_t> left_;                        ///< indices that warps left to blocks
+  Buffer<unsigned long long> sums_, deferred_counts_;  ///< [kGroupSums] of groups, [SideStreams::kMaxStreams]
+  Buffer<std::uint64_t> deferred_;                     ///< indices that warps left to blocks
   Buffer<std::uint32_t> keys_, sorted_keys_, items_;  ///< of order_by_key()
   Buffer<std::uint64_t> begins_;
   Buffer<unsigned char> scratch_;
   Staging<std::uint64_t> read_;
   std::uint64_t launches_ = 0;
-  SideStreams sides_;  // the last member: its kernels end before the memory that they use
+  SideStreams side_streams_;  // the last member: its kernels end before the memory that they use
 };
 
 static_assert(Executor<CudaExecutor>);

@@ -17,10 +17,10 @@ inline constexpr unsigned kGroupBlock = 128;  ///< four warps; small, since indi
 inline constexpr unsigned kWideBlock = 256;   ///< eight warps, whose barriers are still cheap
 
 /// About how many blocks of the kernels below a multiprocessor runs at once.
-inline constexpr unsigned kGroupBlocksAtOnce = 8;
+inline constexpr unsigned kResidentGroupBlocks = 8;
 
 /// Indices that warps left to blocks; the host does not know their number.
-struct LeftIndices {
+struct DeferredIndices {
   std::uint64_t* indices = nullptr;
   unsigned long long* count = nullptr;
 };
@@ -39,7 +39,7 @@ __device__ __forceinline__ void add_counters(const Group& group, const Counters&
 /// One warp per index below `count`; if there are fewer warps, each takes several indices.
 template <class Counters, class Body>
 __global__ void __launch_bounds__(kGroupBlock)
-    warps_kernel(std::uint64_t count, Body body, LeftIndices left, unsigned long long* sums) {
+    warps_kernel(std::uint64_t count, Body body, DeferredIndices deferred, unsigned long long* sums) {
   constexpr unsigned kWarps = kGroupBlock / kWarp;
   const std::uint64_t warps = std::uint64_t{gridDim.x} * kWarps;
   const Tile<kWarp> warp;
@@ -48,20 +48,20 @@ __global__ void __launch_bounds__(kGroupBlock)
     if (body(warp, i, counters))
       add_counters(warp, counters, sums);
     else if (warp.rank() == 0)
-      left.indices[atomicAdd(left.count, 1ull)] = i;
+      deferred.indices[atomicAdd(deferred.count, 1ull)] = i;
   }
 }
 
-/// One block per index: the indices in `left`, or all below `count` if `left` is null.
+/// One block per index: the indices in `deferred`, or all below `count` if `deferred` is null.
 template <class Counters, class Body>
 __global__ void __launch_bounds__(kWideBlock)
-    blocks_kernel(std::uint64_t count, Body body, LeftIndices left, unsigned long long* sums) {
+    blocks_kernel(std::uint64_t count, Body body, DeferredIndices deferred, unsigned long long* sums) {
   __shared__ typename BlockGroup<kWideBlock>::Workspace workspace;
   const BlockGroup<kWideBlock> block(workspace);
-  if (left.count) count = *left.count;
+  if (deferred.count) count = *deferred.count;
   Counters counters;
   for (std::uint64_t i = blockIdx.x; i < count; i += gridDim.x) {
-    body(block, left.count ? left.indices[i] : i, counters);
+    body(block, deferred.count ? deferred.indices[i] : i, counters);
     block.sync();
   }
   add_counters(block, counters, sums);

@@ -15,7 +15,7 @@ class CudaLane {
 
   /// Active lanes of a warp that append to the same list add to its size together.
   __device__ void append(unsigned list, Vertex v) {
-    output_.lists[output_.begins[list] + take_place(output_.sizes, list)] = v;
+    output_.lists[output_.begins[list] + claim_position(output_.sizes, list)] = v;
   }
   __device__ void lowest(unsigned long long value) { lowest_ = value < lowest_ ? value : lowest_; }
   __device__ void add(unsigned sum, unsigned long long value) { sums_[sum] += value; }

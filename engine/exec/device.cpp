@@ -24,13 +24,13 @@ std::string usable_core_set() {
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) != 0) return "all";
-  std::string word;
+  std::string text;
   for (int core = 0; core < CPU_SETSIZE; ++core) {
     if (!CPU_ISSET(core, &set)) continue;
-    word += std::to_string(core);
-    word += ',';
+    text += std::to_string(core);
+    text += ',';
   }
-  return word;
+  return text;
 }
 
 std::vector<std::string> visible_gpus() {
@@ -43,7 +43,7 @@ std::string cuda_version() {
 
 Device::Device(const DeviceOptions& options) : threads_(options.threads ? options.threads : usable_cores()) {
   const bool host = options.choice == DeviceChoice::host;
-  const std::string reason = host ? "asked for the host" : cuda::gpu_state(options.gpu).unusable;
+  const std::string reason = host ? "asked for the host" : cuda::gpu_state(options.gpu).unusable_reason;
   if (options.choice == DeviceChoice::cuda && !reason.empty()) {
     throw UsageError("--device cuda: no usable GPU (" + reason + "); use --device host or auto");
   }
@@ -62,17 +62,17 @@ void Device::open_host(std::uint64_t ceiling) {
   kind_ = DeviceKind::host;
   name_ = "host, " + std::to_string(threads_) + (threads_ == 1 ? " thread" : " threads");
   own_memory_.set_ceiling(ceiling ? ceiling : std::numeric_limits<std::uint64_t>::max());
-  own_memory_.lie_within(host_budget());
+  own_memory_.nest_in(host_budget());
 }
 
 void Device::open_cuda(const DeviceOptions& options) {
   kind_ = DeviceKind::cuda;
-  const cuda::DeviceFacts facts = cuda::open_device(options.gpu);
-  name_ = facts.name;
-  baseline_ = facts.baseline_bytes;
-  multiprocessors_ = facts.multiprocessors;
+  const cuda::DeviceProperties properties = cuda::open_device(options.gpu);
+  name_ = properties.name;
+  baseline_ = properties.baseline_bytes;
+  multiprocessors_ = properties.multiprocessors;
   // A margin of a twentieth stays free for the driver, the libraries' own buffers and fragmentation.
-  const std::uint64_t free = facts.free_bytes - facts.free_bytes / 20;
+  const std::uint64_t free = properties.free_bytes - properties.free_bytes / 20;
   const std::uint64_t share = free / static_cast<std::uint64_t>(options.gpu_ranks);
   own_memory_.set_ceiling(options.device_memory ? options.device_memory : share);
 }

@@ -41,7 +41,7 @@ class Device {
   /// charged to the host's budget too.
   MemoryBudget& memory() const { return *memory_; }
   /// Whether the run is only planned: it makes all choices and charges, and ends before its first batch.
-  bool plans() const { return memory_->counts_only(); }
+  bool is_planning() const { return memory_->counts_only(); }
   /// `NVIDIA H200` or `host, 2 threads`.
   const std::string& name() const { return name_; }
   /// Device bytes in use when the GPU was opened: the CUDA context, and other processes. 0 on the host.

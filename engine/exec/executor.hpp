@@ -11,7 +11,7 @@
 //                                           body(group, i, counters) for every i below `count`; it returns
 //                                           false if a warp leaves the work to a block. group_sums(sums)
 //                                           reads the sums of all groups' counters since the last call
-//   for_each_group_aside<Counters>(counts, groups, body_of, shares)
+//   for_each_group_concurrently<Counters>(counts, groups, body_of, shares)
 //                                           for every i, body_of(i) by groups for every index below
 //                                           counts[i]. A GPU runs them concurrently, each on at most
 //                                           shares[i] of group_blocks() if shares are given; then it returns
@@ -47,11 +47,11 @@ struct LaneOutput {
   static constexpr unsigned kSums = 2;
 
   Vertex* lists = nullptr;
-  const std::uint64_t* begins = nullptr;  ///< [number]
-  unsigned long long* sizes = nullptr;    ///< [number] entries in each list
+  const std::uint64_t* begins = nullptr;  ///< [list_count]
+  unsigned long long* sizes = nullptr;    ///< [list_count] entries in each list
   unsigned long long* sums = nullptr;     ///< [kSums]
   unsigned long long* lowest = nullptr;   ///< [1]
-  unsigned number = 0;                    ///< number of lists
+  unsigned list_count = 0;                ///< number of lists
 };
 
 /// Results of sort_by_key() by key, in host memory, and the counters that it needs, in the executor's memory.
@@ -84,7 +84,7 @@ inline constexpr std::uint32_t kNoKey = ~std::uint32_t{0};
 
 /// Items sorted by a small key: the result of order_by_key().
 struct OrderedItems {
-  OrderedItems(std::size_t keys, const char* called) : begins(keys + 1), purpose(called) {}
+  OrderedItems(std::size_t keys, const char* label) : begins(keys + 1), purpose(label) {}
 
   std::vector<std::uint64_t> begins;  ///< [keys + 1] where the items of a key begin
   Buffer<std::uint32_t> items;        ///< in the executor's memory
@@ -141,8 +141,8 @@ concept Executor = requires(E& executor, const LaneOutput& output, const detail:
   // of a radix sort.
   executor.sort_by_key(body, std::uint64_t{}, vertices, keys);
   executor.template for_each_group<NoCounters>(std::uint64_t{}, Groups::warps, detail::EmptyGroupBody{});
-  executor.template for_each_group_aside<NoCounters>(std::span<const std::uint64_t>{}, Groups::warps,
-                                                     detail::EmptyGroupBodies{});
+  executor.template for_each_group_concurrently<NoCounters>(std::span<const std::uint64_t>{}, Groups::warps,
+                                                            detail::EmptyGroupBodies{});
   { executor.group_blocks() } -> std::same_as<unsigned>;
   executor.group_sums(counts);
   executor.order_by_key(std::uint64_t{}, detail::EmptyKey{}, ordered);

@@ -45,14 +45,14 @@ struct SingleLane {
 /// Calls put(k, i) for the k-th i below `count` for which keep(i) holds, and returns their number. The same
 /// lane calls keep() and put() for an i, one after the other.
 template <class Group, class Keep, class Put>
-SLUICE_HD std::uint32_t keep_in_order(const Group& group, std::uint32_t count, const Keep& keep,
-                                      const Put& put) {
+SLUICE_HD std::uint32_t compact_in_order(const Group& group, std::uint32_t count, const Keep& keep,
+                                         const Put& put) {
   std::uint32_t kept = 0;
   for (std::uint32_t base = 0; base < count; base += Group::kSize) {
     const std::uint32_t i = base + group.rank();
-    const bool kept_here = i < count && keep(i);
-    const std::uint32_t rank = group.inclusive_scan(kept_here ? 1u : 0u);
-    if (kept_here) put(kept + rank - 1, i);
+    const bool lane_keeps = i < count && keep(i);
+    const std::uint32_t rank = group.inclusive_scan(lane_keeps ? 1u : 0u);
+    if (lane_keeps) put(kept + rank - 1, i);
     kept += group.broadcast(rank, Group::kSize - 1);
   }
   return kept;

@@ -27,7 +27,7 @@ class alignas(64) HostLane {
 #if !defined(__CUDA_ARCH__)
     AppendBuffer& buffer = buffers_[list];
     buffer.vertices[buffer.size++] = v;
-    if (buffer.size == kBuffered) flush(list);
+    if (buffer.size == kBufferSize) flush(list);
 #endif
   }
   /// Adds to the size of a list alone: the body stores these vertices elsewhere.
@@ -43,13 +43,13 @@ class alignas(64) HostLane {
 
   void begin(const LaneOutput& output) {
     output_ = output;
-    if (buffers_.size() < output.number) buffers_.resize(output.number);
+    if (buffers_.size() < output.list_count) buffers_.resize(output.list_count);
   }
   unsigned long long group_sums[kGroupSums] = {};
 
   /// Writes the buffered vertices, and combines sizes, sums and the lowest value into the output.
   void end() {
-    for (unsigned list = 0; list < output_.number; ++list) {
+    for (unsigned list = 0; list < output_.list_count; ++list) {
       if (buffers_[list].size > 0) flush(list);
       if (const std::uint64_t counted = std::exchange(buffers_[list].counted, 0); counted > 0)
         std::atomic_ref(output_.sizes[list]).fetch_add(counted, std::memory_order_relaxed);
@@ -60,24 +60,26 @@ class alignas(64) HostLane {
     }
     if (lowest_ == ~0ull) return;
     const std::atomic_ref lowest(*output_.lowest);
-    for (auto known = lowest.load(); lowest_ < known && !lowest.compare_exchange_weak(known, lowest_);) {
+    for (auto current = lowest.load();
+         lowest_ < current && !lowest.compare_exchange_weak(current, lowest_);) {
     }
     lowest_ = ~0ull;
   }
 
  private:
-  static constexpr unsigned kBuffered = 64;
+  static constexpr unsigned kBufferSize = 64;
   struct AppendBuffer {
     unsigned size = 0;
     std::uint64_t counted = 0;
-    std::array<Vertex, kBuffered> vertices;
+    std::array<Vertex, kBufferSize> vertices;
   };
 
   // Not inlined, so that append() is: a body appends for most of the entries that it reads.
   [[gnu::noinline]] void flush(unsigned list) {
     AppendBuffer& buffer = buffers_[list];
-    const auto at = std::atomic_ref(output_.sizes[list]).fetch_add(buffer.size, std::memory_order_relaxed);
-    std::memcpy(output_.lists + output_.begins[list] + at, buffer.vertices.data(),
+    const auto position =
+        std::atomic_ref(output_.sizes[list]).fetch_add(buffer.size, std::memory_order_relaxed);
+    std::memcpy(output_.lists + output_.begins[list] + position, buffer.vertices.data(),
                 buffer.size * sizeof(Vertex));
     buffer.size = 0;
   }
@@ -97,11 +99,11 @@ class HostExecutorOf {
   explicit HostExecutorOf(const Device& device)
       : device_(device), pool_(device.threads()), lanes_(pool_.size()) {}
 
-  /// A thread claims `at_once` items at a time: few if each item is a row.
+  /// A thread claims `grain` items at a time: few if each item is a row.
   template <class Body>
   void for_each(std::uint64_t count, const LaneOutput& output, const Body& body,
-                std::uint64_t at_once = kItemsAtOnce) {
-    blocks(count, at_once, output, [&](std::uint64_t begin, std::uint64_t end, Lane& lane) {
+                std::uint64_t grain = kItemsPerBlock) {
+    for_each_block(count, grain, output, [&](std::uint64_t begin, std::uint64_t end, Lane& lane) {
       const Body local = body;  // no store through a pointer can change the copy
       for (std::uint64_t i = begin; i < end; ++i) local(i, lane);
     });
@@ -110,9 +112,9 @@ class HostExecutorOf {
   /// Calls body(i, part, lane) for every i below `count`, and join() to merge the threads' parts in `total`.
   template <class Total, class Body, class Join>
   void reduce(std::uint64_t count, const LaneOutput& output, Total& total, const Body& body, Join&& join,
-              std::uint64_t at_once) {
+              std::uint64_t grain) {
     std::vector<Total> parts(lanes_.size());
-    blocks(count, at_once, output, [&](std::uint64_t begin, std::uint64_t end, Lane& lane) {
+    for_each_block(count, grain, output, [&](std::uint64_t begin, std::uint64_t end, Lane& lane) {
       const Body local = body;
       Total part;
       for (std::uint64_t i = begin; i < end; ++i) local(i, part, lane);
@@ -143,8 +145,8 @@ class HostExecutorOf {
   template <class Counters, class Body>
   void for_each_group(std::uint64_t count, Groups, const Body& body) {
     const std::uint64_t grain =
-        std::clamp<std::uint64_t>(count / (std::uint64_t{4} * pool_.size()), 1, kGroupsAtOnce);
-    pool_.blocks(count, grain, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
+        std::clamp<std::uint64_t>(count / (std::uint64_t{4} * pool_.size()), 1, kGroupsPerBlock);
+    pool_.for_each_block(count, grain, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
       for (std::uint64_t i = begin; i < end; ++i) {
         Counters counters;
         body(SingleLane{}, i, counters);
@@ -156,8 +158,8 @@ class HostExecutorOf {
   unsigned group_blocks() const { return pool_.size(); }
   /// Runs one i after the other, each on all threads.
   template <class Counters, class BodyOf>
-  std::vector<double> for_each_group_aside(std::span<const std::uint64_t> counts, Groups groups,
-                                           const BodyOf& body_of, std::span<const unsigned> = {}) {
+  std::vector<double> for_each_group_concurrently(std::span<const std::uint64_t> counts, Groups groups,
+                                                  const BodyOf& body_of, std::span<const unsigned> = {}) {
     for (std::size_t i = 0; i < counts.size(); ++i) for_each_group<Counters>(counts[i], groups, body_of(i));
     return {};
   }
@@ -175,11 +177,13 @@ class HostExecutorOf {
     ordered.begins[0] = 0;
     order_in_blocks(
         pool_.size(), count, ordered.begins,
-        [this](std::uint64_t all, std::uint64_t grain, auto&& body) { pool_.blocks(all, grain, body); },
-        [&](std::uint64_t from, std::uint64_t to, const auto& see) {
+        [this](std::uint64_t all, std::uint64_t grain, auto&& body) {
+          pool_.for_each_block(all, grain, body);
+        },
+        [&](std::uint64_t from, std::uint64_t to, const auto& emit) {
           for (std::uint64_t item = from; item < to; ++item) {
             const std::uint32_t key = key_of(item);
-            if (key != kNoKey) see(static_cast<std::uint32_t>(item), key);
+            if (key != kNoKey) emit(static_cast<std::uint32_t>(item), key);
           }
         },
         [items = ordered.items.data()](std::uint64_t place, std::uint32_t item, std::uint32_t) {
@@ -188,17 +192,17 @@ class HostExecutorOf {
   }
 
   std::uint64_t exclusive_sum(std::uint64_t* counts, std::uint64_t size) {
-    if (device_.plans()) return 0;
+    if (device_.is_planning()) return 0;
     std::uint64_t sum = 0;
     for (std::uint64_t i = 0; i < size; ++i) sum += std::exchange(counts[i], sum);
     return counts[size] = sum;
   }
 
-  void fill(void* at, int byte, std::uint64_t bytes) {
-    if (bytes > 0 && !device_.plans()) std::memset(at, byte, bytes);
+  void fill(void* memory, int byte, std::uint64_t bytes) {
+    if (bytes > 0 && !device_.is_planning()) std::memset(memory, byte, bytes);
   }
   void read(std::uint64_t* to, const unsigned long long* from, std::uint64_t count, const char*) {
-    device_.plans() ? std::fill_n(to, count, 0) : std::copy_n(from, count, to);
+    device_.is_planning() ? std::fill_n(to, count, 0) : std::copy_n(from, count, to);
   }
   void wait(const char*) {}
   /// The stream of all operations: null, because each call completes its work.
@@ -207,16 +211,16 @@ class HostExecutorOf {
   std::uint64_t launches() const { return 0; }
 
  private:
-  static constexpr std::uint64_t kItemsAtOnce = 1u << 12, kGroupsAtOnce = 16;
+  static constexpr std::uint64_t kItemsPerBlock = 1u << 12, kGroupsPerBlock = 16;
 
  protected:
   /// Calls work(begin, end, lane) over [0, count) in blocks of at most `grain`.
   template <class Work>
-  void blocks(std::uint64_t count, std::uint64_t grain, const LaneOutput& output, Work&& work) {
-    if (count == 0 || device_.plans()) return;
+  void for_each_block(std::uint64_t count, std::uint64_t grain, const LaneOutput& output, Work&& work) {
+    if (count == 0 || device_.is_planning()) return;
     const unsigned threads = count <= grain ? 1 : pool_.size();
     for (unsigned thread = 0; thread < threads; ++thread) lanes_[thread].begin(output);
-    pool_.blocks(count, grain, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
+    pool_.for_each_block(count, grain, [&](std::uint64_t begin, std::uint64_t end, unsigned thread) {
       work(begin, end, lanes_[thread]);
     });
     for (unsigned thread = 0; thread < threads; ++thread) lanes_[thread].end();

@@ -17,8 +17,8 @@ std::vector<std::string> device_ids() {
 GpuState gpu_state(int) {
   return {false, "this build has no CUDA backend"};
 }
-DeviceFacts open_device(int index) {
-  throw UsageError("--device cuda: " + gpu_state(index).unusable);
+DeviceProperties open_device(int index) {
+  throw UsageError("--device cuda: " + gpu_state(index).unusable_reason);
 }
 std::string version() {
   return "not built";
@@ -28,7 +28,7 @@ void* allocate(std::size_t) {
   throw std::bad_alloc();
 }
 void release(void*) noexcept {}
-void settle() noexcept {}
+void synchronize() noexcept {}
 void* allocate_pinned(std::size_t) {
   throw std::bad_alloc();
 }

@@ -12,19 +12,19 @@ namespace sluice::cuda {
 /// Threads that a multiprocessor of the target GPU runs at once (CUDA C++ Programming Guide, "Compute
 /// Capabilities"). Kernels that must be able to fill it bound their registers by it.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
-inline constexpr unsigned kThreadsAtOnce = 1024;
+inline constexpr unsigned kMaxResidentThreads = 1024;
 #elif defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || __CUDA_ARCH__ == 890 || \
                                  __CUDA_ARCH__ >= 1100)
-inline constexpr unsigned kThreadsAtOnce = 1536;
+inline constexpr unsigned kMaxResidentThreads = 1536;
 #else
-inline constexpr unsigned kThreadsAtOnce = 2048;
+inline constexpr unsigned kMaxResidentThreads = 2048;
 #endif
 
 /// An attribute of the calling thread's GPU.
-inline unsigned gpu_attribute(cudaDeviceAttr which) {
+inline unsigned gpu_attribute(cudaDeviceAttr attribute) {
   int device = 0, value = 0;
   check(cudaGetDevice(&device), "cudaGetDevice");
-  check(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute");
+  check(cudaDeviceGetAttribute(&value, attribute, device), "cudaDeviceGetAttribute");
   return static_cast<unsigned>(std::max(0, value));
 }
 inline unsigned multiprocessors() {
@@ -33,27 +33,28 @@ inline unsigned multiprocessors() {
 
 /// The number of blocks of a kernel that the GPU runs at once, at least one.
 template <class... Args>
-unsigned blocks_at_once(void (*kernel)(Args...), unsigned block, std::size_t shared_bytes) {
-  int each = 0;
-  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, static_cast<int>(block), shared_bytes),
+unsigned resident_blocks(void (*kernel)(Args...), unsigned block, std::size_t shared_bytes) {
+  int blocks_per_multiprocessor = 0;
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_per_multiprocessor, kernel,
+                                                      static_cast<int>(block), shared_bytes),
         "the kernel's occupancy");
-  return multiprocessors() * static_cast<unsigned>(std::max(1, each));
+  return multiprocessors() * static_cast<unsigned>(std::max(1, blocks_per_multiprocessor));
 }
 
 /// Launches a persistent kernel: all of its blocks run at the same time. Each gets `shared_bytes` of dynamic
 /// shared memory.
 template <class... Args>
-void launch_together(void (*kernel)(Args...), unsigned blocks, unsigned block, std::size_t shared_bytes,
-                     cudaStream_t stream, std::type_identity_t<Args>... args) {
+void launch_cooperative(void (*kernel)(Args...), unsigned blocks, unsigned block, std::size_t shared_bytes,
+                        cudaStream_t stream, std::type_identity_t<Args>... args) {
   void* pointers[] = {&args...};
   check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), dim3(blocks), dim3(block),
                                     pointers, shared_bytes, stream),
         "launching a persistent kernel");
 }
 template <class... Args>
-void launch_together(void (*kernel)(Args...), unsigned blocks, unsigned block, cudaStream_t stream,
-                     std::type_identity_t<Args>... args) {
-  launch_together(kernel, blocks, block, std::size_t{0}, stream, args...);
+void launch_cooperative(void (*kernel)(Args...), unsigned blocks, unsigned block, cudaStream_t stream,
+                        std::type_identity_t<Args>... args) {
+  launch_cooperative(kernel, blocks, block, std::size_t{0}, stream, args...);
 }
 
 }  // namespace sluice::cuda

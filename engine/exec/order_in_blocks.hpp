@@ -11,9 +11,9 @@
 namespace sluice {
 
 /// Sorts items [0, count) by key into positions from begins[0] on, and sets `begins`, [keys + 1], to where
-/// the items of each key begin. parallel(count, grain, body(from, to, thread)) lets threads claim blocks.
-/// visit(from, to, see) calls see(item, key), in order, for the items of [from, to) to be sorted. It is
-/// called twice and must see the same items. put(position, item, key) is called once for each.
+/// the items of each key begin. parallel(count, grain, body(begin, end, thread)) lets threads claim blocks.
+/// visit(begin, end, emit) calls emit(item, key), in order, for the items of [begin, end) to be sorted. It is
+/// called twice and must emit the same items. put(position, item, key) is called once for each.
 template <class Parallel, class Visit, class Put>
 void order_in_blocks(unsigned threads, std::uint64_t count, std::span<std::uint64_t> begins,
                      Parallel&& parallel, Visit&& visit, Put&& put) {
@@ -22,21 +22,21 @@ void order_in_blocks(unsigned threads, std::uint64_t count, std::span<std::uint6
   const std::uint64_t blocks =
       std::clamp<std::uint64_t>(count / (kItemsPerCount * keys), 1, std::uint64_t{4} * threads);
   const std::uint64_t grain = std::max<std::uint64_t>((count + blocks - 1) / blocks, 1);
-  std::vector<std::uint64_t> places(blocks * keys, 0);
-  const auto for_each = [&](const auto& see) {
-    parallel(count, grain, [&](std::uint64_t from, std::uint64_t to, unsigned) {
-      std::uint64_t* const own = places.data() + from / grain * keys;
-      visit(from, to, [&](auto item, std::uint32_t key) { see(own[key], item, key); });
+  std::vector<std::uint64_t> positions(blocks * keys, 0);
+  const auto for_each = [&](const auto& emit) {
+    parallel(count, grain, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+      std::uint64_t* const block_positions = positions.data() + begin / grain * keys;
+      visit(begin, end, [&](auto item, std::uint32_t key) { emit(block_positions[key], item, key); });
     });
   };
   for_each([](std::uint64_t& items, auto, std::uint32_t) { ++items; });
-  std::uint64_t place = begins[0];
+  std::uint64_t position = begins[0];
   for (std::uint64_t key = 0; key < keys; ++key) {
-    begins[key] = place;
+    begins[key] = position;
     for (std::uint64_t block = 0; block < blocks; ++block)
-      place += std::exchange(places[block * keys + key], place);
+      position += std::exchange(positions[block * keys + key], position);
   }
-  begins[keys] = place;
+  begins[keys] = position;
   for_each([&put](std::uint64_t& next, auto item, std::uint32_t key) { put(next++, item, key); });
 }
 

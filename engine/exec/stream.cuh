@@ -41,7 +41,7 @@ class Event {
 
   cudaEvent_t get() const { return event_; }
   /// Whether the work before the event is done; throws RunError with `label` if it failed.
-  bool passed(const char* label) const {
+  bool is_complete(const char* label) const {
     const cudaError_t status = cudaEventQuery(event_);
     if (status != cudaErrorNotReady) {
       check(status, label);
@@ -62,28 +62,28 @@ class SideStream : public Stream {
   SideStream() = default;
 
   /// Work queued here from now on begins after all work queued on `stream` so far.
-  void follow(const Stream& stream) {
-    other_.record(stream);
-    check(cudaStreamWaitEvent(get(), other_.get(), 0), "cudaStreamWaitEvent");
+  void fork_from(const Stream& stream) {
+    forked_.record(stream);
+    check(cudaStreamWaitEvent(get(), forked_.get(), 0), "cudaStreamWaitEvent");
   }
   /// Work queued on `stream` from now on begins after all work queued here so far.
-  void lead(const Stream& stream) {
-    own_.record(*this);
-    check(cudaStreamWaitEvent(stream.get(), own_.get(), 0), "cudaStreamWaitEvent");
+  void join_into(const Stream& stream) {
+    joined_.record(*this);
+    check(cudaStreamWaitEvent(stream.get(), joined_.get(), 0), "cudaStreamWaitEvent");
   }
 
  protected:
   explicit SideStream(cudaStream_t opened) : Stream(opened) {}
 
  private:
-  Event other_, own_;
+  Event forked_, joined_;
 };
 
 /// A stream of the highest priority: its blocks start before waiting blocks of other streams. For work bound
 /// by latency that runs beside work bound by bandwidth.
-class UrgentStream : public SideStream {
+class HighPriorityStream : public SideStream {
  public:
-  UrgentStream() : SideStream(open()) {}
+  HighPriorityStream() : SideStream(open()) {}
 
  private:
   static cudaStream_t open() {
@@ -115,7 +115,7 @@ class Timer {
 class SideStreams {
  public:
   /// How many streams a large number of kernels shares; a caller may use more.
-  static constexpr std::size_t kMost = 32;
+  static constexpr std::size_t kMaxStreams = 32;
 
   SideStreams() = default;
   SideStreams(const SideStreams&) = delete;
@@ -141,9 +141,9 @@ class SideStreams {
   }
   /// The seconds of each of the first `count` streams; they must have been waited for.
   std::vector<double> seconds(std::size_t count) const {
-    std::vector<double> all;
-    for (std::size_t i = 0; i < count; ++i) all.push_back(sides_[i]->timer.seconds());
-    return all;
+    std::vector<double> seconds_of_streams;
+    for (std::size_t i = 0; i < count; ++i) seconds_of_streams.push_back(sides_[i]->timer.seconds());
+    return seconds_of_streams;
   }
 
  private:

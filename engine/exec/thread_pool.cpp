@@ -60,7 +60,7 @@ class IdleThreads {
     return new HostThread;
   }
 
-  void give_back(HostThread* thread) {
+  void return_thread(HostThread* thread) {
     const std::lock_guard lock(mutex_);
     idle_.push_back(thread);
   }
@@ -83,14 +83,14 @@ BorrowedThreads::BorrowedThreads(unsigned count) {
   try {
     while (threads_.size() < count) threads_.push_back(idle_threads().borrow());
   } catch (...) {
-    for (HostThread* const thread : threads_) idle_threads().give_back(thread);
+    for (HostThread* const thread : threads_) idle_threads().return_thread(thread);
     throw;
   }
 }
 
 BorrowedThreads::~BorrowedThreads() {
   wait();
-  for (HostThread* const thread : threads_) idle_threads().give_back(thread);
+  for (HostThread* const thread : threads_) idle_threads().return_thread(thread);
 }
 
 void BorrowedThreads::begin(const std::function<void(unsigned)>& task) {
@@ -101,22 +101,23 @@ void BorrowedThreads::wait() const {
   for (const HostThread* const thread : threads_) thread->wait();
 }
 
-ThreadPool::ThreadPool(unsigned threads) : size_(std::max(threads, 1u)), others_(size_ - 1) {
-  others_.begin([this](unsigned other) { serve(other + 1); });
+ThreadPool::ThreadPool(unsigned threads) : size_(std::max(threads, 1u)), helpers_(size_ - 1) {
+  helpers_.begin([this](unsigned helper) { serve(helper + 1); });
 }
 
 ThreadPool::~ThreadPool() {
-  leave_ = true;
+  stopping_ = true;
   start();
 }
 
-void ThreadPool::run(Job job, void* with) {
+void ThreadPool::run(Job job, void* context) {
   job_ = job;
-  with_ = with;
-  working_.store(size_ - 1, std::memory_order_relaxed);
+  context_ = context;
+  active_.store(size_ - 1, std::memory_order_relaxed);
   start();
-  failure_.guard([&] { job(with, 0); });
-  for (unsigned left; (left = working_.load(std::memory_order_acquire)) != 0;) working_.wait(left);
+  failure_.guard([&] { job(context, 0); });
+  for (unsigned remaining; (remaining = active_.load(std::memory_order_acquire)) != 0;)
+    active_.wait(remaining);
   failure_.rethrow();
 }
 
@@ -126,11 +127,11 @@ void ThreadPool::start() {
 }
 
 void ThreadPool::serve(unsigned thread) {
-  for (std::uint32_t seen = 0;; ++seen) {
-    round_.wait(seen, std::memory_order_acquire);
-    if (leave_) return;
-    failure_.guard([&] { job_(with_, thread); });
-    if (working_.fetch_sub(1, std::memory_order_acq_rel) == 1) working_.notify_one();
+  for (std::uint32_t last_round = 0;; ++last_round) {
+    round_.wait(last_round, std::memory_order_acquire);
+    if (stopping_) return;
+    failure_.guard([&] { job_(context_, thread); });
+    if (active_.fetch_sub(1, std::memory_order_acq_rel) == 1) active_.notify_one();
   }
 }
 

@@ -103,9 +103,10 @@ class ThreadPool {
 
   /// Calls body(thread) once on every thread, and returns when all have. The first exception is thrown here.
   template <class Body>
-  void all(Body&& body) {
+  void run_on_all(Body&& body) {
     if (size_ == 1) return body(0u);
-    run([](void* with, unsigned thread) { (*static_cast<std::remove_reference_t<Body>*>(with))(thread); },
+    run([](void* context,
+           unsigned thread) { (*static_cast<std::remove_reference_t<Body>*>(context))(thread); },
         &body);
   }
 
@@ -113,13 +114,13 @@ class ThreadPool {
   /// thread waits for a slow one. If there is only one block, the caller runs it and wakes no thread. The
   /// first exception ends the loop and is thrown here.
   template <class Body>
-  void blocks(std::uint64_t count, std::uint64_t grain, Body&& body) {
+  void for_each_block(std::uint64_t count, std::uint64_t grain, Body&& body) {
     if (count <= grain) {
       if (count > 0) body(std::uint64_t{0}, count, 0u);
       return;
     }
     std::atomic<std::uint64_t> next{0};
-    all([&](unsigned thread) {
+    run_on_all([&](unsigned thread) {
       claim_blocks(next, count, grain,
                    [&](std::uint64_t begin, std::uint64_t end) { body(begin, end, thread); });
     });
@@ -128,18 +129,18 @@ class ThreadPool {
  private:
   using Job = void (*)(void*, unsigned);
 
-  void run(Job job, void* with);
+  void run(Job job, void* context);
   void start();
   void serve(unsigned thread);
 
   unsigned size_;
   Job job_ = nullptr;
-  void* with_ = nullptr;
-  bool leave_ = false;
+  void* context_ = nullptr;
+  bool stopping_ = false;
   std::atomic<std::uint32_t> round_{0};
-  std::atomic<unsigned> working_{0};
+  std::atomic<unsigned> active_{0};
   FirstFailure failure_;
-  BorrowedThreads others_;  ///< the last member: the threads end before what they use
+  BorrowedThreads helpers_;  ///< the last member: the threads end before what they use
 };
 
 }  // namespace sluice

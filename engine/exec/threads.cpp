@@ -22,10 +22,10 @@ void parallel_blocks(unsigned threads, std::uint64_t count, std::uint64_t grain,
                    [&](std::uint64_t begin, std::uint64_t end) { block(body, begin, end, thread); });
     });
   };
-  BorrowedThreads others(size > 1 ? size - 1 : 0);
-  others.begin([&](unsigned other) { work(other + 1); });
+  BorrowedThreads helpers(size > 1 ? size - 1 : 0);
+  helpers.begin([&](unsigned helper) { work(helper + 1); });
   work(0);
-  others.wait();
+  helpers.wait();
   failure.rethrow();
 }
 

@@ -16,11 +16,11 @@ void parallel_blocks(unsigned threads, std::uint64_t count, std::uint64_t grain,
 /// bodies, and code for each would take the compiler minutes.
 template <class Body>
 void parallel_blocks(unsigned threads, std::uint64_t count, std::uint64_t grain, Body&& body) {
-  using Called = std::remove_reference_t<Body>;
-  const auto block = [](void* with, std::uint64_t begin, std::uint64_t end, unsigned thread) {
-    (*static_cast<Called*>(with))(begin, end, thread);
+  using Callable = std::remove_reference_t<Body>;
+  const auto block = [](void* context, std::uint64_t begin, std::uint64_t end, unsigned thread) {
+    (*static_cast<Callable*>(context))(begin, end, thread);
   };
-  parallel_blocks(threads, count, grain, block, const_cast<std::remove_const_t<Called>*>(&body));
+  parallel_blocks(threads, count, grain, block, const_cast<std::remove_const_t<Callable>*>(&body));
 }
 
 }  // namespace sluice

@@ -14,7 +14,7 @@
 namespace sluice {
 
 /// Whether there is an edge.
-enum class Answer { no, yes, absent /**< unknown: no list here tells */ };
+enum class Answer { no, yes, unknown /**< no list here tells */ };
 
 /// A view of the set for kernels; trivially copyable. Each edge of an undirected graph is stored once.
 struct EdgeSet {
@@ -56,45 +56,46 @@ struct EdgeSet {
   SLUICE_HD bool has_list(Vertex v) const { return v >= begin && v < end; }
 
   /// The bucket and the tag of an edge.
-  struct Place {
+  struct Location {
     std::uint64_t bucket;
     std::uint32_t tag;
   };
-  SLUICE_HD Place place(Vertex u, Vertex v) const {
+  SLUICE_HD Location locate(Vertex u, Vertex v) const {
     const bool swap = undirected && v < u;
     const std::uint64_t from = swap ? v : u, to = swap ? u : v;
     // Products by odd numbers and xor-shifts, all modulo 2^(2 vertex_bits), are invertible.
-    constexpr std::uint64_t kFirst = 0x9e3779b97f4a7c15, kSecond = 0xd1342543de82ef95;
+    constexpr std::uint64_t kMultiplier1 = 0x9e3779b97f4a7c15, kMultiplier2 = 0xd1342543de82ef95;
     const unsigned unused = 64 - 2 * vertex_bits;
-    std::uint64_t key = (from << vertex_bits | to) * kFirst << unused >> unused;
+    std::uint64_t key = (from << vertex_bits | to) * kMultiplier1 << unused >> unused;
     key ^= key >> vertex_bits;
-    const auto spread = static_cast<unsigned __int128>(key * kSecond << unused) * size;
-    const std::uint64_t rest = static_cast<std::uint64_t>(spread);
-    return {static_cast<std::uint64_t>(spread >> 64), static_cast<std::uint32_t>(rest >> (64 - kTagBits))};
+    const auto spread = static_cast<unsigned __int128>(key * kMultiplier2 << unused) * size;
+    const std::uint64_t fraction = static_cast<std::uint64_t>(spread);
+    return {static_cast<std::uint64_t>(spread >> 64),
+            static_cast<std::uint32_t>(fraction >> (64 - kTagBits))};
   }
 
   /// The bucket that has_edge() reads.
-  const Bucket* bucket(Vertex u, Vertex v) const { return buckets + place(u, v).bucket; }
+  const Bucket* bucket(Vertex u, Vertex v) const { return buckets + locate(u, v).bucket; }
 
-  /// Returns `absent` if no list that could have the edge is in the set, or if its bucket has overflowed.
+  /// Returns `unknown` if no list that could have the edge is in the set, or if its bucket has overflowed.
   SLUICE_HD Answer has_edge(Vertex u, Vertex v) const {
-    if (!has_list(u) && !(undirected && has_list(v))) return Answer::absent;
-    const Place at = place(u, v);
-    const Bucket bucket = read(at.bucket);
+    if (!has_list(u) && !(undirected && has_list(v))) return Answer::unknown;
+    const Location location = locate(u, v);
+    const Bucket bucket = read_bucket(location.bucket);
     bool found = false;
-    for (const std::uint32_t tag : bucket.tags) found |= tag == at.tag;
+    for (const std::uint32_t tag : bucket.tags) found |= tag == location.tag;
     if (found) return Answer::yes;
-    return bucket.tags[kTags - 1] == kOverflowed ? Answer::absent : Answer::no;
+    return bucket.tags[kTags - 1] == kOverflowed ? Answer::unknown : Answer::no;
   }
 
  private:
-  SLUICE_HD Bucket read(std::uint64_t at) const {
+  SLUICE_HD Bucket read_bucket(std::uint64_t i) const {
 #if defined(__CUDA_ARCH__)
-    const uint4* const words = reinterpret_cast<const uint4*>(buckets + at);
+    const uint4* const words = reinterpret_cast<const uint4*>(buckets + i);
     const uint4 low = __ldg(words), high = __ldg(words + 1);
     return {{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}};
 #else
-    return buckets[at];
+    return buckets[i];
 #endif
   }
 };

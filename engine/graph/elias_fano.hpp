@@ -18,9 +18,9 @@ namespace sluice {
 /// low bits directly after these.
 struct EliasFano {
   /// 1 bits per sample.
-  static constexpr std::uint32_t kSampled = 64;
+  static constexpr std::uint32_t kSampleInterval = 64;
   /// Longer lists are not coded, so that bit positions stay below 2^32.
-  static constexpr std::uint32_t kMostTargets = 1u << 27;
+  static constexpr std::uint32_t kMaxTargets = 1u << 27;
 
   std::uint32_t degree;
   std::uint32_t low_bits;
@@ -31,27 +31,28 @@ struct EliasFano {
     // floor(log2(n / d)) low bits or one more, whichever takes less: one more adds a low bit per target and
     // halves the zeros. There is no division, which takes a GPU many instructions.
     const auto n = static_cast<std::uint32_t>(vertices), last = static_cast<std::uint32_t>(vertices - 1);
-    const std::uint32_t wide = bit_width(n), own = bit_width(degree), about = wide > own ? wide - own : 0;
+    const std::uint32_t vertex_width = bit_width(n), degree_width = bit_width(degree),
+                        about = vertex_width > degree_width ? vertex_width - degree_width : 0;
     const std::uint32_t floor = about > 0 && n >> about < degree ? about - 1 : about;
-    const std::uint32_t zeros = last >> floor, fewer = zeros >> 1;
-    const bool one_more = zeros - fewer > degree;
-    const std::uint32_t high = degree + (one_more ? fewer : zeros) + 1;
-    return {degree, floor + (one_more ? 1 : 0), (degree - 1) / kSampled, high};
+    const std::uint32_t zeros = last >> floor, fewer_zeros = zeros >> 1;
+    const bool one_more = zeros - fewer_zeros > degree;
+    const std::uint32_t high = degree + (one_more ? fewer_zeros : zeros) + 1;
+    return {degree, floor + (one_more ? 1 : 0), (degree - 1) / kSampleInterval, high};
   }
 
-  SLUICE_HD std::uint32_t words() const { return (lows_at() + degree * low_bits + 31) / 32; }
+  SLUICE_HD std::uint32_t words() const { return (low_bits_begin() + degree * low_bits + 31) / 32; }
 
   /// Target i of the list at `words`.
   SLUICE_HD Vertex read(const std::uint32_t* words, std::uint32_t i) const {
     const std::uint32_t* const high = words + sample_words();
-    const std::uint32_t start = i < kSampled ? 0 : sample(words, i / kSampled - 1);
-    std::uint32_t rest = i % kSampled, at = start / 32;
-    std::uint32_t ones = high[at] & ~0u << start % 32;
-    for (std::uint32_t found = count_bits(ones); found <= rest; found = count_bits(ones)) {
-      rest -= found;
-      ones = high[++at];
+    const std::uint32_t start = i < kSampleInterval ? 0 : sample(words, i / kSampleInterval - 1);
+    std::uint32_t ones_before = i % kSampleInterval, word = start / 32;
+    std::uint32_t ones = high[word] & ~0u << start % 32;
+    for (std::uint32_t found = count_bits(ones); found <= ones_before; found = count_bits(ones)) {
+      ones_before -= found;
+      ones = high[++word];
     }
-    const std::uint32_t high_part = at * 32 + select(ones, rest) - i;
+    const std::uint32_t high_part = word * 32 + select(ones, ones_before) - i;
     return high_part << low_bits | low(words, i);
   }
 
@@ -63,31 +64,31 @@ struct EliasFano {
                           Use&& use) const {
     const std::uint32_t* const high = words + sample_words();
     const std::uint32_t blocks = samples + 1;
-    const auto from = static_cast<std::uint32_t>(std::uint64_t{blocks} * part / parts),
-               until = static_cast<std::uint32_t>(std::uint64_t{blocks} * (part + 1) / parts);
-    if (from == until) return;
-    const std::uint32_t first = from == 0 ? 0 : sample(words, from - 1),
-                        end = until == blocks ? high_bits : sample(words, until - 1);
-    std::uint32_t before = from * kSampled;
-    for (std::uint32_t at = first / 32; at * 32 < end; at += Group::kSize) {
-      const std::uint32_t begin = (at + group.rank()) * 32;
+    const auto first_block = static_cast<std::uint32_t>(std::uint64_t{blocks} * part / parts),
+               end_block = static_cast<std::uint32_t>(std::uint64_t{blocks} * (part + 1) / parts);
+    if (first_block == end_block) return;
+    const std::uint32_t first = first_block == 0 ? 0 : sample(words, first_block - 1),
+                        end = end_block == blocks ? high_bits : sample(words, end_block - 1);
+    std::uint32_t before = first_block * kSampleInterval;
+    for (std::uint32_t word = first / 32; word * 32 < end; word += Group::kSize) {
+      const std::uint32_t begin = (word + group.rank()) * 32;
       std::uint32_t ones = begin < end ? high[begin / 32] : 0;
       if (begin < first) ones &= ~0u << first % 32;
       if (begin < end && end - begin < 32) ones &= (1u << (end - begin)) - 1;
-      const std::uint32_t own = count_bits(ones), through = group.inclusive_scan(own);
-      for (std::uint32_t i = before + through - own, left = own; left != 0; i += kTogether) {
-        const std::uint32_t some = left < kTogether ? left : kTogether;
-        Vertex targets[kTogether];
-        for (std::uint32_t k = 0; k < kTogether; ++k) {
-          if (k >= some) continue;
+      const std::uint32_t lane_ones = count_bits(ones), prefix = group.inclusive_scan(lane_ones);
+      for (std::uint32_t i = before + prefix - lane_ones, left = lane_ones; left != 0; i += kTargetsAtOnce) {
+        const std::uint32_t batch = left < kTargetsAtOnce ? left : kTargetsAtOnce;
+        Vertex targets[kTargetsAtOnce];
+        for (std::uint32_t k = 0; k < kTargetsAtOnce; ++k) {
+          if (k >= batch) continue;
           targets[k] = (begin + lowest_bit(ones) - (i + k)) << low_bits | low(words, i + k);
           ones &= ones - 1;
         }
-        for (std::uint32_t k = 0; k < kTogether; ++k)
-          if (k < some) use(targets[k]);
-        left -= some;
+        for (std::uint32_t k = 0; k < kTargetsAtOnce; ++k)
+          if (k < batch) use(targets[k]);
+        left -= batch;
       }
-      before += group.broadcast(through, Group::kSize - 1);
+      before += group.broadcast(prefix, Group::kSize - 1);
     }
   }
 
@@ -95,21 +96,21 @@ struct EliasFano {
   SLUICE_HD bool contains(const std::uint32_t* words, Vertex target) const {
     const std::uint32_t* const high = words + sample_words();
     const std::uint32_t block = count_while(samples, [&](std::uint32_t k) {
-      const std::uint32_t i = kSampled * (k + 1);
+      const std::uint32_t i = kSampleInterval * (k + 1);
       return ((sample(words, k) - i) << low_bits | low(words, i)) <= target;
     });
     const std::uint32_t start = block == 0 ? 0 : sample(words, block - 1), wanted = target >> low_bits;
-    std::uint32_t i = block * kSampled, at = start / 32;
-    std::uint32_t ones = high[at] & ~0u << start % 32;
+    std::uint32_t i = block * kSampleInterval, word = start / 32;
+    std::uint32_t ones = high[word] & ~0u << start % 32;
     // Entries with high part h come after h zeros. In the last word, low bits follow the high bits.
     for (std::uint32_t found = count_bits(ones);
-         (at + 1) * 32 < high_bits && (at + 1) * 32 - i - found < wanted; found = count_bits(ones)) {
+         (word + 1) * 32 < high_bits && (word + 1) * 32 - i - found < wanted; found = count_bits(ones)) {
       i += found;
-      ones = high[++at];
+      ones = high[++word];
     }
     for (; i < degree; ++i, ones &= ones - 1) {
-      while (ones == 0) ones = high[++at];
-      const std::uint32_t high_part = at * 32 + lowest_bit(ones) - i;
+      while (ones == 0) ones = high[++word];
+      const std::uint32_t high_part = word * 32 + lowest_bit(ones) - i;
       if (high_part < wanted) continue;  // its low bits need not be read
       const std::uint32_t entry = high_part << low_bits | low(words, i);
       if (entry >= target) return entry == target;
@@ -127,25 +128,25 @@ struct EliasFano {
       last = target;
       const std::uint32_t position = (target >> low_bits) + i;
       high[position / 32] |= 1u << position % 32;
-      if (i > 0 && i % kSampled == 0) {
-        const std::uint32_t k = i / kSampled - 1;
+      if (i > 0 && i % kSampleInterval == 0) {
+        const std::uint32_t k = i / kSampleInterval - 1;
         words[wide_samples() ? k : k / 2] |= position << (wide_samples() ? 0 : k % 2 * 16);
       }
-      if (low_bits > 0) put_field_at(words, lows_at() + i * low_bits, target & ((1u << low_bits) - 1));
+      if (low_bits > 0) put_field_at(words, low_bits_begin() + i * low_bits, target & ((1u << low_bits) - 1));
     }
     return true;
   }
 
  private:
-  static constexpr std::uint32_t kTogether = 4;
+  static constexpr std::uint32_t kTargetsAtOnce = 4;
 
-  /// The position of the 1 bit that has `rest` 1 bits before it.
-  SLUICE_HD static std::uint32_t select(std::uint32_t bits, std::uint32_t rest) {
+  /// The position of the 1 bit that has `ones_before` 1 bits before it.
+  SLUICE_HD static std::uint32_t select(std::uint32_t bits, std::uint32_t ones_before) {
     std::uint32_t position = 0;
     for (std::uint32_t half = 16; half > 0; half /= 2) {
       const std::uint32_t below = count_bits(bits & ((1u << half) - 1));
-      const bool above = rest >= below;
-      rest -= above ? below : 0;
+      const bool above = ones_before >= below;
+      ones_before -= above ? below : 0;
       bits = above ? bits >> half : bits;
       position += above ? half : 0;
     }
@@ -156,14 +157,14 @@ struct EliasFano {
   SLUICE_HD bool wide_samples() const { return high_bits > 1u << 16; }
   SLUICE_HD std::uint32_t sample_words() const { return wide_samples() ? samples : (samples + 1) / 2; }
   /// The bit where low bits begin.
-  SLUICE_HD std::uint32_t lows_at() const { return sample_words() * 32 + high_bits; }
+  SLUICE_HD std::uint32_t low_bits_begin() const { return sample_words() * 32 + high_bits; }
 
   SLUICE_HD std::uint32_t sample(const std::uint32_t* words, std::uint32_t k) const {
     const std::uint32_t word = words[wide_samples() ? k : k / 2];
     return wide_samples() ? word : word >> k % 2 * 16 & 0xffff;
   }
   SLUICE_HD std::uint32_t low(const std::uint32_t* words, std::uint32_t i) const {
-    return low_bits > 0 ? field_at(words, lows_at() + i * low_bits, low_bits) : 0;
+    return low_bits > 0 ? field_at(words, low_bits_begin() + i * low_bits, low_bits) : 0;
   }
 };
 
@@ -184,7 +185,7 @@ struct CodedLists {
     return EliasFano::of(vertices, row.degree).read(words + row.begin, index);
   }
   /// Whether a vertex's list, which must not be empty, has this target.
-  SLUICE_HD bool contain(std::uint64_t vertices, Vertex v, Vertex target) const {
+  SLUICE_HD bool contains(std::uint64_t vertices, Vertex v, Vertex target) const {
     const CodedRow row = rows[v];
     return EliasFano::of(vertices, row.degree).contains(words + row.begin, target);
   }

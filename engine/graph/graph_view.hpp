@@ -58,9 +58,9 @@ SLUICE_HD std::uint64_t quantise_weight(float weight, int exponent) {
   const int shift = (biased == 0 ? -149 : biased - 150) + 31 - exponent;
   if (shift >= 0) return mantissa << shift;
   if (shift < -25) return 1;
-  const std::uint64_t floor = mantissa >> -shift, rest = mantissa & ((std::uint64_t{1} << -shift) - 1);
+  const std::uint64_t floor = mantissa >> -shift, remainder = mantissa & ((std::uint64_t{1} << -shift) - 1);
   const std::uint64_t half = std::uint64_t{1} << (-shift - 1);
-  const std::uint64_t rounded = floor + (rest > half || (rest == half && (floor & 1)));
+  const std::uint64_t rounded = floor + (remainder > half || (remainder == half && (floor & 1)));
   return rounded == 0 ? 1 : rounded;
 }
 
@@ -102,11 +102,11 @@ struct GraphView {
     return has_edge(u, row(u), v, undirected ? row(v) : Row{});
   }
   SLUICE_HD bool has_edge(Vertex u, const Row& list_u, Vertex v, const Row& list_v) const {
-    const bool other = undirected && list_v.degree < list_u.degree;
-    const Row& list = other ? list_v : list_u;
-    const Vertex wanted = other ? u : v;
-    const std::uint32_t at = lower_bound(list, wanted);
-    return at < list.degree && csr.targets[list.offset + at] == wanted;
+    const bool in_list_v = undirected && list_v.degree < list_u.degree;
+    const Row& list = in_list_v ? list_v : list_u;
+    const Vertex wanted = in_list_v ? u : v;
+    const std::uint32_t position_in_list = lower_bound(list, wanted);
+    return position_in_list < list.degree && csr.targets[list.offset + position_in_list] == wanted;
   }
 };
 

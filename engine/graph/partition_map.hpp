@@ -17,7 +17,7 @@ namespace sluice {
 
 /// A pointer that is indexed by positions in the whole graph; `memory` holds those from `first` on.
 template <class T>
-T* moved(T* memory, EdgeIndex first) {
+T* rebase(T* memory, EdgeIndex first) {
   return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(memory) - first * sizeof(T));
 }
 
@@ -46,22 +46,24 @@ struct PageMap {
   SLUICE_HD std::uint32_t slot(Vertex v) const { return slot_of[owners.owner(v)]; }
 
   /// Searches the list of u if a slot holds it, else that of v if the graph is undirected and a slot holds
-  /// it. Adds the bytes that are read in place to `read`.
-  SLUICE_HD Answer has_edge(const GraphView& graph, Vertex u, Vertex v, std::uint64_t& read) const {
+  /// it. Adds the bytes that are read in place to `bytes_read`.
+  SLUICE_HD Answer has_edge(const GraphView& graph, Vertex u, Vertex v, std::uint64_t& bytes_read) const {
     const Row list_u = row(graph, u);
     if (list_u.degree == 0) return Answer::no;
-    if (const std::uint32_t at = slot(u); at != kNoSlot) return search(graph, at, u, list_u, v, read);
-    if (!graph.undirected) return Answer::absent;
+    if (const std::uint32_t slot_index = slot(u); slot_index != kNoSlot)
+      return search(graph, slot_index, u, list_u, v, bytes_read);
+    if (!graph.undirected) return Answer::unknown;
     const Row list_v = row(graph, v);
     if (list_v.degree == 0) return Answer::no;
-    if (const std::uint32_t at = slot(v); at != kNoSlot) return search(graph, at, v, list_v, u, read);
-    return Answer::absent;
+    if (const std::uint32_t slot_index = slot(v); slot_index != kNoSlot)
+      return search(graph, slot_index, v, list_v, u, bytes_read);
+    return Answer::unknown;
   }
 
-  /// Bytes that a search of a list in slot `at` reads in place; 0 if that slot is not read in place.
-  SLUICE_HD std::uint32_t search_bytes(std::uint32_t at, std::uint32_t degree) const {
-    if (at != in_place) return 0;
-    return pages[at].coded.words ? coded_search_bytes(degree) : searched(degree) * kTargetBytes;
+  /// Bytes that a search of a list in slot `slot_index` reads in place; 0 if that slot is not read in place.
+  SLUICE_HD std::uint32_t search_bytes(std::uint32_t slot_index, std::uint32_t degree) const {
+    if (slot_index != in_place) return 0;
+    return pages[slot_index].coded.words ? coded_search_bytes(degree) : search_reads(degree) * kTargetBytes;
   }
 
  private:
@@ -69,12 +71,12 @@ struct PageMap {
   SLUICE_HD Row row(const GraphView& graph, Vertex v) const {
     return rows ? Row{0, rows[v].degree} : graph.row(v);
   }
-  /// Whether the list of v, in slot `at`, has the wanted vertex.
-  SLUICE_HD Answer search(const GraphView& graph, std::uint32_t at, Vertex v, const Row& list, Vertex wanted,
-                          std::uint64_t& read) const {
-    const PageView& page = pages[at];
-    read += search_bytes(at, list.degree);
-    if (page.coded.words) return page.coded.contain(graph.vertices(), v, wanted) ? Answer::yes : Answer::no;
+  /// Whether the list of v, in slot `slot_index`, has the wanted vertex.
+  SLUICE_HD Answer search(const GraphView& graph, std::uint32_t slot_index, Vertex v, const Row& list,
+                          Vertex wanted, std::uint64_t& bytes_read) const {
+    const PageView& page = pages[slot_index];
+    bytes_read += search_bytes(slot_index, list.degree);
+    if (page.coded.words) return page.coded.contains(graph.vertices(), v, wanted) ? Answer::yes : Answer::no;
     const Vertex* targets = page.targets + list.offset;
     const std::uint32_t i = count_while(list.degree, [&](std::uint32_t k) { return targets[k] < wanted; });
     return i < list.degree && targets[i] == wanted ? Answer::yes : Answer::no;
@@ -82,14 +84,14 @@ struct PageMap {
 };
 
 /// Answers from the edge set and the partitions in slots, and counts the bytes that are read in place.
-struct PagedAnswers {
+struct PagedEdgeLookup {
   const PageMap& map;
   EdgeSet set;
-  std::uint64_t& read;
+  std::uint64_t& bytes_read;
 
   SLUICE_HD Answer has_edge(const GraphView& graph, Vertex u, Vertex v) const {
     const Answer known = set.has_edge(u, v);
-    return known == Answer::absent ? map.has_edge(graph, u, v, read) : known;
+    return known == Answer::unknown ? map.has_edge(graph, u, v, bytes_read) : known;
   }
 };
 

@@ -11,13 +11,13 @@
 namespace sluice {
 
 /// The most entries that a binary search of `size` entries reads.
-SLUICE_HD std::uint32_t searched(std::uint32_t size) {
+SLUICE_HD std::uint32_t search_reads(std::uint32_t size) {
   return bit_width(size);
 }
 
 /// The list's total, and the sums that a search of its CTPS reads.
 SLUICE_HD std::uint32_t ctps_bytes(std::uint32_t degree) {
-  return (1 + searched(degree)) * sizeof(std::uint64_t);
+  return (1 + search_reads(degree)) * sizeof(std::uint64_t);
 }
 
 inline constexpr std::uint32_t kTargetBytes = sizeof(Vertex);
@@ -30,7 +30,7 @@ inline constexpr std::uint32_t kCodedBytes = 3 * sizeof(std::uint32_t);
 inline constexpr std::uint32_t kCodedSlotBytes = sizeof(std::uint32_t);
 /// A search of a coded list: samples with their low bits, and a sample's entries.
 SLUICE_HD std::uint32_t coded_search_bytes(std::uint32_t degree) {
-  return (4 + 2 * searched(degree / 64)) * sizeof(std::uint32_t);
+  return (4 + 2 * search_reads(degree / 64)) * sizeof(std::uint32_t);
 }
 
 }  // namespace sluice

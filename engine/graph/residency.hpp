@@ -17,7 +17,7 @@ struct Whole {
 
   SLUICE_HD Answer has_edge(const GraphView& graph, Vertex u, Vertex v) const {
     const Answer known = set.has_edge(u, v);
-    if (known != Answer::absent) return known;
+    if (known != Answer::unknown) return known;
     return graph.has_edge(u, v) ? Answer::yes : Answer::no;
   }
 };
@@ -29,8 +29,9 @@ struct Partitioned {
   PageMap map;
   EdgeSet set = {};  ///< of the edges of this rank, if there is one
 
-  /// Answers from the set and the partitions in slots; adds the bytes that are read in place to `read`.
-  SLUICE_HD PagedAnswers answers(std::uint64_t& read) const { return {map, set, read}; }
+  /// Looks edges up in the set and the partitions in slots; adds the bytes that are read in place to
+  /// `bytes_read`.
+  SLUICE_HD PagedEdgeLookup edge_lookup(std::uint64_t& bytes_read) const { return {map, set, bytes_read}; }
 };
 
 template <class R>

@@ -34,17 +34,17 @@ struct EdgePacking {
   std::uint32_t vertex_bits = 0;
   std::uint32_t offset_bits = 0;
 
-  static constexpr std::uint32_t kLeastDegreeBits = 12;  ///< with fewer, too many degrees would be looked up
+  static constexpr std::uint32_t kMinDegreeBits = 12;  ///< with fewer, too many degrees would be looked up
 
   static EdgePacking of(std::uint64_t vertices, std::uint64_t edges) {
     const auto bits = [](std::uint64_t below) { return static_cast<std::uint32_t>(std::bit_width(below)); };
     return {bits(vertices), bits(edges)};
   }
-  bool worthwhile() const { return vertex_bits + offset_bits + kLeastDegreeBits <= 64; }
+  bool worthwhile() const { return vertex_bits + offset_bits + kMinDegreeBits <= 64; }
 
-  SLUICE_HD std::uint64_t most() const { return ~std::uint64_t{0} >> (vertex_bits + offset_bits); }
+  SLUICE_HD std::uint64_t max_degree() const { return ~std::uint64_t{0} >> (vertex_bits + offset_bits); }
   SLUICE_HD std::uint64_t pack(Vertex target, const Row& row) const {
-    const std::uint64_t degree = row.degree < most() ? row.degree : most();
+    const std::uint64_t degree = row.degree < max_degree() ? row.degree : max_degree();
     return target | row.offset << vertex_bits | degree << (vertex_bits + offset_bits);
   }
   SLUICE_HD Vertex target(std::uint64_t bits) const {
@@ -52,7 +52,7 @@ struct EdgePacking {
   }
   SLUICE_HD Row row(std::uint64_t bits, const GraphView& graph) const {
     const std::uint64_t degree = bits >> (vertex_bits + offset_bits);
-    if (degree == most()) return graph.row(target(bits));
+    if (degree == max_degree()) return graph.row(target(bits));
     return {bits >> vertex_bits & ((std::uint64_t{1} << offset_bits) - 1),
             static_cast<std::uint32_t>(degree)};
   }

@@ -28,7 +28,7 @@ std::uint32_t degree_of(const CsrView& graph, std::uint64_t v) {
 
 CodedSizes::CodedSizes(const CsrView& lists, unsigned threads, bool slots, std::uint64_t targets)
     : lists_(lists), targets_(targets != 0 ? targets : lists.vertices), threads_(threads), slots_(slots) {
-  const std::uint32_t max_degree = slots ? CodedSlots::kMostSlots : EliasFano::kMostTargets;
+  const std::uint32_t max_degree = slots ? CodedSlots::kMaxSlots : EliasFano::kMaxTargets;
   block_begins_.assign((lists.vertices + kBlock - 1) / kBlock + 1, 0);
   std::atomic<bool> codable{true};
   parallel_blocks(threads, lists.vertices, kBlock, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
@@ -106,7 +106,7 @@ std::optional<CodedGraph> CodedGraph::of(const Device& device, const CsrView& li
   if (device.is_cuda()) coded.device_rows_ = Buffer<CodedRow>(device, lists.vertices, "rows of coded lists");
   coded.words_ = HostArray<std::uint32_t>(sizes.words(), "coded lists");
   coded.thresholds_ = HostArray<std::uint64_t>(thresholds, "thresholds of coded slots");
-  if (device.plans()) return coded;
+  if (device.is_planning()) return coded;
   sizes.fill(coded.rows_.data());
   copy_to_device(device, coded.device_rows_.data(), coded.rows_.data(), coded.device_rows_.bytes());
   std::atomic<bool> sorted{true};

@@ -15,11 +15,11 @@ class DeviceOwnership {
   /// Copies the ranges. Throws BudgetError, which names `purpose`.
   DeviceOwnership(const Device& device, const Ownership& ranges, const char* purpose)
       : begins_(copied(device, ranges.begins(), purpose)),
-        firsts_(copied(device, ranges.firsts(), purpose)),
+        bucket_owners_(copied(device, ranges.bucket_owners(), purpose)),
         shift_(ranges.view().shift) {}
 
-  std::uint64_t bytes() const { return begins_.bytes() + firsts_.bytes(); }
-  OwnershipView view() const { return {begins_.data(), firsts_.data(), shift_}; }
+  std::uint64_t bytes() const { return begins_.bytes() + bucket_owners_.bytes(); }
+  OwnershipView view() const { return {begins_.data(), bucket_owners_.data(), shift_}; }
 
  private:
   template <class T>
@@ -30,7 +30,7 @@ class DeviceOwnership {
   }
 
   Buffer<std::uint64_t> begins_;
-  Buffer<std::uint32_t> firsts_;
+  Buffer<std::uint32_t> bucket_owners_;
   unsigned shift_ = 0;
 };
 

@@ -56,11 +56,11 @@ PagedPlan plan_shard(Communicator* ranks, const Device& device, const Graph& gra
   ranks->all_reduce(maxima, Reduce::max, "the partition plan");
   maxima[1] = std::max(size, paging.partitions);
   if (paging.partitions == 0)
-    together(ranks, [&] { maxima[1] = std::max(size, plan_with().partitions.size()); });
+    agree_on_memory(ranks, [&] { maxima[1] = std::max(size, plan_with().partitions.size()); });
   ranks->all_reduce(maxima, Reduce::max, "the partition plan");
   wanted.partitions = maxima[1];
   std::optional<PagedPlan> fitted;
-  together(ranks, [&] { fitted = plan_with(); });
+  agree_on_memory(ranks, [&] { fitted = plan_with(); });
   PagedPlan& plan = *fitted;
   // Slots for this rank's partitions, and for one more: a scan may need a list of another rank.
   const OwnedPartitions owned = OwnedPartitions::of(ranks, plan.partitions.size());

@@ -28,7 +28,7 @@ bool may_use_peers(const ResidentGraph::Impl& graph, const PageRequest& pages) {
 /// Bytes of the largest part. Each column takes at least what can be shared with another process.
 std::uint64_t bytes_of(const PartitionPlan& parts, const PageColumns& columns) {
   constexpr std::uint64_t kColumns = 5;
-  return parts.largest() + kColumns * PeerMemory::kLeastBytes + columns.bytes_per_edge();
+  return parts.largest() + kColumns * PeerMemory::kMinBytes + columns.bytes_per_edge();
 }
 
 /// Host memory need not keep what stays on the device.
@@ -40,7 +40,7 @@ PageSources without_host_cache(PageSources sources) {
 }  // namespace
 
 bool may_read_peers(const Device& device, const PagingOptions& paging) {
-  return paging.peer_reads && device.is_cuda() && !device.plans() && paging.partitions == 0 &&
+  return paging.peer_reads && device.is_cuda() && !device.is_planning() && paging.partitions == 0 &&
          paging.slots == 0 && paging.transport != Transport::mapped;
 }
 
@@ -79,7 +79,7 @@ PeerPartitions::PeerPartitions(ResidentGraph::Impl& graph, const PageRequest& pa
       parts_(std::move(parts)),
       own_slot_(graph.device, graph.graph.out.offsets.span(), parts_, pages.columns,
                 without_host_cache(pages.sources),
-                {.slots = 1, .large = 0, .min_bytes = PeerMemory::kLeastBytes}) {
+                {.slots = 1, .large = 0, .min_bytes = PeerMemory::kMinBytes}) {
   own_slot_.begin_load(0, static_cast<std::uint32_t>(ranks_.rank()));
   own_slot_.wait();
 }
@@ -97,7 +97,7 @@ bool PeerPartitions::connect(const PageColumns& columns) {
     all = peers_.back() != nullptr;
     using Column = std::remove_reference_t<decltype(column_of(views_[0]))>;
     for (std::size_t r = 0; r < size && all; ++r)
-      column_of(views_[r]) = moved(reinterpret_cast<Column>(peers_.back()->of_ranks()[r]), first(r));
+      column_of(views_[r]) = rebase(reinterpret_cast<Column>(peers_.back()->by_rank()[r]), first(r));
   });
   if (!all) close();
   return all;
@@ -110,13 +110,13 @@ void PeerPartitions::close() {
 }
 
 void PeerPartitions::run(FunctionRef<void()> body) {
-  const std::exception_ptr memory_error = lack_of_memory([&] {
+  const std::exception_ptr memory_error = catch_budget_error([&] {
     const SingleRankScope single_rank(*this);
     body();
   });
   const bool any_failed = any_left(&ranks_, memory_error ? 1 : 0, kLabel);
   close();
-  throw_if_lacking(memory_error, any_failed);
+  throw_if_out_of_memory(memory_error, any_failed);
 }
 
 PagedPlan PeerPartitions::plan(std::uint64_t bytes_per_instance, std::uint64_t instances,

@@ -99,7 +99,7 @@ void ResidentGraph::Impl::upload_edges() {
   targets = Buffer<Vertex>(device, host.edges, "the graph's edges");
   if (graph.weighted) weights = Buffer<float>(device, host.edges, "the graph's weights");
   host_to_device_bytes += targets.bytes() + weights.bytes();
-  if (device.plans()) return;
+  if (device.is_planning()) return;
   copy_lists_to_device(device, host, graph.pending_edges.get(), targets.data(), weights.data());
   edges_read = true;
 }
@@ -116,7 +116,7 @@ void ResidentGraph::Impl::prepare_partitions() {
   if (!graph.weighted) return;
   exponents = Buffer<std::int16_t>(device, host.vertices, "exponents of weights");
   view.exponents = exponents.data();
-  if (device.plans()) return;
+  if (device.is_planning()) return;
   if (device.is_cuda()) host_exponents = HostArray<std::int16_t>(host.vertices, "exponents of weights");
   std::int16_t* const on_host = device.is_cuda() ? host_exponents.data() : exponents.data();
   for_each_range(
@@ -130,7 +130,7 @@ void ResidentGraph::Impl::prepare_partitions() {
 }
 
 void ResidentGraph::Impl::process_lists(const UseReadLists& make) {
-  if (device.plans()) return;
+  if (device.is_planning()) return;
   const auto use_range = [&](unsigned threads, std::uint64_t first, std::uint64_t last) {
     if (!edges_read && !exponents.empty())
       host::for_each_list(threads, view, MakeExponents{view, exponents.data()}, {first, last});
@@ -203,7 +203,7 @@ PagedPlan ResidentGraph::Impl::plan_partitions(const PageColumns& columns, std::
   const std::uint64_t reserved_bytes = makes_tables ? device.memory().available() / kShareOfTables : 0;
   PagedPlan plan = plan_shard(paging.shard, device, graph, paging, columns, bytes_per_instance, instances,
                               steps, reserved_bytes, row_bytes);
-  if (device.plans()) record_plan({plan, columns, instances, steps});
+  if (device.is_planning()) record_plan({plan, columns, instances, steps});
   return plan;
 }
 

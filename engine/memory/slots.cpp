@@ -52,7 +52,7 @@ bool PageRequest::request_codes(ResidentGraph::Impl& graph, Layout layout, const
   if (layout == Layout::automatic && (graph.paging.shard || in_place_pays(graph, work, set))) return false;
   sources.coded = graph.coded_lists(layout, columns, set, slots);
   columns.coded = sources.coded != nullptr;
-  if (columns.coded && !graph.device.plans()) columns.rows = sources.coded->rows();
+  if (columns.coded && !graph.device.is_planning()) columns.rows = sources.coded->rows();
   if (layout == Layout::coded && !columns.coded) {
     throw UsageError(
         "--layout coded: needs sorted lists, and memory for them (raise --host-memory or --device-memory, or "
@@ -95,7 +95,7 @@ Slots::Slots(const Device& device, std::span<const EdgeIndex> offsets, const Par
   if (sources_.host_cache && read_from_file()) host_copies_.resize(plan.size());
   if (count.slots > 0) owners();
   const unsigned loaders = read_from_file() ? kFileLoaders : kLoaders;
-  if (!device.plans())
+  if (!device.is_planning())
     threads_.emplace(std::min(loaders, count.slots)).begin([this](unsigned) { run_loader(); });
 }
 
@@ -117,7 +117,7 @@ Slots::Capacity Slots::capacity_for(bool oversized) const {
     const std::uint64_t begin = plan_.begin(p), end = plan_.end(p);
     if (!oversized && plan_.oversized(p)) continue;
     // If the lists are yet to be made, only the plan has their sizes.
-    const std::uint64_t edges = device_.plans() && !columns_.coded
+    const std::uint64_t edges = device_.is_planning() && !columns_.coded
                                     ? plan_.bytes(p) / columns_.bytes_per_edge()
                                     : offsets_[end] - offsets_[begin];
     capacity.edges = std::max(capacity.edges, edges);
@@ -280,7 +280,7 @@ void Slots::load_columns(Loader& loader, const Load& load, bool gpu_derives) {
   PageView to = views_[load.slot], from = host;  // by position in the graph
   if (on_gpu && columns.weights && !to.weights) {
     loader.gpu_weights.reserve(device_, edges, "scratch of tables");
-    to.weights = moved(loader.gpu_weights.data(), first);
+    to.weights = rebase(loader.gpu_weights.data(), first);
   }
   each_column(columns, [&](auto column_of, bool wanted) {
     if (!wanted || column_of(host) || on_gpu) return;
@@ -288,7 +288,7 @@ void Slots::load_columns(Loader& loader, const Load& load, bool gpu_derives) {
     auto& memory = cached ? column_of(*host_copy) : column_of(loader);
     if (gpu || host_copy || !column_of(to)) {
       memory.reserve(device_, cached ? edges : max_edges_, "partitions in host memory");
-      column_of(from) = moved(memory.data(), first);
+      column_of(from) = rebase(memory.data(), first);
     } else {
       column_of(from) = column_of(to);  // the host backend's slots are host memory themselves
     }
@@ -319,7 +319,7 @@ template <class T, class Read>
 void Slots::read(Loader& loader, T* to, T* from, EdgeIndex first, std::uint64_t edges, const Read& fill) {
   counters_.read_bytes += edges * sizeof(T);
   if (from) return fill(first, std::span(from + first, edges));
-  loader.uploads.bring(
+  loader.uploads.fill_device(
       to + first, edges * sizeof(T), [&](std::byte* piece, std::size_t begin, std::size_t end) {
         fill(first + begin / sizeof(T), std::span(reinterpret_cast<T*>(piece), (end - begin) / sizeof(T)));
       });
@@ -357,12 +357,12 @@ PageView Slots::rebased(const Slot& slot, std::uint32_t partition) const {
   PageView view;
   if (columns_.coded) {
     view.coded = {sources_.columns.coded.rows,
-                  moved(slot.codes.data(), sources_.coded->rows()[plan_.begin(partition)].begin)};
+                  rebase(slot.codes.data(), sources_.coded->rows()[plan_.begin(partition)].begin)};
     view.targets = sources_.columns.targets, view.weights = sources_.columns.weights;
     return view;
   }
   each_column(columns_, [&](auto column_of, bool wanted) {
-    if (wanted) column_of(view) = moved(column_of(slot).data(), first);
+    if (wanted) column_of(view) = rebase(column_of(slot).data(), first);
   });
   return view;
 }

@@ -30,8 +30,8 @@ void for_each_piece(const CsrView& rows, const EdgeSource* file, bool targets, b
     const EdgeIndex first = rows.offsets[pieces.begin(p)], last = rows.offsets[pieces.end(p)];
     if (targets) file->read_targets(first, {target_buffer.data(), last - first});
     if (weights) file->read_weights(first, {weight_buffer.data(), last - first});
-    use(pieces.begin(p), pieces.end(p), moved(target_buffer.data(), first),
-        moved(weight_buffer.data(), first));
+    use(pieces.begin(p), pieces.end(p), rebase(target_buffer.data(), first),
+        rebase(weight_buffer.data(), first));
   }
 }
 
@@ -67,7 +67,8 @@ std::vector<PageLock> lock_lists(const Device& device, const SweepRows& rows) {
 
 std::optional<CodedGraph> make_coded_lists(const Device& device, const SweepRows& rows,
                                            std::uint64_t targets) {
-  if (rows.file != nullptr || rows.csr.targets == nullptr || rows.csr.weights != nullptr || device.plans())
+  if (rows.file != nullptr || rows.csr.targets == nullptr || rows.csr.weights != nullptr ||
+      device.is_planning())
     return std::nullopt;
   const CodedSizes sizes(rows.csr, device.threads(), false, targets);
   if (!sizes.saves_space(sizeof(Vertex)) || sizes.word_bytes() > host_budget().available() / 2)
@@ -82,7 +83,7 @@ SweepLists::SweepLists(const Device& device, const SweepRows& rows, bool weighte
   if (pages_ != nullptr || !uploads_) return;
   targets_ = Buffer<Vertex>(device, rows.csr.edges, purpose);
   if (weighted) weights_ = Buffer<float>(device, rows.csr.edges, purpose);
-  if (!device.plans()) upload(device, pending_edges);
+  if (!device.is_planning()) upload(device, pending_edges);
 }
 
 void SweepLists::upload(const Device& device, PendingEdges* pending_edges) {
@@ -106,8 +107,8 @@ SweepPage SweepLists::whole() const {
   const CsrView& csr = rows_.csr;
   if (!uploads_) return {0, 0, csr.vertices, csr.targets, csr.weights};
   const EdgeIndex first = csr.vertices > 0 ? csr.offsets[0] : 0;
-  return {0, 0, csr.vertices, moved(targets_.data(), first),
-          weights_.empty() ? nullptr : moved(weights_.data(), first)};
+  return {0, 0, csr.vertices, rebase(targets_.data(), first),
+          weights_.empty() ? nullptr : rebase(weights_.data(), first)};
 }
 
 void SweepLists::for_each(const SweepPages::Work& work) const {

@@ -105,7 +105,7 @@ PagedPlan slots_of(const Device& device, const SweepRows& rows, bool weighted, c
   PagedPlan plan{partition_rows(device, rows, weighted, paging, slot_capacity(device, max_bytes))};
   plan.slots = 0;
   const bool mapped = paging.transport == Transport::mapped;
-  if (!device.plans())
+  if (!device.is_planning())
     require_transport(rows, paging.transport);  // a plan may come before edges are in a file
   if (mapped) return plan;
   const std::uint64_t partitions = plan.partitions.size(), free = slot_capacity(device, max_bytes),
@@ -114,9 +114,10 @@ PagedPlan slots_of(const Device& device, const SweepRows& rows, bool weighted, c
   std::uint64_t slots = std::min(free / largest, partitions);
   if (paging.slots != 0) slots = std::min(slots, std::max(paging.slots, kMinSlots));
   // A plan's sum reports a need above the device's memory, but not one above a part of host memory.
-  const bool is_reported = device.plans() && kFixedBytes + needed * largest > device.memory().available();
+  const bool is_reported =
+      device.is_planning() && kFixedBytes + needed * largest > device.memory().available();
   if (slots < needed && !is_reported) throw_too_small(device, largest, free);
-  if (device.plans()) {
+  if (device.is_planning()) {
     slots = needed;
     // Look-ups are allocated within the first part.
     device.memory().charge_and_release(kFixedBytes + needed * plan.partitions.largest(), "partitions");

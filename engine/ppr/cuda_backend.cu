@@ -88,7 +88,7 @@ class CudaPpr final : public Backend {
     const std::vector<std::uint32_t> stages = stages_of(options_);
     stages_ = Buffer<std::uint32_t>(device_, stages.size(), "steps of stages");
     copy_to_device(device_, stages_.data(), stages.data(), stages_.bytes());
-    if (!device_.plans()) return;  // else one query, and the same amount for its lists
+    if (!device_.is_planning()) return;  // else one query, and the same amount for its lists
     if (lists_) lists_->prepare(first_shape_.bytes());
     workspaces_.prepare(device_, first_shape_, 1, stream_);
   }
@@ -313,7 +313,7 @@ class CudaPpr final : public Backend {
     const unsigned blocks = workspaces / view.members * view.members;
     if (members_ > 1) {
       cuda::check(cudaMemsetAsync(teams_.data(), 0, teams_.bytes(), stream_.get()), "clearing");
-      cuda::launch_together(kernel_of(options_), blocks, kQueryBlock, fast_bytes_, stream_.get(), view);
+      cuda::launch_cooperative(kernel_of(options_), blocks, kQueryBlock, fast_bytes_, stream_.get(), view);
     } else {
       kernel_of(options_)<<<blocks, kQueryBlock, fast_bytes_, stream_.get()>>>(view);
     }
@@ -348,7 +348,7 @@ class CudaPpr final : public Backend {
 
   cuda::Stream stream_;
   std::uint32_t fast_bytes_ = fast_bytes_of(options_);
-  unsigned blocks_ = cuda::blocks_at_once(kernel_of(options_), kQueryBlock, fast_bytes_);
+  unsigned blocks_ = cuda::resident_blocks(kernel_of(options_), kQueryBlock, fast_bytes_);
   std::uint32_t members_ = std::min(members_of(options_), blocks_);
   std::shared_ptr<GraphOnDevice> on_device_;
   std::unique_ptr<ListCache> lists_;

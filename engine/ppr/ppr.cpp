@@ -107,7 +107,7 @@ class QueryBatches {
  public:
   QueryBatches(Backend* backend, Sink& sink, Stats& stats) : backend_(backend), sink_(sink), stats_(stats) {}
 
-  std::uint64_t next(std::uint64_t) const { return backend_->rows(); }
+  std::uint64_t next_size(std::uint64_t) const { return backend_->rows(); }
 
   void run(Instance first, std::uint64_t count, BatchWriter&) {
     const double start = seconds_now();
@@ -146,7 +146,7 @@ class ShrinkingQueries : public QueryBatches {
   bool reads_in_place() const { return own_->reads_in_place(); }
 
   /// Smaller batches do not help if results are a small part of all memory in use.
-  bool smaller(std::uint64_t, const BatchWriter&) {
+  bool shrink(std::uint64_t, const BatchWriter&) {
     constexpr std::uint64_t kFewerQueries = 4, kLeastOfUse = 64;
     const std::uint64_t queries = backend_->rows() / kFewerQueries;
     if (writing_ || queries == 0 || run_.device.is_cuda() || run_.paging.shard ||
@@ -254,8 +254,9 @@ Plan plan_ppr(const Device& device, const Graph& graph, const Starts& starts, co
     const Device counting(device, memory);
     std::unique_ptr<Backend> backend;
     // The next construct() is collective again: all ranks reach it, or none does.
-    together(paging.shard,
-             [&] { backend = make_ppr_backend(counting, graph, starts, options, paging, for_queries); });
+    agree_on_memory(paging.shard, [&] {
+      backend = make_ppr_backend(counting, graph, starts, options, paging, for_queries);
+    });
     take(memory, *backend);
   };
   construct(1, [&](const MemoryPlan& memory, const Backend&) {

@@ -38,7 +38,7 @@ void ReachedVertices<M>::make_table(std::uint64_t entries) {
   direct_ = slots < 2 * entries;
   table_ = Buffer<std::uint32_t>();
   table_ = Buffer<std::uint32_t>(device_, slots, kPurpose);
-  if (!device_.plans()) std::fill_n(table_.data(), slots, kEmpty);
+  if (!device_.is_planning()) std::fill_n(table_.data(), slots, kEmpty);
   // A hash table has a power of two of slots. A direct slot is the vertex's own, so the next is never tried.
   mask_ = direct_ ? 0 : static_cast<std::uint32_t>(slots - 1);
   shift_ = 64 - std::countr_zero(std::max<std::uint64_t>(slots, 2));

@@ -51,7 +51,7 @@ class StreamedPpr final : public Backend {
       memory_ = device_.memory().available();
       share_ = kLeastShare;
     }
-    if (device_.plans()) pending_.resize(1), begin();  // plans the first query
+    if (device_.is_planning()) pending_.resize(1), begin();  // plans the first query
   }
 
   Batch solve(Instance first, std::uint64_t count) override {

@@ -120,12 +120,12 @@ BatchSizer::BatchSizer(std::uint64_t free_bytes, std::uint64_t expected, bool wi
   }
   const std::uint64_t bytes = expected * each + 64 + (expected / 8 + 1) * kFrontierBytes;
   std::uint64_t batch = std::min(usable / bytes, kMostEdges / expected);
-  if (with_sink) batch = std::min(batch, kLeavingBytes / (expected * kPlacedBytes) + 1);
+  if (with_sink) batch = std::min(batch, kGpuResultBytes / (expected * kPlacedBytes) + 1);
   batch_ = limit_ = std::clamp<std::uint64_t>(batch, 1, std::max<std::uint64_t>(instances, 1));
 }
 
 void BatchSizer::learn(std::uint64_t staged) {
-  if (staged <= kLeavingBytes / 2) batch_ = std::min(batch_ * 2, limit_);
+  if (staged <= kGpuResultBytes / 2) batch_ = std::min(batch_ * 2, limit_);
 }
 
 }  // namespace sluice::samples::cuda

@@ -28,7 +28,7 @@ void grow_levels(Levels& levels, Communicator* ranks, const Select& select) {
     if (ranks ? !any_left(ranks, levels.entries(), "samples under way") : levels.entries() == 0) return;
     select(depth);
     if (depth == depths) return;
-    ranks ? together(ranks, [&] { levels.advance(); }) : levels.advance();
+    ranks ? agree_on_memory(ranks, [&] { levels.advance(); }) : levels.advance();
   }
 }
 

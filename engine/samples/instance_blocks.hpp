@@ -30,7 +30,7 @@ class BlockJob {
   BlockJob(const Run& run, const Grow& grow)
       : device_(run.graph.device), sink_(run.sink), stats_(run.stats), grow_(grow) {}
 
-  std::uint64_t next(std::uint64_t) const { return instances_; }
+  std::uint64_t next_size(std::uint64_t) const { return instances_; }
 
   void run(Instance first, std::uint64_t count, BatchWriter& writer) {
     const std::uint64_t block = std::clamp<std::uint64_t>(count / blocks_, 1, kMostInBlock);
@@ -56,12 +56,12 @@ class BlockJob {
   }
 
   /// A batch of one instance is tried again too if the writer still holds the memory of the previous batch.
-  bool smaller(std::uint64_t count, const BatchWriter& writer) {
+  bool shrink(std::uint64_t count, const BatchWriter& writer) {
     instances_ = (count + 1) / 2;
     return count > 1 || !writer.idle();
   }
 
-  void ran(std::uint64_t) {
+  void finished(std::uint64_t) {
     if (bytes_ < batch_bytes_ / 2) instances_ = std::min(instances_ * 2, kMostInBatch);
     if (bytes_ > batch_bytes_) instances_ = std::max<std::uint64_t>(instances_ / 2, 1);
   }
@@ -83,7 +83,8 @@ class BlockJob {
 /// `run` is an InstanceRun.
 template <class Run, class Grow>
 void run_blocks(const Run& run, const Grow& grow) {
-  if (!run.graph.device.plans()) run_batches(BlockJob(run, grow), run.range, run.options.progress, run.stats);
+  if (!run.graph.device.is_planning())
+    run_batches(BlockJob(run, grow), run.range, run.options.progress, run.stats);
 }
 
 }  // namespace sluice::samples::host

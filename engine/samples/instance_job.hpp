@@ -25,7 +25,7 @@ namespace sluice::samples {
 /// How many instances of `bytes` each run at once: `wanted`, or as many as fit half of the free memory. A
 /// plan charges one instance only. Throws BudgetError if not one fits.
 inline std::uint64_t instances_at_once(const Device& device, std::uint64_t bytes, std::uint64_t wanted) {
-  if (device.plans()) {
+  if (device.is_planning()) {
     device.memory().charge_and_release(2 * bytes, "an instance");
     return 1;
   }

@@ -226,7 +226,7 @@ template <class Turns, class Group, class Program, class IsCandidate>
 __device__ __forceinline__ void put_all(const Group& group, const Program& program, const LevelView& level,
                                         std::uint64_t begin, std::uint64_t at, Vertex v, const Row& row,
                                         const IsCandidate& is_candidate) {
-  keep_in_order(group, row.degree, is_candidate, [&](std::uint32_t order, std::uint32_t i) {
+  compact_in_order(group, row.degree, is_candidate, [&](std::uint32_t order, std::uint32_t i) {
     level.put(begin + order, at, i, Turns::target(program, v, row, i));
   });
 }

@@ -49,7 +49,7 @@ class BatchLevels {
         revisit_(setup.revisit),
         stats_(setup.stats),
         counted_(executor_.launches()),
-        stream_(executor_.queue()),
+        stream_(executor_.cuda_stream()),
         launches_(setup.graph, memory_, setup.linear_asked, setup.stats) {
     memory_.levels.resize(std::max(memory_.levels.size(), program_.sampler.depth() + std::size_t{1}));
     memory_.facts.reserve(device_, 1, "counters");

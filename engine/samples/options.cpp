@@ -23,7 +23,7 @@ void validate(const Options& options) {
   }
   const bool one_pass = options.kind == Kind::node || options.kind == Kind::edge;
   if (one_pass || options.kind == Kind::layer || options.layout == Layout::wide)
-    require_plain(options.layout, "this sample reads");
+    require_plain_layout(options.layout, "this sample reads");
   if (one_pass && options.count == 0) throw UsageError("--count: node and edge need a positive count");
   if (options.depth == 0 && (options.kind == Kind::forest_fire || options.kind == Kind::snowball)) {
     throw UsageError("--depth: must be at least 1");

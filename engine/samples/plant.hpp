@@ -22,7 +22,7 @@ struct PlantSeeds {
 
   template <class Lane>
   SLUICE_HD void operator()(std::uint64_t i, Lane&) const {
-    const std::uint64_t begin = begins[i] = starts.before(first, i);
+    const std::uint64_t begin = begins[i] = starts.total_seeds(first, i);
     if (i == instances) return;
     const std::uint64_t count = starts.count(first + i);
     for (std::uint64_t number = 0; number < count; ++number) {

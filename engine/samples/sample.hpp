@@ -37,7 +37,7 @@ class SampleRun : InstanceRun<SampleSink, Options> {
         tables_(tables),
         pages_(graph),
         starts_(graph, starts, options.seed, 1, Repeats::dropped),
-        most_seeds_(starts.most_seeds()) {
+        max_seeds_(starts.max_seeds()) {
     program_.graph = graph.view;
     program_.sampler = sampler;
     program_.uniform = uniform;
@@ -195,7 +195,7 @@ class SampleRun : InstanceRun<SampleSink, Options> {
   }
 
   ExpectedSample expected() const {
-    return expected_sample(graph.graph, options, most_seeds_, program_.sampler.depth());
+    return expected_sample(graph.graph, options, max_seeds_, program_.sampler.depth());
   }
   std::uint64_t expected_bytes() const {
     // Twice with shards: remote requests take as much memory as this rank's own instances.
@@ -224,13 +224,13 @@ class SampleRun : InstanceRun<SampleSink, Options> {
   /// Plans the smallest batch of a GPU run by its estimated size; host runs plan nothing here.
   void take_smallest_batch() const {
     if (!graph.device.is_cuda()) return;
-    const std::uint64_t bytes = smallest_batch_bytes(graph, options, most_seeds_);
+    const std::uint64_t bytes = smallest_batch_bytes(graph, options, max_seeds_);
     graph.device.memory().charge_and_release(bytes, "a batch of samples");
   }
 
   void run_program() {
     if (graph.paged) return run_partitioned();
-    if (graph.device.plans()) return take_smallest_batch();
+    if (graph.device.is_planning()) return take_smallest_batch();
     on_backend(
         graph.device, [&] { host::run_whole_samples(as_run(), setup()); },
         [&] {
@@ -243,7 +243,7 @@ class SampleRun : InstanceRun<SampleSink, Options> {
   BiasTables& tables_;
   PageRequest pages_;
   DeviceStarts starts_;
-  std::uint64_t most_seeds_;
+  std::uint64_t max_seeds_;
   Program program_;
 };
 

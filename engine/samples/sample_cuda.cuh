@@ -29,7 +29,7 @@ class SampleBatches {
         sizer_(setup.graph.device.memory().available() + workspace_.bytes(), expected, sink != nullptr,
                instances) {}
 
-  std::uint64_t next(std::uint64_t) const { return sizer_.batch(); }
+  std::uint64_t next_size(std::uint64_t) const { return sizer_.batch(); }
 
   void run(Instance first, std::uint64_t count, BatchWriter& writer) {
     if (!levels_) {  // the first time, or memory was short
@@ -45,7 +45,7 @@ class SampleBatches {
     writer.submit([&store, sink = sink_] { sink->write(store.batch()); });
   }
 
-  bool smaller(std::uint64_t count, const BatchWriter&) {
+  bool shrink(std::uint64_t count, const BatchWriter&) {
     if (count == 1) return false;
     levels_.reset();
     workspace_.memory = SampleWorkspace();
@@ -53,7 +53,7 @@ class SampleBatches {
     return true;
   }
 
-  void ran(std::uint64_t) { sizer_.learn(staged_); }
+  void finished(std::uint64_t) { sizer_.learn(staged_); }
 
  private:
   /// Kept with the graph, so that a run after the first allocates nothing.

@@ -47,9 +47,9 @@ class SelectLaunches {
   /// The number of blocks without scratch that the device runs concurrently.
   static unsigned blocks_side_by_side() {
     if constexpr (Program::kDynamic)
-      return blocks_at_once(measure_kernel<ListedEntries, Program>, kSampleBlock, 0);
+      return resident_blocks(measure_kernel<ListedEntries, Program>, kSampleBlock, 0);
     else
-      return blocks_at_once(select_listed_kernel<kTilePicks, Program>, kSampleBlock, 0);
+      return resident_blocks(select_listed_kernel<kTilePicks, Program>, kSampleBlock, 0);
   }
 
   /// Allocates scratch if a level's selections need it; call it before the first of them, which may share it.

@@ -19,7 +19,7 @@ namespace {
 
 /// Bytes transferred per edge: its columns; if the edges come from a file or the device builds wide alias
 /// tables, only the target and the weight from which the columns are built.
-std::uint64_t bytes_brought_per_edge(const Graph& graph, const PageColumns& columns) {
+std::uint64_t transfer_bytes_per_edge(const Graph& graph, const PageColumns& columns) {
   if (!graph.edge_source && !columns.wide_alias) return columns.bytes_per_edge();
   const bool derived = columns.cumulative || columns.alias || columns.wide_alias;
   const bool weights = columns.weights || (graph.weighted && derived);
@@ -27,32 +27,32 @@ std::uint64_t bytes_brought_per_edge(const Graph& graph, const PageColumns& colu
 }
 
 /// The plan of this rank.
-RankPlan part_of(const PlannedPages& pages, const Graph& graph, const Communicator& ranks) {
+RankPlan plan_of_rank(const PlannedPages& pages, const Graph& graph, const Communicator& ranks) {
   const PagedPlan& parts = pages.plan;
-  const OwnedPartitions own = OwnedPartitions::of(&ranks, parts.partitions.size());
+  const OwnedPartitions owned = OwnedPartitions::of(&ranks, parts.partitions.size());
   const auto& offsets = graph.out.offsets;
   const std::uint64_t edges =
-      offsets[parts.partitions.begin(own.end)] - offsets[parts.partitions.begin(own.begin)];
+      offsets[parts.partitions.begin(owned.end)] - offsets[parts.partitions.begin(owned.begin)];
   RankPlan part;
-  part.first = own.begin, part.last = own.end, part.slots = parts.slots;
-  part.brought_bytes = static_cast<double>(edges * bytes_brought_per_edge(graph, pages.columns));
+  part.first = owned.begin, part.last = owned.end, part.slots = parts.slots;
+  part.transferred_bytes = static_cast<double>(edges * transfer_bytes_per_edge(graph, pages.columns));
   // With more slots than partitions, partitions stay resident. Else almost every step transfers them again,
   // as work moves to other ranks and back, and more than once if work moves between this rank's partitions.
-  if (!pages.all_resident && parts.slots <= own.end - own.begin) {
-    const double away = 1 - static_cast<double>(parts.slots) / (own.end - own.begin);
+  if (!pages.all_resident && parts.slots <= owned.end - owned.begin) {
+    const double absent_share = 1 - static_cast<double>(parts.slots) / (owned.end - owned.begin);
     const auto instances = static_cast<double>(std::max<std::uint64_t>(pages.instances, 1));
     const double batches = std::ceil(instances / static_cast<double>(parts.batch));
-    part.brought_bytes *= batches * static_cast<double>(pages.steps) * (1 + away);
+    part.transferred_bytes *= batches * static_cast<double>(pages.steps) * (1 + absent_share);
   }
   return part;
 }
 
-void share_out(RunPlan& plan, const PlannedPages& pages, const Graph& graph, Communicator& ranks) {
-  RankPlan own = part_of(pages, graph, ranks);
-  own.device_bytes = plan.device_bytes_needed;
-  plan.by_rank = values_of_ranks(&ranks, std::span<const RankPlan>(&own, 1), "the ranks' plans");
-  plan.brought_bytes = 0;
-  for (const RankPlan& rank : plan.by_rank) plan.brought_bytes += rank.brought_bytes;
+void gather_rank_plans(RunPlan& plan, const PlannedPages& pages, const Graph& graph, Communicator& ranks) {
+  RankPlan own_plan = plan_of_rank(pages, graph, ranks);
+  own_plan.device_bytes = plan.device_bytes_needed;
+  plan.by_rank = values_of_ranks(&ranks, std::span<const RankPlan>(&own_plan, 1), "the ranks' plans");
+  plan.transferred_bytes = 0;
+  for (const RankPlan& rank : plan.by_rank) plan.transferred_bytes += rank.transferred_bytes;
 }
 
 // ---- runs
@@ -62,9 +62,9 @@ void add_pages(RunPlan& plan, PlannedPages pages, const Graph& graph, Communicat
   plan.batch_bytes = parts.batch * parts.instance_bytes;
   plan.graph_bytes = plan.device_bytes_needed - plan.batch_bytes;
   plan.slots = parts.slots;
-  plan.brought_bytes = parts.brought_bytes;
+  plan.transferred_bytes = parts.brought_bytes;
   plan.all_resident = pages.all_resident;
-  if (ranks) share_out(plan, pages, graph, *ranks);
+  if (ranks) gather_rank_plans(plan, pages, graph, *ranks);
   plan.partitions = std::move(parts.partitions);
 }
 
@@ -95,8 +95,9 @@ template <class Options>
 RunPlan plan_run(const Device& device, const Graph& graph, const Starts& starts, const Options& options,
                  PagingOptions paging) {
   validate(options);
-  const bool stays = paging.partitions == 1 || paging.shard || options.layout == Layout::wide;
-  if (stays || needs_pages(device, graph, paging)) return plan_kind(device, graph, starts, options, paging);
+  const bool keeps_paging = paging.partitions == 1 || paging.shard || options.layout == Layout::wide;
+  if (keeps_paging || needs_pages(device, graph, paging))
+    return plan_kind(device, graph, starts, options, paging);
   Options whole = options;
   if (options.layout == Layout::coded) whole.layout = Layout::csr;  // only partitions are coded
   RunPlan plan = plan_kind(device, graph, starts, whole, paging);
@@ -111,7 +112,7 @@ std::uint64_t result_bytes(const Graph& graph, const Starts& starts, const walks
   const InstanceRange range = starts.range(graph.vertices(), options.first_instance, options.last_instance);
   const std::uint64_t id_bytes = graph.vertices() > 0x7fffffffu ? 8 : 4, length = options.length;
   const std::uint64_t ids = options.kind == walks::Kind::multidimensional
-                                ? 2 * length + starts.most_seeds(options.frontier_size)
+                                ? 2 * length + starts.max_seeds(options.frontier_size)
                                 : length + 1;
   return (range.end - range.begin) * ids * id_bytes;
 }
@@ -120,24 +121,24 @@ std::uint64_t result_bytes(const Graph& graph, const Starts& starts, const walks
 /// size is known beforehand.
 std::uint64_t largest_sample_bytes(const Graph& graph, const Starts& starts,
                                    const samples::Options& options) {
-  constexpr double kEntryBytes = 2 * 64, kEdgeBytes = 2 * 24 + 3 * 20, kMost = 1e18;
+  constexpr double kEntryBytes = 2 * 64, kEdgeBytes = 2 * 24 + 3 * 20, kMaxBytes = 1e18;
   const auto n = static_cast<double>(graph.vertices()), m = static_cast<double>(graph.edges());
   const bool grows = options.kind == samples::Kind::neighbor || options.kind == samples::Kind::forest_fire ||
                      options.kind == samples::Kind::snowball;
   if (!grows) return options.kind == samples::Kind::node ? static_cast<std::uint64_t>(m * kEdgeBytes) : 0;
   const std::size_t depths = options.kind == samples::Kind::neighbor ? options.fanout.size() : options.depth;
-  double entries = static_cast<double>(starts.most_seeds()), all_entries = entries, edges = 0;
-  for (std::size_t depth = 0; depth < depths && edges < kMost; ++depth) {
-    const bool some = options.kind == samples::Kind::neighbor && options.fanout[depth] >= 0;
-    const double each = some ? static_cast<double>(options.fanout[depth]) : m;
-    const double drawn = entries * each;
+  double entries = static_cast<double>(starts.max_seeds()), all_entries = entries, edges = 0;
+  for (std::size_t depth = 0; depth < depths && edges < kMaxBytes; ++depth) {
+    const bool limited = options.kind == samples::Kind::neighbor && options.fanout[depth] >= 0;
+    const double draws_per_entry = limited ? static_cast<double>(options.fanout[depth]) : m;
+    const double drawn = entries * draws_per_entry;
     edges += drawn;
     entries = options.revisit ? drawn : std::min(drawn, n);
     all_entries += entries;
   }
   if (!options.revisit) all_entries = std::min(all_entries, n);
   if (!options.revisit && !options.replace) edges = std::min(edges, m);
-  return static_cast<std::uint64_t>(std::min(kMost, edges * kEdgeBytes + all_entries * kEntryBytes));
+  return static_cast<std::uint64_t>(std::min(kMaxBytes, edges * kEdgeBytes + all_entries * kEntryBytes));
 }
 
 }  // namespace

@@ -12,16 +12,17 @@ namespace sluice::sampling {
 namespace {
 
 /// True if the run may cut the graph into partitions; the wide layout exists on whole graphs only.
-bool may_be_cut(const ResidentGraph& graph, const RunOptions& options) {
+bool may_partition(const ResidentGraph& graph, const RunOptions& options) {
   const ResidentGraph::Impl& impl = graph.impl_while_reading();
   return !impl.paged && impl.paging.partitions != 1 && !impl.paging.shard && options.layout != Layout::wide;
 }
 
 template <class Options, class Sink>
-RunStats run_where_it_fits(ResidentGraph& graph, const Starts& starts, const Options& options, Sink* sink) {
+RunStats run_whole_or_partitioned(ResidentGraph& graph, const Starts& starts, const Options& options,
+                                  Sink* sink) {
   validate(options);
   ResidentGraph::Impl& impl = graph.impl_while_reading();
-  if (may_be_cut(graph, options))
+  if (may_partition(graph, options))
     impl.partition_unless_fits(whole_bytes(graph.device(), graph.graph(), starts, options));
   RunStats stats = run_kind(graph, starts, options, sink);
   stats.load_seconds += std::exchange(impl.load_seconds, 0);  // counts for the first run only
@@ -71,12 +72,12 @@ RunStats run_kind(ResidentGraph& graph, const Starts& starts, const samples::Opt
 
 RunStats run_walks(ResidentGraph& graph, const Starts& starts, const walks::Options& options,
                    WalkSink* sink) {
-  return run_where_it_fits(graph, starts, options, sink);
+  return run_whole_or_partitioned(graph, starts, options, sink);
 }
 
 RunStats run_samples(ResidentGraph& graph, const Starts& starts, const samples::Options& options,
                      SampleSink* sink) {
-  return run_where_it_fits(graph, starts, options, sink);
+  return run_whole_or_partitioned(graph, starts, options, sink);
 }
 
 }  // namespace sluice::sampling

@@ -46,7 +46,7 @@ struct RankPlan {
   std::uint64_t first = 0, last = 0;  ///< its partitions, [first, last)
   std::uint64_t slots = 0;            ///< slots of its device
   std::uint64_t device_bytes = 0;
-  double brought_bytes = 0;  ///< bytes transferred to its device or read from its file, estimated
+  double transferred_bytes = 0;  ///< bytes transferred to its device or read from its file, estimated
 };
 
 /// The need of a job, computed without running it.
@@ -57,7 +57,7 @@ struct RunPlan {
   std::uint64_t device_bytes_needed = 0;
   std::optional<PartitionPlan> partitions;  ///< partitions of the graph; none: the run keeps it whole
   std::uint64_t slots = 0;                  ///< slots of the device
-  double brought_bytes = 0;                 ///< bytes of partitions transferred to the device, estimated
+  double transferred_bytes = 0;             ///< bytes of partitions transferred to the device, estimated
   std::vector<RankPlan> by_rank;            ///< plans of the ranks, if they shard the graph
   bool all_resident = false;  ///< true if every such rank keeps all its partitions resident during the run
   /// The most bytes of one sample if its size is not known beforehand, else 0.
@@ -69,10 +69,10 @@ struct RunPlan {
 
   /// True if lists stay on the device after their first transfer; partitions do if there are more slots.
   bool holds_lists() const {
-    const std::uint64_t own = !by_rank.empty() ? by_rank[0].last - by_rank[0].first
-                              : partitions     ? partitions->size()
-                                               : 0;
-    return !partitions || all_resident || slots > own;
+    const std::uint64_t own_partitions = !by_rank.empty() ? by_rank[0].last - by_rank[0].first
+                                         : partitions     ? partitions->size()
+                                                          : 0;
+    return !partitions || all_resident || slots > own_partitions;
   }
 };
 /// Plans a job. If ranks shard the graph, all of them call it and agree on the plan as the run does. In

@@ -49,7 +49,7 @@ template <class BiasOf, bool kHeavy>
 class AliasEntries {
  public:
   SLUICE_HD AliasEntries(std::uint32_t degree, std::uint64_t mean, const BiasOf& bias)
-      : of_(bias), mean_(mean), degree_(degree) {
+      : bias_of_(bias), mean_(mean), degree_(degree) {
     seek();
   }
   SLUICE_HD explicit operator bool() const { return index_ < degree_; }
@@ -62,10 +62,10 @@ class AliasEntries {
 
  private:
   SLUICE_HD void seek() {
-    while (index_ < degree_ && ((bias_ = of_(index_)) > mean_) != kHeavy) ++index_;
+    while (index_ < degree_ && ((bias_ = bias_of_(index_)) > mean_) != kHeavy) ++index_;
   }
 
-  const BiasOf& of_;
+  const BiasOf& bias_of_;
   std::uint64_t mean_, bias_ = 0;
   std::uint32_t degree_, index_ = 0;
 };
@@ -82,21 +82,22 @@ SLUICE_HD void build_alias(std::uint32_t degree, std::uint64_t total, const Bias
   using Wide = unsigned __int128;  // bias * degree may exceed 2^64 if biases are degrees
   Entries<BiasOf, false> light(degree, total / degree, bias);
   Entries<BiasOf, true> heavy(degree, total / degree, bias);
-  Wide rest = heavy ? static_cast<Wide>(heavy.bias()) * degree : 0;  // what is left of the heavy entry
+  Wide remaining = heavy ? static_cast<Wide>(heavy.bias()) * degree : 0;  // what is left of the heavy entry
   while (heavy) {
-    const std::uint32_t giver = heavy.index();
-    for (; rest > total; light.next()) {  // fills up slots of light entries, which cannot run out first
-      const Wide own = static_cast<Wide>(light.bias()) * degree;
-      emit(light.index(), own == total ? AliasSlot{~std::uint64_t{0}, light.index()}
-                                       : AliasSlot{threshold(static_cast<std::uint64_t>(own)), giver});
-      rest -= total - own;
+    const std::uint32_t heavy_index = heavy.index();
+    for (; remaining > total; light.next()) {  // fills up slots of light entries, which cannot run out first
+      const Wide scaled_bias = static_cast<Wide>(light.bias()) * degree;
+      emit(light.index(), scaled_bias == total
+                              ? AliasSlot{~std::uint64_t{0}, light.index()}
+                              : AliasSlot{threshold(static_cast<std::uint64_t>(scaled_bias)), heavy_index});
+      remaining -= total - scaled_bias;
     }
     // The rest goes into the heavy entry's own slot, and the next heavy entry fills that up.
     heavy.next();
-    const bool full = rest == total || !heavy;
-    emit(giver, full ? AliasSlot{~std::uint64_t{0}, giver}
-                     : AliasSlot{threshold(static_cast<std::uint64_t>(rest)), heavy.index()});
-    rest = (full ? 0 : rest - total) + (heavy ? static_cast<Wide>(heavy.bias()) * degree : 0);
+    const bool full = remaining == total || !heavy;
+    emit(heavy_index, full ? AliasSlot{~std::uint64_t{0}, heavy_index}
+                           : AliasSlot{threshold(static_cast<std::uint64_t>(remaining)), heavy.index()});
+    remaining = (full ? 0 : remaining - total) + (heavy ? static_cast<Wide>(heavy.bias()) * degree : 0);
   }
   for (; light; light.next()) emit(light.index(), AliasSlot{~std::uint64_t{0}, light.index()});
 }

@@ -60,18 +60,18 @@ struct EdgeRange {
 /// Resolves the indices that build_alias left in wide slots: see build_wide_alias.
 static __global__ void __launch_bounds__(kTableBlock)
     resolve_alias_kernel(GraphView graph, EdgeRange edges, WideAlias* slots) {
-  const EdgeIndex at = edges.begin + static_cast<std::uint64_t>(blockIdx.x) * kTableBlock + threadIdx.x;
-  if (at >= edges.end) return;
-  WideAlias slot = slots[at];
+  const EdgeIndex edge = edges.begin + static_cast<std::uint64_t>(blockIdx.x) * kTableBlock + threadIdx.x;
+  if (edge >= edges.end) return;
+  WideAlias slot = slots[edge];
   if (slot.other == kNoVertex) {
-    slots[at] = WideAlias{};
+    slots[edge] = WideAlias{};
     return;
   }
-  slot.own = graph.target(at);
+  slot.own = graph.target(edge);
   slot.other = graph.target(slot.other_row.bits);
   slot.own_row = PackedRow::of(graph.row(slot.own));
   slot.other_row = PackedRow::of(graph.row(slot.other));
-  slots[at] = slot;
+  slots[edge] = slot;
 }
 
 // ---- launchers

@@ -16,17 +16,18 @@
 namespace sluice {
 
 /// Scratch bytes per entry of a hub's list while its alias slots are built: a sum, and an index.
-inline constexpr std::uint64_t kHubScratchEntry = 16 + sizeof(std::uint32_t);
+inline constexpr std::uint64_t kHubScratchEntryBytes = 16 + sizeof(std::uint32_t);
 /// Blocks of a GPU that build the alias slots of hubs: one per multiprocessor and no more than hubs, or as
 /// many as half of the available memory has scratch for. Each has scratch for the largest list.
 inline unsigned hub_blocks(const Device& device, std::uint64_t hubs, std::uint64_t max_degree) {
-  const std::uint64_t each = std::max<std::uint64_t>(max_degree * kHubScratchEntry, 1);
-  return static_cast<unsigned>(std::clamp<std::uint64_t>(
-      device.memory().available() / 2 / each, 1, std::min<std::uint64_t>(device.multiprocessors(), hubs)));
+  const std::uint64_t bytes_per_block = std::max<std::uint64_t>(max_degree * kHubScratchEntryBytes, 1);
+  return static_cast<unsigned>(
+      std::clamp<std::uint64_t>(device.memory().available() / 2 / bytes_per_block, 1,
+                                std::min<std::uint64_t>(device.multiprocessors(), hubs)));
 }
 /// Scratch bytes of these blocks.
 inline std::uint64_t hub_scratch_bytes(const Device& device, std::uint64_t hubs, std::uint64_t max_degree) {
-  return hubs == 0 ? 0 : hub_blocks(device, hubs, max_degree) * max_degree * kHubScratchEntry;
+  return hubs == 0 ? 0 : hub_blocks(device, hubs, max_degree) * max_degree * kHubScratchEntryBytes;
 }
 
 /// Inclusive prefix sums of a list's biases.
@@ -40,11 +41,11 @@ struct MakeCtps {
   SLUICE_HD void operator()(const Group& group, Vertex v, const Row& row) const {
     std::uint64_t below = 0;
     for (std::uint32_t base = 0; base < row.degree; base += Group::kSize) {
-      const EdgeIndex at = row.offset + base + group.rank();
-      const bool inside = base + group.rank() < row.degree;
-      const std::uint64_t own = inside ? bias.edge_bias(graph, {v, graph.target(at), at}) : 0;
-      const std::uint64_t sum = below + group.inclusive_scan(own);
-      if (inside) cumulative[at] = sum;
+      const EdgeIndex edge = row.offset + base + group.rank();
+      const bool in_range = base + group.rank() < row.degree;
+      const std::uint64_t entry_bias = in_range ? bias.edge_bias(graph, {v, graph.target(edge), edge}) : 0;
+      const std::uint64_t sum = below + group.inclusive_scan(entry_bias);
+      if (in_range) cumulative[edge] = sum;
       below = group.broadcast(sum, Group::kSize - 1);
     }
   }
@@ -63,9 +64,10 @@ struct MakeBounds {
     std::uint64_t largest = 0;
     std::uint32_t count = 0;
     for (std::uint32_t i = group.rank(); i < row.degree; i += Group::kSize) {
-      const std::uint64_t own = bias.edge_bias(graph, {v, graph.target(row.offset + i), row.offset + i});
-      largest = own > largest ? own : largest;
-      count += own > 0;
+      const std::uint64_t entry_bias =
+          bias.edge_bias(graph, {v, graph.target(row.offset + i), row.offset + i});
+      largest = entry_bias > largest ? entry_bias : largest;
+      count += entry_bias > 0;
     }
     largest = group.maximum(largest), count = group.sum(count);
     if (group.rank() == 0) bounds[v] = largest, positive[v] = count;
@@ -81,8 +83,8 @@ struct MakeExponents {
   SLUICE_HD void operator()(const Group& group, Vertex v, const Row& row) const {
     float largest = 0;
     for (std::uint32_t i = group.rank(); i < row.degree; i += Group::kSize) {
-      const float own = graph.weight(row.offset + i);
-      largest = own > largest ? own : largest;
+      const float weight = graph.weight(row.offset + i);
+      largest = weight > largest ? weight : largest;
     }
     const int exponent = group.maximum(weight_exponent(largest));  // block groups exchange integers only
     if (group.rank() == 0) exponents[v] = static_cast<std::int16_t>(exponent);
@@ -136,7 +138,7 @@ void for_each_list(unsigned threads, const GraphView& graph, const Body& body, c
                   });
 }
 
-inline constexpr std::uint64_t kRowsAhead = 32;
+inline constexpr std::uint64_t kPrefetchDistance = 32;
 
 /// Starts to load the row of an edge's target into the cache; does nothing if there is no such edge.
 inline void prefetch_row(const GraphView& graph, EdgeIndex edge) {
@@ -149,35 +151,35 @@ template <class BiasOf, bool kHeavy>
 class BufferedAliasEntries {
  public:
   BufferedAliasEntries(std::uint32_t degree, std::uint64_t mean, const BiasOf& bias)
-      : of_(bias), mean_(mean), degree_(degree) {
+      : bias_of_(bias), mean_(mean), degree_(degree) {
     fill();
   }
-  explicit operator bool() const { return at_ < found_; }
-  std::uint32_t index() const { return indices_[at_]; }
-  std::uint64_t bias() const { return biases_[at_]; }
+  explicit operator bool() const { return next_ < size_; }
+  std::uint32_t index() const { return indices_[next_]; }
+  std::uint64_t bias() const { return biases_[next_]; }
   void next() {
-    if (++at_ == found_) fill();
+    if (++next_ == size_) fill();
   }
 
  private:
-  static constexpr std::uint32_t kAtATime = 256;
+  static constexpr std::uint32_t kCapacity = 256;
 
   void fill() {
-    at_ = found_ = 0;
-    while (found_ == 0 && looked_at_ < degree_) {
-      const std::uint32_t end = std::min(degree_ - looked_at_, kAtATime) + looked_at_;
-      for (; looked_at_ < end; ++looked_at_) {
-        indices_[found_] = looked_at_, biases_[found_] = of_(looked_at_);
-        found_ += (biases_[found_] > mean_) == kHeavy;
+    next_ = size_ = 0;
+    while (size_ == 0 && scanned_ < degree_) {
+      const std::uint32_t end = std::min(degree_ - scanned_, kCapacity) + scanned_;
+      for (; scanned_ < end; ++scanned_) {
+        indices_[size_] = scanned_, biases_[size_] = bias_of_(scanned_);
+        size_ += (biases_[size_] > mean_) == kHeavy;
       }
     }
   }
 
-  const BiasOf& of_;
+  const BiasOf& bias_of_;
   std::uint64_t mean_;
-  std::uint32_t degree_, looked_at_ = 0, at_ = 0, found_ = 0;
-  std::uint32_t indices_[kAtATime];
-  std::uint64_t biases_[kAtATime];
+  std::uint32_t degree_, scanned_ = 0, next_ = 0, size_ = 0;
+  std::uint32_t indices_[kCapacity];
+  std::uint64_t biases_[kCapacity];
 };
 
 /// Calls emit(row, index, AliasSlot) for every entry of every list.
@@ -195,7 +197,7 @@ template <class BiasOf>
 void build_wide_alias(unsigned threads, const GraphView& graph, const BiasOf& bias, WideAlias* slots,
                       const ListRange& range = {}) {
   const auto put = [&](const Row& row, std::uint32_t i, const AliasSlot& slot) {
-    prefetch_row(graph, row.offset + i + kRowsAhead);
+    prefetch_row(graph, row.offset + i + kPrefetchDistance);
     WideAlias& wide = slots[row.offset + i];
     wide = WideAlias{};
     if (slot.other == kNoVertex) return;
@@ -212,9 +214,9 @@ void build_wide_alias(unsigned threads, const GraphView& graph, const BiasOf& bi
 template <class Emit>
 void for_each_edge(unsigned threads, const GraphView& graph, Emit&& emit) {
   parallel_blocks(threads, graph.edges(), 1u << 16, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
-    for (std::uint64_t at = begin; at < end; ++at) {
-      prefetch_row(graph, at + kRowsAhead);
-      emit(at, graph.target(at));
+    for (std::uint64_t edge = begin; edge < end; ++edge) {
+      prefetch_row(graph, edge + kPrefetchDistance);
+      emit(edge, graph.target(edge));
     }
   });
 }

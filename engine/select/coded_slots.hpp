@@ -17,7 +17,7 @@ struct CodedSlots {
   /// One draw in 2^8 reads the whole threshold.
   static constexpr std::uint32_t kHeadBits = 8;
   /// A slot of a longer list would take more than a word.
-  static constexpr std::uint32_t kMostSlots = (1u << 24) - 1;
+  static constexpr std::uint32_t kMaxSlots = (1u << 24) - 1;
 
   struct Slot {
     std::uint32_t head;   ///< first bits of the threshold

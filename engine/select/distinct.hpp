@@ -50,20 +50,20 @@ class DistinctPicker {
   /// have used up their stream; the picks are then void. Up to 4096 picks never do: each redraws at most
   /// kMaxRedraws times, and then once for each pick before it.
   SLUICE_HD bool pick(std::uint32_t count, PickCounters& counters) {
-    std::uint32_t made = 0;
-    while (made < count && redraws_ <= kMaxWords) {
-      const std::uint32_t lanes = count - made < Group::kSize ? count - made : Group::kSize;
-      technique_ == Select::updated ? pick_updated(made, lanes, counters)
-                                    : pick_side_by_side(made, lanes, counters);
-      made += lanes;
+    std::uint32_t picked = 0;
+    while (picked < count && redraws_ <= kMaxWords) {
+      const std::uint32_t lanes = count - picked < Group::kSize ? count - picked : Group::kSize;
+      technique_ == Select::updated ? pick_updated(picked, lanes, counters)
+                                    : pick_in_parallel(picked, lanes, counters);
+      picked += lanes;
     }
-    for (std::uint32_t i = group_.rank(); i < made; i += Group::kSize) taken_.clear(picks_[i]);
+    for (std::uint32_t i = group_.rank(); i < picked; i += Group::kSize) taken_.clear(picks_[i]);
     group_.sync();
     return redraws_ <= kMaxWords;
   }
 
  private:
-  SLUICE_HD void pick_side_by_side(std::uint32_t base, std::uint32_t lanes, PickCounters& counters) {
+  SLUICE_HD void pick_in_parallel(std::uint32_t base, std::uint32_t lanes, PickCounters& counters) {
     const unsigned rank = group_.rank();
     const bool active = rank < lanes;
     Index choice = ~static_cast<Index>(rank);  // no candidate, and another value in each idle lane
@@ -75,24 +75,24 @@ class DistinctPicker {
       choice = candidates_.find(point);
       clash = base > 0 && taken_.has(choice, base, counters);
     }
-    std::uint32_t settled = 0;  // lanes below this have stored their final choice
+    std::uint32_t final_lanes = 0;  // lanes below this have stored their final choice
     while (true) {
-      counters.searches += active && rank > settled;
+      counters.searches += active && rank > final_lanes;
       const bool repeated = group_.equals_lower(choice);
-      const std::uint32_t clashes = group_.ballot(active && rank >= settled && (clash || repeated));
-      const std::uint32_t until = clashes == 0 ? lanes : group_.first(clashes);
-      if (rank >= settled && rank < until) store(base + rank, choice);
+      const std::uint32_t clashes = group_.ballot(active && rank >= final_lanes && (clash || repeated));
+      const std::uint32_t first_clash = clashes == 0 ? lanes : group_.first(clashes);
+      if (rank >= final_lanes && rank < first_clash) store(base + rank, choice);
       group_.sync();
       if (clashes == 0) return;
-      const Index other =
-          redraw(group_.broadcast(choice, until), group_.broadcast(point, until), base + until, counters);
-      if (rank == until) {
+      const Index other = redraw(group_.broadcast(choice, first_clash), group_.broadcast(point, first_clash),
+                                 base + first_clash, counters);
+      if (rank == first_clash) {
         choice = other;
         clash = false;
-        store(base + until, choice);
+        store(base + first_clash, choice);
       }
       group_.sync();
-      settled = until + 1;
+      final_lanes = first_clash + 1;
     }
   }
 
@@ -102,8 +102,8 @@ class DistinctPicker {
       std::uint64_t lane_sum = 0;
       for (std::uint32_t i = group_.rank(); i < j; i += Group::kSize)
         lane_sum += candidates_.width(picks_[i]);
-      const std::uint64_t rest = total_ - group_.sum(lane_sum);
-      const std::uint64_t y = uniform_index(draw_at(draws_, Stream::select, j), rest);
+      const std::uint64_t remaining_total = total_ - group_.sum(lane_sum);
+      const std::uint64_t y = uniform_index(draw_at(draws_, Stream::select, j), remaining_total);
       const Index choice = candidates_.find(skip(y, picks_, j));
       if (group_.rank() == 0) store(j, choice);
       group_.sync();
@@ -112,37 +112,37 @@ class DistinctPicker {
 
   /// Draws a candidate that is not among the first `count` picks, after `hit` (at `point`) was found taken.
   SLUICE_HD Index redraw(Index hit, std::uint64_t point, std::uint32_t count, PickCounters& counters) {
-    std::uint64_t rest = total_;
+    std::uint64_t remaining_total = total_;
     std::uint32_t excluded = 0;
-    for (std::uint32_t tries = 0;; ++tries) {
+    for (std::uint32_t attempt = 0;; ++attempt) {
       counters.iterations += group_.rank() == 0;
-      const bool whole = technique_ == Select::repeated && tries < kMaxRedraws;
-      if (!whole) {
+      const bool whole_space = technique_ == Select::repeated && attempt < kMaxRedraws;
+      if (!whole_space) {
         if (group_.rank() == 0) excluded_[excluded] = hit;
         ++excluded;
         group_.sync();
-        rest -= candidates_.width(hit);
+        remaining_total -= candidates_.width(hit);
       }
-      std::uint64_t y = uniform_index(draw_at(draws_, Stream::redraw, redraws_++), rest);
+      std::uint64_t y = uniform_index(draw_at(draws_, Stream::redraw, redraws_++), remaining_total);
       if (planted(Fault::published_bipartite)) {
-        y = static_cast<std::uint64_t>(static_cast<double>(point) * static_cast<double>(rest) /
+        y = static_cast<std::uint64_t>(static_cast<double>(point) * static_cast<double>(remaining_total) /
                                        static_cast<double>(total_));
       }
-      point = whole ? y : skip(y, excluded_, excluded);
+      point = whole_space ? y : skip(y, excluded_, excluded);
       const Index choice = candidates_.find(point);
       if (!taken_.group_has(group_, choice, count, counters)) return choice;
       hit = choice;
     }
   }
 
-  /// The y-th point of the space without the regions of `out`: the least x with x = y + (their widths up to
+  /// The y-th point of the space without the `excluded_regions`: the least x with x = y + (their widths up to
   /// x).
-  SLUICE_HD std::uint64_t skip(std::uint64_t y, const Index* out, std::uint32_t count) const {
+  SLUICE_HD std::uint64_t skip(std::uint64_t y, const Index* excluded_regions, std::uint32_t count) const {
     std::uint64_t x = y;
     while (true) {
       std::uint64_t lane_sum = 0;
       for (std::uint32_t i = group_.rank(); i < count; i += Group::kSize) {
-        if (candidates_.low(out[i]) <= x) lane_sum += candidates_.width(out[i]);
+        if (candidates_.low(excluded_regions[i]) <= x) lane_sum += candidates_.width(excluded_regions[i]);
       }
       const std::uint64_t next = y + group_.sum(lane_sum);
       if (next == x) return x;

@@ -22,15 +22,15 @@ struct GroupSet {
     group.sync();
   }
   SLUICE_HD bool has(Key key) const {
-    for (std::uint64_t at = first_slot(key);; at = (at + 1) & (capacity - 1)) {
-      if (slots[at] == key) return true;
-      if (slots[at] == kEmpty) return false;
+    for (std::uint64_t slot = first_slot(key);; slot = (slot + 1) & (capacity - 1)) {
+      if (slots[slot] == key) return true;
+      if (slots[slot] == kEmpty) return false;
     }
   }
   /// Inserts a key that is not in the set. Lanes may insert different keys at the same time.
   SLUICE_HD void insert(Key key) const {
-    std::uint64_t at = first_slot(key);
-    while (!claim(slots + at, key)) at = (at + 1) & (capacity - 1);
+    std::uint64_t slot = first_slot(key);
+    while (!claim(slots + slot, key)) slot = (slot + 1) & (capacity - 1);
   }
 
  private:

@@ -67,17 +67,17 @@ struct HookSet {
   std::uint32_t bits = 0;
 
   constexpr bool has(Hook hook) const { return bits >> static_cast<unsigned>(hook) & 1; }
-  constexpr HookSet with(Hook hook, bool really = true) const {
-    return {bits | std::uint32_t{really} << static_cast<unsigned>(hook)};
+  constexpr HookSet with(Hook hook, bool present = true) const {
+    return {bits | std::uint32_t{present} << static_cast<unsigned>(hook)};
   }
   constexpr HookSet without(HookSet others) const { return {bits & ~others.bits}; }
 };
 
 /// The set of these hooks.
 template <class... Hooks>
-constexpr HookSet hooks(Hooks... all) {
+constexpr HookSet hooks(Hooks... members) {
   HookSet set;
-  ((set = set.with(all)), ...);
+  ((set = set.with(members)), ...);
   return set;
 }
 
@@ -120,8 +120,8 @@ constexpr HookSet members_of() {
 /// that it calls of this sampler.
 template <class Sampler>
 constexpr HookSet never_called(HookSet names, HookSet called) {
-  const HookSet foreign = names_of<Sampler>().without(names);
-  return {foreign.bits | members_of<Sampler>().without(called).bits};
+  const HookSet other_shapes = names_of<Sampler>().without(names);
+  return {other_shapes.bits | members_of<Sampler>().without(called).bits};
 }
 
 /// Does not compile if `never` has a hook, and names it.

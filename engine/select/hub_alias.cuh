@@ -25,7 +25,7 @@ inline constexpr unsigned kHubBlock = 1024;  ///< the largest block, since it ta
 
 /// Inclusive scan over a block of kHubBlock threads; every thread must call it.
 template <class T>
-__device__ __forceinline__ T block_scan(T value, T* shared) {
+__device__ __forceinline__ T block_inclusive_scan(T value, T* shared) {
   const Tile<32> warp;
   const unsigned index = threadIdx.x / 32;
   const T sum = warp.inclusive_scan(value);
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(kHubBlock)
     const auto own = [&](std::uint32_t i) { return static_cast<Wide>(bias_at(i)) * row.degree; };
     Word thread_sum = 0;
     for (std::uint32_t i = threadIdx.x; i < row.degree; i += kHubBlock) thread_sum += bias_at(i);
-    const Word sum = block_scan(thread_sum, words);
+    const Word sum = block_inclusive_scan(thread_sum, words);
     if (threadIdx.x == kHubBlock - 1) total = sum;
     if (threadIdx.x == 0) deficits = excesses = 0, lights = 0;
     __syncthreads();
@@ -79,20 +79,20 @@ __global__ void __launch_bounds__(kHubBlock)
     }
     for (std::uint32_t base = 0; base < row.degree; base += kHubBlock) {
       const std::uint32_t i = base + threadIdx.x;
-      const bool inside = i < row.degree;
-      const Wide mass = inside ? own(i) : 0;
-      const bool light = inside && mass <= total, heavy = inside && !light;
-      const Word order = block_scan(Word{light}, words);
-      const Wide deficit = light ? total - mass : 0, below = block_scan(deficit, wide);
-      const Wide excess = block_scan(heavy ? mass - total : Wide{0}, wide);
+      const bool in_range = i < row.degree;
+      const Wide mass = in_range ? own(i) : 0;
+      const bool light = in_range && mass <= total, heavy = in_range && !light;
+      const Word order = block_inclusive_scan(Word{light}, words);
+      const Wide deficit = light ? total - mass : 0, below = block_inclusive_scan(deficit, wide);
+      const Wide excess = block_inclusive_scan(heavy ? mass - total : Wide{0}, wide);
       if (light) {
         indices[lights + order - 1] = i;
         sums[lights + order - 1] = deficits + below - deficit;
       } else if (heavy) {
-        const std::uint64_t at =
+        const std::uint64_t position =
             row.degree - 1 - (i - (lights + order));  // heavy entries before: i - lights before
-        indices[at] = i;
-        sums[at] = excesses + excess;
+        indices[position] = i;
+        sums[position] = excesses + excess;
       }
       __syncthreads();
       if (threadIdx.x == kHubBlock - 1) lights += order, deficits += below, excesses += excess;
@@ -102,24 +102,25 @@ __global__ void __launch_bounds__(kHubBlock)
     const AliasThresholds threshold(total);
     for (std::uint32_t k = threadIdx.x; k < row.degree; k += kHubBlock) {
       const std::uint32_t i = indices[k];
-      const Wide mass = own(i), at = sums[k];
+      const Wide mass = own(i), limit = sums[k];
       if (k < lights) {
         if (mass == total) {
           emit(row, i, AliasSlot{~std::uint64_t{0}, i});
           continue;
         }
-        // First heavy entry with a sum above `at`.
+        // First heavy entry with a sum above `limit`.
         const std::uint32_t low =
-            count_while(heavies, [&](std::uint32_t i) { return sums[row.degree - 1 - i] <= at; });
+            count_while(heavies, [&](std::uint32_t i) { return sums[row.degree - 1 - i] <= limit; });
         emit(row, i, AliasSlot{threshold(static_cast<Word>(mass)), indices[row.degree - 1 - low]});
       } else {
-        // First light entry before which the deficits reach `at`.
-        const std::uint64_t low = count_while(lights, [&](std::uint64_t i) { return sums[i] < at; });
-        const Wide rest = total + at - (low < lights ? sums[low] : deficits);
-        const bool full = rest == total || k == lights;  // the last heavy entry is right after the light ones
+        // First light entry before which the deficits reach `limit`.
+        const std::uint64_t low = count_while(lights, [&](std::uint64_t i) { return sums[i] < limit; });
+        const Wide remaining = total + limit - (low < lights ? sums[low] : deficits);
+        const bool full =
+            remaining == total || k == lights;  // the last heavy entry is right after the light ones
         emit(row, i,
              full ? AliasSlot{~std::uint64_t{0}, i}
-                  : AliasSlot{threshold(static_cast<Word>(rest)), indices[k - 1]});
+                  : AliasSlot{threshold(static_cast<Word>(remaining)), indices[k - 1]});
       }
     }
     __syncthreads();

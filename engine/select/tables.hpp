@@ -194,9 +194,9 @@ struct CodedAliasTable : CodedTable {
     const CodedSlots::Slot slot = CodedSlots::of(row.degree).read(words + code.words(), index);
     if (slot.other == row.degree) return false;
     const std::uint32_t head = CodedSlots::head(block.high());
-    bool own = head < slot.head || slot.other == index;
-    if (!own && head == slot.head) own = block.high() < thresholds[view.csr.offsets[v] + index];
-    const std::uint32_t picked = own ? index : slot.other;
+    bool picks_own = head < slot.head || slot.other == index;
+    if (!picks_own && head == slot.head) picks_own = block.high() < thresholds[view.csr.offsets[v] + index];
+    const std::uint32_t picked = picks_own ? index : slot.other;
     probe.position = row.offset + picked;
     probe.target = code.read(words, picked);
     return true;
@@ -227,14 +227,15 @@ struct WideAliasTable {
     const uint4* raw = reinterpret_cast<const uint4*>(slots + probe.position);
     const uint4 head = __ldg(raw), tail = __ldg(raw + 1);
     const std::uint64_t threshold = head.x | static_cast<std::uint64_t>(head.y) << 32;
-    const bool own = probe.random < threshold;
-    const std::uint64_t bits = own ? head.z | static_cast<std::uint64_t>(head.w) << 32
-                                   : tail.x | static_cast<std::uint64_t>(tail.y) << 32;
-    return {own ? tail.z : tail.w, PackedRow{bits}.row(), probe.position};
+    const bool picks_own = probe.random < threshold;
+    const std::uint64_t bits = picks_own ? head.z | static_cast<std::uint64_t>(head.w) << 32
+                                         : tail.x | static_cast<std::uint64_t>(tail.y) << 32;
+    return {picks_own ? tail.z : tail.w, PackedRow{bits}.row(), probe.position};
 #else
     const WideAlias& slot = slots[probe.position];
-    const bool own = probe.random < slot.threshold;
-    return {own ? slot.own : slot.other, (own ? slot.own_row : slot.other_row).row(), probe.position};
+    const bool picks_own = probe.random < slot.threshold;
+    return {picks_own ? slot.own : slot.other, (picks_own ? slot.own_row : slot.other_row).row(),
+            probe.position};
 #endif
   }
 };

@@ -10,20 +10,20 @@
 namespace sluice {
 
 /// `automatic` is `linear`: with few picks, comparing is fastest.
-SLUICE_HD Collision technique_of(Collision asked) {
-  return asked == Collision::automatic ? Collision::linear : asked;
+SLUICE_HD Collision technique_of(Collision requested) {
+  return requested == Collision::automatic ? Collision::linear : requested;
 }
 
 /// Counts of a selection's work, for the ablation: C-SAW figures 10 to 12.
 struct PickCounters {
   std::uint32_t iterations = 0;  ///< first choices and redraws
   std::uint32_t searches = 0;    ///< comparisons or bit probes
-  std::uint64_t read = 0;        ///< bytes of lists that were read in place
+  std::uint64_t bytes_read = 0;  ///< bytes of lists that were read in place
 
   // The interface of group counters (exec/executor.hpp).
   static constexpr unsigned kSums = 3;
   SLUICE_HD std::uint64_t value(unsigned sum) const {
-    return sum == 0 ? iterations : sum == 1 ? searches : read;
+    return sum == 0 ? iterations : sum == 1 ? searches : bytes_read;
   }
 };
 
@@ -70,16 +70,16 @@ struct Taken {
 
   SLUICE_HD void add(Index value) const {
     if (collision == Collision::linear) return;
-    const Place place = place_of(value);
+    const BitPosition position = position_of(value);
 #if defined(__CUDA_ARCH__)
-    atomicOr(words + place.word, 1u << place.bit);  // lanes may share a word
+    atomicOr(words + position.word, 1u << position.bit);  // lanes may share a word
 #else
-    words[place.word] |= 1u << place.bit;
+    words[position.word] |= 1u << position.bit;
 #endif
   }
 
   SLUICE_HD void clear(Index value) const {
-    if (collision != Collision::linear) words[place_of(value).word] = 0;
+    if (collision != Collision::linear) words[position_of(value).word] = 0;
   }
 
   /// Clears all words, for memory that was never cleared.
@@ -91,24 +91,24 @@ struct Taken {
   }
 
  private:
-  struct Place {
+  struct BitPosition {
     std::uint32_t word, bit;
   };
 
   SLUICE_HD bool is_set(Index value) const {
-    const Place place = place_of(value);
-    return words[place.word] >> place.bit & 1;
+    const BitPosition position = position_of(value);
+    return words[position.word] >> position.bit & 1;
   }
 
   // The strided bitmap puts neighbouring candidates into different words, so that lanes seldom share one.
-  SLUICE_HD Place place_of(Index value) const {
+  SLUICE_HD BitPosition position_of(Index value) const {
     if (collision == Collision::bitmap)
       return {static_cast<std::uint32_t>(value / 32 % word_count), static_cast<std::uint32_t>(value % 32)};
-    const std::uint32_t bits = collision == Collision::strided_bytes ? 8 : 32, in_word = 32 / bits;
-    const std::uint32_t strides = word_count * in_word;
-    const auto own = static_cast<std::uint32_t>(value % strides);
+    const std::uint32_t bits = collision == Collision::strided_bytes ? 8 : 32, strides_per_word = 32 / bits;
+    const std::uint32_t strides = word_count * strides_per_word;
+    const auto stride_index = static_cast<std::uint32_t>(value % strides);
     const auto bit = static_cast<std::uint32_t>(value / strides % bits);
-    return {own / in_word, own % in_word * bits + bit};
+    return {stride_index / strides_per_word, stride_index % strides_per_word * bits + bit};
   }
 };
 

@@ -16,7 +16,7 @@ namespace sluice::cuda {
 /// through every hub, sssp of Kronecker 24 read lists in place at 27 GB/s over a link of 55; now at 48.)
 struct HubPiece {
   Vertex vertex;
-  std::uint32_t number;
+  std::uint32_t index;
 };
 
 /// The pieces for hub_edges_kernel.
@@ -26,10 +26,10 @@ struct Hubs {
 
   __device__ __forceinline__ static EdgeIndex pieces_of(EdgeIndex degree) { return degree / kGridDegree; }
   /// Appends the pieces of a hub's list; one lane calls it.
-  __device__ __forceinline__ void note(Vertex u, EdgeIndex degree) const {
+  __device__ __forceinline__ void append(Vertex u, EdgeIndex degree) const {
     const auto size = static_cast<std::uint32_t>(pieces_of(degree));
-    const unsigned long long at = atomicAdd(count, static_cast<unsigned long long>(size));
-    for (std::uint32_t k = 0; k < size; ++k) pieces[at + k] = {u, k};
+    const unsigned long long position = atomicAdd(count, static_cast<unsigned long long>(size));
+    for (std::uint32_t k = 0; k < size; ++k) pieces[position + k] = {u, k};
   }
 };
 
@@ -47,17 +47,17 @@ __global__ void __launch_bounds__(kTeamBlock)
                     end = sends ? vertices.offsets[u - vertices.first + 1] : 0;
     const std::uint64_t degree = end - begin;
     out.add(0, degree);
-    if (degree >= kGridDegree) hubs.note(u, degree);
+    if (degree >= kGridDegree) hubs.append(u, degree);
     if (degree < kWarpDegree) {
       for (EdgeIndex e = begin; e < end; ++e) body.edge(u, e, out);
     }
     __syncwarp();
-    const bool together = degree >= kWarpDegree && degree < kGridDegree;
-    for (unsigned left = __ballot_sync(~0u, together); left != 0; left &= left - 1) {
-      const int owner = __ffs(static_cast<int>(left)) - 1;
-      const Vertex of = __shfl_sync(~0u, u, owner);
+    const bool by_warp = degree >= kWarpDegree && degree < kGridDegree;
+    for (unsigned pending = __ballot_sync(~0u, by_warp); pending != 0; pending &= pending - 1) {
+      const int owner = __ffs(static_cast<int>(pending)) - 1;
+      const Vertex source = __shfl_sync(~0u, u, owner);
       const EdgeIndex first = __shfl_sync(~0u, begin, owner), last = __shfl_sync(~0u, end, owner);
-      for (EdgeIndex e = first + lane; e < last; e += kWarp) body.edge(of, e, out);
+      for (EdgeIndex e = first + lane; e < last; e += kWarp) body.edge(source, e, out);
       __syncwarp();
     }
   }
@@ -72,12 +72,13 @@ inline constexpr unsigned kEdgesOfLine = 128 / sizeof(Vertex);
 /// line. For lists elsewhere it is `begin`.
 __device__ __forceinline__ EdgeIndex line_begin(const VertexRange& vertices, EdgeIndex begin) {
   if (vertices.mapped == nullptr) return begin;
-  const auto at = reinterpret_cast<std::uintptr_t>(vertices.mapped + begin) / sizeof(Vertex) % kEdgesOfLine;
-  return begin - min(begin, EdgeIndex{at});
+  const auto offset =
+      reinterpret_cast<std::uintptr_t>(vertices.mapped + begin) / sizeof(Vertex) % kEdgesOfLine;
+  return begin - min(begin, EdgeIndex{offset});
 }
 
 /// The most warps, those of a block, that share a list. Each line in mapped memory takes a warp microseconds.
-inline constexpr std::uint64_t kSharers = kTeamBlock / kWarp;
+inline constexpr std::uint64_t kMaxWarpsPerList = kTeamBlock / kWarp;
 
 /// For few vertices, or lists in mapped host memory. A warp takes one vertex at a time, so that all vertices
 /// in work are neighbours in the worklist: the link's address translations cover limited memory
@@ -90,19 +91,21 @@ __global__ void __launch_bounds__(kTeamBlock)
   const GridTeam grid;
   const unsigned lane = threadIdx.x % kWarp;
   const std::uint64_t warps = grid.size() / kWarp;
-  const auto sharers = static_cast<unsigned>(max(std::uint64_t{1}, min(kSharers, warps / vertices.count)));
-  for (std::uint64_t i = grid.rank() / kWarp; i < vertices.count * sharers; i += warps) {
-    const Vertex u = vertices[i / sharers];
-    const auto part = static_cast<unsigned>(i % sharers);
+  const auto warps_per_list =
+      static_cast<unsigned>(max(std::uint64_t{1}, min(kMaxWarpsPerList, warps / vertices.count)));
+  for (std::uint64_t i = grid.rank() / kWarp; i < vertices.count * warps_per_list; i += warps) {
+    const Vertex u = vertices[i / warps_per_list];
+    const auto part = static_cast<unsigned>(i % warps_per_list);
     // One lane decides for the warp: the state may change meanwhile.
     if (__shfl_sync(~0u, lane == 0 && body.sends(u), 0) == 0) continue;
     const EdgeIndex begin = vertices.list(u)[0], end = vertices.list(u)[1];
-    const bool first = part == 0 && lane == 0;
-    if (first) out.add(0, end - begin);
+    const bool is_first_lane = part == 0 && lane == 0;
+    if (is_first_lane) out.add(0, end - begin);
     if (end - begin >= kGridDegree) {
-      if (first) hubs.note(u, end - begin);
+      if (is_first_lane) hubs.append(u, end - begin);
     } else {
-      for (EdgeIndex e = line_begin(vertices, begin) + part * kWarp + lane; e < end; e += sharers * kWarp)
+      for (EdgeIndex e = line_begin(vertices, begin) + part * kWarp + lane; e < end;
+           e += warps_per_list * kWarp)
         if (e >= begin) body.edge(u, e, out);
     }
     __syncwarp();
@@ -116,11 +119,11 @@ __global__ void __launch_bounds__(kTeamBlock)
   CudaLane out(output);
   const unsigned long long count = *hubs.count;
   for (unsigned long long i = blockIdx.x; i < count; i += gridDim.x) {
-    const auto [u, number] = hubs.pieces[i];
+    const auto [u, index] = hubs.pieces[i];
     const EdgeIndex begin = vertices.list(u)[0], end = vertices.list(u)[1];
-    const EdgeIndex from = line_begin(vertices, begin) + number * kGridDegree;
-    const EdgeIndex to = number + 1 == Hubs::pieces_of(end - begin) ? end : from + kGridDegree;
-    for (EdgeIndex e = from + threadIdx.x; e < to; e += kTeamBlock)
+    const EdgeIndex piece_begin = line_begin(vertices, begin) + index * kGridDegree;
+    const EdgeIndex piece_end = index + 1 == Hubs::pieces_of(end - begin) ? end : piece_begin + kGridDegree;
+    for (EdgeIndex e = piece_begin + threadIdx.x; e < piece_end; e += kTeamBlock)
       if (e >= begin) body.edge(u, e, out);
   }
   __syncwarp();
@@ -134,35 +137,35 @@ __global__ void __launch_bounds__(kTeamBlock)
 template <class Hits>
 __device__ __forceinline__ EdgeIndex first_hit(EdgeIndex e, EdgeIndex end, unsigned long long& edges,
                                                const Hits& hits) {
-  constexpr EdgeIndex kAlone = 16;
-  constexpr unsigned kTogether = 2;  // more reads too much: four are 2% slower at scale 25, eight 8%
-  const EdgeIndex alone = min(end, e + kAlone);
+  constexpr EdgeIndex kSerialEdges = 16;
+  constexpr unsigned kBatchEdges = 2;  // more reads too much: four are 2% slower at scale 25, eight 8%
+  const EdgeIndex serial_end = min(end, e + kSerialEdges);
   const unsigned lane = threadIdx.x % kWarp;
   bool done = false;
-  while (e < alone && !done) {
-    unsigned some = 0;
+  while (e < serial_end && !done) {
+    unsigned hit_mask = 0;
 #pragma unroll
-    for (unsigned k = 0; k < kTogether; ++k) {
-      if (e + k < alone && hits(e + k)) some |= 1u << k;
+    for (unsigned k = 0; k < kBatchEdges; ++k) {
+      if (e + k < serial_end && hits(e + k)) hit_mask |= 1u << k;
     }
-    done = some != 0;
-    const EdgeIndex looked =
-        done ? static_cast<unsigned>(__ffs(static_cast<int>(some))) : min(EdgeIndex{kTogether}, alone - e);
-    edges += looked;
-    e += looked;
+    done = hit_mask != 0;
+    const EdgeIndex tested = done ? static_cast<unsigned>(__ffs(static_cast<int>(hit_mask)))
+                                  : min(EdgeIndex{kBatchEdges}, serial_end - e);
+    edges += tested;
+    e += tested;
   }
   EdgeIndex hit = done ? e - 1 : end;
-  for (unsigned left = __ballot_sync(~0u, !done && e < end); left != 0; left &= left - 1) {
-    const int owner = __ffs(static_cast<int>(left)) - 1;
+  for (unsigned pending = __ballot_sync(~0u, !done && e < end); pending != 0; pending &= pending - 1) {
+    const int owner = __ffs(static_cast<int>(pending)) - 1;
     const EdgeIndex last = __shfl_sync(~0u, end, owner);
     for (EdgeIndex base = __shfl_sync(~0u, e, owner); base < last; base += kWarp) {
-      const bool looks = base + lane < last;
-      const unsigned some = __ballot_sync(~0u, looks && hits(base + lane)),
-                     up_to = some & (0u - some);  // the first, or none
-      edges += looks && (some == 0 || 1u << lane <= up_to);
-      if (some == 0) continue;
+      const bool in_range = base + lane < last;
+      const unsigned hit_mask = __ballot_sync(~0u, in_range && hits(base + lane)),
+                     first_hit_bit = hit_mask & (0u - hit_mask);  // the first, or none
+      edges += in_range && (hit_mask == 0 || 1u << lane <= first_hit_bit);
+      if (hit_mask == 0) continue;
       if (static_cast<int>(lane) == owner)
-        hit = base + static_cast<unsigned>(__ffs(static_cast<int>(some)) - 1);
+        hit = base + static_cast<unsigned>(__ffs(static_cast<int>(hit_mask)) - 1);
       break;
     }
   }
@@ -181,7 +184,7 @@ __global__ void __launch_bounds__(kTeamBlock) first_edge_kernel(RowRange rows, L
     const EdgeIndex end = wants ? rows.offsets[row + 1] : 0,
                     hit = first_hit(wants ? rows.offsets[row] : 0, end, edges,
                                     [&](EdgeIndex e) { return body.hits(e); });
-    if (hit < end) body.take(row, hit, out);
+    if (hit < end) body.accept(row, hit, out);
     __syncwarp();
   }
   out.add(0, edges);

@@ -19,24 +19,24 @@ class LevelLane : public HostLane {
 
   SLUICE_HD void bin(Vertex v, std::uint64_t level) {
 #if !defined(__CUDA_ARCH__)
-    levels_->note(*bins_, v, level);
+    levels_->add(*bins_, v, level);
 #endif
   }
   SLUICE_HD void beyond(Vertex v) {
 #if !defined(__CUDA_ARCH__)
-    levels_->note_beyond(*bins_, v);
+    levels_->add_beyond(*bins_, v);
 #endif
   }
 
   void use_bins(LevelBins& levels, unsigned thread) {
-    levels_ = &levels, bins_ = &levels.of(thread);
+    levels_ = &levels, bins_ = &levels.bins_of(thread);
   }
   /// Calls work(vertices) repeatedly for the vertices in this thread's bin, as long as they are few: waiting
   /// for the other threads would take longer.
   template <class Work>
   void fuse(std::uint64_t bin, Work&& work) {
     LevelBins::List& waiting = bins_->levels[bin];
-    while (!waiting.empty() && waiting.size() < kFused) {
+    while (!waiting.empty() && waiting.size() < kMaxFused) {
       fused_.swap(waiting);
       work(fused_);
       fused_.clear();
@@ -44,7 +44,7 @@ class LevelLane : public HostLane {
   }
 
  private:
-  static constexpr std::size_t kFused = 1000;
+  static constexpr std::size_t kMaxFused = 1000;
 
   LevelBins* levels_ = nullptr;
   LevelBins::ThreadBins* bins_ = nullptr;
@@ -67,33 +67,33 @@ class HostTraverser : public HostExecutorOf<LevelLane> {
   template <class Body>
   void for_each_edge(const VertexRange& vertices, const LaneOutput& output, const Body& body,
                      std::uint64_t fused_bin = LevelBins::kNone, std::uint64_t edges = ~std::uint64_t{0}) {
-    const std::uint64_t at_once = edges < kAlone ? vertices.count : kListsAtOnce;
-    blocks(vertices.count, at_once, output, [&](std::uint64_t begin, std::uint64_t end, Lane& lane) {
+    const std::uint64_t grain = edges < kSerialEdges ? vertices.count : kListsPerBlock;
+    for_each_block(vertices.count, grain, output, [&](std::uint64_t begin, std::uint64_t end, Lane& lane) {
       lane.add(0, traverse(vertices.part(begin, end), body, lane));
       if (fused_bin == LevelBins::kNone) return;
-      lane.fuse(fused_bin, [&](const LevelBins::List& more) {
-        lane.add(0, traverse({more.data(), 0, more.size(), vertices.first, vertices.offsets}, body, lane));
+      lane.fuse(fused_bin, [&](const LevelBins::List& fused) {
+        lane.add(0, traverse({fused.data(), 0, fused.size(), vertices.first, vertices.offsets}, body, lane));
       });
     });
   }
 
   /// Threads claim words with a bit for each row. body.wanted(word, rows) returns the wanted rows; those for
-  /// which body.take() is true are passed to body.found(word, bits, lane). body.first_row(word) is the first
-  /// row of a word.
+  /// which body.accept() is true are passed to body.found(word, bits, lane). body.first_row(word) is the
+  /// first row of a word.
   template <class Body>
   void first_edge(const RowRange& rows, const LaneOutput& output, const Body& body) {
     if (rows.begin == rows.end) return;
     const std::uint64_t first = body.word(rows.begin), words = body.word(rows.end - 1) + 1 - first;
-    blocks(words, kWordsAtOnce, output, [&](std::uint64_t begin, std::uint64_t end, Lane& lane) {
+    for_each_block(words, kWordsPerBlock, output, [&](std::uint64_t begin, std::uint64_t end, Lane& lane) {
       const Body local = body;
       const RowRange range = rows;
       std::uint64_t edges = 0;
       for (std::uint64_t word = first + begin; word < first + end; ++word) {
         std::uint32_t found = 0;
-        for (std::uint32_t left = local.wanted(word, range); left != 0; left &= left - 1) {
-          const auto bit = static_cast<unsigned>(std::countr_zero(left));
-          const bool finds = search(range, local.first_row(word) + bit, local, edges, lane);
-          found |= std::uint32_t{finds} << bit;
+        for (std::uint32_t pending = local.wanted(word, range); pending != 0; pending &= pending - 1) {
+          const auto bit = static_cast<unsigned>(std::countr_zero(pending));
+          const bool accepted = search(range, local.first_row(word) + bit, local, edges, lane);
+          found |= std::uint32_t{accepted} << bit;
         }
         if (found != 0) local.found(word, found, lane);
       }
@@ -104,25 +104,25 @@ class HostTraverser : public HostExecutorOf<LevelLane> {
   /// A thread reduces whole rows.
   template <class Body>
   void reduce_rows(const RowRange& rows, const LaneOutput& output, const Body& body) {
-    blocks(rows.end - rows.begin, kRowsAtOnce, output,
-           [&](std::uint64_t begin, std::uint64_t end, Lane& lane) {
-             const Body local = body;  // no store through a pointer can change the copy
-             std::uint64_t edges = 0;
-             for (std::uint64_t row = rows.begin + begin; row < rows.begin + end; ++row) {
-               typename Body::Value before{};
-               if (!local.begin(row, before)) continue;
-               const auto total =
-                   reduce_edges(local, row, before, rows.offsets[row], rows.offsets[row + 1], edges);
-               local.end(row, before, total, lane);
-             }
-             lane.add(0, edges);
-           });
+    for_each_block(rows.end - rows.begin, kRowsPerBlock, output,
+                   [&](std::uint64_t begin, std::uint64_t end, Lane& lane) {
+                     const Body local = body;  // no store through a pointer can change the copy
+                     std::uint64_t edges = 0;
+                     for (std::uint64_t row = rows.begin + begin; row < rows.begin + end; ++row) {
+                       typename Body::Value before{};
+                       if (!local.begin(row, before)) continue;
+                       const auto total =
+                           reduce_edges(local, row, before, rows.offsets[row], rows.offsets[row + 1], edges);
+                       local.end(row, before, total, lane);
+                     }
+                     lane.add(0, edges);
+                   });
   }
 
  private:
-  static constexpr std::uint64_t kListsAtOnce = 64, kWordsAtOnce = 128, kRowsAtOnce = 256;
+  static constexpr std::uint64_t kListsPerBlock = 64, kWordsPerBlock = 128, kRowsPerBlock = 256;
   /// The caller traverses fewer edges alone: waking other threads would take longer.
-  static constexpr std::uint64_t kAlone = 2048;
+  static constexpr std::uint64_t kSerialEdges = 2048;
   /// Prefetch distances for lists, and for what a body reads of targets: as many reads as a core overlaps.
   static constexpr std::uint64_t kListsAhead = 8, kTargetsAhead = 32;
 
@@ -161,7 +161,7 @@ class HostTraverser : public HostExecutorOf<LevelLane> {
     EdgeIndex e = first;
     while (e < last && !body.hits(e)) ++e;
     edges += std::min(e + 1, last) - first;
-    return e < last && body.take(row, e, lane);
+    return e < last && body.accept(row, e, lane);
   }
 
   LevelBins levels_;

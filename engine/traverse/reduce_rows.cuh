@@ -36,11 +36,12 @@ class RowOfLane {
   template <class Done>
   __device__ void by_warp(unsigned long long& edges, const Done& done) const {
     if (size_ == 0) done(before_, reduce_edges(body_, row_, before_, begin_, end_, edges));
-    for (unsigned left = __ballot_sync(~0u, size_ == 1); left != 0; left &= left - 1) {
-      const int owner = __ffs(static_cast<int>(left)) - 1;
+    for (unsigned pending = __ballot_sync(~0u, size_ == 1); pending != 0; pending &= pending - 1) {
+      const int owner = __ffs(static_cast<int>(pending)) - 1;
       const Value before = __shfl_sync(~0u, before_, owner),
-                  total = together(row_ - lane_ + static_cast<unsigned>(owner), before,
-                                   __shfl_sync(~0u, begin_, owner), __shfl_sync(~0u, end_, owner), edges);
+                  total =
+                      reduce_by_warp(row_ - lane_ + static_cast<unsigned>(owner), before,
+                                     __shfl_sync(~0u, begin_, owner), __shfl_sync(~0u, end_, owner), edges);
       if (static_cast<int>(lane_) == owner) done(before, total);
     }
   }
@@ -57,7 +58,7 @@ class RowOfLane {
       const std::uint64_t row = row_ - threadIdx.x + rows.lanes[i];
       Value before{};
       body_.begin(row, before);
-      const Value total = share(rows, row, before, edges);
+      const Value total = reduce_by_block(rows, row, before, edges);
       if (threadIdx.x == 0) done(row, before, total);
       __syncthreads();
     }
@@ -65,38 +66,38 @@ class RowOfLane {
   }
 
  private:
-  __device__ Value joined_warp(Value value) const {
+  __device__ Value join_over_warp(Value value) const {
     for (unsigned step = kWarp / 2; step > 0; step /= 2)
       value = body_.join(value, __shfl_xor_sync(~0u, value, step));
     return value;
   }
 
   /// Reduces a row by a warp; all of its lanes get the total.
-  __device__ Value together(std::uint64_t row, Value before, EdgeIndex begin, EdgeIndex end,
-                            unsigned long long& edges) const {
-    Value total = body_.none(before);
+  __device__ Value reduce_by_warp(std::uint64_t row, Value before, EdgeIndex begin, EdgeIndex end,
+                                  unsigned long long& edges) const {
+    Value total = body_.identity(before);
     for (EdgeIndex base = begin; base < end; base += kWarp) {
-      const bool looks = base + lane_ < end;
-      Value value = body_.none(before);
-      const bool found = looks && body_.receives(row, base + lane_, value);
-      edges += looks;
+      const bool in_range = base + lane_ < end;
+      Value value = body_.identity(before);
+      const bool found = in_range && body_.receives(row, base + lane_, value);
+      edges += in_range;
       if (!__any_sync(~0u, found)) continue;
-      total = body_.join(total, joined_warp(value));
+      total = body_.join(total, join_over_warp(value));
       if (body_.stops(before, total)) break;
     }
     return total;
   }
 
   /// Reduces a row by a block; its first thread gets the total.
-  __device__ Value share(LongRows<Value>& rows, std::uint64_t row, Value before,
-                         unsigned long long& edges) const {
-    Value total = body_.none(before), value{};
+  __device__ Value reduce_by_block(LongRows<Value>& rows, std::uint64_t row, Value before,
+                                   unsigned long long& edges) const {
+    Value total = body_.identity(before), value{};
     const EdgeIndex end = offsets_[row + 1];
     for (EdgeIndex e = offsets_[row] + threadIdx.x; e < end; e += kTeamBlock) {
       ++edges;
       if (body_.receives(row, e, value)) total = body_.join(total, value);
     }
-    total = joined_warp(total);
+    total = join_over_warp(total);
     if (lane_ == 0) rows.parts[threadIdx.x / kWarp] = total;
     __syncthreads();
     if (threadIdx.x == 0)
@@ -116,16 +117,17 @@ class RowOfLane {
 template <class Body>
 __global__ void __launch_bounds__(kTeamBlock)
     reduce_rows_kernel(RowRange rows, LaneOutput output, Body body) {
-  __shared__ LongRows<typename Body::Value> of_block;
+  __shared__ LongRows<typename Body::Value> long_rows;
   CudaLane out(output);
   unsigned long long edges = 0;
   for (std::uint64_t base = rows.begin + std::uint64_t{blockIdx.x} * kTeamBlock; base < rows.end;
        base += GridTeam{}.size()) {
     const std::uint64_t row = base + threadIdx.x;
-    const RowOfLane<Body> own(body, rows.offsets, row, row < rows.end);
-    own.by_warp(edges, [&](auto before, auto total) { body.end(row, before, total, out); });
-    own.by_block(of_block, edges,
-                 [&](std::uint64_t of, auto before, auto total) { body.end(of, before, total, out); });
+    const RowOfLane<Body> row_of_lane(body, rows.offsets, row, row < rows.end);
+    row_of_lane.by_warp(edges, [&](auto before, auto total) { body.end(row, before, total, out); });
+    row_of_lane.by_block(long_rows, edges, [&](std::uint64_t long_row, auto before, auto total) {
+      body.end(long_row, before, total, out);
+    });
   }
   out.add(0, edges);
   __syncwarp();

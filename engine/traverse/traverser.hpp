@@ -6,18 +6,18 @@
 //                                           body.prefetch(e), body.prefetch_target(e): what the body reads
 //                                           of the list from e on, and of the target of e, is needed soon
 //   first_edge(rows, output, body)          for every row with body.wants(row): the first edge e with
-//                                           body.hits(e) is passed to body.take(row, e, lane); sums[0]
+//                                           body.hits(e) is passed to body.accept(row, e, lane); sums[0]
 //                                           counts the edges up to it, or all
 //   reduce_rows(rows, output, body)         for every row with body.begin(row, before): joins the values
 //                                           that body.receives(row, e, value) sets for edges e, by
-//                                           body.join() from body.none(before) on, until
+//                                           body.join() from body.identity(before) on, until
 //                                           body.stops(before, total); then calls
 //                                           body.end(row, before, total, lane). sums[0] counts the edges
 //                                           tested. If receives() is false it leaves the value unchanged
 //
 // If the lane has kBinsByLevel, a body also calls its bin(v, level) and beyond(v). A traverser with
 // kPullsIntoBits asks for the rows of first_edge() as words of bits, and returns in the same form those whose
-// take() is true (host_traverser.hpp).
+// accept() is true (host_traverser.hpp).
 #pragma once
 
 #include <concepts>
@@ -60,7 +60,7 @@ struct RowRange {
 template <class Body, class Count>
 SLUICE_HD typename Body::Value reduce_edges(const Body& body, std::uint64_t row, typename Body::Value before,
                                             EdgeIndex e, EdgeIndex end, Count& edges) {
-  typename Body::Value total = body.none(before), value{};
+  typename Body::Value total = body.identity(before), value{};
   for (; e < end; ++e) {
     ++edges;
     if (!body.receives(row, e, value)) continue;

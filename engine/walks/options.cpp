@@ -19,7 +19,7 @@ void validate(const Options& options) {
   if (options.kind == Kind::multidimensional && options.frontier_size == 0) {
     throw UsageError("--frontier-size: must be at least 1");
   }
-  if (options.kind == Kind::multidimensional) require_plain(options.layout, "this walk reads");
+  if (options.kind == Kind::multidimensional) require_plain_layout(options.layout, "this walk reads");
 }
 
 }  // namespace sluice::walks

@@ -218,7 +218,7 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
   }
 
   SLUICE_HD Round settle(Walker& walker, Place& place, Proposal& proposal) const {
-    const Round round = place.program->settle(walker, proposal, answers(place.read));
+    const Round round = place.program->settle(walker, proposal, edge_lookup(place.read));
     if constexpr (kAsks) {
       if (round == Round::scan) return may_scan(walker, place);
       if (round == Round::absent) {
@@ -237,15 +237,15 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
   template <class Group>
   SLUICE_HD Round scan(const Group& group, Walker& walker, const Program* program) const {
     std::uint64_t counted_already = 0;
-    return program->transform_list(group, walker, answers(counted_already));
+    return program->transform_list(group, walker, edge_lookup(counted_already));
   }
   SLUICE_HD void end(Place& place) const { place.key = ended(); }
 
  private:
   /// Coded partitions are replaced during a run. They have no edge set, and kernels need no lookup for it.
-  SLUICE_HD PagedAnswers answers(std::uint64_t& read) const {
+  SLUICE_HD PagedEdgeLookup edge_lookup(std::uint64_t& read) const {
     if constexpr (kReadsCodes<Program>) return {map, {}, read};
-    return Partitioned::answers(read);
+    return Partitioned::edge_lookup(read);
   }
 
   /// Bytes that a scan of the walker's list reads in place. A scan reads the list twice, and searches another
@@ -269,7 +269,7 @@ struct WalksOn<Program, Partitioned> : ActiveWalks {
     Proposal proposal;
     proposal.hop = {place.question.target, row_of(*programs, place.question.target),
                     walker.row.offset + place.question.index};
-    const Round round = programs->judge(walker, proposal, answers(place.read));
+    const Round round = programs->judge(walker, proposal, edge_lookup(place.read));
     if (round == Round::absent) {
       place.key = waits_for(walker, place.question.target);
     } else {

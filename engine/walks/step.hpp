@@ -129,7 +129,7 @@ struct WalkProgram {
   SLUICE_HD Round judge(Walker& walker, const Proposal& proposal, const Lists& lists) const {
     if constexpr (kTrials) {
       const Answer accepted = accept(walker, proposal.hop, lists);
-      if (accepted == Answer::absent) return Round::absent;
+      if (accepted == Answer::unknown) return Round::absent;
       if (accepted == Answer::no) return ++walker.trial < kMaxTrials ? Round::rejected : Round::scan;
     }
     return take(walker, proposal.hop, proposal.probe.random);
@@ -210,7 +210,7 @@ struct WalkProgram {
         if (x < sampler.bias_floor()) return Answer::yes;
       }
       const Answer answer = ask(walker, edge, lists);
-      if (answer == Answer::absent) return Answer::absent;
+      if (answer == Answer::unknown) return Answer::unknown;
       accepted = x < dynamic_bias(walker, edge, answer);
     }
     return accepted ? Answer::yes : Answer::no;

@@ -48,8 +48,8 @@ BatchPlan plan_batches(const Device& device, std::uint64_t row_bytes, std::uint6
   constexpr std::uint64_t kCounterBytes = std::uint64_t{64} << 10;  // what the run allocates beside the batch
   const std::uint64_t free = device.memory().available();
   const std::uint64_t usable = free > kCounterBytes ? free - kCounterBytes : 0;
-  const std::uint64_t each = with_sink || device.plans() ? 2 * row_bytes : row_bytes;
-  if (device.plans()) {
+  const std::uint64_t each = with_sink || device.is_planning() ? 2 * row_bytes : row_bytes;
+  if (device.is_planning()) {
     device.memory().charge_and_release(kCounterBytes + each, "a walk");
     return {};
   }
@@ -57,7 +57,7 @@ BatchPlan plan_batches(const Device& device, std::uint64_t row_bytes, std::uint6
     throw BudgetError("device memory: one walk needs " + format_size(each) + " beside the graph, but " +
                       format_size(free) + " are left (raise --device-memory or lower --length)");
   }
-  const std::uint64_t staged = std::min(kLeavingBytes, host_budget().available() / 4);
+  const std::uint64_t staged = std::min(kGpuResultBytes, host_budget().available() / 4);
   const std::uint64_t limit =
       with_sink ? std::min(usable, 2 * std::max(staged, row_bytes)) : std::min(usable, kPathBytes);
   constexpr std::uint64_t kLine = 32;  // walks

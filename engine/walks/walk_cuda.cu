@@ -21,7 +21,7 @@ void run_walk_batches(const InstanceRun<WalkSink, Options>& run, const LaunchWal
   RunStats& stats = run.stats;
   const std::uint64_t row = std::uint64_t{run.options.length} + 1, row_bytes = row * sizeof(Vertex);
   const BatchPlan plan = plan_batches(device, row_bytes, run.instances(), run.sink != nullptr);
-  if (device.plans()) return;
+  if (device.is_planning()) return;
   Buffer<Vertex> paths(device, plan.pitch * row, "a batch of walks");
   ResultLane lane(device, run.sink ? plan.batch * row : 0);
   Buffer<WalkCounters> counters(device, kWalkCounterSlots, "counters");
@@ -42,7 +42,7 @@ void run_walk_batches(const InstanceRun<WalkSink, Options>& run, const LaunchWal
     compute.wait("walks");
     stats.compute_seconds += timer.seconds();
   };
-  run_batches(EvenBatches{plan.batch, make}, run.range, run.options.progress, stats);
+  run_batches(EqualBatches{plan.batch, make}, run.range, run.options.progress, stats);
   totals_of(device, counters).add_to(stats);
 }
 

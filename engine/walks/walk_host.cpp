@@ -15,10 +15,10 @@ void run_walk_batches(const InstanceRun<WalkSink, Options>& run, const WalkBlock
   const std::uint64_t row = std::uint64_t{run.options.length} + 1, row_bytes = row * sizeof(Vertex);
   const std::uint64_t fit = std::max<std::uint64_t>(device.memory().available() / (2 * row_bytes), 1);
   const std::uint64_t most = std::min(std::max(kBatchBytes / row_bytes, kWalksPerBlock), run.instances()),
-                      batch = device.plans() ? 1 : std::min(most, fit);
+                      batch = device.is_planning() ? 1 : std::min(most, fit);
   std::array<Buffer<Vertex>, 2> rows;
   for (auto& buffer : rows) buffer = Buffer<Vertex>(device, batch * row, "a batch of walks");
-  if (device.plans()) return;
+  if (device.is_planning()) return;
   std::atomic<std::uint64_t> steps{0}, rounds{0};
   const auto make = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
     Vertex* const out = rows[stats.batches % 2].data();
@@ -34,7 +34,7 @@ void run_walk_batches(const InstanceRun<WalkSink, Options>& run, const WalkBlock
       run.sink->write({first, count, run.options.length, {out, count * row}, {}, {}});
     });
   };
-  run_batches(EvenBatches{batch, make}, run.range, run.options.progress, stats);
+  run_batches(EqualBatches{batch, make}, run.range, run.options.progress, stats);
   WalkTotals{steps, rounds}.add_to(stats);
 }
 

@@ -17,7 +17,7 @@ inline constexpr std::uint64_t kWalksPerBlock = 4096;    ///< walks that a threa
 inline constexpr std::uint64_t kBatchBytes = 64u << 20;  ///< of results, written while the next batch runs
 
 /// Walks whose questions do not stall on memory: the first attempt prefetches the edge set's bucket and
-/// returns Answer::absent; the round goes on at the walk's next turn.
+/// returns Answer::unknown; the round goes on at the walk's next turn.
 template <class Program>
 struct WalksAhead : WalksOn<Program, Whole> {
   using Base = WalksOn<Program, Whole>;
@@ -38,7 +38,7 @@ struct WalksAhead : WalksOn<Program, Whole> {
       coming = !coming && lists.set.size > 0;
       if (!coming) return lists.has_edge(graph, u, v);
       prefetch(lists.set.bucket(u, v));
-      return Answer::absent;
+      return Answer::unknown;
     }
   };
 };

@@ -212,7 +212,8 @@ class OutlineArrays final : public HostMemory {
   Block allocate(std::uint64_t bytes, const char* purpose) override {
     const auto found = known_.find(std::string_view(purpose));
     const std::shared_ptr<void> array =
-        found != known_.end() ? found->second : std::shared_ptr<void>(std::shared_ptr<void>(), no_memory());
+        found != known_.end() ? found->second
+                              : std::shared_ptr<void>(std::shared_ptr<void>(), placeholder_address());
     return {array, array.get(), charged_(bytes)};
   }
 

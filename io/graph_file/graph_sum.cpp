@@ -41,7 +41,7 @@ void add_read(GraphChecksum& sum, const Graph& graph, unsigned threads, Read&& r
     constexpr bool kWidened = !std::is_same_v<Stored, T>;
     Checksum block;
     const std::uint64_t piece_size = std::min(
-        entries_of_piece(sizeof(T) + (kWidened ? sizeof(Stored) : 0), kMinChecksumBytes, kMaxPieceEntries),
+        entries_per_piece(sizeof(T) + (kWidened ? sizeof(Stored) : 0), kMinChecksumBytes, kMaxPieceEntries),
         end - begin);
     HostArray<T> piece(piece_size, "the checksum of the graph");
     HostArray<Stored> stored(kWidened ? piece_size : 0, "the checksum of the graph");

@@ -31,7 +31,7 @@ class PlainTraverser : public HostExecutorOf<PlainLane> {
   template <class Body>
   void for_each_edge(const VertexRange& vertices, const LaneOutput& output, const Body& body) {
     for (std::uint64_t i = 1; i < vertices.count; ++i) descents += vertices[i] < vertices[i - 1];
-    blocks(vertices.count, 3, output, [&](std::uint64_t begin, std::uint64_t end, Lane& lane) {
+    for_each_block(vertices.count, 3, output, [&](std::uint64_t begin, std::uint64_t end, Lane& lane) {
       for (std::uint64_t i = begin; i < end; ++i) {
         const Vertex u = vertices[i];
         if (!body.sends(u)) continue;
@@ -44,13 +44,13 @@ class PlainTraverser : public HostExecutorOf<PlainLane> {
   }
   template <class Body>
   void first_edge(const RowRange& rows, const LaneOutput& output, const Body& body) {
-    blocks(rows.end - rows.begin, 3, output, [&](std::uint64_t begin, std::uint64_t end, Lane& lane) {
+    for_each_block(rows.end - rows.begin, 3, output, [&](std::uint64_t begin, std::uint64_t end, Lane& lane) {
       for (std::uint64_t row = rows.begin + begin; row < rows.begin + end; ++row) {
         if (!body.wants(row)) continue;
         for (EdgeIndex e = rows.offsets[row]; e < rows.offsets[row + 1]; ++e) {
           lane.add(0, 1);
           if (!body.hits(e)) continue;
-          body.take(row, e, lane);
+          body.accept(row, e, lane);
           break;
         }
       }
@@ -58,7 +58,7 @@ class PlainTraverser : public HostExecutorOf<PlainLane> {
   }
   template <class Body>
   void reduce_rows(const RowRange& rows, const LaneOutput& output, const Body& body) {
-    blocks(rows.end - rows.begin, 3, output, [&](std::uint64_t begin, std::uint64_t end, Lane& lane) {
+    for_each_block(rows.end - rows.begin, 3, output, [&](std::uint64_t begin, std::uint64_t end, Lane& lane) {
       std::uint64_t edges = 0;
       for (std::uint64_t row = rows.begin + begin; row < rows.begin + end; ++row) {
         typename Body::Value before{};

@@ -28,7 +28,7 @@ TEST(RunBatches, CoverTheRangeInOrderAndEndWithARest) {
     made.emplace_back(first, count);
     writer.submit([&, first] { written.push_back(first); });
   };
-  run_batches(EvenBatches{4, run}, {10, 20}, kSilent, figures);
+  run_batches(EqualBatches{4, run}, {10, 20}, kSilent, figures);
 
   EXPECT_EQ(made, (Batches{{10, 4}, {14, 4}, {18, 2}}));
   EXPECT_EQ(written, (std::vector<Instance>{10, 14, 18})) << "all writes ended, in order";
@@ -38,19 +38,19 @@ TEST(RunBatches, CoverTheRangeInOrderAndEndWithARest) {
 TEST(RunBatches, OfNoInstanceMakeNothing) {
   Figures figures;
   const auto run = [](Instance, std::uint64_t, BatchWriter&) { FAIL() << "there is nothing to make"; };
-  run_batches(EvenBatches{4, run}, {7, 7}, kSilent, figures);
+  run_batches(EqualBatches{4, run}, {7, 7}, kSilent, figures);
   EXPECT_EQ(figures.batches, 0u);
 }
 
 /// Fits `fits` instances at a time, and halves what it tries.
 struct Tight {
-  std::uint64_t next(std::uint64_t) const { return size; }
+  std::uint64_t next_size(std::uint64_t) const { return size; }
   void run(Instance first, std::uint64_t count, BatchWriter&) {
     figures.made += count;
     if (count > fits) throw BudgetError("too many at once");
     made.emplace_back(first, count);
   }
-  bool smaller(std::uint64_t count, const BatchWriter&) {
+  bool shrink(std::uint64_t count, const BatchWriter&) {
     size = count / 2;
     return size > 0;
   }
@@ -104,17 +104,17 @@ TEST(RunBatches, ReportProgressAndStopWhereItThrows) {
     seen.emplace_back(done, total);
     if (done >= 6) throw std::runtime_error("asked to stop");
   };
-  EXPECT_THROW(run_batches(EvenBatches{3, run}, {100, 110}, stop, figures), std::runtime_error);
+  EXPECT_THROW(run_batches(EqualBatches{3, run}, {100, 110}, stop, figures), std::runtime_error);
   EXPECT_EQ(seen, (Batches{{3, 10}, {6, 10}}));
   EXPECT_EQ(made, (Batches{{100, 3}, {103, 3}}));
 }
 
 /// One of several ranks: the others have more to do, so it makes empty batches with them.
 struct Together {
-  bool more(std::uint64_t left) { return left > 0 || --others > 0; }
-  std::uint64_t next(std::uint64_t) const { return 4; }
+  bool has_more(std::uint64_t left) { return left > 0 || --others > 0; }
+  std::uint64_t next_size(std::uint64_t) const { return 4; }
   void run(Instance first, std::uint64_t count, BatchWriter&) { made.emplace_back(first, count); }
-  void ran(std::uint64_t count) { ended.push_back(count); }
+  void finished(std::uint64_t count) { ended.push_back(count); }
 
   int others;
   Batches made{};

@@ -43,7 +43,7 @@ TEST(MemoryBudget, RefusesWhatPassesTheCeilingAndChargesNothing) {
 
 TEST(MemoryBudget, LiesWithinAnother) {
   MemoryBudget host("host", 100), device("device", 80);
-  device.lie_within(host);
+  device.nest_in(host);
   host.charge(50, "a graph");
   device.charge(30, "slots");
 
@@ -119,7 +119,7 @@ TEST(MemoryPlan, LeavesTheHostAsItWas) {
   const std::uint64_t used = host_budget().used(), peak = host_budget().peak(),
                       left = host_budget().available();
   MemoryBudget device("device");
-  device.lie_within(host_budget());
+  device.nest_in(host_budget());
   {
     MemoryPlan plan(device);
     plan.charge(peak + 1000, "slots");
@@ -134,7 +134,7 @@ TEST(MemoryPlan, CountsHostMemoryThatIsNotTaken) {
   constexpr std::uint64_t kMore = std::uint64_t{1} << 60;
   const std::uint64_t used = host_budget().used(), peak = host_budget().peak();
   MemoryBudget device("device");
-  device.lie_within(host_budget());
+  device.nest_in(host_budget());
   {
     MemoryPlan plan(device, MemoryPlan::Host::counted);
     const HostArray<std::byte> array(kMore, "more than there is");

@@ -126,8 +126,9 @@ TEST(Ownership, SharesOutEvenly) {
 TEST(Ownership, AnswersAlikeFromACopyOfItsArrays) {
   const Ownership owners({0, 10, 10, 300, 301, 5000});
   const std::vector<std::uint64_t> begins(owners.begins().begin(), owners.begins().end());
-  const std::vector<std::uint32_t> firsts(owners.firsts().begin(), owners.firsts().end());
-  const OwnershipView view{begins.data(), firsts.data(), owners.view().shift};
+  const std::vector<std::uint32_t> bucket_owners(owners.bucket_owners().begin(),
+                                                 owners.bucket_owners().end());
+  const OwnershipView view{begins.data(), bucket_owners.data(), owners.view().shift};
 
   for (Vertex v = 0; v < owners.vertices(); ++v) ASSERT_EQ(view.owner(v), owners.owner(v));
 }

@@ -37,7 +37,7 @@ TEST(Agreement, TogetherAllThrowOrNone) {
     Meeting::run(kRanks, [&](int rank, Meeting& meeting) {
       ThreadCommunicator ranks(rank, meeting);
       try {
-        together(&ranks, lacks_on(lacking, rank));
+        agree_on_memory(&ranks, lacks_on(lacking, rank));
       } catch (const BudgetError& error) {
         ++thrown;
         own += error.what() == std::string("too little");

@@ -22,10 +22,10 @@ class InboxTest : public testing::Test {
 
 TEST_F(InboxTest, ChargesTheMostThatCameAtOnce) {
   {
-    Inbox inbox;
+    ReceiveBuffer inbox;
     for (const std::uint64_t size : {100u, 1000u, 10u}) {
       const std::vector<std::uint64_t> sizes{size, 0, 2 * size};
-      std::byte* const to = inbox.open(sizes, "a test");
+      std::byte* const to = inbox.resize(sizes, "a test");
       for (std::uint64_t i = 0; i < 3 * size; ++i) to[i] = static_cast<std::byte>(i < size ? 1 : 3);
 
       EXPECT_EQ(charged(), size == 100 ? 300u : 3000u);
@@ -45,20 +45,20 @@ TEST_F(InboxTest, ChargesTheMostThatCameAtOnce) {
 /// What was here goes first: memory need not hold both.
 TEST_F(InboxTest, GrowsWhereBothDoNotFit) {
   leave_bytes(1000);
-  Inbox inbox;
-  inbox.open(std::vector<std::uint64_t>{600}, "a test");
+  ReceiveBuffer inbox;
+  inbox.resize(std::vector<std::uint64_t>{600}, "a test");
 
-  inbox.open(std::vector<std::uint64_t>{0, 1000}, "a test");
+  inbox.resize(std::vector<std::uint64_t>{0, 1000}, "a test");
 
   EXPECT_EQ(charged(), 1000u);
 }
 
 TEST_F(InboxTest, SaysInOneLineWhatDoesNotFit) {
   leave_bytes(1000);
-  Inbox inbox;
+  ReceiveBuffer inbox;
 
   try {
-    inbox.open(std::vector<std::uint64_t>{1001}, "words of ranks");
+    inbox.resize(std::vector<std::uint64_t>{1001}, "words of ranks");
     ADD_FAILURE() << "so many do not fit";
   } catch (const BudgetError& error) {
     const std::string line = error.what();

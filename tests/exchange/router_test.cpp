@@ -44,7 +44,7 @@ TEST(RouterRows, AreSharedAsAWhole) {
       router.share(column.data(), "a test", width);
 
       for (std::uint64_t i = 0; i < column.size(); ++i)
-        ASSERT_EQ(column[i], value_of(i, 0)) << "on rank " << router.own() << " of width " << width;
+        ASSERT_EQ(column[i], value_of(i, 0)) << "on rank " << router.own_rank() << " of width " << width;
     }
   });
 }
@@ -76,7 +76,7 @@ TEST(RouterRows, TravelOneByOneOrAllWhereSomeChanged) {
 
       for (std::uint64_t row = 0; row < column.size(); ++row)
         ASSERT_EQ(column[row], expected[row])
-            << "row " << row << " on rank " << router.own() << " in round " << round;
+            << "row " << row << " on rank " << router.own_rank() << " in round " << round;
     }
   });
 }
@@ -85,7 +85,7 @@ TEST(RouterRows, TravelOneByOneOrAllWhereSomeChanged) {
 TEST(RouterRows, ComeToTheirPlaceAsAWhole) {
   const std::uint64_t before = host_budget().used();
   on_owners({0, 5000, 10000}, [&](Router& router) {
-    std::vector<std::uint64_t> column(10000, router.own() + 1);
+    std::vector<std::uint64_t> column(10000, router.own_rank() + 1);
     std::vector<Vertex> changed(5000);
     std::iota(changed.begin(), changed.end(), static_cast<Vertex>(router.first()));
     router.share_changed(column.data(), changed, "a test");
@@ -100,8 +100,9 @@ TEST(RouterRows, AreSharedByRanges) {
   on_owners(kBegins, [](Router& router) {
     const std::vector<ElementRange> ranges{{700, 900}, {0, 3}, {5, 5}, {3, 5}};
     std::vector<std::uint16_t> column(1003, 9);
-    const auto [begin, end] = ranges[router.own()];
-    for (std::uint64_t i = begin; i < end; ++i) column[i] = static_cast<std::uint16_t>(10 + router.own());
+    const auto [begin, end] = ranges[router.own_rank()];
+    for (std::uint64_t i = begin; i < end; ++i)
+      column[i] = static_cast<std::uint16_t>(10 + router.own_rank());
 
     router.share_ranges(column.data(), ranges, "a test");
 
@@ -110,7 +111,7 @@ TEST(RouterRows, AreSharedByRanges) {
                            : i < 5               ? 13
                            : i >= 700 && i < 900 ? 10
                                                  : 9)
-          << i << " on rank " << router.own();
+          << i << " on rank " << router.own_rank();
   });
 }
 
@@ -132,7 +133,7 @@ TEST(RouterRows, AreSharedAsBits) {
 
       for (std::uint64_t row = 0; row < rows; ++row)
         ASSERT_EQ(words[row / 32] >> row % 32 & 1, is_set(row) ? 1u : 0u)
-            << row << " on rank " << router.own();
+            << row << " on rank " << router.own_rank();
     });
   }
 }
@@ -146,24 +147,24 @@ TEST(RouterRows, AreGatheredAsIdsOrBits) {
         if (router.owns(expected[i])) own.push_back(expected[i]);
       }
 
-      std::vector<Vertex> all = router.gather(own, "a test");
+      std::vector<Vertex> all = router.gather_rows(own, "a test");
 
       EXPECT_TRUE(std::equal(own.begin(), own.end(), all.begin())) << "own rows come first";
       std::ranges::sort(all);
-      EXPECT_EQ(all, expected) << "on rank " << router.own() << " of every " << every;
+      EXPECT_EQ(all, expected) << "on rank " << router.own_rank() << " of every " << every;
     });
   }
 }
 
 TEST(RouterRows, StayWhereTheyAreAlone) {
-  const auto alone = make_alone();
+  const auto alone = make_single_rank();
   Router router(*alone, Ownership({0, 3}));
   std::vector<double> column{1, 2, 3};
   router.share(column.data(), "a test");
   router.share_changed(column.data(), std::vector<Vertex>{1}, "a test");
   router.share_ranges(column.data(), std::vector<ElementRange>{{0, 3}}, "a test");
   EXPECT_EQ(column, (std::vector<double>{1, 2, 3}));
-  EXPECT_EQ(router.gather({2, 0}, "a test"), (std::vector<Vertex>{2, 0}));
+  EXPECT_EQ(router.gather_rows({2, 0}, "a test"), (std::vector<Vertex>{2, 0}));
   EXPECT_EQ(router.sum(7, "a test"), 7u);
 }
 
@@ -201,7 +202,7 @@ TEST(RouterColumns, GoToTheirOwners) {
       std::optional<Router> router;
       in_pieces ? router.emplace(ranks, device, nullptr, 3 * 65) : router.emplace(ranks);
 
-      const auto receive = router->counts(send, "counts");
+      const auto receive = router->exchange_counts(send, "counts");
       const std::uint64_t sum = std::reduce(receive.begin(), receive.end());
       std::vector<std::uint64_t> came_wide(sum);
       std::vector<std::uint16_t> came_narrow(sum);
@@ -233,11 +234,11 @@ TEST(RouterCounts, EndAlikeWhereOneRankLacksMemory) {
         send.assign(3, static_cast<std::uint64_t>(rank));
       };
       if (lacking == 3) {
-        EXPECT_EQ(router.counts_after(body, send, "a test"), (std::vector<std::uint64_t>{0, 1, 2}));
+        EXPECT_EQ(router.exchange_counts_after(body, send, "a test"), (std::vector<std::uint64_t>{0, 1, 2}));
         continue;
       }
       try {
-        router.counts_after(body, send, "a test");
+        router.exchange_counts_after(body, send, "a test");
         ADD_FAILURE() << "rank " << lacking << " lacks memory, but rank " << rank << " does not know";
       } catch (const BudgetError& error) {
         EXPECT_EQ(std::string(error.what()).starts_with("this rank"), rank == lacking) << error.what();

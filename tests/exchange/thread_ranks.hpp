@@ -43,8 +43,8 @@ class Meeting {
 class ThreadCommunicator final : public Communicator {
  public:
   ThreadCommunicator(int rank, Meeting& meeting) : meeting_(meeting) {
-    place_.rank = place_.node_rank = rank;
-    place_.size = place_.node_size = meeting.size();
+    topology_.rank = topology_.node_rank = rank;
+    topology_.size = topology_.node_size = meeting.size();
   }
 
   void barrier(const char*) override {
@@ -56,8 +56,8 @@ class ThreadCommunicator final : public Communicator {
     });
     if (rank() == root) bytes_sent_ += bytes.size() * others();
   }
-  void all_reduce(std::span<std::uint64_t> values, Reduce how, const char*) override { reduce(values, how); }
-  void all_reduce(std::span<double> values, Reduce how, const char*) override { reduce(values, how); }
+  void all_reduce(std::span<std::uint64_t> values, Reduce op, const char*) override { reduce(values, op); }
+  void all_reduce(std::span<double> values, Reduce op, const char*) override { reduce(values, op); }
   std::vector<std::string> all_gather(const std::string& bytes, const char*) override {
     std::vector<std::string> all;
     meeting_.exchange<std::string>(rank(), bytes,
@@ -73,7 +73,7 @@ class ThreadCommunicator final : public Communicator {
           std::ranges::copy(theirs[static_cast<std::size_t>(rank())], receive[r].begin());
         });
   }
-  void swap(std::span<const std::byte> send, std::span<std::byte> received, const char*) override {
+  void all_to_all(std::span<const std::byte> send, std::span<std::byte> received, const char*) override {
     const std::size_t part = send.size() / static_cast<std::size_t>(size());
     bytes_sent_ += part * others();
     meeting_.exchange<std::span<const std::byte>>(rank(), send, [&](std::size_t r, const auto& theirs) {
@@ -83,7 +83,9 @@ class ThreadCommunicator final : public Communicator {
   }
   void announce_failure() noexcept override {}
   void throw_if_failed(const char*) override {}
-  std::vector<std::string> last_words(const std::string& bytes, Timeout) noexcept override { return {bytes}; }
+  std::vector<std::string> final_gather(const std::string& bytes, Timeout) noexcept override {
+    return {bytes};
+  }
   void close() noexcept override {}
   void abort(int status) noexcept override { std::_Exit(status); }
 
@@ -95,17 +97,17 @@ class ThreadCommunicator final : public Communicator {
   }
 
   template <class T>
-  void reduce(std::span<T> values, Reduce how) {
+  void reduce(std::span<T> values, Reduce op) {
     if (size() > 1) bytes_sent_ += values.size_bytes();
     const std::vector<T> own(values.begin(), values.end());
     meeting_.exchange<std::vector<T>>(rank(), own, [&](std::size_t r, const std::vector<T>& theirs) {
       for (std::size_t i = 0; i < theirs.size(); ++i) {
         if (r == 0) {
           values[i] = theirs[i];
-        } else if (how == Reduce::sum) {
+        } else if (op == Reduce::sum) {
           values[i] += theirs[i];
         } else {
-          values[i] = how == Reduce::min ? std::min(values[i], theirs[i]) : std::max(values[i], theirs[i]);
+          values[i] = op == Reduce::min ? std::min(values[i], theirs[i]) : std::max(values[i], theirs[i]);
         }
       }
     });

@@ -174,8 +174,8 @@ TEST_P(HostExecutorTest, GivesTheIndicesOfSeveralWorksToGroups) {
   for (const std::uint64_t count : counts) marks.emplace_back(count, 0);
   std::uint64_t sums[kGroupSums];
 
-  executor_.for_each_group_aside<Counted>(counts, Groups::warps_then_blocks,
-                                          [&](std::size_t i) { return MarkIndex{marks[i].data()}; });
+  executor_.for_each_group_concurrently<Counted>(counts, Groups::warps_then_blocks,
+                                                 [&](std::size_t i) { return MarkIndex{marks[i].data()}; });
   executor_.group_sums(sums);
 
   for (const auto& marked : marks) EXPECT_EQ(marked, std::vector<std::uint32_t>(marked.size(), 1));

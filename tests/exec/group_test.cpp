@@ -42,7 +42,7 @@ TEST(Group, FindsWhereARunningSumPassesALimit) {
 TEST(Group, KeepsInOrder) {
   on_groups([](const auto& group) {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> put;  // by this lane
-    const std::uint32_t kept = keep_in_order(
+    const std::uint32_t kept = compact_in_order(
         group, kCount, [](std::uint32_t i) { return kValues[i] > 0; },
         [&](std::uint32_t k, std::uint32_t i) { put.emplace_back(k, i); });
     EXPECT_EQ(kept, 3u);
@@ -50,7 +50,7 @@ TEST(Group, KeepsInOrder) {
     for (const auto& [k, i] : {std::pair{0u, 1u}, {1u, 4u}, {2u, 6u}})
       if (i % group.kSize == group.rank()) expected.emplace_back(k, i);
     EXPECT_EQ(put, expected);
-    EXPECT_EQ(keep_in_order(group, 0, value_at, [](std::uint32_t, std::uint32_t) { FAIL(); }), 0u);
+    EXPECT_EQ(compact_in_order(group, 0, value_at, [](std::uint32_t, std::uint32_t) { FAIL(); }), 0u);
   });
 }
 

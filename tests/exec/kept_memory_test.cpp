@@ -9,11 +9,11 @@
 namespace sluice::test {
 namespace {
 
-constexpr std::size_t kPage = KeptMemory::kPage, kAll = ~std::size_t{0};
+constexpr std::size_t kPage = CachedMemory::kPage, kAll = ~std::size_t{0};
 
 /// Memory of a device that has `limit` bytes.
 struct Source {
-  static inline std::size_t limit, taken, allocations, settled;
+  static inline std::size_t limit, taken, allocations, synchronized;
   static inline std::map<void*, std::size_t> pieces;
 
   static void* allocate(std::size_t bytes) {
@@ -26,22 +26,22 @@ struct Source {
     taken -= pieces.at(memory);
     pieces.erase(memory);
   }
-  static void settle() noexcept { ++settled; }
+  static void synchronize() noexcept { ++synchronized; }
 };
 
 class KeptMemoryTest : public testing::Test {
  protected:
   KeptMemoryTest() {
-    Source::limit = kAll, Source::taken = Source::allocations = Source::settled = 0;
+    Source::limit = kAll, Source::taken = Source::allocations = Source::synchronized = 0;
     Source::pieces.clear();
   }
-  KeptMemory memory_{{Source::allocate, Source::release, Source::settle}};
+  CachedMemory memory_{{Source::allocate, Source::release, Source::synchronize}};
 };
 
 TEST_F(KeptMemoryTest, TakesWhatWasReleased) {
   void* const first = memory_.allocate(3 * kPage, kAll);
   memory_.release(first, 3 * kPage);
-  EXPECT_EQ(Source::settled, 1u) << "kernels may still use it";
+  EXPECT_EQ(Source::synchronized, 1u) << "kernels may still use it";
   EXPECT_EQ(Source::taken, 3 * kPage);
 
   EXPECT_EQ(memory_.allocate(3 * kPage - 5, kAll), first) << "of as many pages";
@@ -60,8 +60,8 @@ TEST_F(KeptMemoryTest, AllocatesAnewWhatHasAnotherSize) {
 }
 
 TEST_F(KeptMemoryTest, KeepsNothingSmall) {
-  void* const small = memory_.allocate(KeptMemory::kSmallest - 1, kAll);
-  memory_.release(small, KeptMemory::kSmallest - 1);
+  void* const small = memory_.allocate(CachedMemory::kMinCachedBytes - 1, kAll);
+  memory_.release(small, CachedMemory::kMinCachedBytes - 1);
 
   EXPECT_EQ(Source::taken, 0u);
 }

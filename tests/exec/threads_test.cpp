@@ -72,7 +72,7 @@ TEST(ParallelBlocks, ThrowsTheFirstExceptionAndStops) {
 
 std::set<std::thread::id> threads_of_a_pool(unsigned size) {
   std::vector<std::thread::id> seen(size);
-  ThreadPool(size).all([&](unsigned thread) { seen[thread] = std::this_thread::get_id(); });
+  ThreadPool(size).run_on_all([&](unsigned thread) { seen[thread] = std::this_thread::get_id(); });
   return {seen.begin(), seen.end()};
 }
 
@@ -94,12 +94,12 @@ TEST(ThreadPool, WorksWithinAnotherOnesWork) {
 
 TEST(ThreadPool, GoesOnAfterARoundThatFailed) {
   ThreadPool pool(3);
-  EXPECT_THROW(pool.all([](unsigned thread) {
+  EXPECT_THROW(pool.run_on_all([](unsigned thread) {
     if (thread == 1) throw std::runtime_error("one of three");
   }),
                std::runtime_error);
   std::atomic<unsigned> called{0};
-  pool.all([&](unsigned) { ++called; });
+  pool.run_on_all([&](unsigned) { ++called; });
   EXPECT_EQ(called, 3u);
 }
 

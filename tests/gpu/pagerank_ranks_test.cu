@@ -34,7 +34,7 @@ Swept sweep(pagerank::Sweep& sweep, const pagerank::Options& options, std::uint6
 
 Swept sweep_on_host(const Graph& graph, const pagerank::Options& options) {
   const Device host({DeviceChoice::host, 2, 0});
-  const auto alone = make_alone();
+  const auto alone = make_single_rank();
   const pagerank::RankGraph whole(graph, options, 2, *alone);
   const auto made = make_host_sweep(host, whole, options, {}, *alone);
   return sweep(*made, options, graph.vertices());

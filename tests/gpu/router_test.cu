@@ -37,7 +37,7 @@ void on_routers(const std::function<void(const Device& gpu, const Router& router
                                                     : std::vector<std::uint64_t>{0, 90, 90, kRows};
       const Router router(ranks, gpu, way.linked ? &link : nullptr, way.piece_bytes, Ownership(begins));
       body(gpu, router);
-      if (router.own() == 0) EXPECT_EQ(router.bytes_linked() > 0, way.linked) << way.name;
+      if (router.own_rank() == 0) EXPECT_EQ(router.link_bytes_sent() > 0, way.linked) << way.name;
     });
   }
 }
@@ -66,7 +66,7 @@ TEST(GpuRouter, SharesRows) {
       const auto shared =
           after(gpu, own, [&](double* column) { router.share(column, "a test", width, stream.get()); });
 
-      EXPECT_EQ(shared, all) << "on rank " << router.own() << " of width " << width;
+      EXPECT_EQ(shared, all) << "on rank " << router.own_rank() << " of width " << width;
     }
   });
 }
@@ -83,14 +83,14 @@ TEST(GpuRouter, SharesRanges) {
       for (std::uint64_t i = ranges[rank].begin; i < ranges[rank].end; ++i)
         column[i] = static_cast<std::uint16_t>(100 * rank + i);
     };
-    fill(own, router.own());
+    fill(own, router.own_rank());
     for (std::size_t rank = 0; rank < router.size(); ++rank) fill(expected, rank);
 
     const auto shared = after(gpu, own, [&](std::uint16_t* column) {
       router.share_ranges(column, ranges, "a test", stream.get());
     });
 
-    EXPECT_EQ(shared, expected) << "on rank " << router.own();
+    EXPECT_EQ(shared, expected) << "on rank " << router.own_rank();
   });
 }
 
@@ -112,7 +112,7 @@ TEST(GpuRouter, SharesBits) {
       executor.wait("a test");
     });
 
-    EXPECT_EQ(shared, all) << "on rank " << router.own();
+    EXPECT_EQ(shared, all) << "on rank " << router.own_rank();
   });
 }
 
@@ -130,15 +130,15 @@ TEST(GpuRouter, SendsColumnsToTheirOwners) {
     std::vector<std::uint64_t> send, wide, expected_wide;
     std::vector<std::uint16_t> narrow, expected_narrow;
     for (std::uint64_t r = 0; r < router.size(); ++r) {
-      send.push_back(count(router.own(), r));
-      for (std::uint64_t i = 0; i < send.back(); ++i) wide.push_back(value(router.own(), r, i));
-      for (std::uint64_t i = 0; i < count(r, router.own()); ++i)
-        expected_wide.push_back(value(r, router.own(), i));
+      send.push_back(count(router.own_rank(), r));
+      for (std::uint64_t i = 0; i < send.back(); ++i) wide.push_back(value(router.own_rank(), r, i));
+      for (std::uint64_t i = 0; i < count(r, router.own_rank()); ++i)
+        expected_wide.push_back(value(r, router.own_rank(), i));
     }
     for (const std::uint64_t v : wide) narrow.push_back(static_cast<std::uint16_t>(v));
     for (const std::uint64_t v : expected_wide) expected_narrow.push_back(static_cast<std::uint16_t>(v));
 
-    const auto receive = router.counts(send, "counts");
+    const auto receive = router.exchange_counts(send, "counts");
     std::vector<std::uint64_t> came_wide(expected_wide.size());
     const auto came_narrow =
         after(gpu, std::vector<std::uint16_t>(expected_narrow.size()), [&](std::uint16_t* to_narrow) {
@@ -152,8 +152,8 @@ TEST(GpuRouter, SendsColumnsToTheirOwners) {
           });
         });
 
-    EXPECT_EQ(came_wide, expected_wide) << "on rank " << router.own();
-    EXPECT_EQ(came_narrow, expected_narrow) << "on rank " << router.own();
+    EXPECT_EQ(came_wide, expected_wide) << "on rank " << router.own_rank();
+    EXPECT_EQ(came_narrow, expected_narrow) << "on rank " << router.own_rank();
   });
 }
 
@@ -165,7 +165,7 @@ TEST(GpuRouter, BeginsWhatGoesInTheOrderOfAStream) {
     const Router router(ranks, gpu, &link);
     const cuda::Stream stream;
     const auto size = static_cast<std::uint32_t>(router.size()),
-               own = static_cast<std::uint32_t>(router.own());
+               own = static_cast<std::uint32_t>(router.own_rank());
     std::vector<std::uint32_t> values(size * kApart), expected, together, least;
     std::iota(values.begin(), values.end(), 100 * own);
     std::vector<std::uint64_t> send;
@@ -185,12 +185,12 @@ TEST(GpuRouter, BeginsWhatGoesInTheOrderOfAStream) {
         router.wait(stream.get(), "a test");
       });
       all = after(gpu, std::vector<std::uint32_t>(size), [&](std::uint32_t* to) {
-        router.begin_gather(from, to, sizeof *to, stream.get());
+        router.begin_all_gather(from, to, sizeof *to, stream.get());
         router.wait(stream.get(), "a test");
       });
     });
     least = after(gpu, least, [&](std::uint32_t* at) {
-      router.begin_least(at, 1, stream.get());
+      router.begin_reduce_min(at, 1, stream.get());
       router.wait(stream.get(), "a test");
     });
 

@@ -30,7 +30,7 @@ struct FirstHit {
   SLUICE_HD bool wants(std::uint64_t row) const { return row % 7 != 3; }
   SLUICE_HD bool hits(EdgeIndex e) const { return e * 2654435761u % 4099 < 60; }
   template <class Lane>
-  SLUICE_HD bool take(std::uint64_t row, EdgeIndex e, Lane&) const {
+  SLUICE_HD bool accept(std::uint64_t row, EdgeIndex e, Lane&) const {
     taken[row] = e;
     return true;
   }
@@ -46,7 +46,7 @@ struct SumOfRow {
     before = row;
     return row % 5 != 2;
   }
-  SLUICE_HD Value none(Value) const { return 0; }
+  SLUICE_HD Value identity(Value) const { return 0; }
   SLUICE_HD bool receives(std::uint64_t, EdgeIndex e, Value& value) const {
     if (e % 3 != 0) return false;
     value = e % 13;

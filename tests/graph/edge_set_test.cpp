@@ -26,7 +26,7 @@ TEST(EdgeSet, HasAPlaceForEachEdge) {
 
   for (Vertex u = 0; u < kVertices; ++u) {
     for (Vertex v = 0; v < kVertices; ++v) {
-      const EdgeSet::Place at = set.place(u, v);
+      const EdgeSet::Location at = set.locate(u, v);
       ASSERT_LT(at.bucket, set.size);
       ASSERT_LT(at.tag, 1u << EdgeSet::kTagBits);
       EXPECT_TRUE(places.emplace(at.bucket, at.tag).second) << u << " -> " << v;
@@ -45,7 +45,7 @@ TEST(EdgeSet, TellsEdgesApartWithTheFewestBuckets) {
 
   for (std::uint64_t i = 0; i < kKeys; ++i) {
     const Vertex u = static_cast<Vertex>(random() % kVertices), v = static_cast<Vertex>(random() % kVertices);
-    const EdgeSet::Place at = set.place(u, v);
+    const EdgeSet::Location at = set.locate(u, v);
     const std::uint64_t key = std::uint64_t{u} << 32 | v;
     const auto [known, fresh] = key_at.emplace(at.bucket << EdgeSet::kTagBits | at.tag, key);
     ASSERT_TRUE(fresh || known->second == key) << u << " -> " << v;
@@ -56,7 +56,8 @@ TEST(EdgeSet, HoldsVerticesOf32Bits) {
   EdgeSet set;
   set.size = std::uint64_t{1} << 33, set.vertex_bits = 32;
 
-  const EdgeSet::Place last = set.place(0xfffffffe, 0xfffffffe), other = set.place(0xfffffffe, 0xfffffffd);
+  const EdgeSet::Location last = set.locate(0xfffffffe, 0xfffffffe),
+                          other = set.locate(0xfffffffe, 0xfffffffd);
 
   EXPECT_LT(last.bucket, set.size);
   EXPECT_NE(std::tuple(last.bucket, last.tag), std::tuple(other.bucket, other.tag));
@@ -65,7 +66,7 @@ TEST(EdgeSet, HoldsVerticesOf32Bits) {
 TEST(EdgeSet, HasAnUndirectedEdgeOnce) {
   const EdgeSet directed = shape(1000, 1, false), undirected = shape(1000, 1, true);
   const auto at = [](const EdgeSet& set, Vertex u, Vertex v) {
-    return std::tuple(set.place(u, v).bucket, set.place(u, v).tag);
+    return std::tuple(set.locate(u, v).bucket, set.locate(u, v).tag);
   };
 
   EXPECT_EQ(at(undirected, 3, 700), at(undirected, 700, 3));
@@ -80,8 +81,8 @@ TEST(EdgeSet, LeavesHalfOfItsTagsFree) {
 }
 
 TEST(EdgeSet, KnowsNothingWithoutLists) {
-  EXPECT_EQ(EdgeSet().has_edge(0, 1), Answer::absent);
-  EXPECT_EQ(shape(0, 0, false).has_edge(0, 1), Answer::absent);
+  EXPECT_EQ(EdgeSet().has_edge(0, 1), Answer::unknown);
+  EXPECT_EQ(shape(0, 0, false).has_edge(0, 1), Answer::unknown);
 }
 
 /// Of vertices [10, 20), with one edge.
@@ -92,24 +93,24 @@ TEST(EdgeSet, SpeaksForItsListsAlone) {
       set.size, {EdgeSet::kFree, EdgeSet::kFree, EdgeSet::kFree, EdgeSet::kFree, EdgeSet::kFree,
                  EdgeSet::kFree, EdgeSet::kFree, EdgeSet::kFree});
   set.buckets = buckets.data();
-  const EdgeSet::Place at = set.place(12, 50);
+  const EdgeSet::Location at = set.locate(12, 50);
   buckets[at.bucket].tags[5] = at.tag;
 
   EXPECT_EQ(set.has_edge(12, 50), Answer::yes);
   EXPECT_EQ(set.has_edge(12, 51), Answer::no);
-  EXPECT_EQ(set.has_edge(9, 12), Answer::absent);
-  EXPECT_EQ(set.has_edge(20, 12), Answer::absent);
+  EXPECT_EQ(set.has_edge(9, 12), Answer::unknown);
+  EXPECT_EQ(set.has_edge(20, 12), Answer::unknown);
   set.undirected = true;
   EXPECT_EQ(set.has_edge(50, 12), Answer::yes);
   EXPECT_EQ(set.has_edge(9, 12), Answer::no);
-  EXPECT_EQ(set.has_edge(9, 20), Answer::absent);
+  EXPECT_EQ(set.has_edge(9, 20), Answer::unknown);
 
   buckets[at.bucket].tags[EdgeSet::kTags - 1] = EdgeSet::kOverflowed;
   EXPECT_EQ(set.has_edge(12, 50), Answer::yes);
-  const auto in_bucket = [&](Vertex v) { return set.place(12, v).bucket == at.bucket && v != 50; };
+  const auto in_bucket = [&](Vertex v) { return set.locate(12, v).bucket == at.bucket && v != 50; };
   Vertex other = 13;
   while (!in_bucket(other)) ++other;
-  EXPECT_EQ(set.has_edge(12, other), Answer::absent);
+  EXPECT_EQ(set.has_edge(12, other), Answer::unknown);
 }
 
 }  // namespace

@@ -25,8 +25,8 @@ std::uint32_t longest_search(std::uint32_t size) {
 }
 
 TEST(ReadBytes, OfABinarySearchAreItsLongestPath) {
-  for (std::uint32_t size = 0; size < 70; ++size) EXPECT_EQ(searched(size), longest_search(size)) << size;
-  EXPECT_EQ(searched(~0u), 32u);
+  for (std::uint32_t size = 0; size < 70; ++size) EXPECT_EQ(search_reads(size), longest_search(size)) << size;
+  EXPECT_EQ(search_reads(~0u), 32u);
 }
 
 TEST(ReadBytes, OfACtpsAreItsTotalAndTheSumsSearched) {

@@ -27,7 +27,7 @@ class Parts {
       const EdgeIndex first = graph.out.offsets[owners_.begin(p)], last = graph.out.offsets[owners_.end(p)];
       std::vector<Vertex>& copy = copies_[slot_of_[p]];
       copy.assign(graph.out.targets.data() + first, graph.out.targets.data() + last);
-      pages_[slot_of_[p]].targets = moved(copy.data(), first);
+      pages_[slot_of_[p]].targets = rebase(copy.data(), first);
     }
   }
 
@@ -53,7 +53,7 @@ TEST(Moved, IsIndexedByPositionsInTheWholeGraph) {
   std::vector<std::uint64_t> memory(3);
   std::iota(memory.begin(), memory.end(), 100);
 
-  std::uint64_t* const by_position = moved(memory.data(), 1000);
+  std::uint64_t* const by_position = rebase(memory.data(), 1000);
 
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(by_position) + 1002 * sizeof(std::uint64_t),
             reinterpret_cast<std::uintptr_t>(&memory[2]));
@@ -80,7 +80,7 @@ TEST(PageMap, AnswersAsTheWholeGraphWhereAllIsHere) {
 
   for (Vertex u = 0; u < 6; ++u) {
     for (Vertex v = 0; v < 6; ++v) {
-      EXPECT_EQ(Partitioned{parts.map()}.answers(read).has_edge(parts.view, u, v),
+      EXPECT_EQ(Partitioned{parts.map()}.edge_lookup(read).has_edge(parts.view, u, v),
                 Whole().has_edge(whole, u, v))
           << u << " -> " << v;
     }
@@ -95,7 +95,7 @@ TEST(PageMap, SaysThatTheListOfADirectedEdgesSourceIsAbsent) {
 
   EXPECT_EQ(parts.map().has_edge(parts.view, 0, 3, read), Answer::yes);
   EXPECT_EQ(parts.map().has_edge(parts.view, 1, 3, read), Answer::no);
-  EXPECT_EQ(parts.map().has_edge(parts.view, 2, 0, read), Answer::absent);
+  EXPECT_EQ(parts.map().has_edge(parts.view, 2, 0, read), Answer::unknown);
 }
 
 TEST(PageMap, NeedsNoPartitionForAVertexWithoutAList) {
@@ -115,7 +115,7 @@ TEST(PageMap, AsksTheOtherEndOfAnUndirectedEdge) {
 
   EXPECT_EQ(parts.map().has_edge(parts.view, 0, 3, read), Answer::yes) << "3 is here";
   EXPECT_EQ(parts.map().has_edge(parts.view, 0, 2, read), Answer::no) << "2 is here";
-  EXPECT_EQ(parts.map().has_edge(parts.view, 0, 5, read), Answer::absent) << "neither is here";
+  EXPECT_EQ(parts.map().has_edge(parts.view, 0, 5, read), Answer::unknown) << "neither is here";
 }
 
 TEST(PageMap, CountsWhatASearchReadsInPlace) {

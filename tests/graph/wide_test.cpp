@@ -27,7 +27,7 @@ TEST(EdgePacking, GivesVerticesAndOffsetsTheBitsThatTheyNeed) {
 
   EXPECT_EQ(packing.vertex_bits, 21u);
   EXPECT_EQ(packing.offset_bits, 24u);
-  EXPECT_EQ(packing.most(), (1u << 19) - 1);
+  EXPECT_EQ(packing.max_degree(), (1u << 19) - 1);
 }
 
 TEST(EdgePacking, IsWorthwhileWhileDegreesHaveTwelveBits) {

@@ -41,8 +41,8 @@ std::uint64_t unknown(const Graph& graph, const EdgeSet& set) {
   for (Vertex u = 0; u < graph.vertices(); ++u) {
     for (Vertex v = 0; v < graph.vertices(); ++v) {
       const Answer answer = set.has_edge(u, v);
-      absent += answer == Answer::absent;
-      if (answer == Answer::absent) continue;
+      absent += answer == Answer::unknown;
+      if (answer == Answer::unknown) continue;
       EXPECT_EQ(answer == Answer::yes, view.has_edge(u, v)) << u << " " << v;
     }
   }

@@ -162,7 +162,7 @@ TEST_F(JobsOnRanks, ColumnsTravelInPieces) {
   }
   Router router(ranks(), device, nullptr, 100);
 
-  const auto receive = router.counts(send, "counts");
+  const auto receive = router.exchange_counts(send, "counts");
   const std::uint64_t sum = std::accumulate(receive.begin(), receive.end(), std::uint64_t{0});
   std::vector<std::uint64_t> came_wide(sum);
   std::vector<std::uint32_t> came_narrow(sum);
@@ -207,7 +207,7 @@ TEST_F(JobsOnRanks, OneRankRunsOutOfMemory) {
     // After the first batch nothing more is to be had on one rank.
     std::uint64_t taken = 0;
     options.progress = [&](Instance, Instance) {
-      if (ranks().leads() || taken > 0) return;
+      if (ranks().is_root() || taken > 0) return;
       taken = device.memory().available();
       device.memory().charge(taken, "something else");
     };

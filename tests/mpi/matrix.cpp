@@ -199,7 +199,7 @@ std::size_t differing(const OnGraph& row, const std::vector<Cell>& cells, const 
       apps::print(fmt::format("{}: {}, {} ranks, {}: {}\n", what, row.kind.name, apps::world().size(),
                               cell.text(), why));
     };
-    if (apps::world().leads()) std::filesystem::remove(output + ".h5");
+    if (apps::world().is_root()) std::filesystem::remove(output + ".h5");
     Words words = words_of(row, folder, output + ".h5");
     const Words options = cell.options();
     words.insert(words.end(), options.begin(), options.end());
@@ -211,7 +211,7 @@ std::size_t differing(const OnGraph& row, const std::vector<Cell>& cells, const 
       say("FAILED", error.what());
       throw;
     }
-    if (!apps::world().leads()) continue;
+    if (!apps::world().is_root()) continue;
     const std::string fault = fault_of(row, cell, expected, output);
     if (fault.empty()) continue;
     say("DIFFERENT", fault);

@@ -87,7 +87,7 @@ TEST_F(OnRanks, SwapAsManyBytesWithEachOther) {
   for (int times = 0; times < 3; ++times) {
     std::vector<std::byte> received(send.size());
 
-    ranks().swap(send, received, "a swap");
+    ranks().all_to_all(send, received, "a swap");
 
     EXPECT_EQ(received, expected);
   }
@@ -104,7 +104,7 @@ TEST_F(OnRanks, KnowTheirNode) {
 TEST_F(OnRanks, TimeoutEnds) {
   if (ranks().rank() == 0) {
     ranks().announce_failure();
-    EXPECT_TRUE(ranks().last_words("", Timeout(1)).empty()) << "no other rank came";
+    EXPECT_TRUE(ranks().final_gather("", Timeout(1)).empty()) << "no other rank came";
   } else {
     std::this_thread::sleep_for(std::chrono::seconds(2));
   }
@@ -116,8 +116,8 @@ TEST_F(OnRanks, AWorkingRankIsWaitedFor) {
   std::atomic<bool> silent = false;
   std::jthread guard([&](const std::stop_token& stopping) {
     for (; !stopping.stop_requested(); std::this_thread::sleep_for(std::chrono::milliseconds(10))) {
-      watch.beat();
-      silent = silent || watch.silent().has_value();
+      watch.send_heartbeat();
+      silent = silent || watch.silent_peer().has_value();
     }
   });
   if (ranks().rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
@@ -133,14 +133,14 @@ TEST_F(OnRanks, ASilentRankIsSeen) {
   NodeWatch watch(ranks(), Timeout(1));
   if (ranks().rank() == 0) {
     std::optional<NodeWatch::Peer> silent;
-    while (!(silent = watch.silent())) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    while (!(silent = watch.silent_peer())) std::this_thread::sleep_for(std::chrono::milliseconds(10));
     EXPECT_EQ(silent->rank, 1);
     EXPECT_NE(silent->process, getpid());
   }
   ranks().barrier("a look");
-  watch.leave();
+  watch.announce_exit();
   ranks().barrier("the end of rank 1");
-  EXPECT_FALSE(watch.silent());
+  EXPECT_FALSE(watch.silent_peer());
   ranks().barrier("the end of all watches");
 }
 
@@ -160,7 +160,7 @@ TEST_F(OnRanks, AFailureSparesWhatItsRankHasDone) {
   } else {
     EXPECT_THROW(ranks().barrier("what rank 0 never comes to"), PeerFailed);
   }
-  EXPECT_EQ(ranks().last_words("", Timeout(60)).size(), static_cast<std::size_t>(ranks().size()));
+  EXPECT_EQ(ranks().final_gather("", Timeout(60)).size(), static_cast<std::size_t>(ranks().size()));
 }
 
 TEST_F(OnRanks, AFailureEndsTheOthersWaits) {
@@ -170,7 +170,7 @@ TEST_F(OnRanks, AFailureEndsTheOthersWaits) {
     EXPECT_THROW(ranks().all_gather(std::string(100, 'x'), "a gather"), PeerFailed);
     EXPECT_THROW(ranks().throw_if_failed("work"), PeerFailed);
   }
-  const auto words = ranks().last_words(std::to_string(ranks().rank()), Timeout(60));
+  const auto words = ranks().final_gather(std::to_string(ranks().rank()), Timeout(60));
   ASSERT_EQ(words.size(), static_cast<std::size_t>(ranks().size()));
   EXPECT_EQ(words[1], "1");
 }

@@ -88,7 +88,7 @@ class Checks {
 
  private:
   void expect(bool right, const char* sampler, const char* where) {
-    if (ranks_.leads() || !right) std::printf("%s, %s: %s\n", sampler, where, right ? "right" : "WRONG");
+    if (ranks_.is_root() || !right) std::printf("%s, %s: %s\n", sampler, where, right ? "right" : "WRONG");
     passed_ &= right;
   }
 

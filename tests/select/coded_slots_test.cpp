@@ -15,7 +15,7 @@ namespace {
 
 TEST(CodedSlots, ReadsWhatWasWritten) {
   std::mt19937_64 random(7);
-  for (const std::uint32_t degree : {1u, 2u, 31u, 32u, 255u, 256u, 1000u, 70000u, CodedSlots::kMostSlots}) {
+  for (const std::uint32_t degree : {1u, 2u, 31u, 32u, 255u, 256u, 1000u, 70000u, CodedSlots::kMaxSlots}) {
     const CodedSlots code = CodedSlots::of(degree);
     const std::uint32_t some = std::min(degree, 5000u);
     std::vector<std::uint32_t> words(code.words() + 2, 0);

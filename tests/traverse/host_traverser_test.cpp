@@ -46,7 +46,7 @@ struct Search {
   void prefetch(EdgeIndex) const {}
   bool hits(EdgeIndex e) const { return e % 5 == 0; }
   template <class Lane>
-  bool take(std::uint64_t row, EdgeIndex e, Lane&) const {
+  bool accept(std::uint64_t row, EdgeIndex e, Lane&) const {
     taken[row] = static_cast<Vertex>(e);
     return e > 0;
   }

@@ -150,7 +150,7 @@ TEST(WalkStep, ProposalStandsWhereTheAskedListIsAbsent) {
   Proposal proposal;
   wants.propose(walker, proposal);
 
-  EXPECT_EQ(wants.settle(walker, proposal, Answers{Answer::absent}), Round::absent);
+  EXPECT_EQ(wants.settle(walker, proposal, Answers{Answer::unknown}), Round::absent);
 
   EXPECT_EQ(walker.trial, 0u);
   EXPECT_EQ(proposal.hop.target, 2u);

@@ -198,7 +198,7 @@ void run_replay(const Command& command, ReplayCommand& c) {
   require_scratch(common);
   const Stopwatch watch;
   cover_outputs({common.report, "-"}, common.scratch);
-  ReportFile report_file(world().leads() && !common.plan ? common.report : "", common.force);
+  ReportFile report_file(world().is_root() && !common.plan ? common.report : "", common.force);
   apply_host_ceiling(common);
   announce(command, common);
   const Device device(device_of_rank(common));

@@ -66,7 +66,7 @@ void measure_peers([[maybe_unused]] const Device& device, [[maybe_unused]] unsig
   if (!peers) return;
   const auto next = static_cast<std::size_t>(world().rank() + 1) % ranks();
   const PeerLimits limits = cuda_peer_limits(
-      device, {reinterpret_cast<const unsigned char*>(peers->of_ranks()[next]), kPeerBytes}, repetitions);
+      device, {reinterpret_cast<const unsigned char*>(peers->by_rank()[next]), kPeerBytes}, repetitions);
   peers.reset();
   double least[] = {limits.copy, limits.random4};
   world().all_reduce(least, Reduce::min, kLabel);  // also keeps every rank's memory alive until all have read

@@ -108,7 +108,7 @@ class Loads {
 const std::string& GraphFile::path() {
   if (!path_.empty()) return path_;
   path_ = options_.graph;
-  if (path_.empty() && world().leads()) {
+  if (path_.empty() && world().is_root()) {
     path_ = options_.folder + "/sluice-bench-" + std::to_string(::getpid()) + ".h5";
     io::write_graph(path_, graph_, false);
     written_ = true;

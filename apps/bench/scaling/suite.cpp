@@ -109,7 +109,7 @@ class ScalingSuite : SuiteFigures {
     std::vector<double> seconds(options.max_iterations, 0);
     Cost cost{.rounds = 1};
     world().barrier("iterations of PageRank");
-    if (who == Who::all || world().leads()) {
+    if (who == Who::all || world().is_root()) {
       pagerank::RankPlace place;
       if (who == Who::all) place.ranks = &world();
       place.pieces = pieces;
@@ -204,7 +204,7 @@ class ScalingSuite : SuiteFigures {
     if (!whole && !shard) return;
     graph_.weighted = false;
     graph_.out.weights = {}, graph_.in.weights = {};
-    const bool alone = world().leads();
+    const bool alone = world().is_root();
     pagerank::RankPlace together;
     together.ranks = &world();
     pagerank::Options options;
@@ -263,7 +263,7 @@ class ScalingSuite : SuiteFigures {
     if (options_.progress) options_.progress(name);
     std::vector<Cost> costs(options_.repetitions + 1);
     world().barrier("rounds");
-    if (who == Who::all || world().leads()) {
+    if (who == Who::all || world().is_root()) {
       const auto run = prepare(who);
       for (Cost& cost : costs) cost = run();
     }

@@ -43,7 +43,7 @@ constexpr std::uint64_t kCopiedAtOnce = 1u << 20;
 /// Copies beliefs to the host and rounds them to float, as in results.
 void round_beliefs(const Device& device, const Buffer<double>& beliefs, float* rounded) {
   HostArray<double> some(std::min<std::uint64_t>(beliefs.size(), kCopiedAtOnce), "results");
-  if (device.plans()) return;
+  if (device.is_planning()) return;
   for (std::uint64_t first = 0; first < beliefs.size(); first += some.size()) {
     const std::uint64_t size = std::min<std::uint64_t>(some.size(), beliefs.size() - first);
     copy_to_host(device, some.data(), beliefs.data() + first, size * sizeof(double));
@@ -142,7 +142,7 @@ BeliefResult propagate_beliefs(const AccGraph& graph, const BeliefModel& model, 
   const auto solver = make_solver(graph, model, options);
   result.stats.setup_seconds = graph.setup_seconds() + seconds_now() - begin;
   result.stats.host_to_device_bytes = graph.uploaded_bytes();
-  if (graph.device().plans()) {
+  if (graph.device().is_planning()) {
     solver->count(result.stats);
     result.beliefs = solver->beliefs();
     if (options.keep_messages) result.messages = solver->keep_messages();

@@ -168,7 +168,7 @@ template <class Use>
 void MessageParts::between_own_parts(Use&& use) {
   const std::uint64_t own = first_parts_[static_cast<std::size_t>(rows_.ranks().rank())],
                       pieces = pool_.size() / std::max<std::uint64_t>(size(), 1) + 1;
-  pool_.blocks(size() * size() * pieces, 1, [&](std::uint64_t first, std::uint64_t last, unsigned) {
+  pool_.for_each_block(size() * size() * pieces, 1, [&](std::uint64_t first, std::uint64_t last, unsigned) {
     for (std::uint64_t i = first; i < last; ++i) {
       const std::uint64_t piece = i % pieces, to = i / pieces / size(), from = i / pieces % size();
       const std::uint64_t* away = blocks_.data() + from * (all_parts() + 1) + own + to;
@@ -198,12 +198,12 @@ void MessageParts::recall() {
 }
 
 void MessageParts::say_nothing(std::int64_t uniform) {
-  pool_.blocks(sent_.size(), kEdgesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+  pool_.for_each_block(sent_.size(), kEdgesAtOnce, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
     std::fill(sent_.data() + begin, sent_.data() + end, uniform);
     std::fill(received_.data() + begin, received_.data() + end, uniform);
   });
   // Self-loops send nothing: their factors are part of the prior.
-  pool_.blocks(strips_.size(), 1, [&](std::uint64_t first, std::uint64_t last, unsigned) {
+  pool_.for_each_block(strips_.size(), 1, [&](std::uint64_t first, std::uint64_t last, unsigned) {
     for (std::uint64_t i = first; i < last; ++i) {
       const Strip& strip = strips_[i];
       for (EdgeIndex e = lists_.offsets[strip.begin] - first_edge_;

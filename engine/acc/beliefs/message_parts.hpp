@@ -26,7 +26,8 @@ class MessageArray {
  public:
   MessageArray(const Device& device, const std::string& folder, std::uint64_t size, const char* purpose)
       : memory_(device, folder.empty() ? size : 0, purpose),
-        file_(folder.empty() || device.plans() ? ScratchMemory() : ScratchMemory(folder, size * sizeof(T))),
+        file_(folder.empty() || device.is_planning() ? ScratchMemory()
+                                                     : ScratchMemory(folder, size * sizeof(T))),
         size_(size) {}
 
   T* data() const { return file_.data() != nullptr ? static_cast<T*>(file_.data()) : memory_.data(); }

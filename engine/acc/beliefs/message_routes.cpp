@@ -42,7 +42,7 @@ void MessageParts::over_lists(bool weights, Body&& body) {
       lists_, rows_.out().file, true, weights && rows_.weighted(),
       [&](std::uint64_t begin, std::uint64_t end, const Vertex* targets, const float* w) {
         const CsrView lists{end - begin, 0, lists_.offsets + begin, targets, rows_.weighted() ? w : nullptr};
-        pool_.blocks(strips_.size(), 1, [&](std::uint64_t first, std::uint64_t last, unsigned) {
+        pool_.for_each_block(strips_.size(), 1, [&](std::uint64_t first, std::uint64_t last, unsigned) {
           for (std::uint64_t i = first; i < last; ++i) body(lists, begin, i);
         });
       });
@@ -98,7 +98,7 @@ void MessageParts::depart() {
 void MessageParts::arrive(HostArray<EdgeIndex> next) {
   std::copy_n(lists_.offsets, lists_.vertices, next.begin());
   std::atomic<bool> good{true};
-  pool_.blocks(strips_.size(), 1, [&](std::uint64_t first, std::uint64_t last, unsigned) {
+  pool_.for_each_block(strips_.size(), 1, [&](std::uint64_t first, std::uint64_t last, unsigned) {
     for (std::uint64_t i = first; i < last; ++i) {
       const Strip& strip = strips_[i];
       const std::int64_t* const chunk = received(strip.part);

@@ -42,7 +42,7 @@ class PartitionedBeliefs final : public VertexBeliefs {
   }
 
   std::shared_ptr<const KeptMessages> keep_messages() override {
-    if (!device_.plans()) messages_->recall();
+    if (!device_.is_planning()) messages_->recall();
     return kept_messages(program_, [parts = messages_, states = program_.states](EdgeIndex e) {
       const std::uint64_t part = parts->part_of(e), own = e - parts->first_edge(0),
                           arrival = parts->arrivals()[own],
@@ -62,10 +62,10 @@ class PartitionedBeliefs final : public VertexBeliefs {
 
   void begin(const BeliefModel& model, double damping) {
     const std::vector<double> logs = coupling_logs(model);
-    if (!device_.plans()) begin_program(logs, damping);  // before any rank may run out of memory
+    if (!device_.is_planning()) begin_program(logs, damping);  // before any rank may run out of memory
     HostArray<LogProduct> priors(priors_.size(), "priors");
     HostArray<double> beliefs(beliefs_.size(), "beliefs");
-    if (device_.plans()) return messages_->lay_out(backend_->parts(), 0, {});
+    if (device_.is_planning()) return messages_->lay_out(backend_->parts(), 0, {});
     program_.after = products_.data();
     std::copy_n(model.priors.data() + rows_.first() * model.states, beliefs.size(), beliefs.begin());
     BeliefStart start;

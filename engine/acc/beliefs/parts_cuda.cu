@@ -147,10 +147,10 @@ class CudaBeliefParts final : public BeliefPartBackend {
     const std::uint64_t edges = messages_.edges(part);
     BeliefPart here = belief_part(program, rows_, messages_, part);
     here.offsets = offsets_.data() + messages_.begin(part);
-    here.arrivals = moved(slot.arrivals.data(), first);
-    here.departures = moved(slot.departures.data(), first);
+    here.arrivals = rebase(slot.arrivals.data(), first);
+    here.departures = rebase(slot.departures.data(), first);
     here.program.incoming = slot.received.data();
-    here.program.weights = rows_.weighted() ? moved(slot.weights.data(), first) : nullptr;
+    here.program.weights = rows_.weighted() ? rebase(slot.weights.data(), first) : nullptr;
     here.sent = slot.sent.data();
     const auto hub = std::lower_bound(hub_rows_.begin(), hub_rows_.end(), messages_.begin(part)),
                behind = std::lower_bound(hub, hub_rows_.end(), messages_.end(part));

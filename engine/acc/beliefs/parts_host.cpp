@@ -72,7 +72,7 @@ class HostBeliefParts final : public BeliefPartBackend {
     const Ownership ranges =
         balanced_ranges({part.offsets, part.rows + 1}, std::min(most, (edges + part.rows) / kLeastEdges + 1));
     std::mutex mutex;
-    pool_.blocks(ranges.size(), 1, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
+    pool_.for_each_block(ranges.size(), 1, [&](std::uint64_t begin, std::uint64_t end, unsigned) {
       BeliefRound of_block;
       for (std::uint64_t row = ranges.begin(begin); row < ranges.begin(end); ++row) {
         const EdgeIndex first = part.offsets[row], last = part.offsets[row + 1];
@@ -112,8 +112,8 @@ BeliefPart belief_part(const BeliefPropagation& program, const RankPart& rows, c
   here.program.incoming = messages.received(part);
   here.rows = messages.end(part) - begin;
   here.offsets = rows.lists().offsets + begin;
-  here.arrivals = moved(messages.arrivals(), first);
-  here.departures = moved(messages.departures(), first);
+  here.arrivals = rebase(messages.arrivals(), first);
+  here.departures = rebase(messages.departures(), first);
   here.sent = messages.sent(part);
   return here;
 }

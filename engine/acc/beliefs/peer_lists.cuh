@@ -53,7 +53,7 @@ class PeerLists {
         owners_(device, part.owners(), "ranges of ranks"),
         before_(device, rows_ + 1, "edges to other ranks"),
         memory_(device,
-                std::max<std::uint64_t>(bytes_of(rows_, edges_, part.weighted()), PeerMemory::kLeastBytes),
+                std::max<std::uint64_t>(bytes_of(rows_, edges_, part.weighted()), PeerMemory::kMinBytes),
                 "lists of ranks") {}
 
   /// Returns false, on all ranks, if GPUs cannot access each other's memory, or cannot number all edges. All
@@ -91,8 +91,8 @@ class PeerLists {
       }
       const Buffer<std::byte> copy(device_, bytes_of(rows, all_edges_[r], part_.weighted()),
                                    "lists of another rank");
-      cuda::check(cudaMemcpyAsync(copy.data(), peers_->of_ranks()[r], copy.bytes(), cudaMemcpyDeviceToDevice,
-                                  executor_.queue().get()),
+      cuda::check(cudaMemcpyAsync(copy.data(), peers_->by_rank()[r], copy.bytes(), cudaMemcpyDeviceToDevice,
+                                  executor_.cuda_stream().get()),
                   "lists of another rank");
       executor_.wait("lists of another rank");  // the kernels use another stream
       use(lists_in(copy.data(), rows, all_edges_[r], first, copies));

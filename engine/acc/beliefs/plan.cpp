@@ -52,7 +52,7 @@ PartitionPlan cut_for_slots(const Device& device, const RankPart& rows, unsigned
   PartitionPlan plan =
       asked > 0 ? PartitionPlan::of_count(offsets, {0, 1}, asked) : PartitionPlan(offsets, {0, 1}, slot);
   const std::uint64_t slots = belief_slots(rows, plan), needed = slots * plan.largest() * edge;
-  if (needed <= left || device.plans()) return plan;
+  if (needed <= left || device.is_planning()) return plan;
   throw BudgetError(fmt::format(
       "device memory: {} partitions with their messages need {}, but {} are left beside the vertices (raise "
       "--device-memory, ask for more --partitions, or use --device host)",

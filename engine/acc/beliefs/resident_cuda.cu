@@ -52,7 +52,8 @@ class ResidentBeliefs final : public VertexBeliefs {
       take_memory(0);
     } else {
       peer_lists_ = std::make_unique<PeerLists>(device_, rows_);
-      if (device_.plans()) take_memory(edges_);  // copies are about half the edges, or more on more ranks
+      if (device_.is_planning())
+        take_memory(edges_);  // copies are about half the edges, or more on more ranks
     }
   }
 
@@ -148,7 +149,7 @@ class ResidentBeliefs final : public VertexBeliefs {
     const auto all = std::make_shared<CopiedMessages>();
     all->messages = HostArray<std::int64_t>((edges_ + copies_) * program_.states, "kept messages");
     all->reverse = HostArray<EdgeIndex>(edges_, "kept messages");
-    if (!device_.plans()) {
+    if (!device_.is_planning()) {
       copy_to_host(device_, all->messages.data(), own().messages[steps_ % 2], all->messages.bytes());
       copy_to_host(device_, all->reverse.data(), reverse_.data(), all->reverse.bytes());
     }
@@ -178,7 +179,7 @@ class ResidentBeliefs final : public VertexBeliefs {
     copies_ = copies;
     const std::uint64_t bytes = BeliefMemory::bytes(graph_.vertices(), edges_ + copies_, program_.states);
     memory_ = Buffer<std::byte>(
-        device_, Edges::kAlone ? bytes : std::max<std::uint64_t>(bytes, PeerMemory::kLeastBytes), "messages");
+        device_, Edges::kAlone ? bytes : std::max<std::uint64_t>(bytes, PeerMemory::kMinBytes), "messages");
   }
   BeliefMemory own() const { return {memory_.data(), graph_.vertices(), edges_ + copies_, program_.states}; }
 
@@ -217,7 +218,7 @@ class ResidentBeliefs final : public VertexBeliefs {
       const std::uint64_t now = step % 2;
       for (unsigned r = 0; r < all_ranks(); ++r) {
         const PeerLists::Copies there = peer_lists_->copies_on(r);
-        const BeliefMemory theirs(peers_->of_ranks()[r], graph_.vertices(), there.edges, program_.states);
+        const BeliefMemory theirs(peers_->by_rank()[r], graph_.vertices(), there.edges, program_.states);
         all_.copies[r] = theirs.messages[now] + there.begin * program_.states;
         products_of_ranks_[r] = theirs.products[now] + rows_.first() * program_.states;
       }
@@ -230,9 +231,9 @@ class ResidentBeliefs final : public VertexBeliefs {
     with_states(program_.states, [&](auto states) {
       const auto kernel = belief_rounds_kernel<decltype(states)::value>;
       const unsigned blocks = std::min(std::max(belief_blocks(edges_), vertex_blocks(own_rows_)),
-                                       cuda::blocks_at_once(kernel, kBeliefBlock, 0));
-      cuda::launch_together(kernel, blocks, kBeliefBlock, stream_.get(), program_, own(), lists_,
-                            hubs_.data(), hub_count_, steps_ + 1, most, tolerance, totals_.data());
+                                       cuda::resident_blocks(kernel, kBeliefBlock, 0));
+      cuda::launch_cooperative(kernel, blocks, kBeliefBlock, stream_.get(), program_, own(), lists_,
+                               hubs_.data(), hub_count_, steps_ + 1, most, tolerance, totals_.data());
       if (registers_ == 0) registers_ = cuda::registers_of(kernel);
     });
     launched("belief_rounds_kernel");
@@ -289,7 +290,7 @@ class ResidentBeliefs final : public VertexBeliefs {
   Buffer<std::byte> memory_;  ///< BeliefMemory
   std::unique_ptr<PeerLists> peer_lists_;
   std::unique_ptr<PeerMemory> peers_;
-  LogProduct* products_of_ranks_[kMostPeers] = {};  ///< own vertices' products on each rank
+  LogProduct* products_of_ranks_[kMaxPeers] = {};  ///< own vertices' products on each rank
   Edges all_;
   bool missing_ = false;  ///< an edge has no reverse
   std::uint64_t steps_ = 0, launches_ = 0;
@@ -303,7 +304,7 @@ std::unique_ptr<BeliefSolver> make_resident_beliefs(const AccGraph& graph, const
   const Device& device = graph.device();
   if (graph.complete()) {
     auto solver = std::make_unique<ResidentBeliefs<OwnEdges>>(device, graph, model, options.fusion);
-    if (!device.plans()) solver->connect(), solver->begin(model, options);
+    if (!device.is_planning()) solver->connect(), solver->begin(model, options);
     return solver;
   }
   auto solver = make_on_peers(graph, "messages", [&](const Device& on) {

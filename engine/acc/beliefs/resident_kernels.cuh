@@ -38,7 +38,7 @@ struct PeerEdges {
   unsigned own = 0;
   OwnershipView owners;
   const std::uint32_t* places = nullptr;  ///< [own edges] index among edges to the same rank
-  std::int64_t* copies[kMostPeers] = {};  ///< copies of own messages in each other rank's memory
+  std::int64_t* copies[kMaxPeers] = {};   ///< copies of own messages in each other rank's memory
 
   /// Neighbouring lanes write neighbouring places, 16 bytes at a time if there are two states.
   template <unsigned kStates>

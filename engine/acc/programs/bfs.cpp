@@ -13,7 +13,7 @@ BfsResult bfs(const AccGraph& graph, Vertex source, const AccOptions& options) {
   result.stats = std::move(run.stats);
   result.depths = HostArray<std::int32_t>(graph.vertices(), "depths");
   result.parents = HostArray<Vertex>(graph.vertices(), "parents");
-  if (graph.device().plans()) return result;
+  if (graph.device().is_planning()) return result;
   parallel_blocks(graph.device().threads(), graph.vertices(), 1u << 18,
                   [&](std::uint64_t begin, std::uint64_t end, unsigned) {
                     for (std::uint64_t v = begin; v < end; ++v) {

@@ -16,7 +16,7 @@ SsspResult sssp(const AccGraph& graph, Vertex source, double delta, const AccOpt
   auto run = run_acc(graph, ShortestPaths{source, 1 / result.delta}, options);
   result.stats = std::move(run.stats);
   result.distances = HostArray<double>(graph.vertices(), "distances");
-  if (graph.device().plans()) return result;
+  if (graph.device().is_planning()) return result;
   std::transform(run.states.begin(), run.states.end(), result.distances.begin(), ShortestPaths::distance);
   return result;
 }

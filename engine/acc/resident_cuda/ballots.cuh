@@ -25,7 +25,7 @@ __device__ void over_marked(const WorklistView& view, unsigned parity, const Wor
   const unsigned lane = threadIdx.x % cuda::kWarp;
   for (unsigned base = words.begin; base < words.end; base += cuda::kWarp) {
     const std::uint32_t own = base + lane < words.end ? view.bits[parity][base + lane] : 0;
-    cuda::over_words(base + lane, own, [&](Vertex v, bool marked) {
+    cuda::for_each_marked(base + lane, own, [&](Vertex v, bool marked) {
       body(v, marked ? list_of_degree(view.degree(v)) : kDegreeLists);
     });
   }

@@ -83,7 +83,7 @@ struct LevelsView : RoundsView<T, P, LevelRoundOf<T, pulling>> {
 __device__ __forceinline__ void keep(Vertex* list, unsigned* size, bool valid, Vertex v) {
   const unsigned lanes = __ballot_sync(~0u, valid);
   if (lanes == 0) return;
-  const unsigned at = cuda::take_places(size, lanes, ~0u);
+  const unsigned at = cuda::claim_positions(size, lanes, ~0u);
   if (valid) list[at] = v;
 }
 

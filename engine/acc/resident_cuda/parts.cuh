@@ -135,7 +135,7 @@ class PeerPart {
       throw BudgetError("a GPU has no memory for all lists of its rank beside their states");
     if (pulls && graph.has_in_edges()) make_in_lists();
     // A plan assumes as many edges to own vertices as from them.
-    if (device.plans()) take_memory(rows_.lists().edges);
+    if (device.is_planning()) take_memory(rows_.lists().edges);
   }
 
   /// Connects the ranks. Returns false, on all ranks, if their GPUs cannot access each other's memory, or
@@ -163,14 +163,14 @@ class PeerPart {
     view.own = own(), view.ranks = ranks();
     view.first = rows_.first(), view.vertices = vertices();
     view.owners = owners_.view();
-    if (peers_) std::ranges::copy(peers_->of_ranks(), view.memory);
+    if (peers_) std::ranges::copy(peers_->by_rank(), view.memory);
     view.boundary = boundary_.data();
     view.state = state_.data(), view.stop = stop_.data();
     return view;
   }
   /// Ranks may be threads of one process on the same GPU: their kernels then run side by side.
   unsigned own_blocks(unsigned blocks) const {
-    return std::max(blocks / (peers_ ? peers_->sharing() : 1), 1u);
+    return std::max(blocks / (peers_ ? peers_->ranks_on_gpu() : 1), 1u);
   }
 
   /// Sets initial states. All ranks call it, and the functions below.
@@ -223,7 +223,7 @@ class PeerPart {
   void take_memory(std::uint64_t edges) {
     const std::uint64_t bytes = Peers::bytes(vertices(), ranks()) + (vertices() + 1) * sizeof(EdgeIndex) +
                                 edge_bytes(edges, rows_.weighted());
-    memory_ = Buffer<std::byte>(device_, std::max<std::uint64_t>(bytes, PeerMemory::kLeastBytes),
+    memory_ = Buffer<std::byte>(device_, std::max<std::uint64_t>(bytes, PeerMemory::kMinBytes),
                                 "edges that lead to the rank's vertices");
   }
 
@@ -259,7 +259,7 @@ class PeerPart {
     if (peers_ == nullptr) return false;
     for (unsigned r = 0; r < ranks(); ++r) {
       place(r, places);
-      const Lists there = lists_in(peers_->of_ranks()[r], to[r]);
+      const Lists there = lists_in(peers_->by_rank()[r], to[r]);
       executor_.for_each(
           rows * cuda::kWarp, {},
           CopyCut{cut_for(r), places.data(), before[r], there.offsets, there.targets, there.weights});
@@ -293,7 +293,7 @@ class PeerPart {
     if (rows_.symmetric()) {
       in_ = view_of(lists_, rows_.lists());
     } else if (!rows_.has_pages(rows_.in())) {
-      lack_of_memory([&] { in_lists_.emplace(device_, rows_, rows_.in(), 0); });
+      catch_budget_error([&] { in_lists_.emplace(device_, rows_, rows_.in(), 0); });
       if (in_lists_ && in_lists_->paged()) in_lists_.reset();
       if (in_lists_) in_ = view_of(*in_lists_, rows_.in().csr);
     }

@@ -19,13 +19,13 @@ auto make_on_peers(const AccGraph& graph, const char* purpose, const Make& make)
   const RankPart& part = graph.rank_part();
   Communicator& ranks = part.ranks();
   decltype(make(device)) solver;
-  if (ranks.size() == 1 || ranks.size() > static_cast<int>(kMostPeers)) return solver;
+  if (ranks.size() == 1 || ranks.size() > static_cast<int>(kMaxPeers)) return solver;
   const auto make_here = [&](const Device& on) {
-    lack_of_memory([&] {
+    catch_budget_error([&] {
       if (!part.has_pages(part.out())) solver = make(on);
     });
   };
-  if (device.plans()) {  // a plan does not require optional memory
+  if (device.is_planning()) {  // a plan does not require optional memory
     const std::uint64_t bytes = planned_bytes(device, [&](const Device& counting) {
       make_here(counting);
       solver.reset();

@@ -73,8 +73,8 @@ __device__ void receive_active(const Team& team, const View& view, unsigned swap
   });
   view.peers.receive_bits(team, swap, [&](std::uint64_t word, std::uint32_t bits) {
     if (!pull)
-      return cuda::over_words(static_cast<unsigned>(word), bits,
-                              [&](Vertex v, bool marked) { append(view.work, place, marked, v); });
+      return cuda::for_each_marked(static_cast<unsigned>(word), bits,
+                                   [&](Vertex v, bool marked) { append(view.work, place, marked, v); });
     if (bits != 0) atomicOr(marks + word, bits);
   });
 }
@@ -109,7 +109,7 @@ __device__ PeerVoteRound send_found(const cuda::GridTeam& grid, const View& view
   PeerVoteRound next = now;
   next.unsent = 0;
   for (unsigned which = 0; which < kDegreeLists; ++which) {
-    cuda::over_all(grid, load(&place.made->sizes[which]), [&](std::uint64_t i, bool valid) {
+    cuda::for_each_in_warps(grid, load(&place.made->sizes[which]), [&](std::uint64_t i, bool valid) {
       view.peers.send(now.swap, valid, valid ? view.work.list(place.next, which)[i] : 0, view.states);
     });
   }

@@ -26,7 +26,7 @@ struct NoPeers {
   __device__ void send(unsigned, bool, Vertex, const State*) const {}
 };
 
-static_assert(kMostPeers <= cuda::kWarp, "a lane waits for each");
+static_assert(kMaxPeers <= cuda::kWarp, "a lane waits for each");
 
 /// The work of a rank since the last swap, or of all ranks.
 struct PeerWork {
@@ -57,7 +57,7 @@ struct PeerMessage {
 /// State shared by a rank's own kernels.
 struct PeerState {
   PeerWork all;                               ///< all ranks' work as of the last swap
-  unsigned long long received[kMostPeers]{};  ///< entries received from each rank, or kBits
+  unsigned long long received[kMaxPeers]{};   ///< entries received from each rank, or kBits
   unsigned long long sent = 0;                ///< entries for the next swap
   unsigned long long sent_bytes = 0;          ///< since the first swap
   unsigned stopped = 0;
@@ -80,7 +80,7 @@ struct Peers {
   std::uint64_t first = 0;     ///< first own vertex
   std::uint64_t vertices = 0;  ///< vertices of all ranks
   OwnershipView owners;
-  std::byte* memory[kMostPeers] = {};
+  std::byte* memory[kMaxPeers] = {};
   const std::uint32_t* boundary = nullptr;  ///< bits of own vertices with a neighbour on another rank
   PeerState* state = nullptr;
   const std::uint32_t* stop = nullptr;  ///< in host memory; not 0: another rank has failed
@@ -97,7 +97,7 @@ struct Peers {
     const bool sends = valid && has_bit(boundary, v);
     const unsigned lanes = __ballot_sync(~0u, sends);
     if (lanes == 0) return;
-    const unsigned long long at = cuda::take_places(&state->sent, lanes, ~0u);
+    const unsigned long long at = cuda::claim_positions(&state->sent, lanes, ~0u);
     if (!sends) return;
     for (unsigned r = 0; r < ranks; ++r) {
       if (r == own) continue;
@@ -147,7 +147,7 @@ struct Peers {
       if (count == kBits) continue;
       const EntryBlock<State> block = entries(own, swap, r);
       // Uncached loads: a cache may still hold the entries of two swaps ago.
-      cuda::over_all(team, count, [&](std::uint64_t i, bool valid) {
+      cuda::for_each_in_warps(team, count, [&](std::uint64_t i, bool valid) {
         const Vertex v = valid ? load(block.vertices + i) : 0;
         State value{};
         if constexpr (with_states) value = valid ? load(block.states + i) : value;
@@ -162,8 +162,9 @@ struct Peers {
       if (load(state->received + r) != kBits) continue;
       const std::uint64_t begin = owners.begins[r] / kBitsOfWord;
       const std::uint32_t* const from = bits_from(own, swap, r);
-      cuda::over_all(team, words_of(r),
-                     [&](std::uint64_t w, bool valid) { take(begin + w, valid ? load(from + w) : 0); });
+      cuda::for_each_in_warps(team, words_of(r), [&](std::uint64_t w, bool valid) {
+        take(begin + w, valid ? load(from + w) : 0);
+      });
     }
   }
 
@@ -171,7 +172,7 @@ struct Peers {
   /// Polls of a missing message between two checks of the host's stop flag.
   static constexpr unsigned kLooks = 4096;
 
-  static constexpr std::uint64_t kMessageBytes = 2 * kMostPeers * sizeof(PeerMessage);
+  static constexpr std::uint64_t kMessageBytes = 2 * kMaxPeers * sizeof(PeerMessage);
   static constexpr std::uint64_t kEntryBytes = sizeof(Vertex) + (with_states ? sizeof(State) : 0);
 
   SLUICE_HD static std::uint64_t in_words(std::uint64_t bytes) { return (bytes + 7) / 8 * 8; }
@@ -186,7 +187,7 @@ struct Peers {
   }
 
   __device__ PeerMessage* message(unsigned to, unsigned swap, unsigned from) const {
-    return reinterpret_cast<PeerMessage*>(memory[to]) + swap % 2 * kMostPeers + from;
+    return reinterpret_cast<PeerMessage*>(memory[to]) + swap % 2 * kMaxPeers + from;
   }
   __device__ EntryBlock<State> entries(unsigned to, unsigned swap, unsigned from) const {
     std::byte* const at = memory[to] + kMessageBytes + swap % 2 * entry_bytes(vertices, ranks) +

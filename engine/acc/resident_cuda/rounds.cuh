@@ -94,7 +94,7 @@ __device__ void push(const Team& team, const View& view, const AccRound& at, con
   // The edges of a sum read far-apart memory, so their reads should overlap. Bounds need more registers for
   // each edge (unrolled, sssp on Kronecker 24 is a fifth slower).
   constexpr unsigned kUnrolled = SumProgram<Program> ? 4 : 0;
-  cuda::over_edges<kUnrolled>(team, ReadLists{view.work, place}, [&](Vertex u, EdgeIndex e) {
+  cuda::for_each_worklist_edge<kUnrolled>(team, ReadLists{view.work, place}, [&](Vertex u, EdgeIndex e) {
     const Vertex v = view.out.targets[e];
     ++finder.edges;
     bool active = false;
@@ -172,7 +172,7 @@ class RoundKernels {
     } else {
       kernels_[1] = kernels_[0];
     }
-    for (unsigned i = 0; i < 2; ++i) blocks_[i] = cuda::blocks_at_once(kernels_[i], cuda::kTeamBlock, 0);
+    for (unsigned i = 0; i < 2; ++i) blocks_[i] = cuda::resident_blocks(kernels_[i], cuda::kTeamBlock, 0);
   }
 
   decltype(Kernels::template of<Kernels::kPhases>()) kernels_[2];
@@ -184,7 +184,7 @@ class RoundKernels {
 /// Counts lists by degree class.
 __global__ inline void __launch_bounds__(cuda::kTeamBlock)
     count_lists_kernel(const EdgeIndex* offsets, std::uint64_t vertices, ListSizes* sizes) {
-  cuda::over_all(cuda::GridTeam{}, vertices, [&](std::uint64_t v, bool valid) {
+  cuda::for_each_in_warps(cuda::GridTeam{}, vertices, [&](std::uint64_t v, bool valid) {
     const unsigned which = valid ? list_of_degree(offsets[v + 1] - offsets[v]) : kDegreeLists;
     for (unsigned list = 0; list < kDegreeLists; ++list) {
       const unsigned lanes = __ballot_sync(~0u, which == list);
@@ -223,7 +223,7 @@ class WorklistMemory {
     view_.of_blocks = of_blocks_.data();
     view_.arrived = arrived_.data();
     view_.filter = options.filter, view_.bin = options.bin, view_.few_blocks = options.few_blocks;
-    if (device.plans()) return;
+    if (device.is_planning()) return;
     for (const auto& bits : bits_) clear(bits, stream, "clearing marks");
     clear(arrived_, stream, "clearing a barrier");
     clear(totals_, stream, "clearing the trace");
@@ -307,7 +307,7 @@ class FusedRounds {
         device_(device),
         kernels_(options),
         start_(start),
-        start_blocks_(cuda::blocks_at_once(start, cuda::kTeamBlock, 0)),
+        start_blocks_(cuda::resident_blocks(start, cuda::kTeamBlock, 0)),
         state_(device, 1, "the round"),
         worklists_(device, part_, options, std::max(start_blocks_, kernels_.most_blocks()), stream_) {
     view_.program = program;
@@ -344,7 +344,7 @@ class FusedRounds {
 
  private:
   void launch(void (*kernel)(View), unsigned blocks) {
-    cuda::launch_together(kernel, part_.own_blocks(blocks), cuda::kTeamBlock, stream_.get(), view_);
+    cuda::launch_cooperative(kernel, part_.own_blocks(blocks), cuda::kTeamBlock, stream_.get(), view_);
   }
 
   const Device& device_;

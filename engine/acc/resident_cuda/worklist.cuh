@@ -155,7 +155,7 @@ __device__ __forceinline__ void append(const WorklistView& view, const RoundPlac
   for (unsigned list = 0; list < kDegreeLists; ++list) {
     const unsigned lanes = __ballot_sync(~0u, which == list);
     if (lanes == 0) continue;
-    const unsigned at = cuda::take_places(&place.made->sizes[list], lanes, ~0u);
+    const unsigned at = cuda::claim_positions(&place.made->sizes[list], lanes, ~0u);
     if (which == list) view.list(place.next, list)[at] = v;
   }
 }
@@ -190,7 +190,7 @@ __device__ __forceinline__ void collect_bins(const WorklistView& view, const Rou
 /// Makes the next round's lists from the batch, which has an entry for every edge.
 template <class Team>
 __device__ void collect_batch(const Team& team, const WorklistView& view, const RoundPlace& place) {
-  cuda::over_all(team, load(&place.found->batched), [&](std::uint64_t i, bool valid) {
+  cuda::for_each_in_warps(team, load(&place.found->batched), [&](std::uint64_t i, bool valid) {
     const Vertex v = valid ? view.batch[i] : kNoVertex;
     append(view, place, v != kNoVertex, v);
   });

@@ -124,12 +124,12 @@ class Adjacency {
   bool plans_without(const CsrView& others) const {
     const std::uint64_t bytes =
         (others.vertices + 1) * sizeof(EdgeIndex) + edge_bytes(others.edges, others.weights != nullptr);
-    return device_.plans() && (paged() || (device_.is_cuda() && bytes > device_.memory().available()));
+    return device_.is_planning() && (paged() || (device_.is_cuda() && bytes > device_.memory().available()));
   }
 
   template <Executor E>
   void keep_short_lists(E& executor) {
-    if (!short_.any() || device_.plans()) return;
+    if (!short_.any() || device_.is_planning()) return;
     short_.gather(executor, offsets_, pages().in_place({0, static_cast<std::uint32_t>(partitions())}));
     executor.wait("short lists");
   }

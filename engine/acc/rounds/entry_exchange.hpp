@@ -80,8 +80,8 @@ class EntryExchange {
       std::memcpy(message, &header, sizeof header);
       std::memcpy(message + kHeaderWords, packed_for(r), bytes_[r]);
     }
-    router_.ranks().swap(std::as_bytes(std::span(out_)), std::as_writable_bytes(std::span(in_)),
-                         "a round's end");
+    router_.ranks().all_to_all(std::as_bytes(std::span(out_)), std::as_writable_bytes(std::span(in_)),
+                               "a round's end");
     RoundWork all;
     for (std::size_t r = 0; r < ranks_; ++r) {
       const Header header = header_from(r);

@@ -152,7 +152,7 @@ class FrontierRounds {
   /// Called after lowest(): makes `level` the level of the first bin.
   void open(std::uint64_t level) {
     if constexpr (kBinned) {
-      executor_.levels().open(level, [&](Vertex v) { return view_.level(v); });
+      executor_.levels().move_window(level, [&](Vertex v) { return view_.level(v); });
     } else {
       view_.ballot = all_ballots();
       executor_.for_each(own_rows(), output_, OpenLevel<View>{view_, level});
@@ -301,7 +301,7 @@ class FrontierRounds {
   /// Makes vertices of the current level the frontier. Returns false if none is left.
   bool take_level(std::uint64_t bin) {
     if constexpr (kBinned) {
-      executor_.levels().take(bin);
+      executor_.levels().collect(bin);
       active_ = executor_.levels().front();
     } else {
       counts_.read();
@@ -317,7 +317,7 @@ class FrontierRounds {
   std::uint64_t first_bin(std::uint64_t from) {
     if constexpr (kBinned) {
       for (std::uint64_t bin = from; bin < bins(); ++bin)
-        if (executor_.levels().waiting(bin) > 0) return bin;
+        if (executor_.levels().pending(bin) > 0) return bin;
     } else if (counts_.listed(own_) > 0) {
       return from;
     }

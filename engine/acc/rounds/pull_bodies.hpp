@@ -84,7 +84,7 @@ struct PullEdges {
   SLUICE_HD bool hits(EdgeIndex e) const { return is_marked(view.marks, sources[e]); }
   void prefetch(EdgeIndex e) const { __builtin_prefetch(sources + e); }
   template <class Lane>
-  SLUICE_HD bool take(std::uint64_t row, EdgeIndex e, Lane& lane) const {
+  SLUICE_HD bool accept(std::uint64_t row, EdgeIndex e, Lane& lane) const {
     const auto v = static_cast<Vertex>(view.first + row);
     const auto value = view.program.compute({sources[e], v, e, at, view.states, weights});
     if (!combine_alone(view.program, view.states + v, value, at).active) return false;

@@ -34,7 +34,7 @@ struct PulledValues {
     return may_change(program, before, at);
   }
   /// The neutral element of join(): for bounds the state itself, for sums zero.
-  SLUICE_HD static State none(State before) {
+  SLUICE_HD static State identity(State before) {
     if constexpr (SumProgram<Program>) return State{};
     return before;
   }
@@ -46,7 +46,7 @@ struct PulledValues {
     }
   }
   SLUICE_HD State result(State before, State total) const {
-    return total == none(before) ? before : program.combine(before, total, at);
+    return total == identity(before) ? before : program.combine(before, total, at);
   }
   /// May the rest of the list be skipped? (SIMD-X's early stop; a later bound may always be lower.)
   SLUICE_HD bool stops(State before, State total) const {

@@ -203,7 +203,7 @@ class RankForests {
       compress_all(executor, states);
       const std::size_t to = (rank_ + step) % ranks_, from = (rank_ + ranks_ - step) % ranks_;
       const Vertex most = hub != kNoVertex ? hub : sampled.largest(executor, states, 0, vertices_).root;
-      const auto packed = router_.counts(std::vector(ranks_, pack(executor, states, most)), kLabel);
+      const auto packed = router_.exchange_counts(std::vector(ranks_, pack(executor, states, most)), kLabel);
       if (std::ranges::find(packed, kTooMany) != packed.end()) {
         take_states(executor, program, states, to, from);
       } else {

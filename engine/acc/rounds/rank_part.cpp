@@ -146,13 +146,13 @@ bool has_simple_lists(const Graph& graph, Communicator* ranks, unsigned threads)
   const OwnedRows own(graph.out.offsets.span(), ranks);
   const SweepRows rows = SweepRows::of(graph.out.view(), graph.edge_source.get(), false, own.first, own.last);
   bool simple = true;  // also if memory for the check is lacking
-  lack_of_memory([&] { simple = is_simple(rows, own.first, threads); });
+  catch_budget_error([&] { simple = is_simple(rows, own.first, threads); });
   return !any_left(ranks, simple ? 0 : 1, kAllLists);
 }
 
 RankPart::RankPart(const Device& device, const Graph& graph, const AccNeeds& needs, const AccPlace& place)
     : device_(device),
-      alone_(place.ranks == nullptr ? make_alone() : nullptr),
+      alone_(place.ranks == nullptr ? make_single_rank() : nullptr),
       own_link_(needs.on_hosts || place.link ? nullptr : connect_gpus(place.ranks, device)),
       link_(place.link ? place.link : own_link_.get()),
       router_(router_of(place.ranks == nullptr ? *alone_ : *place.ranks, device, needs, link_,
@@ -166,7 +166,7 @@ RankPart::RankPart(const Device& device, const Graph& graph, const AccNeeds& nee
     return SweepRows::of(csr.view(), file, weighted_, first(), last());
   };
   rows_ = rows_of(graph.out, graph.edge_source.get());
-  if (device.plans() ? needs.made : needs.simple) make_simple(graph, place);
+  if (device.is_planning() ? needs.made : needs.simple) make_simple(graph, place);
   if (!needs.in_edges) return;
   if (symmetric_) in_rows_ = rows_;
   if (!symmetric_ && !graph.in.offsets.empty()) in_rows_ = rows_of(graph.in, graph.in_edge_source.get());
@@ -174,7 +174,7 @@ RankPart::RankPart(const Device& device, const Graph& graph, const AccNeeds& nee
 
 void RankPart::make_simple(const Graph& graph, const AccPlace& place) {
   const unsigned threads = device_.threads();
-  const bool planned = device_.plans(), turns = graph.directed && graph.in.offsets.empty();
+  const bool planned = device_.is_planning(), turns = graph.directed && graph.in.offsets.empty();
   // All ranks throw, or none.
   Communicator* const others = rows_.file != nullptr ? &ranks() : nullptr;
   if (!graph.directed && !planned && !any_left(others, is_simple(rows_, first(), threads) ? 0 : 1, kAllLists))
@@ -233,7 +233,7 @@ std::unique_ptr<SweepPages> RankPart::make_pages(const SweepRows& lists, std::ve
   if (!has_pages(lists)) return nullptr;
   const CsrView& in = lists.csr;
   const bool worth = paging_.transport == Transport::mapped || paging_.transport == Transport::automatic ||
-                     in.edges * sizeof(Vertex) >= kWorthLocking;
+                     in.edges * sizeof(Vertex) >= kMinLockedBytes;
   if (worth) locks = lock_lists(device_, lists);
   PagingOptions paging = paging_;
   if (paging.slots > 0 && taken > 0) {

@@ -41,7 +41,7 @@ ShortLists::ShortLists(const Device& device, const CsrView& lists, bool weighted
   targets_ = Buffer<Vertex>(device, edges, "short lists");
   if (weighted) weights_ = Buffer<float>(device, edges, "short lists");
   rows_ = lists.vertices;
-  if (device.plans()) return;
+  if (device.is_planning()) return;
   HostArray<EdgeIndex> offsets(lists.vertices + 1, "short lists");
   parallel_blocks(device.threads(), lists.vertices, kRowsAtOnce,
                   [&](std::uint64_t from, std::uint64_t to, unsigned) {

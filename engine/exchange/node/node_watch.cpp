@@ -13,7 +13,7 @@ namespace sluice {
 namespace {
 
 /// Start time of a process, in clock ticks; nothing if it has ended, even if its parent does not know yet.
-std::optional<std::uint64_t> birth_of(pid_t process) {
+std::optional<std::uint64_t> start_time_of(pid_t process) {
   std::ifstream file(fmt::format("/proc/{}/stat", process));
   std::string text;
   if (!std::getline(file, text)) return std::nullopt;
@@ -23,115 +23,116 @@ std::optional<std::uint64_t> birth_of(pid_t process) {
   rest >> state;
   if (state == "Z" || state == "X") return std::nullopt;
   for (int i = 0; i < 18; ++i) rest >> skipped;
-  std::uint64_t born = 0;
-  if (!(rest >> born)) return std::nullopt;
-  return born;
+  std::uint64_t start_time = 0;
+  if (!(rest >> start_time)) return std::nullopt;
+  return start_time;
 }
 
 }  // namespace
 
 /// The state that the ranks of a machine share without messages; all zeros at first.
-struct NodeWatch::Board {
+struct NodeWatch::SharedState {
   static constexpr std::size_t kRanks = 4096;
-  static std::size_t place_of(int node_rank);
-  std::atomic<std::uint32_t> spoken;
+  static std::size_t index_of(int node_rank);
+  std::atomic<std::uint32_t> report_claimed;
   std::atomic<bool> stopped;
   std::atomic<Results> results;
-  std::atomic<std::uint8_t> left[kRanks];
-  std::atomic<std::uint32_t> beats[kRanks];
+  std::atomic<std::uint8_t> departed[kRanks];
+  std::atomic<std::uint32_t> heartbeats[kRanks];
 };
 
 NodeWatch::NodeWatch(Communicator& ranks, Timeout timeout)
     : node_rank_(ranks.node_rank()), timeout_(timeout) {
-  if (node_rank_ == 0) memory_ = SharedMemory(sizeof(Board));
+  if (node_rank_ == 0) memory_ = SharedMemory(sizeof(SharedState));
   std::ostringstream own_text;
   own_text << ranks.node_leader() << ' ' << node_rank_ << ' ' << ::getpid() << ' '
-           << birth_of(::getpid()).value_or(0) << ' ' << memory_.address();
+           << start_time_of(::getpid()).value_or(0) << ' ' << memory_.address();
   const auto all = ranks.all_gather(own_text.str(), "the processes of all ranks");
-  std::string board_address;
+  std::string leader_address;
   for (int rank = 0; rank < ranks.size(); ++rank) {
     std::istringstream text(all[static_cast<std::size_t>(rank)]);
     Watched other;
     other.peer.rank = rank;
     int leader = 0;
-    text >> leader >> other.node_rank >> other.peer.process >> other.born >> std::ws;
+    text >> leader >> other.node_rank >> other.peer.process >> other.start_time >> std::ws;
     if (leader != ranks.node_leader()) continue;
-    if (rank == leader) std::getline(text, board_address);
-    const bool seen = birth_of(other.peer.process) == other.born;
-    if (rank != ranks.rank() && seen) watched_.push_back(other);
+    if (rank == leader) std::getline(text, leader_address);
+    const bool visible = start_time_of(other.peer.process) == other.start_time;
+    if (rank != ranks.rank() && visible) watched_.push_back(other);
   }
-  // A rank that cannot open the leader's board has its own, and may print what the others print too.
+  // A rank that cannot open the leader's state has its own, and may print what the others print too.
   if (node_rank_ != 0) {
     try {
-      memory_ = SharedMemory(board_address, sizeof(Board));
+      memory_ = SharedMemory(leader_address, sizeof(SharedState));
     } catch (const RunError&) {
-      memory_ = SharedMemory(sizeof(Board));
+      memory_ = SharedMemory(sizeof(SharedState));
       watched_.clear();
     }
   }
-  beat();
-  // The leader may end only when all have opened its board, which ends with it.
+  send_heartbeat();
+  // The leader may end only when all have opened its state, which ends with it.
   ranks.barrier("the processes of all ranks");
-  // The beats of a peer that could not open the board would never be seen here.
-  std::erase_if(watched_,
-                [&](const Watched& other) { return board().beats[Board::place_of(other.node_rank)] == 0; });
+  // The beats of a peer that could not open the state would never be seen here.
+  std::erase_if(watched_, [&](const Watched& other) {
+    return shared_state().heartbeats[SharedState::index_of(other.node_rank)] == 0;
+  });
 }
 
-NodeWatch::Board& NodeWatch::board() const {
-  return *std::launder(static_cast<Board*>(memory_.data()));
+NodeWatch::SharedState& NodeWatch::shared_state() const {
+  return *std::launder(static_cast<SharedState*>(memory_.data()));
 }
 
-std::size_t NodeWatch::Board::place_of(int node_rank) {
+std::size_t NodeWatch::SharedState::index_of(int node_rank) {
   return static_cast<std::size_t>(node_rank) % kRanks;
 }
 
-void NodeWatch::beat() {
-  ++board().beats[Board::place_of(node_rank_)];
+void NodeWatch::send_heartbeat() {
+  ++shared_state().heartbeats[SharedState::index_of(node_rank_)];
 }
 
-std::optional<NodeWatch::Peer> NodeWatch::lost() const {
+std::optional<NodeWatch::Peer> NodeWatch::lost_peer() const {
   for (const Watched& other : watched_) {
-    if (birth_of(other.peer.process) == other.born) continue;
-    if (board().left[Board::place_of(other.node_rank)] == 0) return other.peer;
+    if (start_time_of(other.peer.process) == other.start_time) continue;
+    if (shared_state().departed[SharedState::index_of(other.node_rank)] == 0) return other.peer;
   }
   return std::nullopt;
 }
 
-std::optional<NodeWatch::Peer> NodeWatch::silent() {
-  const auto now = time_.pass();
+std::optional<NodeWatch::Peer> NodeWatch::silent_peer() {
+  const auto now = time_.update();
   for (Watched& other : watched_) {
-    const std::size_t place = Board::place_of(other.node_rank);
-    const std::uint32_t beats = board().beats[place];
-    if (beats != other.beats) other.beats = beats, other.at = now;
-    if (now - other.at > timeout_ && board().left[place] == 0) return other.peer;
+    const std::size_t index = SharedState::index_of(other.node_rank);
+    const std::uint32_t heartbeats = shared_state().heartbeats[index];
+    if (heartbeats != other.heartbeats) other.heartbeats = heartbeats, other.last_change = now;
+    if (now - other.last_change > timeout_ && shared_state().departed[index] == 0) return other.peer;
   }
   return std::nullopt;
 }
 
-void NodeWatch::leave() {
-  board().left[Board::place_of(node_rank_)] = 1;
+void NodeWatch::announce_exit() {
+  shared_state().departed[SharedState::index_of(node_rank_)] = 1;
 }
 
-void NodeWatch::note_stop() {
-  board().stopped = true;
+void NodeWatch::record_stop() {
+  shared_state().stopped = true;
 }
 
-bool NodeWatch::stop_noted() const {
-  return board().stopped;
+bool NodeWatch::stop_recorded() const {
+  return shared_state().stopped;
 }
 
-void NodeWatch::note(Results results) {
-  Results known = board().results;
-  while (known < results && !board().results.compare_exchange_weak(known, results)) {
+void NodeWatch::record_results(Results results) {
+  Results known = shared_state().results;
+  while (known < results && !shared_state().results.compare_exchange_weak(known, results)) {
   }
 }
 
 NodeWatch::Results NodeWatch::results() const {
-  return board().results;
+  return shared_state().results;
 }
 
-bool NodeWatch::speaks_first() {
-  return board().spoken.exchange(1) == 0;
+bool NodeWatch::claim_report() {
+  return shared_state().report_claimed.exchange(1) == 0;
 }
 
 }  // namespace sluice

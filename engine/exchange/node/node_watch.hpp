@@ -28,39 +28,39 @@ class NodeWatch {
 
   /// This rank's sign of life. A thread that does nothing else calls it several times a second, however long
   /// the rank works or waits.
-  void beat();
-  /// A peer that ended without leave(), if there is one. Any thread may call it.
-  std::optional<Peer> lost() const;
+  void send_heartbeat();
+  /// A peer that ended without announce_exit(), if there is one. Any thread may call it.
+  std::optional<Peer> lost_peer() const;
   /// A peer that is stopped, if there is one. The thread that beats calls it, equally often.
-  std::optional<Peer> silent();
+  std::optional<Peer> silent_peer();
   /// After this call peers do not report this rank's exit as a failure.
-  void leave();
+  void announce_exit();
   /// Notes that this rank ends because it was asked to stop: neither it nor ranks that end with it are lost.
-  void note_stop();
-  bool stop_noted() const;
+  void record_stop();
+  bool stop_recorded() const;
   /// What this machine's ranks know about the job's results; the value only grows.
-  enum class Results : std::uint8_t { none, perhaps, written };
-  void note(Results results);
+  enum class Results : std::uint8_t { none, possible, written };
+  void record_results(Results results);
   Results results() const;
   /// True for the first caller on this node, so that only one rank prints.
-  bool speaks_first();
+  bool claim_report();
 
  private:
   struct Watched {
     Peer peer;
     int node_rank = 0;
-    std::uint64_t born = 0;           ///< distinguishes a process from a later one of the same id
-    std::uint32_t beats = 0;          ///< the number seen last
-    AwakeTime::Clock::duration at{};  ///< when that number last changed
+    std::uint64_t start_time = 0;              ///< distinguishes a process from a later one of the same id
+    std::uint32_t heartbeats = 0;              ///< the number seen last
+    AwakeTime::Clock::duration last_change{};  ///< when that number last changed
   };
-  struct Board;
-  Board& board() const;
+  struct SharedState;
+  SharedState& shared_state() const;
 
   int node_rank_;
   Timeout timeout_;
   AwakeTime time_;
   std::vector<Watched> watched_;
-  SharedMemory memory_;  ///< holds the Board of this machine's ranks
+  SharedMemory memory_;  ///< holds the SharedState of this machine's ranks
 };
 
 }  // namespace sluice

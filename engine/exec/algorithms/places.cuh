@@ -12,54 +12,58 @@ namespace sluice::cuda {
 /// With at most this many keys, a block counts in shared memory.
 inline constexpr std::uint32_t kSharedKeys = 2048;
 
-/// Bytes of shared memory that place_behind() needs.
-constexpr std::size_t place_bytes(std::uint32_t keys) {
+/// Bytes of shared memory that claim_block_position() needs.
+constexpr std::size_t position_scratch_bytes(std::uint32_t keys) {
   return keys <= kSharedKeys ? keys * (sizeof(unsigned long long) + sizeof(unsigned)) : 0;
 }
 
 /// Returns a position for each lane in the mask `lanes`, by one addition to *next. All lanes in the mask
-/// `come` call it; those that are not in `lanes` get no position.
+/// `active_lanes` call it; those that are not in `lanes` get no position.
 template <class Count>
-__device__ __forceinline__ Count take_places(Count* next, unsigned lanes, unsigned come) {
+__device__ __forceinline__ Count claim_positions(Count* next, unsigned lanes, unsigned active_lanes) {
   const unsigned lane = threadIdx.x % kWarp,
                  first = static_cast<unsigned>(__ffs(static_cast<int>(lanes))) - 1;
-  Count place = 0;
-  if (lane == first) place = atomicAdd(next, static_cast<Count>(__popc(lanes)));
-  place = __shfl_sync(come, place, static_cast<int>(first));
-  return place + static_cast<Count>(__popc(lanes & ((1u << lane) - 1)));
+  Count position = 0;
+  if (lane == first) position = atomicAdd(next, static_cast<Count>(__popc(lanes)));
+  position = __shfl_sync(active_lanes, position, static_cast<int>(first));
+  return position + static_cast<Count>(__popc(lanes & ((1u << lane) - 1)));
 }
 
-/// Returns a position from the counter places[key]; active lanes with the same key add together.
+/// Returns a position from the counter positions[key]; active lanes with the same key add together.
 template <class Count>
-__device__ __forceinline__ Count take_place(Count* places, std::uint32_t key) {
+__device__ __forceinline__ Count claim_position(Count* positions, std::uint32_t key) {
   const unsigned peers = __match_any_sync(__activemask(), key);
-  return take_places(places + key, peers, peers);
+  return claim_positions(positions + key, peers, peers);
 }
 
 /// The same for whole warps. A lane that does not take part must have a key of no lane that does.
 template <class Count>
-__device__ __forceinline__ Count take_place(Count* places, std::uint32_t key, bool takes_part) {
+__device__ __forceinline__ Count claim_position(Count* positions, std::uint32_t key, bool participates) {
   const unsigned peers = __match_any_sync(~0u, key);
-  return take_places(places + key, takes_part ? peers : 0, ~0u);
+  return claim_positions(positions + key, participates ? peers : 0, ~0u);
 }
 
-/// Sets places[i] to a position from the counter next[of[i]], for each of a thread's entries; an entry whose
-/// key of[i] is `keys` gets none. With at most kSharedKeys keys, a block's entries of one key get consecutive
-/// positions, its warps in any order. Whole blocks call it; `shared` has place_bytes(keys).
+/// Sets positions[i] to a position from the counter next[entry_keys[i]], for each of a thread's entries; an
+/// entry whose key entry_keys[i] is `keys` gets none. With at most kSharedKeys keys, a block's entries of one
+/// key get consecutive positions, its warps in any order. Whole blocks call it; `shared` has
+/// position_scratch_bytes(keys).
 template <unsigned kEntries>
-__device__ __forceinline__ void places_behind(unsigned long long* next, const std::uint32_t (&of)[kEntries],
-                                              std::uint32_t keys, unsigned long long* shared,
-                                              unsigned long long (&places)[kEntries]) {
+__device__ __forceinline__ void claim_block_positions(unsigned long long* next,
+                                                      const std::uint32_t (&entry_keys)[kEntries],
+                                                      std::uint32_t keys, unsigned long long* shared,
+                                                      unsigned long long (&positions)[kEntries]) {
   if (keys > kSharedKeys) {
 #pragma unroll
-    for (unsigned i = 0; i < kEntries; ++i) places[i] = take_place(next, of[i], of[i] < keys);
+    for (unsigned i = 0; i < kEntries; ++i)
+      positions[i] = claim_position(next, entry_keys[i], entry_keys[i] < keys);
     return;
   }
   auto* const counts = reinterpret_cast<unsigned*>(shared + keys);
   for (std::uint32_t k = threadIdx.x; k < keys; k += blockDim.x) counts[k] = 0;
   __syncthreads();
 #pragma unroll
-  for (unsigned i = 0; i < kEntries; ++i) places[i] = take_place(counts, of[i], of[i] < keys);
+  for (unsigned i = 0; i < kEntries; ++i)
+    positions[i] = claim_position(counts, entry_keys[i], entry_keys[i] < keys);
   __syncthreads();
   for (std::uint32_t k = threadIdx.x; k < keys; k += blockDim.x) {
     if (counts[k] != 0) shared[k] = atomicAdd(&next[k], static_cast<unsigned long long>(counts[k]));
@@ -67,16 +71,17 @@ __device__ __forceinline__ void places_behind(unsigned long long* next, const st
   __syncthreads();
 #pragma unroll
   for (unsigned i = 0; i < kEntries; ++i)
-    if (of[i] < keys) places[i] += shared[of[i]];
+    if (entry_keys[i] < keys) positions[i] += shared[entry_keys[i]];
 }
 
 /// The same for one entry per thread; returns its position.
-__device__ __forceinline__ unsigned long long place_behind(unsigned long long* next, std::uint32_t key,
-                                                           std::uint32_t keys, unsigned long long* shared) {
-  const std::uint32_t of[] = {key};
-  unsigned long long places[1];
-  places_behind(next, of, keys, shared, places);
-  return places[0];
+__device__ __forceinline__ unsigned long long claim_block_position(unsigned long long* next,
+                                                                   std::uint32_t key, std::uint32_t keys,
+                                                                   unsigned long long* shared) {
+  const std::uint32_t entry_keys[] = {key};
+  unsigned long long positions[1];
+  claim_block_positions(next, entry_keys, keys, shared, positions);
+  return positions[0];
 }
 
 }  // namespace sluice::cuda

@@ -32,7 +32,7 @@ void sort_by_key(const Device& device, const std::uint32_t* keys_from, std::uint
 namespace {
 
 constexpr std::uint64_t kCountAligned = 256;         // bytes for the count of keys, before CUB's scratch
-constexpr std::uint64_t kMostSelected = 1ull << 30;  // keys per call: older versions of CUB count in 31 bits
+constexpr std::uint64_t kMaxSelected = 1ull << 30;   // keys per call: older versions of CUB count in 31 bits
 
 std::size_t keys_scratch(std::uint64_t size, unsigned bits) {
   std::size_t bytes = 0;
@@ -47,7 +47,7 @@ std::size_t select_scratch(std::uint64_t size) {
   const std::uint64_t* from = nullptr;
   std::uint64_t *to = nullptr, *count = nullptr;
   check(cub::DeviceSelect::Unique(nullptr, bytes, from, to, count,
-                                  static_cast<std::int64_t>(std::min(size, kMostSelected) + 1)),
+                                  static_cast<std::int64_t>(std::min(size, kMaxSelected) + 1)),
         "measuring a selection");
   return bytes;
 }
@@ -61,26 +61,29 @@ std::uint64_t distinct_scratch_bytes(std::uint64_t size, unsigned bits) {
 DistinctKeys sort_distinct(const Device& device, std::uint64_t* keys, std::uint64_t* spare,
                            std::uint64_t size, unsigned bits, Buffer<unsigned char>& scratch, void* stream) {
   if (size == 0) return {keys, 0};
-  const auto on = static_cast<cudaStream_t>(stream);
+  const auto cuda_stream = static_cast<cudaStream_t>(stream);
   scratch.reserve(device, distinct_scratch_bytes(size, bits), "scratch of sorts");
   auto* const selected = reinterpret_cast<std::uint64_t*>(scratch.data());
-  void* const own = scratch.data() + kCountAligned;
+  void* const cub_scratch = scratch.data() + kCountAligned;
   cub::DoubleBuffer<std::uint64_t> sorted(keys, spare);
   std::size_t bytes = keys_scratch(size, bits);
-  check(cub::DeviceRadixSort::SortKeys(own, bytes, sorted, size, 0, static_cast<int>(bits), on), "a sort");
+  check(cub::DeviceRadixSort::SortKeys(cub_scratch, bytes, sorted, size, 0, static_cast<int>(bits),
+                                       cuda_stream),
+        "a sort");
   const std::uint64_t* const from = sorted.Current();
   DistinctKeys distinct{sorted.Alternate(), 0};
-  for (std::uint64_t begin = 0; begin < size; begin += kMostSelected) {
+  for (std::uint64_t begin = 0; begin < size; begin += kMaxSelected) {
     // A later piece begins one key early, with the last key written so far, and overwrites it.
-    const std::uint64_t again = begin > 0, count = std::min(kMostSelected, size - begin) + again;
+    const std::uint64_t overlap = begin > 0, count = std::min(kMaxSelected, size - begin) + overlap;
     bytes = select_scratch(size);
-    check(cub::DeviceSelect::Unique(own, bytes, from + begin - again, distinct.keys + distinct.size - again,
-                                    selected, static_cast<std::int64_t>(count), on),
+    check(cub::DeviceSelect::Unique(cub_scratch, bytes, from + begin - overlap,
+                                    distinct.keys + distinct.size - overlap, selected,
+                                    static_cast<std::int64_t>(count), cuda_stream),
           "a selection");
     wait_stream(stream, "sorting edges");
     std::uint64_t found = 0;
     copy_to_host(&found, selected, sizeof found);
-    distinct.size += found - again;
+    distinct.size += found - overlap;
   }
   return distinct;
 }

@@ -9,7 +9,7 @@ namespace sluice::cuda {
 
 namespace {
 
-struct From {
+struct RelativeOffset {
   std::uint64_t first;
   __host__ __device__ std::int64_t operator()(std::uint64_t offset) const {
     return static_cast<std::int64_t>(offset - first);
@@ -23,14 +23,14 @@ void sort_segments(const Device& device, const std::uint32_t* keys_from, std::ui
                    const std::uint64_t* offsets, std::uint64_t lists, Buffer<unsigned char>& scratch,
                    void* stream) {
   const auto items = static_cast<std::int64_t>(size), segments = static_cast<std::int64_t>(lists);
-  const auto on = static_cast<cudaStream_t>(stream);
-  const auto begins = thrust::make_transform_iterator(offsets, From{first}), ends = begins + 1;
+  const auto cuda_stream = static_cast<cudaStream_t>(stream);
+  const auto begins = thrust::make_transform_iterator(offsets, RelativeOffset{first}), ends = begins + 1;
   const auto sort = [&](void* workspace, std::size_t& bytes) {
     return values_from == nullptr
                ? cub::DeviceSegmentedSort::SortKeys(workspace, bytes, keys_from, keys_to, items, segments,
-                                                    begins, ends, on)
+                                                    begins, ends, cuda_stream)
                : cub::DeviceSegmentedSort::SortPairs(workspace, bytes, keys_from, keys_to, values_from,
-                                                     values_to, items, segments, begins, ends, on);
+                                                     values_to, items, segments, begins, ends, cuda_stream);
   };
   std::size_t bytes = 0;
   check(sort(nullptr, bytes), "measuring a sort of lists");

@@ -15,13 +15,13 @@ namespace sluice {
 namespace {
 
 /// The kept memory of the process's GPU. Never destroyed: static objects may still hold buffers.
-KeptMemory& kept_memory() {
-  static KeptMemory* const memory = new KeptMemory({cuda::allocate, cuda::release, cuda::settle});
+CachedMemory& cached_memory() {
+  static CachedMemory* const memory = new CachedMemory({cuda::allocate, cuda::release, cuda::synchronize});
   return *memory;
 }
 
 void* allocate_on_gpu(const Device& device, std::size_t bytes) {
-  void* const memory = kept_memory().allocate(bytes, device.memory().available());
+  void* const memory = cached_memory().allocate(bytes, device.memory().available());
   if (!memory) throw RunError("CUDA: cudaMalloc: out of memory");
   return memory;
 }
@@ -44,25 +44,25 @@ void* allocate_charged(MemoryBudget& budget, std::size_t bytes, const char* purp
 
 void* DeviceMemory::allocate(const Device& device, std::size_t bytes, const char* purpose) {
   return allocate_charged(device.memory(), bytes, purpose, [&](std::size_t size) {
-    if (device.plans()) return no_memory();
+    if (device.is_planning()) return placeholder_address();
     return device.is_cuda() ? allocate_on_gpu(device, size) : allocate_aligned(size);
   });
 }
 
 void DeviceMemory::release(const Device& device, void* memory, std::size_t bytes) noexcept {
-  if (!device.plans()) device.is_cuda() ? kept_memory().release(memory, bytes) : std::free(memory);
+  if (!device.is_planning()) device.is_cuda() ? cached_memory().release(memory, bytes) : std::free(memory);
   device.memory().release(bytes);
 }
 
 void* StagingMemory::allocate(const Device& device, std::size_t bytes, const char* purpose) {
   return allocate_charged(host_budget(), bytes, purpose, [&](std::size_t size) {
-    if (device.plans()) return no_memory();
+    if (device.is_planning()) return placeholder_address();
     return device.is_cuda() ? cuda::allocate_pinned(size) : allocate_aligned(size);
   });
 }
 
 void StagingMemory::release(const Device& device, void* memory, std::size_t bytes) noexcept {
-  if (!device.plans()) device.is_cuda() ? cuda::release_pinned(memory) : std::free(memory);
+  if (!device.is_planning()) device.is_cuda() ? cuda::release_pinned(memory) : std::free(memory);
   host_budget().release(bytes);
 }
 

@@ -38,8 +38,8 @@ class ChargedArray {
         size_(size) {}
   ChargedArray(ChargedArray&& other) noexcept { swap(other); }
   ChargedArray& operator=(ChargedArray&& other) noexcept {
-    ChargedArray taken(std::move(other));
-    swap(taken);
+    ChargedArray moved(std::move(other));
+    swap(moved);
     return *this;
   }
   ~ChargedArray() {

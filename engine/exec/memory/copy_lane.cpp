@@ -27,7 +27,7 @@ void CopyLane::wait(const char* label) {
 
 PageLock::PageLock(const Device& device, const void* memory, std::size_t bytes) {
   // Memory that is page-locked already stays locked longer than this object lives.
-  if (!device.is_cuda() || device.plans() || bytes == 0 || cuda::is_page_locked(memory)) return;
+  if (!device.is_cuda() || device.is_planning() || bytes == 0 || cuda::is_page_locked(memory)) return;
   cuda::register_host(memory, bytes);
   memory_ = memory;
 }

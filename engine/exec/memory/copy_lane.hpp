@@ -27,7 +27,7 @@ class CopyLane {
 };
 
 /// Bytes from which page-locking pays: a copy of fewer ends before their memory is page-locked.
-inline constexpr std::size_t kWorthLocking = std::size_t{1} << 20;
+inline constexpr std::size_t kMinLockedBytes = std::size_t{1} << 20;
 
 namespace cuda {
 /// Whether memory is page-locked, by whatever call. `memory` is its first byte.

@@ -29,7 +29,7 @@ LinkRates measure_link(const Device& device, std::span<const std::uint32_t> in_p
   Stream stream;
   Timer timer;
   LinkRates rates;
-  for (int turn = 0; turn < 2; ++turn) {  // the first turn is a warm-up
+  for (int pass = 0; pass < 2; ++pass) {  // the first pass is a warm-up
     timer.start(stream);
     check(cudaMemcpyAsync(on_device.data(), on_host.data(), kBytes, cudaMemcpyHostToDevice, stream.get()),
           "measuring the link");
@@ -37,8 +37,8 @@ LinkRates measure_link(const Device& device, std::span<const std::uint32_t> in_p
     stream.wait("measuring the link");
     rates.copied_bytes = static_cast<double>(kBytes) / timer.seconds();
     timer.start(stream);
-    // Reads other addresses than the turn before, whose data the GPU's cache may hold.
-    read_kernel<<<kReads / kBlock, kBlock, 0, stream.get()>>>(in_place.data(), in_place.size(), turn * kReads,
+    // Reads other addresses than the pass before, whose data the GPU's cache may hold.
+    read_kernel<<<kReads / kBlock, kBlock, 0, stream.get()>>>(in_place.data(), in_place.size(), pass * kReads,
                                                               on_device.data());
     check_launch("read_kernel");
     timer.stop(stream);

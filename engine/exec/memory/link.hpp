@@ -14,12 +14,12 @@ struct LinkRates {
 };
 
 /// The rates to expect without a measurement, if `in_place` bytes of host memory are read at random. A GPU's
-/// address translations cover about kReach bytes (DESIGN section 7): beyond that, reads are ten times slower,
-/// even with pages of 2 MiB.
+/// address translations cover about kTranslationReach bytes (DESIGN section 7): beyond that, reads are ten
+/// times slower, even with pages of 2 MiB.
 inline LinkRates expected_link(std::uint64_t in_place) {
-  constexpr std::uint64_t kReach = 640u << 20;
+  constexpr std::uint64_t kTranslationReach = 640u << 20;
   LinkRates rates;
-  if (in_place <= kReach) rates.mapped_reads = 0.5e9;
+  if (in_place <= kTranslationReach) rates.mapped_reads = 0.5e9;
   return rates;
 }
 

@@ -13,7 +13,7 @@ namespace sluice {
 
 /// Creates a file whose name begins with `name`, and unlinks it at once. If that fails, the result has no
 /// file, and errno says why.
-OpenFile open_nameless(std::string name);
+OpenFile open_unlinked(std::string name);
 
 /// A scratch file, which is not charged as host memory. Several threads may read and write.
 class ScratchFile {
@@ -22,10 +22,10 @@ class ScratchFile {
   /// Throws RunError naming the folder if no file can be created there.
   explicit ScratchFile(const std::string& folder);
 
-  /// Write and read bytes from position `at` on. Both throw RunError naming the folder if the system call
+  /// Write and read bytes from position `offset` on. Both throw RunError naming the folder if the system call
   /// fails, such as on a full disk, or if the file ends too early.
-  void write(std::uint64_t at, std::span<const std::byte> bytes) const;
-  void read(std::uint64_t at, std::span<std::byte> bytes) const;
+  void write(std::uint64_t offset, std::span<const std::byte> bytes) const;
+  void read(std::uint64_t offset, std::span<std::byte> bytes) const;
   /// Writes after all bytes appended before; one thread at a time may call it.
   void append(std::span<const std::byte> bytes) {
     write(size_, bytes);

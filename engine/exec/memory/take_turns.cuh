@@ -1,4 +1,4 @@
-// Double buffering of data for a GPU: the host fills one buffer, a Place, while kernels use the other.
+// Double buffering of data for a GPU: the host fills one buffer, a Slot, while kernels use the other.
 #pragma once
 
 #include "engine/core/timeout.hpp"
@@ -6,28 +6,28 @@
 
 namespace sluice::cuda {
 
-template <class Place>
-class TakeTurns {
+template <class Slot>
+class DoubleBuffer {
  public:
   /// Returns the next buffer, once the work on it is done; throws RunError with `label` if that work failed.
-  Place& begin(const char* label) {
-    turn_ = 1 - turn_;
-    wait_until([&] { return used_[turn_].passed(label); }, label, kDeviceTimeout);
-    return places_[turn_];
+  Slot& acquire(const char* label) {
+    current_ = 1 - current_;
+    wait_until([&] { return in_use_[current_].is_complete(label); }, label, kDeviceTimeout);
+    return buffers_[current_];
   }
   /// Marks the end of the work on this buffer; called after the last of it is queued on `stream`.
-  void end(const Stream& stream) { used_[turn_].record(stream); }
+  void release(const Stream& stream) { in_use_[current_].record(stream); }
 
-  /// Calls make(place) for both buffers; before the first turn.
-  template <class Make>
-  void make(Make&& make) {
-    for (Place& place : places_) make(place);
+  /// Calls use(buffer) for both buffers; before the first acquire().
+  template <class Use>
+  void for_each_buffer(Use&& use) {
+    for (Slot& buffer : buffers_) use(buffer);
   }
 
  private:
-  Place places_[2];
-  Event used_[2];
-  unsigned turn_ = 0;
+  Slot buffers_[2];
+  Event in_use_[2];
+  unsigned current_ = 0;
 };
 
 }  // namespace sluice::cuda

@@ -16,28 +16,28 @@ class ThreadedCopies {
  public:
   /// `bytes`: about how much is copied in all, which decides whether threads pay. Pieces are charged to the
   /// host budget.
-  ThreadedCopies(const Device& device, std::size_t bytes, unsigned most_threads = kMostThreads);
+  ThreadedCopies(const Device& device, std::size_t bytes, unsigned max_threads = kMaxThreads);
   ThreadedCopies(const ThreadedCopies&) = delete;
   ThreadedCopies& operator=(const ThreadedCopies&) = delete;
   ~ThreadedCopies();
 
   /// As copy_to_device(): returns when all bytes have arrived.
   void to_device(void* to, const void* from, std::size_t bytes);
-  /// The same by the calling thread alone: number `thread` of at most `most_threads` that copy concurrently.
+  /// The same by the calling thread alone: number `thread` of at most `max_threads` that copy concurrently.
   void to_device_by(unsigned thread, void* to, const void* from, std::size_t bytes);
   /// The same for bytes that fill(piece, begin, end) writes to page-locked memory: bytes [begin, end), where
   /// both are multiples of 64, or the end. Threads call `fill` concurrently.
-  void bring(void* to, std::size_t bytes,
-             FunctionRef<void(std::byte* piece, std::size_t begin, std::size_t end)> fill);
+  void fill_device(void* to, std::size_t bytes,
+                   FunctionRef<void(std::byte* piece, std::size_t begin, std::size_t end)> fill);
   /// As copy_to_host(): after all work begun on the default stream.
   void to_host(void* to, const void* from, std::size_t bytes);
 
  private:
-  static constexpr unsigned kMostThreads = 8;
+  static constexpr unsigned kMaxThreads = 8;
 
   struct Piece;
   Piece& piece_of(unsigned thread, std::size_t bytes);
-  bool by_threads(const void* host) const;
+  bool uses_threads(const void* host) const;
 
   const Device& device_;
   unsigned threads_;                            ///< 0: CUDA copies

@@ -38,7 +38,7 @@ class QueueTeams {
   std::vector<double> run() {
     start_ = seconds_now();
     // All threads start before any of them works: members of a team wait for each other.
-    ThreadPool(static_cast<unsigned>(roles_.size())).all([this](unsigned thread) {
+    ThreadPool(static_cast<unsigned>(roles_.size())).run_on_all([this](unsigned thread) {
       const Role& role = roles_[thread];
       run_member(teams_[role.team], role.member, thread);
     });

@@ -24,18 +24,20 @@ struct InsertEdges {
     constexpr std::uint32_t kAhead = 16;  // prefetch distance on a host
     for (std::uint32_t i = group.rank(); i < row.degree; i += Group::kSize) {
       if constexpr (Group::kSize == 1) {
-        if (i + kAhead < row.degree) prefetch(tags_of(set.place(v, target(row, i + kAhead))));
+        if (i + kAhead < row.degree) prefetch(tags_of(set.locate(v, target(row, i + kAhead))));
       }
       const Vertex neighbour = target(row, i);
-      if (!set.undirected || v <= neighbour || !set.has_list(neighbour)) insert(set.place(v, neighbour));
+      if (!set.undirected || v <= neighbour || !set.has_list(neighbour)) insert(set.locate(v, neighbour));
     }
   }
 
  private:
   SLUICE_HD Vertex target(const Row& row, std::uint32_t i) const { return lists.target(row.offset + i); }
-  SLUICE_HD std::uint32_t* tags_of(const EdgeSet::Place& place) const { return buckets[place.bucket].tags; }
+  SLUICE_HD std::uint32_t* tags_of(const EdgeSet::Location& place) const {
+    return buckets[place.bucket].tags;
+  }
 
-  SLUICE_HD void insert(const EdgeSet::Place& place) const {
+  SLUICE_HD void insert(const EdgeSet::Location& place) const {
     std::uint32_t* const tags = tags_of(place);
     for (unsigned i = 0; i < EdgeSet::kTags; ++i) {
       std::uint32_t stored = EdgeSet::kFree;

@@ -29,7 +29,7 @@ void on_backend(const Device& device, Host&& host, [[maybe_unused]] Cuda&& cuda)
 /// Fills a table by on_backend(); leaves it empty if the run is only planned.
 template <class Host, class Cuda>
 void fill_table(const Device& device, const Host& host, const Cuda& cuda) {
-  if (!device.plans()) on_backend(device, host, cuda);
+  if (!device.is_planning()) on_backend(device, host, cuda);
 }
 
 /// Makes a table list by list (build_tables.hpp); leaves it empty if the run is only planned.
@@ -63,7 +63,7 @@ void fill_lists_of(ResidentGraph::Impl& graph, const Make& make) {
 
 /// If the run is only planned, charges the temporary memory that a GPU needs to make an alias table.
 inline void charge_hub_scratch(const ResidentGraph::Impl& graph) {
-  if (!graph.device.plans()) return;
+  if (!graph.device.is_planning()) return;
   const std::uint64_t bytes = hub_scratch_bytes(graph.device, graph.view.hub_count, graph.max_degree);
   graph.device.memory().charge_and_release(bytes, "scratch of alias tables");
 }
@@ -160,7 +160,7 @@ void ensure_bounds(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf&
   Buffer<std::uint64_t> bounds(graph.device, graph.view.vertices(), "bounds of biases");
   Buffer<std::uint32_t> positive(graph.device, graph.view.vertices(), "counts of candidates");
   if (graph.paged) {
-    if (!graph.device.plans()) bounds_from_host(graph, bias, bounds, positive);
+    if (!graph.device.is_planning()) bounds_from_host(graph, bias, bounds, positive);
   } else {
     fill_lists_of<BiasOf>(graph, MakeBounds<BiasOf>{graph.view, bias, bounds.data(), positive.data()});
   }

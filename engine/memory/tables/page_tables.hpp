@@ -64,7 +64,7 @@ void request_ctps(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf& 
     make_on_host(graph, [&] {
       Staging<std::uint64_t> sums(graph.device, graph.view.edges(), "the CTPS table");
       const MakeCtps<BiasOf> make{graph.host_view, bias, sums.data()};
-      if (!graph.device.plans()) host::for_each_list(graph.device.threads(), graph.host_view, make);
+      if (!graph.device.is_planning()) host::for_each_list(graph.device.threads(), graph.host_view, make);
       tables.host_cumulative = std::move(sums);
     });
   }
@@ -113,7 +113,8 @@ void request_alias(ResidentGraph::Impl& graph, BiasTables& tables, const BiasOf&
       Staging<std::uint64_t> thresholds(graph.device, graph.view.edges(), "the alias table");
       Staging<std::uint32_t> others(graph.device, graph.view.edges(), "the alias table");
       const PutAliasSlots put{thresholds.data(), others.data()};
-      if (!graph.device.plans()) host::for_each_alias(graph.device.threads(), graph.host_view, bias, put);
+      if (!graph.device.is_planning())
+        host::for_each_alias(graph.device.threads(), graph.host_view, bias, put);
       tables.host_thresholds = std::move(thresholds), tables.host_others = std::move(others);
     });
   }

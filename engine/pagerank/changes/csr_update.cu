@@ -241,7 +241,7 @@ __device__ void rewrite_offsets(const CsrView& old, EdgeIndex* offsets, std::uin
 }
 
 /// Rewrites tiles of offsets from row_first on, then tiles of entries from entry_first on, a block a tile.
-__global__ void __launch_bounds__(kBlock, cuda::kThreadsAtOnce / kBlock)
+__global__ void __launch_bounds__(kBlock, cuda::kMaxResidentThreads / kBlock)
     rewrite_kernel(CsrView old, EdgeIndex* offsets, std::uint64_t size, std::uint64_t row_first,
                    std::uint64_t row_tiles, ColumnView column, std::uint64_t entry_first, EditView view,
                    const TileCut* by_place, const TileCut* by_row, unsigned long long* longest) {

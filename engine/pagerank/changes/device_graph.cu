@@ -37,11 +37,12 @@ DeviceGraph::DeviceGraph(const Device& device, const Graph& graph, bool weighted
       longest_(device, 1, "the longest list") {
   copy_lists(out_, graph.out);
   // In-edges that a plan has not made are as many as out-edges.
-  if (graph.directed) copy_lists(in_, device.plans() && graph.in.offsets.empty() ? graph.out : graph.in);
+  if (graph.directed)
+    copy_lists(in_, device.is_planning() && graph.in.offsets.empty() ? graph.out : graph.in);
   set_views();
   // Refuses a graph at once if it fits, but not while it is rewritten.
   make_spare(graph);
-  if (!device.plans()) *longest_.data() = longest_list(graph.out.offsets.span(), usable_cores());
+  if (!device.is_planning()) *longest_.data() = longest_list(graph.out.offsets.span(), usable_cores());
 }
 
 void DeviceGraph::copy_lists(DeviceRows& rows, const Csr& from) {
@@ -94,8 +95,8 @@ void DeviceGraph::rewrite_out(const Graph& graph, const PackedChanges& changes, 
     upload_.send(piece, beside);
     upload_.unpack(piece, out_rewriter_.buffers(), measured_.data(), beside);
     out_rewriter_.cut(upload_.reach(piece), beside);
-    if (!at_once) beside_.lead(stream);
-    if (at_once && !in_.offsets.empty()) beside_.follow(stream);  // to find edits of in-lists meanwhile
+    if (!at_once) beside_.join_into(stream);
+    if (at_once && !in_.offsets.empty()) beside_.fork_from(stream);  // to find edits of in-lists meanwhile
     if (piece == 0) rewriting_.start(stream);
     out_rewriter_.rewrite(spare_, upload_.view(), false, changes.repeats, weighted_, measured_.data(),
                           stream);
@@ -109,7 +110,7 @@ void DeviceGraph::rewrite_in(const Graph& graph, const PackedChanges& changes, c
   in_rewriter_.begin(changes.count, in_.view(), spare_);
   in_rewriter_.find(upload_.view(), order_.data(), beside_.get());
   in_rewriter_.cut(RewriteReach::all(changes.count), beside_.get());
-  beside_.lead(stream);
+  beside_.join_into(stream);
   in_rewriter_.rewrite(spare_, upload_.view(), true, changes.repeats, weighted_, nullptr, stream);
   std::swap(in_, spare_);
 }

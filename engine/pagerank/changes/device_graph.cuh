@@ -25,7 +25,7 @@ class DeviceGraph {
   /// The changes of the last batch, [changes()].
   const EdgeChange* changes() const { return upload_.view().changes; }
   /// Edges of the longest out-list. After apply(), valid once the work of the batch has ended.
-  std::uint64_t longest_out() const { return device_.plans() ? 0 : *longest_.data(); }
+  std::uint64_t longest_out() const { return device_.is_planning() ? 0 : *longest_.data(); }
   /// Bytes of the lists, and of the spare memory that they are rewritten into.
   std::uint64_t bytes() const { return out_.bytes() + in_.bytes() + spare_.bytes(); }
 
@@ -55,7 +55,8 @@ class DeviceGraph {
   CsrView out_view_, in_view_;
   ChangeUpload upload_;
   ListRewriter out_rewriter_, in_rewriter_;
-  cuda::UrgentStream beside_;  ///< copies changes and finds edits of in-lists, while lists are rewritten
+  /// Copies changes and finds edits of in-lists, while lists are rewritten.
+  cuda::HighPriorityStream beside_;
   Buffer<std::uint32_t> keys_, sorted_keys_, places_, order_;  ///< order_: changes by target
   Buffer<unsigned char> scratch_;
   Buffer<unsigned long long> measured_;

@@ -29,7 +29,7 @@ RankSources sources_of(const Graph& graph, const Options& options, std::uint64_t
 }  // namespace
 
 Settled total_of(const Router& peers, const Settled& own, RankNorm norm) {
-  if (peers.alone()) return own;
+  if (peers.is_single_rank()) return own;
   std::array<std::uint64_t, 3> counts{own.growth, own.gathered, own.pushed};
   const RankChange change = total_of(peers.ranks(), own.change, norm, counts);
   return {change, counts[0], counts[1], counts[2]};

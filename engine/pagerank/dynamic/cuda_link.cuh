@@ -116,7 +116,7 @@ class CudaLink {
   using Stored = typename Share::Stored;
   using Columns = ParcelColumns<Stored>;
 
-  const cuda::Stream& stream() const { return state_.executor.queue(); }
+  const cuda::Stream& stream() const { return state_.executor.cuda_stream(); }
 
   /// Copies own offsets of `lists` to `offsets`. Returns them, indexed by id.
   const EdgeIndex* take(Buffer<EdgeIndex>& offsets, const CsrView& lists) {
@@ -124,7 +124,7 @@ class CudaLink {
     offsets.reserve(device_, own + 1, "offsets of edges");
     if (own > 0)
       copy_to_device(device_, offsets.data(), lists.offsets + peers_.first(), (own + 1) * sizeof(EdgeIndex));
-    return moved(offsets.data(), peers_.first());
+    return rebase(offsets.data(), peers_.first());
   }
 
   template <class Body>

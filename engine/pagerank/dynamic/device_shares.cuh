@@ -50,14 +50,14 @@ class DeviceShares {
       : peers_(peers),
         state_(state),
         capacity_(entries_at_once(peers.owners().vertices())),
-        entries_(device, peers.alone() ? 0 : peers.size() * capacity_, kLabel) {}
+        entries_(device, peers.is_single_rank() ? 0 : peers.size() * capacity_, kLabel) {}
 
   /// Sends the other ranks the contributions of own vertices, and receives theirs. Those of `changed`, in GPU
   /// memory, have changed. All ranks call it.
   void send(std::span<const Vertex> changed) {
-    if (peers_.alone()) return;
+    if (peers_.is_single_rank()) return;
     const std::uint64_t own = peers_.template sends_all<Stored>(changed.size()) ? kAllRows : changed.size();
-    const auto sent = peers_.counts(std::vector(peers_.size(), own), kLabel);
+    const auto sent = peers_.exchange_counts(std::vector(peers_.size(), own), kLabel);
     gather_rows(rows_as_a_whole(peers_.owners(), sent));
     for (std::uint64_t done = 0;; done += capacity_) {
       const std::vector<ElementRange> places = places_of_entries(sent, done, capacity_);
@@ -77,7 +77,7 @@ class DeviceShares {
   };
   static constexpr const char* kLabel = "changed contributions";
 
-  const cuda::Stream& stream() const { return state_.executor.queue(); }
+  const cuda::Stream& stream() const { return state_.executor.cuda_stream(); }
 
   /// The entries of a rank, in the layout of a parcel.
   Columns columns_at(const ElementRange& place) const {
@@ -88,7 +88,7 @@ class DeviceShares {
   template <class Take>
   void for_others(std::span<const ElementRange> ranges, Take&& take) const {
     for (std::size_t rank = 0; rank < ranges.size(); ++rank)
-      if (rank != peers_.own() && ranges[rank].begin < ranges[rank].end) take(ranges[rank]);
+      if (rank != peers_.own_rank() && ranges[rank].begin < ranges[rank].end) take(ranges[rank]);
   }
 
   void gather_rows(std::span<const ElementRange> rows) {
@@ -105,7 +105,7 @@ class DeviceShares {
 
   /// Exchanges as many of `changed` as this rank has places.
   void gather_entries(std::span<const Vertex> changed, std::span<const ElementRange> places) {
-    const ElementRange& own = places[peers_.own()];
+    const ElementRange& own = places[peers_.own_rank()];
     pack_shares(state_, changed.data(), columns_at(own), own.end - own.begin);
     peers_.share_ranges(entries_.data(), places, kLabel, stream().get());
     for_others(places, [&](const ElementRange& place) {

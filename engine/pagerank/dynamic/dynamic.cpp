@@ -41,7 +41,7 @@ std::unique_ptr<DynamicRanks::State> make_dynamic_ranks(const Device& device, co
                                                         const RankPlace& place) {
   const PagingOptions& paging = place.paging;
   validate(options);
-  if (paging.transport == Transport::file && !graph.edge_source && !device.plans()) {
+  if (paging.transport == Transport::file && !graph.edge_source && !device.is_planning()) {
     throw UsageError("--transport file: the graph is in host memory (leave it out)");
   }
   require_stored_in_edges(graph);

@@ -12,12 +12,12 @@ InLists::InLists(const Device& device, const Graph& graph, bool weighted, std::u
   const CsrView& in = rows.csr;
   const bool come_and_go = in.edges > 0 && needs_sweep_pages(device, rows, weighted, paging);
   if (in.edges == 0 || (!device.is_cuda() && !come_and_go)) return;
-  if (device.plans() && !come_and_go) {  // all lists stay, which take more than two slots
+  if (device.is_planning() && !come_and_go) {  // all lists stay, which take more than two slots
     device.memory().charge_and_release(edge_bytes(in.edges, weighted), "in-edges");
     return;
   }
   // Lists that are copied again and again, or read in place, are page-locked, which costs about one copy.
-  const bool again = come_and_go && in.edges * sizeof(Vertex) >= kWorthLocking;
+  const bool again = come_and_go && in.edges * sizeof(Vertex) >= kMinLockedBytes;
   if (again || paging.transport == Transport::mapped) locks_ = lock_lists(device, rows);
   pages_ = std::make_unique<SweepPages>(device, rows, weighted, paging);
   pages_->owners();

@@ -51,7 +51,7 @@ class PartStore : public RankState<Share, typename Link::Executor> {
     copy_to_host(device_, known.loops.data(), this->loops.data(), known.loops.bytes());
     const Buffer<FixedRank> old = std::move(this->ranks);
     make_vertices(graph, std::move(known));
-    return this->grow_ranks(moved(old.data(), this->first), growth);
+    return this->grow_ranks(rebase(old.data(), this->first), growth);
   }
 
   /// Sets divisors, self-loops and contributions of changed own vertices.
@@ -99,8 +99,8 @@ class PartStore : public RankState<Share, typename Link::Executor> {
     this->executor.fill(this->list(kChanged).sizes, 0, sizeof(ListSizes));
     DynamicView<Share> view = this->view();
     view.renews_all = State::kOnHost;
-    if (view.renews_all || lists.come_and_go()) view.renewed = moved(renewed_.data(), this->first);
-    if (!peers_.alone()) view.changed = this->list(kChanged);
+    if (view.renews_all || lists.come_and_go()) view.renewed = rebase(renewed_.data(), this->first);
+    if (!peers_.is_single_rank()) view.changed = this->list(kChanged);
     lists.gather(*this, view);
     settle_members(*this, view);
     this->read(next);
@@ -141,7 +141,7 @@ class PartStore : public RankState<Share, typename Link::Executor> {
   /// Sends the other ranks what an iteration changed; `all_sources` are those of all ranks.
   void send_settled(std::span<const Vertex> all_sources) {
     const RankList changed = this->residual() ? kSources : kChanged;
-    if (!peers_.alone()) link_.send({this->list(changed).few, count_of(changed)}, all_sources);
+    if (!peers_.is_single_rank()) link_.send({this->list(changed).few, count_of(changed)}, all_sources);
   }
 
  private:
@@ -154,7 +154,8 @@ class PartStore : public RankState<Share, typename Link::Executor> {
   void make_vertices(const Graph& graph, RankSources known) {
     const RankSources sources = grown_sources(std::move(known), graph, this->options, peers_.first(),
                                               peers_.last(), device_.threads());
-    State::make_vertices(peers_.first(), sources.loops.size(), peers_.owners().vertices(), !peers_.alone());
+    State::make_vertices(peers_.first(), sources.loops.size(), peers_.owners().vertices(),
+                         !peers_.is_single_rank());
     renewed_ = Column<FixedRank>(device_, this->own, "ranks");
     make_marks(graph);
     this->executor.fill(renewed_.data(), 0, renewed_.bytes());

@@ -42,7 +42,7 @@ class RankParcels {
 
   RankParcels(const Device& device, std::uint64_t most)
       : capacity_(std::clamp<std::uint64_t>(most, 1, kParcelEntries)) {
-    parcels_.make([&](Parcel& parcel) {
+    parcels_.for_each_buffer([&](Parcel& parcel) {
       parcel.host = Staging<std::byte>(device, capacity_ * kEntryBytes, "vertices on their way");
       parcel.device = Buffer<std::byte>(device, capacity_ * kEntryBytes, "vertices on their way");
     });
@@ -54,7 +54,7 @@ class RankParcels {
   void send(std::uint64_t count, ParcelUse use, const cuda::Stream& stream, Pack&& pack, Work&& work) {
     for (std::uint64_t begin = 0; begin < count; begin += capacity_) {
       const std::uint64_t end = std::min(begin + capacity_, count), size = end - begin;
-      const Parcel& parcel = parcels_.begin("vertices on their way");
+      const Parcel& parcel = parcels_.acquire("vertices on their way");
       const Columns host(parcel.host.data(), capacity_), device(parcel.device.data(), capacity_);
       pack(host, begin, end);
       copy(device.vertices, host.vertices, size, stream);
@@ -62,7 +62,7 @@ class RankParcels {
         copy(device.sources, host.sources, size, stream);
       if (use == ParcelUse::weights) copy(device.weights, host.weights, size, stream);
       work(device, size);
-      parcels_.end(stream);
+      parcels_.release(stream);
     }
   }
 
@@ -83,7 +83,7 @@ class RankParcels {
   }
 
   std::uint64_t capacity_, sent_ = 0;
-  cuda::TakeTurns<Parcel> parcels_;
+  cuda::DoubleBuffer<Parcel> parcels_;
 };
 
 }  // namespace sluice::pagerank

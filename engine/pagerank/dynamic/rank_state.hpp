@@ -68,16 +68,16 @@ class RankState : public BatchState {
     DynamicView<Share> view;
     static_cast<DynamicRankOptions&>(view) = dynamic;
     view.norm = options.norm;
-    view.at = {in, moved(ranks.data(), first), shares.data(), moved(divisors.data(), first),
-               moved(loops.data(), first)};
+    view.at = {in, rebase(ranks.data(), first), shares.data(), rebase(divisors.data(), first),
+               rebase(loops.data(), first)};
     view.out = out;
     view.out_offsets = out_offsets;
     view.longest_out = longest_out;
     view.sent = sent.data();
-    view.sums = moved(sums_.data(), first);
+    view.sums = rebase(sums_.data(), first);
     view.flags = flags_.data();
     view.first = first;
-    view.known = moved(known_.data(), first);
+    view.known = rebase(known_.data(), first);
     view.ever = list(kEverAffected);
     view.update = make_update(options, vertices_);
     if (kOnHost) view.split = RankSplit::none;
@@ -178,7 +178,7 @@ class RankState : public BatchState {
   void read_ranks(std::uint64_t from, std::uint64_t count, std::span<double> to) const {
     executor.wait("the ranks");
     HostArray<FixedRank> fixed(count, "ranks");
-    if (device_.plans()) return;
+    if (device_.is_planning()) return;
     copy_to_host(device_, fixed.data(), ranks.data() + (from - first), fixed.bytes());
     const double scale = rank_scale(options.dangling, total);
     std::transform(fixed.begin(), fixed.end(), to.begin(),
@@ -289,7 +289,7 @@ class RankState : public BatchState {
 
   /// Clears all flags. On the host it costs what the last batch affected, not what the graph has.
   void clear_flags() {
-    if (kOnHost && !all_ever_ && !device_.plans()) {
+    if (kOnHost && !all_ever_ && !device_.is_planning()) {
       const VertexList affected_once = list(kEverAffected);
       const auto all = view();
       over(affected_once.sizes[0],

@@ -286,7 +286,7 @@ class RankRounds {
 
   template <class Share>
   void make(RankState<Share, cuda::CudaExecutor>& state) {
-    const unsigned at_once = cuda::blocks_at_once(rounds_kernel<Share, kFew>, kRowBlock, 0);
+    const unsigned at_once = cuda::resident_blocks(rounds_kernel<Share, kFew>, kRowBlock, 0);
     const auto blocks = static_cast<unsigned>(std::clamp<std::uint64_t>(
         state.affected() * kThreadsOfMember / kRowBlock, std::min<std::uint64_t>(kFewestBlocks, at_once),
         std::min<std::uint64_t>(kMembersTogether / kRowBlock, at_once)));
@@ -312,7 +312,7 @@ class RankRounds {
   template <unsigned kPhases, class Share>
   void launch_phases(RankState<Share, cuda::CudaExecutor>& state) {
     const std::uint64_t at_once =
-        std::min(cuda::blocks_at_once(rounds_kernel<Share, kPhases>, kRowBlock, 0), kMostParts);
+        std::min(cuda::resident_blocks(rounds_kernel<Share, kPhases>, kRowBlock, 0), kMostParts);
     auto blocks = static_cast<unsigned>(
         std::clamp<std::uint64_t>(state.own * kThreadsOfMember / kRowBlock, 1, at_once));
     if (blocks > kSlices) blocks -= blocks % kSlices;
@@ -331,13 +331,13 @@ class RankRounds {
   /// Makes iterations, with an empty log and empty lists for their results, and reads the log.
   template <unsigned kPhases, class Share>
   void launch(RankState<Share, cuda::CudaExecutor>& state, unsigned blocks, const RoundLimits& limits) {
-    const cudaStream_t stream = state.executor.queue().get();
+    const cudaStream_t stream = state.executor.cuda_stream().get();
     const std::size_t bytes = RoundLog::bytes(limits.rounds);
     state.clear_lists();
     state.executor.fill(log_.data(), 0, bytes);
-    cuda::launch_together(rounds_kernel<Share, kPhases>, blocks, kRowBlock, stream, state.view(),
-                          state.members(state.now()), state.members(state.next()), state.sources(),
-                          state.sizes, limits, state.partial(), log_.data());
+    cuda::launch_cooperative(rounds_kernel<Share, kPhases>, blocks, kRowBlock, stream, state.view(),
+                             state.members(state.now()), state.members(state.next()), state.sources(),
+                             state.sizes, limits, state.partial(), log_.data());
     ++state.launches;
     cuda::check(cudaMemcpyAsync(read_.data(), log_.data(), bytes, cudaMemcpyDeviceToHost, stream),
                 "copying what iterations came to");

@@ -137,7 +137,7 @@ __device__ void over_all_rows(const Rows& rows, const LongRowParts& parts) {
 
 /// Rows of one class, `Lanes` lanes a row.
 template <unsigned Lanes, class Rows>
-__global__ void __launch_bounds__(kRowBlock, cuda::kThreadsAtOnce / kRowBlock) rows_kernel(Rows rows) {
+__global__ void __launch_bounds__(kRowBlock, cuda::kMaxResidentThreads / kRowBlock) rows_kernel(Rows rows) {
   if (rows.begin()) over_class<Lanes>(rows);
 }
 
@@ -176,7 +176,7 @@ template <unsigned kTo, class Members, class KeysOf>
 __device__ void append_members(std::uint64_t places, const Members& member, const VertexList (&lists)[kTo],
                                const KeysOf& keys_of) {
   constexpr unsigned kAtOnce = 4, kKeys = kRankLists * kListClasses;
-  __shared__ unsigned long long shared[(cuda::place_bytes(kKeys) + 7) / 8];
+  __shared__ unsigned long long shared[(cuda::position_scratch_bytes(kKeys) + 7) / 8];
   const std::uint64_t stride = std::uint64_t{gridDim.x} * kRowBlock;
   for (std::uint64_t base = std::uint64_t{blockIdx.x} * kRowBlock; base < places; base += kAtOnce * stride) {
     Vertex entries[kAtOnce];
@@ -189,7 +189,7 @@ __device__ void append_members(std::uint64_t places, const Members& member, cons
       for (unsigned to = 0; to < kTo; ++to) keys[e * kTo + to] = kKeys;
       if (entries[e] != kNoVertex) keys_of(entries[e], keys + e * kTo);
     }
-    cuda::places_behind(lists[0].sizes - lists[0].number, keys, kKeys, shared, at);
+    cuda::claim_block_positions(lists[0].sizes - lists[0].number, keys, kKeys, shared, at);
 #pragma unroll
     for (unsigned k = 0; k < kAtOnce * kTo; ++k)
       if (keys[k] < kKeys) lists[k % kTo].at(keys[k] % kListClasses, at[k]) = entries[k / kTo];
@@ -244,7 +244,7 @@ template <class Share, class Rows>
 void launch_rows(const RankState<Share, cuda::CudaExecutor>& state, const Rows& rows, const ListSizes& most) {
   const auto launch = [&](std::uint64_t count, dim3 grid, auto kernel) {
     if (count == 0) return;
-    kernel<<<grid, kRowBlock, 0, state.executor.queue().get()>>>(rows);
+    kernel<<<grid, kRowBlock, 0, state.executor.cuda_stream().get()>>>(rows);
     cuda::check_launch("rows_kernel");
     ++state.launches;
   };
@@ -294,13 +294,13 @@ void settle_part(const RankState<Share, cuda::CudaExecutor>& state, const Dynami
 }
 template <class Share>
 void settle_members(const RankState<Share, cuda::CudaExecutor>& state, const DynamicView<Share>& view) {
-  settle_part(state, view, false, state.executor.queue().get());  // this rank handles all members
+  settle_part(state, view, false, state.executor.cuda_stream().get());  // this rank handles all members
 }
 
 /// Appends all members to `to`, which is empty, about in order of id.
 template <class Share>
 void list_members(const RankState<Share, cuda::CudaExecutor>& state, const VertexList& to) {
-  list_members_kernel<<<list_grid(state.own), kRowBlock, 0, state.executor.queue().get()>>>(
+  list_members_kernel<<<list_grid(state.own), kRowBlock, 0, state.executor.cuda_stream().get()>>>(
       state.view(), flagged_members(state), to);
   cuda::check_launch("list_members_kernel");
   ++state.launches;

@@ -35,7 +35,7 @@ class DynamicSolver final : public DynamicRanks::State {
                 const Options& options, const RankPlace& place)
       : device_(device),
         paging_(place.paging),
-        alone_(make_alone()),
+        alone_(make_single_rank()),
         own_link_(place.link != nullptr ? nullptr : connect_gpus(place.ranks, device)),
         peers_(ranks_of(place), device, place.link != nullptr ? place.link : own_link_.get(),
                exchanged_at_once(graph.vertices(), static_cast<std::uint64_t>(ranks_of(place).size())),
@@ -51,7 +51,7 @@ class DynamicSolver final : public DynamicRanks::State {
         starting_ranks(given, dangling.span(), options, first, first + divisors.size());
     store_.begin(ranks.span());
     store_.send_all();
-    if (!device.plans()) store_.total = of_all_ranks(sum_of(ranks.span()), "the ranks of vertices");
+    if (!device.is_planning()) store_.total = of_all_ranks(sum_of(ranks.span()), "the ranks of vertices");
   }
 
   void validate(const DynamicRankOptions& dynamic) const override {
@@ -76,7 +76,7 @@ class DynamicSolver final : public DynamicRanks::State {
     if constexpr (Store::kHoldsGraph) update(graph, changes, result);
 
     double begin = seconds_now();
-    const std::uint64_t sent = store_.bytes_sent(), exchanged = peers_.bytes_linked(), read = lists_read_,
+    const std::uint64_t sent = store_.bytes_sent(), exchanged = peers_.link_bytes_sent(), read = lists_read_,
                         before = vertices();
     mark(graph, changes, adopt(graph, changes), before);
     result.initially_affected = affected_;
@@ -94,7 +94,7 @@ class DynamicSolver final : public DynamicRanks::State {
     result.ever_affected = of_all_ranks(store_.ever(), kAffected);
     result.traffic = lists.traffic();
     result.traffic.host_to_device_bytes += store_.bytes_sent() - sent;
-    result.traffic.exchanged_bytes += peers_.bytes_linked() - exchanged;
+    result.traffic.exchanged_bytes += peers_.link_bytes_sent() - exchanged;
     result.traffic.read_bytes += lists_read_ - read;
     result.partitions_read = lists.partitions_read();
     result.in_list_iterations = std::exchange(in_list_iterations_, 0);
@@ -234,7 +234,7 @@ class DynamicSolver final : public DynamicRanks::State {
 
   /// The vertices of all ranks, in order of id if lists are read from a file.
   std::vector<Vertex> everywhere(std::vector<Vertex> own, const Graph& graph) {
-    std::vector<Vertex> all = peers_.gather(std::move(own), kAffected);
+    std::vector<Vertex> all = peers_.gather_rows(std::move(own), kAffected);
     if (graph.edge_source) std::sort(all.begin(), all.end());
     return all;
   }

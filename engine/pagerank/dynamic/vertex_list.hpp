@@ -63,7 +63,7 @@ struct VertexList {
   template <class Lane>
   SLUICE_HD void append(Vertex v, unsigned of_class, [[maybe_unused]] Lane& lane) const {
 #if defined(__CUDA_ARCH__)
-    at(of_class, cuda::take_place(sizes, of_class)) = v;
+    at(of_class, cuda::claim_position(sizes, of_class)) = v;
 #else
     lane.append(number + of_class, v);
 #endif

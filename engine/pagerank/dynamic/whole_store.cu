@@ -50,7 +50,7 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
 
   ~CudaWholeStore() {  // running work uses the buffers
     cudaStreamSynchronize(beside_.get());
-    cudaStreamSynchronize(this->executor.queue().get());
+    cudaStreamSynchronize(this->executor.cuda_stream().get());
   }
 
   std::uint64_t list_bytes() const { return graph_.bytes(); }
@@ -59,7 +59,7 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
 
   /// Applies a batch. Returns the GPU's seconds of rewriting lists once it had the changes.
   double update(const Graph& graph, const EdgeChanges& changes) {
-    graph_.apply(graph, changes, this->executor.queue());
+    graph_.apply(graph, changes, this->executor.cuda_stream());
     this->executor.wait("a batch");
     changes_ = changes.size();
     shared_seconds_ = 0;
@@ -164,13 +164,13 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
     const DynamicView<Share> view = shared_view();
     const bool many = has_many_edges();
     this->clear_lists();
-    gathering_.start(this->executor.queue());
+    gathering_.start(this->executor.cuda_stream());
     gather_members(*this, view, this->members(this->now()), this->sizes);
-    gathering_.stop(this->executor.queue());
+    gathering_.stop(this->executor.cuda_stream());
     view.shares ? settle_shared(view) : settle_members(*this, view);
     if (this->spreads())
       expand_sources(*this, view, before, &this->counters()->settled.pushed, this->members(next));
-    if (view.shares && peers_.linked()) peers_.wait(this->executor.queue().get(), kSums);
+    if (view.shares && peers_.has_link()) peers_.wait(this->executor.cuda_stream().get(), kSums);
     this->read(next);
     if (many) shared_seconds_ += gathering_.seconds();
     this->go_on_with(next);
@@ -185,7 +185,7 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
   /// The view of an iteration, with the work that ranks divide.
   DynamicView<Share> shared_view() const {
     DynamicView<Share> view = this->view();
-    view.shares = !peers_.alone() && has_many_edges();
+    view.shares = !peers_.is_single_rank() && has_many_edges();
     if (!view.shares) return view;
     view.shared_first = peers_.first(), view.shared_count = peers_.last() - peers_.first();
     // Else every rank must count the vertices that are affected for the first time.
@@ -195,17 +195,17 @@ class CudaWholeStore : public RankState<Share, cuda::CudaExecutor> {
   /// Sends this rank's own range of a column to the others, and receives theirs.
   template <class T>
   void share(T* column, const char* label) const {
-    peers_.share(column, label, 1, this->executor.queue().get());
+    peers_.share(column, label, 1, this->executor.cuda_stream().get());
   }
   /// Updates members whose sums this rank found while sums are exchanged, and then all others. If GPUs are
   /// connected, the caller waits for the exchange.
   void settle_shared(const DynamicView<Share>& view) {
-    const cuda::Stream& queue = this->executor.queue();
-    beside_.follow(queue);
-    if (peers_.linked()) peers_.begin_gather_ranges(view.sums, ranges_of(peers_.owners()), queue.get());
+    const cuda::Stream& queue = this->executor.cuda_stream();
+    beside_.fork_from(queue);
+    if (peers_.has_link()) peers_.begin_all_gather_ranges(view.sums, ranges_of(peers_.owners()), queue.get());
     settle_part(*this, view, false, beside_.get());
-    if (!peers_.linked()) share(view.sums, kSums);
-    beside_.lead(queue);
+    if (!peers_.has_link()) share(view.sums, kSums);
+    beside_.join_into(queue);
     settle_part(*this, view, true, queue.get());
   }
 
@@ -232,7 +232,7 @@ std::unique_ptr<DynamicRanks::State> make_whole_cuda_ranks(const Device& device,
 
 std::uint64_t whole_cuda_bytes(const Device& device, const Graph& graph, const Options& options) {
   return planned_bytes(device, [&](const Device& counting) {
-    const auto alone = make_alone();
+    const auto alone = make_single_rank();
     const CudaWholeStore<EvenShare> store(counting, graph, options, Router(*alone));
   });
 }

@@ -78,7 +78,7 @@ Result run_pagerank(const Device& device, const Graph& graph, const Options& opt
   validate(options);
   Result result;
   if (graph.vertices() == 0) return result;
-  const auto alone = make_alone();
+  const auto alone = make_single_rank();
   Communicator& ranks = place.ranks != nullptr ? *place.ranks : *alone;
   double begin = seconds_now();
   Taken run(device, graph, options, place, ranks);
@@ -101,7 +101,7 @@ Plan plan_pagerank(const Device& device, const Graph& graph, const Options& opti
                    std::uint64_t added) {
   MemoryPlan memory(device.memory(), MemoryPlan::Host::counted);
   const Device counting(device, memory);
-  const auto alone = make_alone();
+  const auto alone = make_single_rank();
   Communicator& ranks = place.ranks != nullptr ? *place.ranks : *alone;
   const Taken run(counting, graph, options, place, ranks, added);
   const Traffic traffic = run.sweep->traffic();

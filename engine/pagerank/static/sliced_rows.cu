@@ -162,7 +162,7 @@ struct SlicedRows::Making {
   Buffer<EdgeIndex> offsets;
   Buffer<unsigned char> scratch;
   ThreadedCopies uploads;
-  cuda::TakeTurns<Chunk> chunks;
+  cuda::DoubleBuffer<Chunk> chunks;
 };
 
 SlicedRows::SlicedRows(const Device& device, const RankGraph& graph, bool weighted, const SweepPieces& pieces,
@@ -305,7 +305,7 @@ void SlicedRows::fill_some(Making& m, std::uint64_t begin, std::uint64_t end, co
   const cudaStream_t on = m.stream.get();
   const EdgeIndex first = m.in.offsets[begin];
   const std::uint64_t edges = m.in.offsets[end] - first;
-  Chunk& chunk = m.chunks.begin("rewriting in-edges");
+  Chunk& chunk = m.chunks.acquire("rewriting in-edges");
   const auto bring = [&]<class T>(Buffer<T>& to, Buffer<T>& sorted, const T* column) {
     const std::uint64_t some = std::max<std::uint64_t>(edges, 1);
     to.reserve(device_, some, "in-edges on their way");
@@ -322,11 +322,11 @@ void SlicedRows::fill_some(Making& m, std::uint64_t begin, std::uint64_t end, co
                         edges, m.offsets.data() + begin, end - begin, chunk.scratch, on);
   }
   fill_kernel<<<cuda::grid_for((end - begin) * kSlice, kBlock), kBlock, 0, on>>>(
-      m.offsets.data(), begin, end, moved(chunk.sorted.data(), first),
-      m.weighted ? moved(chunk.sorted_weights.data(), first) : nullptr, m.row_of.data(),
+      m.offsets.data(), begin, end, rebase(chunk.sorted.data(), first),
+      m.weighted ? rebase(chunk.sorted_weights.data(), first) : nullptr, m.row_of.data(),
       SlicedPieces(pieces_), sources_.data(), weights_.data());
   cuda::check_launch("fill_kernel");
-  m.chunks.end(m.stream);
+  m.chunks.release(m.stream);
 }
 
 /// A formula instead of a counting run: the padding is known only once a GPU has sorted the rows.

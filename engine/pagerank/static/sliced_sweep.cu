@@ -59,7 +59,7 @@ class SlicedSweep final : public Sweep {
         update_(make_update(options, graph.vertices())),
         rows_(device, graph, options.weighted, pieces, stream_, router_),
         pieces_(rows_.pieces()),
-        blocks_(cuda::blocks_at_once(sweep_sliced_kernel<Share>, kRowBlock, 0)),
+        blocks_(cuda::resident_blocks(sweep_sliced_kernel<Share>, kRowBlock, 0)),
         beside_exchange_(blocks_beside_exchange()),
         totals_(device, std::max(blocks_ + (pieces.count - 1) * beside_exchange_ * kTeams, kMostBlocks)),
         by_rank_(device, router_.size(), "totals by rank"),
@@ -68,7 +68,7 @@ class SlicedSweep final : public Sweep {
         read_bytes_(bytes_in_file(graph, options.weighted)) {
     for (SlicedView& piece : pieces_) piece.share_among(std::uint64_t{blocks_} * kWarps);
     if (fuses(fusion, graph.edges() + graph.vertices(), pieces)) {
-      fused_blocks_ = std::min(blocks_, cuda::blocks_at_once(fused_sweeps_kernel<Share>, kRowBlock, 0));
+      fused_blocks_ = std::min(blocks_, cuda::resident_blocks(fused_sweeps_kernel<Share>, kRowBlock, 0));
       careful_ = Stall(options, graph.edges(), graph.vertices()).floor();
       fused_totals_ = Buffer<SweepTotals>(device, kFusedAtOnce, "totals of iterations");
       fused_claims_ = Buffer<unsigned long long>(device, 2, "claimed rows");
@@ -76,7 +76,7 @@ class SlicedSweep final : public Sweep {
       fused_times_ = Buffer<unsigned long long>(device, kFusedAtOnce + 1, "times of iterations");
     }
     rows_.number(graph.divisors(), divisors_.data(), stream_);
-    if (!router_.alone()) agree_on_ranges();
+    if (!router_.is_single_rank()) agree_on_ranges();
     if (graph.loops() != nullptr) {
       loops_ = Buffer<Loop>(device, n_, "self-loops");
       rows_.number(graph.loops(), loops_.data(), stream_);
@@ -129,7 +129,7 @@ class SlicedSweep final : public Sweep {
     Traffic traffic;
     traffic.host_to_device_bytes = rows_.uploaded_bytes() + divisors_.bytes() + loops_.bytes();
     traffic.read_bytes = read_bytes_;
-    traffic.exchanged_bytes = router_.bytes_linked();
+    traffic.exchanged_bytes = router_.link_bytes_sent();
     return traffic;
   }
 
@@ -139,7 +139,7 @@ class SlicedSweep final : public Sweep {
   static constexpr unsigned kTeams = kSlicedBlocks;  ///< of a block that fills a multiprocessor
 
   static unsigned blocks_beside_exchange() {
-    const unsigned all = cuda::blocks_at_once(sweep_piece_kernel<Share, kTeams>, kTeams * kRowBlock, 0);
+    const unsigned all = cuda::resident_blocks(sweep_piece_kernel<Share, kTeams>, kTeams * kRowBlock, 0);
     return std::max(1u, all - std::min(kExchangeBlocks, all / 2));
   }
 
@@ -171,7 +171,7 @@ class SlicedSweep final : public Sweep {
   }
 
   bool fuses(RankFusion fusion, std::uint64_t size, const SweepPieces& pieces) const {
-    if (!router_.alone() || pieces.count > 1 || fusion == RankFusion::none) return false;
+    if (!router_.is_single_rank() || pieces.count > 1 || fusion == RankFusion::none) return false;
     return fusion == RankFusion::all || size <= kFusedMost;
   }
 
@@ -205,9 +205,9 @@ class SlicedSweep final : public Sweep {
     cuda::check(cudaMemsetAsync(fused_claims_.data(), 0, fused_claims_.bytes(), stream_.get()),
                 "clearing claims");
     cuda::check(cudaMemsetAsync(made_.data(), 0, made_.bytes(), stream_.get()), "clearing iterations");
-    cuda::launch_together(fused_sweeps_kernel<Share>, busy_blocks(fused_blocks_), kRowBlock, stream_.get(),
-                          SlicedSweepView<Share, true>{view(first)},
-                          SlicedSweepView<Share, true>{view(first + 1)}, pieces_[0], before, run);
+    cuda::launch_cooperative(fused_sweeps_kernel<Share>, busy_blocks(fused_blocks_), kRowBlock, stream_.get(),
+                             SlicedSweepView<Share, true>{view(first)},
+                             SlicedSweepView<Share, true>{view(first + 1)}, pieces_[0], before, run);
     ++launches_;
     stream_.wait("iterations");
     unsigned made = 0;
@@ -250,7 +250,7 @@ class SlicedSweep final : public Sweep {
     unsigned partials = 0;
     for (std::size_t p = pieces_.size(); p-- > 0;) {
       partials += sweep(iteration, p, totals_.partial() + partials);
-      if (!router_.alone()) exchange(iteration, p);
+      if (!router_.is_single_rank()) exchange(iteration, p);
     }
     fold_totals(totals_.partial(), partials, options_.norm, true, totals_.on_device(iteration),
                 stream_.get());
@@ -287,19 +287,19 @@ class SlicedSweep final : public Sweep {
 
   /// Sends the contributions of a swept piece to all ranks, while the next piece is swept.
   void exchange(std::uint64_t iteration, std::size_t p) {
-    exchange_.follow(stream_);
-    router_.begin_gather_ranges(shares_[iteration % 2].data(), ranges_[p], exchange_.get());
+    exchange_.fork_from(stream_);
+    router_.begin_all_gather_ranges(shares_[iteration % 2].data(), ranges_[p], exchange_.get());
   }
 
   /// Joins the totals of all ranks, after all own rows were swept and their contributions are being sent.
   /// Later work on the stream finds the contributions of all ranks.
   void end(std::uint64_t iteration) {
-    if (!router_.alone()) {
+    if (!router_.is_single_rank()) {
       SweepTotals* const totals = totals_.on_device(iteration);
       const auto ranks = static_cast<int>(router_.size());
-      exchange_.follow(stream_);
-      router_.begin_gather(totals, by_rank_.data(), sizeof(SweepTotals), exchange_.get());
-      exchange_.lead(stream_);
+      exchange_.fork_from(stream_);
+      router_.begin_all_gather(totals, by_rank_.data(), sizeof(SweepTotals), exchange_.get());
+      exchange_.join_into(stream_);
       join_ranks_kernel<<<1, 1, 0, stream_.get()>>>(by_rank_.data(), ranks, options_.norm, totals);
       cuda::check_launch("join_ranks_kernel");
       ++launches_;
@@ -308,7 +308,7 @@ class SlicedSweep final : public Sweep {
   }
 
   const SweepTotals& totals_of(std::uint64_t iteration) {
-    if (router_.alone()) return totals_.receive(iteration);
+    if (router_.is_single_rank()) return totals_.receive(iteration);
     return totals_.receive(
         iteration, [this] { router_.throw_if_failed("an iteration"); }, kNoTimeout);
   }
@@ -321,7 +321,7 @@ class SlicedSweep final : public Sweep {
   Options options_;
   RankUpdate update_;
   cuda::Stream stream_;
-  cuda::UrgentStream exchange_;  ///< transfers from GPU to GPU
+  cuda::HighPriorityStream exchange_;  ///< transfers from GPU to GPU
   SlicedRows rows_;
   std::vector<SlicedView> pieces_;  ///< of the rows
   unsigned blocks_;                 ///< of a sweep on all multiprocessors

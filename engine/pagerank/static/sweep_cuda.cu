@@ -29,7 +29,7 @@ class ClassedRows {
   ClassedRows(const Device& device, const RankGraph& graph, const Ownership& partitions)
       : rows_(device, std::max<std::uint64_t>(graph.in().vertices, 1), "rows by in-degree") {
     HostArray<std::uint32_t> sorted(graph.in().vertices, "rows by in-degree");
-    if (device.plans()) return;
+    if (device.is_planning()) return;
     const EdgeIndex* offsets = graph.in().offsets;
     const auto class_of_row = [&](std::uint64_t row) { return list_class(offsets[row + 1] - offsets[row]); };
     for (std::uint64_t p = 0; p < partitions.size(); ++p) {
@@ -74,16 +74,16 @@ class CudaSweep final : public Sweep {
     if (graph.loops() != nullptr) upload(loops_, graph.loops(), rows_, "self-loops");
     for (auto& rank : rank_) rank = Buffer<FixedRank>(device, rows_, "ranks");
     shares_[0] = Buffer<Stored>(device, graph.vertices(), "contributions");
-    shares_[1] = Buffer<Stored>(device, router_.alone() ? graph.vertices() : rows_, "contributions");
+    shares_[1] = Buffer<Stored>(device, router_.is_single_rank() ? graph.vertices() : rows_, "contributions");
     place_edges(place.paging);
-    if (device.plans()) return;
+    if (device.is_planning()) return;
     start();
   }
 
   ~CudaSweep() override { cudaStreamSynchronize(stream_.get()); }  // running work uses the buffers
 
   RankChange step() override {
-    const std::uint64_t ahead = lists_->pages() != nullptr || !router_.alone() ? 1 : 2;
+    const std::uint64_t ahead = lists_->pages() != nullptr || !router_.is_single_rank() ? 1 : 2;
     while (launched_ < returned_ + ahead) launch();
     ++returned_;
     return totals_of(returned_).change;
@@ -101,7 +101,7 @@ class CudaSweep final : public Sweep {
   Traffic traffic() const override {
     Traffic traffic = lists_->traffic();
     traffic.host_to_device_bytes += uploaded_;
-    traffic.exchanged_bytes = router_.bytes_linked() - linked_before_;
+    traffic.exchanged_bytes = router_.link_bytes_sent() - linked_before_;
     return traffic;
   }
 
@@ -139,7 +139,7 @@ class CudaSweep final : public Sweep {
 
   /// The state as iteration `iteration` reads and writes it.
   SweepView<Share> view(std::uint64_t iteration) const {
-    const bool alone = router_.alone();
+    const bool alone = router_.is_single_rank();
     return {offsets_.data(),
             divisors_.data(),
             loops_.empty() ? nullptr : loops_.data(),
@@ -187,7 +187,7 @@ class CudaSweep final : public Sweep {
   /// Ends an iteration after all own rows were updated: exchanges totals and contributions.
   void end(std::uint64_t iteration) {
     totals_.send(iteration, stream_);
-    if (router_.alone()) return;
+    if (router_.is_single_rank()) return;
     cuda::check(cudaMemcpyAsync(shares_[0].data() + router_.first(), shares_[1].data(), shares_[1].bytes(),
                                 cudaMemcpyDeviceToDevice, stream_.get()),
                 "copying contributions");
@@ -196,7 +196,7 @@ class CudaSweep final : public Sweep {
     router_.share(shares_[0].data(), "contributions", 1, stream_.get());
   }
   const SweepTotals& totals_of(std::uint64_t iteration) {
-    return router_.alone() ? totals_.receive(iteration) : agreed_;
+    return router_.is_single_rank() ? totals_.receive(iteration) : agreed_;
   }
 
   const Device& device_;
@@ -213,7 +213,7 @@ class CudaSweep final : public Sweep {
   TotalsInFlight totals_;
   std::unique_ptr<DeviceRanks> own_link_;
   Router router_;
-  std::uint64_t linked_before_ = router_.bytes_linked();  ///< bytes sent by others on a given link
+  std::uint64_t linked_before_ = router_.link_bytes_sent();  ///< bytes sent by others on a given link
   std::optional<CodedGraph> coded_;  ///< in-edges in the coded layout, if partitions are copied in it
   std::optional<SweepLists> lists_;
   std::optional<ClassedRows> classes_;
@@ -227,7 +227,7 @@ std::unique_ptr<Sweep> make_cuda_sweep(const Device& device, const RankGraph& gr
                                        const RankPlace& place, Communicator& ranks) {
   const bool resident = !needs_sweep_pages(device, graph.lists(), options.weighted, place.paging);
   // A plan reports the least memory; sliced rows are used only if more is available.
-  if (!device.plans()) {
+  if (!device.is_planning()) {
     if (auto sliced = make_sliced_sweep(device, graph, options, resident, place, ranks)) return sliced;
   }
   return with_share(options, [&]<class Share>(Share) -> std::unique_ptr<Sweep> {

@@ -36,7 +36,7 @@ class HostSweep final : public Sweep {
     if (needs_sweep_pages(device, graph.lists(), options.weighted, place.paging))
       pages = std::make_unique<SweepPages>(device, graph.lists(), options.weighted, place.paging);
     lists_.emplace(device, graph.lists(), options.weighted, "in-edges", std::move(pages));
-    if (device.plans()) return;
+    if (device.is_planning()) return;
     if (place.rows == RankRows::automatic && !lists_->pages() && ranks.size() == 1 &&
         NumberedSources::bytes_of(graph) <= device.memory().available())
       numbered_.emplace(device, graph);

@@ -48,7 +48,7 @@ class TotalsInFlight {
   const SweepTotals& receive(std::uint64_t iteration, const ThrowIfFailed& throw_if_failed, Timeout timeout) {
     const auto come = [&] {
       throw_if_failed();
-      return sent_[iteration % kMost].passed("an iteration");
+      return sent_[iteration % kMost].is_complete("an iteration");
     };
     wait_until(come, "an iteration", timeout);
     return host_.data()[iteration % kMost];

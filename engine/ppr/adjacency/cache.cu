@@ -74,7 +74,7 @@ ListCache::ListCache(const Device& device, const Graph& graph, const Options& op
       staged_there_(device, stage_.lists, kPurpose),
       feeder_(std::move(shared)) {
   lists_.reserve(stage_.lists);
-  if (paging_.shard || device.plans()) feeder();
+  if (paging_.shard || device.is_planning()) feeder();
   copy_to_device(device, offsets_.data(), graph.out.offsets.data(), offsets_.bytes());
   clear(missing_, 0);
   clear();
@@ -145,7 +145,7 @@ ListTraffic ListCache::traffic() const {
 
 template <class T>
 void ListCache::clear(const Buffer<T>& column, int byte) {
-  if (device_.plans()) return;
+  if (device_.is_planning()) return;
   cuda::check(cudaMemsetAsync(column.data(), byte, column.bytes(), stream_.get()), "clearing");
   stream_.wait("clearing");
 }

@@ -143,7 +143,7 @@ class RankFeeder final : public ListFeeder {
         return true;
       });
       counts_[r] = asked - first;
-      if (r != router_.own()) asked_of_others_ += counts_[r];
+      if (r != router_.own_rank()) asked_of_others_ += counts_[r];
       if (counts_[r] == 0) continue;
       ListRange range{owners.begin(r), end, {}, {asked_.data() + first, counts_[r]}, columns_.data() + first};
       ranges_.push_back(range);
@@ -151,14 +151,14 @@ class RankFeeder final : public ListFeeder {
   }
 
   /// The owner that may be asked for longer lists: another one for each rank in every superstep.
-  std::size_t owner_of_longer() const { return (router_.own() + supersteps_) % size(); }
+  std::size_t owner_of_longer() const { return (router_.own_rank() + supersteps_) % size(); }
 
   /// How many lists each rank requests from this one; empty once no rank works any more. A rank that works
   /// sends one more than it requests, so that no other message is needed.
   std::vector<std::uint64_t> counts_asked(bool works) const {
     std::vector<std::uint64_t> counts = counts_;
     for (std::uint64_t& count : counts) count += works;
-    counts = router_.counts(counts, kLists);
+    counts = router_.exchange_counts(counts, kLists);
     if (std::ranges::count(counts, 0u) == std::ssize(counts)) return {};
     for (std::uint64_t& count : counts) count -= std::min<std::uint64_t>(count, 1);
     return counts;
@@ -175,7 +175,7 @@ class RankFeeder final : public ListFeeder {
     edges_of_.assign(size(), 0);
     std::uint64_t at = 0, place = 0;
     for (std::size_t r = 0; r < size(); ++r) {
-      if (r != router_.own()) answered_to_others_ += asked_by[r];
+      if (r != router_.own_rank()) answered_to_others_ += asked_by[r];
       for (std::uint64_t end = at + asked_by[r]; at < end; ++at) {
         places_[at] = place;
         place += degree(questions[at]);
@@ -229,8 +229,8 @@ class RankFeeder final : public ListFeeder {
     for (const ListRange& range : ranges_) {
       for (const Vertex v : range.only) {
         ListColumns& list = columns_[asked++];
-        list.targets = moved(targets + place, offsets_[v]);
-        list.weights = weighted_ ? moved(weights + place, offsets_[v]) : nullptr;
+        list.targets = rebase(targets + place, offsets_[v]);
+        list.weights = weighted_ ? rebase(weights + place, offsets_[v]) : nullptr;
         place += degree(v);
       }
     }

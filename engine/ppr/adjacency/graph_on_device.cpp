@@ -34,7 +34,7 @@ InEdgesOnDevice::InEdgesOnDevice(const Device& device, const Graph& graph, const
   const Csr& rows = in.rows();
   HostArray<std::uint64_t> reciprocals(graph.vertices(), "reciprocals of degrees");
   std::vector<Vertex> long_rows;
-  if (!device.plans()) {
+  if (!device.is_planning()) {
     long_rows = long_lists(rows.offsets.span(), kBlockDegree + 1, device.threads());
     for (std::uint64_t v = 0; v < graph.vertices(); ++v) {
       const std::uint64_t degree = graph.out.offsets[v + 1] - graph.out.offsets[v];
@@ -56,8 +56,9 @@ GraphOnDevice::GraphOnDevice(const Device& device, const Graph& graph, const Opt
     : device_(device), graph_(graph), view_(graph.out.view()), in_place_(in_place) {
   if (!options.weighted) view_.weights = nullptr;
   if (options.weighted) {
-    const HostArray<double> totals = device.plans() ? HostArray<double>(view_.vertices, "sums of weights")
-                                                    : weight_totals(view_, device.threads());
+    const HostArray<double> totals = device.is_planning()
+                                         ? HostArray<double>(view_.vertices, "sums of weights")
+                                         : weight_totals(view_, device.threads());
     const double* sums = totals.data();
     bring(device, totals_, sums, view_.vertices, "sums of weights");
   }

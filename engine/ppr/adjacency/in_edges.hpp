@@ -15,7 +15,7 @@ class InEdges {
   /// Keeps a reference to the graph. Throws BudgetError.
   InEdges(const Device& device, const Graph& graph)
       : stored_(graph.directed && !are_made(graph) ? graph.in : graph.out) {
-    if (device.plans()) {
+    if (device.is_planning()) {
       host_budget().charge_and_release(peak_bytes(graph), "in-edges");
     } else if (are_made(graph)) {
       made_ = transpose(graph.out, device.threads());

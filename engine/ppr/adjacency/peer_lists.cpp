@@ -27,7 +27,7 @@ std::uint64_t most_edges(const EdgeIndex* offsets, const Ownership& owners) {
 /// start of another's. No part is smaller than the least memory that another process can be given.
 std::uint64_t words_of_part(std::uint64_t edges, const Options& options) {
   const std::uint64_t words = edge_bytes(edges, options.weighted) / sizeof(Vertex) + 1;
-  return std::max<std::uint64_t>(words, PeerMemory::kLeastBytes / sizeof(Vertex));
+  return std::max<std::uint64_t>(words, PeerMemory::kMinBytes / sizeof(Vertex));
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ void PeerLists::bring(const Device& device, const Graph& graph, const Options& o
 bool PeerLists::connect(const Device& device, const Graph& graph) {
   peers_ = PeerMemory::open(router_.ranks(), part_.data());
   if (!peers_) return false;
-  const std::vector<std::byte*>& parts = peers_->of_ranks();
+  const std::vector<std::byte*>& parts = peers_->by_rank();
   const std::byte* const lowest = *std::ranges::min_element(parts);
   targets_ = reinterpret_cast<const Vertex*>(lowest);
   if (!totals_.empty()) weights_ = reinterpret_cast<const float*>(targets_ + most_);

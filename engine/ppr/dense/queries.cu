@@ -48,7 +48,7 @@ bool DenseQueries::answer(const BatchView& batch, const QueryRules& rules, const
   if (!prepare(count)) return false;
   const InEdgesOnDevice* const in = graph_.in_edges();
   const auto pass_kernel = options_.weighted ? dense_pass_kernel<true> : dense_pass_kernel<false>;
-  const std::uint64_t resident = cuda::blocks_at_once(pass_kernel, kDenseBlock, 0);
+  const std::uint64_t resident = cuda::resident_blocks(pass_kernel, kDenseBlock, 0);
   DenseView view;
   view.rules = rules;
   view.in = in->view();

@@ -128,7 +128,7 @@ class Workspaces {
     memory_.reserve(device, workspaces * shape.bytes(), "vertices that queries reached");
     first_ = shape.view(memory_.data());
     limit_ = shape.limit, workspaces_ = workspaces;
-    if (device.plans()) return workspaces;
+    if (device.is_planning()) return workspaces;
     const bool coarse = shape.entry_bytes == sizeof(WorkspaceEntry<CoarseMass>);
     const auto clear = coarse ? clear_workspaces_kernel<CoarseMass> : clear_workspaces_kernel<Mass>;
     clear<<<workspaces, kQueryBlock, 0, stream.get()>>>(first_, shape.bytes());

@@ -76,9 +76,9 @@ class QueuedPpr final : public Backend {
         resident_(device_, graph_, cut(run.paging)),
         seeds_(impl(), starts_, options_.seed) {
     const Instance all = starts_.instances(graph_.vertices());
-    if (all > kMostInstances / options_.walks)
+    if (all > kMaxInstances / options_.walks)
       throw UsageError("--walks: of all queries there are more than 2^62 (lower it, or ask fewer queries)");
-    if (!device_.plans()) return;
+    if (!device_.is_planning()) return;
     const Ends ends = walk(0, std::min(queries_at_once(), std::max<std::uint64_t>(queries, 1)));
     counting_->memory().charge_and_release(least_bytes(), "a query");
   }

@@ -99,7 +99,7 @@ struct LayerJob : InstanceRun<SampleSink> {
     const bool hubs = graph.view.hub_count > 0, wide = program.sizes.layer > GraphView::kHubDegree;
     const std::uint64_t batch = instances_at_once(
         graph.device, LayerArena::bytes_per_slot(program.sizes) + sizeof(std::uint64_t), instances());
-    if (graph.device.plans()) return;
+    if (graph.device.is_planning()) return;
     const LayerArena arena(graph.device, program.sizes, batch);
     const Buffer<std::uint32_t> seed_counts(graph.device, batch, "counts of seeds");
     GroupWork<E> work(graph.device, stats);
@@ -122,7 +122,7 @@ struct LayerJob : InstanceRun<SampleSink> {
       stats.sampled_edges += store->edge.size(), stats.selections += store->edge.size();
       if (sink) writer.submit([store, this] { sink->write(store->batch()); });
     };
-    run_batches(EvenBatches{batch, run}, range, options.progress, stats);
+    run_batches(EqualBatches{batch, run}, range, options.progress, stats);
   }
 };
 
@@ -171,7 +171,7 @@ RunStats run_layer(ResidentGraph& resident, BiasTables& tables, const Starts& st
   program.seed = options.seed;
   program.revisit = options.revisit;
   program.collision = technique_of(options.collision);
-  program.sizes = LayerSizes::of(sampler, starts.most_seeds(), options.revisit, program.collision);
+  program.sizes = LayerSizes::of(sampler, starts.max_seeds(), options.revisit, program.collision);
   check_sizes(program);
   const double tables_before = graph.table_seconds;
   add_layer_tables(graph, tables, pages, program);

@@ -47,7 +47,7 @@ class PagedLayerGrower {
   /// Grows instances [first, first + count); all ranks call it together if they shard the graph.
   void grow(Instance first, std::uint64_t count) {
     const double start = seconds_now();
-    together(ranks_, [&] { reserve(count); });
+    agree_on_memory(ranks_, [&] { reserve(count); });
     const Batch batch{program_, {arena_->view(), regions_.data(), states_.data()}, first, longest()};
     const Groups groups = program_.sizes.layer > GraphView::kHubDegree ? Groups::blocks : Groups::warps;
     items_.each(count, typename Batch::Advance{batch, true}, groups);

@@ -129,7 +129,7 @@ struct LayerLists {
     const Row row = graph.row(asked.vertex);
     const LayerCandidates all = candidates_in(asked, present);
     present.note(group, read_bytes(asked.phase, row), counters);
-    keep_in_order(
+    compact_in_order(
         group, row.degree, [&](std::uint32_t i) { return all.bias_at(row, i) > 0; },
         [&](std::uint32_t k, std::uint32_t i) {
           regions[k] = {0, 1, asked.list, i, all.graph.target(row.offset + i)};

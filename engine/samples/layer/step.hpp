@@ -168,7 +168,7 @@ struct LayerProgram : LayerLists {
       };
       if (!sum_up(group, entries, bias_of, sums)) return LayerFault::kTooHeavy;
       const CtpsCandidates candidates{sums, entries};
-      const std::uint32_t all = keep_in_order(
+      const std::uint32_t all = compact_in_order(
           group, entries, [&](std::uint32_t i) { return candidates.width(i) > 0; },
           [&](std::uint32_t k, std::uint32_t i) { spare[k] = i; });
       const std::uint64_t wanted = sampler.frontier_size(static_cast<std::uint32_t>(draws.draws.slot));
@@ -288,7 +288,7 @@ struct LayerProgram : LayerLists {
     std::uint32_t length = 0;
     for (std::uint32_t list = 0; list < all.lists; ++list) {
       const Row row = graph.row(all.frontier[list]);
-      length += keep_in_order(
+      length += compact_in_order(
           group, row.degree, [&](std::uint32_t i) { return all.bias_at(row, i) > 0; },
           [&](std::uint32_t k, std::uint32_t i) { picks[length + k] = base + i; });
       base += row.degree;

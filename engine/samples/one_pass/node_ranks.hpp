@@ -44,12 +44,12 @@ class NodeRanks {
   void send_to_origins(const Find& find) {
     Found found;
     found.by_origin.resize(origins_.size());
-    const auto came = router_.counts_after([&] { find(found); }, found.by_origin, kPurpose);
+    const auto came = router_.exchange_counts_after([&] { find(found); }, found.by_origin, kPurpose);
     edges_came_ = std::accumulate(came.begin(), came.end(), std::uint64_t{0});
     std::vector<std::uint64_t> instances;
     for (const OriginBatch& origin : origins_) instances.push_back(origin.count);
     const std::vector<std::uint64_t> own_counts(origins_.size(), origins_[own()].count);
-    together(&ranks_, [&] {
+    agree_on_memory(&ranks_, [&] {
       counts_.reserve(device_, origins_.size() * origins_[own()].count, kPurpose);
       edges_.reserve(device_, edges_came_, kPurpose);
     });

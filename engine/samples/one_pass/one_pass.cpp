@@ -79,7 +79,7 @@ struct OnePassJob : InstanceRun<SampleSink> {
     const unsigned threads = graph.device.threads();
     const Buffer<std::uint64_t> values(graph.device, threads * program.count, kPurpose);
     const Buffer<std::uint64_t> slots(graph.device, threads * program.capacity, kPurpose);
-    if (graph.device.plans() && !nodes) host_budget().charge_and_release(store_bytes(), "a sample");
+    if (graph.device.is_planning() && !nodes) host_budget().charge_and_release(store_bytes(), "a sample");
     std::atomic<std::uint64_t> read{0};
     host::run_blocks(
         *this, [&](unsigned thread, Instance instance, SampleStore& out, host::BlockCounters& counters) {
@@ -133,13 +133,13 @@ struct OnePassJob : InstanceRun<SampleSink> {
     constexpr std::uint64_t kMostItems = std::numeric_limits<std::uint32_t>::max();
     const std::uint64_t batch =
         std::min(instances_at_once(graph.device, bytes, instances()), kMostItems / program.count);
-    if (graph.device.plans()) return;
+    if (graph.device.is_planning()) return;
     PagedNodeGrower<PresentItems<E>> grower(PagedSetup{graph, program, stats});
     const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
       grower.grow(first, count);
       if (sink) grower.emit(first, count, *sink, writer);
     };
-    run_batches(EvenBatches{batch, run}, range, options.progress, stats);
+    run_batches(EqualBatches{batch, run}, range, options.progress, stats);
   }
 
   /// `edge` on a GPU, which draws positions and looks up the edges if it has them, else the host does; or
@@ -158,7 +158,7 @@ struct OnePassJob : InstanceRun<SampleSink> {
     HostArray<Vertex> targets(batch * program.count, kPurpose),
         sources(here ? batch * program.count : 0, kPurpose);
     Communicator* const ranks = graph.paging.shard;
-    if (graph.device.plans()) {
+    if (graph.device.is_planning()) {
       const std::uint64_t made = batch * store_bytes();
       const HostArray<std::byte> written(batch < instances() ? made : 0, "a batch of samples");
       if (ranks) plan_asking(*ranks, batch * program.count);
@@ -184,7 +184,7 @@ struct OnePassJob : InstanceRun<SampleSink> {
       stats.selections += drawn, stats.sampled_edges += drawn;
       if (sink && count > 0) writer.submit([store, this] { sink->write(store->batch()); });
     };
-    run_batches(EvenBatches{batch, run, ranks}, range, options.progress, stats);
+    run_batches(EqualBatches{batch, run, ranks}, range, options.progress, stats);
   }
 
   /// Reserves exactly the size of one sample, if it is the first of the store.

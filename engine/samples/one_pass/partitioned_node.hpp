@@ -149,7 +149,7 @@ class PagedNodeGrower {
     const auto begins = cache.plan().partitions.ranges().begins();
     own_begin_ = begins[cache.owned_partitions().begin], own_end_ = begins[cache.owned_partitions().end];
     ranks_ = setup.graph.paging.shard;
-    if (ranks_) together(ranks_, [&] { node_ranks_.emplace(*ranks_, setup.link, device_, stats_); });
+    if (ranks_) agree_on_memory(ranks_, [&] { node_ranks_.emplace(*ranks_, setup.link, device_, stats_); });
   }
 
   /// Grows instances [first, first + count); all ranks call it together if they shard the graph.
@@ -169,7 +169,7 @@ class PagedNodeGrower {
     } else {
       find(origins);
     }
-    together(ranks_, [&] { take_counts(count); });
+    agree_on_memory(ranks_, [&] { take_counts(count); });
     stats_.compute_seconds += seconds_now() - start;
     stats_.sampled_edges += begins_[begins_.size() - 1], stats_.selections += count * program_.count;
   }

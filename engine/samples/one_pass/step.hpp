@@ -53,7 +53,7 @@ struct OnePassProgram {
     const Row row = graph.row(v);
     Vertex target = kNoVertex;
     const auto inside = [&](std::uint32_t i) { return set.has(target = graph.target(row.offset + i)); };
-    return keep_in_order(group, row.degree, inside, [&](std::uint32_t order, std::uint32_t i) {
+    return compact_in_order(group, row.degree, inside, [&](std::uint32_t order, std::uint32_t i) {
       emit(order, Edge{v, target, row.offset + i});
     });
   }

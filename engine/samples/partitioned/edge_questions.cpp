@@ -43,15 +43,15 @@ void ask_targets(Communicator& ranks, const Ownership& owners, std::span<const E
     of.order[to] = i;
   }
 
-  const std::vector<std::uint64_t> come = router.counts(counts, kQuestions);
+  const std::vector<std::uint64_t> come = router.exchange_counts(counts, kQuestions);
   of.come(std::reduce(come.begin(), come.end()));
   router.send(of.asked.data(), of.questions.data(), counts, come, kQuestions);
   find(of.questions.span(), of.found.span());
   router.send(of.found.data(), of.answers.data(), come, counts, "answers of ranks");
   for (std::size_t i = 0; i < of.order.size(); ++i) targets[of.order[i]] = of.answers[i];
 
-  stats.entries_sent += positions.size() - counts[router.own()];
-  stats.entries_received += of.found.size() - come[router.own()];
+  stats.entries_sent += positions.size() - counts[router.own_rank()];
+  stats.entries_received += of.found.size() - come[router.own_rank()];
 }
 
 void plan_asking(Communicator& ranks, std::uint64_t edges) {

@@ -29,7 +29,7 @@ struct PageItems {
   /// Counts `bytes` that a group reads from lists of a partition that is read in place.
   template <class Group>
   SLUICE_HD void note(const Group& group, std::uint64_t bytes, PickCounters& counters) const {
-    if (in_place && group.rank() == 0) counters.read += bytes;
+    if (in_place && group.rank() == 0) counters.bytes_read += bytes;
   }
 
   /// The graph with the edges of this partition; no other edges may be read.
@@ -153,8 +153,8 @@ class PagedItems : public GroupWork<E> {
       return WorkOnPage<Work>{
           work, {cache_.page(p), order_.items.data() + order_.begins[p], counts[i], cache_.in_place(p)}};
     };
-    stats_.kernels.add(executor.template for_each_group_aside<PickCounters>(counts, Groups::warps_then_blocks,
-                                                                            on_page, shares));
+    stats_.kernels.add(executor.template for_each_group_concurrently<PickCounters>(
+        counts, Groups::warps_then_blocks, on_page, shares));
   }
 
   PartitionCache& cache_;

@@ -37,12 +37,12 @@ class LevelGrower {
   void grow(Instance first, std::uint64_t count) {
     const double start = seconds_now();
     if (owners_) owners_->begin({first, count});
-    together(ranks_, [&] { levels_.begin(first, count); });
+    agree_on_memory(ranks_, [&] { levels_.begin(first, count); });
     grow_levels(levels_, ranks_, [&](std::uint32_t depth) { select(depth, first); });
     stats_.sampled_edges += levels_.edges();
     levels_.finish();
     stats_.compute_seconds += seconds_now() - start;
-    if (collects_) together(ranks_, [&] { levels_.collect(first, count); });
+    if (collects_) agree_on_memory(ranks_, [&] { levels_.collect(first, count); });
   }
 
   void emit(Instance first, std::uint64_t count, SampleSink& sink, BatchWriter& writer) {

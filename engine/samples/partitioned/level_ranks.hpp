@@ -40,16 +40,16 @@ class LevelRanks {
   /// BudgetError on all ranks or on none.
   void select(SampleLevel& level, std::uint32_t depth) {
     requests_.open([&] { pack(level); });
-    together(&ranks_, [&] {
+    agree_on_memory(&ranks_, [&] {
       remote_.entries = requests_.remote();
       reserve_entries(remote_, remote_.entries);
     });
     requests_.ask(entry_columns());
     const Counts come = requests_.expect([&] { expand(depth); }, edge_counts_);
-    together(&ranks_, [&] { reserve_edges(Requests::sum_of(come)); });
+    agree_on_memory(&ranks_, [&] { reserve_edges(Requests::sum_of(come)); });
     requests_.answer({{sizes_.data(), came_sizes_.data(), sizeof(std::uint32_t)}});
     requests_.answer(edge_columns(), edge_counts_, come);
-    together(&ranks_, [&] { place(level); });
+    agree_on_memory(&ranks_, [&] { place(level); });
   }
 
   std::uint64_t bytes() const {

@@ -142,7 +142,7 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
     const std::vector<Share> shares = shares_for(all, balance, large);
     const std::uint64_t* const begins = memory_.listed_begins.data();
     const bool timed = balance != Balance::automatic && all.size() == shares.size();
-    for (std::size_t side = 0; side < shares.size(); ++side) sides_[side].follow(stream_);
+    for (std::size_t side = 0; side < shares.size(); ++side) sides_[side].fork_from(stream_);
     std::vector<ArriveOnPage<Program>> arrivals;
     for (std::size_t i = 0; i < all.size(); ++i) {
       program_ = on_page(base, cache_.page(all[i].partition));
@@ -180,7 +180,8 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
   using Launches = SelectLaunches<Program>;
   using Base::device_, Base::executor_, Base::memory_, Base::program_, Base::stats_, Base::stream_,
       Base::launches_, Base::largest;
-  static constexpr std::size_t kMostSides = SideStreams::kMost;  ///< streams; more partitions are not timed
+  /// Streams; more partitions are not timed.
+  static constexpr std::size_t kMostSides = SideStreams::kMaxStreams;
 
   void measure_listed(const LevelTask& task, const ListedEntries& turns, const Stream& side,
                       unsigned most_blocks) {
@@ -194,8 +195,8 @@ class Levels<P, Partitioned> : private LevelsWorkspace, public BatchLevels<P> {
     std::vector<std::uint64_t> counts;
     for (const auto& each : arrivals) counts.push_back(each.turns.most);
     if constexpr (Program::kUpdates)
-      executor_.template for_each_group_aside<NoCounters>(counts, Groups::warps,
-                                                          [&](std::size_t i) { return arrivals[i]; });
+      executor_.template for_each_group_concurrently<NoCounters>(counts, Groups::warps,
+                                                                 [&](std::size_t i) { return arrivals[i]; });
   }
 
   /// Entries that wait for one partition, or for adjacent partitions that are all read in place.

@@ -95,10 +95,10 @@ class ListRequests {
       items_.executor().for_each(requests_.asked(), {}, asking());
     });
     if (!any_left(&ranks_, requests_.asked(), "samples under way")) return false;
-    together(&ranks_, [&] { remote_.asked.reserve(device_, requests_.remote(), kPurpose); });
+    agree_on_memory(&ranks_, [&] { remote_.asked.reserve(device_, requests_.remote(), kPurpose); });
     requests_.ask({{own_.asked.data(), remote_.asked.data(), sizeof(typename Lists::Question)}});
     Counts given, expected;
-    together(&ranks_, [&] {
+    agree_on_memory(&ranks_, [&] {
       given = lay_out(remote_, requests_.received());
       const auto remote = view(remote_);
       items_.visit(requests_.remote(), WaitsOf<ListQuestions<Lists>>{remote}, remote);

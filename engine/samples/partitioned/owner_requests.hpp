@@ -38,9 +38,9 @@ class OwnerRequests {
   /// Begins a round: pack() orders the items that ask and writes their questions. All ranks call it. Throws
   /// BudgetError on all ranks if pack() does on one.
   void open(const std::function<void()>& pack) {
-    received_ = router_.counts_after(pack, sent_, kQuestions);
-    stats_.entries_sent += asked() - sent_[router_.own()];
-    stats_.entries_received += remote() - received_[router_.own()];
+    received_ = router_.exchange_counts_after(pack, sent_, kQuestions);
+    stats_.entries_sent += asked() - sent_[router_.own_rank()];
+    stats_.entries_received += remote() - received_[router_.own_rank()];
   }
   /// Orders the items below `items` for which waits(item) is a vertex, not kNoVertex, by the rank that owns
   /// the vertex's list. Returns their number.
@@ -70,7 +70,7 @@ class OwnerRequests {
   /// Calls answer(), which sets `given`, the number of answers to each rank; returns the number of answers
   /// from each rank. All ranks call it; throws as open().
   Counts expect(const std::function<void()>& answer, const Counts& given) const {
-    return router_.counts_after(answer, given, kAnswers);
+    return router_.exchange_counts_after(answer, given, kAnswers);
   }
   /// The number of answers of each rank, given the first answer begins[q] of each question q and the number
   /// of questions counts[r] of each rank r.

@@ -36,14 +36,14 @@ class PartitionedSamples {
         depths_(depths),
         sink_(sink) {}
 
-  bool more(std::uint64_t left) const { return any_left(ranks_, left, "the ranks' samples"); }
+  bool has_more(std::uint64_t left) const { return any_left(ranks_, left, "the ranks' samples"); }
 
-  std::uint64_t next(std::uint64_t left) {
+  std::uint64_t next_size(std::uint64_t left) {
     submitted_ = 0, grown_ = false;
     if (cache_) return batch_;
     cache_.emplace(graph_, pages_, graph_.plan_partitions(pages_.columns, bytes_per_instance_, left, depths_),
                    AccessPattern{.picks = kPicks, .visits_once = true});
-    together(ranks_, [&] { grower_.emplace(setup_, *cache_); });
+    agree_on_memory(ranks_, [&] { grower_.emplace(setup_, *cache_); });
     return batch_ = cache_->plan().batch;
   }
 
@@ -55,7 +55,7 @@ class PartitionedSamples {
   }
 
   /// False if not even the plan fits, results were already submitted, or other ranks have continued.
-  bool smaller(std::uint64_t, const BatchWriter& writer) {
+  bool shrink(std::uint64_t, const BatchWriter& writer) {
     if (!cache_ || (grown_ && (ranks_ || writer.submitted() != submitted_))) return false;
     grower_.reset(), cache_.reset();
     bytes_per_instance_ *= 2;
@@ -64,7 +64,7 @@ class PartitionedSamples {
   }
 
   /// Doubles the batch while it takes little memory: the bytes per instance are a guess at first.
-  void ran(std::uint64_t) {
+  void finished(std::uint64_t) {
     cache_->count(setup_.stats);
     const std::uint64_t usable = graph_.device.memory().available() + grower_->bytes();
     if (!failed_ && grower_->bytes() <= usable / 4) batch_ *= 2;
@@ -93,7 +93,7 @@ class PartitionedSamples {
 template <class Grower, class Run, class Setup>
 void run_partitioned_samples(const Run& run, Setup setup, const PageRequest& pages,
                              std::uint64_t bytes_per_instance, std::uint32_t depths) {
-  if (run.graph.device.plans()) {
+  if (run.graph.device.is_planning()) {
     run.graph.plan_partitions(pages.columns, bytes_per_instance, run.instances(), depths);
     return;
   }

@@ -45,7 +45,8 @@ class PagedPools {
         waiting_(cache_.partitions()) {
     if (!ranks_) return;
     const Lists lists{job.program};
-    together(ranks_, [&] { questions_.emplace(*ranks_, link, device_, lists, cache_, items_, stats_); });
+    agree_on_memory(ranks_,
+                    [&] { questions_.emplace(*ranks_, link, device_, lists, cache_, items_, stats_); });
   }
 
   void run() {
@@ -64,7 +65,7 @@ class PagedPools {
       }
       if (job_.sink) job_.leave(first_, count_, memory_, pieces_, writer);
     };
-    run_batches(EvenBatches{batch_, batch, ranks_}, job_.range, job_.options.progress, stats_);
+    run_batches(EqualBatches{batch_, batch, ranks_}, job_.range, job_.options.progress, stats_);
     cache_.count(stats_);
   }
 

@@ -96,7 +96,7 @@ struct PoolJob : InstanceRun<WalkSink> {
   template <Executor E>
   void in_partitions() const {
     PagedPlan plan = share_memory();
-    if (graph.device.plans()) return;
+    if (graph.device.is_planning()) return;
     const auto link = graph.connect_ranks();
     PagedPools<PoolJob, E>(*this, std::move(plan), link.get()).run();
     if (link) stats.exchanged_bytes += link->bytes_sent();
@@ -110,10 +110,10 @@ struct PoolJob : InstanceRun<WalkSink> {
     const std::uint64_t each = bytes_per_instance();
     const std::uint64_t batch = copies ? instances_at_once(device, each, instances())
                                        : host_pool_batch(each, instances(), device.memory().available());
-    if (copies && device.plans()) return;
+    if (copies && device.is_planning()) return;
     const std::array<PoolBatch, 2> memory{PoolBatch(device, batch, program.sizes()),
                                           PoolBatch(device, copies ? 0 : batch, program.sizes())};
-    if (device.plans()) return;
+    if (device.is_planning()) return;
     PoolPieces pieces(device, copies && sink ? batch : 0, program.sizes());
     E executor(device);
     const auto run = [&](Instance first, std::uint64_t count, BatchWriter& writer) {
@@ -128,7 +128,7 @@ struct PoolJob : InstanceRun<WalkSink> {
       if (copies) return leave(first, count, memory[turn], pieces, writer);
       writer.submit([=, this] { emit(first, count, out.base.edges, out.base.seeds); });
     };
-    run_batches(EvenBatches{batch, run}, range, options.progress, stats);
+    run_batches(EqualBatches{batch, run}, range, options.progress, stats);
     std::uint64_t sums[kGroupSums];
     executor.group_sums(sums);
     stats.steps = sums[0], stats.kernel_launches += executor.launches();
@@ -170,7 +170,7 @@ RunStats run_pool(ResidentGraph& resident, const Starts& starts, const Sampler& 
   stats.select = Select::its;
   if (sampler.pool_size() > kMaxDraws)
     throw UsageError("--frontier-size: at most " + std::to_string(kMaxDraws));
-  const auto pool = static_cast<std::uint32_t>(starts.most_seeds(sampler.pool_size()));
+  const auto pool = static_cast<std::uint32_t>(starts.max_seeds(sampler.pool_size()));
   const DeviceStarts device_starts(graph, starts, options.seed, pool);
   PageRequest pages(graph);
   PoolJob<Sampler> job{{graph, starts, options, sink, stats},

@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(kWalkBlock)
   const std::uint64_t i = static_cast<std::uint64_t>(blockIdx.x) * kWalkBlock + threadIdx.x;
   const std::uint64_t at = i < segments.walks ? segments.position(i) : 0;
   const std::uint32_t key = i < segments.walks ? from.keys[at] : keys;
-  const unsigned long long place = place_behind(next, key, keys, bases);
+  const unsigned long long place = claim_block_position(next, key, keys, bases);
   if (key >= keys) return;
   to.walks[place] = from.walks[at];
   if (to.keys) to.keys[place] = key;
@@ -103,8 +103,8 @@ void QueueBackend::order(const QueueSide<Walk>& from, const QueueSide<Walk>& to,
   first_places_kernel<<<1, 32, 0, stream_.get()>>>(waiting_.data(), expected, next_.data(), keys, base);
   check_launch("first_places_kernel");
   in_parts(segments, [&](const WalkSegments& some) {
-    order_walks_kernel<<<grid_for(some.walks, kWalkBlock), kWalkBlock, place_bytes(keys), stream_.get()>>>(
-        from, to, some, keys, next_.data());
+    order_walks_kernel<<<grid_for(some.walks, kWalkBlock), kWalkBlock, position_scratch_bytes(keys),
+                         stream_.get()>>>(from, to, some, keys, next_.data());
     check_launch("order_walks_kernel");
   });
 }
@@ -119,7 +119,7 @@ std::span<const std::uint64_t> QueueBackend::counts() {
 
 std::span<const std::uint64_t> QueueBackend::gather(const Router& router) {
   gathering_.start(*this);
-  router.begin_gather(waiting_.data(), gathered_.data(), waiting_.bytes(), stream());
+  router.begin_all_gather(waiting_.data(), gathered_.data(), waiting_.bytes(), stream());
   check(cudaMemcpyAsync(gathered_on_host_.data(), gathered_.data(), gathered_.bytes(), cudaMemcpyDeviceToHost,
                         stream_.get()),
         "counts to the host");
@@ -129,7 +129,7 @@ std::span<const std::uint64_t> QueueBackend::gather(const Router& router) {
 }
 
 void QueueBackend::turn(const Vertex* steps, std::uint64_t walks, std::uint64_t row, Vertex* rows) {
-  stream_.lead(walking_);
+  stream_.join_into(walking_);
   transpose(walking_, steps, rows, walks, walks, row);
   walking_.wait("rows of walks");
 }

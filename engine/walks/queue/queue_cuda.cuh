@@ -26,11 +26,11 @@
 
 namespace sluice::walks::cuda {
 
+using sluice::cuda::claim_block_position;
+using sluice::cuda::claim_position;
 using sluice::cuda::kSharedKeys;
-using sluice::cuda::place_behind;
-using sluice::cuda::place_bytes;
+using sluice::cuda::position_scratch_bytes;
 using sluice::cuda::Stream;  // Stream of sluice names random numbers
-using sluice::cuda::take_place;
 
 /// The counters that a round's kernels update.
 struct QueueCounts {
@@ -67,7 +67,7 @@ static __device__ __forceinline__ void count_arrivals(std::uint32_t key, const Q
   }
   for (std::uint32_t k = threadIdx.x; k < counts.keys; k += blockDim.x) shared[k] = 0;
   __syncthreads();
-  take_place(shared, key, key < counts.keys);
+  claim_position(shared, key, key < counts.keys);
   __syncthreads();
   for (std::uint32_t k = threadIdx.x; k < counts.keys; k += blockDim.x) {
     if (shared[k] != 0) atomicAdd(&counts.waiting[k], static_cast<unsigned long long>(shared[k]));
@@ -170,16 +170,16 @@ class QueueBackend {
       kernel<<<blocks, kWalkBlock, shared_bytes(), stream>>>(queued, some, counted());
       check_launch("queued_walk_kernel");
     };
-    apart_ ? launch_apart(segments, blocks_at_once(kernel, kWalkBlock, shared_bytes()), launch)
+    apart_ ? launch_apart(segments, resident_blocks(kernel, kWalkBlock, shared_bytes()), launch)
            : launch_together(segments, launch);
   }
 
   /// Launches a round's kernels by launch(stream), behind earlier work, beside the batch's other half.
   template <class Launch>
   void begin_round(const Launch& launch) {
-    stream_.lead(walking_);
+    stream_.join_into(walking_);
     launch(walking_.get());
-    stream_.follow(walking_);
+    stream_.fork_from(walking_);
   }
   QueueCounts counted() const { return {waiting_.data(), keys_, done_.data()}; }
   /// Resets the counts.
@@ -224,7 +224,7 @@ class QueueBackend {
   KernelTimes times_;
   sluice::cuda::SideStreams sides_;    ///< one for each segment
   Stream walking_;                     ///< rounds of walks
-  sluice::cuda::UrgentStream stream_;  ///< all else, with priority over rounds of the other half
+  sluice::cuda::HighPriorityStream stream_;  ///< all else, with priority over rounds of the other half
 };
 
 }  // namespace sluice::walks::cuda

@@ -60,7 +60,7 @@ class HalfOn : public Half {
     setup_.router->begin_send(walks, send, receive, stream(), apart);
     travelling_.stop(backend_);
   }
-  std::size_t own() const { return setup_.router->own(); }
+  std::size_t own() const { return setup_.router->own_rank(); }
 
   const QueueSetup setup_;
   Backend backend_;
@@ -264,7 +264,8 @@ std::vector<std::uint64_t> QueueOf<Backend, Walk>::count_on_hosts(Crossing& cros
   std::vector<Message> out(setup_.keys.others), in(out.size());
   crossing.sent = std::reduce(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(out.size()));
   for (std::size_t rank = 0; rank < out.size(); ++rank) out[rank] = {waiting_[rank], crossing.sent, top_};
-  setup_.router->ranks().swap(std::as_bytes(std::span(out)), std::as_writable_bytes(std::span(in)), kLabel);
+  setup_.router->ranks().all_to_all(std::as_bytes(std::span(out)), std::as_writable_bytes(std::span(in)),
+                                    kLabel);
   std::vector<std::uint64_t> receive;
   for (const Message& message : in) {
     receive.push_back(message.to_you);

@@ -72,7 +72,7 @@ void WalksInQueues::run_all(InstanceRange range, WalkSink* sink) {
     stats_.kernels += half->times();
     stats_.exchange_seconds += half->exchange_seconds();
   }
-  if (router_) stats_.exchanged_bytes += router_->bytes_linked();
+  if (router_) stats_.exchanged_bytes += router_->link_bytes_sent();
   cache_.count(stats_);
 }
 
@@ -84,14 +84,14 @@ void WalksInQueues::connect() {
   const std::vector<std::uint64_t> one(size, 1);
   for (WalkHalf* const half : halves_) {
     void* const stream = half->stream();
-    router_->begin_gather(from.data(), to.data(), sizeof(std::uint64_t), stream);
+    router_->begin_all_gather(from.data(), to.data(), sizeof(std::uint64_t), stream);
     router_->begin_send({from.data(), to.data(), sizeof(std::uint64_t)}, one, one, stream);
-    router_->begin_least(reinterpret_cast<std::uint32_t*>(to.data()), 1, stream);
+    router_->begin_reduce_min(reinterpret_cast<std::uint32_t*>(to.data()), 1, stream);
     router_->wait(stream, "connections between GPUs");
   }
 }
 
-std::uint64_t WalksInQueues::next(std::uint64_t) {
+std::uint64_t WalksInQueues::next_size(std::uint64_t) {
   origins_.begin(batch_++);
   return origins_.own_count();
 }
@@ -110,7 +110,7 @@ const Vertex* WalksInQueues::join_rows() {
   void* const stream = halves_[0]->stream();
   const double sending = seconds_now();
   // Ranks that know the vertex of a step agree on it; the others have kNoVertex, the largest value.
-  router_->begin_least(paths_.data(), rows_of(per_origin()), stream);
+  router_->begin_reduce_min(paths_.data(), rows_of(per_origin()), stream);
   router_->wait(stream, "rows of walks");
   stats_.exchange_seconds += seconds_now() - sending;
   const Vertex* const own = paths_.data() + own_rows();
@@ -291,14 +291,14 @@ bool make_resident(const QueuedRun& run, WalkMode mode, std::unique_ptr<DeviceRa
                                   graph.view.edges() / ranks_of(run)));
   if (!plan) plan = plan_for(false);
   if (!plan) return false;
-  if (graph.device.plans()) {
+  if (graph.device.is_planning()) {
     graph.record_plan({*std::move(plan), run.pages.columns, run.instances(), run.steps, true});
     return true;
   }
   link = link_of(graph, run.stats);
   if (graph.device.is_cuda() && !link) return false;
   try {
-    together(&ranks, [&] { walks.emplace(run, *std::move(plan), link.get(), mode); });
+    agree_on_memory(&ranks, [&] { walks.emplace(run, *std::move(plan), link.get(), mode); });
   } catch (const BudgetError&) {
     walks.reset();
     if (link) link->abort();  // the failed rank has left it
@@ -328,7 +328,7 @@ bool walk_in_queues(const QueuedRun& run, Stay stay) {
     PagedPlan plan =
         graph.plan_partitions(run.pages.columns, walk_bytes(run, WalkMode::brought) * ranks_of(run),
                               run.instances(), run.steps, run.job.ends_only() ? 0 : row_bytes(run));
-    if (graph.device.plans()) return true;
+    if (graph.device.is_planning()) return true;
     if (!link) link = link_of(graph, run.stats);
     walks.emplace(run, std::move(plan), link.get(), WalkMode::brought);
   }

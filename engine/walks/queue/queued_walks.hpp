@@ -46,8 +46,8 @@ class WalksInQueues {
   void run_all(InstanceRange range, WalkSink* sink);
 
   // For run_batches: all ranks run the same number of batches.
-  bool more(std::uint64_t) const { return batch_ < origins_.batches(); }
-  std::uint64_t next(std::uint64_t left);
+  bool has_more(std::uint64_t) const { return batch_ < origins_.batches(); }
+  std::uint64_t next_size(std::uint64_t left);
   void run(Instance first, std::uint64_t count, BatchWriter& writer);
 
  private:
@@ -62,7 +62,7 @@ class WalksInQueues {
     return walks * (job_.ends_only() ? kEndWords : std::uint64_t{leg()} + 1);
   }
   /// True if walks travel directly from GPU to GPU.
-  bool linked() const { return router_ && router_->linked(); }
+  bool linked() const { return router_ && router_->has_link(); }
   void connect();
   const Vertex* join_rows();
   void walk_batch(BatchWriter& writer);

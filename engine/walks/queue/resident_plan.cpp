@@ -19,7 +19,7 @@ std::uint64_t look_up_bytes(const PartitionPlan& plan, std::uint64_t slots, std:
 }
 
 /// Temporary bytes of a GPU while it makes tables of its partitions: weights of partitions that are processed
-/// concurrently, sums of the longest list (kHubScratchEntry), and hubs.
+/// concurrently, sums of the longest list (kHubScratchEntryBytes), and hubs.
 std::uint64_t scratch_of_tables(const Device& device, const Graph& graph, const PartitionPlan& plan,
                                 const PageColumns& columns, std::uint64_t slots) {
   if (!device.is_cuda()) return 0;
@@ -29,7 +29,7 @@ std::uint64_t scratch_of_tables(const Device& device, const Graph& graph, const 
   if (!columns.wide_alias) return hubs;
   const std::uint64_t weights = graph.weighted && !columns.weights ? edges * sizeof(float) : 0,
                       longest = longest_list(graph.out.offsets.span(), device.threads());
-  return std::min(kLanes, slots) * weights + longest * kHubScratchEntry + hubs;
+  return std::min(kLanes, slots) * weights + longest * kHubScratchEntryBytes + hubs;
 }
 
 }  // namespace

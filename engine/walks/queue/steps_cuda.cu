@@ -64,8 +64,8 @@ void SteppedQueue::begin() {
   if (blocks() == 0) return;
   const QueueCounts counts = backend_.counted();
   backend_.begin_round([&](cudaStream_t stream) {
-    begin_steps_kernel<<<blocks(), kWalkBlock, place_bytes(counts.keys), stream>>>(batch_, paths_, leaving(),
-                                                                                   counts);
+    begin_steps_kernel<<<blocks(), kWalkBlock, position_scratch_bytes(counts.keys), stream>>>(
+        batch_, paths_, leaving(), counts);
     check_launch("begin_steps_kernel");
   });
 }

@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(kWalkBlock)
     here[paths.per_origin] = to;
   }
   count_walk(counts.done, steps, rounds);
-  const unsigned long long place = place_behind(counts.waiting, key, counts.keys, places);
+  const unsigned long long place = claim_block_position(counts.waiting, key, counts.keys, places);
   if (key >= leaving.ranks) return;
   auto* const to = static_cast<Departure<kSeen>*>(leaving.walks) + key * leaving.capacity + place;
   to->index = static_cast<std::uint32_t>(index);
@@ -132,8 +132,8 @@ std::unique_ptr<SteppedWalks> QueueBackend::make_stepped(const QueueSetup& setup
       setup, walks, Program::kRedirects || Program::kUpdates,
       [&walks](const SteppedPaths& paths, std::uint32_t step, const Leaving& leaving,
                const QueueCounts& counts, unsigned blocks, cudaStream_t stream) {
-        step_kernel<Program>
-            <<<blocks, kWalkBlock, place_bytes(counts.keys), stream>>>(walks, paths, step, leaving, counts);
+        step_kernel<Program><<<blocks, kWalkBlock, position_scratch_bytes(counts.keys), stream>>>(
+            walks, paths, step, leaving, counts);
         check_launch("step_kernel");
       });
 }

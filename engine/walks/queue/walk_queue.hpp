@@ -100,7 +100,7 @@ struct QueueSetup {
   unsigned half, halves;
 
   /// True if GPUs exchange walks directly: all partitions are resident and the GPUs are connected.
-  bool by_devices() const { return keys.resident && router && router->linked(); }
+  bool by_devices() const { return keys.resident && router && router->has_link(); }
   /// Walks in the largest part of a batch, and in this part, which has every `halves`-th walk.
   std::uint64_t most() const { return (capacity + halves - 1) / halves; }
   std::uint64_t size() const { return (capacity + halves - 1 - half) / halves; }

@@ -96,7 +96,7 @@ TEST_F(GpuAcc, WorksInPartitionsWhereTheGraphDoesNotFit) {
   const auto small = open_gpu(graph.vertices() * 40 + lists / 3 + (1u << 20));
   REQUIRE_GPU(small);
 
-  const auto alone = make_alone();
+  const auto alone = make_single_rank();
 
   compare_programs(host_, *small, graph, {.ranks = alone.get()});
 

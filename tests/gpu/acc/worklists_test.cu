@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(cuda::kTeamBlock) rank_lists_kernel(acc::Workl
   acc::place_marked(team, view, place);
   team.sync();  // a swap
   acc::write_marked(team, view, place);
-  cuda::over_all(team, view.first, [&](std::uint64_t v, bool valid) {
+  cuda::for_each_in_warps(team, view.first, [&](std::uint64_t v, bool valid) {
     acc::append(view, place, valid, static_cast<Vertex>(v));
   });
 }
@@ -107,7 +107,7 @@ std::vector<std::vector<Vertex>> lists_of(const Device& gpu, const MarkedGraph& 
   counts[0].overflow = filter == acc::AccFilter::jit;
   copy_to_device(gpu, view.counts, counts, sizeof counts);
 
-  cuda::launch_together(kernel, blocks, cuda::kTeamBlock, stream.get(), view);
+  cuda::launch_cooperative(kernel, blocks, cuda::kTeamBlock, stream.get(), view);
 
   stream.wait("worklists");
   copy_to_host(gpu, counts, view.counts, sizeof counts);
@@ -124,7 +124,7 @@ std::vector<std::vector<Vertex>> lists_of(const Device& gpu, const MarkedGraph& 
 /// Calls use(kernel, blocks) for teams of one block, of some, and of all.
 template <class Use>
 void on_teams(void (*grid)(acc::WorklistView), void (*few)(acc::WorklistView), const Use& use) {
-  for (const unsigned blocks : {1u, 7u, cuda::blocks_at_once(grid, cuda::kTeamBlock, 0)}) use(grid, blocks);
+  for (const unsigned blocks : {1u, 7u, cuda::resident_blocks(grid, cuda::kTeamBlock, 0)}) use(grid, blocks);
   for (const unsigned blocks : {1u, cuda::kFewBlocks}) use(few, blocks);
 }
 
